@@ -1,0 +1,76 @@
+//! Bytes as HBase prints them: printable ASCII as it is, everything else as `\xHH`.
+
+use std::fmt::Write;
+
+use crate::{Error, Result};
+
+/// Prints bytes the way HBase's shell and `Bytes.toStringBinary` do: characters from space to `~`
+/// as they are, the backslash and all others as `\xHH` with upper-case digits.
+///
+/// ```
+/// assert_eq!(rowhouse_model::escape(b"a\\b\x00\xff"), r"a\x5Cb\x00\xFF");
+/// ```
+pub fn escape(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for &byte in bytes {
+        match byte {
+            b' '..=b'~' if byte != b'\\' => text.push(byte as char),
+            _ => write!(text, "\\x{byte:02X}").expect("writing to a String cannot fail"),
+        }
+    }
+    text
+}
+
+/// Reads what [`escape`] prints. Characters outside ASCII stand for their UTF-8 bytes, and a
+/// backslash that does not begin `\xHH` is refused: HBase drops or keeps such bytes silently, which
+/// loses keys.
+///
+/// ```
+/// assert_eq!(&rowhouse_model::unescape(r"a\x00\xff")?[..], b"a\x00\xff");
+/// assert!(rowhouse_model::unescape(r"a\q").is_err());
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+pub fn unescape(text: &str) -> Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, tail)) = rest.split_first() {
+        if first != b'\\' {
+            bytes.push(first);
+            rest = tail;
+            continue;
+        }
+        let digit = |at: usize| tail.get(at).and_then(|&c| (c as char).to_digit(16));
+        match (tail.first(), digit(1), digit(2)) {
+            (Some(b'x'), Some(high), Some(low)) => {
+                bytes.push((high * 16 + low) as u8);
+                rest = &tail[3..];
+            }
+            _ => {
+                let at = text.len() - rest.len();
+                return Err(Error::invalid(format!(
+                    "a backslash must begin \\xHH with two hex digits: at={at}, text={text}"
+                )));
+            }
+        }
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn unescape_undoes_escape(bytes: Vec<u8>) {
+            prop_assert_eq!(unescape(&escape(&bytes)).unwrap(), bytes);
+        }
+    }
+
+    #[test]
+    fn text_outside_ascii_is_taken_as_utf8() {
+        assert_eq!(unescape("分").unwrap(), "分".as_bytes());
+    }
+}

@@ -1,0 +1,42 @@
+//! The nouns of rowhouse, and the one ordering of cells.
+//!
+//! Everything here is a value: no I/O, no clock, no threads. The store keeps these values, the
+//! wire carries them, the schema derives them, and all of them mean the same thing by them.
+//!
+//! ```
+//! use rowhouse_model::{Get, Put, TableName};
+//!
+//! let table = TableName::parse("blog")?;
+//! let put = Put::new("123_9223370398279575807")?.add("cf", "title", "第一篇")?;
+//! let get = Get::new(put.row().clone())?.column("cf", "title");
+//! assert_eq!(table.to_string(), "blog");
+//! assert_eq!(get.row(), put.row());
+//! # Ok::<(), rowhouse_model::Error>(())
+//! ```
+
+mod cell;
+mod error;
+mod escape;
+mod op;
+mod range;
+mod region;
+mod row;
+mod table;
+mod time;
+
+pub use bytes::Bytes;
+
+pub use cell::{Cell, CellKind, CellRef, Key, QUALIFIER_VALUE_LEN_MAX, compare};
+pub use error::{Action, Error, ErrorKind, Result};
+pub use escape::{escape, unescape};
+pub use op::{
+    Columns, Delete, Durability, Get, Increment, Mutation, MutationOutcome, Put, Scan, TimeRange,
+};
+pub use range::RowRange;
+pub use region::{META_ENCODED_NAME, RegionInfo, RegionName, ServerName};
+pub use row::{ROW_LEN_MAX, Row, check_row};
+pub use table::{
+    Compression, DataBlockEncoding, FamilyDescriptor, Namespace, TableDescriptor, TableName,
+    TableState,
+};
+pub use time::Timestamp;

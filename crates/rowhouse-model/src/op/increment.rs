@@ -1,0 +1,59 @@
+//! Adding to counters of one row.
+
+use bytes::Bytes;
+
+use crate::{Durability, Error, Result, TimeRange, check_row};
+
+/// Amounts to add to columns of one row, which hold eight-byte big-endian numbers; a column that
+/// is not there counts as 0. Sums wrap around like Java longs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Increment {
+    row: Bytes,
+    amounts: Vec<(Bytes, Bytes, i64)>,
+    /// Which versions count as the current value.
+    pub time_range: TimeRange,
+    /// Whether the new values come back.
+    pub return_results: bool,
+    /// How the write is made durable.
+    pub durability: Durability,
+}
+
+impl Increment {
+    /// An increment of nothing yet; refused when `row` cannot be a row key.
+    pub fn new(row: impl Into<Bytes>) -> Result<Self> {
+        let row = row.into();
+        check_row(&row)?;
+        Ok(Self {
+            row,
+            amounts: Vec::new(),
+            time_range: TimeRange::ALL,
+            return_results: true,
+            durability: Durability::default(),
+        })
+    }
+
+    /// Adds `amount` to a column; a column can be named once.
+    pub fn add(
+        mut self,
+        family: impl Into<Bytes>,
+        qualifier: impl Into<Bytes>,
+        amount: i64,
+    ) -> Result<Self> {
+        let (family, qualifier) = (family.into(), qualifier.into());
+        if self.amounts.iter().any(|(f, q, _)| *f == family && *q == qualifier) {
+            return Err(Error::invalid("an increment names a column once"));
+        }
+        self.amounts.push((family, qualifier, amount));
+        Ok(self)
+    }
+
+    /// The row it changes.
+    pub fn row(&self) -> &Bytes {
+        &self.row
+    }
+
+    /// Family, qualifier and amount of each column, in the order they were added.
+    pub fn amounts(&self) -> &[(Bytes, Bytes, i64)] {
+        &self.amounts
+    }
+}

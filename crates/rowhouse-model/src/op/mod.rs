@@ -1,0 +1,19 @@
+//! What a client asks for: one file per verb.
+
+mod columns;
+mod delete;
+mod get;
+mod increment;
+mod mutation;
+mod put;
+mod scan;
+mod time_range;
+
+pub use columns::Columns;
+pub use delete::Delete;
+pub use get::Get;
+pub use increment::Increment;
+pub use mutation::{Durability, Mutation, MutationOutcome};
+pub use put::Put;
+pub use scan::Scan;
+pub use time_range::TimeRange;

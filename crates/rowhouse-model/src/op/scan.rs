@@ -1,0 +1,87 @@
+//! Reading a range of rows.
+
+use bytes::Bytes;
+
+use crate::{Columns, RowRange, TimeRange};
+
+/// A read of a range of rows, in key order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scan {
+    /// Which rows.
+    pub range: RowRange,
+    /// Which columns.
+    pub columns: Columns,
+    /// Which timestamps.
+    pub time_range: TimeRange,
+    /// How many versions of each column, newest first; 1 by default. A family keeps no more than
+    /// it declares.
+    pub versions: u32,
+    /// At most so many rows; `None` for all.
+    pub limit: Option<u64>,
+    /// Rows a client asks for at a time; `None` leaves it to the client.
+    pub caching: Option<u32>,
+    /// From the last row to the first.
+    pub reversed: bool,
+}
+
+impl Scan {
+    /// The newest version of every column of the rows in `range`.
+    pub fn new(range: RowRange) -> Self {
+        Self {
+            range,
+            columns: Columns::all(),
+            time_range: TimeRange::ALL,
+            versions: 1,
+            limit: None,
+            caching: None,
+            reversed: false,
+        }
+    }
+
+    /// Every row of the table.
+    pub fn all() -> Self {
+        Self::new(RowRange::all())
+    }
+
+    /// Narrows to a family (and what else is named).
+    #[must_use]
+    pub fn family(mut self, family: impl Into<Bytes>) -> Self {
+        self.columns.add_family(family);
+        self
+    }
+
+    /// Narrows to a column (and what else is named).
+    #[must_use]
+    pub fn column(mut self, family: impl Into<Bytes>, qualifier: impl Into<Bytes>) -> Self {
+        self.columns.add_column(family, qualifier);
+        self
+    }
+
+    /// Looks only at timestamps inside `range`.
+    #[must_use]
+    pub fn time_range(mut self, range: TimeRange) -> Self {
+        self.time_range = range;
+        self
+    }
+
+    /// Returns up to `versions` versions of each column.
+    #[must_use]
+    pub fn versions(mut self, versions: u32) -> Self {
+        self.versions = versions;
+        self
+    }
+
+    /// Stops after `rows` rows.
+    #[must_use]
+    pub fn limit(mut self, rows: u64) -> Self {
+        self.limit = Some(rows);
+        self
+    }
+
+    /// Fetches `rows` rows at a time.
+    #[must_use]
+    pub fn caching(mut self, rows: u32) -> Self {
+        self.caching = Some(rows);
+        self
+    }
+}

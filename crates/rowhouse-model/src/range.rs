@@ -1,0 +1,124 @@
+//! A half-open range of rows.
+
+use bytes::Bytes;
+
+use crate::escape;
+
+/// The rows from `start` (included) up to `stop` (not included). An empty `start` is the first row
+/// there can be, an empty `stop` is behind the last.
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+pub struct RowRange {
+    /// The first row of the range.
+    pub start: Bytes,
+    /// The first row behind the range; empty for no end.
+    pub stop: Bytes,
+}
+
+impl RowRange {
+    /// Every row.
+    pub fn all() -> Self {
+        Self::default()
+    }
+
+    /// From `start` up to, not including, `stop`.
+    pub fn new(start: impl Into<Bytes>, stop: impl Into<Bytes>) -> Self {
+        Self { start: start.into(), stop: stop.into() }
+    }
+
+    /// The one row `row`.
+    pub fn row(row: &[u8]) -> Self {
+        Self { start: Bytes::copy_from_slice(row), stop: after(row) }
+    }
+
+    /// All rows that begin with `prefix`.
+    pub fn prefix(prefix: &[u8]) -> Self {
+        Self { start: Bytes::copy_from_slice(prefix), stop: successor(prefix) }
+    }
+
+    /// Whether `row` lies in the range.
+    pub fn contains(&self, row: &[u8]) -> bool {
+        row >= &self.start[..] && (self.stop.is_empty() || row < &self.stop[..])
+    }
+
+    /// Whether no row can lie in the range.
+    pub fn is_empty(&self) -> bool {
+        !self.stop.is_empty() && self.start >= self.stop
+    }
+
+    /// The rows that lie in both ranges.
+    pub fn intersect(&self, other: &Self) -> Self {
+        let start = self.start.clone().max(other.start.clone());
+        let stop = match (self.stop.is_empty(), other.stop.is_empty()) {
+            (true, _) => other.stop.clone(),
+            (_, true) => self.stop.clone(),
+            _ => self.stop.clone().min(other.stop.clone()),
+        };
+        Self { start, stop }
+    }
+
+    /// Whether some row could lie in both ranges.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        !self.intersect(other).is_empty()
+    }
+}
+
+/// The row directly behind `row`: `row` and a zero byte.
+fn after(row: &[u8]) -> Bytes {
+    let mut bytes = Vec::with_capacity(row.len() + 1);
+    bytes.extend_from_slice(row);
+    bytes.push(0);
+    bytes.into()
+}
+
+/// The first row behind all that begin with `prefix`; empty when there is none (all bytes FF).
+fn successor(prefix: &[u8]) -> Bytes {
+    let Some(last) = prefix.iter().rposition(|&byte| byte != 0xFF) else {
+        return Bytes::new();
+    };
+    let mut bytes = prefix[..=last].to_vec();
+    bytes[last] += 1;
+    bytes.into()
+}
+
+impl std::fmt::Debug for RowRange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "[{}, {})", escape(&self.start), escape(&self.stop))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn prefix_range_holds_exactly_the_rows_with_the_prefix(
+            prefix in prop::collection::vec(prop::sample::select(vec![0u8, 1, 0xFE, 0xFF]), 0..4),
+            row in prop::collection::vec(prop::sample::select(vec![0u8, 1, 0xFE, 0xFF]), 0..6),
+        ) {
+            prop_assert_eq!(RowRange::prefix(&prefix).contains(&row), row.starts_with(&prefix));
+        }
+
+        #[test]
+        fn intersection_holds_the_rows_in_both(
+            a in (any::<[u8; 1]>(), any::<[u8; 1]>()),
+            b in (any::<[u8; 1]>(), any::<[u8; 1]>()),
+            row in any::<[u8; 1]>(),
+        ) {
+            let a = RowRange::new(a.0.to_vec(), a.1.to_vec());
+            let b = RowRange::new(b.0.to_vec(), b.1.to_vec());
+            let both = a.intersect(&b);
+            prop_assert_eq!(both.contains(&row), a.contains(&row) && b.contains(&row));
+        }
+    }
+
+    #[test]
+    fn row_range_holds_one_row() {
+        let range = RowRange::row(b"a");
+        assert!(range.contains(b"a"));
+        assert!(!range.contains(b"a\0"));
+        assert!(!range.contains(b"b"));
+    }
+}

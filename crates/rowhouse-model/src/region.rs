@@ -1,0 +1,138 @@
+//! Regions and the names HBase gives them.
+
+use std::fmt;
+
+use bytes::Bytes;
+use md5::{Digest, Md5};
+
+use crate::{Error, Result, RowRange, TableName, escape};
+
+/// The encoded name of the one region of `hbase:meta`.
+pub const META_ENCODED_NAME: &str = "1588230740";
+
+/// A contiguous run of a table's rows, served and stored together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegionInfo {
+    /// The table it belongs to.
+    pub table: TableName,
+    /// Its rows.
+    pub range: RowRange,
+    /// When it was made, in milliseconds; part of its name.
+    pub id: u64,
+    /// Whether its table is disabled or the region has been split.
+    pub offline: bool,
+    /// Whether daughters have taken its place.
+    pub split: bool,
+}
+
+impl RegionInfo {
+    /// A region of `table` over `range`, made at `id` milliseconds.
+    pub fn new(table: TableName, range: RowRange, id: u64) -> Self {
+        Self { table, range, id, offline: false, split: false }
+    }
+
+    /// The one region of `hbase:meta`.
+    pub fn meta() -> Self {
+        Self::new(TableName::meta(), RowRange::all(), 1)
+    }
+
+    /// The region's names.
+    pub fn name(&self) -> RegionName {
+        let mut prefix = format!("{},", self.table).into_bytes();
+        prefix.extend_from_slice(&self.range.start);
+        prefix.extend_from_slice(format!(",{}", self.id).as_bytes());
+        if self.table == TableName::meta() {
+            // Older than the scheme below: its name has no hash, its encoded name is fixed.
+            return RegionName { full: prefix.into(), encoded: META_ENCODED_NAME.into() };
+        }
+        let encoded: String =
+            Md5::digest(&prefix).iter().map(|byte| format!("{byte:02x}")).collect();
+        prefix.extend_from_slice(format!(".{encoded}.").as_bytes());
+        RegionName { full: prefix.into(), encoded }
+    }
+}
+
+/// The two names of a region: `table,start,id.md5.` and the MD5 hex inside it.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct RegionName {
+    /// The full name, in bytes since start keys are bytes. It is the region's row in `hbase:meta`.
+    pub full: Bytes,
+    /// The encoded name: 32 hex digits.
+    pub encoded: String,
+}
+
+impl fmt::Display for RegionName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&escape(&self.full))
+    }
+}
+
+impl fmt::Debug for RegionName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// One run of one region server: where it listens and when it started.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ServerName {
+    /// Host name or address that clients connect to.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+    /// Start time in milliseconds: a restarted server is another server.
+    pub start_code: u64,
+}
+
+impl ServerName {
+    /// Reads `host:port`.
+    pub fn parse_address(text: &str) -> Result<(String, u16)> {
+        let (host, port) = text
+            .rsplit_once(':')
+            .ok_or_else(|| Error::invalid(format!("address must be HOST:PORT: {text}")))?;
+        let port = port
+            .parse()
+            .map_err(|_| Error::invalid(format!("port must be a number up to 65535: {text}")))?;
+        if host.is_empty() {
+            return Err(Error::invalid(format!("address must be HOST:PORT: {text}")));
+        }
+        Ok((host.to_owned(), port))
+    }
+}
+
+/// `host,port,startcode`, as HBase writes it.
+impl fmt::Display for ServerName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{},{},{}", self.host, self.port, self.start_code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(table: &str, start: &'static str, id: u64) -> String {
+        let range = RowRange::new(start, "");
+        RegionInfo::new(TableName::parse(table).unwrap(), range, id).name().to_string()
+    }
+
+    #[test]
+    fn names_are_those_apache_hbase_gave() {
+        // From an Apache HBase 2.6.4 shell session.
+        assert_eq!(
+            name("t_split", "", 1795215351123),
+            "t_split,,1795215351123.dde474f386c824380bb30fc7d81b5ab0."
+        );
+        assert_eq!(
+            name("t_split", "20", 1795215351123),
+            "t_split,20,1795215351123.f18b435fbf4b4a4c491e110754de9180."
+        );
+    }
+
+    #[test]
+    fn meta_has_its_fixed_name() {
+        let name = RegionInfo::meta().name();
+        assert_eq!(name.to_string(), "hbase:meta,,1");
+        assert_eq!(name.encoded, META_ENCODED_NAME);
+    }
+}

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Fetch the jars of Apache HBase from Maven Central into the cache. Does nothing when they are there.
+set -euo pipefail
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+. "$here/env.sh"
+stamp="$APACHE_LIB/.stamp"
+sum="$(sha256sum <"$here/pom.xml")"
+[ "$(cat "$stamp" 2>/dev/null || true)" != "$sum" ] || exit 0
+rm -rf "$APACHE_LIB"
+mkdir -p "$APACHE_LIB"
+mvn -q -B -Dstyle.color=never -f "$here/pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$APACHE_LIB"
+# One SLF4J binding only: log4j2's.
+rm -f "$APACHE_LIB"/{slf4j-reload4j,slf4j-log4j12,reload4j,log4j-1.2.1,logback}-*.jar
+echo "$sum" >"$stamp"
+echo "apache-hbase: $(find "$APACHE_LIB" -name '*.jar' | wc -l) jars in $APACHE_LIB" >&2

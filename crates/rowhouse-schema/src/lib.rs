@@ -1,1 +1,46 @@
-//! Under construction.
+//! Row-key templates: declare the key once, derive encoding, order, ranges and decoding.
+//!
+//! A template is the key as people draw it on a whiteboard: fields in brackets, literal bytes
+//! between them. It makes keys, reads keys (also keys that were there before it), and turns a
+//! query into the row ranges that hold its rows.
+//!
+//! ```
+//! use rowhouse_schema::{KeySchema, Predicate};
+//!
+//! // The posts of a blogger, newest first: "123_" + (Long.MAX_VALUE - ts)
+//! let schema = KeySchema::parse("[blogger text]_[at millis digits desc]")?;
+//!
+//! let key = schema.encode(&[("blogger", "123".into()), ("at", "2022-12-24T18:00".into())])?;
+//! assert_eq!(key, "123_9223370364949975807");
+//! assert_eq!(schema.decode(&key)?["at"].to_string(), "2022-12-24T18:00:00.000Z");
+//!
+//! let december = Predicate::parse("blogger = '123' and at during 2022-12")?;
+//! let plan = schema.plan(&december)?;
+//! assert!(plan.ranges()[0].contains(&key));
+//! # Ok::<(), rowhouse_model::Error>(())
+//! ```
+//!
+//! Nothing here does I/O, reads a clock or starts a thread. `docs/templates.md` is the guide.
+
+mod encode;
+mod error;
+mod field;
+mod key;
+mod order;
+mod plan;
+mod template;
+mod time;
+mod value;
+
+pub use error::NotFitting;
+pub use field::{Field, FieldType};
+pub use key::KeySchema;
+pub use order::FieldOrder;
+pub use plan::{Plan, PlanOrder, Predicate, RANGES_MAX, Residual};
+pub use time::{Time, TimeUnit, TimeZone};
+pub use value::{NamedValues, Value, Values};
+
+/// Compiles the examples of the guide.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/templates.md")]
+struct Guide;

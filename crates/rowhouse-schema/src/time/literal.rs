@@ -1,0 +1,285 @@
+//! Time literals: `2022`, `2022-12`, `2022-12-01`, `2022-12-01T08:00:00.000+08:00`.
+//!
+//! A literal names an instant (its beginning) and an interval (the whole year, month, day, hour,
+//! minute, second or fraction that it names).
+
+use jiff::civil::{Date, DateTime};
+use jiff::tz::{Offset, TimeZone};
+
+use super::{CYCLE_SECONDS, Time, TimeUnit};
+use crate::error::Fault;
+
+/// A time as somebody wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TimeLiteral {
+    day: Day,
+    /// Seconds and nanoseconds since midnight.
+    second: i32,
+    nanos: i32,
+    precision: Precision,
+    zone: Option<Offset>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Day {
+    year: i64,
+    month: i8,
+    day: i8,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Precision {
+    Year,
+    Month,
+    Day,
+    /// Anything shorter, by its length in nanoseconds.
+    Nanos(i128),
+}
+
+impl TimeLiteral {
+    /// Reads a literal. Faults point into `text`.
+    pub(crate) fn parse(text: &str) -> Result<Self, Fault> {
+        let mut reader = Reader { text, at: 0 };
+        let mut literal = reader.date()?;
+        if reader.at < text.len() {
+            reader.clock(&mut literal)?;
+        }
+        Ok(literal)
+    }
+
+    /// The literal's first instant.
+    pub(crate) fn instant(&self, zone: &TimeZone) -> Result<Time, Fault> {
+        let midnight = self.at(self.day, self.second, zone)?;
+        Ok(Time::from_nanos(midnight + i128::from(self.nanos), TimeUnit::Nanos))
+    }
+
+    /// The instants from the first of the literal's interval up to the first behind it.
+    pub(crate) fn interval(&self, zone: &TimeZone) -> Result<(Time, Time), Fault> {
+        let start = self.instant(zone)?;
+        let stop = match self.precision {
+            Precision::Nanos(length) => start.as_nanos() + length,
+            Precision::Day => self.at(self.day.tomorrow(), 0, zone)?,
+            Precision::Month => self.at(self.day.next_month(), 0, zone)?,
+            Precision::Year => {
+                let day = Day { year: self.day.year + 1, ..self.day };
+                self.at(day, 0, zone)?
+            }
+        };
+        Ok((start, Time::from_nanos(stop, TimeUnit::Nanos)))
+    }
+
+    /// Nanoseconds since 1970 of a second of a day on the wall clocks of the zone.
+    fn at(&self, day: Day, second: i32, zone: &TimeZone) -> Result<i128, Fault> {
+        let outside = |_| Fault::new(0, "no calendar reaches this time");
+        let (date, cycles) = day.to_date().map_err(outside)?;
+        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        let wall = DateTime::from_parts(
+            date,
+            jiff::civil::Time::new(hour as i8, minute as i8, second as i8, 0).map_err(outside)?,
+        );
+        let instant = match self.zone {
+            Some(offset) => offset.to_timestamp(wall).map_err(outside)?,
+            None => zone.to_timestamp(wall).map_err(outside)?,
+        };
+        Ok(instant.as_nanosecond() + i128::from(cycles) * CYCLE_SECONDS * 1_000_000_000)
+    }
+}
+
+impl Day {
+    /// The date, moved by whole cycles of 400 years if jiff's calendar ends before it or near it.
+    fn to_date(self) -> Result<(Date, i64), jiff::Error> {
+        let cycles = if self.year > 9000 { (self.year - 2000) / 400 } else { 0 };
+        // Between 0 and 9000, so it fits.
+        let year = (self.year - 400 * cycles) as i16;
+        Ok((Date::new(year, self.month, self.day)?, cycles))
+    }
+
+    fn tomorrow(self) -> Self {
+        let last = self.to_date().map_or(31, |(date, _)| date.days_in_month());
+        if self.day < last { Self { day: self.day + 1, ..self } } else { self.next_month() }
+    }
+
+    fn next_month(self) -> Self {
+        match self.month {
+            12 => Self { year: self.year + 1, month: 1, day: 1 },
+            month => Self { year: self.year, month: month + 1, day: 1 },
+        }
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn date(&mut self) -> Result<TimeLiteral, Fault> {
+        let year =
+            if self.skip("+") { self.run(5, 9, "a year")? } else { self.run(4, 4, "a year")? };
+        let mut literal = TimeLiteral {
+            day: Day { year, month: 1, day: 1 },
+            second: 0,
+            nanos: 0,
+            precision: Precision::Year,
+            zone: None,
+        };
+        if self.skip("-") {
+            literal.day.month = self.number(1, 12, "a month")? as i8;
+            literal.precision = Precision::Month;
+            if self.skip("-") {
+                let at = self.at;
+                literal.day.day = self.number(1, 31, "a day")? as i8;
+                literal.precision = Precision::Day;
+                if literal.day.to_date().is_err() {
+                    return Err(Fault::new(at, "the month has no such day"));
+                }
+            }
+        }
+        Ok(literal)
+    }
+
+    fn clock(&mut self, literal: &mut TimeLiteral) -> Result<(), Fault> {
+        if literal.precision != Precision::Day || !(self.skip("T") || self.skip(" ")) {
+            return Err(self.expected("a time such as 2022-12-01T08:00:00.000+08:00"));
+        }
+        let mut length = 3600;
+        literal.second = self.number(0, 23, "an hour")? as i32 * 3600;
+        if self.skip(":") {
+            length = 60;
+            literal.second += self.number(0, 59, "a minute")? as i32 * 60;
+            if self.skip(":") {
+                length = 1;
+                literal.second += self.number(0, 59, "a second")? as i32;
+            }
+        }
+        literal.precision = Precision::Nanos(length * 1_000_000_000);
+        if length == 1 && self.skip(".") {
+            let from = self.at;
+            let fraction = self.run(1, 9, "parts of a second")?;
+            let scale = 10_i64.pow(9 - (self.at - from) as u32);
+            literal.nanos = (fraction * scale) as i32;
+            literal.precision = Precision::Nanos(scale.into());
+        }
+        literal.zone = self.zone()?;
+        if self.at < self.text.len() {
+            return Err(self.expected("the end of the time, or a zone such as Z or +08:00"));
+        }
+        Ok(())
+    }
+
+    fn zone(&mut self) -> Result<Option<Offset>, Fault> {
+        if self.skip("Z") {
+            return Ok(Some(Offset::UTC));
+        }
+        let at = self.at;
+        let sign = if self.skip("+") {
+            1
+        } else if self.skip("-") {
+            -1
+        } else {
+            return Ok(None);
+        };
+        let hours = self.number(0, 23, "hours of a zone")?;
+        let minutes = if self.skip(":") { self.number(0, 59, "minutes of a zone")? } else { 0 };
+        Offset::from_seconds(sign * (hours * 3600 + minutes * 60) as i32)
+            .map(Some)
+            .map_err(|_| Fault::new(at, "no zone is so far from UTC"))
+    }
+
+    /// Two digits within limits.
+    fn number(&mut self, min: i64, max: i64, what: &str) -> Result<i64, Fault> {
+        let at = self.at;
+        let number = self.run(2, 2, what)?;
+        if (min..=max).contains(&number) {
+            return Ok(number);
+        }
+        Err(Fault::new(at, format!("expected {what} from {min:02} to {max}")))
+    }
+
+    /// A run of digits of which there must be `least` to `most`.
+    fn run(&mut self, least: usize, most: usize, what: &str) -> Result<i64, Fault> {
+        let rest = &self.text[self.at..];
+        let len = rest.bytes().take_while(u8::is_ascii_digit).count();
+        if len < least || len > most {
+            let digits =
+                if least == most { format!("{least}") } else { format!("{least} to {most}") };
+            return Err(self.expected(&format!("{what} of {digits} digits")));
+        }
+        self.at += len;
+        // At most nine digits.
+        Ok(rest[..len].bytes().fold(0, |number, digit| number * 10 + i64::from(digit - b'0')))
+    }
+
+    fn skip(&mut self, word: &str) -> bool {
+        let found = self.text[self.at..].starts_with(word);
+        self.at += if found { word.len() } else { 0 };
+        found
+    }
+
+    fn expected(&self, what: &str) -> Fault {
+        Fault::new(self.at, format!("expected {what}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn check(text: &str, expected: Expect) {
+        let actual = match TimeLiteral::parse(text).and_then(|l| l.interval(&TimeZone::UTC)) {
+            Ok((start, stop)) => format!("{start} .. {stop}"),
+            Err(fault) => fault.in_text(text).to_string(),
+        };
+        expected.assert_eq(&actual);
+    }
+
+    #[test]
+    fn each_precision_is_an_interval() {
+        check("2022", expect!["2022-01-01T00:00:00.000000000Z .. 2023-01-01T00:00:00.000000000Z"]);
+        check(
+            "2022-12",
+            expect!["2022-12-01T00:00:00.000000000Z .. 2023-01-01T00:00:00.000000000Z"],
+        );
+        check(
+            "2024-02-29",
+            expect!["2024-02-29T00:00:00.000000000Z .. 2024-03-01T00:00:00.000000000Z"],
+        );
+        check(
+            "2022-12-31T23",
+            expect!["2022-12-31T23:00:00.000000000Z .. 2023-01-01T00:00:00.000000000Z"],
+        );
+        check(
+            "2022-12-31 23:59",
+            expect!["2022-12-31T23:59:00.000000000Z .. 2023-01-01T00:00:00.000000000Z"],
+        );
+        check(
+            "2022-12-31T23:59:59Z",
+            expect!["2022-12-31T23:59:59.000000000Z .. 2023-01-01T00:00:00.000000000Z"],
+        );
+        check(
+            "2022-12-31T23:59:59.999",
+            expect!["2022-12-31T23:59:59.999000000Z .. 2023-01-01T00:00:00.000000000Z"],
+        );
+        check(
+            "2022-12-01T08+08:00",
+            expect!["2022-12-01T00:00:00.000000000Z .. 2022-12-01T01:00:00.000000000Z"],
+        );
+        check(
+            "9999-12-31",
+            expect!["9999-12-31T00:00:00.000000000Z .. +010000-01-01T00:00:00.000000000Z"],
+        );
+    }
+
+    #[test]
+    fn mistakes_are_pointed_at() {
+        check("2022-13", expect![""]);
+        check("2023-02-29", expect![""]);
+        check("2022-12Z", expect![""]);
+        check("22", expect![""]);
+        check("2022-12-01T8", expect![""]);
+        check("2022-12-01T08:00x", expect![""]);
+        check("2022-12-01T08+26", expect![""]);
+    }
+}

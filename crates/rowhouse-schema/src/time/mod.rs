@@ -1,0 +1,244 @@
+//! Instants, as keys hold them: a count of some unit since 1970, shown as a calendar shows them.
+
+mod literal;
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use jiff::Timestamp;
+use jiff::tz::Offset;
+use rowhouse_model::Result;
+
+pub use jiff::tz::TimeZone;
+pub(crate) use literal::TimeLiteral;
+
+/// The unit in which a time is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TimeUnit {
+    /// Seconds.
+    Seconds,
+    /// Milliseconds, as `System.currentTimeMillis()` and HBase's cell timestamps.
+    Millis,
+    /// Microseconds.
+    Micros,
+    /// Nanoseconds.
+    Nanos,
+}
+
+impl TimeUnit {
+    /// The unit's length in nanoseconds.
+    pub(crate) fn nanos(self) -> i128 {
+        match self {
+            Self::Seconds => 1_000_000_000,
+            Self::Millis => 1_000_000,
+            Self::Micros => 1_000,
+            Self::Nanos => 1,
+        }
+    }
+
+    /// The unit's word in a template.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Seconds => "seconds",
+            Self::Millis => "millis",
+            Self::Micros => "micros",
+            Self::Nanos => "nanos",
+        }
+    }
+
+    /// Digits shown behind the second: never fewer than milliseconds.
+    fn decimals(self) -> usize {
+        match self {
+            Self::Seconds | Self::Millis => 3,
+            Self::Micros => 6,
+            Self::Nanos => 9,
+        }
+    }
+}
+
+/// An instant. Two times are equal when they are the same instant, whatever unit they are counted in.
+///
+/// # Example: how does a time print?
+///
+/// ISO 8601, in UTC, with milliseconds (with more digits if the unit is finer):
+///
+/// ```
+/// use rowhouse_schema::{Time, TimeUnit};
+///
+/// assert_eq!(Time::from_millis(1_669_852_800_000).to_string(), "2022-12-01T00:00:00.000Z");
+/// assert_eq!(Time::new(1, TimeUnit::Micros).to_string(), "1970-01-01T00:00:00.000001Z");
+/// ```
+///
+/// # Example: how is a time written?
+///
+/// ```
+/// use rowhouse_schema::Time;
+///
+/// assert_eq!(Time::parse("2022-12-01T08:00+08:00")?, Time::parse("2022-12-01")?);
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Time {
+    nanos: i128,
+    unit: TimeUnit,
+}
+
+impl Time {
+    /// So many units since 1970-01-01T00:00:00Z.
+    pub const fn new(count: i64, unit: TimeUnit) -> Self {
+        let nanos = match unit {
+            TimeUnit::Seconds => 1_000_000_000,
+            TimeUnit::Millis => 1_000_000,
+            TimeUnit::Micros => 1_000,
+            TimeUnit::Nanos => 1,
+        };
+        Self { nanos: count as i128 * nanos, unit }
+    }
+
+    /// So many milliseconds since 1970-01-01T00:00:00Z.
+    pub const fn from_millis(millis: i64) -> Self {
+        Self::new(millis, TimeUnit::Millis)
+    }
+
+    /// Reads a time literal; without a zone it is UTC, and a date is its midnight.
+    ///
+    /// ```
+    /// use rowhouse_schema::Time;
+    ///
+    /// assert_eq!(Time::parse("2022-12-01")?.to_string(), "2022-12-01T00:00:00.000Z");
+    /// assert!(Time::parse("2022-13").is_err());
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    pub fn parse(text: &str) -> Result<Self> {
+        Self::parse_in(text, &TimeZone::UTC)
+    }
+
+    /// Reads a time literal; without a zone it is in `zone`.
+    ///
+    /// ```
+    /// use rowhouse_schema::{Time, TimeZone};
+    ///
+    /// let beijing = TimeZone::fixed(jiff::tz::offset(8));
+    /// assert_eq!(Time::parse_in("2022-12-01", &beijing)?.to_string(), "2022-11-30T16:00:00.000Z");
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    pub fn parse_in(text: &str, zone: &TimeZone) -> Result<Self> {
+        TimeLiteral::parse(text)
+            .and_then(|literal| literal.instant(zone))
+            .map_err(|fault| fault.in_text(text))
+    }
+
+    pub(crate) fn from_nanos(nanos: i128, unit: TimeUnit) -> Self {
+        Self { nanos, unit }
+    }
+
+    /// Nanoseconds since 1970.
+    pub fn as_nanos(self) -> i128 {
+        self.nanos
+    }
+
+    /// Milliseconds since 1970; parts of a millisecond are cut off.
+    pub fn as_millis(self) -> i64 {
+        let millis = self.nanos.div_euclid(TimeUnit::Millis.nanos());
+        millis.clamp(i64::MIN.into(), i64::MAX.into()) as i64
+    }
+
+    /// The unit the time is counted in.
+    pub fn unit(self) -> TimeUnit {
+        self.unit
+    }
+}
+
+/// The Gregorian calendar repeats after 400 years, so an instant outside jiff's years is shown by
+/// the calendar of the same day in 2000–2399.
+const CYCLE_SECONDS: i128 = 146_097 * 86_400;
+const CYCLE_START_SECONDS: i128 = 946_684_800; // 2000-01-01
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (seconds, nanos) =
+            (self.nanos.div_euclid(1_000_000_000), self.nanos.rem_euclid(1_000_000_000));
+        let since = seconds - CYCLE_START_SECONDS;
+        let cycle = since.div_euclid(CYCLE_SECONDS);
+        let second = CYCLE_START_SECONDS + since.rem_euclid(CYCLE_SECONDS);
+        let shown = Timestamp::from_second(second as i64).map_err(|_| fmt::Error)?;
+        let shown = Offset::UTC.to_datetime(shown);
+        let year = i128::from(shown.year()) + 400 * cycle;
+        match year {
+            0..=9999 => write!(f, "{year:04}")?,
+            _ => write!(f, "{year:+07}")?,
+        }
+        write!(f, "-{:02}-{:02}", shown.month(), shown.day())?;
+        write!(f, "T{:02}:{:02}:{:02}", shown.hour(), shown.minute(), shown.second())?;
+        let digits = format!("{nanos:09}");
+        write!(f, ".{}Z", &digits[..self.unit.decimals()])
+    }
+}
+
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl PartialEq for Time {
+    fn eq(&self, other: &Self) -> bool {
+        self.nanos == other.nanos
+    }
+}
+
+impl Eq for Time {}
+
+impl PartialOrd for Time {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Time {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.nanos.cmp(&other.nanos)
+    }
+}
+
+impl Hash for Time {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.nanos.hash(state);
+    }
+}
+
+impl From<rowhouse_model::Timestamp> for Time {
+    fn from(timestamp: rowhouse_model::Timestamp) -> Self {
+        Self::from_millis(timestamp.as_millis())
+    }
+}
+
+impl From<Timestamp> for Time {
+    fn from(timestamp: Timestamp) -> Self {
+        Self { nanos: timestamp.as_nanosecond(), unit: TimeUnit::Nanos }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_outside_four_digit_years_print_with_a_sign() {
+        assert_eq!(Time::from_millis(i64::MAX).to_string(), "+292278994-08-17T07:12:55.807Z");
+        assert_eq!(Time::from_millis(-1).to_string(), "1969-12-31T23:59:59.999Z");
+        assert_eq!(
+            Time::from_millis(253_402_300_800_000).to_string(),
+            "+010000-01-01T00:00:00.000Z"
+        );
+    }
+
+    #[test]
+    fn printed_times_parse_to_the_same_instant() {
+        for millis in [0, 1, 951_782_400_000, 1_669_852_800_000, 253_402_300_799_999, i64::MAX] {
+            let time = Time::from_millis(millis);
+            assert_eq!(Time::parse(&time.to_string()).unwrap(), time, "{time}");
+        }
+    }
+}

@@ -8,7 +8,7 @@ sum="$(sha256sum <"$here/pom.xml")"
 [ "$(cat "$stamp" 2>/dev/null || true)" != "$sum" ] || exit 0
 rm -rf "$APACHE_LIB"
 mkdir -p "$APACHE_LIB"
-mvn -q -B -Dstyle.color=never -f "$here/pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$APACHE_LIB"
+mvn -q -B -f "$here/pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$APACHE_LIB"
 # One SLF4J binding only: log4j2's.
 rm -f "$APACHE_LIB"/{slf4j-reload4j,slf4j-log4j12,reload4j,log4j-1.2.1,logback}-*.jar
 echo "$sum" >"$stamp"

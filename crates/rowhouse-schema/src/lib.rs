@@ -36,7 +36,7 @@ pub use error::NotFitting;
 pub use field::{Field, FieldType};
 pub use key::KeySchema;
 pub use order::FieldOrder;
-pub use plan::{Plan, PlanOrder, Predicate, RANGES_MAX, Residual};
+pub use plan::{OrderedField, Plan, PlanOrder, Predicate, RANGES_MAX, Residual};
 pub use time::{Time, TimeUnit, TimeZone};
 pub use value::{NamedValues, Value, Values};
 

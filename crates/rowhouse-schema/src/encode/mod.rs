@@ -10,7 +10,7 @@ use crate::value::Value;
 
 pub(crate) use number::Number;
 pub(crate) use string::Terminated;
-pub(crate) use text::{Text, TextEnd};
+pub(crate) use text::{Text, TextEnd, ends_at_its_end};
 
 /// How the values of one field become bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,10 @@ impl Codec {
     pub(crate) fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
         match self {
             Self::Number(number) => number.encode(value, out),
-            Self::String(string) => string.encode(text_of(value)?, out),
+            Self::String(string) => {
+                string.put(text_of(value)?, out);
+                Ok(())
+            }
             Self::Text(text) => text.encode(text_of(value)?, out),
         }
     }

@@ -156,7 +156,7 @@ impl Number {
         match self.kind {
             Kind::Unsigned => Value::Unsigned(number.unsigned_abs()),
             Kind::Signed => Value::Signed(number),
-            Kind::Time(unit) => Value::Time(Time::from_nanos(number * unit.nanos(), unit)),
+            Kind::Time(unit) => Value::Time(Time::from_nanos(number * unit.nanos())),
         }
     }
 

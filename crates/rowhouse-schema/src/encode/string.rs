@@ -16,11 +16,11 @@ const ESCAPED: u8 = 0xFF;
 const END: u8 = 0x01;
 
 impl Terminated {
-    pub(crate) fn encode(self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
+    /// Appends the bytes of a text: every text has some.
+    pub(crate) fn put(self, text: &str, out: &mut Vec<u8>) {
         self.start(text, out);
         let flip = self.flip();
         out.extend_from_slice(&[flip, END ^ flip]);
-        Ok(())
     }
 
     /// Appends the bytes with which all values begin that start with `text`.

@@ -1,68 +1,250 @@
-//! Predicates.
+//! What a query asks of the fields of a key.
+
+use std::fmt;
+use std::sync::Arc;
 
 use rowhouse_model::Result;
 
-use crate::value::Value;
+use crate::error::Fault;
+use crate::time::TimeLiteral;
+use crate::value::{Quoted, Value};
 
-/// What a query asks of a row's key: conditions on fields, all of which hold.
+/// Conditions on the fields of a key, all of which must hold.
+///
+/// # Example: how is a query written?
+///
+/// Texts stand in single quotes (`''` is a quote), numbers and times stand bare:
+///
+/// ```
+/// use rowhouse_schema::Predicate;
+///
+/// let query = Predicate::parse("blogger = '123' and at >= 2022-12-01 and at < 2023")?;
+/// assert_eq!(query.to_string(), "blogger = '123' and at >= 2022-12-01 and at < 2023");
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+///
+/// # Example: what can be asked?
+///
+/// `=`, `<`, `<=`, `>`, `>=`, `between … and …` (both ends included), `in (…)`,
+/// `starts with '…'`, `is null`, and `during` for the whole of a year, month, day, hour, …
+///
+/// ```
+/// use rowhouse_schema::Predicate;
+///
+/// Predicate::parse("metric in ('cpu', 'memory') and at during 2022-12-24T18")?;
+/// Predicate::parse("host starts with 'web' and shard between 3 and 5")?;
+///
+/// let error = Predicate::parse("host = 'a' or host = 'b'").unwrap_err();
+/// assert_eq!(error.to_string(), "\
+/// `or` is not in the query language; for several values of a field use in (…): offset=11
+///   host = 'a' or host = 'b'
+///              ^");
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+///
+/// # Example: how is a query built from values?
+///
+/// ```
+/// use rowhouse_schema::{Predicate, Time};
+///
+/// let query = Predicate::all()
+///     .eq("blogger", "it's me")
+///     .ge("at", Time::parse("2022-12-01")?)
+///     .during("at", "2022-12")?;
+/// assert_eq!(
+///     query.to_string(),
+///     "blogger = 'it''s me' and at >= 2022-12-01T00:00:00.000Z and at during 2022-12"
+/// );
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
-pub struct Predicate {}
+pub struct Predicate {
+    pub(super) conditions: Vec<Condition>,
+}
+
+/// One condition on one field.
+#[derive(Clone, Debug)]
+pub(super) struct Condition {
+    pub(super) field: String,
+    pub(super) test: Test,
+    /// The text the condition was read from, and where in it the field's name stands.
+    pub(super) source: Option<Arc<str>>,
+    pub(super) at: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Test {
+    Compare(Comparison, Constant),
+    Between(Constant, Constant),
+    OneOf(Vec<Constant>),
+    StartsWith(Constant),
+    During(Constant),
+    IsNull,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Comparison {
+    Equal,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// A constant, and where it stands in the condition's source.
+#[derive(Clone, Debug)]
+pub(super) struct Constant {
+    pub(super) at: usize,
+    pub(super) literal: Literal,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Literal {
+    /// A bare word, a number or a time: which, the field's type says.
+    Word(String),
+    Value(Value),
+}
 
 impl Predicate {
     /// No condition: every row.
     pub fn all() -> Self {
-        Self {}
+        Self::default()
     }
-    /// Reads a query.
-    pub fn parse(_: &str) -> Result<Self> {
-        Ok(Self {})
+
+    /// Reads a query. The error points at the character that is wrong. Whether the key has such
+    /// fields is seen when the query is planned.
+    pub fn parse(text: &str) -> Result<Self> {
+        super::parse::parse(text).map_err(|fault| fault.in_text(text))
     }
+
     /// And the field is this value.
-    pub fn eq(self, _field: &str, _value: impl Into<Value>) -> Self {
-        self
+    pub fn eq(self, field: &str, value: impl Into<Value>) -> Self {
+        self.compare(field, Comparison::Equal, value.into())
     }
-    /// And the field is less.
-    pub fn lt(self, _field: &str, _value: impl Into<Value>) -> Self {
-        self
+
+    /// And the field is less than this value.
+    pub fn lt(self, field: &str, value: impl Into<Value>) -> Self {
+        self.compare(field, Comparison::Less, value.into())
     }
+
     /// And the field is at most this value.
-    pub fn le(self, _field: &str, _value: impl Into<Value>) -> Self {
-        self
+    pub fn le(self, field: &str, value: impl Into<Value>) -> Self {
+        self.compare(field, Comparison::LessOrEqual, value.into())
     }
-    /// And the field is greater.
-    pub fn gt(self, _field: &str, _value: impl Into<Value>) -> Self {
-        self
+
+    /// And the field is greater than this value.
+    pub fn gt(self, field: &str, value: impl Into<Value>) -> Self {
+        self.compare(field, Comparison::Greater, value.into())
     }
+
     /// And the field is at least this value.
-    pub fn ge(self, _field: &str, _value: impl Into<Value>) -> Self {
-        self
+    pub fn ge(self, field: &str, value: impl Into<Value>) -> Self {
+        self.compare(field, Comparison::GreaterOrEqual, value.into())
     }
-    /// And the field lies between, both ends included.
-    pub fn between(self, _field: &str, _low: impl Into<Value>, _high: impl Into<Value>) -> Self {
-        self
+
+    /// And the field lies between these values, both included.
+    pub fn between(self, field: &str, low: impl Into<Value>, high: impl Into<Value>) -> Self {
+        self.with(field, Test::Between(Constant::of(low.into()), Constant::of(high.into())))
     }
-    /// And the field is one of these values.
-    pub fn one_of<V: Into<Value>>(
-        self,
-        _field: &str,
-        _values: impl IntoIterator<Item = V>,
-    ) -> Self {
-        self
+
+    /// And the field is one of these values; of none, no row is asked for.
+    pub fn one_of<V: Into<Value>>(self, field: &str, values: impl IntoIterator<Item = V>) -> Self {
+        let values = values.into_iter().map(|value| Constant::of(value.into()));
+        self.with(field, Test::OneOf(values.collect()))
     }
+
     /// And the text begins with this one.
-    pub fn starts_with(self, _field: &str, _start: impl Into<String>) -> Self {
+    pub fn starts_with(self, field: &str, start: impl Into<String>) -> Self {
+        self.with(field, Test::StartsWith(Constant::of(Value::Text(start.into()))))
+    }
+
+    /// And the time lies in this year, month, day, hour, minute or second: `2022-12`.
+    pub fn during(self, field: &str, interval: &str) -> Result<Self> {
+        TimeLiteral::parse(interval).map_err(|fault: Fault| fault.in_text(interval))?;
+        let literal = Literal::Word(interval.to_owned());
+        Ok(self.with(field, Test::During(Constant { at: 0, literal })))
+    }
+
+    /// And the field has no value. Fields have one unless their template says otherwise.
+    pub fn is_null(self, field: &str) -> Self {
+        self.with(field, Test::IsNull)
+    }
+
+    /// And everything that the other predicate asks.
+    pub fn and(mut self, other: Self) -> Self {
+        self.conditions.extend(other.conditions);
         self
     }
-    /// And the time lies in this year, month, day, hour, …: `2022-12`.
-    pub fn during(self, _field: &str, _interval: &str) -> Result<Self> {
-        Ok(self)
+
+    /// Whether nothing is asked.
+    pub fn is_empty(&self) -> bool {
+        self.conditions.is_empty()
     }
-    /// And the field has no value.
-    pub fn is_null(self, _field: &str) -> Self {
+
+    fn compare(self, field: &str, comparison: Comparison, value: Value) -> Self {
+        self.with(field, Test::Compare(comparison, Constant::of(value)))
+    }
+
+    fn with(mut self, field: &str, test: Test) -> Self {
+        self.conditions.push(Condition { field: field.to_owned(), test, source: None, at: 0 });
         self
     }
-    /// And everything the other predicate asks.
-    pub fn and(self, _other: Predicate) -> Self {
-        self
+}
+
+impl Constant {
+    fn of(value: Value) -> Self {
+        Self { at: 0, literal: Literal::Value(value) }
+    }
+}
+
+impl fmt::Display for Predicate {
+    /// The query, so that parsing it gives the same predicate.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (nth, condition) in self.conditions.iter().enumerate() {
+            write!(f, "{}{condition}", if nth == 0 { "" } else { " and " })?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.field)?;
+        match &self.test {
+            Test::Compare(comparison, constant) => write!(f, " {} {constant}", comparison.sign()),
+            Test::Between(low, high) => write!(f, " between {low} and {high}"),
+            Test::OneOf(constants) => {
+                f.write_str(" in (")?;
+                for (nth, constant) in constants.iter().enumerate() {
+                    write!(f, "{}{constant}", if nth == 0 { "" } else { ", " })?;
+                }
+                f.write_str(")")
+            }
+            Test::StartsWith(start) => write!(f, " starts with {start}"),
+            Test::During(interval) => write!(f, " during {interval}"),
+            Test::IsNull => f.write_str(" is null"),
+        }
+    }
+}
+
+impl Comparison {
+    fn sign(self) -> &'static str {
+        match self {
+            Self::Equal => "=",
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+        }
+    }
+}
+
+impl fmt::Display for Constant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.literal {
+            Literal::Word(word) if word.contains(' ') => write!(f, "'{word}'"),
+            Literal::Word(word) => f.write_str(word),
+            Literal::Value(value) => write!(f, "{}", Quoted(value)),
+        }
     }
 }

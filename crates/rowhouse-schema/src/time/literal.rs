@@ -6,7 +6,7 @@
 use jiff::civil::{Date, DateTime};
 use jiff::tz::{Offset, TimeZone};
 
-use super::{CYCLE_SECONDS, Time, TimeUnit};
+use super::{CYCLE_SECONDS, Time};
 use crate::error::Fault;
 
 /// A time as somebody wrote it.
@@ -50,7 +50,7 @@ impl TimeLiteral {
     /// The literal's first instant.
     pub(crate) fn instant(&self, zone: &TimeZone) -> Result<Time, Fault> {
         let midnight = self.at(self.day, self.second, zone)?;
-        Ok(Time::from_nanos(midnight + i128::from(self.nanos), TimeUnit::Nanos))
+        Ok(Time::from_nanos(midnight + i128::from(self.nanos)))
     }
 
     /// The instants from the first of the literal's interval up to the first behind it.
@@ -65,7 +65,7 @@ impl TimeLiteral {
                 self.at(day, 0, zone)?
             }
         };
-        Ok((start, Time::from_nanos(stop, TimeUnit::Nanos)))
+        Ok((start, Time::from_nanos(stop)))
     }
 
     /// Nanoseconds since 1970 of a second of a day on the wall clocks of the zone.
@@ -237,49 +237,76 @@ mod tests {
 
     #[test]
     fn each_precision_is_an_interval() {
-        check("2022", expect!["2022-01-01T00:00:00.000000000Z .. 2023-01-01T00:00:00.000000000Z"]);
-        check(
-            "2022-12",
-            expect!["2022-12-01T00:00:00.000000000Z .. 2023-01-01T00:00:00.000000000Z"],
-        );
-        check(
-            "2024-02-29",
-            expect!["2024-02-29T00:00:00.000000000Z .. 2024-03-01T00:00:00.000000000Z"],
-        );
-        check(
-            "2022-12-31T23",
-            expect!["2022-12-31T23:00:00.000000000Z .. 2023-01-01T00:00:00.000000000Z"],
-        );
-        check(
-            "2022-12-31 23:59",
-            expect!["2022-12-31T23:59:00.000000000Z .. 2023-01-01T00:00:00.000000000Z"],
-        );
+        check("2022", expect!["2022-01-01T00:00:00.000Z .. 2023-01-01T00:00:00.000Z"]);
+        check("2022-12", expect!["2022-12-01T00:00:00.000Z .. 2023-01-01T00:00:00.000Z"]);
+        check("2024-02-29", expect!["2024-02-29T00:00:00.000Z .. 2024-03-01T00:00:00.000Z"]);
+        check("2022-12-31T23", expect!["2022-12-31T23:00:00.000Z .. 2023-01-01T00:00:00.000Z"]);
+        check("2022-12-31 23:59", expect!["2022-12-31T23:59:00.000Z .. 2023-01-01T00:00:00.000Z"]);
         check(
             "2022-12-31T23:59:59Z",
-            expect!["2022-12-31T23:59:59.000000000Z .. 2023-01-01T00:00:00.000000000Z"],
+            expect!["2022-12-31T23:59:59.000Z .. 2023-01-01T00:00:00.000Z"],
         );
         check(
             "2022-12-31T23:59:59.999",
-            expect!["2022-12-31T23:59:59.999000000Z .. 2023-01-01T00:00:00.000000000Z"],
+            expect!["2022-12-31T23:59:59.999Z .. 2023-01-01T00:00:00.000Z"],
         );
         check(
             "2022-12-01T08+08:00",
-            expect!["2022-12-01T00:00:00.000000000Z .. 2022-12-01T01:00:00.000000000Z"],
+            expect!["2022-12-01T00:00:00.000Z .. 2022-12-01T01:00:00.000Z"],
         );
-        check(
-            "9999-12-31",
-            expect!["9999-12-31T00:00:00.000000000Z .. +010000-01-01T00:00:00.000000000Z"],
-        );
+        check("9999-12-31", expect!["9999-12-31T00:00:00.000Z .. +010000-01-01T00:00:00.000Z"]);
     }
 
     #[test]
     fn mistakes_are_pointed_at() {
-        check("2022-13", expect![""]);
-        check("2023-02-29", expect![""]);
-        check("2022-12Z", expect![""]);
-        check("22", expect![""]);
-        check("2022-12-01T8", expect![""]);
-        check("2022-12-01T08:00x", expect![""]);
-        check("2022-12-01T08+26", expect![""]);
+        check(
+            "2022-13",
+            expect![[r#"
+            expected a month from 01 to 12: offset=5
+              2022-13
+                   ^"#]],
+        );
+        check(
+            "2023-02-29",
+            expect![[r#"
+            the month has no such day: offset=8
+              2023-02-29
+                      ^"#]],
+        );
+        check(
+            "2022-12Z",
+            expect![[r#"
+            expected a time such as 2022-12-01T08:00:00.000+08:00: offset=7
+              2022-12Z
+                     ^"#]],
+        );
+        check(
+            "22",
+            expect![[r#"
+            expected a year of 4 digits: offset=0
+              22
+              ^"#]],
+        );
+        check(
+            "2022-12-01T8",
+            expect![[r#"
+            expected an hour of 2 digits: offset=11
+              2022-12-01T8
+                         ^"#]],
+        );
+        check(
+            "2022-12-01T08:00x",
+            expect![[r#"
+            expected the end of the time, or a zone such as Z or +08:00: offset=16
+              2022-12-01T08:00x
+                              ^"#]],
+        );
+        check(
+            "2022-12-01T08+26",
+            expect![[r#"
+            expected hours of a zone from 00 to 23: offset=14
+              2022-12-01T08+26
+                            ^"#]],
+        );
     }
 }

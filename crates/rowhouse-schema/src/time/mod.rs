@@ -2,9 +2,7 @@
 
 mod literal;
 
-use std::cmp::Ordering;
 use std::fmt;
-use std::hash::{Hash, Hasher};
 
 use jiff::Timestamp;
 use jiff::tz::Offset;
@@ -28,7 +26,7 @@ pub enum TimeUnit {
 
 impl TimeUnit {
     /// The unit's length in nanoseconds.
-    pub(crate) fn nanos(self) -> i128 {
+    pub(crate) const fn nanos(self) -> i128 {
         match self {
             Self::Seconds => 1_000_000_000,
             Self::Millis => 1_000_000,
@@ -46,22 +44,13 @@ impl TimeUnit {
             Self::Nanos => "nanos",
         }
     }
-
-    /// Digits shown behind the second: never fewer than milliseconds.
-    fn decimals(self) -> usize {
-        match self {
-            Self::Seconds | Self::Millis => 3,
-            Self::Micros => 6,
-            Self::Nanos => 9,
-        }
-    }
 }
 
-/// An instant. Two times are equal when they are the same instant, whatever unit they are counted in.
+/// An instant, to the nanosecond.
 ///
 /// # Example: how does a time print?
 ///
-/// ISO 8601, in UTC, with milliseconds (with more digits if the unit is finer):
+/// ISO 8601, in UTC, with milliseconds (with six or nine digits if there are finer parts):
 ///
 /// ```
 /// use rowhouse_schema::{Time, TimeUnit};
@@ -78,22 +67,15 @@ impl TimeUnit {
 /// assert_eq!(Time::parse("2022-12-01T08:00+08:00")?, Time::parse("2022-12-01")?);
 /// # Ok::<(), rowhouse_model::Error>(())
 /// ```
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time {
     nanos: i128,
-    unit: TimeUnit,
 }
 
 impl Time {
     /// So many units since 1970-01-01T00:00:00Z.
     pub const fn new(count: i64, unit: TimeUnit) -> Self {
-        let nanos = match unit {
-            TimeUnit::Seconds => 1_000_000_000,
-            TimeUnit::Millis => 1_000_000,
-            TimeUnit::Micros => 1_000,
-            TimeUnit::Nanos => 1,
-        };
-        Self { nanos: count as i128 * nanos, unit }
+        Self { nanos: count as i128 * unit.nanos() }
     }
 
     /// So many milliseconds since 1970-01-01T00:00:00Z.
@@ -129,8 +111,8 @@ impl Time {
             .map_err(|fault| fault.in_text(text))
     }
 
-    pub(crate) fn from_nanos(nanos: i128, unit: TimeUnit) -> Self {
-        Self { nanos, unit }
+    pub(crate) fn from_nanos(nanos: i128) -> Self {
+        Self { nanos }
     }
 
     /// Nanoseconds since 1970.
@@ -142,11 +124,6 @@ impl Time {
     pub fn as_millis(self) -> i64 {
         let millis = self.nanos.div_euclid(TimeUnit::Millis.nanos());
         millis.clamp(i64::MIN.into(), i64::MAX.into()) as i64
-    }
-
-    /// The unit the time is counted in.
-    pub fn unit(self) -> TimeUnit {
-        self.unit
     }
 }
 
@@ -171,40 +148,17 @@ impl fmt::Display for Time {
         }
         write!(f, "-{:02}-{:02}", shown.month(), shown.day())?;
         write!(f, "T{:02}:{:02}:{:02}", shown.hour(), shown.minute(), shown.second())?;
-        let digits = format!("{nanos:09}");
-        write!(f, ".{}Z", &digits[..self.unit.decimals()])
+        match nanos {
+            _ if nanos % 1_000_000 == 0 => write!(f, ".{:03}Z", nanos / 1_000_000),
+            _ if nanos % 1_000 == 0 => write!(f, ".{:06}Z", nanos / 1_000),
+            _ => write!(f, ".{nanos:09}Z"),
+        }
     }
 }
 
 impl fmt::Debug for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
-    }
-}
-
-impl PartialEq for Time {
-    fn eq(&self, other: &Self) -> bool {
-        self.nanos == other.nanos
-    }
-}
-
-impl Eq for Time {}
-
-impl PartialOrd for Time {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Time {
-    fn cmp(&self, other: &Self) -> Ordering {
-        self.nanos.cmp(&other.nanos)
-    }
-}
-
-impl Hash for Time {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.nanos.hash(state);
     }
 }
 
@@ -216,7 +170,7 @@ impl From<rowhouse_model::Timestamp> for Time {
 
 impl From<Timestamp> for Time {
     fn from(timestamp: Timestamp) -> Self {
-        Self { nanos: timestamp.as_nanosecond(), unit: TimeUnit::Nanos }
+        Self { nanos: timestamp.as_nanosecond() }
     }
 }
 

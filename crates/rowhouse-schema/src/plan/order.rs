@@ -1,0 +1,115 @@
+//! In which order the rows of a plan come.
+
+use std::fmt;
+
+use super::bind::{Set, Wanted};
+use crate::encode::Codec;
+use crate::field::Field;
+use crate::key::KeySchema;
+use crate::order::FieldOrder;
+
+/// The order of a plan's rows: by the first field, where that is equal by the second, and so on.
+///
+/// Rows come in the order of their keys. For a time with `desc` that is newest first.
+///
+/// ```
+/// use rowhouse_schema::{KeySchema, Predicate};
+///
+/// let schema = KeySchema::parse("[user text][at millis desc]")?;
+/// let one = schema.plan(&Predicate::parse("user = 'bob'")?)?;
+/// assert_eq!(one.order().to_string(), "user ascending, at descending (newest first)");
+///
+/// // Of many users, whose ends are found from the keys' ends, there is no such order.
+/// let all = schema.plan(&Predicate::all())?;
+/// assert_eq!(all.order().to_string(), "by the bytes of the key");
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanOrder {
+    fields: Vec<OrderedField>,
+    complete: bool,
+}
+
+/// One field by which rows are ordered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrderedField {
+    /// The field's name.
+    pub name: String,
+    /// Whether the greatest, or newest, comes first.
+    pub desc: bool,
+    /// By value, or as stored; never [`FieldOrder::Unordered`].
+    pub order: FieldOrder,
+    time: bool,
+}
+
+impl PlanOrder {
+    pub(super) fn new(schema: &KeySchema, wanted: &[Option<Wanted>]) -> Self {
+        let mut fields = Vec::new();
+        for (field, wanted) in schema.fields().iter().zip(wanted) {
+            // Of a single value, any order is its order.
+            let order = match wanted.as_ref().is_some_and(Wanted::is_single) {
+                true => FieldOrder::Ordered,
+                false => FieldOrder::of(&field.codec, None),
+            };
+            if order == FieldOrder::Unordered {
+                return Self { fields, complete: false };
+            }
+            fields.push(OrderedField::new(field, order));
+        }
+        Self { fields, complete: true }
+    }
+
+    /// The fields by which rows are ordered, the first counting most.
+    pub fn fields(&self) -> &[OrderedField] {
+        &self.fields
+    }
+
+    /// Whether the order is by all fields of the template. Otherwise rows that agree in
+    /// [`PlanOrder::fields`] come in the order of their keys' bytes.
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+}
+
+impl OrderedField {
+    fn new(field: &Field, order: FieldOrder) -> Self {
+        let time = matches!(&field.codec, Codec::Number(number) if number.unit().is_some());
+        Self { name: field.name().to_owned(), desc: field.is_desc(), order, time }
+    }
+}
+
+impl Wanted {
+    /// Whether the conditions leave one value.
+    fn is_single(&self) -> bool {
+        match &self.set {
+            Set::Numbers(set) => match &set.list {
+                Some(list) => list.len() == 1,
+                None => set.low == set.high,
+            },
+            Set::Texts(set) => set.list.as_ref().is_some_and(|list| list.len() == 1),
+        }
+    }
+}
+
+impl fmt::Display for PlanOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (nth, field) in self.fields.iter().enumerate() {
+            write!(f, "{}{field}", if nth == 0 { "" } else { ", " })?;
+        }
+        match (self.complete, self.fields.is_empty()) {
+            (true, _) => Ok(()),
+            (false, true) => f.write_str("by the bytes of the key"),
+            (false, false) => f.write_str(", then by the bytes of the key"),
+        }
+    }
+}
+
+impl fmt::Display for OrderedField {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name, if self.desc { "descending" } else { "ascending" })?;
+        if self.order == FieldOrder::AsStored {
+            f.write_str(" as stored")?;
+        }
+        if self.desc && self.time { f.write_str(" (newest first)") } else { Ok(()) }
+    }
+}

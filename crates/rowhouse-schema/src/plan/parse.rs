@@ -1,0 +1,232 @@
+//! Query text to a predicate.
+//!
+//! ```text
+//! query     = [ condition *( "and" condition ) ]
+//! condition = name ( sign constant / "between" constant "and" constant
+//!                  / "in" "(" constant *( "," constant ) ")"
+//!                  / "starts" "with" constant / "during" constant / "is" "null" )
+//! constant  = "'" text with '' for a quote "'" / number / time
+//! ```
+
+use std::sync::Arc;
+
+use super::predicate::{Comparison, Condition, Constant, Literal, Predicate, Test};
+use crate::error::Fault;
+use crate::template::closest;
+use crate::value::Value;
+
+/// Reads a query.
+pub(super) fn parse(text: &str) -> Result<Predicate, Fault> {
+    let mut reader = Reader { text, at: 0 };
+    let source: Arc<str> = text.into();
+    let mut predicate = Predicate::all();
+    if reader.peek()?.1 == Token::End {
+        return Ok(predicate);
+    }
+    loop {
+        let (field, at) = reader.field()?;
+        let test = reader.test()?;
+        predicate.conditions.push(Condition { field, test, source: Some(source.clone()), at });
+        match reader.next()? {
+            (_, Token::End) => return Ok(predicate),
+            (_, Token::Word(word)) if is(word, "and") => {}
+            (at, Token::Word(word)) if is(word, "or") => {
+                return Err(Fault::new(at, "`or` is not in the query language")
+                    .hint("for several values of a field use in (…)"));
+            }
+            (at, _) => return Err(Fault::new(at, "expected `and` or the end of the query")),
+        }
+    }
+}
+
+/// The words that may stand behind a field, and those of the language that cannot yet.
+const TESTS: &[&str] = &["between", "in", "starts", "is", "during"];
+const TESTS_LATER: &[&str] = &["under", "ends"];
+const EXPECTED: &str = "=, <, <=, >, >=, between, in, starts with, during or is null";
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Token<'a> {
+    /// A name, a word of the language, a number or a time.
+    Word(&'a str),
+    Text(String),
+    Sign(&'a str),
+    End,
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn field(&mut self) -> Result<(String, usize), Fault> {
+        let (at, token) = self.next()?;
+        let Token::Word(word) = token else {
+            return Err(Fault::new(at, "expected the name of a field"));
+        };
+        if let Some((family, _)) = word.split_once(':')
+            && family.starts_with(|c: char| c.is_ascii_alphabetic())
+        {
+            return Err(Fault::unsupported(at, word).hint("a query asks for fields of the key"));
+        }
+        if word.starts_with(|c: char| !(c.is_ascii_alphabetic() || c == '_'))
+            || word.bytes().any(|c| !(c.is_ascii_alphanumeric() || c == b'_'))
+        {
+            return Err(Fault::new(at, format!("expected the name of a field, not {word}")));
+        }
+        if is(word, "not") {
+            return Err(Fault::new(at, "`not` is not in the query language"));
+        }
+        Ok((word.to_owned(), at))
+    }
+
+    fn test(&mut self) -> Result<Test, Fault> {
+        let (at, token) = self.next()?;
+        let comparison = match token {
+            Token::Sign("=") => Comparison::Equal,
+            Token::Sign("<") => Comparison::Less,
+            Token::Sign("<=") => Comparison::LessOrEqual,
+            Token::Sign(">") => Comparison::Greater,
+            Token::Sign(">=") => Comparison::GreaterOrEqual,
+            Token::Sign("==") => return Err(Fault::new(at, "unknown sign `==`").hint("write =")),
+            Token::Sign(sign @ ("!=" | "<>")) => {
+                return Err(Fault::new(at, format!("`{sign}` is not in the query language"))
+                    .hint("it would read nearly every row; ask with < and with >"));
+            }
+            Token::Word(word) => return self.test_in_words(at, word),
+            _ => return Err(Fault::new(at, format!("expected {EXPECTED}"))),
+        };
+        Ok(Test::Compare(comparison, self.constant()?))
+    }
+
+    fn test_in_words(&mut self, at: usize, word: &str) -> Result<Test, Fault> {
+        match word.to_ascii_lowercase().as_str() {
+            "between" => {
+                let low = self.constant()?;
+                self.word("and")?;
+                Ok(Test::Between(low, self.constant()?))
+            }
+            "in" => self.list(),
+            "starts" => {
+                self.word("with")?;
+                Ok(Test::StartsWith(self.constant()?))
+            }
+            "during" => Ok(Test::During(self.constant()?)),
+            "is" => {
+                self.word("null")?;
+                Ok(Test::IsNull)
+            }
+            word if TESTS_LATER.contains(&word) => Err(Fault::unsupported(at, word)),
+            "like" => Err(Fault::new(at, "`like` is not in the query language")
+                .hint("for what a text begins with use starts with '…'")),
+            "not" => Err(Fault::new(at, "`not` is not in the query language")),
+            word => {
+                let fault = Fault::new(at, format!("expected {EXPECTED}"));
+                Err(match closest(word, TESTS.iter().copied()) {
+                    Some(close) => fault.hint(format!("did you mean `{close}`?")),
+                    None => fault,
+                })
+            }
+        }
+    }
+
+    fn list(&mut self) -> Result<Test, Fault> {
+        let (at, token) = self.next()?;
+        if token != Token::Sign("(") {
+            return Err(Fault::new(at, "expected `(` behind `in`"));
+        }
+        let mut constants = Vec::new();
+        loop {
+            constants.push(self.constant()?);
+            match self.next()? {
+                (_, Token::Sign(")")) => return Ok(Test::OneOf(constants)),
+                (_, Token::Sign(",")) => {}
+                (at, _) => return Err(Fault::new(at, "expected `,` or `)`")),
+            }
+        }
+    }
+
+    fn constant(&mut self) -> Result<Constant, Fault> {
+        let (at, token) = self.next()?;
+        let literal = match token {
+            Token::Text(text) => Literal::Value(Value::Text(text)),
+            Token::Word(word) if is(word, "null") => {
+                return Err(Fault::new(at, "nothing compares with null").hint("ask with `is null`"));
+            }
+            Token::Word(word) if word.starts_with(|c: char| c.is_alphabetic() || c == '_') => {
+                return Err(Fault::new(at, "expected a value")
+                    .hint(format!("a text stands in quotes: '{word}'")));
+            }
+            Token::Word(word) => Literal::Word(word.to_owned()),
+            _ => {
+                return Err(Fault::new(
+                    at,
+                    "expected a value: a text in quotes, a number or a time",
+                ));
+            }
+        };
+        Ok(Constant { at, literal })
+    }
+
+    /// A word that must follow.
+    fn word(&mut self, expected: &str) -> Result<(), Fault> {
+        match self.next()? {
+            (_, Token::Word(word)) if is(word, expected) => Ok(()),
+            (at, _) => Err(Fault::new(at, format!("expected `{expected}`"))),
+        }
+    }
+
+    fn peek(&self) -> Result<(usize, Token<'a>), Fault> {
+        Reader { text: self.text, at: self.at }.next()
+    }
+
+    fn next(&mut self) -> Result<(usize, Token<'a>), Fault> {
+        let rest = &self.text[self.at..];
+        self.at += rest.len() - rest.trim_start().len();
+        let (at, rest) = (self.at, rest.trim_start());
+        let Some(first) = rest.chars().next() else { return Ok((at, Token::End)) };
+        if first == '\'' {
+            return Ok((at, Token::Text(self.quoted()?)));
+        }
+        let word = rest.find(|c: char| !(c.is_alphanumeric() || "_.:+-".contains(c)));
+        let word = &rest[..word.unwrap_or(rest.len())];
+        if !word.is_empty() {
+            self.at += word.len();
+            return Ok((at, Token::Word(word)));
+        }
+        let signs = ["<=", ">=", "!=", "<>", "==", "=", "<", ">", "(", ")", ","];
+        if let Some(sign) = signs.iter().find(|sign| rest.starts_with(**sign)) {
+            self.at += sign.len();
+            return Ok((at, Token::Sign(sign)));
+        }
+        let fault = Fault::new(at, format!("unexpected character `{first}`"));
+        Err(match first {
+            '"' | '`' | '‘' | '’' | '“' => fault.hint("texts stand in single quotes: '…'"),
+            _ => fault,
+        })
+    }
+
+    /// A text in quotes, the reader being at the first of them.
+    fn quoted(&mut self) -> Result<String, Fault> {
+        let open = self.at;
+        let mut text = String::new();
+        self.at += 1;
+        loop {
+            let rest = &self.text[self.at..];
+            let Some(len) = rest.find('\'') else {
+                return Err(Fault::new(open, "this quote is never closed"));
+            };
+            text.push_str(&rest[..len]);
+            self.at += len + 1;
+            if !self.text[self.at..].starts_with('\'') {
+                return Ok(text);
+            }
+            text.push('\'');
+            self.at += 1;
+        }
+    }
+}
+
+fn is(word: &str, keyword: &str) -> bool {
+    word.eq_ignore_ascii_case(keyword)
+}

@@ -1,0 +1,87 @@
+//! Sets of rows as lists of ranges: sorted, none empty, none touching the next.
+
+use rowhouse_model::{Bytes, ROW_LEN_MAX, RowRange};
+
+/// Sorts ranges, drops empty ones, joins those that overlap or touch.
+pub(super) fn normalize(mut ranges: Vec<RowRange>) -> Vec<RowRange> {
+    ranges.retain(|range| !range.is_empty());
+    ranges.sort_unstable_by(|a, b| a.start.cmp(&b.start));
+    let mut joined: Vec<RowRange> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match joined.last_mut() {
+            Some(last) if last.stop.is_empty() || range.start <= last.stop => {
+                last.stop = later(&last.stop, &range.stop);
+            }
+            _ => joined.push(range),
+        }
+    }
+    joined
+}
+
+/// The rows in both sets.
+pub(super) fn intersect(a: &[RowRange], b: &[RowRange]) -> Vec<RowRange> {
+    let (mut i, mut j) = (0, 0);
+    let mut both = Vec::new();
+    while let (Some(left), Some(right)) = (a.get(i), b.get(j)) {
+        let range = left.intersect(right);
+        if !range.is_empty() {
+            both.push(range);
+        }
+        // The one that ends first can meet nothing more.
+        if later(&left.stop, &right.stop) == left.stop { j += 1 } else { i += 1 }
+    }
+    both
+}
+
+/// The rows of a range that lie in none of the holes.
+pub(super) fn subtract(range: RowRange, holes: Vec<RowRange>) -> Vec<RowRange> {
+    let mut left = Vec::new();
+    let mut start = range.start;
+    for hole in normalize(holes) {
+        left.push(RowRange { start, stop: earlier(&hole.start, &range.stop) });
+        if hole.stop.is_empty() {
+            return normalize(left);
+        }
+        start = hole.stop;
+    }
+    left.push(RowRange { start, stop: range.stop });
+    normalize(left)
+}
+
+/// At most so many ranges, wider ones where there were more.
+pub(super) fn coarsen(ranges: Vec<RowRange>, max: usize) -> Vec<RowRange> {
+    let size = ranges.len().div_ceil(max).max(1);
+    ranges.chunks(size).filter_map(hull).collect()
+}
+
+/// The range from the first row of these ranges to the last.
+pub(super) fn hull(ranges: &[RowRange]) -> Option<RowRange> {
+    let mut ranges = ranges.iter();
+    let first = ranges.next()?.clone();
+    Some(ranges.fold(first, |hull, range| RowRange {
+        start: hull.start.min(range.start.clone()),
+        stop: later(&hull.stop, &range.stop),
+    }))
+}
+
+/// The same rows, with bounds that are no longer than a row can be. No row goes on behind a row of
+/// the greatest length, so the first row behind its prefix takes the place of a longer bound.
+pub(super) fn bounded(range: RowRange) -> Option<RowRange> {
+    let cut = |bound: &Bytes| RowRange::prefix(&bound[..ROW_LEN_MAX]).stop;
+    let start = match range.start.len() > ROW_LEN_MAX {
+        true => Some(cut(&range.start)).filter(|start| !start.is_empty())?,
+        false => range.start,
+    };
+    let stop = if range.stop.len() > ROW_LEN_MAX { cut(&range.stop) } else { range.stop };
+    Some(RowRange { start, stop }).filter(|range| !range.is_empty())
+}
+
+/// The later of two ends, of which an empty one is the last.
+fn later(a: &Bytes, b: &Bytes) -> Bytes {
+    if a.is_empty() || b.is_empty() { Bytes::new() } else { a.max(b).clone() }
+}
+
+/// The earlier of a start and an end.
+fn earlier(start: &Bytes, stop: &Bytes) -> Bytes {
+    if stop.is_empty() { start.clone() } else { start.min(stop).clone() }
+}

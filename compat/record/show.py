@@ -5,6 +5,7 @@ usage: show.py [--calls] FILE.conv...        --calls: count the calls by service
 """
 import collections
 import pathlib
+import signal
 import struct
 import sys
 
@@ -220,4 +221,5 @@ def zookeeper(runs):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # so that "show.py … | head" ends quietly
     main()

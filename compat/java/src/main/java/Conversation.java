@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.apache.hadoop.hbase.ClusterMetrics;
 import org.apache.hadoop.hbase.NamespaceDescriptor;
 import org.apache.hadoop.hbase.TableName;
@@ -82,6 +83,10 @@ public final class Conversation {
     }
     ClusterMetrics metrics = admin.getClusterMetrics();
     System.out.println(metrics.getHBaseVersion() + " " + metrics.getLiveServerMetrics().keySet());
+    System.out.println(admin.getRegions(metrics.getLiveServerMetrics().keySet().iterator().next()).size());
+    System.out.println(List.of(admin.listTableNames(Pattern.compile("shop:o.*"))));
+    System.out.println(admin.isBalancerEnabled() + " " + admin.isNormalizerEnabled());
+    admin.modifyNamespace(NamespaceDescriptor.create("shop").addConfiguration("owner", "else").build());
     admin.flush(name);
     admin.disableTable(name);
     System.out.println(admin.isTableDisabled(name));
@@ -161,8 +166,14 @@ public final class Conversation {
       refused(() -> table.get(get("a").addFamily(Bytes.toBytes("nope"))));
       refused(() -> table.put(new Put(Bytes.toBytes("a")).addColumn(Bytes.toBytes("nope"), Q, Q)));
       refused(() -> table.incrementColumnValue(Bytes.toBytes("a"), CF, Q, 1));
+      refused(() -> table.get(List.of(get("a"), get("a").addFamily(Bytes.toBytes("nope")))));
+      refused(() -> table.put(List.of(put("good", 1), new Put(Bytes.toBytes("a")).addColumn(Bytes.toBytes("nope"), Q, Q))));
+      refused(() -> table.batch(List.of(new Increment(Bytes.toBytes("a")).addColumn(CF, Q, 1)), new Object[1]));
       refused(() -> create(admin, name));
+      refused(() -> admin.createTable(TableDescriptorBuilder.newBuilder(TableName.valueOf("unknown")).build()));
+      refused(() -> admin.enableTable(name));
       refused(() -> admin.deleteTable(name));
+      refused(() -> admin.deleteNamespace("default"));
       refused(() -> create(admin, TableName.valueOf("nowhere", "t")));
       refused(() -> admin.getDescriptor(TableName.valueOf("unknown")));
       refused(() -> admin.getNamespaceDescriptor("nowhere"));

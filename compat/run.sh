@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# Put a rowhouse binary through the stock Apache HBase client:  run.sh BINARY
+set -euo pipefail
+. "$(dirname "${BASH_SOURCE[0]}")/steps.sh"
+binary="$(realpath "$1")"
+work="$(mktemp -d)"
+data="$work/data"
+log="$work/server.log"
+pid=""
+trap finish EXIT
+
+finish() {
+  local status=$?
+  if [ -n "$pid" ]; then kill -KILL "$pid" 2>/dev/null || true; fi
+  if [ "$status" = 0 ]; then rm -rf "$work"; else echo "FAIL; data and log are kept in $work" >&2; tail -20 "$log" >&2 || true; fi
+}
+
+launch() {
+  "$binary" serve --data "$data" --listen "$bootstrap" --zookeeper "$zookeeper" >>"$log" 2>&1 </dev/null &
+  pid=$!
+}
+
+start() {
+  launch
+  for _ in $(seq 300); do
+    (exec 3<>"/dev/tcp/${bootstrap/://}") 2>/dev/null && return
+    kill -0 "$pid" 2>/dev/null || break
+    sleep 0.1
+  done
+  echo "FAIL the server does not listen on $bootstrap" >&2
+  exit 1
+}
+
+crash() {
+  kill -KILL "$pid"
+  wait "$pid" 2>/dev/null || true
+  pid=""
+}
+
+stop() { # It is to exit by itself within two seconds, with status 0.
+  local began status=0
+  began="$(date +%s%N)"
+  kill -TERM "$pid"
+  for _ in $(seq 100); do
+    kill -0 "$pid" 2>/dev/null || break
+    sleep 0.1
+  done
+  ! kill -0 "$pid" 2>/dev/null || { echo "FAIL the server is still there 10 s after SIGTERM" >&2; exit 1; }
+  wait "$pid" || status=$?
+  pid=""
+  local took=$((($(date +%s%N) - began) / 1000000))
+  [ "$status" = 0 ] || { echo "FAIL exit status $status after SIGTERM" >&2; exit 1; }
+  [ "$took" -le 2500 ] || { echo "FAIL it took $took ms to stop" >&2; exit 1; }
+  echo "ok stopped in $took ms"
+}
+
+zookeeper="127.0.0.1:$(free_port)"
+bootstrap="127.0.0.1:$(free_port)"
+master="$bootstrap"
+"$here/java/run.sh"
+launch
+steps_until_stop
+stop
+"$here/hfile.sh" "$data"
+start
+step 120 Blog zk "$zookeeper" verify
+stop
+echo "ok $binary passed in $SECONDS s"

@@ -1,0 +1,33 @@
+# Sourced by run.sh and run-on-apache.sh: what both servers are put through. The sourcing script sets $zookeeper,
+# $bootstrap and $master (HOST:PORT each) and defines start, crash and stop.
+here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
+
+step() { # SECONDS_MAX PROGRAM ARGS...
+  local limit="$1" began="$SECONDS"
+  shift
+  echo "--- $*"
+  timeout "$limit" "$here/java/run.sh" "$@" || { echo "FAIL $* (status $?)" >&2; exit 1; }
+  echo "--- $*: $((SECONDS - began)) s"
+}
+
+steps_until_stop() {
+  step 180 FirstPut zk "$zookeeper" 150
+  step 120 Blog zk "$zookeeper"
+  step 120 Blog rpc "$bootstrap"
+  step 120 Blog master "$master"
+  crash
+  start
+  step 180 Blog zk "$zookeeper" verify
+  step 120 ArticleScan zk "$zookeeper"
+  step 180 BadInput zk "$zookeeper"
+  step 180 Basics zk "$zookeeper"
+  step 120 Flush zk "$zookeeper"
+  step 120 Blog rpc "$bootstrap" verify
+}
+
+free_port() { # a port of 127.0.0.1, below the ones the system hands out, that nobody listens on
+  local port
+  while port=$((20000 + RANDOM % 10000)); do
+    (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || { echo "$port"; return; }
+  done
+}

@@ -1,0 +1,67 @@
+//! Work that nobody waits for: flushes and compactions, on a thread of the store's own.
+
+use std::collections::VecDeque;
+
+use parking_lot::{Condvar, Mutex};
+use rowhouse_model::Bytes;
+
+/// Something to do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Work {
+    /// Write a memstore to a file.
+    Flush { region: u64, family: Bytes },
+    /// Merge the files of a (region, family).
+    Compact { region: u64, family: Bytes },
+    /// Flush what keeps the oldest log segment alive.
+    RelieveLog,
+}
+
+/// What waits to be done. Holds each piece of work once, so its length is bounded by the number of
+/// (region, family)s.
+#[derive(Default)]
+pub(crate) struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    work: VecDeque<Work>,
+    closed: bool,
+}
+
+impl Queue {
+    pub(crate) fn push(&self, work: Work) {
+        let mut state = self.state.lock();
+        if !state.closed && !state.work.contains(&work) {
+            // Flushes give writers room: they come before anything else.
+            match work {
+                Work::Flush { .. } => state.work.push_front(work),
+                _ => state.work.push_back(work),
+            }
+            self.changed.notify_all();
+        }
+    }
+
+    /// The next piece of work; waits for one. `None` once the queue is closed.
+    pub(crate) fn pop(&self) -> Option<Work> {
+        let mut state = self.state.lock();
+        loop {
+            if state.closed {
+                return None;
+            }
+            if let Some(work) = state.work.pop_front() {
+                return Some(work);
+            }
+            self.changed.wait(&mut state);
+        }
+    }
+
+    /// Whatever waits is not done any more.
+    pub(crate) fn close(&self) {
+        let mut state = self.state.lock();
+        state.closed = true;
+        state.work.clear();
+        self.changed.notify_all();
+    }
+}

@@ -1,0 +1,72 @@
+//! What is served: tables by name, regions by name. Changed as a whole, read without waiting.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use parking_lot::RwLock;
+use rowhouse_model::{Bytes, Result, TableName};
+
+use crate::region::{Region, table_not_found};
+use crate::table::Table;
+
+/// The tables and regions of a store.
+#[derive(Default)]
+pub(crate) struct Catalog {
+    entries: RwLock<Arc<Entries>>,
+}
+
+/// The catalog at one moment.
+#[derive(Clone, Default)]
+pub(crate) struct Entries {
+    pub(crate) tables: BTreeMap<TableName, Arc<Table>>,
+    by_name: HashMap<Bytes, Arc<Region>>,
+    by_encoded_name: HashMap<String, Arc<Region>>,
+}
+
+impl Catalog {
+    pub(crate) fn entries(&self) -> Arc<Entries> {
+        Arc::clone(&self.entries.read())
+    }
+
+    pub(crate) fn table(&self, name: &TableName) -> Result<Arc<Table>> {
+        self.entries().tables.get(name).cloned().ok_or_else(|| table_not_found(name))
+    }
+
+    /// The region with this full name.
+    pub(crate) fn region(&self, name: &[u8]) -> Option<Arc<Region>> {
+        self.entries.read().by_name.get(name).cloned()
+    }
+
+    /// The region with this encoded name.
+    pub(crate) fn region_by_encoded_name(&self, name: &str) -> Option<Arc<Region>> {
+        self.entries.read().by_encoded_name.get(name).cloned()
+    }
+
+    pub(crate) fn add(&self, table: Arc<Table>) {
+        self.change(|entries| {
+            for region in table.regions() {
+                let name = region.name();
+                entries.by_name.insert(name.full.clone(), Arc::clone(region));
+                entries.by_encoded_name.insert(name.encoded.clone(), Arc::clone(region));
+            }
+            entries.tables.insert(table.name().clone(), table);
+        });
+    }
+
+    pub(crate) fn remove(&self, name: &TableName) {
+        self.change(|entries| {
+            let Some(table) = entries.tables.remove(name) else { return };
+            for region in table.regions() {
+                entries.by_name.remove(&region.name().full);
+                entries.by_encoded_name.remove(&region.name().encoded);
+            }
+        });
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Entries)) {
+        let mut entries = self.entries.write();
+        let mut changed = Entries::clone(&entries);
+        change(&mut changed);
+        *entries = Arc::new(changed);
+    }
+}

@@ -1,0 +1,5 @@
+//! Merging files.
+
+mod run;
+
+pub(crate) use run::compact;

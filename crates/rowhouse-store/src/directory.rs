@@ -1,0 +1,201 @@
+//! The data directory: who holds it, and which version wrote it (`docs/formats/data-directory.md`).
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use parking_lot::Mutex;
+use rowhouse_model::{Error, ErrorKind, Result};
+
+const LOCK: &str = "LOCK";
+const FORMAT: &str = "FORMAT";
+/// The format version that this code writes, and the oldest that can read what it writes.
+const FORMAT_VERSION: u32 = 1;
+
+/// Who has a data directory open.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Holder {
+    /// Process id.
+    pub pid: Option<u32>,
+    /// Where it serves HBase clients, if it does.
+    pub address: Option<String>,
+}
+
+impl Holder {
+    /// Who holds the directory now; `None` when it is free or not there.
+    pub fn of(dir: impl AsRef<Path>) -> Result<Option<Self>> {
+        let path = dir.as_ref().join(LOCK);
+        let file = match OpenOptions::new().read(true).write(true).open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(io(format_args!("cannot open {}", path.display()), source)),
+        };
+        match file.try_lock() {
+            Ok(()) => Ok(None),
+            Err(TryLockError::WouldBlock) => Ok(Some(Self::read(file))),
+            Err(TryLockError::Error(source)) => {
+                Err(io(format_args!("cannot lock {}", path.display()), source))
+            }
+        }
+    }
+
+    fn read(mut file: File) -> Self {
+        let mut text = String::new();
+        // What cannot be read only makes a message poorer.
+        let _ = file.read_to_string(&mut text);
+        let value = |name: &str| {
+            text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
+        };
+        Self {
+            pid: value("pid").and_then(|pid| pid.parse().ok()),
+            address: value("address").map(str::to_owned),
+        }
+    }
+}
+
+/// A data directory held by this process until it is dropped.
+pub(crate) struct Directory {
+    path: PathBuf,
+    lock: Mutex<File>,
+}
+
+impl Directory {
+    /// Takes hold of a directory, which is made if it is not there.
+    ///
+    /// # Errors
+    /// `InUse`, naming the holder; `Unsupported` for a directory of a newer format.
+    pub(crate) fn hold(path: &Path) -> Result<Self> {
+        fs::create_dir_all(path)
+            .map_err(|source| io(format_args!("cannot make {}", path.display()), source))?;
+        let lock_path = path.join(LOCK);
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&lock_path)
+            .map_err(|source| io(format_args!("cannot open {}", lock_path.display()), source))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(in_use(path, &Holder::read(file))),
+            Err(TryLockError::Error(source)) => {
+                return Err(io(format_args!("cannot lock {}", lock_path.display()), source));
+            }
+        }
+        let directory = Self { path: path.to_owned(), lock: Mutex::new(file) };
+        directory.write_holder(None)?;
+        directory.check_format()?;
+        Ok(directory)
+    }
+
+    /// Says where this process serves clients.
+    pub(crate) fn set_address(&self, address: &str) -> Result<()> {
+        self.write_holder(Some(address))
+    }
+
+    fn write_holder(&self, address: Option<&str>) -> Result<()> {
+        let mut text = format!("pid {}\nboot {}\n", std::process::id(), uuid::Uuid::from_bytes(boot_id()));
+        if let Some(address) = address {
+            text.push_str(&format!("address {address}\n"));
+        }
+        let mut file = self.lock.lock();
+        let mut write = || {
+            file.set_len(0)?;
+            file.seek(SeekFrom::Start(0))?;
+            file.write_all(text.as_bytes())
+        };
+        write().map_err(|source| io(format_args!("cannot write {LOCK}"), source))
+    }
+
+    fn check_format(&self) -> Result<()> {
+        let path = self.path.join(FORMAT);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return self.write_format(&path);
+            }
+            Err(source) => return Err(io(format_args!("cannot read {}", path.display()), source)),
+        };
+        let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name));
+        let least = value("readable-by ").and_then(|number| number.trim().parse::<u32>().ok());
+        let Some(least) = least else {
+            return Err(Error::corruption(format!("{} says nothing readable", path.display())));
+        };
+        let features = value("features").unwrap_or_default().trim();
+        if least > FORMAT_VERSION || !features.is_empty() {
+            return Err(Error::unsupported(format!(
+                "{} was written by a newer version: format={least}, known={FORMAT_VERSION}, features={features}",
+                self.path.display()
+            )));
+        }
+        Ok(())
+    }
+
+    fn write_format(&self, path: &Path) -> Result<()> {
+        let text =
+            format!("written-by {FORMAT_VERSION}\nreadable-by {FORMAT_VERSION}\nfeatures\n");
+        let write = || {
+            let mut file = File::create(path)?;
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            File::open(&self.path)?.sync_all()
+        };
+        write().map_err(|source| io(format_args!("cannot write {}", path.display()), source))
+    }
+}
+
+fn in_use(path: &Path, holder: &Holder) -> Error {
+    let mut who = match holder.pid {
+        Some(pid) => format!("process {pid}"),
+        None => "another process".to_owned(),
+    };
+    if let Some(address) = &holder.address {
+        who.push_str(&format!(", serving at {address}"));
+    }
+    Error::new(
+        ErrorKind::InUse,
+        format!("data directory {} is held by {who}", path.display()),
+    )
+}
+
+/// The machine's boot id: it changes with every start of the machine. Zero where there is none.
+pub(crate) fn boot_id() -> [u8; 16] {
+    let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    uuid::Uuid::parse_str(text.trim()).map_or([0; 16], uuid::Uuid::into_bytes)
+}
+
+fn io(doing: impl std::fmt::Display, source: std::io::Error) -> Error {
+    Error::io(doing, source)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_held_directory_names_its_holder() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(Holder::of(dir.path()).unwrap(), None);
+        let held = Directory::hold(dir.path()).unwrap();
+        held.set_address("127.0.0.1:16020").unwrap();
+        let holder = Holder::of(dir.path()).unwrap().unwrap();
+        assert_eq!(holder.pid, Some(std::process::id()));
+        assert_eq!(holder.address.as_deref(), Some("127.0.0.1:16020"));
+        let error = Directory::hold(dir.path()).map(|_| ()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InUse);
+        assert!(error.message().contains("127.0.0.1:16020"), "{error}");
+        drop(held);
+        assert_eq!(Holder::of(dir.path()).unwrap(), None);
+        Directory::hold(dir.path()).unwrap();
+    }
+
+    #[test]
+    fn a_directory_of_a_newer_format_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(Directory::hold(dir.path()).unwrap());
+        let text = "written-by 9\nreadable-by 2\nfeatures\n";
+        fs::write(dir.path().join(FORMAT), text).unwrap();
+        let error = Directory::hold(dir.path()).map(|_| ()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported);
+    }
+}

@@ -1,0 +1,146 @@
+//! What all regions of a store share.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex, RwLock};
+use rowhouse_model::{Bytes, Error, ErrorKind, Result};
+
+use crate::background::{Queue, Work};
+use crate::block_cache::BlockCache;
+use crate::clock::TimestampSource;
+use crate::disk::Disk;
+use crate::family::FamilyStore;
+use crate::flush;
+use crate::manifest::{FileMeta, Manifest};
+use crate::mvcc::Mvcc;
+use crate::open::Families;
+use crate::settings::Settings;
+use crate::store_file;
+use crate::wal::Wal;
+use crate::write::row_lock::RowLocks;
+
+/// The shared parts.
+pub(crate) struct Engine {
+    pub(crate) settings: Settings,
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) timestamps: TimestampSource,
+    pub(crate) manifest: Manifest,
+    pub(crate) wal: Wal,
+    pub(crate) mvcc: Arc<Mvcc>,
+    pub(crate) row_locks: RowLocks,
+    /// Held for reading from reserving a sequence to publishing it, for writing to freeze a
+    /// memstore or to stop serving a region: a moment at which no commit is half done.
+    pub(crate) gate: RwLock<()>,
+    pub(crate) memory: Memory,
+    pub(crate) cache: BlockCache,
+    pub(crate) queue: Queue,
+    pub(crate) closed: AtomicBool,
+    pub(crate) families: RwLock<Families>,
+}
+
+impl Engine {
+    /// Refuses when the store is closing.
+    pub(crate) fn check_open(&self) -> Result<()> {
+        if self.closed.load(Ordering::Acquire) {
+            return Err(Error::new(ErrorKind::ServerNotRunning, "the store is closed"));
+        }
+        Ok(())
+    }
+
+    /// The (region, family), if it has not been dropped.
+    pub(crate) fn find_family(&self, region: u64, name: &Bytes) -> Option<Arc<FamilyStore>> {
+        self.families.read().get(&(region, name.clone())).cloned()
+    }
+
+    /// The (region, family) that was there when the store was opened.
+    pub(crate) fn family(&self, region: u64, name: &Bytes) -> Arc<FamilyStore> {
+        self.find_family(region, name).expect("families are opened before their regions")
+    }
+
+    pub(crate) fn add_family(&self, family: FamilyStore) -> Arc<FamilyStore> {
+        let family = Arc::new(family);
+        let key = (family.region_id(), family.name().clone());
+        self.families.write().insert(key, Arc::clone(&family));
+        family
+    }
+
+    /// Forgets a (region, family) whose table has been dropped.
+    pub(crate) fn drop_family(&self, family: &FamilyStore) {
+        self.families.write().remove(&(family.region_id(), family.name().clone()));
+        family.drop_all(self);
+    }
+
+    /// Removes the log segments that hold nothing that is not in files.
+    pub(crate) fn forget_flushed(&self) -> Result<()> {
+        let keep_from = {
+            // A commit between log and memstore would be missed.
+            let _gate = self.gate.write();
+            let families = self.families.read();
+            let oldest = families.values().filter_map(|family| family.first_unflushed()).min();
+            oldest.unwrap_or_else(|| self.mvcc.reserved() + 1)
+        };
+        self.wal.forget_below(keep_from)?;
+        if self.wal.pressure(self.settings.wal_bytes_max).is_some() {
+            self.queue.push(Work::RelieveLog);
+        }
+        Ok(())
+    }
+
+    /// Flushes whatever keeps the oldest log segment alive.
+    pub(crate) fn relieve_log(self: &Arc<Self>) -> Result<()> {
+        let Some(up_to) = self.wal.pressure(self.settings.wal_bytes_max) else { return Ok(()) };
+        let families: Vec<_> = self.families.read().values().cloned().collect();
+        for family in families {
+            if family.first_unflushed().is_some_and(|first| first <= up_to) {
+                flush::flush(self, &family)?;
+            }
+        }
+        self.forget_flushed()
+    }
+
+    /// Removes a file that was written for nothing.
+    pub(crate) fn discard(&self, meta: &FileMeta) -> Result<()> {
+        let path = store_file::path(meta.file_id);
+        self.disk
+            .remove(&path)
+            .map_err(|source| Error::io(format_args!("cannot remove {path}"), source))
+    }
+}
+
+/// Bytes of all memstores.
+#[derive(Default)]
+pub(crate) struct Memory {
+    bytes: AtomicU64,
+    lock: Mutex<()>,
+    freed: Condvar,
+}
+
+impl Memory {
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn add(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub(crate) fn free(&self, bytes: u64) {
+        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        let _lock = self.lock.lock();
+        self.freed.notify_all();
+    }
+
+    /// Waits until fewer than `max` bytes are in use; `false` when they are not in time.
+    pub(crate) fn wait_below(&self, max: u64, wait: Duration) -> bool {
+        let deadline = Instant::now() + wait;
+        let mut lock = self.lock.lock();
+        while self.bytes() >= max {
+            if self.freed.wait_until(&mut lock, deadline).timed_out() {
+                return self.bytes() < max;
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,86 @@
+//! From memstore to file.
+
+use std::sync::Arc;
+
+use rowhouse_model::{Key, Result};
+
+use crate::background::Work;
+use crate::engine::Engine;
+use crate::family::FamilyStore;
+use crate::manifest::{Edit, EditKind, FilesChanged};
+use crate::memstore::{Memstore, MemstoreCursor};
+use crate::store_file::{NewFile, StoreFile};
+
+/// Writes everything that is in memory now to one file. Drops no cell: what a later delete could
+/// uncover must still be there.
+pub(crate) fn flush(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
+    let _flushing = family.flushing.lock();
+    family.flush_begins();
+    let Some((memstore, flushed_sequence)) = freeze(engine, family) else { return Ok(()) };
+    let bytes = memstore.bytes();
+    let meta = write_file(engine, family, &memstore)?;
+    if family.is_dropped() {
+        return engine.discard(&meta);
+    }
+    engine.manifest.append(&Edit::new(EditKind::FilesChanged(FilesChanged {
+        region_id: family.region_id(),
+        family: family.name().clone(),
+        added: vec![meta.clone()],
+        removed: Vec::new(),
+        flushed_sequence,
+    })))?;
+    let file = Arc::new(StoreFile::new(&engine.disk, meta));
+    let mut files_len = 0;
+    family.change(|parts| {
+        parts.frozen.retain(|frozen| !Arc::ptr_eq(frozen, &memstore));
+        parts.files.push(file);
+        files_len = parts.files.len();
+    });
+    engine.memory.free(bytes);
+    tracing::debug!(
+        region = family.region_id(),
+        family = %rowhouse_model::escape(family.name()),
+        memstore_bytes = bytes,
+        "memstore flushed"
+    );
+    if files_len > engine.settings.store_files_max {
+        let (region, family) = (family.region_id(), family.name().clone());
+        engine.queue.push(Work::Compact { region, family });
+    }
+    Ok(())
+}
+
+/// Takes the memstore out of the way of writers, at a moment when no commit is half done. Gives it
+/// back with the highest sequence that can be in it; `None` when it is empty.
+///
+/// A memstore left over from a flush that failed is taken first.
+fn freeze(engine: &Engine, family: &FamilyStore) -> Option<(Arc<Memstore>, u64)> {
+    let _gate = engine.gate.write();
+    let parts = family.parts();
+    if let Some(frozen) = parts.frozen.first() {
+        // Only what lies in it is known to be flushed with it.
+        return Some((Arc::clone(frozen), frozen.last_sequence()));
+    }
+    let active = Arc::clone(&parts.active);
+    if active.is_empty() {
+        return None;
+    }
+    family.change(|parts| {
+        parts.frozen.push(std::mem::take(&mut parts.active));
+    });
+    Some((active, engine.mvcc.reserved()))
+}
+
+fn write_file(
+    engine: &Engine,
+    family: &FamilyStore,
+    memstore: &Arc<Memstore>,
+) -> Result<crate::manifest::FileMeta> {
+    let mut file = NewFile::create(engine, family.descriptor(), memstore.has_tags())?;
+    let mut cursor = MemstoreCursor::new(Arc::clone(memstore), &Key::row_start(b""));
+    while let Some(cell) = cursor.cell() {
+        file.append(&cell.view())?;
+        cursor.advance();
+    }
+    file.finish(false)
+}

@@ -1,0 +1,55 @@
+//! The embedded store: everything HBase keeps in one region server, for one process.
+//!
+//! Synchronous: threads and files. Tables have families and regions; every (region, family) has a
+//! memstore and HFiles; one write-ahead log and one sequence serve them all. A reader sees whole
+//! mutations only, over all tables, and an acknowledged write survives the process.
+//!
+//! ```
+//! use rowhouse_model::{FamilyDescriptor, Get, Put, TableDescriptor, TableName};
+//! use rowhouse_store::Store;
+//!
+//! # let dir = tempfile::tempdir().unwrap();
+//! let store = Store::open(dir.path())?;
+//! let name = TableName::parse("blog")?;
+//! let family = FamilyDescriptor::new("cf")?;
+//! store.create_table(TableDescriptor::new(name.clone()).family(family), &[])?;
+//!
+//! let blog = store.table(&name)?;
+//! blog.mutate(&Put::new("123")?.add("cf", "title", "first post")?.into())?;
+//! let row = blog.get(&Get::new("123")?)?;
+//! assert_eq!(row.value("cf", "title").as_deref(), Some(&b"first post"[..]));
+//! # Ok::<(), rowhouse_model::Error>(())
+//! ```
+
+mod background;
+mod block_cache;
+mod catalog;
+mod clock;
+mod compact;
+mod directory;
+mod disk;
+mod engine;
+mod family;
+mod flush;
+mod manifest;
+mod memstore;
+mod mvcc;
+mod open;
+mod read;
+mod region;
+mod settings;
+mod store;
+mod store_file;
+mod table;
+mod wal;
+mod write;
+
+pub use clock::{Clock, SystemClock};
+pub use directory::Holder;
+pub use disk::{Disk, DiskFile, RealDisk};
+pub use open::Builder;
+pub use read::RegionScanner;
+pub use region::{Region, RegionSize};
+pub use settings::Settings;
+pub use store::Store;
+pub use table::{Table, TableScanner};

@@ -1,0 +1,150 @@
+//! The edits, and with them the manifest's schema: protobuf messages whose field numbers are for
+//! ever.
+
+use bytes::Bytes;
+use prost::{Message, Oneof};
+
+/// One event.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct Edit {
+    #[prost(oneof = "EditKind", tags = "1, 2, 3, 4, 5, 6, 7")]
+    pub(crate) kind: Option<EditKind>,
+}
+
+/// What happened. A reader that meets a kind it does not know refuses the manifest: skipping an
+/// event would mean serving another store than the one that was written.
+#[derive(Clone, PartialEq, Oneof)]
+pub(crate) enum EditKind {
+    #[prost(message, tag = "1")]
+    StoreCreated(StoreCreated),
+    #[prost(message, tag = "2")]
+    NamespaceChanged(NamespaceChanged),
+    #[prost(bytes = "bytes", tag = "3")]
+    NamespaceDropped(Bytes),
+    #[prost(message, tag = "4")]
+    TableCreated(TableCreated),
+    #[prost(message, tag = "5")]
+    TableStateChanged(TableStateChanged),
+    #[prost(message, tag = "6")]
+    TableDropped(TableDropped),
+    #[prost(message, tag = "7")]
+    FilesChanged(FilesChanged),
+}
+
+/// The first edit of every manifest.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct StoreCreated {
+    /// A UUID, for ever the same.
+    #[prost(string, tag = "1")]
+    pub(crate) cluster_id: String,
+    #[prost(int64, tag = "2")]
+    pub(crate) created_millis: i64,
+    /// Ids below this one have been given out: kept when dropped things have taken their edits
+    /// with them.
+    #[prost(uint64, tag = "3")]
+    pub(crate) next_id: u64,
+    /// No sequence above this one was used in files that are gone.
+    #[prost(uint64, tag = "4")]
+    pub(crate) last_sequence: u64,
+}
+
+/// A namespace made or changed.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct NamespaceChanged {
+    /// HBase's `NamespaceDescriptor`.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub(crate) descriptor: Bytes,
+}
+
+/// A table made.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct TableCreated {
+    #[prost(uint64, tag = "1")]
+    pub(crate) table_id: u64,
+    /// HBase's `TableSchema`.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub(crate) descriptor: Bytes,
+    #[prost(message, repeated, tag = "3")]
+    pub(crate) regions: Vec<RegionMeta>,
+    #[prost(bool, tag = "4")]
+    pub(crate) disabled: bool,
+}
+
+/// A region of a table.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct RegionMeta {
+    #[prost(uint64, tag = "1")]
+    pub(crate) region_id: u64,
+    #[prost(bytes = "bytes", tag = "2")]
+    pub(crate) start: Bytes,
+    #[prost(bytes = "bytes", tag = "3")]
+    pub(crate) stop: Bytes,
+    /// The number in its HBase name.
+    #[prost(uint64, tag = "4")]
+    pub(crate) created_millis: u64,
+}
+
+/// A table enabled or disabled.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct TableStateChanged {
+    #[prost(uint64, tag = "1")]
+    pub(crate) table_id: u64,
+    #[prost(bool, tag = "2")]
+    pub(crate) disabled: bool,
+}
+
+/// A table gone, its regions and files with it.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct TableDropped {
+    #[prost(uint64, tag = "1")]
+    pub(crate) table_id: u64,
+}
+
+/// Files of one (region, family) that came and went together: a flush or a compaction.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct FilesChanged {
+    #[prost(uint64, tag = "1")]
+    pub(crate) region_id: u64,
+    #[prost(bytes = "bytes", tag = "2")]
+    pub(crate) family: Bytes,
+    #[prost(message, repeated, tag = "3")]
+    pub(crate) added: Vec<FileMeta>,
+    #[prost(uint64, repeated, tag = "4")]
+    pub(crate) removed: Vec<u64>,
+    /// Every cell of the (region, family) up to this sequence is in files; 0 leaves it as it is.
+    #[prost(uint64, tag = "5")]
+    pub(crate) flushed_sequence: u64,
+}
+
+/// What is known of an HFile without opening it, and what vouches for it.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct FileMeta {
+    #[prost(uint64, tag = "1")]
+    pub(crate) file_id: u64,
+    #[prost(uint64, tag = "2")]
+    pub(crate) len: u64,
+    #[prost(uint64, tag = "3")]
+    pub(crate) cells: u64,
+    #[prost(bytes = "bytes", tag = "4")]
+    pub(crate) first_row: Bytes,
+    #[prost(bytes = "bytes", tag = "5")]
+    pub(crate) last_row: Bytes,
+    #[prost(int64, tag = "6")]
+    pub(crate) timestamp_min: i64,
+    #[prost(int64, tag = "7")]
+    pub(crate) timestamp_max: i64,
+    #[prost(uint64, tag = "8")]
+    pub(crate) sequence_max: u64,
+    /// CRC32C of everything from the load-on-open section to the end.
+    #[prost(uint32, tag = "9")]
+    pub(crate) meta_crc: u32,
+    /// Whether the file came of a compaction that dropped what nobody can see.
+    #[prost(bool, tag = "10")]
+    pub(crate) major: bool,
+}
+
+impl Edit {
+    pub(crate) fn new(kind: EditKind) -> Self {
+        Self { kind: Some(kind) }
+    }
+}

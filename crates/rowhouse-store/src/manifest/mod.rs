@@ -1,0 +1,13 @@
+//! The manifest: the one truth about tables, regions and files, as a log of edits. Its bytes are
+//! drawn in `docs/formats/manifest.md`.
+
+mod edit;
+mod log;
+mod state;
+
+pub(crate) use edit::{
+    Edit, EditKind, FileMeta, FilesChanged, NamespaceChanged, RegionMeta, StoreCreated,
+    TableCreated, TableDropped, TableStateChanged,
+};
+pub(crate) use log::Manifest;
+pub(crate) use state::ManifestState;

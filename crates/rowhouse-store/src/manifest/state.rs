@@ -1,0 +1,229 @@
+//! What the edits add up to. Pure: applying an edit gives the next state, a state gives the
+//! shortest list of edits that leads to it.
+
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
+use rowhouse_format::convert;
+use rowhouse_model::{
+    Error, FamilyDescriptor, Namespace, RegionInfo, Result, RowRange, TableDescriptor, TableState,
+};
+
+use super::{
+    Edit, EditKind, FileMeta, FilesChanged, NamespaceChanged, RegionMeta, StoreCreated,
+    TableCreated, TableStateChanged,
+};
+
+/// Everything the manifest says.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ManifestState {
+    pub(crate) cluster_id: String,
+    pub(crate) created_millis: i64,
+    /// By name.
+    pub(crate) namespaces: BTreeMap<String, Namespace>,
+    /// By table id.
+    pub(crate) tables: BTreeMap<u64, TableEntry>,
+    next_id: u64,
+    last_sequence: u64,
+}
+
+/// A table.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TableEntry {
+    pub(crate) descriptor: TableDescriptor,
+    pub(crate) state: TableState,
+    /// By region id.
+    pub(crate) regions: BTreeMap<u64, RegionState>,
+}
+
+/// A region.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RegionState {
+    pub(crate) info: RegionInfo,
+    /// By family name.
+    pub(crate) families: BTreeMap<Bytes, FamilyFiles>,
+}
+
+/// The files of one (region, family).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct FamilyFiles {
+    /// By file id, so oldest first.
+    pub(crate) files: BTreeMap<u64, FileMeta>,
+    /// Every cell up to this sequence is in them.
+    pub(crate) flushed_sequence: u64,
+}
+
+impl ManifestState {
+    /// An id that was never given out.
+    pub(crate) fn take_id(&mut self) -> u64 {
+        let id = self.next_id.max(1);
+        self.next_id = id + 1;
+        id
+    }
+
+    /// The highest sequence that any file holds or held.
+    pub(crate) fn last_sequence(&self) -> u64 {
+        self.last_sequence
+    }
+
+    /// Where a region is.
+    pub(crate) fn region(&self, region_id: u64) -> Option<&RegionState> {
+        self.tables.values().find_map(|table| table.regions.get(&region_id))
+    }
+
+    /// Applies one event.
+    ///
+    /// # Errors
+    /// An edit that contradicts the state: the manifest is not what was written.
+    pub(crate) fn apply(&mut self, edit: &Edit) -> Result<()> {
+        let kind = edit.kind.as_ref().ok_or_else(|| contradiction("an edit without a kind"))?;
+        match kind {
+            EditKind::StoreCreated(edit) => self.create_store(edit),
+            EditKind::NamespaceChanged(edit) => {
+                let namespace = convert::namespace::decode(&edit.descriptor)?;
+                self.namespaces.insert(namespace.name().to_owned(), namespace);
+            }
+            EditKind::NamespaceDropped(name) => {
+                self.namespaces
+                    .remove(&*String::from_utf8_lossy(name))
+                    .ok_or_else(|| contradiction("an unknown namespace is dropped"))?;
+            }
+            EditKind::TableCreated(edit) => self.create_table(edit)?,
+            EditKind::TableStateChanged(edit) => {
+                self.change_table_state(edit)?;
+            }
+            EditKind::TableDropped(edit) => {
+                self.tables
+                    .remove(&edit.table_id)
+                    .ok_or_else(|| contradiction("an unknown table is dropped"))?;
+            }
+            EditKind::FilesChanged(edit) => self.change_files(edit)?,
+        }
+        Ok(())
+    }
+
+    fn create_store(&mut self, edit: &StoreCreated) {
+        self.cluster_id.clone_from(&edit.cluster_id);
+        self.created_millis = edit.created_millis;
+        self.next_id = self.next_id.max(edit.next_id);
+        self.last_sequence = self.last_sequence.max(edit.last_sequence);
+    }
+
+    fn create_table(&mut self, edit: &TableCreated) -> Result<()> {
+        let descriptor = convert::table::decode(&edit.descriptor)?;
+        let families: Vec<Bytes> =
+            descriptor.families().iter().map(FamilyDescriptor::name).cloned().collect();
+        let mut regions = BTreeMap::new();
+        for region in &edit.regions {
+            self.used(region.region_id);
+            let range = RowRange::new(region.start.clone(), region.stop.clone());
+            let info = RegionInfo::new(descriptor.name().clone(), range, region.created_millis);
+            let families = families.iter().map(|name| (name.clone(), FamilyFiles::default()));
+            let state = RegionState { info, families: families.collect() };
+            regions.insert(region.region_id, state);
+        }
+        self.used(edit.table_id);
+        let entry = TableEntry { descriptor, state: table_state(edit.disabled), regions };
+        if self.tables.insert(edit.table_id, entry).is_some() {
+            return Err(contradiction("a table id is used twice"));
+        }
+        Ok(())
+    }
+
+    fn change_files(&mut self, edit: &FilesChanged) -> Result<()> {
+        for file in &edit.added {
+            self.used(file.file_id);
+            self.last_sequence = self.last_sequence.max(file.sequence_max);
+        }
+        self.last_sequence = self.last_sequence.max(edit.flushed_sequence);
+        let region = self
+            .tables
+            .values_mut()
+            .find_map(|table| table.regions.get_mut(&edit.region_id))
+            .ok_or_else(|| contradiction("files of an unknown region change"))?;
+        let family = region
+            .families
+            .get_mut(&edit.family)
+            .ok_or_else(|| contradiction("files of an unknown family change"))?;
+        for id in &edit.removed {
+            family
+                .files
+                .remove(id)
+                .ok_or_else(|| contradiction("a file goes that was not there"))?;
+        }
+        for file in &edit.added {
+            family.files.insert(file.file_id, file.clone());
+        }
+        family.flushed_sequence = family.flushed_sequence.max(edit.flushed_sequence);
+        Ok(())
+    }
+
+    fn change_table_state(&mut self, edit: &TableStateChanged) -> Result<()> {
+        let table = self.tables.get_mut(&edit.table_id);
+        let table = table.ok_or_else(|| contradiction("an unknown table changes"))?;
+        table.state = table_state(edit.disabled);
+        Ok(())
+    }
+
+    fn used(&mut self, id: u64) {
+        self.next_id = self.next_id.max(id + 1);
+    }
+
+    /// The shortest list of edits that leads here.
+    pub(crate) fn to_edits(&self) -> Vec<Edit> {
+        let mut kinds = vec![EditKind::StoreCreated(StoreCreated {
+            cluster_id: self.cluster_id.clone(),
+            created_millis: self.created_millis,
+            next_id: self.next_id,
+            last_sequence: self.last_sequence,
+        })];
+        kinds.extend(self.namespaces.values().map(|namespace| {
+            let descriptor = convert::namespace::encode(namespace);
+            EditKind::NamespaceChanged(NamespaceChanged { descriptor })
+        }));
+        for (&table_id, table) in &self.tables {
+            kinds.push(EditKind::TableCreated(TableCreated {
+                table_id,
+                descriptor: convert::table::encode(&table.descriptor),
+                regions: table.regions.iter().map(|(&id, region)| region.to_meta(id)).collect(),
+                disabled: table.state == TableState::Disabled,
+            }));
+            for (&region_id, region) in &table.regions {
+                kinds.extend(region.files_edits(region_id));
+            }
+        }
+        kinds.into_iter().map(Edit::new).collect()
+    }
+}
+
+impl RegionState {
+    fn to_meta(&self, region_id: u64) -> RegionMeta {
+        RegionMeta {
+            region_id,
+            start: self.info.range.start.clone(),
+            stop: self.info.range.stop.clone(),
+            created_millis: self.info.id,
+        }
+    }
+
+    fn files_edits(&self, region_id: u64) -> impl Iterator<Item = EditKind> {
+        let changed = self.families.iter().filter(|(_, files)| **files != FamilyFiles::default());
+        changed.map(move |(name, family)| {
+            EditKind::FilesChanged(FilesChanged {
+                region_id,
+                family: name.clone(),
+                added: family.files.values().cloned().collect(),
+                removed: Vec::new(),
+                flushed_sequence: family.flushed_sequence,
+            })
+        })
+    }
+}
+
+fn table_state(disabled: bool) -> TableState {
+    if disabled { TableState::Disabled } else { TableState::Enabled }
+}
+
+fn contradiction(what: &str) -> Error {
+    Error::corruption(format!("MANIFEST contradicts itself: {what}"))
+}

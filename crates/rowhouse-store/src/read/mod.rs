@@ -1,0 +1,10 @@
+//! Reading: merging memstores and files, judging what is visible, making rows.
+
+mod merge;
+mod scan;
+mod visible;
+
+pub(crate) use merge::{Merge, Source};
+pub use scan::RegionScanner;
+pub(crate) use scan::read_row;
+pub(crate) use visible::{Rules, Verdict, Visible};

@@ -1,0 +1,200 @@
+//! Rows out of cells: point reads and scanners of a region.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use rowhouse_model::{Bytes, Cell, Get, Key, Result, Row, RowRange, Scan};
+
+use super::{Merge, Rules, Source, Verdict, Visible};
+use crate::engine::Engine;
+use crate::family::FamilyStore;
+use crate::memstore::MemstoreCursor;
+use crate::mvcc::ReadPoint;
+use crate::store_file::FileCursor;
+
+/// How many cells are stepped over before a seek is tried: a step costs a comparison, a seek a
+/// search in every source.
+const STEPS_BEFORE_SEEK: usize = 8;
+
+/// Reads one row at this moment.
+pub(crate) fn read_row(
+    engine: &Arc<Engine>,
+    families: &[Arc<FamilyStore>],
+    get: &Get,
+) -> Result<Row> {
+    let scan = Scan {
+        columns: get.columns.clone(),
+        time_range: get.time_range,
+        versions: get.versions,
+        ..Scan::new(RowRange::row(get.row()))
+    };
+    let read_point = engine.mvcc.read();
+    let mut cells = Vec::new();
+    for family in families.iter().filter(|family| scan.columns.has_family(family.name())) {
+        let mut reader =
+            FamilyReader::open(engine, family, &scan, Some(get.row()), read_point.sequence())?;
+        if reader.merge.cell().is_some() {
+            reader.read_row(get.row(), &mut cells)?;
+        }
+        if get.existence_only && !cells.is_empty() {
+            break;
+        }
+    }
+    Ok(Row::new(cells))
+}
+
+/// A scan of one region, open: it sees what was there when it was opened, as long as it lives.
+pub struct RegionScanner {
+    families: Vec<FamilyReader>,
+    range: RowRange,
+    rows_left: u64,
+    read_point: ReadPoint,
+}
+
+impl RegionScanner {
+    pub(crate) fn open(
+        engine: &Arc<Engine>,
+        families: &[Arc<FamilyStore>],
+        region: &RowRange,
+        scan: &Scan,
+    ) -> Result<Self> {
+        let range = scan.range.intersect(region);
+        let read_point = engine.mvcc.read();
+        let mut readers = Vec::with_capacity(families.len());
+        if !range.is_empty() {
+            let scan = Scan { range: range.clone(), ..scan.clone() };
+            for family in families.iter().filter(|family| scan.columns.has_family(family.name())) {
+                let reader =
+                    FamilyReader::open(engine, family, &scan, None, read_point.sequence())?;
+                readers.push(reader);
+            }
+        }
+        let rows_left = scan.limit.unwrap_or(u64::MAX);
+        Ok(Self { families: readers, range, rows_left, read_point })
+    }
+
+    /// The next row that has anything to show; `None` behind the last.
+    ///
+    /// # Errors
+    /// `Io` and `Corruption`; the scanner is of no use afterwards.
+    #[expect(clippy::should_implement_trait, reason = "an iterator could not borrow later")]
+    pub fn next(&mut self) -> Result<Option<Row>> {
+        if self.rows_left == 0 {
+            return Ok(None);
+        }
+        while let Some(row) = self.next_row_key() {
+            let mut cells = Vec::new();
+            for family in &mut self.families {
+                family.read_row(&row, &mut cells)?;
+            }
+            if !cells.is_empty() {
+                self.rows_left -= 1;
+                return Ok(Some(Row::new(cells)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The sequence it reads at.
+    pub fn read_point(&self) -> u64 {
+        self.read_point.sequence()
+    }
+
+    fn next_row_key(&self) -> Option<Bytes> {
+        let rows = self.families.iter().filter_map(|family| family.merge.cell());
+        let row = rows.map(|cell| cell.key.row).min()?;
+        self.range.contains(row).then(|| Bytes::copy_from_slice(row))
+    }
+}
+
+/// The visible cells of one family, row by row.
+struct FamilyReader {
+    merge: Merge,
+    visible: Visible,
+}
+
+impl FamilyReader {
+    /// Opens a reader at the start of the scan's range. For a point read, `row` lets files say
+    /// that they do not have it.
+    fn open(
+        engine: &Arc<Engine>,
+        family: &FamilyStore,
+        scan: &Scan,
+        row: Option<&[u8]>,
+        sequence: u64,
+    ) -> Result<Self> {
+        let rules = Rules::read(
+            family.descriptor(),
+            scan.columns.qualifiers(family.name()),
+            scan.time_range,
+            scan.versions,
+            engine.timestamps.now_millis(),
+        );
+        let start = Key::row_start(&scan.range.start);
+        let parts = family.parts();
+        let mut sources = Vec::with_capacity(parts.files.len() + parts.frozen.len() + 1);
+        for memstore in parts.frozen.iter().chain([&parts.active]) {
+            if !memstore.is_empty() {
+                let cursor = MemstoreCursor::new(Arc::clone(memstore), &start);
+                sources.push(Source::Memory(cursor));
+            }
+        }
+        for file in &parts.files {
+            if !file.may_hold_rows(&scan.range) {
+                continue;
+            }
+            if let Some(row) = row
+                && !file.may_hold_row(engine, row)?
+            {
+                continue;
+            }
+            sources.push(Source::File(FileCursor::open(engine, file, &start)?));
+        }
+        Ok(Self { merge: Merge::new(sources, sequence)?, visible: Visible::new(rules) })
+    }
+
+    /// Adds the visible cells of `row` to `cells` and goes to the next row.
+    fn read_row(&mut self, row: &[u8], cells: &mut Vec<Cell>) -> Result<()> {
+        self.visible.begin_row();
+        loop {
+            let Some(cell) = self.merge.cell().filter(|cell| cell.key.row == row) else {
+                return Ok(());
+            };
+            let verdict = self.visible.judge(&cell);
+            if matches!(verdict, Verdict::Include | Verdict::IncludeLast) {
+                cells.extend(self.merge.to_cell());
+            }
+            match verdict {
+                Verdict::Include | Verdict::Skip => self.merge.advance()?,
+                Verdict::IncludeLast | Verdict::NextColumn => self.leave_column(row)?,
+            }
+        }
+    }
+
+    /// To the first cell behind the current column that can matter.
+    fn leave_column(&mut self, row: &[u8]) -> Result<()> {
+        let Self { merge, visible } = self;
+        let Some(cell) = merge.cell() else { return Ok(()) };
+        let (family, qualifier) = (cell.key.family.to_vec(), cell.key.qualifier.to_vec());
+        let target = match &visible.rules().qualifiers {
+            // The next column that was asked for may be far, or none.
+            Some(wanted) => match wanted.range::<[u8], _>(behind(&qualifier)).next() {
+                Some(next) => Key::column_start(row, &family, next),
+                None => Key::row_end(row),
+            },
+            None => Key::column_end(row, &family, &qualifier),
+        };
+        for _ in 0..STEPS_BEFORE_SEEK {
+            merge.advance()?;
+            if merge.cell().is_none_or(|cell| cell.key >= target) {
+                return Ok(());
+            }
+        }
+        merge.seek(&target)
+    }
+}
+
+/// Everything above `qualifier`.
+fn behind(qualifier: &[u8]) -> (Bound<&[u8]>, Bound<&[u8]>) {
+    (Bound::Excluded(qualifier), Bound::Unbounded)
+}

@@ -1,0 +1,353 @@
+//! Which cells a reader may see: deletes, time to live, versions, time ranges. One pure function,
+//! asked by reads and by compaction, so that the two cannot disagree.
+//!
+//! The rules are those of HBase 2.6's `NormalUserScanQueryMatcher`,
+//! `MajorCompactionScanQueryMatcher` and their delete and column trackers.
+
+use std::collections::BTreeSet;
+
+use bytes::Bytes;
+use rowhouse_model::{CellKind, CellRef, FamilyDescriptor, TimeRange};
+
+/// What to do with a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// It is part of the answer.
+    Include,
+    /// It is part of the answer, and nothing behind it in its column is.
+    IncludeLast,
+    /// It is not.
+    Skip,
+    /// It is not, nor is anything behind it in its column.
+    NextColumn,
+}
+
+/// What is asked of one family.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules {
+    /// Single columns; `None` for all.
+    pub(crate) qualifiers: Option<BTreeSet<Bytes>>,
+    pub(crate) time_range: TimeRange,
+    pub(crate) versions: u32,
+    versions_min: u32,
+    /// Cells below this timestamp have outlived their family's TTL.
+    unexpired_from: i64,
+    purpose: Purpose,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Purpose {
+    Read,
+    /// Rewriting all files of a (region, family) into one.
+    Compact {
+        /// The oldest reader: what was written behind it stays, and covers nothing yet.
+        oldest_reader: u64,
+    },
+}
+
+impl Rules {
+    /// For a read of `versions` versions.
+    pub(crate) fn read(
+        family: &FamilyDescriptor,
+        qualifiers: Option<&BTreeSet<Bytes>>,
+        time_range: TimeRange,
+        versions: u32,
+        now_millis: i64,
+    ) -> Self {
+        Self {
+            qualifiers: qualifiers.cloned(),
+            time_range,
+            versions: versions.min(family.versions_max()),
+            versions_min: family.versions_min(),
+            unexpired_from: unexpired_from(family, now_millis),
+            purpose: Purpose::Read,
+        }
+    }
+
+    /// For a compaction of all files.
+    pub(crate) fn compact(family: &FamilyDescriptor, oldest_reader: u64, now_millis: i64) -> Self {
+        Self {
+            qualifiers: None,
+            time_range: TimeRange::ALL,
+            versions: family.versions_max(),
+            versions_min: family.versions_min(),
+            unexpired_from: unexpired_from(family, now_millis),
+            purpose: Purpose::Compact { oldest_reader },
+        }
+    }
+}
+
+fn unexpired_from(family: &FamilyDescriptor, now_millis: i64) -> i64 {
+    let Some(ttl) = family.ttl() else { return i64::MIN };
+    now_millis.saturating_sub(i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// Judges the cells of one family, row by row, in cell order.
+pub(crate) struct Visible {
+    rules: Rules,
+    /// Everything in the family up to here is deleted; below every timestamp when nothing is.
+    family_deleted: i64,
+    /// Timestamps at which everything in the family is deleted.
+    family_versions_deleted: Vec<i64>,
+    column: Column,
+}
+
+/// What is known of the column being read.
+#[derive(Default)]
+struct Column {
+    begun: bool,
+    qualifier: Vec<u8>,
+    /// Everything up to here is deleted.
+    deleted: i64,
+    versions_deleted: Vec<i64>,
+    included: u32,
+    /// Timestamp of the version counted last: others with it are the same version, overwritten.
+    last: Option<i64>,
+}
+
+impl Visible {
+    pub(crate) fn new(rules: Rules) -> Self {
+        let mut visible = Self {
+            rules,
+            family_deleted: i64::MIN,
+            family_versions_deleted: Vec::new(),
+            column: Column::default(),
+        };
+        visible.begin_row();
+        visible
+    }
+
+    pub(crate) fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Forgets the row before.
+    pub(crate) fn begin_row(&mut self) {
+        self.family_deleted = i64::MIN;
+        self.family_versions_deleted.clear();
+        self.column.begun = false;
+    }
+
+    /// Judges the next cell of the row. Cells above the reader's sequence must not come here.
+    pub(crate) fn judge(&mut self, cell: &CellRef<'_>) -> Verdict {
+        let timestamp = cell.key.timestamp;
+        self.enter_column(cell.key.qualifier);
+        let expired = timestamp < self.rules.unexpired_from;
+        if expired && self.rules.versions_min == 0 {
+            return Verdict::NextColumn;
+        }
+        let tracked = match self.rules.purpose {
+            Purpose::Read => true,
+            Purpose::Compact { oldest_reader } => cell.sequence <= oldest_reader,
+        };
+        if cell.kind().is_delete() {
+            return self.judge_marker(cell, tracked);
+        }
+        if timestamp <= self.family_deleted || timestamp <= self.column.deleted {
+            return Verdict::NextColumn;
+        }
+        if self.column.versions_deleted.contains(&timestamp)
+            || self.family_versions_deleted.contains(&timestamp)
+        {
+            return Verdict::Skip;
+        }
+        if !self.rules.time_range.contains(timestamp) {
+            let newer = timestamp >= self.rules.time_range.max().as_millis();
+            return if newer { Verdict::Skip } else { Verdict::NextColumn };
+        }
+        if !self.wants_column(cell.key.qualifier) {
+            return Verdict::NextColumn;
+        }
+        if tracked { self.count_version(timestamp, expired) } else { Verdict::Include }
+    }
+
+    fn enter_column(&mut self, qualifier: &[u8]) {
+        if !self.column.begun || self.column.qualifier != qualifier {
+            self.column.begun = true;
+            self.column.qualifier.clear();
+            self.column.qualifier.extend_from_slice(qualifier);
+            self.column.deleted = i64::MIN;
+            self.column.versions_deleted.clear();
+            self.column.included = 0;
+            self.column.last = None;
+        }
+    }
+
+    fn wants_column(&self, qualifier: &[u8]) -> bool {
+        self.rules.qualifiers.as_ref().is_none_or(|wanted| wanted.contains(qualifier))
+    }
+
+    fn judge_marker(&mut self, cell: &CellRef<'_>, tracked: bool) -> Verdict {
+        if !tracked {
+            return Verdict::Include;
+        }
+        let timestamp = cell.key.timestamp;
+        match cell.kind() {
+            CellKind::DeleteFamily => self.family_deleted = self.family_deleted.max(timestamp),
+            CellKind::DeleteFamilyVersion => self.family_versions_deleted.push(timestamp),
+            CellKind::DeleteColumn => self.column.deleted = self.column.deleted.max(timestamp),
+            CellKind::DeleteVersion => self.column.versions_deleted.push(timestamp),
+            CellKind::Put => unreachable!("puts are judged elsewhere"),
+        }
+        Verdict::Skip
+    }
+
+    fn count_version(&mut self, timestamp: i64, expired: bool) -> Verdict {
+        if self.column.last == Some(timestamp) {
+            return Verdict::Skip;
+        }
+        self.column.last = Some(timestamp);
+        self.column.included += 1;
+        if self.column.included > self.rules.versions
+            || (expired && self.column.included > self.rules.versions_min)
+        {
+            return Verdict::NextColumn;
+        }
+        // A compaction must still see the cells behind the last version: some may be protected.
+        let last = self.column.included == self.rules.versions;
+        if last && self.rules.purpose == Purpose::Read {
+            Verdict::IncludeLast
+        } else {
+            Verdict::Include
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_model::{Cell, Timestamp};
+
+    use super::*;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(millis).unwrap()
+    }
+
+    /// `q@5` is a put, `q@5x` deletes a version, `q@5c` a column, `@5f` a family, `@5v` a family
+    /// at a version. Prints what a read of `versions` versions sees, in the same notation.
+    fn read(family: &FamilyDescriptor, rules: impl FnOnce(&mut Rules), cells: &str) -> String {
+        let mut cells: Vec<Cell> = cells.split_whitespace().map(parse).collect();
+        cells.sort_by(|a, b| rowhouse_model::compare(&a.view(), &b.view()));
+        let mut asked = Rules::read(family, None, TimeRange::ALL, u32::MAX, 1000);
+        rules(&mut asked);
+        let mut visible = Visible::new(asked);
+        let mut seen = Vec::new();
+        let mut done: Option<Vec<u8>> = None;
+        for cell in &cells {
+            if done.as_deref() == Some(cell.qualifier()) {
+                continue;
+            }
+            let verdict = visible.judge(&cell.view());
+            if matches!(verdict, Verdict::Include | Verdict::IncludeLast) {
+                seen.push(print(cell));
+            }
+            if matches!(verdict, Verdict::NextColumn | Verdict::IncludeLast) {
+                done = Some(cell.qualifier().to_vec());
+            }
+        }
+        seen.join(" ")
+    }
+
+    fn parse(text: &str) -> Cell {
+        let (text, sequence) = text.split_once('#').unwrap_or((text, "0"));
+        let (qualifier, rest) = text.split_once('@').unwrap();
+        let digits = rest.trim_end_matches(|c: char| !c.is_ascii_digit());
+        let kind = match &rest[digits.len()..] {
+            "" => CellKind::Put,
+            "x" => CellKind::DeleteVersion,
+            "c" => CellKind::DeleteColumn,
+            "f" => CellKind::DeleteFamily,
+            "v" => CellKind::DeleteFamilyVersion,
+            other => panic!("{other}"),
+        };
+        let millis = at(digits.parse().unwrap());
+        let cell = Cell::new("r", "f", qualifier, millis, kind, "").unwrap();
+        cell.with_sequence(sequence.parse().unwrap())
+    }
+
+    fn print(cell: &Cell) -> String {
+        let suffix = match cell.kind() {
+            CellKind::Put => "",
+            CellKind::DeleteVersion => "x",
+            CellKind::DeleteColumn => "c",
+            CellKind::DeleteFamily => "f",
+            CellKind::DeleteFamilyVersion => "v",
+        };
+        let qualifier = String::from_utf8_lossy(cell.qualifier()).into_owned();
+        format!("{qualifier}@{}{suffix}", cell.timestamp())
+    }
+
+    fn family(versions: u32) -> FamilyDescriptor {
+        FamilyDescriptor::new("f").unwrap().versions(versions)
+    }
+
+    #[test]
+    fn a_read_sees_the_newest_versions_up_to_what_the_family_keeps() {
+        let cells = "a@1 a@2 a@3 b@1";
+        assert_eq!(read(&family(1), |_| {}, cells), "a@3 b@1");
+        assert_eq!(read(&family(2), |_| {}, cells), "a@3 a@2 b@1");
+        assert_eq!(read(&family(9), |rules| rules.versions = 1, cells), "a@3 b@1");
+    }
+
+    #[test]
+    fn each_delete_covers_what_it_names() {
+        let cells = "a@1 a@2 a@3 b@2 b@3";
+        let see = |marker: &str| read(&family(9), |_| {}, &format!("{cells} {marker}"));
+        assert_eq!(see("a@2x"), "a@3 a@1 b@3 b@2");
+        assert_eq!(see("a@2c"), "a@3 b@3 b@2");
+        assert_eq!(see("@2f"), "a@3 b@3");
+        assert_eq!(see("@2v"), "a@3 a@1 b@3");
+    }
+
+    #[test]
+    fn a_delete_wins_over_a_put_at_its_timestamp_whatever_came_first() {
+        assert_eq!(read(&family(9), |_| {}, "a@2x#1 a@2#2 a@1#1"), "a@1");
+        assert_eq!(read(&family(9), |_| {}, "a@2c#1 a@2#2 a@1#3"), "");
+    }
+
+    #[test]
+    fn deleted_and_overwritten_cells_do_not_count_as_versions() {
+        assert_eq!(read(&family(2), |_| {}, "a@3x a@3 a@2#1 a@2#2 a@1"), "a@2 a@1");
+    }
+
+    #[test]
+    fn a_time_range_uncovers_overwritten_versions() {
+        let range = |rules: &mut Rules| rules.time_range = TimeRange::new(at(1), at(3)).unwrap();
+        assert_eq!(read(&family(1), range, "a@1 a@2 a@3"), "a@2");
+        assert_eq!(read(&family(1), range, "a@1 a@2 a@3 a@5c"), "");
+    }
+
+    #[test]
+    fn expired_cells_are_gone_but_for_the_least_versions() {
+        // It is 1000 ms; a TTL of one second keeps what is at 0 or later.
+        let ttl = |versions: u32| family(versions).attribute("TTL", "1");
+        let read_at = |family: &FamilyDescriptor, millis: i64, cells| {
+            let rules = Rules::read(family, None, TimeRange::ALL, u32::MAX, millis);
+            read(family, |asked| *asked = rules, cells)
+        };
+        assert_eq!(read_at(&ttl(9), 1002, "a@1 a@2 a@3 b@1"), "a@3 a@2");
+        let kept = ttl(9).attribute("MIN_VERSIONS", "1");
+        assert_eq!(read_at(&kept, 1003, "a@1 a@2 a@3 b@1 b@2"), "a@3 b@2");
+    }
+
+    #[test]
+    fn named_columns_are_seen_through_deletes_of_their_family() {
+        let only_b = |rules: &mut Rules| rules.qualifiers = Some([Bytes::from("b")].into());
+        assert_eq!(read(&family(9), only_b, "a@1 b@1 b@3 c@1 @2f"), "b@3");
+    }
+
+    #[test]
+    fn compaction_keeps_what_was_written_behind_the_oldest_reader() {
+        let family = family(1);
+        let compact = |oldest: u64, cells: &str| {
+            read(&family, |rules| *rules = Rules::compact(&family, oldest, 0), cells)
+        };
+        // Nobody reads: versions, covered cells and markers go.
+        assert_eq!(compact(9, "a@1#1 a@2#2 b@1#1 b@1x#3"), "a@2");
+        // Somebody reads at 1: the newer version and the marker cover nothing yet.
+        assert_eq!(compact(1, "a@1#1 a@2#2 b@1#1 b@1x#3"), "a@2 a@1 b@1x b@1");
+        // Overwritten at the same timestamp.
+        assert_eq!(compact(9, "a@1#1 a@1#2"), "a@1");
+        assert_eq!(compact(1, "a@1#1 a@1#2"), "a@1 a@1");
+    }
+}

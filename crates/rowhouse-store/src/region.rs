@@ -1,0 +1,230 @@
+//! A region: a run of a table's rows, read and written by whoever names it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use rowhouse_model::{
+    Error, ErrorKind, FamilyDescriptor, Get, Mutation, MutationOutcome, RegionInfo, RegionName,
+    Result, Row, Scan, TableName, check_row, escape,
+};
+
+use crate::compact;
+use crate::engine::Engine;
+use crate::family::FamilyStore;
+use crate::flush;
+use crate::read::{RegionScanner, read_row};
+use crate::wal::Nonce;
+use crate::write::apply;
+
+/// A region that is served.
+pub struct Region {
+    id: u64,
+    info: RegionInfo,
+    name: RegionName,
+    /// By name.
+    families: Vec<Arc<FamilyStore>>,
+    engine: Arc<Engine>,
+    serving: AtomicBool,
+    reads: AtomicU64,
+    writes: AtomicU64,
+}
+
+impl Region {
+    pub(crate) fn new(
+        id: u64,
+        info: RegionInfo,
+        families: Vec<Arc<FamilyStore>>,
+        serving: bool,
+        engine: Arc<Engine>,
+    ) -> Self {
+        let name = info.name();
+        Self {
+            id,
+            info,
+            name,
+            families,
+            engine,
+            serving: AtomicBool::new(serving),
+            reads: AtomicU64::new(0),
+            writes: AtomicU64::new(0),
+        }
+    }
+
+    /// What it is: table, rows, creation time.
+    pub fn info(&self) -> &RegionInfo {
+        &self.info
+    }
+
+    /// Its names.
+    pub fn name(&self) -> &RegionName {
+        &self.name
+    }
+
+    /// Rows read and mutations taken since the store was opened.
+    pub fn requests(&self) -> (u64, u64) {
+        (self.reads.load(Ordering::Relaxed), self.writes.load(Ordering::Relaxed))
+    }
+
+    /// How much it holds.
+    pub fn size(&self) -> RegionSize {
+        let mut size = RegionSize::default();
+        for family in &self.families {
+            let parts = family.parts();
+            size.stores += 1;
+            size.files += parts.files.len();
+            size.file_bytes += parts.files.iter().map(|file| file.len()).sum::<u64>();
+            size.memstore_bytes += family.memstore_bytes();
+        }
+        size
+    }
+
+    /// Reads one row.
+    ///
+    /// # Errors
+    /// `NotServingRegion`, `WrongRegion`, `NoSuchColumnFamily`; `Io` and `Corruption` for this
+    /// read alone.
+    pub fn get(&self, get: &Get) -> Result<Row> {
+        self.check_serving()?;
+        self.check_row(get.row())?;
+        self.check_families(get.columns.families().map(|(family, _)| &family[..]))?;
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.read_row(get)
+    }
+
+    /// Reads the rows of `scan` that lie in this region, in key order, at the moment of the call:
+    /// what is written later is not seen.
+    ///
+    /// # Errors
+    /// As [`Region::get`]; `Unsupported` for a reversed scan.
+    pub fn scan(&self, scan: &Scan) -> Result<RegionScanner> {
+        self.check_serving()?;
+        self.check_families(scan.columns.families().map(|(family, _)| &family[..]))?;
+        if scan.reversed {
+            return Err(Error::unsupported("reversed scans are not supported"));
+        }
+        RegionScanner::open(&self.engine, &self.families, &self.info.range, scan)
+    }
+
+    /// Changes one row.
+    ///
+    /// # Errors
+    /// As [`Region::get`]; `InvalidRequest` for a mutation without columns or a counter that is
+    /// none, `RegionTooBusy`, `ReadOnly`, `OutcomeUnknown`.
+    pub fn mutate(&self, mutation: &Mutation) -> Result<MutationOutcome> {
+        let outcomes = self.batch(std::slice::from_ref(mutation));
+        outcomes.into_iter().next().expect("one mutation has one outcome")
+    }
+
+    /// Changes rows, each by itself, in order. Neighbours that need not read share a log record.
+    pub fn batch(&self, mutations: &[Mutation]) -> Vec<Result<MutationOutcome>> {
+        self.writes.fetch_add(mutations.len() as u64, Ordering::Relaxed);
+        apply::apply(self, mutations, Nonce::default())
+    }
+
+    /// Writes what is in memory to files.
+    pub fn flush(&self) -> Result<()> {
+        self.check_serving()?;
+        self.families.iter().try_for_each(|family| flush::flush(&self.engine, family))?;
+        self.engine.forget_flushed()
+    }
+
+    /// Merges each family's files into one, without what nobody can see any more.
+    pub fn compact(&self) -> Result<()> {
+        self.check_serving()?;
+        self.families.iter().try_for_each(|family| compact::compact(&self.engine, family))
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    pub(crate) fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    pub(crate) fn families(&self) -> &[Arc<FamilyStore>] {
+        &self.families
+    }
+
+    pub(crate) fn family(&self, name: &[u8]) -> Result<&FamilyStore> {
+        let found = self.families.iter().find(|family| family.name() == name);
+        found.map(|family| &**family).ok_or_else(|| {
+            Error::new(
+                ErrorKind::NoSuchColumnFamily,
+                format!(
+                    "Column family {} does not exist in region {} in table '{}'{}",
+                    escape(name),
+                    self.name,
+                    self.info.table,
+                    self.families.iter().map(|have| describe(have.descriptor())).collect::<String>()
+                ),
+            )
+        })
+    }
+
+    fn check_families<'a>(&self, mut names: impl Iterator<Item = &'a [u8]>) -> Result<()> {
+        names.try_for_each(|name| self.family(name).map(|_| ()))
+    }
+
+    pub(crate) fn check_row(&self, row: &[u8]) -> Result<()> {
+        check_row(row)?;
+        if !self.info.range.contains(row) {
+            return Err(Error::new(
+                ErrorKind::WrongRegion,
+                format!(
+                    "Requested row out of range for region {}: row='{}', startKey='{}', endKey='{}'",
+                    self.name,
+                    escape(row),
+                    escape(&self.info.range.start),
+                    escape(&self.info.range.stop)
+                ),
+            ));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn check_serving(&self) -> Result<()> {
+        if !self.serving.load(Ordering::Acquire) {
+            return Err(not_serving(&self.name));
+        }
+        self.engine.check_open()
+    }
+
+    /// Begins or ends serving; when it returns no commit is under way under the old word.
+    pub(crate) fn serve(&self, serving: bool) {
+        let _gate = self.engine.gate.write();
+        self.serving.store(serving, Ordering::Release);
+    }
+
+    /// Reads a row that lies here, without counting it.
+    pub(crate) fn read_row(&self, get: &Get) -> Result<Row> {
+        read_row(&self.engine, &self.families, get)
+    }
+}
+
+/// How much a region holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RegionSize {
+    /// Families.
+    pub stores: usize,
+    /// HFiles.
+    pub files: usize,
+    /// Bytes of HFiles.
+    pub file_bytes: u64,
+    /// Bytes of memstores.
+    pub memstore_bytes: u64,
+}
+
+/// The error for a region that is not here.
+pub(crate) fn not_serving(name: &RegionName) -> Error {
+    Error::new(ErrorKind::NotServingRegion, format!("{name} is not online"))
+}
+
+/// The error for a table that is not there.
+pub(crate) fn table_not_found(name: &TableName) -> Error {
+    Error::new(ErrorKind::TableNotFound, name.to_string())
+}
+
+fn describe(family: &FamilyDescriptor) -> String {
+    format!(", {{NAME => '{}'}}", escape(family.name()))
+}

@@ -1,0 +1,417 @@
+//! The store: tables come and go, background work is done.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::thread::JoinHandle;
+
+use parking_lot::Mutex;
+use rowhouse_format::convert;
+use rowhouse_format::meta::MetaTable;
+use rowhouse_model::{
+    Bytes, Error, ErrorKind, FamilyDescriptor, Namespace, RegionInfo, Result, RowRange,
+    ServerName, TableDescriptor, TableName, TableState, check_row,
+};
+
+use crate::background::Work;
+use crate::catalog::Catalog;
+use crate::compact;
+use crate::directory::Directory;
+use crate::engine::Engine;
+use crate::family::FamilyStore;
+use crate::flush;
+use crate::manifest::{
+    Edit, EditKind, NamespaceChanged, RegionMeta, TableCreated, TableDropped, TableStateChanged,
+};
+use crate::open::Builder;
+use crate::region::{Region, not_serving};
+use crate::table::Table;
+
+/// An open store. Cloning it gives another handle on the same one; it closes with the last, or by
+/// [`Store::close`].
+#[derive(Clone)]
+pub struct Store {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    engine: Arc<Engine>,
+    catalog: Catalog,
+    directory: Mutex<Option<Directory>>,
+    /// Held by whoever makes, changes or drops tables and namespaces.
+    changing: Mutex<()>,
+    /// The creation time in the newest region name: no two regions share one.
+    last_region_millis: AtomicI64,
+    worker: Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Store {
+    /// Opens the store in `dir`, or makes one where there is none.
+    ///
+    /// # Errors
+    /// As [`Builder::open`].
+    pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
+        Self::builder(dir).open()
+    }
+
+    /// For opening with other settings or parts.
+    pub fn builder(dir: impl AsRef<Path>) -> Builder {
+        Builder::new(dir)
+    }
+
+    pub(crate) fn start(
+        engine: Arc<Engine>,
+        catalog: Catalog,
+        directory: Option<Directory>,
+    ) -> Result<Self> {
+        let worker = {
+            let engine = Arc::clone(&engine);
+            std::thread::Builder::new()
+                .name("rowhouse-store".into())
+                .spawn(move || work(&engine))
+                .map_err(|source| Error::io("cannot start the store's thread", source))?
+        };
+        engine.forget_flushed()?;
+        let entries = catalog.entries();
+        let regions = entries.tables.values().flat_map(|table| table.regions());
+        let last = regions.map(|region| region.info().id).max().unwrap_or(0);
+        Ok(Self {
+            inner: Arc::new(Inner {
+                engine,
+                catalog,
+                directory: Mutex::new(directory),
+                changing: Mutex::default(),
+                last_region_millis: AtomicI64::new(i64::try_from(last).unwrap_or(i64::MAX)),
+                worker: Mutex::new(Some(worker)),
+            }),
+        })
+    }
+
+    /// The store's UUID, given when it was made.
+    pub fn cluster_id(&self) -> String {
+        self.inner.engine.manifest.read(|state| state.cluster_id.clone())
+    }
+
+    /// Writes into the data directory where this process serves clients, for others to find.
+    pub fn set_address(&self, address: &str) -> Result<()> {
+        match &*self.inner.directory.lock() {
+            Some(directory) => directory.set_address(address),
+            None => Ok(()),
+        }
+    }
+
+    /// Every table of users, by name.
+    pub fn tables(&self) -> Vec<Arc<Table>> {
+        self.inner.catalog.entries().tables.values().cloned().collect()
+    }
+
+    /// The table `name`.
+    ///
+    /// # Errors
+    /// `TableNotFound`.
+    pub fn table(&self, name: &TableName) -> Result<Arc<Table>> {
+        self.inner.catalog.table(name)
+    }
+
+    /// The region with this full name, if it is known, served or not.
+    pub fn find_region(&self, name: &[u8]) -> Option<Arc<Region>> {
+        self.inner.catalog.region(name)
+    }
+
+    /// The region with this encoded name, if it is known, served or not.
+    pub fn find_region_by_encoded_name(&self, name: &str) -> Option<Arc<Region>> {
+        self.inner.catalog.region_by_encoded_name(name)
+    }
+
+    /// The region with this full name.
+    ///
+    /// # Errors
+    /// `NotServingRegion`.
+    pub fn region(&self, name: &[u8]) -> Result<Arc<Region>> {
+        self.find_region(name).ok_or_else(|| {
+            let full = Bytes::copy_from_slice(name);
+            not_serving(&rowhouse_model::RegionName { full, encoded: String::new() })
+        })
+    }
+
+    /// Makes a table whose regions begin at the first row and at each of `splits`.
+    ///
+    /// # Errors
+    /// `TableExists`, `NamespaceNotFound`, `InvalidRequest` for splits that are empty or not
+    /// distinct, and what [`TableDescriptor::check`] refuses.
+    pub fn create_table(&self, descriptor: TableDescriptor, splits: &[Bytes]) -> Result<()> {
+        let _changing = self.inner.changing.lock();
+        self.inner.engine.check_open()?;
+        let name = descriptor.name().clone();
+        if name.is_system() {
+            return Err(Error::invalid(format!("{name}: the hbase namespace is the system's")));
+        }
+        let manifest = &self.inner.engine.manifest;
+        if !manifest.read(|state| state.namespaces.contains_key(name.namespace())) {
+            return Err(Error::new(ErrorKind::NamespaceNotFound, name.namespace()));
+        }
+        if self.inner.catalog.table(&name).is_ok() {
+            return Err(Error::new(ErrorKind::TableExists, name.to_string()));
+        }
+        descriptor.check()?;
+        let created_millis = self.next_region_millis();
+        let regions: Vec<RegionMeta> = ranges(splits)?
+            .into_iter()
+            .map(|RowRange { start, stop }| {
+                RegionMeta { region_id: manifest.next_id(), start, stop, created_millis }
+            })
+            .collect();
+        let created = TableCreated {
+            table_id: manifest.next_id(),
+            descriptor: convert::table::encode(&descriptor),
+            regions,
+            disabled: false,
+        };
+        manifest.append(&Edit::new(EditKind::TableCreated(created.clone())))?;
+        let regions = created.regions.into_iter().map(|meta| self.new_region(&descriptor, meta));
+        let regions = regions.collect();
+        let table = Table::new(created.table_id, descriptor, regions, TableState::Enabled);
+        self.inner.catalog.add(Arc::new(table));
+        Ok(())
+    }
+
+    fn new_region(&self, descriptor: &TableDescriptor, meta: RegionMeta) -> Arc<Region> {
+        let engine = &self.inner.engine;
+        let range = RowRange { start: meta.start, stop: meta.stop };
+        let info = RegionInfo::new(descriptor.name().clone(), range, meta.created_millis);
+        let families = descriptor.families().iter().map(|family: &FamilyDescriptor| {
+            engine.add_family(FamilyStore::new(meta.region_id, family.clone(), Vec::new()))
+        });
+        let families = families.collect();
+        Arc::new(Region::new(meta.region_id, info, families, true, Arc::clone(engine)))
+    }
+
+    /// A creation time for region names, later than that of every other.
+    fn next_region_millis(&self) -> u64 {
+        let now = self.inner.engine.timestamps.issue().as_millis();
+        let last = &self.inner.last_region_millis;
+        let before = last.fetch_max(now, Ordering::Relaxed);
+        let millis = if before < now { now } else { last.fetch_add(1, Ordering::Relaxed) + 1 };
+        millis.unsigned_abs()
+    }
+
+    /// Has a table take reads and writes again.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `TableNotDisabled` when it does already.
+    pub fn enable_table(&self, name: &TableName) -> Result<()> {
+        self.set_table_state(name, TableState::Enabled)
+    }
+
+    /// Has a table take no more reads and writes. Those under way are finished.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `TableNotEnabled` when it does not already.
+    pub fn disable_table(&self, name: &TableName) -> Result<()> {
+        self.set_table_state(name, TableState::Disabled)
+    }
+
+    fn set_table_state(&self, name: &TableName, state: TableState) -> Result<()> {
+        let _changing = self.inner.changing.lock();
+        self.inner.engine.check_open()?;
+        let table = self.inner.catalog.table(name)?;
+        if table.state() == state {
+            return Err(match state {
+                TableState::Enabled => not_disabled(name, state),
+                TableState::Disabled => {
+                    Error::new(ErrorKind::TableNotEnabled, name.to_string())
+                }
+            });
+        }
+        let disabled = state == TableState::Disabled;
+        let edit = TableStateChanged { table_id: table.id(), disabled };
+        self.inner.engine.manifest.append(&Edit::new(EditKind::TableStateChanged(edit)))?;
+        table.set_state(state);
+        for region in table.regions() {
+            region.serve(!disabled);
+        }
+        Ok(())
+    }
+
+    /// Drops a table, its cells and files.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `TableNotDisabled`.
+    pub fn drop_table(&self, name: &TableName) -> Result<()> {
+        let _changing = self.inner.changing.lock();
+        self.inner.engine.check_open()?;
+        let table = self.inner.catalog.table(name)?;
+        if table.state() == TableState::Enabled {
+            return Err(not_disabled(name, TableState::Enabled));
+        }
+        let edit = TableDropped { table_id: table.id() };
+        self.inner.engine.manifest.append(&Edit::new(EditKind::TableDropped(edit)))?;
+        self.inner.catalog.remove(name);
+        for region in table.regions() {
+            for family in region.families() {
+                self.inner.engine.drop_family(family);
+            }
+        }
+        self.inner.engine.forget_flushed()
+    }
+
+    /// Every namespace, by name; `default` and `hbase` among them.
+    pub fn namespaces(&self) -> Vec<Namespace> {
+        self.inner.engine.manifest.read(|state| state.namespaces.values().cloned().collect())
+    }
+
+    /// The namespace `name`.
+    ///
+    /// # Errors
+    /// `NamespaceNotFound`.
+    pub fn namespace(&self, name: &str) -> Result<Namespace> {
+        let found = self.inner.engine.manifest.read(|state| state.namespaces.get(name).cloned());
+        found.ok_or_else(|| Error::new(ErrorKind::NamespaceNotFound, name))
+    }
+
+    /// Makes a namespace.
+    ///
+    /// # Errors
+    /// `NamespaceExists`.
+    pub fn create_namespace(&self, namespace: Namespace) -> Result<()> {
+        let _changing = self.inner.changing.lock();
+        if self.namespace(namespace.name()).is_ok() {
+            return Err(Error::new(ErrorKind::NamespaceExists, namespace.name()));
+        }
+        self.write_namespace(&namespace)
+    }
+
+    /// Gives a namespace another configuration.
+    ///
+    /// # Errors
+    /// `NamespaceNotFound`.
+    pub fn modify_namespace(&self, namespace: Namespace) -> Result<()> {
+        let _changing = self.inner.changing.lock();
+        self.namespace(namespace.name())?;
+        self.write_namespace(&namespace)
+    }
+
+    fn write_namespace(&self, namespace: &Namespace) -> Result<()> {
+        self.inner.engine.check_open()?;
+        let descriptor = convert::namespace::encode(namespace);
+        let edit = EditKind::NamespaceChanged(NamespaceChanged { descriptor });
+        self.inner.engine.manifest.append(&Edit::new(edit))
+    }
+
+    /// Drops an empty namespace.
+    ///
+    /// # Errors
+    /// `NamespaceNotFound`; `NamespaceConstraint` for one that is reserved or holds tables.
+    pub fn drop_namespace(&self, name: &str) -> Result<()> {
+        let _changing = self.inner.changing.lock();
+        self.inner.engine.check_open()?;
+        let constraint = |what: String| Err(Error::new(ErrorKind::NamespaceConstraint, what));
+        if self.namespace(name)?.is_reserved() {
+            return constraint(format!("Reserved namespace {name} cannot be removed."));
+        }
+        let entries = self.inner.catalog.entries();
+        let tables = entries.tables.keys().filter(|table| table.namespace() == name).count();
+        if tables > 0 {
+            return constraint(format!(
+                "Only empty namespaces can be removed. Namespace {name} has {tables} tables"
+            ));
+        }
+        let edit = EditKind::NamespaceDropped(Bytes::copy_from_slice(name.as_bytes()));
+        self.inner.engine.manifest.append(&Edit::new(edit))
+    }
+
+    /// The one region of `hbase:namespace`.
+    pub fn namespace_region(&self) -> RegionInfo {
+        let created = self.inner.engine.manifest.read(|state| state.created_millis);
+        RegionInfo::new(TableName::namespace_table(), RowRange::all(), created.unsigned_abs())
+    }
+
+    /// `hbase:meta` as it is now: every table and region, each region with the server that `place`
+    /// gives it.
+    pub fn meta(&self, place: impl Fn(&RegionInfo) -> Option<ServerName>) -> MetaTable {
+        let _ = place;
+        todo_meta()
+    }
+
+    /// Ends the store: writes under way are finished, later calls refused, the log is synced, the
+    /// directory is free. Handles that are left refuse everything.
+    pub fn close(&self) -> Result<()> {
+        self.inner.close()
+    }
+}
+
+impl Inner {
+    fn close(&self) -> Result<()> {
+        let Some(worker) = self.worker.lock().take() else { return Ok(()) };
+        self.engine.closed.store(true, Ordering::Release);
+        self.engine.queue.close();
+        let joined = worker.join();
+        // No commit is half done once the gate has been held.
+        drop(self.engine.gate.write());
+        let synced = self.engine.wal.sync();
+        self.engine.wal.close("the store is closed");
+        *self.directory.lock() = None;
+        if joined.is_err() {
+            tracing::error!("the store's thread ended in a panic");
+        }
+        synced
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Err(error) = self.close() {
+            tracing::error!(%error, "the store did not close cleanly");
+        }
+    }
+}
+
+/// Does background work until the queue is closed.
+fn work(engine: &Arc<Engine>) {
+    while let Some(work) = engine.queue.pop() {
+        let done = match &work {
+            Work::Flush { region, family } => engine
+                .find_family(*region, family)
+                .map_or(Ok(()), |family| flush::flush(engine, &family))
+                .and_then(|()| engine.forget_flushed()),
+            Work::Compact { region, family } => engine
+                .find_family(*region, family)
+                .map_or(Ok(()), |family| compact::compact(engine, &family)),
+            Work::RelieveLog => engine.relieve_log(),
+        };
+        if let Err(error) = done {
+            tracing::error!(%error, ?work, "background work failed");
+        }
+    }
+}
+
+/// The ranges between split keys.
+fn ranges(splits: &[Bytes]) -> Result<Vec<RowRange>> {
+    let mut splits = splits.to_vec();
+    splits.sort();
+    for split in &splits {
+        check_row(split).map_err(|error| {
+            Error::invalid(format!("a split key must be a row key: {error}"))
+        })?;
+    }
+    if let Some(twice) = splits.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(Error::invalid(format!(
+            "All split keys must be unique, found duplicate: {}",
+            rowhouse_model::escape(&twice[0])
+        )));
+    }
+    let starts = [Bytes::new()].into_iter().chain(splits.iter().cloned());
+    let stops = splits.iter().cloned().chain([Bytes::new()]);
+    Ok(starts.zip(stops).map(|(start, stop)| RowRange { start, stop }).collect())
+}
+
+fn not_disabled(name: &TableName, state: TableState) -> Error {
+    let state = match state {
+        TableState::Enabled => "ENABLED",
+        TableState::Disabled => "DISABLED",
+    };
+    Error::new(
+        ErrorKind::TableNotDisabled,
+        format!("Not DISABLED; tableName={name}, state={state}"),
+    )
+}

@@ -1,0 +1,200 @@
+//! A table: regions side by side.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rowhouse_model::{
+    Error, ErrorKind, Get, Mutation, MutationOutcome, Result, Row, RowRange, Scan, TableDescriptor,
+    TableName, TableState,
+};
+
+use crate::region::Region;
+use crate::read::RegionScanner;
+
+/// A table of a store.
+pub struct Table {
+    id: u64,
+    descriptor: TableDescriptor,
+    /// By start key; together they hold every row once.
+    regions: Vec<Arc<Region>>,
+    disabled: AtomicBool,
+}
+
+impl Table {
+    pub(crate) fn new(
+        id: u64,
+        descriptor: TableDescriptor,
+        mut regions: Vec<Arc<Region>>,
+        state: TableState,
+    ) -> Self {
+        regions.sort_by(|a, b| a.info().range.start.cmp(&b.info().range.start));
+        let disabled = AtomicBool::new(state == TableState::Disabled);
+        Self { id, descriptor, regions, disabled }
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &TableName {
+        self.descriptor.name()
+    }
+
+    /// How it was declared.
+    pub fn descriptor(&self) -> &TableDescriptor {
+        &self.descriptor
+    }
+
+    /// Its regions, by start key.
+    pub fn regions(&self) -> &[Arc<Region>] {
+        &self.regions
+    }
+
+    /// Whether it takes reads and writes.
+    pub fn state(&self) -> TableState {
+        if self.disabled.load(Ordering::Acquire) {
+            TableState::Disabled
+        } else {
+            TableState::Enabled
+        }
+    }
+
+    pub(crate) fn set_state(&self, state: TableState) {
+        self.disabled.store(state == TableState::Disabled, Ordering::Release);
+    }
+
+    /// The region that holds `row`.
+    pub fn region_of(&self, row: &[u8]) -> &Arc<Region> {
+        let behind = self.regions.partition_point(|region| region.info().range.start <= row);
+        // The first region starts at the empty row, which is at or before every row.
+        &self.regions[behind.saturating_sub(1)]
+    }
+
+    /// Reads one row.
+    ///
+    /// # Errors
+    /// As [`Region::get`]; `TableNotEnabled`.
+    pub fn get(&self, get: &Get) -> Result<Row> {
+        self.check_enabled()?;
+        self.region_of(get.row()).get(get)
+    }
+
+    /// Reads the rows of `scan` in key order, each region at the moment it is reached.
+    ///
+    /// # Errors
+    /// As [`Region::scan`]; `TableNotEnabled`.
+    pub fn scan(self: &Arc<Self>, scan: Scan) -> Result<TableScanner> {
+        self.check_enabled()?;
+        let mut scanner = TableScanner {
+            table: Arc::clone(self),
+            rows_left: scan.limit.unwrap_or(u64::MAX),
+            scan,
+            next_region: 0,
+            current: None,
+        };
+        scanner.open_next()?;
+        Ok(scanner)
+    }
+
+    /// Changes one row.
+    ///
+    /// # Errors
+    /// As [`Region::mutate`]; `TableNotEnabled`.
+    pub fn mutate(&self, mutation: &Mutation) -> Result<MutationOutcome> {
+        self.check_enabled()?;
+        self.region_of(mutation.row()).mutate(mutation)
+    }
+
+    /// Changes rows, each by itself. The order is kept between mutations of one region, so also
+    /// between those of one row.
+    pub fn batch(&self, mutations: Vec<Mutation>) -> Vec<Result<MutationOutcome>> {
+        if let Err(error) = self.check_enabled() {
+            let refused = || Err(Error::new(error.kind(), error.message()));
+            return mutations.iter().map(|_| refused()).collect();
+        }
+        if let [region] = &self.regions[..] {
+            return region.batch(&mutations);
+        }
+        let mut outcomes: Vec<Option<Result<MutationOutcome>>> = Vec::new();
+        outcomes.resize_with(mutations.len(), || None);
+        let mut by_region: Vec<(Vec<usize>, Vec<Mutation>)> = Vec::new();
+        by_region.resize_with(self.regions.len(), Default::default);
+        for (at, mutation) in mutations.into_iter().enumerate() {
+            let row = mutation.row();
+            let behind = self.regions.partition_point(|region| region.info().range.start <= *row);
+            let (places, mutations) = &mut by_region[behind.saturating_sub(1)];
+            places.push(at);
+            mutations.push(mutation);
+        }
+        for (region, (places, mutations)) in self.regions.iter().zip(by_region) {
+            for (at, outcome) in places.into_iter().zip(region.batch(&mutations)) {
+                outcomes[at] = Some(outcome);
+            }
+        }
+        outcomes.into_iter().map(|outcome| outcome.expect("every mutation has a region")).collect()
+    }
+
+    /// Writes what is in memory to files.
+    pub fn flush(&self) -> Result<()> {
+        self.check_enabled()?;
+        self.regions.iter().try_for_each(|region| region.flush())
+    }
+
+    /// Merges each family's files in each region into one, without what nobody can see any more.
+    pub fn compact(&self) -> Result<()> {
+        self.check_enabled()?;
+        self.regions.iter().try_for_each(|region| region.compact())
+    }
+
+    fn check_enabled(&self) -> Result<()> {
+        match self.state() {
+            TableState::Enabled => Ok(()),
+            TableState::Disabled => Err(Error::new(
+                ErrorKind::TableNotEnabled,
+                format!("{} is disabled", self.name()),
+            )),
+        }
+    }
+}
+
+/// A scan of a table, open.
+pub struct TableScanner {
+    table: Arc<Table>,
+    scan: Scan,
+    rows_left: u64,
+    next_region: usize,
+    current: Option<RegionScanner>,
+}
+
+impl TableScanner {
+    /// The next row; `None` behind the last.
+    ///
+    /// # Errors
+    /// As [`RegionScanner::next`].
+    #[expect(clippy::should_implement_trait, reason = "mirrors RegionScanner")]
+    pub fn next(&mut self) -> Result<Option<Row>> {
+        while self.rows_left > 0 {
+            let Some(scanner) = &mut self.current else { return Ok(None) };
+            if let Some(row) = scanner.next()? {
+                self.rows_left -= 1;
+                return Ok(Some(row));
+            }
+            self.open_next()?;
+        }
+        Ok(None)
+    }
+
+    fn open_next(&mut self) -> Result<()> {
+        self.current = None;
+        while let Some(region) = self.table.regions.get(self.next_region) {
+            self.next_region += 1;
+            let range: &RowRange = &region.info().range;
+            if range.overlaps(&self.scan.range) {
+                self.current = Some(region.scan(&self.scan)?);
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! A segment's name and header.
+
+use bytes::{Buf, BufMut};
+use rowhouse_model::{Error, ErrorKind, Result};
+
+use super::WAL_DIR;
+
+/// Bytes of a segment's header.
+pub(super) const HEADER_LEN: usize = 52;
+
+const MAGIC: [u8; 8] = *b"ROWHWAL\0";
+const VERSION: u32 = 1;
+
+/// What a segment says of itself.
+#[derive(Debug, PartialEq)]
+pub(super) struct SegmentHeader {
+    pub(super) number: u64,
+    pub(super) first_sequence: u64,
+    pub(super) boot_id: [u8; 16],
+}
+
+impl SegmentHeader {
+    pub(super) fn encode(&self) -> [u8; HEADER_LEN] {
+        let mut bytes = Vec::with_capacity(HEADER_LEN);
+        bytes.put_slice(&MAGIC);
+        bytes.put_u32_le(VERSION);
+        bytes.put_u32_le(0);
+        bytes.put_u64_le(self.number);
+        bytes.put_u64_le(self.first_sequence);
+        bytes.put_slice(&self.boot_id);
+        bytes.put_u32_le(crc32c::crc32c(&bytes));
+        bytes.try_into().expect("the fields above are the header's length")
+    }
+
+    pub(super) fn decode(path: &str, bytes: &[u8; HEADER_LEN]) -> Result<Self> {
+        let mut rest = &bytes[..];
+        let mut magic = [0; 8];
+        rest.copy_to_slice(&mut magic);
+        let version = rest.get_u32_le();
+        let _reserved = rest.get_u32_le();
+        let (number, first_sequence) = (rest.get_u64_le(), rest.get_u64_le());
+        let mut boot_id = [0; 16];
+        rest.copy_to_slice(&mut boot_id);
+        if magic != MAGIC || rest.get_u32_le() != crc32c::crc32c(&bytes[..HEADER_LEN - 4]) {
+            return Err(Error::corruption(format!("log segment header is damaged: {path}")));
+        }
+        if version != VERSION {
+            return Err(Error::new(
+                ErrorKind::Unsupported,
+                format!("log segment is of another version: {path}, version={version}"),
+            ));
+        }
+        Ok(Self { number, first_sequence, boot_id })
+    }
+}
+
+/// The path of segment `number`.
+pub(super) fn path(number: u64) -> String {
+    format!("{WAL_DIR}/{number:010}.wal")
+}
+
+/// The number in the file name `name`; `None` if it is no segment's.
+pub(super) fn number(name: &str) -> Option<u64> {
+    name.strip_suffix(".wal")?.parse().ok()
+}

@@ -1,0 +1,254 @@
+//! What mutations mean: from what a client asks to the cells that are written.
+
+use rowhouse_model::{
+    Cell, CellKind, Delete, Durability, Error, Get, Increment, Mutation, MutationOutcome, Put,
+    Result, Row, Timestamp,
+};
+
+use super::commit::{self, Committed, Group};
+use crate::region::Region;
+use crate::wal::Nonce;
+
+/// Bytes of cells after which a batch begins another record, so that a batch of any size fits the
+/// log.
+const RECORD_BYTES_MAX: usize = 8 << 20;
+
+/// Applies mutations of one region in order, each by itself: one that is refused leaves the others.
+pub(crate) fn apply(
+    region: &Region,
+    mutations: &[Mutation],
+    nonce: Nonce,
+) -> Vec<Result<MutationOutcome>> {
+    let mut checked: Vec<Result<()>> =
+        mutations.iter().map(|mutation| check(region, mutation)).collect();
+    let rows = mutations.iter().zip(&checked).filter(|(_, checked)| checked.is_ok());
+    let rows: Vec<&[u8]> = rows.map(|(mutation, _)| &mutation.row()[..]).collect();
+    if rows.is_empty() {
+        return checked.into_iter().map(|checked| checked.map(|()| MutationOutcome::default())).collect();
+    }
+    if let Err(error) = commit::wait_for_memory(region.engine()) {
+        return refuse_all(checked, &error);
+    }
+    let mut batch = Batch::new(region, nonce);
+    let outcomes = {
+        let _rows = region.engine().row_locks.lock(region.id(), rows.into_iter());
+        let _gate = region.engine().gate.read();
+        if let Err(error) = region.check_serving() {
+            return refuse_all(checked, &error);
+        }
+        let mut outcomes = Vec::with_capacity(mutations.len());
+        for (at, mutation) in mutations.iter().enumerate() {
+            let checked = std::mem::replace(&mut checked[at], Ok(()));
+            outcomes.push(checked.and_then(|()| batch.add(at, mutation)));
+        }
+        batch.write();
+        outcomes
+    };
+    batch.finish(outcomes)
+}
+
+fn refuse_all(checked: Vec<Result<()>>, error: &Error) -> Vec<Result<MutationOutcome>> {
+    let refused = || Error::new(error.kind(), error.message());
+    checked.into_iter().map(|checked| checked.and_then(|()| Err(refused()))).collect()
+}
+
+/// Checks what can be checked without reading.
+fn check(region: &Region, mutation: &Mutation) -> Result<()> {
+    region.check_row(mutation.row())?;
+    let known = |cell: &Cell| region.family(cell.family()).map(|_| ());
+    match mutation {
+        Mutation::Put(put) if put.cells().is_empty() => {
+            Err(Error::invalid("No columns to insert"))
+        }
+        Mutation::Put(put) => put.cells().iter().try_for_each(known),
+        Mutation::Delete(delete) => delete.cells().iter().try_for_each(known),
+        Mutation::Increment(increment) if increment.amounts().is_empty() => {
+            Err(Error::invalid("No columns to increment"))
+        }
+        Mutation::Increment(increment) => increment
+            .amounts()
+            .iter()
+            .try_for_each(|(family, _, _)| region.family(family).map(|_| ())),
+    }
+}
+
+/// Mutations on their way into records: as many in one as want the same durability and do not
+/// have to read what stands before them.
+struct Batch<'a> {
+    region: &'a Region,
+    nonce: Nonce,
+    now: Timestamp,
+    groups: Vec<Group<'a>>,
+    bytes: usize,
+    durability: Durability,
+    /// The mutations in `groups`.
+    waiting: Vec<usize>,
+    committed: Committed,
+    /// Why the mutation at each place was not written after all.
+    failed: Vec<(usize, Error)>,
+}
+
+impl<'a> Batch<'a> {
+    fn new(region: &'a Region, nonce: Nonce) -> Self {
+        Self {
+            region,
+            nonce,
+            now: region.engine().timestamps.issue(),
+            groups: Vec::new(),
+            bytes: 0,
+            durability: Durability::UseDefault,
+            waiting: Vec::new(),
+            committed: Committed::nothing(),
+            failed: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, at: usize, mutation: &Mutation) -> Result<MutationOutcome> {
+        if mutation.durability() != self.durability || self.bytes > RECORD_BYTES_MAX {
+            self.write();
+            self.durability = mutation.durability();
+        }
+        let outcome = match mutation {
+            Mutation::Put(put) => self.put(put)?,
+            Mutation::Delete(delete) => self.delete(delete)?,
+            Mutation::Increment(increment) => self.increment(increment)?,
+        };
+        self.waiting.push(at);
+        Ok(outcome)
+    }
+
+    fn put(&mut self, put: &Put) -> Result<MutationOutcome> {
+        for cell in put.cells() {
+            self.push(self.stamped(cell))?;
+        }
+        Ok(MutationOutcome::default())
+    }
+
+    fn delete(&mut self, delete: &Delete) -> Result<MutationOutcome> {
+        if delete.cells().is_empty() {
+            let at = if delete.timestamp.is_latest() { self.now } else { delete.timestamp };
+            for family in self.region.families() {
+                let kind = CellKind::DeleteFamily;
+                self.push(Cell::new(delete.row(), family.name(), b"", at, kind, b"")?)?;
+            }
+            return Ok(MutationOutcome::default());
+        }
+        let mut markers: Vec<Cell> = Vec::with_capacity(delete.cells().len());
+        for cell in delete.cells() {
+            let newest = cell.kind() == CellKind::DeleteVersion && cell.timestamp().is_latest();
+            let marker = if newest {
+                // The k-th such marker of a column means its k-th newest version.
+                let same = |other: &&Cell| {
+                    other.kind() == CellKind::DeleteVersion
+                        && other.timestamp().is_latest()
+                        && other.family() == cell.family()
+                        && other.qualifier() == cell.qualifier()
+                };
+                let before = delete.cells().iter().take_while(|other| !std::ptr::eq(*other, cell));
+                let nth = before.filter(same).count();
+                self.version_marker(cell, nth)?
+            } else {
+                self.stamped(cell)
+            };
+            markers.push(marker);
+        }
+        markers.into_iter().try_for_each(|marker| self.push(marker))?;
+        Ok(MutationOutcome::default())
+    }
+
+    /// The marker of the version that stands at place `nth`, counted from the newest.
+    fn version_marker(&mut self, cell: &Cell, nth: usize) -> Result<Cell> {
+        // What this batch has done to the row so far must be seen.
+        self.write();
+        let versions = u32::try_from(nth + 1).unwrap_or(u32::MAX);
+        let get = Get::new(cell.row_bytes())?
+            .column(cell.family().to_vec(), cell.qualifier().to_vec())
+            .versions(versions);
+        let row = self.region.read_row(&get)?;
+        let found = row.cells().get(nth).map_or(self.now, Cell::timestamp);
+        Ok(cell.with_timestamp(found))
+    }
+
+    fn increment(&mut self, increment: &Increment) -> Result<MutationOutcome> {
+        self.write();
+        let mut get = Get::new(increment.row().clone())?.time_range(increment.time_range);
+        for (family, qualifier, _) in increment.amounts() {
+            get = get.column(family.clone(), qualifier.clone());
+        }
+        let current = self.region.read_row(&get)?;
+        let mut cells = Vec::with_capacity(increment.amounts().len());
+        for (family, qualifier, amount) in increment.amounts() {
+            let before = current.cell(family, qualifier);
+            let sum = current.counter(family, qualifier)?.unwrap_or(0).wrapping_add(*amount);
+            // Above the cell it replaces, whatever the clock says, or it would not be seen.
+            let at = before.map_or(self.now, |cell| {
+                self.now.max(cell.timestamp().saturating_add(1))
+            });
+            let cell =
+                Cell::new(increment.row(), family, qualifier, at, CellKind::Put, sum.to_be_bytes())?;
+            let tags = before.map_or(&b""[..], Cell::tags);
+            cells.push(Cell::from_parts(cell.key(), cell.value(), tags)?);
+        }
+        cells.sort_by(|a, b| a.key().cmp(&b.key()));
+        for cell in &cells {
+            self.push(cell.clone())?;
+        }
+        let row = if increment.return_results { Row::new(cells) } else { Row::default() };
+        Ok(MutationOutcome { row })
+    }
+
+    /// The cell as it is stored: at a time, and on bytes of its own, since those it came on belong
+    /// to a frame.
+    fn stamped(&self, cell: &Cell) -> Cell {
+        if cell.timestamp().is_latest() { cell.with_timestamp(self.now) } else { cell.detached() }
+    }
+
+    fn push(&mut self, cell: Cell) -> Result<()> {
+        self.bytes += cell.as_key_value().len();
+        let group = self.groups.iter_mut().find(|group| group.family.name() == cell.family());
+        match group {
+            Some(group) => group.cells.push(cell),
+            None => {
+                let family = self.region.family(cell.family())?;
+                self.groups.push(Group { family, cells: vec![cell] });
+            }
+        }
+        Ok(())
+    }
+
+    /// Commits what has come together.
+    fn write(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        let groups = std::mem::take(&mut self.groups);
+        self.bytes = 0;
+        match commit::commit(self.region.engine(), groups, self.nonce, self.durability) {
+            Ok(committed) => {
+                let before = std::mem::replace(&mut self.committed, Committed::nothing());
+                self.committed = before.and(committed);
+            }
+            Err(error) => self.fail(waiting, &error),
+        }
+    }
+
+    fn fail(&mut self, places: impl IntoIterator<Item = usize>, error: &Error) {
+        let failed = places.into_iter().map(|at| (at, Error::new(error.kind(), error.message())));
+        self.failed.extend(failed);
+    }
+
+    /// Waits for durability, with no row locked.
+    fn finish(
+        mut self,
+        mut outcomes: Vec<Result<MutationOutcome>>,
+    ) -> Vec<Result<MutationOutcome>> {
+        let committed = std::mem::replace(&mut self.committed, Committed::nothing());
+        if let Err(error) = committed.wait(self.region.engine()) {
+            self.fail(0..outcomes.len(), &error);
+        }
+        for (at, error) in self.failed {
+            if outcomes[at].is_ok() {
+                outcomes[at] = Err(error);
+            }
+        }
+        outcomes
+    }
+}

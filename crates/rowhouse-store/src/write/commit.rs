@@ -1,0 +1,116 @@
+//! The commit path: reserve → log → memstores → publish → (sync) → acknowledge.
+
+use rowhouse_model::{Cell, Durability, Error, ErrorKind, Result};
+
+use crate::engine::Engine;
+use crate::family::FamilyStore;
+use crate::wal::{Nonce, Position, RecordBody};
+
+/// Cells of one (region, family) in a commit.
+pub(crate) struct Group<'a> {
+    pub(crate) family: &'a FamilyStore,
+    pub(crate) cells: Vec<Cell>,
+}
+
+/// A commit that readers see. It counts once [`Committed::wait`] has returned.
+#[must_use]
+pub(crate) struct Committed {
+    position: Option<Position>,
+}
+
+impl Committed {
+    /// A commit of nothing.
+    pub(crate) fn nothing() -> Self {
+        Self { position: None }
+    }
+
+    /// Whichever of the two needs more of the log.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self { position: self.position.max(other.position) }
+    }
+
+    /// Waits for as much durability as the commit asked for. Rows need not be locked meanwhile.
+    pub(crate) fn wait(self, engine: &Engine) -> Result<()> {
+        match self.position {
+            Some(position) => engine.wal.sync_to(position),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Writes `groups` as one record under one sequence. When this returns they are visible.
+///
+/// The caller holds the rows locked, and `engine.gate` for reading, so that no memstore is frozen
+/// between here and there.
+pub(crate) fn commit(
+    engine: &Engine,
+    groups: Vec<Group<'_>>,
+    nonce: Nonce,
+    durability: Durability,
+) -> Result<Committed> {
+    if groups.iter().all(|group| group.cells.is_empty()) {
+        return Ok(Committed::nothing());
+    }
+    let (sequence, logged) = match durability {
+        Durability::SkipWal => (engine.mvcc.reserve(), Ok(None)),
+        _ => {
+            let (sequence, logged) =
+                engine.wal.append(encode(&groups, nonce), || engine.mvcc.reserve());
+            (sequence, logged.map(Some))
+        }
+    };
+    if logged.is_ok() {
+        insert(engine, groups, sequence);
+    }
+    // Also when the log refused: a sequence that is never published would stop all behind it.
+    engine.mvcc.publish(sequence);
+    let position = logged?;
+    Ok(Committed { position: position.filter(|_| durability == Durability::FsyncWal) })
+}
+
+fn encode(groups: &[Group<'_>], nonce: Nonce) -> RecordBody {
+    let mut body = RecordBody::new(nonce);
+    for group in groups {
+        body.group(group.family.region_id(), group.family.name());
+        group.cells.iter().for_each(|cell| body.cell(cell));
+    }
+    body
+}
+
+fn insert(engine: &Engine, groups: Vec<Group<'_>>, sequence: u64) {
+    for group in groups {
+        let memstore = group.family.active();
+        let before = memstore.bytes();
+        for cell in group.cells {
+            memstore.insert(cell.with_sequence(sequence));
+        }
+        let after = memstore.bytes();
+        engine.memory.add(after - before);
+        if after >= engine.settings.memstore_flush_bytes {
+            group.family.request_flush(engine);
+        }
+    }
+}
+
+/// Waits until the memstores have room.
+///
+/// # Errors
+/// `RegionTooBusy` when flushes have not made room in time; `ServerNotRunning` once the store is
+/// closing.
+pub(crate) fn wait_for_memory(engine: &Engine) -> Result<()> {
+    engine.check_open()?;
+    if engine.memory.bytes() < engine.settings.memstore_bytes_max {
+        return Ok(());
+    }
+    if engine.memory.wait_below(engine.settings.memstore_bytes_max, engine.settings.busy_wait) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::RegionTooBusy,
+        format!(
+            "memstores are full: bytes={}, max={}",
+            engine.memory.bytes(),
+            engine.settings.memstore_bytes_max
+        ),
+    ))
+}

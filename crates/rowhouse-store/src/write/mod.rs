@@ -1,0 +1,5 @@
+//! Changing rows: row locks, what a mutation means, the commit path.
+
+pub(crate) mod apply;
+pub(crate) mod commit;
+pub(crate) mod row_lock;

@@ -1,0 +1,212 @@
+//! What survives what: acknowledged writes outlive the store, interrupted writes are cut, damage is
+//! refused.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rowhouse_model::{
+    ErrorKind, FamilyDescriptor, Get, Increment, Put, Scan, TableDescriptor, TableName,
+};
+use rowhouse_store::{Settings, Store};
+
+fn name() -> TableName {
+    TableName::parse("t").unwrap()
+}
+
+fn create(store: &Store) {
+    let family = FamilyDescriptor::new("f").unwrap();
+    store.create_table(TableDescriptor::new(name()).family(family), &[]).unwrap();
+}
+
+fn put(store: &Store, row: &str) {
+    let put = Put::new(row.to_owned()).unwrap().add("f", "q", row).unwrap();
+    store.table(&name()).unwrap().mutate(&put.into()).unwrap();
+}
+
+fn rows(store: &Store) -> Vec<String> {
+    let mut scanner = store.table(&name()).unwrap().scan(Scan::all()).unwrap();
+    let mut rows = Vec::new();
+    while let Some(row) = scanner.next().unwrap() {
+        rows.push(String::from_utf8(row.key().to_vec()).unwrap());
+    }
+    rows
+}
+
+fn segments(dir: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<_> =
+        fs::read_dir(dir.join("wal")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+/// A copy of the directory as a killed process leaves it: nothing closed, nothing unlocked.
+fn killed_copy(dir: &Path) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for sub in ["", "wal", "files"] {
+        fs::create_dir_all(copy.path().join(sub)).unwrap();
+        for entry in fs::read_dir(dir.join(sub)).unwrap() {
+            let entry = entry.unwrap();
+            if entry.file_type().unwrap().is_file() {
+                fs::copy(entry.path(), copy.path().join(sub).join(entry.file_name())).unwrap();
+            }
+        }
+    }
+    copy
+}
+
+#[test]
+fn acknowledged_writes_survive_a_killed_process_flushed_or_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    create(&store);
+    put(&store, "a");
+    store.table(&name()).unwrap().flush().unwrap();
+    put(&store, "b");
+    for _ in 0..3 {
+        let increment = Increment::new("n").unwrap().add("f", "count", 2).unwrap();
+        store.table(&name()).unwrap().mutate(&increment.into()).unwrap();
+    }
+    let copy = killed_copy(dir.path());
+    let store = Store::open(copy.path()).unwrap();
+    assert_eq!(rows(&store), ["a", "b", "n"]);
+    let row = store.table(&name()).unwrap().get(&Get::new("n").unwrap()).unwrap();
+    assert_eq!(row.counter("f", "count").unwrap(), Some(6));
+}
+
+#[test]
+fn reopening_many_times_leaves_no_segments_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    {
+        let store = Store::open(dir.path()).unwrap();
+        create(&store);
+        put(&store, "a");
+    }
+    for _ in 0..5 {
+        let store = Store::open(dir.path()).unwrap();
+        assert_eq!(rows(&store), ["a"]);
+    }
+    assert!(segments(dir.path()).len() <= 2, "{:?}", segments(dir.path()));
+}
+
+#[test]
+fn an_interrupted_write_at_the_end_is_cut_at_any_byte() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    create(&store);
+    put(&store, "a");
+    let before = fs::metadata(segments(dir.path()).last().unwrap()).unwrap().len();
+    put(&store, "b");
+    let after = fs::metadata(segments(dir.path()).last().unwrap()).unwrap().len();
+    for len in before..after {
+        let copy = killed_copy(dir.path());
+        let segment = segments(copy.path()).pop().unwrap();
+        fs::OpenOptions::new().write(true).open(segment).unwrap().set_len(len).unwrap();
+        let store = Store::open(copy.path()).unwrap();
+        assert_eq!(rows(&store), ["a"], "cut at {len}");
+        put(&store, "c");
+        drop(store);
+        let store = Store::open(copy.path()).unwrap();
+        assert_eq!(rows(&store), ["a", "c"], "cut at {len}");
+    }
+}
+
+#[test]
+fn damage_inside_the_log_is_refused_naming_file_and_offset() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    create(&store);
+    put(&store, "a");
+    put(&store, "b");
+    let len = fs::metadata(segments(dir.path()).last().unwrap()).unwrap().len() as usize;
+    for at in (0..len).step_by(7) {
+        let copy = killed_copy(dir.path());
+        let segment = segments(copy.path()).pop().unwrap();
+        let mut bytes = fs::read(&segment).unwrap();
+        bytes[at] ^= 0x10;
+        fs::write(&segment, bytes).unwrap();
+        let error = Store::open(copy.path()).map(|_| ()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corruption, "byte {at}: {error}");
+        assert!(error.message().contains(".wal"), "byte {at}: {error}");
+        assert!(!error.message().is_empty());
+    }
+}
+
+#[test]
+fn damage_in_the_manifest_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    create(&store);
+    put(&store, "a");
+    store.table(&name()).unwrap().flush().unwrap();
+    let manifest = fs::read(dir.path().join("MANIFEST")).unwrap();
+    for at in 0..manifest.len() {
+        let copy = killed_copy(dir.path());
+        let mut bytes = manifest.clone();
+        bytes[at] ^= 0x10;
+        fs::write(copy.path().join("MANIFEST"), bytes).unwrap();
+        let error = Store::open(copy.path()).map(|_| ()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corruption, "byte {at}: {error}");
+    }
+}
+
+#[test]
+fn a_missing_file_is_refused_and_a_stranger_is_moved_aside() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    create(&store);
+    put(&store, "a");
+    store.table(&name()).unwrap().flush().unwrap();
+    drop(store);
+    fs::write(dir.path().join("files/0000009999.hfile"), "not ours").unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    assert_eq!(rows(&store), ["a"]);
+    drop(store);
+    assert!(dir.path().join("aside/0000009999.hfile").exists());
+    for entry in fs::read_dir(dir.path().join("files")).unwrap() {
+        fs::remove_file(entry.unwrap().path()).unwrap();
+    }
+    let error = Store::open(dir.path()).map(|_| ()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corruption);
+}
+
+#[test]
+fn the_log_is_rolled_flushed_and_forgotten() {
+    let dir = tempfile::tempdir().unwrap();
+    let settings = Settings {
+        memstore_flush_bytes: 64 << 10,
+        wal_segment_bytes: 32 << 10,
+        ..Settings::default()
+    };
+    let store = Store::builder(dir.path()).settings(settings.clone()).open().unwrap();
+    create(&store);
+    let value = vec![b'v'; 1000];
+    for row in 0..1000 {
+        let put = Put::new(format!("{row:04}")).unwrap().add("f", "q", &value).unwrap();
+        store.table(&name()).unwrap().mutate(&put.into()).unwrap();
+    }
+    store.table(&name()).unwrap().flush().unwrap();
+    assert!(segments(dir.path()).len() <= 2, "{}", segments(dir.path()).len());
+    drop(store);
+    let store = Store::builder(dir.path()).settings(settings).open().unwrap();
+    let expected: Vec<_> = (0..1000).map(|row| format!("{row:04}")).collect();
+    assert_eq!(rows(&store), expected);
+}
+
+#[test]
+fn a_dropped_table_takes_its_cells_and_files_with_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    create(&store);
+    put(&store, "a");
+    store.table(&name()).unwrap().flush().unwrap();
+    put(&store, "b");
+    let error = store.drop_table(&name()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TableNotDisabled);
+    store.disable_table(&name()).unwrap();
+    store.drop_table(&name()).unwrap();
+    assert_eq!(fs::read_dir(dir.path().join("files")).unwrap().count(), 0);
+    create(&store);
+    assert_eq!(rows(&store), [""; 0]);
+    let copy = killed_copy(dir.path());
+    assert_eq!(rows(&Store::open(copy.path()).unwrap()), [""; 0]);
+}

@@ -1,5 +1,5 @@
 # Sourced by run.sh and run-on-apache.sh: what both servers are put through. The sourcing script sets $zookeeper,
-# $bootstrap and $master (HOST:PORT each) and defines start, crash and stop.
+# $bootstrap and $master (HOST:PORT each) and $work, a folder, and defines start, crash and stop.
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 
 step() { # SECONDS_MAX PROGRAM ARGS...
@@ -15,14 +15,26 @@ steps_until_stop() {
   step 120 Blog zk "$zookeeper"
   step 120 Blog rpc "$bootstrap"
   step 120 Blog master "$master"
-  crash
+  crash_while_writing
   start
+  step 180 Acknowledged zk "$zookeeper" verify "$work/acknowledged"
   step 180 Blog zk "$zookeeper" verify
   step 120 ArticleScan zk "$zookeeper"
   step 180 BadInput zk "$zookeeper"
   step 180 Basics zk "$zookeeper"
   step 120 Flush zk "$zookeeper"
   step 120 Blog rpc "$bootstrap" verify
+}
+
+crash_while_writing() {
+  step 120 Acknowledged zk "$zookeeper" write "$work/acknowledged" &
+  local writer=$!
+  for _ in $(seq 600); do # until a few hundred writes are acknowledged
+    [ ! -s "$work/acknowledged" ] || [ "$(cut -d' ' -f1 "$work/acknowledged")" -lt 500 ] || break
+    sleep 0.1
+  done
+  crash
+  wait "$writer"
 }
 
 free_port() { # a port of 127.0.0.1, below the ones the system hands out, that nobody listens on

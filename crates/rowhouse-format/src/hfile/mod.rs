@@ -1,1 +1,51 @@
-//! HFile, version 3.
+//! HFile, version 3: Apache HBase's files of cells, written and read without touching a disk.
+//!
+//! `docs/formats/hfile.md` draws every byte. A [`Writer`] puts cells, in order, into any
+//! [`std::io::Write`]. A reader is whoever owns the file: it reads ranges of bytes and has them taken
+//! apart here.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use rowhouse_format::hfile::{Closing, FileMeta, Trailer, Writer, WriterOptions};
+//! use rowhouse_model::{Bytes, Cell, CellKind, Key, Timestamp};
+//!
+//! let mut writer = Writer::new(Vec::new(), WriterOptions::default());
+//! let cell = Cell::new("row", "d", "q", Timestamp::from_millis(5)?, CellKind::Put, "value")?;
+//! writer.append(&cell.with_sequence(7).view())?;
+//! let (summary, file) = writer.finish(&Closing { sequence_max: 7, ..Closing::default() })?;
+//! assert_eq!(summary.len, file.len() as u64);
+//!
+//! let file = Bytes::from(file);
+//! let read = |range: std::ops::Range<u64>| file.slice(range.start as usize..range.end as usize);
+//! let trailer = Trailer::parse(&file[file.len() - Trailer::LEN..], file.len() as u64)?;
+//! let section = read(trailer.load_on_open());
+//! let meta = FileMeta::parse(trailer, section)?;
+//! let handle = meta.index().locate(&Key::row_start(b"row")).expect("the file has cells");
+//! let block = Arc::new(meta.data_block(&handle, read(handle.range()))?);
+//! let cursor = block.seek(&Key::row_start(b"row"))?;
+//! assert_eq!(cursor.cell().map(|cell| cell.sequence), Some(7));
+//! # Ok::<(), rowhouse_model::Error>(())
+//! ```
+
+mod block;
+mod bloom;
+mod checksum;
+mod data_block;
+mod file_info;
+mod index;
+mod input;
+mod key;
+mod meta;
+mod trailer;
+mod varint;
+mod writer;
+
+pub use block::{BLOCK_HEADER_LEN, Block, BlockHandle, BlockKind};
+pub use bloom::{Bloom, BloomChunk};
+pub use data_block::{Cursor, DataBlock, Layout};
+pub use file_info::FileInfo;
+pub use index::{Index, IndexWalk, Step};
+pub use key::OwnedKey;
+pub use meta::{FileMeta, MetaSeal, verify_meta};
+pub use trailer::Trailer;
+pub use writer::{Closing, Summary, Writer, WriterOptions};

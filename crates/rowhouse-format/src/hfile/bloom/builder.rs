@@ -1,0 +1,137 @@
+//! Collects rows into chunks of a bloom.
+
+use std::collections::VecDeque;
+
+use super::hash::HashKind;
+use super::{VERSION, positions};
+use crate::hfile::block::BlockHandle;
+use crate::hfile::varint::write_vint;
+
+/// Share of missing rows that a full chunk lets through (`io.storefile.bloom.error.rate`), which
+/// HBase keeps as a float.
+const ERROR_RATE: f64 = 0.01_f32 as f64;
+/// A chunk's length is a multiple of two to this power, so that it can be folded as often.
+const FOLDS_MAX: u32 = 7;
+const HASH: HashKind = HashKind::Murmur;
+
+/// The bloom of a file that is being written.
+pub(in crate::hfile) struct BloomBuilder {
+    /// Bytes, keys and hashes of an unfolded chunk.
+    chunk_len: usize,
+    chunk_keys_max: u64,
+    hashes: u32,
+    current: Option<Chunk>,
+    /// Full chunks that wait for the end of the data block.
+    ready: VecDeque<Chunk>,
+    /// Meta's entries for the chunks that were written.
+    entries: Vec<u8>,
+    chunks: u32,
+    keys: u64,
+    keys_max: u64,
+    len: u64,
+    last_row: Vec<u8>,
+}
+
+struct Chunk {
+    first_row: Vec<u8>,
+    bits: Vec<u8>,
+    keys: u64,
+}
+
+impl BloomBuilder {
+    /// A bloom with chunks of about `chunk_len` bytes.
+    pub(in crate::hfile) fn new(chunk_len: u32) -> Self {
+        let chunk_len = (chunk_len.max(1) as usize).next_multiple_of(1 << FOLDS_MAX);
+        let bits = chunk_len as f64 * 8.0;
+        let ln2 = std::f64::consts::LN_2;
+        let ideal = (bits * (ln2 * ln2 / -ERROR_RATE.ln())).floor();
+        let hashes = (ln2 * (bits / ideal).floor()).ceil();
+        let keys = -bits / hashes * (1.0 - (ERROR_RATE.ln() / hashes).exp()).ln();
+        Self {
+            chunk_len,
+            chunk_keys_max: keys as u64,
+            hashes: hashes as u32,
+            current: None,
+            ready: VecDeque::new(),
+            entries: Vec::new(),
+            chunks: 0,
+            keys: 0,
+            keys_max: 0,
+            len: 0,
+            last_row: Vec::new(),
+        }
+    }
+
+    /// Adds a row, behind those added before; the same row again changes nothing.
+    pub(in crate::hfile) fn push(&mut self, row: &[u8]) {
+        if self.keys > 0 && self.last_row == row {
+            return;
+        }
+        if self.current.as_ref().is_some_and(|chunk| chunk.keys >= self.chunk_keys_max) {
+            self.finish_chunk();
+        }
+        let chunk = self.current.get_or_insert_with(|| Chunk {
+            first_row: row.to_vec(),
+            bits: vec![0; self.chunk_len],
+            keys: 0,
+        });
+        for bit in positions(HASH, self.hashes, row, self.chunk_len as u32 * 8) {
+            chunk.bits[bit as usize / 8] |= 1 << (bit % 8);
+        }
+        chunk.keys += 1;
+        self.keys += 1;
+        self.last_row.clear();
+        self.last_row.extend_from_slice(row);
+    }
+
+    /// Closes the last chunk.
+    pub(in crate::hfile) fn finish_chunk(&mut self) {
+        let Some(mut chunk) = self.current.take() else { return };
+        let (mut len, mut keys_max) = (self.chunk_len, self.chunk_keys_max);
+        while len % 2 == 0 && keys_max > chunk.keys * 2 {
+            len /= 2;
+            keys_max /= 2;
+        }
+        let (kept, folded) = chunk.bits.split_at_mut(len);
+        for piece in folded.chunks_exact(len) {
+            kept.iter_mut().zip(piece).for_each(|(byte, folded)| *byte |= folded);
+        }
+        chunk.bits.truncate(len);
+        self.keys_max += keys_max;
+        self.len += len as u64;
+        self.ready.push_back(chunk);
+    }
+
+    /// The bits of the next chunk to write.
+    pub(in crate::hfile) fn ready(&self) -> Option<&[u8]> {
+        self.ready.front().map(|chunk| &chunk.bits[..])
+    }
+
+    /// Notes where the chunk that [`BloomBuilder::ready`] gave went.
+    pub(in crate::hfile) fn written(&mut self, handle: BlockHandle) {
+        let Some(chunk) = self.ready.pop_front() else { return };
+        self.entries.extend_from_slice(&handle.offset.to_be_bytes());
+        self.entries.extend_from_slice(&handle.len.to_be_bytes());
+        write_vint(&mut self.entries, chunk.first_row.len() as i64);
+        self.entries.extend_from_slice(&chunk.first_row);
+        self.chunks += 1;
+    }
+
+    /// The last row added.
+    pub(in crate::hfile) fn last_row(&self) -> Option<&[u8]> {
+        (self.keys > 0).then_some(&self.last_row[..])
+    }
+
+    /// Appends the meta block's payload to `out`.
+    pub(in crate::hfile) fn write_meta(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&VERSION.to_be_bytes());
+        out.extend_from_slice(&self.len.to_be_bytes());
+        out.extend_from_slice(&self.hashes.to_be_bytes());
+        out.extend_from_slice(&(HASH as u32).to_be_bytes());
+        out.extend_from_slice(&self.keys.to_be_bytes());
+        out.extend_from_slice(&self.keys_max.to_be_bytes());
+        out.extend_from_slice(&self.chunks.to_be_bytes());
+        write_vint(out, 0);
+        out.extend_from_slice(&self.entries);
+    }
+}

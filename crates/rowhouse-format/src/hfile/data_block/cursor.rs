@@ -1,0 +1,194 @@
+//! A place in a block of cells.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use rowhouse_model::{Cell, CellKind, CellRef, DataBlockEncoding, Key, ROW_LEN_MAX, Result};
+
+use super::{DataBlock, Layout, ROW_OFFSET};
+use crate::hfile::key::KEY_FIXED_LEN;
+use crate::hfile::varint::read_vint;
+
+/// Where the parts of one cell are in its block. All offsets were checked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Place {
+    start: u32,
+    row_end: u32,
+    family_end: u32,
+    key_end: u32,
+    value_end: u32,
+    tags_end: u32,
+    /// Where the next cell begins.
+    pub(super) next: u32,
+    sequence: u64,
+}
+
+impl Place {
+    /// Checks the cell that begins at `start`; none if it is none.
+    #[inline]
+    pub(super) fn parse(cells: &[u8], start: usize, layout: Layout) -> Option<Self> {
+        let cell = cells.get(start..)?;
+        let header = cell.first_chunk::<ROW_OFFSET>()?;
+        let lengths = u64::from_be_bytes(*header.first_chunk::<8>()?);
+        let (key_len, value_len) = ((lengths >> 32) as usize, lengths as u32 as usize);
+        let row_len = u16::from_be_bytes([header[8], header[9]]) as usize;
+        let key_end = 8 + key_len;
+        let value_end = key_end + value_len;
+        if row_len > ROW_LEN_MAX || key_len < KEY_FIXED_LEN + row_len || value_end > cell.len() {
+            return None;
+        }
+        let row_end = ROW_OFFSET + row_len;
+        let family_end = row_end + 1 + cell[row_end] as usize;
+        if family_end + 9 > key_end {
+            return None;
+        }
+        // The highest bit of the timestamp is its sign.
+        if CellKind::from_code(cell[key_end - 1]).is_none() || cell[key_end - 9] & 0x80 != 0 {
+            return None;
+        }
+        let mut tags_end = value_end;
+        if layout.tags {
+            let len = cell.get(value_end..)?.first_chunk::<2>()?;
+            tags_end += 2 + u16::from_be_bytes(*len) as usize;
+            if tags_end > cell.len() {
+                return None;
+            }
+        }
+        let (mut sequence, mut next) = (0, tags_end);
+        if layout.sequences {
+            let (number, end) = read_vint(cell, tags_end)?;
+            (sequence, next) = (u64::try_from(number).ok()?, end);
+        }
+        let place = |offset: usize| (start + offset) as u32;
+        Some(Self {
+            start: start as u32,
+            row_end: place(row_end),
+            family_end: place(family_end),
+            key_end: place(key_end),
+            value_end: place(value_end),
+            tags_end: place(tags_end),
+            next: place(next),
+            sequence,
+        })
+    }
+
+    /// The cell's key.
+    #[inline]
+    pub(super) fn key(self, cells: &[u8]) -> Key<'_> {
+        let qualifier_end = self.key_end as usize - 9;
+        let fixed = &cells[qualifier_end..self.key_end as usize];
+        let mut timestamp = [0; 8];
+        timestamp.copy_from_slice(&fixed[..8]);
+        Key {
+            row: &cells[self.start as usize + ROW_OFFSET..self.row_end as usize],
+            family: &cells[self.row_end as usize + 1..self.family_end as usize],
+            qualifier: &cells[self.family_end as usize..qualifier_end],
+            timestamp: i64::from_be_bytes(timestamp),
+            kind: fixed[8],
+        }
+    }
+
+    #[inline]
+    fn cell(self, cells: &[u8]) -> CellRef<'_> {
+        let tags = &cells[self.value_end as usize..self.tags_end as usize];
+        CellRef {
+            key: self.key(cells),
+            value: &cells[self.key_end as usize..self.value_end as usize],
+            tags: tags.get(2..).unwrap_or_default(),
+            sequence: self.sequence,
+        }
+    }
+
+    /// The end of the KeyValue: a length of no tags is not part of it.
+    fn key_value_end(self) -> usize {
+        let end = if self.tags_end - self.value_end > 2 { self.tags_end } else { self.value_end };
+        end as usize
+    }
+}
+
+/// A place in a block: at a cell, or behind the last one. It keeps the block alive; moving and
+/// looking allocate nothing.
+#[derive(Clone, Debug)]
+pub struct Cursor {
+    block: Arc<DataBlock>,
+    place: Option<Place>,
+}
+
+impl Cursor {
+    pub(super) fn new(block: Arc<DataBlock>, place: Option<Place>) -> Self {
+        Self { block, place }
+    }
+
+    pub(super) fn at(block: Arc<DataBlock>, start: usize) -> Result<Self> {
+        let place = block.place_at(start)?;
+        Ok(Self { block, place })
+    }
+
+    /// The cell here; none at the end of the block.
+    #[inline]
+    pub fn cell(&self) -> Option<CellRef<'_>> {
+        self.place.map(|place| place.cell(&self.block.cells))
+    }
+
+    /// The key of the cell here; none at the end of the block.
+    #[inline]
+    pub fn key(&self) -> Option<Key<'_>> {
+        self.place.map(|place| place.key(&self.block.cells))
+    }
+
+    /// The cell here, sharing the block's bytes: it keeps the whole block in memory
+    /// ([`Cell::detached`] does not). None at the end of the block.
+    pub fn to_cell(&self) -> Option<Cell> {
+        let place = self.place?;
+        let bytes = self.block.cells.slice(place.start as usize..place.key_value_end());
+        let cell = Cell::from_key_value(bytes, place.sequence);
+        Some(cell.expect("a cursor checks what a cell checks before it stops at one"))
+    }
+
+    /// Whether all cells are behind.
+    pub fn is_end(&self) -> bool {
+        self.place.is_none()
+    }
+
+    /// The block this is a place in.
+    pub fn block(&self) -> &Arc<DataBlock> {
+        &self.block
+    }
+
+    /// To the next cell. False at the end of the block.
+    ///
+    /// # Errors
+    /// `Corruption` when there is something else than a cell; the cursor is then at the end.
+    #[inline]
+    pub fn advance(&mut self) -> Result<bool> {
+        let Some(place) = self.place.take() else { return Ok(false) };
+        let at = place.next as usize;
+        if at >= self.block.cells.len() {
+            return Ok(false);
+        }
+        self.place = Some(self.block.parse_at(at)?);
+        Ok(true)
+    }
+
+    /// On to the first cell at or behind `key`; never back. False at the end of the block.
+    ///
+    /// # Errors
+    /// As [`Cursor::advance`].
+    pub fn seek(&mut self, key: &Key<'_>) -> Result<bool> {
+        let Some(place) = self.place else { return Ok(false) };
+        let here = place.key(&self.block.cells);
+        match here.row.cmp(key.row).then_with(|| super::compare_columns(&here, key)) {
+            Ordering::Equal | Ordering::Greater => return Ok(true),
+            Ordering::Less => {}
+        }
+        let far =
+            self.block.layout.encoding == DataBlockEncoding::RowIndexV1 && here.row != key.row;
+        self.place = None;
+        self.place = if far {
+            self.block.find(key)?
+        } else {
+            self.block.scan_to(place.next as usize, key)?
+        };
+        Ok(self.place.is_some())
+    }
+}

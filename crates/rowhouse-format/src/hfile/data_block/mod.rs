@@ -1,0 +1,247 @@
+//! A block of cells, plain or with an index of its rows: how it is read and written.
+
+mod builder;
+mod cursor;
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use rowhouse_model::{DataBlockEncoding, Error, Key, ROW_LEN_MAX, Result};
+
+pub(super) use builder::DataBlockBuilder;
+pub use cursor::Cursor;
+
+use super::block::{Block, BlockKind};
+use super::key::{compare_columns, compare_rows, row_prefix};
+use cursor::Place;
+
+/// The number of ROW_INDEX_V1 in the first two bytes of a block.
+const ROW_INDEX_ID: u16 = 7;
+/// Bytes of a cell in front of its row: key length, value length, row length.
+const ROW_OFFSET: usize = 4 + 4 + 2;
+
+/// How a file says its cells are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Whether blocks have an index of their rows.
+    pub encoding: DataBlockEncoding,
+    /// Whether each cell has a length of tags.
+    pub tags: bool,
+    /// Whether each cell has a sequence number behind it.
+    pub sequences: bool,
+}
+
+/// A block of cells, ready to search. What it holds is checked where a cursor gets to it.
+#[derive(Clone, Debug)]
+pub struct DataBlock {
+    /// The cells alone.
+    cells: Bytes,
+    /// One u32 per row; empty where the block has no row index.
+    rows: Bytes,
+    layout: Layout,
+    offset: u64,
+}
+
+impl DataBlock {
+    /// Takes a data block of a file with `layout` apart.
+    ///
+    /// # Errors
+    /// `Corruption` for another kind of block, another encoding than the file's, or a row index
+    /// that does not fit.
+    pub fn parse(block: Block, layout: Layout) -> Result<Self> {
+        let Block { kind, payload, offset, .. } = block;
+        let want = match layout.encoding {
+            DataBlockEncoding::None => BlockKind::Data,
+            DataBlockEncoding::RowIndexV1 => BlockKind::EncodedData,
+        };
+        if kind != want {
+            return Err(malformed(offset, &format!("want={want:?}, have={kind:?}")));
+        }
+        let (cells, rows) = match layout.encoding {
+            DataBlockEncoding::None => (payload, Bytes::new()),
+            DataBlockEncoding::RowIndexV1 => split_row_index(payload, offset)?,
+        };
+        if cells.is_empty() {
+            return Err(malformed(offset, "no cells"));
+        }
+        Ok(Self { cells, rows, layout, offset })
+    }
+
+    /// Where the block is in its file.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Bytes this takes in memory.
+    pub fn memory_len(&self) -> usize {
+        size_of::<Self>() + self.cells.len() + self.rows.len()
+    }
+
+    /// At the first cell.
+    ///
+    /// # Errors
+    /// `Corruption` when it is no cell.
+    pub fn first(self: &Arc<Self>) -> Result<Cursor> {
+        Cursor::at(Arc::clone(self), 0)
+    }
+
+    /// At the first cell at or behind `key`; at the end when all are before it.
+    ///
+    /// # Errors
+    /// `Corruption` when there is something else than a cell on the way.
+    pub fn seek(self: &Arc<Self>, key: &Key<'_>) -> Result<Cursor> {
+        let place = self.find(key)?;
+        Ok(Cursor::new(Arc::clone(self), place))
+    }
+
+    /// The place of the first cell at or behind `key`.
+    fn find(&self, key: &Key<'_>) -> Result<Option<Place>> {
+        match self.layout.encoding {
+            DataBlockEncoding::None => self.scan_to(0, key),
+            DataBlockEncoding::RowIndexV1 => self.find_by_row(key),
+        }
+    }
+
+    fn find_by_row(&self, key: &Key<'_>) -> Result<Option<Place>> {
+        let prefix = row_prefix(key.row);
+        let (mut low, mut high) = (0, self.rows.len() / 4);
+        while low < high {
+            let middle = low.midpoint(high);
+            let start = self.row_start(middle);
+            match compare_rows(self.row_at(start)?, key.row, prefix) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Greater => high = middle,
+                Ordering::Equal => {
+                    let end = self.row_start(middle + 1);
+                    return self.scan_row_to(start, end, key);
+                }
+            }
+        }
+        self.place_at(self.row_start(low))
+    }
+
+    /// Where row number `at` begins; the end of the cells behind the last row.
+    #[inline]
+    fn row_start(&self, at: usize) -> usize {
+        match self.rows.get(4 * at..).and_then(|rest| rest.first_chunk::<4>()) {
+            Some(offset) => u32::from_be_bytes(*offset) as usize,
+            None => self.cells.len(),
+        }
+    }
+
+    /// The row of the cell that begins at `start`.
+    #[inline]
+    fn row_at(&self, start: usize) -> Result<&[u8]> {
+        self.try_row_at(start).ok_or_else(|| self.broken(start, "row behind the block's end"))
+    }
+
+    #[inline]
+    fn try_row_at(&self, start: usize) -> Option<&[u8]> {
+        let cell = self.cells.get(start..)?;
+        let len = u16::from_be_bytes([*cell.get(8)?, *cell.get(9)?]) as usize;
+        cell.get(ROW_OFFSET..ROW_OFFSET + len)
+    }
+
+    /// The first cell at or behind `key`, among those of the key's own row between two offsets;
+    /// the cell at `end` if there is none.
+    fn scan_row_to(&self, start: usize, end: usize, key: &Key<'_>) -> Result<Option<Place>> {
+        // No cell has such a family: the caller wants the end of the row.
+        if key.family.len() > u8::MAX as usize {
+            return self.place_at(end);
+        }
+        let mut at = start;
+        while at < end {
+            let place = self.parse_at(at)?;
+            if compare_columns(&place.key(&self.cells), key) != Ordering::Less {
+                return Ok(Some(place));
+            }
+            at = place.next as usize;
+        }
+        self.place_at(at)
+    }
+
+    /// The first cell at or behind `key` from offset `start` on, in any row.
+    fn scan_to(&self, start: usize, key: &Key<'_>) -> Result<Option<Place>> {
+        let prefix = row_prefix(key.row);
+        let mut at = start;
+        while at < self.cells.len() {
+            let place = self.parse_at(at)?;
+            let cell = place.key(&self.cells);
+            let order =
+                compare_rows(cell.row, key.row, prefix).then_with(|| compare_columns(&cell, key));
+            if order != Ordering::Less {
+                return Ok(Some(place));
+            }
+            at = place.next as usize;
+        }
+        Ok(None)
+    }
+
+    /// The cell at an offset; none at the end of the cells.
+    fn place_at(&self, at: usize) -> Result<Option<Place>> {
+        if at >= self.cells.len() { Ok(None) } else { self.parse_at(at).map(Some) }
+    }
+
+    /// Checks the cell that begins at `at`.
+    #[inline]
+    fn parse_at(&self, at: usize) -> Result<Place> {
+        Place::parse(&self.cells, at, self.layout).ok_or_else(|| self.not_a_cell(at))
+    }
+
+    /// Says what is wrong with the bytes at `at`.
+    #[cold]
+    fn not_a_cell(&self, at: usize) -> Error {
+        let what = match self.try_row_at(at) {
+            None => "cell cut short",
+            Some(row) if row.len() > ROW_LEN_MAX => "row too long",
+            Some(_) => "no cell",
+        };
+        self.broken(at, what)
+    }
+
+    #[cold]
+    fn broken(&self, at: usize, what: &str) -> Error {
+        malformed(self.offset, &format!("{what}, at={at}, len={}", self.cells.len()))
+    }
+}
+
+#[cold]
+fn malformed(offset: u64, what: &str) -> Error {
+    Error::corruption(format!("malformed hfile data block: offset={offset}, {what}"))
+}
+
+/// Splits an encoded payload into its cells and the offsets of its rows.
+fn split_row_index(payload: Bytes, offset: u64) -> Result<(Bytes, Bytes)> {
+    let number = |at: usize| {
+        let bytes = payload.get(at..)?.first_chunk::<4>()?;
+        Some(u32::from_be_bytes(*bytes) as usize)
+    };
+    let id = payload.first_chunk::<2>().map(|id| u16::from_be_bytes(*id));
+    if id != Some(ROW_INDEX_ID) {
+        return Err(malformed(offset, &format!("encoding id, want={ROW_INDEX_ID}, have={id:?}")));
+    }
+    let parts = || {
+        let len_at = payload.len().checked_sub(4)?;
+        let rows_at = number(len_at)?.checked_add(2)?;
+        let rows_start = rows_at.checked_add(4)?;
+        let rows_end = number(rows_at)?.checked_mul(4)?.checked_add(rows_start)?;
+        (rows_end == len_at).then_some((2..rows_at, rows_start..rows_end))
+    };
+    let (cells, rows) =
+        parts().ok_or_else(|| malformed(offset, &format!("row index, len={}", payload.len())))?;
+    let (cells, rows) = (payload.slice(cells), payload.slice(rows));
+    let (offsets, _) = rows.as_chunks::<4>();
+    let mut bound = None;
+    for start in offsets.iter().map(|start| u32::from_be_bytes(*start)) {
+        if bound.is_none_or(|bound| start > bound) && (start as usize) < cells.len() {
+            bound = Some(start);
+            continue;
+        }
+        return Err(malformed(offset, &format!("row offsets out of order, row at={start}")));
+    }
+    if offsets.first() != Some(&[0; 4]) {
+        return Err(malformed(offset, "first row not in front"));
+    }
+    Ok((cells, rows))
+}

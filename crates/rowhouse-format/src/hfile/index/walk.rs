@@ -1,0 +1,100 @@
+//! The way from the root of an index to a data block, and on to the next.
+
+use std::sync::Arc;
+
+use rowhouse_model::Key;
+
+use super::Index;
+use crate::hfile::block::BlockHandle;
+use crate::hfile::key::OwnedKey;
+
+/// What to do next on the way to a data block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Read this index block, parse it and give it to [`IndexWalk::enter`].
+    Index(BlockHandle),
+    /// The data block is here.
+    Data(BlockHandle),
+    /// There are no more data blocks.
+    End,
+}
+
+/// A way through an index. It keeps the index blocks it went through, so that stepping to the next
+/// data block reads an index block only where one ends.
+///
+/// ```text
+/// let mut step = walk.seek(&root, &key);
+/// let data = loop {
+///     match step {
+///         Step::Index(handle) => step = walk.enter(read_index(handle)?),
+///         Step::Data(handle) => break Some(handle),
+///         Step::End => break None,
+///     }
+/// };
+/// // … later: walk.advance() the same way
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct IndexWalk {
+    /// Blocks from the root down, and the entry taken in each.
+    way: Vec<(Arc<Index>, usize)>,
+    /// Where to go in blocks that are entered; the first entry without it.
+    target: Option<OwnedKey>,
+}
+
+impl IndexWalk {
+    /// A way that leads nowhere yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Towards the data block where the first cell at or behind `key` is, or would be.
+    pub fn seek(&mut self, root: &Arc<Index>, key: &Key<'_>) -> Step {
+        self.way.clear();
+        let at = root.find(key);
+        self.target = (root.level() > 1).then(|| OwnedKey::new(key));
+        self.way.push((Arc::clone(root), at));
+        self.step()
+    }
+
+    /// Towards the first data block.
+    pub fn first(&mut self, root: &Arc<Index>) -> Step {
+        self.way.clear();
+        self.target = None;
+        self.way.push((Arc::clone(root), 0));
+        self.step()
+    }
+
+    /// Goes down into the index block that [`Step::Index`] asked for.
+    pub fn enter(&mut self, index: Arc<Index>) -> Step {
+        let at = self.target.as_ref().map_or(0, |key| index.find(&key.view()));
+        self.way.push((index, at));
+        self.step()
+    }
+
+    /// Towards the data block behind the one that [`Step::Data`] named last.
+    pub fn advance(&mut self) -> Step {
+        self.target = None;
+        while let Some((index, at)) = self.way.last_mut() {
+            *at += 1;
+            if *at < index.len() {
+                return self.step();
+            }
+            self.way.pop();
+        }
+        Step::End
+    }
+
+    /// The key between the data block that [`Step::Data`] named last and the next one, where an
+    /// index block on the way knows it: every cell of the block is before it.
+    pub fn bound(&self) -> Option<Key<'_>> {
+        self.way.iter().rev().find_map(|(index, at)| index.key(at + 1))
+    }
+
+    fn step(&self) -> Step {
+        match self.way.last().and_then(|(index, at)| index.handle(*at)) {
+            Some(handle) if handle.is_index() => Step::Index(handle),
+            Some(handle) => Step::Data(handle),
+            None => Step::End,
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Keys as an index holds them: a KeyValue's key part, apart from its value.
+
+use std::cmp::Ordering;
+
+use bytes::Bytes;
+use rowhouse_model::{Error, Key, ROW_LEN_MAX, Result, escape};
+
+/// Bytes of a key that are not row, family or qualifier: row length, family length, timestamp, kind.
+pub(super) const KEY_FIXED_LEN: usize = 2 + 1 + 8 + 1;
+
+/// A key on its own bytes (row length, row, family length, family, qualifier, timestamp, kind).
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct OwnedKey(Bytes);
+
+impl OwnedKey {
+    /// Checks bytes that were read.
+    ///
+    /// # Errors
+    /// Lengths that do not add up.
+    pub fn parse(bytes: Bytes) -> Result<Self> {
+        check_key(&bytes)?;
+        Ok(Self(bytes))
+    }
+
+    /// The key on bytes of its own.
+    pub fn new(key: &Key<'_>) -> Self {
+        let mut bytes = Vec::new();
+        write_key(&mut bytes, key);
+        Self(bytes.into())
+    }
+
+    /// The key, taken apart.
+    pub fn view(&self) -> Key<'_> {
+        view_key(&self.0)
+    }
+
+    /// Its row.
+    pub fn row(&self) -> &[u8] {
+        view_row(&self.0)
+    }
+
+    /// Its row, sharing the bytes.
+    pub fn row_bytes(&self) -> Bytes {
+        self.0.slice_ref(self.row())
+    }
+
+    /// The bytes.
+    pub fn as_bytes(&self) -> &Bytes {
+        &self.0
+    }
+}
+
+impl std::fmt::Debug for OwnedKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let key = self.view();
+        let [row, family, qualifier] = [key.row, key.family, key.qualifier].map(escape);
+        write!(f, "{row}/{family}:{qualifier}/{}/{}", key.timestamp, key.kind)
+    }
+}
+
+/// Checks that the lengths in a key add up.
+pub(super) fn check_key(bytes: &[u8]) -> Result<()> {
+    let malformed = |what: &str| {
+        Error::corruption(format!("malformed key in hfile: {what}, len={}", bytes.len()))
+    };
+    if bytes.len() < KEY_FIXED_LEN {
+        return Err(malformed("shorter than its lengths"));
+    }
+    let row_len = u16::from_be_bytes([bytes[0], bytes[1]]) as usize;
+    if row_len > ROW_LEN_MAX || KEY_FIXED_LEN + row_len > bytes.len() {
+        return Err(malformed("row longer than the key"));
+    }
+    if KEY_FIXED_LEN + row_len + bytes[2 + row_len] as usize > bytes.len() {
+        return Err(malformed("family longer than the key"));
+    }
+    Ok(())
+}
+
+/// The row of a key that was checked.
+pub(super) fn view_row(bytes: &[u8]) -> &[u8] {
+    let row_len = u16::from_be_bytes([bytes[0], bytes[1]]) as usize;
+    &bytes[2..2 + row_len]
+}
+
+/// Takes apart a key that was checked.
+pub(super) fn view_key(bytes: &[u8]) -> Key<'_> {
+    let row = view_row(bytes);
+    let family_start = 2 + row.len() + 1;
+    let family_end = family_start + bytes[family_start - 1] as usize;
+    let qualifier_end = bytes.len() - 9;
+    let timestamp = bytes[qualifier_end..qualifier_end + 8].try_into().expect("eight bytes");
+    Key {
+        row,
+        family: &bytes[family_start..family_end],
+        qualifier: &bytes[family_end..qualifier_end],
+        timestamp: i64::from_be_bytes(timestamp),
+        kind: bytes[bytes.len() - 1],
+    }
+}
+
+/// Appends a key whose lengths are in bounds.
+#[inline]
+pub(super) fn write_key(out: &mut Vec<u8>, key: &Key<'_>) {
+    out.extend_from_slice(&(key.row.len() as u16).to_be_bytes());
+    out.extend_from_slice(key.row);
+    out.push(key.family.len() as u8);
+    out.extend_from_slice(key.family);
+    out.extend_from_slice(key.qualifier);
+    out.extend_from_slice(&key.timestamp.to_be_bytes());
+    out.push(key.kind);
+}
+
+/// The first eight bytes of a row as a number, so that rows which differ in them compare in one
+/// instruction. A shorter row is filled up with zeros, which keeps the order: equal numbers say
+/// nothing, different ones decide.
+#[inline]
+pub(super) fn row_prefix(row: &[u8]) -> u64 {
+    match row.first_chunk::<8>() {
+        Some(prefix) => u64::from_be_bytes(*prefix),
+        None => row
+            .iter()
+            .enumerate()
+            .fold(0, |prefix, (at, &byte)| prefix | u64::from(byte) << (56 - 8 * at)),
+    }
+}
+
+/// Compares rows, one of them with its prefix at hand.
+#[inline]
+pub(super) fn compare_rows(a: &[u8], b: &[u8], b_prefix: u64) -> Ordering {
+    match a.first_chunk::<8>() {
+        Some(prefix) => match u64::from_be_bytes(*prefix).cmp(&b_prefix) {
+            Ordering::Equal => a.cmp(b),
+            decided => decided,
+        },
+        None => a.cmp(b),
+    }
+}
+
+/// Compares what is behind the row.
+#[inline]
+pub(super) fn compare_columns(a: &Key<'_>, b: &Key<'_>) -> Ordering {
+    a.family
+        .cmp(b.family)
+        .then_with(|| a.qualifier.cmp(b.qualifier))
+        .then_with(|| b.timestamp.cmp(&a.timestamp))
+        .then_with(|| b.kind.cmp(&a.kind))
+}
+
+/// Writes the index key of a block that begins with `right` behind one that ends with `left`:
+/// the shortest key for which `left` < key ≤ `right` (`HFileWriterImpl.getMidpoint`).
+pub(super) fn write_midpoint(out: &mut Vec<u8>, left: &Key<'_>, right: &Key<'_>) {
+    let mut part = Vec::new();
+    if midpoint(left.row, right.row, &mut part) {
+        write_key(out, &Key::row_start(&part));
+    } else if midpoint(left.family, right.family, &mut part) {
+        write_key(out, &Key::column_start(right.row, &part, b""));
+    } else if midpoint(left.qualifier, right.qualifier, &mut part) {
+        write_key(out, &Key::column_start(right.row, right.family, &part));
+    } else {
+        write_key(out, right);
+    }
+}
+
+/// The shortest string behind `left` and not behind `right`; false when they are equal.
+fn midpoint(left: &[u8], right: &[u8], out: &mut Vec<u8>) -> bool {
+    let same = left.iter().zip(right).take_while(|(a, b)| a == b).count();
+    out.extend_from_slice(&right[..same]);
+    match (left.get(same), right.get(same)) {
+        (None, None) => return false,
+        (None, Some(_)) => out.push(0),
+        (Some(&byte), _) => out.push(byte.saturating_add(1)),
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn midpoints_are_hbases() {
+        let cases: [(&str, &str, &str); 6] = [
+            ("abc", "abd", "abd"),
+            ("abc", "ad", "ac"),
+            ("a", "ab", "a\0"),
+            ("a", "z", "b"),
+            ("bar", "foo", "c"),
+            ("row1", "row10", "row1\0"),
+        ];
+        for (left, right, want) in cases {
+            let (left, right) = (Key::row_start(left.as_bytes()), Key::row_start(right.as_bytes()));
+            let mut out = Vec::new();
+            write_midpoint(&mut out, &left, &right);
+            check_key(&out).unwrap();
+            assert_eq!(view_key(&out).row, want.as_bytes());
+            assert_eq!(view_key(&out).kind, u8::MAX);
+            assert!(view_row(&out) > left.row && view_row(&out) <= right.row);
+        }
+    }
+
+    #[test]
+    fn equal_rows_go_on_with_family_and_qualifier() {
+        let key = |family: &'static str, qualifier: &'static str, timestamp| Key {
+            row: b"r",
+            family: family.as_bytes(),
+            qualifier: qualifier.as_bytes(),
+            timestamp,
+            kind: 4,
+        };
+        let mid = |left: &Key<'_>, right: &Key<'_>| {
+            let mut out = Vec::new();
+            write_midpoint(&mut out, left, right);
+            OwnedKey::parse(out.into()).unwrap()
+        };
+        let right = key("d", "q", 5);
+        assert_eq!(
+            format!("{:?}", mid(&key("a", "x", 1), &right)),
+            format!("r/b:/{}/255", i64::MAX)
+        );
+        assert_eq!(
+            format!("{:?}", mid(&key("d", "", 1), &right)),
+            format!("r/d:\\x00/{}/255", i64::MAX)
+        );
+        assert_eq!(format!("{:?}", mid(&key("d", "q", 9), &right)), "r/d:q/5/4");
+    }
+
+    #[test]
+    fn prefixes_keep_the_order() {
+        let rows: [&[u8]; 8] =
+            [b"", b"\0", b"\0\0", b"a", b"a\0", b"aaaaaaaa", b"aaaaaaaa\0", b"aaaaaaab"];
+        for a in rows {
+            for b in rows {
+                assert_eq!(compare_rows(a, b, row_prefix(b)), a.cmp(b), "{a:?} {b:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! What a reader knows about a file once it is open: index, blooms, file info.
+
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use rowhouse_model::{DataBlockEncoding, Error, Key, Result};
+
+use super::block::{Block, BlockHandle, BlockKind};
+use super::bloom::{Bloom, BloomChunk};
+use super::data_block::{DataBlock, Layout};
+use super::file_info::{FileInfo, name};
+use super::index::Index;
+use super::key::OwnedKey;
+use super::trailer::Trailer;
+
+/// What vouches for a file's meta: everything from `offset` to its end. Nothing in the file does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MetaSeal {
+    /// Where the load-on-open section begins.
+    pub offset: u64,
+    /// CRC32C of load-on-open section and trailer.
+    pub crc: u32,
+}
+
+/// Compares the CRC32C of `bytes`, all from [`MetaSeal::offset`] to the end of the file, with what
+/// was noted when the file was written.
+///
+/// # Errors
+/// `Corruption` when they differ.
+pub fn verify_meta(seal: &MetaSeal, bytes: &[u8]) -> Result<()> {
+    let crc = crc32c::crc32c(bytes);
+    if crc != seal.crc {
+        return Err(Error::corruption(format!(
+            "checksum mismatch in hfile meta: offset={}, len={}, stored={:08x}, computed={crc:08x}",
+            seal.offset,
+            bytes.len(),
+            seal.crc
+        )));
+    }
+    Ok(())
+}
+
+/// An open file, as far as it is kept in memory.
+#[derive(Clone, Debug)]
+pub struct FileMeta {
+    trailer: Trailer,
+    info: FileInfo,
+    layout: Layout,
+    index: Arc<Index>,
+    last_key: Option<OwnedKey>,
+    bloom: Option<Bloom>,
+    delete_family_bloom: Option<Bloom>,
+}
+
+impl FileMeta {
+    /// Parses the bytes of a file that [`Trailer::load_on_open`] names.
+    ///
+    /// # Errors
+    /// `Corruption` for anything that is not what was written; `Unsupported` for an encoding that
+    /// is not read.
+    pub fn parse(trailer: Trailer, load_on_open: Bytes) -> Result<Self> {
+        let section = trailer.load_on_open();
+        if load_on_open.len() as u64 != section.end - section.start {
+            return Err(Error::corruption(format!(
+                "hfile load-on-open section cut short: offset={}, want={}, have={}",
+                section.start,
+                section.end - section.start,
+                load_on_open.len()
+            )));
+        }
+        let mut blocks = Section { rest: load_on_open, offset: section.start, trailer: &trailer };
+        let root = blocks.next(BlockKind::RootIndex)?;
+        blocks.next(BlockKind::RootIndex)?;
+        let info_offset = blocks.offset;
+        if info_offset != trailer.file_info_offset {
+            return Err(Error::corruption(format!(
+                "hfile file info is elsewhere: trailer={}, offset={info_offset}",
+                trailer.file_info_offset
+            )));
+        }
+        let info = FileInfo::parse(&blocks.next(BlockKind::FileInfo)?.payload)?;
+        let layout = layout(&info)?;
+        let limit = trailer.load_on_open_offset;
+        let index = Index::parse_root(&root, trailer.root_entries, trailer.index_levels, limit)?;
+        let last_key = info.get(name::LAST_KEY).cloned().map(OwnedKey::parse).transpose()?;
+        if index.is_empty() != (trailer.cells == 0) || index.is_empty() != last_key.is_none() {
+            return Err(Error::corruption(format!(
+                "hfile contradicts itself: cells={}, index entries={}, last key={last_key:?}",
+                trailer.cells,
+                index.len()
+            )));
+        }
+        let by_row = info.text(name::BLOOM_FILTER_TYPE).is_some_and(|kind| kind == "ROW");
+        let (mut bloom, mut delete_family_bloom) = (None, None);
+        while !blocks.rest.is_empty() {
+            let block = blocks.any()?;
+            match block.kind {
+                BlockKind::RowBloomMeta if by_row => {
+                    let last_row = info.get(name::LAST_BLOOM_KEY).cloned();
+                    bloom = Bloom::parse(&block, last_row, limit)?;
+                }
+                BlockKind::DeleteFamilyBloomMeta => {
+                    delete_family_bloom = Bloom::parse(&block, None, limit)?;
+                }
+                // A bloom over something else than rows, or a block that HBase added since.
+                _ => {}
+            }
+        }
+        let index = Arc::new(index);
+        Ok(Self { trailer, info, layout, index, last_key, bloom, delete_family_bloom })
+    }
+
+    /// The trailer.
+    pub fn trailer(&self) -> &Trailer {
+        &self.trailer
+    }
+
+    /// Names and values about the file.
+    pub fn info(&self) -> &FileInfo {
+        &self.info
+    }
+
+    /// How cells are laid out.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// The root of the index.
+    pub fn index(&self) -> &Arc<Index> {
+        &self.index
+    }
+
+    /// The bloom over rows; none when every row may be in the file.
+    pub fn bloom(&self) -> Option<&Bloom> {
+        self.bloom.as_ref()
+    }
+
+    /// The bloom over rows with DeleteFamily and DeleteFamilyVersion cells.
+    pub fn delete_family_bloom(&self) -> Option<&Bloom> {
+        self.delete_family_bloom.as_ref()
+    }
+
+    /// How many cells the file has.
+    pub fn cells(&self) -> u64 {
+        self.trailer.cells
+    }
+
+    /// The key of the first cell; none in a file without cells.
+    pub fn first_key(&self) -> Option<Key<'_>> {
+        self.index.key(0)
+    }
+
+    /// The key of the last cell; none in a file without cells.
+    pub fn last_key(&self) -> Option<Key<'_>> {
+        self.last_key.as_ref().map(OwnedKey::view)
+    }
+
+    /// Timestamps of the cells, in milliseconds; DeleteColumn and DeleteFamily cells count as 0
+    /// too, since they cover the past. An empty range for a file without cells, none for a file
+    /// that does not tell.
+    pub fn time_range(&self) -> Option<RangeInclusive<i64>> {
+        let bytes: &[u8; 16] = self.info.get(name::TIME_RANGE)?[..].try_into().ok()?;
+        let number = |at: usize| i64::from_be_bytes(std::array::from_fn(|byte| bytes[at + byte]));
+        Some(number(0)..=number(8))
+    }
+
+    /// MAX_SEQ_ID_KEY: the mutations up to this sequence number are in this file or older ones.
+    ///
+    /// # Errors
+    /// A value that is no number.
+    pub fn sequence_max(&self) -> Result<Option<u64>> {
+        Ok(self.info.long(name::MAX_SEQ_ID)?.and_then(|number| u64::try_from(number).ok()))
+    }
+
+    /// MAJOR_COMPACTION_KEY: whether a major compaction wrote the file.
+    ///
+    /// # Errors
+    /// A value that is no boolean.
+    pub fn is_major_compaction(&self) -> Result<bool> {
+        self.info.flag(name::MAJOR_COMPACTION)
+    }
+
+    /// Takes apart the data block that was read at `handle`.
+    ///
+    /// # Errors
+    /// `Corruption` for anything that is not what was written, naming the offset.
+    pub fn data_block(&self, handle: &BlockHandle, bytes: Bytes) -> Result<DataBlock> {
+        DataBlock::parse(self.block(handle, bytes)?, self.layout)
+    }
+
+    /// Takes apart the index block that was read at `handle`.
+    ///
+    /// # Errors
+    /// As [`FileMeta::data_block`].
+    pub fn index_block(&self, handle: &BlockHandle, bytes: Bytes) -> Result<Index> {
+        let block = self.block(handle, bytes)?;
+        Index::parse_node(&block, handle, self.trailer.load_on_open_offset)
+    }
+
+    /// Takes apart the chunk of a bloom that was read at `handle`.
+    ///
+    /// # Errors
+    /// As [`FileMeta::data_block`].
+    pub fn bloom_chunk(&self, handle: &BlockHandle, bytes: Bytes) -> Result<BloomChunk> {
+        BloomChunk::parse(self.block(handle, bytes)?)
+    }
+
+    fn block(&self, handle: &BlockHandle, bytes: Bytes) -> Result<Block> {
+        if bytes.len() != handle.len as usize {
+            return Err(Error::corruption(format!(
+                "hfile block cut short: offset={}, want={}, have={}",
+                handle.offset,
+                handle.len,
+                bytes.len()
+            )));
+        }
+        Block::parse(bytes, handle.offset, self.trailer.compression)
+    }
+
+    /// Bytes this takes in memory, about.
+    pub fn memory_len(&self) -> usize {
+        let blooms = [&self.bloom, &self.delete_family_bloom];
+        size_of::<Self>()
+            + self.index.memory_len()
+            + blooms.into_iter().flatten().map(Bloom::memory_len).sum::<usize>()
+            + self.info.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>()
+    }
+}
+
+/// The load-on-open section, block by block.
+struct Section<'a> {
+    rest: Bytes,
+    offset: u64,
+    trailer: &'a Trailer,
+}
+
+impl Section<'_> {
+    fn any(&mut self) -> Result<Block> {
+        let (block, next) = Block::take(&mut self.rest, self.offset, self.trailer.compression)?;
+        self.offset = next;
+        Ok(block)
+    }
+
+    fn next(&mut self, want: BlockKind) -> Result<Block> {
+        let block = self.any()?;
+        if block.kind != want {
+            return Err(Error::corruption(format!(
+                "hfile load-on-open section out of order: offset={}, want={want:?}, have={:?}",
+                block.offset, block.kind
+            )));
+        }
+        Ok(block)
+    }
+}
+
+/// What file info says about cells.
+fn layout(info: &FileInfo) -> Result<Layout> {
+    let encoding = match info.text(name::DATA_BLOCK_ENCODING).as_deref() {
+        None | Some("NONE") => DataBlockEncoding::None,
+        Some("ROW_INDEX_V1") => DataBlockEncoding::RowIndexV1,
+        Some(other) => {
+            return Err(Error::unsupported(format!(
+                "hfile data block encoding {other} is not supported: supported=NONE, ROW_INDEX_V1"
+            )));
+        }
+    };
+    if let Some(other) = info.text(name::INDEX_BLOCK_ENCODING).filter(|word| word != "NONE") {
+        return Err(Error::unsupported(format!(
+            "hfile index block encoding {other} is not supported: supported=NONE"
+        )));
+    }
+    let sequences = match info.int(name::KEY_VALUE_VERSION)? {
+        None => false,
+        Some(1) => true,
+        Some(other) => {
+            return Err(Error::unsupported(format!(
+                "hfile key value version {other} is not supported: supported=1"
+            )));
+        }
+    };
+    Ok(Layout { encoding, tags: info.get(name::MAX_TAGS_LEN).is_some(), sequences })
+}

@@ -1,0 +1,539 @@
+//! Writes a file from front to back.
+
+use std::cmp::Ordering;
+use std::io::Write;
+use std::ops::RangeInclusive;
+
+use rowhouse_model::{
+    CellKind, CellRef, Compression, DataBlockEncoding, Error, ROW_LEN_MAX, Result,
+};
+
+use super::block::{BLOCK_HEADER_LEN, BlockHandle, BlockKind, BlockSealer};
+use super::bloom::BloomBuilder;
+use super::data_block::{DataBlockBuilder, Layout};
+use super::file_info::{FileInfo, PROTOBUF_MAGIC, name};
+use super::index::IndexBuilder;
+use super::key::{OwnedKey, compare_columns, view_key, write_key, write_midpoint};
+use super::meta::MetaSeal;
+use super::trailer::Trailer;
+
+/// How a file is made.
+#[derive(Clone, Debug)]
+pub struct WriterOptions {
+    /// BLOCKSIZE: bytes of cells after which a data block is closed; 65,536 by default.
+    pub block_len: u32,
+    /// How cells are laid out; with a row index by default.
+    pub encoding: DataBlockEncoding,
+    /// How payloads of blocks are compressed; not at all by default.
+    pub compression: Compression,
+    /// Whether to write a bloom over rows; true by default.
+    pub row_bloom: bool,
+    /// Whether cells may have tags, at two bytes a cell; false by default, and then a cell with
+    /// tags is refused.
+    pub with_tags: bool,
+    /// When the file is written, in milliseconds since 1970; 0 by default.
+    pub created_millis: u64,
+    /// Bytes after which an index block is closed; 131,072 by default.
+    pub index_block_len: u32,
+    /// Bytes of a bloom's chunk; 131,072 by default.
+    pub bloom_block_len: u32,
+}
+
+impl Default for WriterOptions {
+    fn default() -> Self {
+        Self {
+            block_len: 64 * 1024,
+            encoding: DataBlockEncoding::RowIndexV1,
+            compression: Compression::None,
+            row_bloom: true,
+            with_tags: false,
+            created_millis: 0,
+            index_block_len: 128 * 1024,
+            bloom_block_len: 128 * 1024,
+        }
+    }
+}
+
+/// What only the end of a flush or compaction knows.
+#[derive(Clone, Debug, Default)]
+pub struct Closing {
+    /// MAX_SEQ_ID_KEY: the mutations up to this sequence number are in this file or older ones.
+    pub sequence_max: u64,
+    /// MAJOR_COMPACTION_KEY: whether the file takes the place of all files of its store.
+    pub major_compaction: bool,
+    /// EXCLUDE_FROM_MINOR_COMPACTION, of files to be bulk-loaded; not written by default.
+    pub exclude_from_minor_compaction: Option<bool>,
+    /// More names and values for file info. Names that begin with `hfile.` are refused.
+    pub more: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+/// A file that was written.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// Bytes of the file.
+    pub len: u64,
+    /// Cells in it.
+    pub cells: u64,
+    /// Cells that are deletes.
+    pub deletes: u64,
+    /// DeleteFamily and DeleteFamilyVersion cells.
+    pub family_deletes: u64,
+    /// Rows in it.
+    pub rows: u64,
+    /// Bytes of the cells as KeyValues, tags and sequence numbers included.
+    pub cells_len: u64,
+    /// The first and the last cell's key; none in a file without cells.
+    pub keys: Option<(OwnedKey, OwnedKey)>,
+    /// The timestamps, as [`FileMeta::time_range`](super::FileMeta::time_range) has them.
+    pub time_range: RangeInclusive<i64>,
+    /// The sequence numbers of the cells; empty in a file without cells.
+    pub sequences: RangeInclusive<u64>,
+    /// What vouches for everything behind the blocks, for the manifest.
+    pub meta: MetaSeal,
+}
+
+/// Writes cells, in cell order, into a file. Nothing is buffered but the open blocks, so `W` gets
+/// few and large writes; it is not flushed or synced.
+pub struct Writer<W: Write> {
+    out: Out<W>,
+    options: WriterOptions,
+    layout: Layout,
+    block: DataBlockBuilder,
+    /// The key of the first cell of the open block, or what is to stand in the index for it.
+    block_key: Vec<u8>,
+    /// The last cell's key.
+    last_key: Vec<u8>,
+    last_sequence: u64,
+    index: IndexBuilder,
+    row_bloom: Option<BloomBuilder>,
+    delete_family_bloom: BloomBuilder,
+    data_blocks: Option<(u64, u64)>,
+    seen: Seen,
+}
+
+/// Where bytes go, and what their way there needs.
+struct Out<W> {
+    inner: W,
+    offset: u64,
+    sealer: BlockSealer,
+    /// Every block but data blocks is built here.
+    scratch: Vec<u8>,
+    /// Bytes of blocks before compression, headers included, as the trailer counts them.
+    uncompressed_len: u64,
+    /// CRC32C of what is written from the load-on-open section on.
+    meta_crc: u32,
+}
+
+/// What is told about the cells of a file.
+struct Seen {
+    cells: u64,
+    rows: u64,
+    deletes: u64,
+    family_deletes: u64,
+    cells_len: u64,
+    keys_len: u64,
+    values_len: u64,
+    tags_len_max: usize,
+    time_min: i64,
+    time_max: i64,
+    earliest_put: i64,
+    sequence_min: u64,
+    sequence_max: u64,
+    biggest_len: usize,
+    biggest_key: Vec<u8>,
+    first_key: Option<OwnedKey>,
+}
+
+impl<W: Write> Writer<W> {
+    /// Begins a file at the start of `out`.
+    pub fn new(out: W, options: WriterOptions) -> Self {
+        let layout =
+            Layout { encoding: options.encoding, tags: options.with_tags, sequences: true };
+        Self {
+            out: Out {
+                inner: out,
+                offset: 0,
+                sealer: BlockSealer::new(options.compression),
+                scratch: Vec::new(),
+                uncompressed_len: 0,
+                meta_crc: 0,
+            },
+            layout,
+            block: DataBlockBuilder::new(layout, options.block_len as usize),
+            block_key: Vec::new(),
+            last_key: Vec::new(),
+            last_sequence: 0,
+            index: IndexBuilder::new(options.index_block_len),
+            row_bloom: options.row_bloom.then(|| BloomBuilder::new(options.bloom_block_len)),
+            delete_family_bloom: BloomBuilder::new(options.bloom_block_len),
+            data_blocks: None,
+            seen: Seen::default(),
+            options,
+        }
+    }
+
+    /// How many cells were appended.
+    pub fn cells(&self) -> u64 {
+        self.seen.cells
+    }
+
+    /// About how long the file is so far.
+    pub fn len(&self) -> u64 {
+        self.out.offset + self.block.len() as u64
+    }
+
+    /// Whether no cell was appended.
+    pub fn is_empty(&self) -> bool {
+        self.seen.cells == 0
+    }
+
+    /// Adds the next cell.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a cell before the last one, or one that does not fit the format; `Io`
+    /// for what `W` says.
+    pub fn append(&mut self, cell: &CellRef<'_>) -> Result<()> {
+        let kind = check(cell, self.layout)?;
+        let mut new_row = true;
+        if self.seen.cells > 0 {
+            let last = view_key(&self.last_key);
+            let rows = last.row.cmp(cell.key.row);
+            let order = rows.then_with(|| compare_columns(&last, &cell.key));
+            let ordered = match order {
+                Ordering::Less => true,
+                Ordering::Equal => self.last_sequence >= cell.sequence,
+                Ordering::Greater => false,
+            };
+            if !ordered {
+                return Err(self.out_of_order(cell));
+            }
+            new_row = rows != Ordering::Equal;
+            // Equal keys stay together, so that a seek meets the newest first.
+            if order == Ordering::Less && self.block.len() >= self.options.block_len as usize {
+                self.finish_block()?;
+            }
+        }
+        if self.block.is_empty() {
+            self.block_key.clear();
+            if self.seen.cells == 0 {
+                write_key(&mut self.block_key, &cell.key);
+            } else {
+                write_midpoint(&mut self.block_key, &view_key(&self.last_key), &cell.key);
+            }
+        }
+        if new_row {
+            self.seen.rows += 1;
+            if let Some(bloom) = &mut self.row_bloom {
+                bloom.push(cell.key.row);
+            }
+        }
+        if matches!(kind, CellKind::DeleteFamily | CellKind::DeleteFamilyVersion) {
+            self.delete_family_bloom.push(cell.key.row);
+        }
+        let len = self.block.push(cell, new_row);
+        self.last_key.clear();
+        write_key(&mut self.last_key, &cell.key);
+        self.last_sequence = cell.sequence;
+        self.seen.note(cell, kind, len, &self.last_key);
+        Ok(())
+    }
+
+    #[cold]
+    fn out_of_order(&self, cell: &CellRef<'_>) -> Error {
+        Error::invalid(format!(
+            "cell out of order for an hfile: last={:?}, sequence={}, next={:?}, sequence={}",
+            OwnedKey::new(&view_key(&self.last_key)),
+            self.last_sequence,
+            OwnedKey::new(&cell.key),
+            cell.sequence
+        ))
+    }
+
+    /// Writes the open data block, and what is due behind it.
+    fn finish_block(&mut self) -> Result<()> {
+        if self.block.is_empty() {
+            return Ok(());
+        }
+        let (kind, bytes) = self.block.finish();
+        let handle = self.out.put(kind, bytes)?;
+        let first = self.data_blocks.map_or(handle.offset, |(first, _)| first);
+        self.data_blocks = Some((first, handle.offset));
+        self.index.push(std::mem::take(&mut self.block_key), handle);
+        self.block.clear();
+        self.inline_blocks(false)
+    }
+
+    /// Writes the leaf and the bloom chunks that are due.
+    fn inline_blocks(&mut self, closing: bool) -> Result<()> {
+        if self.index.leaf_is_due(closing) {
+            let first_key = self.index.write_leaf(self.out.start());
+            let handle = self.out.put_scratch(BlockKind::LeafIndex)?;
+            self.index.leaf_written(first_key, handle);
+        }
+        for bloom in self.row_bloom.iter_mut().chain([&mut self.delete_family_bloom]) {
+            if closing {
+                bloom.finish_chunk();
+            }
+            while let Some(bits) = bloom.ready() {
+                self.out.start().extend_from_slice(bits);
+                let handle = self.out.put_scratch(BlockKind::BloomChunk)?;
+                bloom.written(handle);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what is behind the cells. Gives back `W`, which is neither flushed nor synced.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a reserved name in `closing`; `Io` for what `W` says.
+    pub fn finish(mut self, closing: &Closing) -> Result<(Summary, W)> {
+        self.finish_block()?;
+        self.inline_blocks(true)?;
+        let mid_key = self.index.mid_key();
+        let counted = self.out.uncompressed_len;
+        while let Some(pieces) = self.index.cut_root() {
+            for piece in pieces {
+                piece.write_node(self.out.start());
+                let handle = self.out.put_scratch(BlockKind::IntermediateIndex)?;
+                self.index.intermediate_written(piece, handle);
+            }
+        }
+        let load_on_open_offset = self.out.offset;
+        self.out.meta_crc = 0;
+        let root = self.out.start();
+        self.index.write_root(root);
+        root.extend_from_slice(mid_key.as_ref().map_or(&[], |mid_key| &mid_key[..]));
+        self.index.uncompressed_len += (root.len() - BLOCK_HEADER_LEN) as u64;
+        self.out.put_scratch(BlockKind::RootIndex)?;
+        // HBase counts neither the root nor intermediate blocks.
+        self.out.uncompressed_len = counted;
+        self.out.start();
+        self.out.put_scratch(BlockKind::RootIndex)?;
+        let file_info_offset = self.out.offset;
+        let info = self.file_info(closing)?;
+        info.write(self.out.start());
+        self.out.put_scratch(BlockKind::FileInfo)?;
+        let blooms = [
+            (self.row_bloom.as_ref(), BlockKind::RowBloomMeta),
+            (Some(&self.delete_family_bloom), BlockKind::DeleteFamilyBloomMeta),
+        ];
+        for (bloom, kind) in blooms {
+            if let Some(bloom) = bloom.filter(|bloom| bloom.last_row().is_some()) {
+                bloom.write_meta(self.out.start());
+                self.out.put_scratch(kind)?;
+            }
+        }
+        let trailer = Trailer {
+            file_len: self.out.offset + Trailer::LEN as u64,
+            load_on_open_offset,
+            file_info_offset,
+            uncompressed_index_len: self.index.uncompressed_len,
+            uncompressed_len: self.out.uncompressed_len + Trailer::LEN as u64,
+            root_entries: self.index.root_entries(),
+            meta_entries: 0,
+            cells: self.seen.cells,
+            index_levels: self.index.levels(),
+            first_data_block: self.data_blocks.map(|(first, _)| first),
+            last_data_block: self.data_blocks.map(|(_, last)| last),
+            compression: self.options.compression,
+        };
+        self.out.scratch.clear();
+        trailer.write(&mut self.out.scratch);
+        let trailer = std::mem::take(&mut self.out.scratch);
+        self.out.write(&trailer)?;
+        let meta = MetaSeal { offset: load_on_open_offset, crc: self.out.meta_crc };
+        let last_key = (self.seen.cells > 0).then(|| OwnedKey::new(&view_key(&self.last_key)));
+        Ok((self.seen.summary(self.out.offset, last_key, meta), self.out.inner))
+    }
+
+    fn file_info(&self, closing: &Closing) -> Result<FileInfo> {
+        let seen = &self.seen;
+        let mut info = FileInfo::default();
+        for (name, value) in &closing.more {
+            info.set_free(name, value)?;
+        }
+        info.set(name::MAX_SEQ_ID, closing.sequence_max.to_be_bytes());
+        info.set_flag(name::MAJOR_COMPACTION, closing.major_compaction);
+        if let Some(exclude) = closing.exclude_from_minor_compaction {
+            info.set_flag(name::EXCLUDE_FROM_MINOR_COMPACTION, exclude);
+        }
+        // An empty CompactionEventTracker: nothing that HBase archived went into this file.
+        info.set(name::COMPACTION_EVENT, PROTOBUF_MAGIC);
+        info.set_flag(name::HISTORICAL, false);
+        let range = [seen.time_min.to_be_bytes(), seen.time_max.to_be_bytes()].concat();
+        info.set(name::TIME_RANGE, range);
+        info.set(name::EARLIEST_PUT_TS, seen.earliest_put.to_be_bytes());
+        info.set(name::DELETE_FAMILY_COUNT, seen.family_deletes.to_be_bytes());
+        if let Some(last_row) = self.row_bloom.as_ref().and_then(BloomBuilder::last_row) {
+            info.set(name::BLOOM_FILTER_TYPE, "ROW");
+            info.set(name::LAST_BLOOM_KEY, last_row);
+        }
+        if self.layout.encoding == DataBlockEncoding::RowIndexV1 {
+            info.set(name::DATA_BLOCK_ENCODING, "ROW_INDEX_V1");
+        }
+        info.set(name::MAX_MEMSTORE_TS, seen.sequence_max.to_be_bytes());
+        info.set(name::KEY_VALUE_VERSION, 1u32.to_be_bytes());
+        let average = |len: u64| (len.checked_div(seen.cells).unwrap_or(0) as u32).to_be_bytes();
+        info.set(name::AVG_KEY_LEN, average(seen.keys_len));
+        info.set(name::AVG_VALUE_LEN, average(seen.values_len));
+        info.set(name::CREATE_TIME_TS, self.options.created_millis.to_be_bytes());
+        if seen.cells > 0 {
+            info.set(name::LAST_KEY, &self.last_key);
+            info.set(name::KEY_OF_BIGGEST_CELL, &seen.biggest_key);
+            info.set(name::LEN_OF_BIGGEST_CELL, (seen.biggest_len as u64).to_be_bytes());
+        }
+        if self.layout.tags {
+            info.set(name::MAX_TAGS_LEN, (seen.tags_len_max as u32).to_be_bytes());
+            info.set_flag(name::TAGS_COMPRESSED, false);
+        }
+        Ok(info)
+    }
+}
+
+impl<W: Write> Out<W> {
+    /// Begins a block in the scratch buffer.
+    fn start(&mut self) -> &mut Vec<u8> {
+        BlockSealer::start(&mut self.scratch);
+        &mut self.scratch
+    }
+
+    /// Writes the block in the scratch buffer.
+    fn put_scratch(&mut self, kind: BlockKind) -> Result<BlockHandle> {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let handle = self.put(kind, &mut scratch);
+        self.scratch = scratch;
+        handle
+    }
+
+    /// Seals and writes a block.
+    fn put(&mut self, kind: BlockKind, block: &mut Vec<u8>) -> Result<BlockHandle> {
+        let offset = self.offset;
+        let payload_len = self.sealer.seal(kind, block, offset)?;
+        self.write(block)?;
+        self.uncompressed_len += BLOCK_HEADER_LEN as u64 + u64::from(payload_len);
+        Ok(BlockHandle { offset, len: block.len() as u32, level: 0 })
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.inner.write_all(bytes).map_err(|error| {
+            Error::io(format!("writing hfile: offset={}, len={}", self.offset, bytes.len()), error)
+        })?;
+        self.offset += bytes.len() as u64;
+        self.meta_crc = crc32c::crc32c_append(self.meta_crc, bytes);
+        Ok(())
+    }
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self {
+            cells: 0,
+            rows: 0,
+            deletes: 0,
+            family_deletes: 0,
+            cells_len: 0,
+            keys_len: 0,
+            values_len: 0,
+            tags_len_max: 0,
+            // As HBase's TimeRangeTracker begins.
+            time_min: i64::MAX,
+            time_max: -1,
+            earliest_put: i64::MAX,
+            sequence_min: u64::MAX,
+            sequence_max: 0,
+            biggest_len: 0,
+            biggest_key: Vec::new(),
+            first_key: None,
+        }
+    }
+}
+
+impl Seen {
+    fn note(&mut self, cell: &CellRef<'_>, kind: CellKind, len: usize, key: &[u8]) {
+        if self.cells == 0 {
+            self.first_key = Some(OwnedKey::new(&cell.key));
+        }
+        self.cells += 1;
+        self.cells_len += len as u64;
+        self.keys_len += key.len() as u64;
+        self.values_len += cell.value.len() as u64;
+        self.tags_len_max = self.tags_len_max.max(cell.tags.len());
+        let timestamp = cell.key.timestamp;
+        self.time_min = self.time_min.min(timestamp);
+        self.time_max = self.time_max.max(timestamp);
+        self.sequence_min = self.sequence_min.min(cell.sequence);
+        self.sequence_max = self.sequence_max.max(cell.sequence);
+        if len > self.biggest_len {
+            self.biggest_len = len;
+            self.biggest_key.clear();
+            self.biggest_key.extend_from_slice(key);
+        }
+        match kind {
+            CellKind::Put => {
+                self.earliest_put = self.earliest_put.min(timestamp);
+                return;
+            }
+            CellKind::DeleteVersion => {}
+            CellKind::DeleteFamilyVersion => self.family_deletes += 1,
+            CellKind::DeleteColumn => self.time_min = 0,
+            CellKind::DeleteFamily => {
+                self.family_deletes += 1;
+                self.time_min = 0;
+            }
+        }
+        self.deletes += 1;
+    }
+
+    fn summary(self, len: u64, last_key: Option<OwnedKey>, meta: MetaSeal) -> Summary {
+        Summary {
+            len,
+            cells: self.cells,
+            deletes: self.deletes,
+            family_deletes: self.family_deletes,
+            rows: self.rows,
+            cells_len: self.cells_len,
+            keys: self.first_key.zip(last_key),
+            time_range: self.time_min..=self.time_max,
+            sequences: self.sequence_min..=self.sequence_max,
+            meta,
+        }
+    }
+}
+
+/// Checks that a cell fits the format.
+fn check(cell: &CellRef<'_>, layout: Layout) -> Result<CellKind> {
+    let refused = |what: &str, value: u64, max: u64| {
+        Err(Error::invalid(format!("cell does not fit an hfile: {what}={value}, max={max}")))
+    };
+    let key = &cell.key;
+    if key.row.is_empty() || key.row.len() > ROW_LEN_MAX {
+        return refused("row length", key.row.len() as u64, ROW_LEN_MAX as u64);
+    }
+    if key.family.len() > u8::MAX as usize {
+        return refused("family length", key.family.len() as u64, u8::MAX.into());
+    }
+    if key.qualifier.len().saturating_add(cell.value.len()) > CELL_LEN_MAX {
+        let len = key.qualifier.len().saturating_add(cell.value.len());
+        return refused("qualifier and value length", len as u64, CELL_LEN_MAX as u64);
+    }
+    let tags_len_max = if layout.tags { u16::MAX as usize } else { 0 };
+    if cell.tags.len() > tags_len_max {
+        return refused("tags length", cell.tags.len() as u64, tags_len_max as u64);
+    }
+    if cell.sequence > i64::MAX as u64 {
+        return refused("sequence", cell.sequence, i64::MAX as u64);
+    }
+    if key.timestamp < 0 {
+        return Err(Error::invalid(format!(
+            "cell does not fit an hfile: timestamp={}",
+            key.timestamp
+        )));
+    }
+    CellKind::from_code(key.kind)
+        .ok_or_else(|| Error::invalid(format!("cell does not fit an hfile: kind={}", key.kind)))
+}
+
+/// A block begins with less than a full block's cells in front of this one, so this much fits
+/// its signed 32-bit length.
+const CELL_LEN_MAX: usize = rowhouse_model::QUALIFIER_VALUE_LEN_MAX;

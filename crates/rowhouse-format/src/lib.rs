@@ -3,5 +3,57 @@
 //! This crate is fed with bytes and drained of values and bytes. It never sees a socket, a path, a
 //! clock or a thread; whoever owns those drives it. Both directions of a format stand side by side,
 //! so that server and client cannot drift apart.
+//!
+//! | module | what | page |
+//! |---|---|---|
+//! | [`rpc`] | preamble, frames, headers, cell blocks, the table of calls | `docs/formats/rpc.md` |
+//! | [`convert`] | model ↔ protobuf, one file per noun | |
+//! | [`exception`] | errors ↔ Java exceptions, one table | |
+//! | [`proto`] | the messages | |
+//! | [`meta`] | `hbase:meta` and `hbase:namespace`, synthesised | `docs/formats/meta.md` |
+//! | [`zk`] | the ZooKeeper protocol, as far as clients look | `docs/formats/zookeeper.md` |
+//! | [`hfile`] | files of cells | `docs/formats/hfile.md` |
+//!
+//! A server feeds [`rpc::ServerConnection`] and answers what comes out; a client writes
+//! [`rpc::encode_request`] and feeds [`rpc::Response::decode`]. Between the two, for a get:
+//!
+//! ```
+//! use bytes::BytesMut;
+//! use rowhouse_format::convert::{self, CellsIn};
+//! use rowhouse_format::proto;
+//! use rowhouse_format::rpc::{self, Call, CellCodec, Method, RequestHead};
+//! use rowhouse_model::{Get, Row};
+//!
+//! // Client: a request.
+//! let get = Get::new("row")?.family("cf");
+//! let message = proto::GetRequest {
+//!     region: convert::region::RegionRef::encoded("1588230740").to_proto(),
+//!     get: convert::get::to_proto(&get),
+//! };
+//! let mut bytes = BytesMut::new();
+//! let head = RequestHead { call_id: 7, priority: 0, timeout_ms: None };
+//! rpc::encode_request(&mut bytes, head, &message, None, [])?;
+//!
+//! // Server: the same get.
+//! let frame = rpc::FrameDecoder::default().next(&mut bytes)?.expect("one whole frame");
+//! let request = rpc::Request::decode(frame, rpc::Service::Client).map_err(|refusal| refusal.error)?;
+//! assert_eq!((request.call_id, request.method), (7, Method::Get));
+//! let read = convert::get::from_proto(request.message::<proto::GetRequest>()?.get)?;
+//! assert_eq!(read, get);
+//!
+//! // Server: the answer, its cells straight from the row.
+//! let row = Row::default();
+//! let result = convert::result::to_proto(&row, CellsIn::Block);
+//! let answer = proto::GetResponse { result: Some(result) };
+//! rpc::encode_response(&mut bytes, 7, &answer, CellCodec::KeyValue, row.cells())?;
+//! # assert_eq!(<proto::GetRequest as Call>::METHOD, Method::Get);
+//! # Ok::<(), rowhouse_model::Error>(())
+//! ```
 
+pub mod convert;
+pub mod exception;
 pub mod hfile;
+pub mod meta;
+pub mod proto;
+pub mod rpc;
+pub mod zk;

@@ -1,0 +1,79 @@
+//! Cells inside messages, for peers that use no cell block.
+
+use rowhouse_model::{Cell, CellKind, Error, Key, Result};
+
+use crate::proto;
+use crate::rpc::CellCodec;
+
+/// Where the cells that belong to a message stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CellsIn {
+    /// In the cell block behind it.
+    Block,
+    /// In the message.
+    Message,
+}
+
+impl CellsIn {
+    /// Where a server puts the cells of its answers on a connection with this codec.
+    pub fn of(codec: Option<CellCodec>) -> Self {
+        if codec.is_some() { Self::Block } else { Self::Message }
+    }
+}
+
+/// Writes a cell, without its tags.
+pub fn to_proto(cell: &Cell) -> proto::Cell {
+    let bytes = cell.as_key_value();
+    let view = cell.view();
+    proto::Cell {
+        row: Some(cell.row_bytes()),
+        family: Some(bytes.slice_ref(view.key.family)),
+        qualifier: Some(bytes.slice_ref(view.key.qualifier)),
+        timestamp: Some(view.key.timestamp as u64),
+        cell_type: Some(view.key.kind.into()),
+        value: Some(cell.value_bytes()),
+        tags: None,
+    }
+}
+
+/// Reads a cell.
+///
+/// # Errors
+/// As [`Cell::from_parts`]; a kind that no cell has.
+pub fn from_proto(cell: proto::Cell) -> Result<Cell> {
+    let code = cell.cell_type.unwrap_or(CellKind::Put.code().into());
+    let kind = u8::try_from(code)
+        .map_err(|_| Error::invalid(format!("unknown cell kind: code={code}")))?;
+    let part = |bytes: &Option<bytes::Bytes>| bytes.clone().unwrap_or_default();
+    let (row, family, qualifier) = (part(&cell.row), part(&cell.family), part(&cell.qualifier));
+    let key = Key {
+        row: &row,
+        family: &family,
+        qualifier: &qualifier,
+        timestamp: cell.timestamp.unwrap_or(0) as i64,
+        kind,
+    };
+    Cell::from_parts(key, &part(&cell.value), &part(&cell.tags))
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_model::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn cells_come_back() {
+        for kind in [CellKind::Put, CellKind::DeleteColumn] {
+            let cell = Cell::new("row", "cf", "q", Timestamp::LATEST, kind, "value").unwrap();
+            assert_eq!(from_proto(to_proto(&cell)).unwrap(), cell);
+        }
+    }
+
+    #[test]
+    fn an_unknown_kind_is_refused() {
+        let cell =
+            proto::Cell { row: Some("r".into()), cell_type: Some(300), ..Default::default() };
+        assert!(from_proto(cell).is_err());
+    }
+}

@@ -1,0 +1,19 @@
+//! Model ↔ protobuf, both directions of a noun in one file.
+//!
+//! What a message can say and the model cannot is refused by name, never ignored; the few things
+//! that are passed over change no answer, and the file that passes over them says why.
+
+pub mod cell;
+pub mod get;
+pub mod multi;
+pub mod mutate;
+pub mod names;
+pub mod region;
+pub mod result;
+pub mod scan;
+pub mod table;
+
+mod attributes;
+mod columns;
+
+pub use cell::CellsIn;

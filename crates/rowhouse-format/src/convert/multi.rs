@@ -1,0 +1,345 @@
+//! Many actions in one call.
+//!
+//! An action fails by itself: what is wrong with one is in its place, and the others are done.
+
+use rowhouse_model::{Cell, Error, ErrorKind, Get, Mutation, Result, Row};
+
+use super::mutate::{self, Nonce};
+use super::region::RegionRef;
+use super::{CellsIn, get, result};
+use crate::exception::Exception;
+use crate::proto;
+use crate::rpc::CellReader;
+
+/// Reads and changes of rows in several regions.
+#[derive(Debug, Default)]
+pub struct MultiCall {
+    /// What is asked of each region, in the order of the answers.
+    pub regions: Vec<RegionActions>,
+}
+
+/// What a Multi asks of one region.
+#[derive(Debug)]
+pub struct RegionActions {
+    /// The region.
+    pub region: RegionRef,
+    /// All or nothing, on one row: HBase's mutateRow.
+    pub atomic: bool,
+    /// The actions, each under the client's number; or why none of them can be done.
+    pub actions: Result<Vec<NumberedAction>>,
+}
+
+/// An action of a Multi.
+#[derive(Debug)]
+pub struct NumberedAction {
+    /// The client's number for it; the answer carries the same.
+    pub index: u32,
+    /// The action, or why it cannot be done.
+    pub action: Result<Action>,
+}
+
+/// A read or a change of one row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// A read.
+    Get(Get),
+    /// A change.
+    Mutate(Mutation, Option<Nonce>),
+}
+
+impl MultiCall {
+    /// Reads a Multi request.
+    ///
+    /// # Errors
+    /// `Protocol` when the cell block does not hold the cells it should, since those of the next
+    /// mutation could not be found; `Unsupported` for a condition on the whole call.
+    pub fn from_proto(request: proto::MultiRequest, block: &mut CellReader) -> Result<Self> {
+        mutate::refuse_condition(request.condition.as_ref())?;
+        let nonce_group = request.nonce_group;
+        let regions = request.region_action.into_iter();
+        let regions = regions.map(|region| region_from_proto(region, nonce_group, block));
+        Ok(Self { regions: regions.collect::<Result<_>>()? })
+    }
+
+    /// Writes a Multi request and the cells of its cell block. Actions that failed to be read are
+    /// left out.
+    pub fn to_proto(&self) -> (proto::MultiRequest, Vec<Cell>) {
+        let mut cells = Vec::new();
+        let mut nonce_group = None;
+        let mut regions = Vec::with_capacity(self.regions.len());
+        for region in &self.regions {
+            let mut actions = Vec::new();
+            for numbered in region.actions.iter().flatten() {
+                let mut action =
+                    proto::Action { index: Some(numbered.index), ..Default::default() };
+                match &numbered.action {
+                    Ok(Action::Get(read)) => action.get = Some(get::to_proto(read)),
+                    Ok(Action::Mutate(mutation, nonce)) => {
+                        nonce_group = nonce_group.or(nonce.map(|nonce| nonce.group));
+                        let message = mutate::to_proto(mutation, *nonce, CellsIn::Block);
+                        cells.extend(mutate::cells(mutation));
+                        action.mutation = Some(message);
+                    }
+                    Err(_) => continue,
+                }
+                actions.push(action);
+            }
+            regions.push(proto::RegionAction {
+                region: region.region.to_proto(),
+                atomic: region.atomic.then_some(true),
+                action: actions,
+                condition: None,
+            });
+        }
+        let request = proto::MultiRequest { region_action: regions, nonce_group, condition: None };
+        (request, cells)
+    }
+}
+
+fn region_from_proto(
+    region: proto::RegionAction,
+    nonce_group: Option<u64>,
+    block: &mut CellReader,
+) -> Result<RegionActions> {
+    let refused = mutate::refuse_condition(region.condition.as_ref());
+    let mut actions = Vec::with_capacity(region.action.len());
+    for action in region.action {
+        let index = action.index.unwrap_or_default();
+        let action = action_from_proto(action, nonce_group, block)?;
+        actions.push(NumberedAction { index, action });
+    }
+    Ok(RegionActions {
+        region: RegionRef::from_proto(region.region),
+        atomic: region.atomic.unwrap_or(false),
+        actions: refused.map(|()| actions),
+    })
+}
+
+/// The outer result is about the cell block, the inner one about the action.
+fn action_from_proto(
+    action: proto::Action,
+    nonce_group: Option<u64>,
+    block: &mut CellReader,
+) -> Result<Result<Action>> {
+    if let Some(mutation) = action.mutation {
+        let cells = mutate::take_cells(&mutation, block)?;
+        let nonce = Nonce::from_parts(nonce_group, mutation.nonce);
+        let mutation = mutate::from_parts(mutation, cells);
+        return Ok(mutation.map(|mutation| Action::Mutate(mutation, nonce)));
+    }
+    if let Some(read) = action.get {
+        return Ok(get::from_proto(read).map(Action::Get));
+    }
+    if let Some(call) = action.service_call {
+        return Ok(Err(Error::unsupported(format!(
+            "coprocessor endpoints are not supported: service={}, method={}",
+            call.service_name, call.method_name
+        ))));
+    }
+    Ok(Err(Error::invalid("an action must be a get, a mutation or a service call")))
+}
+
+/// The answer to a [`MultiCall`], region by region in the order of the call.
+#[derive(Debug, Default)]
+pub struct MultiAnswer {
+    /// For each region the answers to its actions, or why none of them was done.
+    pub regions: Vec<Result<Vec<NumberedAnswer>>>,
+}
+
+/// The answer to an action.
+#[derive(Debug)]
+pub struct NumberedAnswer {
+    /// The client's number for the action.
+    pub index: u32,
+    /// What came of it.
+    pub answer: Result<ActionAnswer>,
+}
+
+/// What came of an action.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ActionAnswer {
+    /// A put or a delete was done.
+    Done,
+    /// The row that was read, or the new cells of an increment.
+    Row(Row),
+    /// Whether there is anything, for a get that asked only for that.
+    Exists(bool),
+}
+
+impl MultiAnswer {
+    /// Writes a Multi response; with [`CellsIn::Block`], [`MultiAnswer::cells`] go into the block.
+    pub fn to_proto(&self, cells_in: CellsIn) -> proto::MultiResponse {
+        proto::MultiResponse {
+            region_action_result: self
+                .regions
+                .iter()
+                .map(|region| region_to_proto(region, cells_in))
+                .collect(),
+            processed: None,
+            // Apache always has it, empty unless load statistics are switched on.
+            region_statistics: Some(proto::MultiRegionLoadStats::default()),
+        }
+    }
+
+    /// The cells of all rows, in the order of the cell block.
+    pub fn cells(&self) -> impl Iterator<Item = &Cell> + Clone {
+        self.regions.iter().flatten().flatten().flat_map(|numbered| match &numbered.answer {
+            Ok(ActionAnswer::Row(row)) => row.cells(),
+            Ok(ActionAnswer::Done | ActionAnswer::Exists(_)) | Err(_) => &[],
+        })
+    }
+
+    /// Reads a Multi response. A result without cells and without existence is read as
+    /// [`ActionAnswer::Done`] when it is entirely empty, else as an empty row.
+    ///
+    /// # Errors
+    /// As [`result::from_proto`]; `Protocol` for an answer that holds nothing.
+    pub fn from_proto(response: proto::MultiResponse, block: &mut CellReader) -> Result<Self> {
+        let regions = response.region_action_result.into_iter();
+        let regions = regions.map(|region| {
+            if let Some(exception) = region.exception {
+                return Ok(Err(Exception::from_pair(exception).into_error()));
+            }
+            let answers = region.result_or_exception.into_iter();
+            answers.map(|answer| answer_from_proto(answer, block)).collect::<Result<_>>().map(Ok)
+        });
+        Ok(Self { regions: regions.collect::<Result<_>>()? })
+    }
+}
+
+fn region_to_proto(
+    region: &Result<Vec<NumberedAnswer>>,
+    cells_in: CellsIn,
+) -> proto::RegionActionResult {
+    match region {
+        Ok(answers) => proto::RegionActionResult {
+            result_or_exception: answers
+                .iter()
+                .map(|numbered| answer_to_proto(numbered, cells_in))
+                .collect(),
+            ..Default::default()
+        },
+        Err(error) => proto::RegionActionResult {
+            exception: Some(Exception::from(error).to_pair()),
+            ..Default::default()
+        },
+    }
+}
+
+fn answer_to_proto(numbered: &NumberedAnswer, cells_in: CellsIn) -> proto::ResultOrException {
+    let mut message =
+        proto::ResultOrException { index: Some(numbered.index), ..Default::default() };
+    match &numbered.answer {
+        Ok(ActionAnswer::Done) => message.result = Some(proto::Result::default()),
+        Ok(ActionAnswer::Row(row)) => message.result = Some(result::to_proto(row, cells_in)),
+        Ok(ActionAnswer::Exists(exists)) => message.result = Some(result::existence(*exists)),
+        Err(error) => message.exception = Some(Exception::from(error).to_pair()),
+    }
+    message
+}
+
+fn answer_from_proto(
+    message: proto::ResultOrException,
+    block: &mut CellReader,
+) -> Result<NumberedAnswer> {
+    let index = message.index.unwrap_or_default();
+    let answer = match (message.exception, message.result) {
+        (Some(exception), _) => Err(Exception::from_pair(exception).into_error()),
+        (None, Some(result)) if result == proto::Result::default() => Ok(ActionAnswer::Done),
+        (None, Some(result)) => {
+            let read = result::from_proto(result, block)?;
+            Ok(read.exists.map_or(ActionAnswer::Row(read.row), ActionAnswer::Exists))
+        }
+        (None, None) => {
+            let message = format!("an action has neither result nor exception: index={index}");
+            return Err(Error::new(ErrorKind::Protocol, message));
+        }
+    };
+    Ok(NumberedAnswer { index, answer })
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use rowhouse_model::{CellKind, Put, Timestamp};
+
+    use super::*;
+    use crate::rpc::{CellBlock, CellCodec};
+
+    fn block<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> CellReader {
+        let mut block = CellBlock::new(CellCodec::KeyValue);
+        cells.into_iter().for_each(|cell| block.push(cell));
+        CellReader::new(CellCodec::KeyValue, Bytes::copy_from_slice(block.as_bytes()))
+    }
+
+    fn put(row: &'static str) -> Mutation {
+        Put::new(row).unwrap().add("cf", "q", row).unwrap().into()
+    }
+
+    fn call() -> MultiCall {
+        let numbered = |(index, action)| NumberedAction { index, action: Ok(action) };
+        let actions = [
+            (0, Action::Mutate(put("a"), None)),
+            (2, Action::Get(Get::new("b").unwrap())),
+            (3, Action::Mutate(put("c"), Some(Nonce { group: 1, number: 2 }))),
+        ];
+        let region = RegionActions {
+            region: RegionRef::encoded("x"),
+            atomic: false,
+            actions: Ok(actions.map(numbered).into()),
+        };
+        MultiCall { regions: vec![region] }
+    }
+
+    #[test]
+    fn calls_come_back() {
+        let (message, cells) = call().to_proto();
+        let read = MultiCall::from_proto(message, &mut block(&cells)).unwrap();
+        assert_eq!(format!("{read:?}"), format!("{:?}", call()));
+    }
+
+    #[test]
+    fn a_refused_action_leaves_the_cells_of_the_next_one_alone() {
+        let (mut message, cells) = call().to_proto();
+        let actions = &mut message.region_action[0].action;
+        let first = actions[0].mutation.as_mut().unwrap();
+        first.set_mutate_type(proto::mutation_proto::MutationType::Append);
+        actions[1] = proto::Action { index: Some(2), ..Default::default() };
+        let read = MultiCall::from_proto(message, &mut block(&cells)).unwrap();
+        let actions = read.regions[0].actions.as_ref().unwrap();
+        assert_eq!(actions[0].action.as_ref().unwrap_err().kind(), ErrorKind::Unsupported);
+        assert_eq!(actions[1].action.as_ref().unwrap_err().kind(), ErrorKind::InvalidRequest);
+        let Ok(Action::Mutate(mutation, _)) = &actions[2].action else { panic!() };
+        assert_eq!(*mutation, put("c"));
+    }
+
+    #[test]
+    fn a_condition_refuses_its_region_and_missing_cells_the_call() {
+        let (mut message, cells) = call().to_proto();
+        assert!(MultiCall::from_proto(message.clone(), &mut block(&cells[..1])).is_err());
+        message.region_action[0].condition = Some(proto::Condition::default());
+        let read = MultiCall::from_proto(message, &mut block(&cells)).unwrap();
+        assert_eq!(read.regions[0].actions.as_ref().unwrap_err().kind(), ErrorKind::Unsupported);
+    }
+
+    #[test]
+    fn answers_come_back() {
+        let cell = Cell::new("r", "cf", "q", Timestamp::MIN, CellKind::Put, "v").unwrap();
+        let answers = [
+            (1, Ok(ActionAnswer::Done)),
+            (0, Ok(ActionAnswer::Row(Row::new(vec![cell.clone()])))),
+            (2, Ok(ActionAnswer::Row(Row::default()))),
+            (3, Ok(ActionAnswer::Exists(true))),
+            (4, Err(Error::new(ErrorKind::NoSuchColumnFamily, "cf"))),
+        ];
+        let numbered = answers.map(|(index, answer)| NumberedAnswer { index, answer });
+        let moved = Err(Error::new(ErrorKind::NotServingRegion, "x"));
+        let answer = MultiAnswer { regions: vec![Ok(numbered.into()), moved] };
+        for cells_in in [CellsIn::Block, CellsIn::Message] {
+            let cells: Vec<_> = answer.cells().filter(|_| cells_in == CellsIn::Block).collect();
+            let read =
+                MultiAnswer::from_proto(answer.to_proto(cells_in), &mut block(cells)).unwrap();
+            assert_eq!(format!("{read:?}"), format!("{answer:?}"));
+        }
+    }
+}

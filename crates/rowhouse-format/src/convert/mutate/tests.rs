@@ -1,0 +1,137 @@
+use proptest::prelude::*;
+use rowhouse_model::{Durability, ErrorKind};
+
+use super::*;
+use crate::rpc::{CellBlock, CellCodec};
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis).unwrap()
+}
+
+fn mutations() -> Vec<Mutation> {
+    let mut put = Put::new("row").unwrap().add("a", "q", "v").unwrap();
+    put = put.add_at("b", "", at(7), "").unwrap();
+    put.durability = Durability::FsyncWal;
+    let mut delete = Delete::new("row").unwrap();
+    delete.timestamp = at(9);
+    let markers = delete.clone().version("a", "q", Timestamp::LATEST).unwrap();
+    let markers = markers.column("a", "r", at(1)).unwrap().family("b", at(2)).unwrap();
+    let markers = markers.family_version("c", at(3)).unwrap();
+    let mut increment = Increment::new("row").unwrap().add("a", "q", -5).unwrap();
+    increment.return_results = false;
+    vec![put.into(), delete.into(), markers.into(), increment.into()]
+}
+
+fn block(cells: &[Cell]) -> CellReader {
+    let mut block = CellBlock::new(CellCodec::KeyValueWithTags);
+    cells.iter().for_each(|cell| block.push(cell));
+    CellReader::new(CellCodec::KeyValueWithTags, Bytes::copy_from_slice(block.as_bytes()))
+}
+
+fn refused(change: impl FnOnce(&mut proto::MutationProto)) -> Error {
+    let mut message = to_proto(&mutations()[0], None, CellsIn::Message);
+    change(&mut message);
+    from_proto(message, &mut block(&[])).unwrap_err()
+}
+
+#[test]
+fn mutations_come_back_from_block_and_message() {
+    for mutation in mutations() {
+        let message = to_proto(&mutation, None, CellsIn::Message);
+        assert_eq!(from_proto(message, &mut block(&[])).unwrap(), mutation);
+        let message = to_proto(&mutation, None, CellsIn::Block);
+        let mut block = block(&cells(&mutation));
+        assert_eq!(from_proto(message, &mut block).unwrap(), mutation);
+        assert!(block.is_empty());
+    }
+}
+
+#[test]
+fn nonces_come_back() {
+    let nonce = Some(Nonce { group: 3, number: 4 });
+    let mutation = mutations().pop().unwrap();
+    let call = MutateCall { region: RegionRef::encoded("x"), mutation, nonce };
+    let message = call.to_proto(CellsIn::Message);
+    assert_eq!(MutateCall::from_proto(message, &mut block(&[])).unwrap(), call);
+}
+
+#[test]
+fn a_row_may_stand_in_the_cells_alone() {
+    let mutation = mutations().remove(0);
+    let mut message = to_proto(&mutation, None, CellsIn::Block);
+    message.row = None;
+    assert_eq!(from_proto(message, &mut block(&cells(&mutation))).unwrap(), mutation);
+}
+
+#[test]
+fn a_put_without_timestamps_takes_that_of_its_mutation() {
+    let mut message = to_proto(&mutations()[0], None, CellsIn::Message);
+    message.timestamp = Some(5);
+    message.column_value[0].qualifier_value[0].timestamp = None;
+    let Mutation::Put(put) = from_proto(message, &mut block(&[])).unwrap() else { panic!() };
+    assert_eq!(put.cells()[0].timestamp(), at(5));
+}
+
+#[test]
+fn what_the_model_cannot_say_is_refused_by_name() {
+    let error = refused(|m| m.set_mutate_type(MutationType::Append));
+    assert_eq!(
+        (error.kind(), error.message()),
+        (ErrorKind::Unsupported, "append is not supported")
+    );
+    let error = refused(|m| m.column_value[0].qualifier_value[0].tags = Some("x".into()));
+    assert!(error.message().contains("tags"));
+    let error =
+        refused(|m| m.column_value[0].qualifier_value[0].set_delete_type(DeleteType::DeleteFamily));
+    assert!(error.message().contains("delete markers in a put"));
+    let ttl = proto::NameBytesPair { name: "_ttl".into(), value: Some("12345678".into()) };
+    assert!(refused(|m| m.attribute.push(ttl)).message().contains("_ttl"));
+    assert_eq!(refused(|m| m.row = None).message(), "row cannot be null");
+    let request = proto::MutateRequest {
+        condition: Some(proto::Condition::default()),
+        mutation: to_proto(&mutations()[0], None, CellsIn::Message),
+        ..Default::default()
+    };
+    let error = MutateCall::from_proto(request, &mut block(&[])).unwrap_err();
+    assert!(error.message().contains("checkAndMutate"));
+}
+
+#[test]
+fn an_amount_that_is_none_is_refused_in_hbases_words() {
+    let mut message = to_proto(&mutations()[3], None, CellsIn::Message);
+    message.column_value[0].qualifier_value[0].value = Some("12345".into());
+    let error = from_proto(message, &mut block(&[])).unwrap_err();
+    assert_eq!(error.message(), "Field is not a long, it's 5 bytes wide");
+}
+
+#[test]
+fn cells_that_are_missing_or_of_another_row_are_errors() {
+    let mutation = &mutations()[0];
+    let message = || to_proto(mutation, None, CellsIn::Block);
+    let missing = from_proto(message(), &mut block(&cells(mutation)[..1])).unwrap_err();
+    assert_eq!(missing.message(), "Cell count of 2 but at index 1 no cell returned");
+    let other = Cell::new("other", "a", "q", at(1), CellKind::Put, "").unwrap();
+    let foreign = [cells(mutation)[0].clone(), other];
+    assert!(from_proto(message(), &mut block(&foreign)).is_err());
+    let mut message = message();
+    message.associated_cell_count = Some(i32::MAX);
+    assert!(from_proto(message, &mut block(&cells(mutation))).is_err());
+}
+
+proptest! {
+    #[test]
+    fn puts_come_back(
+        row in prop::collection::vec(any::<u8>(), 1..20),
+        columns: Vec<(Vec<u8>, Vec<u8>, u32)>,
+    ) {
+        let mut put = Put::new(row).unwrap();
+        for (qualifier, value, millis) in columns {
+            put = put.add_at("cf", qualifier, at(millis.into()), value).unwrap();
+        }
+        let mutation = Mutation::from(put);
+        let message = to_proto(&mutation, None, CellsIn::Message);
+        prop_assert_eq!(from_proto(message, &mut block(&[])).unwrap(), mutation.clone());
+        let message = to_proto(&mutation, None, CellsIn::Block);
+        prop_assert_eq!(from_proto(message, &mut block(&cells(&mutation))).unwrap(), mutation);
+    }
+}

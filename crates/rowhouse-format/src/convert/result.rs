@@ -1,0 +1,106 @@
+//! What a read of one row gives back. HBase calls it a Result.
+
+use rowhouse_model::{Cell, Error, ErrorKind, Result, Row};
+
+use super::{CellsIn, cell};
+use crate::proto;
+use crate::rpc::CellReader;
+
+/// The answer to a read of one row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReadRow {
+    /// The cells.
+    pub row: Row,
+    /// For reads that ask only whether there is anything.
+    pub exists: Option<bool>,
+    /// Whether more cells of the row follow in the next result.
+    pub partial: bool,
+}
+
+/// Writes a row. With [`CellsIn::Block`] its cells go into the cell block, in the order of the
+/// results.
+pub fn to_proto(row: &Row, cells_in: CellsIn) -> proto::Result {
+    if row.is_empty() {
+        // What is absent and what is false are as Apache has them: an empty result says only this.
+        return proto::Result { associated_cell_count: Some(0), ..Default::default() };
+    }
+    match cells_in {
+        CellsIn::Block => proto::Result {
+            associated_cell_count: Some(row.cells().len() as i32),
+            stale: Some(false),
+            ..Default::default()
+        },
+        CellsIn::Message => proto::Result {
+            cell: row.cells().iter().map(cell::to_proto).collect(),
+            stale: Some(false),
+            partial: Some(false),
+            ..Default::default()
+        },
+    }
+}
+
+/// Writes whether there is anything.
+pub fn existence(exists: bool) -> proto::Result {
+    proto::Result { associated_cell_count: Some(0), exists: Some(exists), ..Default::default() }
+}
+
+/// Reads a result, taking its cells off the cell block if it says that they are there.
+///
+/// # Errors
+/// `Protocol` for cells that are missing, malformed, or of several rows.
+pub fn from_proto(result: proto::Result, block: &mut CellReader) -> Result<ReadRow> {
+    let (exists, partial) = (result.exists, result.partial());
+    let mut cells = result.cell.into_iter().map(cell::from_proto).collect::<Result<Vec<_>>>()?;
+    let count = usize::try_from(result.associated_cell_count.unwrap_or(0)).map_err(|_| {
+        let count = result.associated_cell_count;
+        Error::new(ErrorKind::Protocol, format!("negative cell count: {count:?}"))
+    })?;
+    cells.extend(block.take_cells(count)?);
+    Ok(ReadRow { row: row_of(cells)?, exists, partial })
+}
+
+/// A row of cells that a peer sent.
+pub(super) fn row_of(cells: Vec<Cell>) -> Result<Row> {
+    if cells.windows(2).any(|pair| pair[0].row() != pair[1].row()) {
+        return Err(Error::new(ErrorKind::Protocol, "a result has cells of several rows"));
+    }
+    Ok(Row::new(cells))
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_model::{CellKind, Timestamp};
+
+    use super::*;
+    use crate::rpc::{CellBlock, CellCodec};
+
+    fn cell(row: &str, qualifier: &str) -> Cell {
+        Cell::new(row, "cf", qualifier, Timestamp::MIN, CellKind::Put, "v").unwrap()
+    }
+
+    fn block(cells: &[Cell]) -> CellReader {
+        let mut block = CellBlock::new(CellCodec::KeyValue);
+        cells.iter().for_each(|cell| block.push(cell));
+        CellReader::new(CellCodec::KeyValue, bytes::Bytes::copy_from_slice(block.as_bytes()))
+    }
+
+    #[test]
+    fn rows_come_back_from_block_and_message() {
+        for row in [Row::default(), Row::new(vec![cell("r", "a"), cell("r", "b")])] {
+            let read = from_proto(to_proto(&row, CellsIn::Block), &mut block(row.cells()));
+            assert_eq!(read.unwrap().row, row);
+            let read = from_proto(to_proto(&row, CellsIn::Message), &mut block(&[]));
+            assert_eq!(read.unwrap().row, row);
+        }
+    }
+
+    #[test]
+    fn cells_of_several_rows_and_missing_cells_are_errors() {
+        let counts =
+            |count| proto::Result { associated_cell_count: Some(count), ..Default::default() };
+        assert!(from_proto(counts(2), &mut block(&[cell("r", "a"), cell("s", "a")])).is_err());
+        assert!(from_proto(counts(2), &mut block(&[cell("r", "a")])).is_err());
+        assert!(from_proto(counts(-1), &mut block(&[])).is_err());
+        assert!(from_proto(counts(i32::MAX), &mut block(&[])).is_err());
+    }
+}

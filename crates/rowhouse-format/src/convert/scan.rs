@@ -1,0 +1,492 @@
+//! Reading many rows: opening a scanner, going on with it, and what it gives.
+
+use bytes::Bytes;
+use rowhouse_model::{Cell, Error, ErrorKind, Result, Row, RowRange, Scan};
+
+use super::columns::{
+    Narrowing, columns_from_proto, columns_to_proto, time_range_from_proto, time_range_to_proto,
+};
+use super::region::RegionRef;
+use super::{CellsIn, attributes, get, result};
+use crate::proto;
+use crate::rpc::CellReader;
+
+/// One Scan request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScanCall {
+    /// Which scanner, or what to open one for.
+    pub target: ScanTarget,
+    /// How many rows the client wants now (`number_of_rows`). Without a number it is 1, or 0 with
+    /// [`ScanCall::close`].
+    pub rows: u32,
+    /// How many rows the client will take from here on, over all calls and regions
+    /// (`limit_of_rows`); `None` for all. At the limit the server closes the scanner by itself.
+    pub limit: Option<u32>,
+    /// Close the scanner behind these rows.
+    pub close: bool,
+    /// Only keep the scanner from expiring.
+    pub renew: bool,
+    /// The number of this call to the scanner, from 0; the open has none.
+    pub next_call_seq: Option<u64>,
+    /// Whether a result may end inside a row.
+    pub client_handles_partials: bool,
+    /// Whether an answer may come early, without rows, to say that the scan is alive.
+    pub client_handles_heartbeats: bool,
+    /// Whether the client asks for numbers about the scan.
+    pub track_metrics: bool,
+}
+
+/// What a Scan request is about.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ScanTarget {
+    /// A scanner to be opened.
+    Open {
+        /// The region to scan.
+        region: RegionRef,
+        /// What to read.
+        scan: Box<OpenScan>,
+    },
+    /// A scanner that is open.
+    Scanner(u64),
+}
+
+/// What a scanner is opened for: a [`Scan`] and what only the wire knows about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenScan {
+    /// What to read. Its range is half-open and in key order: the bounds below with their flags
+    /// worked in and, when reversed, changed over.
+    pub scan: Scan,
+    /// Where the scan begins, as sent: the greater end of a reversed scan. `hbase:meta`, whose
+    /// order is not that of bytes, wants this and the next three instead of the range.
+    pub start_row: Bytes,
+    /// Whether `start_row` itself is read; it usually is.
+    pub include_start: bool,
+    /// Where the scan ends, as sent.
+    pub stop_row: Bytes,
+    /// Whether `stop_row` itself is read; it usually is not.
+    pub include_stop: bool,
+    /// What the server is to see: 0, or the number it gave to the scanner that this one goes on
+    /// with inside a row.
+    pub read_point: u64,
+    /// How many bytes of cells an answer may have, by the client's word.
+    pub result_bytes_max: Option<u64>,
+    /// Whether the application itself takes rows in parts.
+    pub allow_partial_results: bool,
+    /// Whether the client wants to know how far a scan without results has come.
+    pub wants_cursor: bool,
+}
+
+impl OpenScan {
+    /// A scanner for `scan`, as a client opens it.
+    pub fn new(scan: Scan) -> Self {
+        let RowRange { start, stop } = scan.range.clone();
+        let reversed = scan.reversed;
+        let (start_row, stop_row) = if reversed { (stop, start) } else { (start, stop) };
+        Self {
+            // Reversed, the bounds change sides and keep what they include.
+            include_start: !reversed || start_row.is_empty(),
+            include_stop: reversed,
+            start_row,
+            stop_row,
+            scan,
+            read_point: 0,
+            result_bytes_max: None,
+            allow_partial_results: false,
+            wants_cursor: false,
+        }
+    }
+
+    /// Reads a scan.
+    ///
+    /// Passed over: `cache_blocks`, `load_column_families_on_demand`, `small`, `readType` and
+    /// `query_metrics_enabled`, which change no answer.
+    ///
+    /// # Errors
+    /// `Unsupported` for filters, `batch_size`, limits per family, time ranges per family, timeline
+    /// consistency and attributes with an effect (raw scans).
+    pub fn from_proto(scan: proto::Scan) -> Result<Self> {
+        Narrowing {
+            filter: scan.filter.as_ref(),
+            store_limit: scan.store_limit,
+            store_offset: scan.store_offset,
+            cf_time_range: &scan.cf_time_range,
+            consistency: scan.consistency(),
+        }
+        .check()?;
+        if let Some(batch) = scan.batch_size.filter(|&batch| batch as i32 > 0) {
+            return Err(Error::unsupported(format!(
+                "batch of cells per result is not supported: batch_size={batch}"
+            )));
+        }
+        attributes::check(&scan.attribute)?;
+        let start_row = scan.start_row.clone().unwrap_or_default();
+        let stop_row = scan.stop_row.clone().unwrap_or_default();
+        let include_start = scan.include_start_row();
+        // Clients older than the flag mean one row when both ends are the same.
+        let is_one_row = !start_row.is_empty() && start_row == stop_row;
+        let include_stop = scan.include_stop_row.unwrap_or(is_one_row);
+        let reversed = scan.reversed();
+        let mut read =
+            Scan::new(range(&start_row, include_start, &stop_row, include_stop, reversed));
+        read.reversed = reversed;
+        read.versions = get::check_versions(scan.max_versions())?;
+        read.caching = scan.caching.filter(|&rows| rows as i32 > 0);
+        read.time_range = time_range_from_proto(scan.time_range)?;
+        Ok(Self {
+            read_point: scan.mvcc_read_point(),
+            result_bytes_max: scan.max_result_size.filter(|&bytes| bytes as i64 > 0),
+            allow_partial_results: scan.allow_partial_results.unwrap_or(false),
+            wants_cursor: scan.need_cursor_result(),
+            scan: Scan { columns: columns_from_proto(scan.column), ..read },
+            start_row,
+            include_start,
+            stop_row,
+            include_stop,
+        })
+    }
+
+    /// Writes a scan. The limit is not part of it: [`ScanCall::limit`].
+    pub fn to_proto(&self) -> proto::Scan {
+        proto::Scan {
+            column: columns_to_proto(&self.scan.columns),
+            start_row: Some(self.start_row.clone()),
+            stop_row: Some(self.stop_row.clone()),
+            include_start_row: Some(self.include_start),
+            include_stop_row: Some(self.include_stop),
+            time_range: Some(time_range_to_proto(self.scan.time_range)),
+            max_versions: Some(self.scan.versions),
+            max_result_size: self.result_bytes_max,
+            caching: self.scan.caching,
+            reversed: self.scan.reversed.then_some(true),
+            allow_partial_results: self.allow_partial_results.then_some(true),
+            mvcc_read_point: (self.read_point != 0).then_some(self.read_point),
+            need_cursor_result: self.wants_cursor.then_some(true),
+            ..Default::default()
+        }
+    }
+}
+
+/// The half-open range, in key order, of a scan between these bounds.
+fn range(
+    start: &Bytes,
+    include_start: bool,
+    stop: &Bytes,
+    include_stop: bool,
+    reversed: bool,
+) -> RowRange {
+    // The first row behind the bound, where the bound itself belongs to the other side.
+    let bound = |row: &Bytes, behind: bool| match behind && !row.is_empty() {
+        true => [&row[..], &[0]].concat().into(),
+        false => row.clone(),
+    };
+    if reversed {
+        RowRange { start: bound(stop, !include_stop), stop: bound(start, include_start) }
+    } else {
+        RowRange { start: bound(start, !include_start), stop: bound(stop, include_stop) }
+    }
+}
+
+impl ScanCall {
+    /// A request that opens a scanner and takes up to `rows` rows at once.
+    pub fn open(region: RegionRef, scan: OpenScan, rows: u32) -> Self {
+        Self::new(ScanTarget::Open { region, scan: Box::new(scan) }, rows)
+    }
+
+    /// A request for up to `rows` more rows of a scanner; the first one after the open is number 0.
+    pub fn next(scanner: u64, next_call_seq: u64, rows: u32) -> Self {
+        let next_call_seq = Some(next_call_seq);
+        Self { next_call_seq, ..Self::new(ScanTarget::Scanner(scanner), rows) }
+    }
+
+    /// A request that closes a scanner.
+    pub fn close(scanner: u64) -> Self {
+        Self { close: true, ..Self::new(ScanTarget::Scanner(scanner), 0) }
+    }
+
+    fn new(target: ScanTarget, rows: u32) -> Self {
+        Self {
+            target,
+            rows,
+            limit: None,
+            close: false,
+            renew: false,
+            next_call_seq: None,
+            client_handles_partials: true,
+            client_handles_heartbeats: true,
+            track_metrics: false,
+        }
+    }
+
+    /// Reads a Scan request.
+    ///
+    /// # Errors
+    /// As [`OpenScan::from_proto`]; `InvalidRequest` when it names neither scanner nor scan.
+    pub fn from_proto(request: proto::ScanRequest) -> Result<Self> {
+        let close = request.close_scanner.unwrap_or(false);
+        let target = match (request.scanner_id, request.scan) {
+            (Some(scanner), _) => ScanTarget::Scanner(scanner),
+            (None, Some(scan)) => ScanTarget::Open {
+                region: RegionRef::from_proto(request.region.unwrap_or_default()),
+                scan: Box::new(OpenScan::from_proto(scan)?),
+            },
+            (None, None) => {
+                return Err(Error::invalid("Missing required input: scannerId or scan"));
+            }
+        };
+        Ok(Self {
+            target,
+            rows: request.number_of_rows.unwrap_or(if close { 0 } else { 1 }),
+            // Java: an int, of which only what is above 0 is a limit.
+            limit: request.limit_of_rows.filter(|&rows| rows as i32 > 0),
+            close,
+            renew: request.renew.unwrap_or(false),
+            next_call_seq: request.next_call_seq,
+            client_handles_partials: request.client_handles_partials.unwrap_or(false),
+            client_handles_heartbeats: request.client_handles_heartbeats.unwrap_or(false),
+            track_metrics: request.track_scan_metrics.unwrap_or(false),
+        })
+    }
+
+    /// Writes a Scan request.
+    pub fn to_proto(&self) -> proto::ScanRequest {
+        let mut request = proto::ScanRequest {
+            number_of_rows: Some(self.rows),
+            close_scanner: Some(self.close),
+            next_call_seq: self.next_call_seq,
+            client_handles_partials: Some(self.client_handles_partials),
+            client_handles_heartbeats: Some(self.client_handles_heartbeats),
+            track_scan_metrics: Some(self.track_metrics),
+            renew: self.renew.then_some(true),
+            limit_of_rows: self.limit,
+            ..Default::default()
+        };
+        match &self.target {
+            ScanTarget::Scanner(scanner) => request.scanner_id = Some(*scanner),
+            ScanTarget::Open { region, scan } => {
+                request.region = Some(region.to_proto());
+                request.scan = Some(scan.to_proto());
+            }
+        }
+        request
+    }
+}
+
+/// One Scan response.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScanAnswer {
+    /// The rows.
+    pub rows: Vec<ScannedRow>,
+    /// The scanner; Apache gives it with the open alone.
+    pub scanner: Option<u64>,
+    /// How long the scanner lives without a call, in milliseconds; with the open alone.
+    pub ttl_ms: Option<u32>,
+    /// What the scanner sees; with the open alone.
+    pub read_point: Option<u64>,
+    /// Whether the scan as a whole goes on, here or in another region. `false` ends it: the limit
+    /// was reached.
+    pub more_results: bool,
+    /// Whether this region has more; `None` when the answer does not say (to a renewal). `false`
+    /// means that the server has closed the scanner.
+    pub more_results_in_region: Option<bool>,
+    /// Whether the answer came early to say that the scan is alive.
+    pub heartbeat: bool,
+    /// How far a scan without results has come.
+    pub cursor: Option<Bytes>,
+}
+
+/// A row of a scan, or a part of one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ScannedRow {
+    /// The cells.
+    pub row: Row,
+    /// Whether more cells of the same row follow in the next result.
+    pub partial: bool,
+}
+
+impl ScanAnswer {
+    /// Writes a Scan response; with [`CellsIn::Block`], [`ScanAnswer::cells`] go into the block.
+    pub fn to_proto(&self, cells_in: CellsIn) -> proto::ScanResponse {
+        let mut response = proto::ScanResponse {
+            scanner_id: self.scanner,
+            ttl: self.ttl_ms,
+            mvcc_read_point: self.read_point,
+            more_results: Some(self.more_results),
+            more_results_in_region: self.more_results_in_region,
+            stale: Some(false),
+            heartbeat_message: self.heartbeat.then_some(true),
+            cursor: self.cursor.clone().map(|row| proto::Cursor { row: Some(row) }),
+            ..Default::default()
+        };
+        match cells_in {
+            CellsIn::Block => {
+                let counts = self.rows.iter().map(|row| row.row.cells().len() as u32);
+                response.cells_per_result = counts.collect();
+                response.partial_flag_per_result =
+                    self.rows.iter().map(|row| row.partial).collect();
+            }
+            CellsIn::Message => response.results = self.rows.iter().map(row_to_proto).collect(),
+        }
+        response
+    }
+
+    /// The cells of all rows, in the order of the cell block.
+    pub fn cells(&self) -> impl Iterator<Item = &Cell> + Clone {
+        self.rows.iter().flat_map(|row| row.row.cells())
+    }
+
+    /// Reads a Scan response.
+    ///
+    /// # Errors
+    /// `Protocol` for cells that are missing, malformed, or of several rows.
+    pub fn from_proto(response: proto::ScanResponse, block: &mut CellReader) -> Result<Self> {
+        let mut rows = Vec::new();
+        for (at, &count) in response.cells_per_result.iter().enumerate() {
+            let row = result::row_of(block.take_cells(count as usize)?)?;
+            let partial = response.partial_flag_per_result.get(at).copied().unwrap_or(false);
+            rows.push(ScannedRow { row, partial });
+        }
+        for message in response.results {
+            let read = result::from_proto(message, block)?;
+            rows.push(ScannedRow { row: read.row, partial: read.partial });
+        }
+        if !block.is_empty() {
+            return Err(Error::new(
+                ErrorKind::Protocol,
+                format!("cell block has cells of no result: results={}", rows.len()),
+            ));
+        }
+        Ok(Self {
+            rows,
+            scanner: response.scanner_id,
+            ttl_ms: response.ttl,
+            read_point: response.mvcc_read_point,
+            more_results: response.more_results.unwrap_or(true),
+            more_results_in_region: response.more_results_in_region,
+            heartbeat: response.heartbeat_message.unwrap_or(false),
+            cursor: response.cursor.and_then(|cursor| cursor.row),
+        })
+    }
+}
+
+fn row_to_proto(row: &ScannedRow) -> proto::Result {
+    let mut message = result::to_proto(&row.row, CellsIn::Message);
+    message.partial = Some(row.partial);
+    message
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_model::{CellKind, TimeRange, Timestamp};
+
+    use super::*;
+    use crate::rpc::{CellBlock, CellCodec};
+
+    fn wire(start: &'static str, stop: &'static str) -> proto::Scan {
+        proto::Scan {
+            start_row: Some(start.into()),
+            stop_row: Some(stop.into()),
+            ..Default::default()
+        }
+    }
+
+    fn range_of(scan: proto::Scan) -> RowRange {
+        OpenScan::from_proto(scan).unwrap().scan.range
+    }
+
+    #[test]
+    fn bounds_become_half_open_ranges() {
+        assert_eq!(range_of(wire("a", "c")), RowRange::new("a", "c"));
+        assert_eq!(range_of(wire("a", "a")), RowRange::new("a", "a\0"));
+        assert_eq!(range_of(wire("", "")), RowRange::all());
+        let open_start = proto::Scan { include_start_row: Some(false), ..wire("a", "c") };
+        assert_eq!(range_of(open_start), RowRange::new("a\0", "c"));
+        let closed_stop = proto::Scan { include_stop_row: Some(true), ..wire("a", "c") };
+        assert_eq!(range_of(closed_stop), RowRange::new("a", "c\0"));
+    }
+
+    #[test]
+    fn bounds_of_reversed_scans_change_sides() {
+        let reversed = |start, stop| proto::Scan { reversed: Some(true), ..wire(start, stop) };
+        assert_eq!(range_of(reversed("c", "a")), RowRange::new("a\0", "c\0"));
+        assert_eq!(range_of(reversed("", "")), RowRange::all());
+        let open_start = proto::Scan { include_start_row: Some(false), ..reversed("c", "a") };
+        assert_eq!(range_of(open_start), RowRange::new("a\0", "c"));
+    }
+
+    #[test]
+    fn scans_come_back() {
+        let mut scan = Scan::new(RowRange::new("a", "c")).column("cf", "q").versions(3);
+        scan.caching = Some(10);
+        scan.time_range = TimeRange::at(Timestamp::from_millis(5).unwrap());
+        for reversed in [false, true] {
+            scan.reversed = reversed;
+            let mut open = OpenScan::new(scan.clone());
+            open.read_point = 7;
+            open.result_bytes_max = Some(1 << 20);
+            let read = OpenScan::from_proto(open.to_proto()).unwrap();
+            assert_eq!(read.scan, scan);
+            assert_eq!(read, open);
+        }
+        for reversed in [false, true] {
+            let all = Scan { reversed, ..Scan::all() };
+            assert_eq!(
+                OpenScan::from_proto(OpenScan::new(all.clone()).to_proto()).unwrap().scan,
+                all
+            );
+        }
+    }
+
+    #[test]
+    fn calls_come_back() {
+        let mut open = ScanCall::open(RegionRef::encoded("x"), OpenScan::new(Scan::all()), 100);
+        open.limit = Some(5);
+        for call in [open, ScanCall::next(9, 0, 100), ScanCall::close(9)] {
+            assert_eq!(ScanCall::from_proto(call.to_proto()).unwrap(), call);
+        }
+    }
+
+    #[test]
+    fn rows_asked_for_default_as_in_apache() {
+        let request = proto::ScanRequest { scanner_id: Some(1), ..Default::default() };
+        assert_eq!(ScanCall::from_proto(request.clone()).unwrap().rows, 1);
+        let close = proto::ScanRequest { close_scanner: Some(true), ..request };
+        assert_eq!(ScanCall::from_proto(close).unwrap().rows, 0);
+        let neither = ScanCall::from_proto(proto::ScanRequest::default()).unwrap_err();
+        assert_eq!(neither.message(), "Missing required input: scannerId or scan");
+    }
+
+    #[test]
+    fn what_the_model_cannot_say_is_refused_by_name() {
+        let refused = |scan| OpenScan::from_proto(scan).unwrap_err();
+        let batch = proto::Scan { batch_size: Some(3), ..wire("", "") };
+        assert!(refused(batch).message().contains("batch_size=3"));
+        let raw = proto::NameBytesPair { name: "_raw_".into(), value: Some(vec![255].into()) };
+        let raw = proto::Scan { attribute: vec![raw], ..wire("", "") };
+        assert!(refused(raw).message().contains("raw scan"));
+    }
+
+    #[test]
+    fn answers_come_back_from_block_and_message() {
+        let cell = |row| Cell::new(row, "cf", "q", Timestamp::MIN, CellKind::Put, "v").unwrap();
+        let row = |row, partial| ScannedRow { row: Row::new(vec![cell(row)]), partial };
+        let answer = ScanAnswer {
+            rows: vec![row("a", false), row("b", true)],
+            scanner: Some(4),
+            ttl_ms: Some(60_000),
+            read_point: Some(11),
+            more_results: true,
+            more_results_in_region: Some(false),
+            ..Default::default()
+        };
+        let mut block = CellBlock::new(CellCodec::KeyValue);
+        answer.cells().for_each(|cell| block.push(cell));
+        let block = Bytes::copy_from_slice(block.as_bytes());
+        for (cells_in, block) in [(CellsIn::Block, block), (CellsIn::Message, Bytes::new())] {
+            let mut block = CellReader::new(CellCodec::KeyValue, block);
+            let read = ScanAnswer::from_proto(answer.to_proto(cells_in), &mut block).unwrap();
+            assert_eq!(read, answer);
+        }
+        let mut more = CellReader::new(CellCodec::KeyValue, Bytes::from_static(b"rubbish"));
+        assert!(ScanAnswer::from_proto(answer.to_proto(CellsIn::Message), &mut more).is_err());
+    }
+}

@@ -1,0 +1,310 @@
+//! Errors as Java exceptions: the one table of classes.
+//!
+//! A Java client decides by class and by the do-not-retry flag what to do next, and shows the
+//! message; so the classes are Apache's own, and only such as a client has on its class path.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use rowhouse_model::{Error, ErrorKind};
+
+use crate::proto;
+use crate::rpc::FrameTooLong;
+
+/// A Java exception as it travels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exception {
+    /// Full class name.
+    pub class: Cow<'static, str>,
+    /// The message alone.
+    pub message: String,
+    /// Whether repeating the call is pointless.
+    pub do_not_retry: bool,
+}
+
+impl Exception {
+    /// One that closes the connection, of a class in HBase's `ipc` package.
+    pub(crate) fn fatal(class: &str, message: String) -> Self {
+        let class = Cow::Owned(format!("org.apache.hadoop.hbase.ipc.{class}"));
+        Self { class, message, do_not_retry: true }
+    }
+
+    /// The answer to a client that asks for a principal.
+    pub(crate) fn security_not_enabled() -> Self {
+        Self {
+            class: "org.apache.hadoop.hbase.ipc.SecurityNotEnabledException".into(),
+            message: "security is not enabled".into(),
+            do_not_retry: false,
+        }
+    }
+
+    /// The answer to a request that is not read because of its length.
+    pub(crate) fn request_too_big(peer: &str, frame: FrameTooLong) -> Self {
+        Self {
+            class: "org.apache.hadoop.hbase.exceptions.RequestTooBigException".into(),
+            message: format!(
+                "RPC data length of {} received from {peer} is greater than max allowed {}",
+                frame.len, frame.len_max
+            ),
+            do_not_retry: true,
+        }
+    }
+
+    /// As the header of a response holds it.
+    pub fn to_response(&self) -> proto::ExceptionResponse {
+        proto::ExceptionResponse {
+            exception_class_name: Some(self.class.clone().into_owned()),
+            stack_trace: Some(self.stack_trace()),
+            do_not_retry: Some(self.do_not_retry),
+            ..Default::default()
+        }
+    }
+
+    /// Reads the exception of a response header.
+    pub fn from_response(response: proto::ExceptionResponse) -> Self {
+        let class = response.exception_class_name.unwrap_or_default();
+        Self {
+            message: message_of(&class, response.stack_trace.as_deref().unwrap_or_default()),
+            class: class.into(),
+            do_not_retry: response.do_not_retry.unwrap_or(false),
+        }
+    }
+
+    /// As one action of a Multi fails.
+    pub fn to_pair(&self) -> proto::NameBytesPair {
+        proto::NameBytesPair {
+            name: self.class.clone().into_owned(),
+            value: Some(Bytes::from(self.stack_trace())),
+        }
+    }
+
+    /// Reads the exception of one action of a Multi. There is no flag: the class tells.
+    pub fn from_pair(pair: proto::NameBytesPair) -> Self {
+        let trace = pair.value.unwrap_or_default();
+        let message = message_of(&pair.name, &String::from_utf8_lossy(&trace));
+        let do_not_retry = !is_retried(&pair.name);
+        Self { class: pair.name.into(), message, do_not_retry }
+    }
+
+    /// As a procedure fails.
+    pub fn to_foreign(&self) -> proto::ForeignExceptionMessage {
+        proto::ForeignExceptionMessage {
+            source: Some(String::new()),
+            generic_exception: Some(proto::GenericExceptionMessage {
+                class_name: Some(self.class.clone().into_owned()),
+                message: Some(self.message.clone()),
+                ..Default::default()
+            }),
+        }
+    }
+
+    /// Reads why a procedure failed.
+    pub fn from_foreign(foreign: proto::ForeignExceptionMessage) -> Self {
+        let exception = foreign.generic_exception.unwrap_or_default();
+        let class = exception.class_name.unwrap_or_default();
+        let do_not_retry = !is_retried(&class);
+        Self { class: class.into(), message: exception.message.unwrap_or_default(), do_not_retry }
+    }
+
+    /// The error it stands for. A class that is not in the table stays in the message.
+    pub fn into_error(self) -> Error {
+        if let Some(kind) = kind_of(&self.class) {
+            return Error::new(kind, self.message);
+        }
+        let kind =
+            if self.do_not_retry { ErrorKind::InvalidRequest } else { ErrorKind::RegionTooBusy };
+        Error::new(kind, format!("{}: {}", self.class, self.message))
+    }
+
+    /// What Java prints first: `class: message`, or the class alone.
+    fn stack_trace(&self) -> String {
+        if self.message.is_empty() {
+            return self.class.clone().into_owned();
+        }
+        format!("{}: {}", self.class, self.message)
+    }
+}
+
+impl From<&Error> for Exception {
+    fn from(error: &Error) -> Self {
+        let (class, do_not_retry) = class_of(error.kind());
+        Self { class: class.into(), message: error.message().to_owned(), do_not_retry }
+    }
+}
+
+/// The message in a stack trace: the text up to the first frame, without the class.
+fn message_of(class: &str, stack_trace: &str) -> String {
+    let text = stack_trace.split("\n\tat ").next().unwrap_or_default();
+    let text = match text.strip_prefix(class) {
+        Some(rest) => rest.strip_prefix(": ").unwrap_or(rest),
+        None => text,
+    };
+    text.trim_end().to_owned()
+}
+
+fn class_of(kind: ErrorKind) -> (&'static str, bool) {
+    CLASSES
+        .iter()
+        .find(|(has, ..)| *has == kind)
+        .map_or(("java.io.IOException", false), |&(_, class, do_not_retry)| (class, do_not_retry))
+}
+
+fn kind_of(class: &str) -> Option<ErrorKind> {
+    let ours = CLASSES.iter().map(|&(kind, class, _)| (class, kind));
+    ours.chain(FOREIGN.iter().copied()).find(|(has, _)| *has == class).map(|(_, kind)| kind)
+}
+
+/// Whether a client repeats a call that failed with this class, when no flag says so.
+fn is_retried(class: &str) -> bool {
+    match CLASSES.iter().find(|(_, has, _)| *has == class) {
+        Some(&(.., do_not_retry)) => !do_not_retry,
+        None => match FOREIGN.iter().find(|(has, _)| *has == class) {
+            Some((_, kind)) => !class_of(*kind).1,
+            None => true,
+        },
+    }
+}
+
+/// What a server says: kind, class, whether repeating is pointless. Of several kinds with one class
+/// the first is what the class is read back as.
+const CLASSES: &[(ErrorKind, &str, bool)] = &[
+    (ErrorKind::InvalidRequest, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
+    (ErrorKind::Unsupported, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
+    (ErrorKind::OutcomeUnknown, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
+    (ErrorKind::ReadOnly, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
+    (ErrorKind::InUse, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
+    (ErrorKind::Corruption, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
+    (ErrorKind::TableNotFound, "org.apache.hadoop.hbase.TableNotFoundException", true),
+    (ErrorKind::TableExists, "org.apache.hadoop.hbase.TableExistsException", true),
+    (ErrorKind::TableNotEnabled, "org.apache.hadoop.hbase.TableNotEnabledException", true),
+    (ErrorKind::TableNotDisabled, "org.apache.hadoop.hbase.TableNotDisabledException", true),
+    (ErrorKind::NamespaceNotFound, "org.apache.hadoop.hbase.NamespaceNotFoundException", true),
+    (ErrorKind::NamespaceExists, "org.apache.hadoop.hbase.NamespaceExistException", true),
+    (
+        ErrorKind::NamespaceConstraint,
+        "org.apache.hadoop.hbase.constraint.ConstraintException",
+        true,
+    ),
+    (
+        ErrorKind::NoSuchColumnFamily,
+        "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException",
+        true,
+    ),
+    (ErrorKind::WrongRegion, "org.apache.hadoop.hbase.regionserver.WrongRegionException", false),
+    (ErrorKind::NotServingRegion, "org.apache.hadoop.hbase.NotServingRegionException", false),
+    (ErrorKind::RegionTooBusy, "org.apache.hadoop.hbase.RegionTooBusyException", false),
+    (ErrorKind::UnknownScanner, "org.apache.hadoop.hbase.UnknownScannerException", true),
+    (
+        ErrorKind::OutOfOrderScanner,
+        "org.apache.hadoop.hbase.exceptions.OutOfOrderScannerNextException",
+        true,
+    ),
+    (
+        ErrorKind::ServerNotRunning,
+        "org.apache.hadoop.hbase.ipc.ServerNotRunningYetException",
+        false,
+    ),
+    (ErrorKind::Protocol, "org.apache.hadoop.hbase.exceptions.UnknownProtocolException", true),
+    (ErrorKind::Timeout, "org.apache.hadoop.hbase.exceptions.TimeoutIOException", false),
+    (ErrorKind::Io, "java.io.IOException", false),
+    (ErrorKind::Connection, "java.io.IOException", false),
+];
+
+/// What other servers say besides, and what it means to a client of ours.
+const FOREIGN: &[(&str, ErrorKind)] = &[
+    // The region is elsewhere, or will be.
+    ("org.apache.hadoop.hbase.exceptions.RegionMovedException", ErrorKind::NotServingRegion),
+    ("org.apache.hadoop.hbase.exceptions.RegionOpeningException", ErrorKind::NotServingRegion),
+    ("org.apache.hadoop.hbase.client.RegionOfflineException", ErrorKind::NotServingRegion),
+    ("org.apache.hadoop.hbase.UnknownRegionException", ErrorKind::NotServingRegion),
+    (
+        "org.apache.hadoop.hbase.regionserver.RegionServerStoppedException",
+        ErrorKind::NotServingRegion,
+    ),
+    (
+        "org.apache.hadoop.hbase.regionserver.RegionServerAbortedException",
+        ErrorKind::NotServingRegion,
+    ),
+    // The same call may succeed later.
+    ("org.apache.hadoop.hbase.CallQueueTooBigException", ErrorKind::RegionTooBusy),
+    ("org.apache.hadoop.hbase.CallDroppedException", ErrorKind::RegionTooBusy),
+    ("org.apache.hadoop.hbase.RetryImmediatelyException", ErrorKind::RegionTooBusy),
+    ("org.apache.hadoop.hbase.MultiActionResultTooLarge", ErrorKind::RegionTooBusy),
+    ("org.apache.hadoop.hbase.quotas.RpcThrottlingException", ErrorKind::RegionTooBusy),
+    ("org.apache.hadoop.hbase.ipc.ServerTooBusyException", ErrorKind::RegionTooBusy),
+    ("org.apache.hadoop.hbase.PleaseHoldException", ErrorKind::ServerNotRunning),
+    ("org.apache.hadoop.hbase.MasterNotRunningException", ErrorKind::ServerNotRunning),
+    ("org.apache.hadoop.hbase.ipc.CallTimeoutException", ErrorKind::Timeout),
+    // The scanner has to be opened again.
+    ("org.apache.hadoop.hbase.exceptions.ScannerResetException", ErrorKind::UnknownScanner),
+    ("org.apache.hadoop.hbase.regionserver.LeaseException", ErrorKind::UnknownScanner),
+    // The request is wrong.
+    ("org.apache.hadoop.hbase.exceptions.RequestTooBigException", ErrorKind::InvalidRequest),
+    ("org.apache.hadoop.hbase.exceptions.FailedSanityCheckException", ErrorKind::InvalidRequest),
+    ("org.apache.hadoop.hbase.InvalidFamilyOperationException", ErrorKind::InvalidRequest),
+    ("org.apache.hadoop.hbase.client.WrongRowIOException", ErrorKind::InvalidRequest),
+    ("org.apache.hadoop.hbase.security.AccessDeniedException", ErrorKind::InvalidRequest),
+    ("java.lang.IllegalArgumentException", ErrorKind::InvalidRequest),
+    ("java.lang.UnsupportedOperationException", ErrorKind::Unsupported),
+    // The connection is beyond repair.
+    ("org.apache.hadoop.hbase.ipc.FatalConnectionException", ErrorKind::Protocol),
+    ("org.apache.hadoop.hbase.ipc.WrongVersionException", ErrorKind::Protocol),
+    ("org.apache.hadoop.hbase.ipc.BadAuthException", ErrorKind::Protocol),
+    ("org.apache.hadoop.hbase.ipc.EmptyServiceNameException", ErrorKind::Protocol),
+    ("org.apache.hadoop.hbase.ipc.UnknownServiceException", ErrorKind::Protocol),
+    ("org.apache.hadoop.hbase.ipc.UnsupportedCellCodecException", ErrorKind::Protocol),
+    ("org.apache.hadoop.hbase.ipc.UnsupportedCompressionCodecException", ErrorKind::Protocol),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_come_back_with_kind_and_message() {
+        for &(kind, class, do_not_retry) in CLASSES {
+            let error = Error::new(kind, "t: of two parts");
+            let exception = Exception::from(&error);
+            assert_eq!((&*exception.class, exception.do_not_retry), (class, do_not_retry));
+            for read in [
+                Exception::from_response(exception.to_response()),
+                Exception::from_pair(exception.to_pair()),
+                Exception::from_foreign(exception.to_foreign()),
+            ] {
+                assert_eq!(read, exception);
+                assert_eq!(read.clone().into_error().message(), error.message());
+                assert_eq!(class_of(read.into_error().kind()), (class, do_not_retry));
+            }
+        }
+    }
+
+    #[test]
+    fn a_stack_trace_begins_with_class_and_message() {
+        let response = Exception::from(&Error::new(ErrorKind::TableNotFound, "t")).to_response();
+        assert_eq!(
+            response.stack_trace.as_deref(),
+            Some("org.apache.hadoop.hbase.TableNotFoundException: t")
+        );
+    }
+
+    #[test]
+    fn javas_stack_traces_lose_their_frames() {
+        let response = proto::ExceptionResponse {
+            exception_class_name: Some("a.B".into()),
+            stack_trace: Some("a.B: first\nsecond\n\tat a.C.d(C.java:1)\n\tat a.E.f\n".into()),
+            do_not_retry: Some(true),
+            ..Default::default()
+        };
+        let error = Exception::from_response(response).into_error();
+        assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+        assert_eq!(error.message(), "a.B: first\nsecond");
+    }
+
+    #[test]
+    fn an_unknown_class_goes_by_its_flag() {
+        let unknown =
+            |do_not_retry| Exception { class: "a.B".into(), message: "m".into(), do_not_retry };
+        assert_eq!(unknown(true).into_error().kind(), ErrorKind::InvalidRequest);
+        assert_eq!(unknown(false).into_error().kind(), ErrorKind::RegionTooBusy);
+    }
+}

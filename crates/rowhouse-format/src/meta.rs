@@ -1,0 +1,1 @@
+//! `hbase:meta` and `hbase:namespace`, synthesised (`docs/formats/meta.md`).

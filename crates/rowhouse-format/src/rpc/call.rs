@@ -1,0 +1,214 @@
+//! The one table of services and methods.
+
+// HBase has a message type of this name; the glob below must not hide the other one.
+use std::option::Option;
+
+use bytes::Bytes;
+use prost::Message;
+use rowhouse_model::Result;
+
+use super::wire::decode_message;
+use crate::proto::*;
+
+/// A message that is a request: which method it belongs to, and what comes back.
+pub trait Call: Message + Default {
+    /// The method it asks for.
+    const METHOD: Method;
+    /// The message of the answer.
+    type Answer: Message + Default;
+}
+
+/// The two halves of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// From the client.
+    Request,
+    /// From the server.
+    Response,
+}
+
+/// Turns the table at the end of this file into [`Service`], [`Method`] and [`Call`]. A method
+/// whose request message is marked `shared` belongs to several methods and names none by itself.
+macro_rules! calls {
+    ($($service:ident $service_name:literal {
+        $($method:ident $name:literal $unique:ident $request:ident => $response:ident;)*
+    })*) => {
+        /// A service of a server; a connection belongs to one.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Service {
+            $(#[doc = concat!("`", $service_name, "`")] $service,)*
+        }
+
+        impl Service {
+            /// Every service.
+            pub const ALL: &[Self] = &[$(Self::$service),*];
+
+            /// HBase's name of it.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$service => $service_name,)* }
+            }
+        }
+
+        /// A method of a service.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Method {
+            $($(#[doc = concat!("`", $service_name, ".", $name, "`")] $method,)*)*
+        }
+
+        impl Method {
+            /// Every method, those that matter for speed first.
+            pub const ALL: &[Self] = &[$($(Self::$method),*),*];
+
+            /// HBase's name of it.
+            pub const fn name(self) -> &'static str {
+                match self { $($(Self::$method => $name,)*)* }
+            }
+
+            /// The service it belongs to.
+            pub const fn service(self) -> Service {
+                match self { $($(Self::$method => Service::$service,)*)* }
+            }
+
+            /// Decodes a message of this method and encodes it again; where the bytes come back
+            /// unchanged, nothing in them is unknown here.
+            ///
+            /// # Errors
+            /// `Protocol` when the bytes are no such message.
+            pub fn recode(self, side: Side, message: Bytes) -> Result<Vec<u8>> {
+                match (self, side) {
+                    $($(
+                        (Self::$method, Side::Request) => recode::<$request>(message),
+                        (Self::$method, Side::Response) => recode::<$response>(message),
+                    )*)*
+                }
+            }
+        }
+
+        $($(calls!(@$unique $method $request $response);)*)*
+    };
+    (@call $method:ident $request:ident $response:ident) => {
+        impl Call for $request {
+            const METHOD: Method = Method::$method;
+            type Answer = $response;
+        }
+    };
+    (@shared $method:ident $request:ident $response:ident) => {};
+}
+
+impl Service {
+    /// The service that HBase calls `name`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|service| service.name() == name)
+    }
+}
+
+impl Method {
+    /// The method that HBase calls `name`, in `service`.
+    pub fn from_name(service: Service, name: &str) -> Option<Self> {
+        Self::ALL
+            .iter()
+            .copied()
+            .find(|method| method.service() == service && method.name() == name)
+    }
+}
+
+fn recode<M: Message + Default>(message: Bytes) -> Result<Vec<u8>> {
+    Ok(decode_message::<M>(message)?.encode_to_vec())
+}
+
+calls! {
+    Client "ClientService" {
+        Get "Get" call GetRequest => GetResponse;
+        Mutate "Mutate" call MutateRequest => MutateResponse;
+        Scan "Scan" call ScanRequest => ScanResponse;
+        Multi "Multi" call MultiRequest => MultiResponse;
+        ExecService "ExecService" shared CoprocessorServiceRequest => CoprocessorServiceResponse;
+        ExecRegionServerService "ExecRegionServerService"
+            shared CoprocessorServiceRequest => CoprocessorServiceResponse;
+    }
+    Admin "AdminService" {
+        GetRegionInfo "GetRegionInfo" call GetRegionInfoRequest => GetRegionInfoResponse;
+        GetStoreFile "GetStoreFile" call GetStoreFileRequest => GetStoreFileResponse;
+        GetOnlineRegion "GetOnlineRegion" call GetOnlineRegionRequest => GetOnlineRegionResponse;
+        FlushRegion "FlushRegion" call FlushRegionRequest => FlushRegionResponse;
+        CompactRegion "CompactRegion" call CompactRegionRequest => CompactRegionResponse;
+        GetServerInfo "GetServerInfo" call GetServerInfoRequest => GetServerInfoResponse;
+        GetRegionLoad "GetRegionLoad" call GetRegionLoadRequest => GetRegionLoadResponse;
+    }
+    ClientMeta "ClientMetaService" {
+        GetClusterId "GetClusterId" call GetClusterIdRequest => GetClusterIdResponse;
+        GetActiveMaster "GetActiveMaster" call GetActiveMasterRequest => GetActiveMasterResponse;
+        GetMasters "GetMasters" call GetMastersRequest => GetMastersResponse;
+        GetMetaRegionLocations "GetMetaRegionLocations"
+            call GetMetaRegionLocationsRequest => GetMetaRegionLocationsResponse;
+        GetBootstrapNodes "GetBootstrapNodes"
+            call GetBootstrapNodesRequest => GetBootstrapNodesResponse;
+    }
+    Master "MasterService" {
+        IsMasterRunning "IsMasterRunning" call IsMasterRunningRequest => IsMasterRunningResponse;
+        GetProcedureResult "getProcedureResult"
+            call GetProcedureResultRequest => GetProcedureResultResponse;
+        AbortProcedure "AbortProcedure" call AbortProcedureRequest => AbortProcedureResponse;
+        ExecProcedure "ExecProcedure" shared ExecProcedureRequest => ExecProcedureResponse;
+        ExecProcedureWithRet "ExecProcedureWithRet"
+            shared ExecProcedureRequest => ExecProcedureResponse;
+        IsProcedureDone "IsProcedureDone" call IsProcedureDoneRequest => IsProcedureDoneResponse;
+        ExecMasterService "ExecMasterService"
+            shared CoprocessorServiceRequest => CoprocessorServiceResponse;
+        GetClusterStatus "GetClusterStatus"
+            call GetClusterStatusRequest => GetClusterStatusResponse;
+        GetSecurityCapabilities "getSecurityCapabilities"
+            call SecurityCapabilitiesRequest => SecurityCapabilitiesResponse;
+        IsBalancerEnabled "IsBalancerEnabled"
+            call IsBalancerEnabledRequest => IsBalancerEnabledResponse;
+        IsMasterInMaintenanceMode "IsMasterInMaintenanceMode"
+            call IsInMaintenanceModeRequest => IsInMaintenanceModeResponse;
+        CreateTable "CreateTable" call CreateTableRequest => CreateTableResponse;
+        DeleteTable "DeleteTable" call DeleteTableRequest => DeleteTableResponse;
+        TruncateTable "truncateTable" call TruncateTableRequest => TruncateTableResponse;
+        EnableTable "EnableTable" call EnableTableRequest => EnableTableResponse;
+        DisableTable "DisableTable" call DisableTableRequest => DisableTableResponse;
+        ModifyTable "ModifyTable" call ModifyTableRequest => ModifyTableResponse;
+        FlushTable "FlushTable" call FlushTableRequest => FlushTableResponse;
+        AddColumn "AddColumn" call AddColumnRequest => AddColumnResponse;
+        ModifyColumn "ModifyColumn" call ModifyColumnRequest => ModifyColumnResponse;
+        DeleteColumn "DeleteColumn" call DeleteColumnRequest => DeleteColumnResponse;
+        GetSchemaAlterStatus "GetSchemaAlterStatus"
+            call GetSchemaAlterStatusRequest => GetSchemaAlterStatusResponse;
+        GetTableDescriptors "GetTableDescriptors"
+            call GetTableDescriptorsRequest => GetTableDescriptorsResponse;
+        ListTableDescriptorsByState "ListTableDescriptorsByState"
+            call ListTableDescriptorsByStateRequest => ListTableDescriptorsByStateResponse;
+        ListTableDescriptorsByNamespace "ListTableDescriptorsByNamespace"
+            call ListTableDescriptorsByNamespaceRequest => ListTableDescriptorsByNamespaceResponse;
+        GetTableNames "GetTableNames" call GetTableNamesRequest => GetTableNamesResponse;
+        ListTableNamesByState "ListTableNamesByState"
+            call ListTableNamesByStateRequest => ListTableNamesByStateResponse;
+        ListTableNamesByNamespace "ListTableNamesByNamespace"
+            call ListTableNamesByNamespaceRequest => ListTableNamesByNamespaceResponse;
+        GetTableState "GetTableState" call GetTableStateRequest => GetTableStateResponse;
+        CreateNamespace "CreateNamespace" call CreateNamespaceRequest => CreateNamespaceResponse;
+        ModifyNamespace "ModifyNamespace" call ModifyNamespaceRequest => ModifyNamespaceResponse;
+        DeleteNamespace "DeleteNamespace" call DeleteNamespaceRequest => DeleteNamespaceResponse;
+        GetNamespaceDescriptor "GetNamespaceDescriptor"
+            call GetNamespaceDescriptorRequest => GetNamespaceDescriptorResponse;
+        ListNamespaces "ListNamespaces" call ListNamespacesRequest => ListNamespacesResponse;
+        ListNamespaceDescriptors "ListNamespaceDescriptors"
+            call ListNamespaceDescriptorsRequest => ListNamespaceDescriptorsResponse;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_method_is_found_under_its_name_and_only_in_its_service() {
+        for &method in Method::ALL {
+            for &service in Service::ALL {
+                let found = Method::from_name(service, method.name());
+                assert_eq!(found == Some(method), service == method.service(), "{method:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! The server's end of one connection, without the socket.
+
+use bytes::{Buf, Bytes, BytesMut};
+
+use super::wire::take_delimited;
+use super::{
+    CellCodec, ConnectionHead, FATAL_CALL_ID, FRAME_LEN_MAX, FrameDecoder, FrameTooLong,
+    PREAMBLE_LEN, Preamble, Request, decode_message, encode_exception, encode_response,
+};
+use crate::exception::Exception;
+use crate::proto;
+
+/// How far an over-long frame is read to find the call it belongs to.
+const HEADER_LEN_MAX: usize = 64 * 1024;
+
+/// Reads one client's bytes as Apache HBase's server does, and answers what needs no server to
+/// answer: preambles, refusals, calls that are not understood.
+///
+/// The owner of the socket reads into a buffer, takes events until there are none, writes what is
+/// in the output, and closes after [`ServerEvent::Close`].
+///
+/// ```
+/// use bytes::BytesMut;
+/// use rowhouse_format::rpc::{ServerConnection, ServerEvent};
+///
+/// let mut connection = ServerConnection::new("127.0.0.1:50000", "b1946ac9");
+/// let (mut input, mut output) = (BytesMut::from("Regist"), BytesMut::new());
+/// assert!(matches!(connection.next(&mut input, &mut output), Some(ServerEvent::Close)));
+/// assert!(output.ends_with(b"b1946ac9"));
+/// ```
+#[derive(Debug)]
+pub struct ServerConnection {
+    peer: String,
+    cluster_id: String,
+    frames: FrameDecoder,
+    frame_len_max: usize,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Preamble,
+    Header,
+    Calls(ConnectionHead),
+    TooLong(FrameTooLong),
+    Closed,
+}
+
+/// What a client's bytes amount to.
+#[derive(Debug)]
+pub enum ServerEvent {
+    /// The client said who it is; calls follow.
+    Connected(ConnectionHead),
+    /// A call, to be answered.
+    Request(Request),
+    /// Write what is in the output, then close. Nothing follows.
+    Close,
+}
+
+impl ServerConnection {
+    /// A connection from `peer` (`host:port`, for HBase's own words of refusal) to a server of the
+    /// cluster `cluster_id`.
+    pub fn new(peer: impl Into<String>, cluster_id: impl Into<String>) -> Self {
+        Self {
+            peer: peer.into(),
+            cluster_id: cluster_id.into(),
+            frames: FrameDecoder::default(),
+            frame_len_max: FRAME_LEN_MAX,
+            state: State::Preamble,
+        }
+    }
+
+    /// The same connection with another limit on frames, in bytes; [`FRAME_LEN_MAX`] by default.
+    #[must_use]
+    pub fn with_frame_len_max(mut self, len: usize) -> Self {
+        self.frames = FrameDecoder::new(len);
+        self.frame_len_max = len;
+        self
+    }
+
+    /// The codec of the connection's cell blocks, once the client has named one.
+    pub fn codec(&self) -> Option<CellCodec> {
+        match &self.state {
+            State::Calls(head) => head.codec,
+            _ => None,
+        }
+    }
+
+    /// Takes the next event off `input`; `None` when more bytes are needed. What the connection
+    /// answers by itself is added to `output`.
+    pub fn next(&mut self, input: &mut BytesMut, output: &mut BytesMut) -> Option<ServerEvent> {
+        loop {
+            match &self.state {
+                State::Preamble => {
+                    let preamble = *input.first_chunk::<PREAMBLE_LEN>()?;
+                    input.advance(PREAMBLE_LEN);
+                    if let Err(close) = self.take_preamble(&preamble, output) {
+                        return Some(close);
+                    }
+                }
+                State::Header => {
+                    // An over-long header is no header: Apache closes without a word.
+                    let Ok(frame) = self.frames.next(input) else { return Some(self.close()) };
+                    return Some(self.take_header(frame?, output));
+                }
+                State::Calls(head) => match self.frames.next(input) {
+                    Err(too_long) => {
+                        input.advance(4);
+                        self.state = State::TooLong(too_long);
+                    }
+                    Ok(frame) => match Request::decode(frame?, head.service) {
+                        Ok(request) => return Some(ServerEvent::Request(request)),
+                        Err(refusal) => {
+                            let Some(call_id) = refusal.call_id else {
+                                return Some(self.close());
+                            };
+                            encode_exception(output, call_id, &Exception::from(&refusal.error));
+                        }
+                    },
+                },
+                State::TooLong(frame) => {
+                    let frame = *frame;
+                    return self.refuse_too_long(frame, input, output);
+                }
+                State::Closed => {
+                    input.clear();
+                    return None;
+                }
+            }
+        }
+    }
+
+    fn take_preamble(
+        &mut self,
+        bytes: &[u8; PREAMBLE_LEN],
+        output: &mut BytesMut,
+    ) -> Result<(), ServerEvent> {
+        match Preamble::parse(bytes, &self.peer) {
+            Ok(Preamble::Rpc) => {
+                self.state = State::Header;
+                Ok(())
+            }
+            Ok(Preamble::Security) => {
+                let exception = Exception::security_not_enabled();
+                encode_exception(output, FATAL_CALL_ID, &exception);
+                Ok(())
+            }
+            Ok(Preamble::Registry) => {
+                let message =
+                    proto::GetConnectionRegistryResponse { cluster_id: self.cluster_id.clone() };
+                encode_response(output, FATAL_CALL_ID, &message, CellCodec::KeyValue, [])
+                    .expect("a cluster id is short");
+                Err(self.close())
+            }
+            Err(refusal) => Err(self.refuse(&refusal, output)),
+        }
+    }
+
+    fn take_header(&mut self, frame: Bytes, output: &mut BytesMut) -> ServerEvent {
+        match ConnectionHead::decode(frame) {
+            Ok(head) => {
+                self.state = State::Calls(head.clone());
+                ServerEvent::Connected(head)
+            }
+            Err(refusal) => self.refuse(&refusal, output),
+        }
+    }
+
+    /// Reads as much of an over-long frame as tells which call to answer.
+    fn refuse_too_long(
+        &mut self,
+        frame: FrameTooLong,
+        input: &BytesMut,
+        output: &mut BytesMut,
+    ) -> Option<ServerEvent> {
+        let mut start = Bytes::copy_from_slice(&input[..input.len().min(HEADER_LEN_MAX)]);
+        let whole = start.len() == HEADER_LEN_MAX;
+        match take_delimited(&mut start).and_then(decode_message::<proto::RequestHeader>) {
+            Ok(header) => {
+                let exception = Exception::request_too_big(&self.peer, frame);
+                encode_exception(output, header.call_id.unwrap_or_default(), &exception);
+                Some(self.close())
+            }
+            Err(_) if !whole => None,
+            Err(_) => Some(self.close()),
+        }
+    }
+
+    /// Answers with an exception that belongs to no call, and closes.
+    fn refuse(&mut self, refusal: &Exception, output: &mut BytesMut) -> ServerEvent {
+        encode_exception(output, FATAL_CALL_ID, refusal);
+        self.close()
+    }
+
+    fn close(&mut self) -> ServerEvent {
+        self.state = State::Closed;
+        ServerEvent::Close
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::{Method, RequestHead, Response, Service, encode_request};
+    use super::*;
+
+    fn opening() -> BytesMut {
+        let mut bytes = BytesMut::new();
+        let head = ConnectionHead {
+            service: Service::Client,
+            codec: Some(CellCodec::KeyValue),
+            user: None,
+            client_version: None,
+        };
+        head.encode_opening(&mut bytes);
+        let call = RequestHead { call_id: 3, ..Default::default() };
+        encode_request(&mut bytes, call, &proto::GetRequest::default(), None, []).unwrap();
+        bytes
+    }
+
+    fn refusal(output: &mut BytesMut) -> (u32, Exception) {
+        let frame = FrameDecoder::default().next(output).unwrap().unwrap();
+        let response = Response::decode(frame).unwrap();
+        (response.call_id, response.outcome.unwrap_err())
+    }
+
+    #[test]
+    fn a_client_connects_and_asks_in_whatever_pieces() {
+        let bytes = opening();
+        for piece in [1, 2, 7, bytes.len()] {
+            let mut connection = ServerConnection::new("h:1", "id");
+            let (mut input, mut output) = (BytesMut::new(), BytesMut::new());
+            let mut events = Vec::new();
+            for part in bytes.chunks(piece) {
+                input.extend_from_slice(part);
+                while let Some(event) = connection.next(&mut input, &mut output) {
+                    events.push(event);
+                }
+            }
+            assert!(output.is_empty());
+            assert!(matches!(
+                &events[..],
+                [
+                    ServerEvent::Connected(_),
+                    ServerEvent::Request(Request { call_id: 3, method: Method::Get, .. })
+                ]
+            ));
+            assert_eq!(connection.codec(), Some(CellCodec::KeyValue));
+        }
+    }
+
+    #[test]
+    fn without_security_a_second_preamble_follows() {
+        let mut connection = ServerConnection::new("h:1", "id");
+        let (mut input, mut output) = (BytesMut::from("Securi"), BytesMut::new());
+        assert!(connection.next(&mut input, &mut output).is_none());
+        let (call_id, exception) = refusal(&mut output);
+        assert_eq!(call_id, FATAL_CALL_ID);
+        assert_eq!(exception.class, "org.apache.hadoop.hbase.ipc.SecurityNotEnabledException");
+        input.unsplit(opening());
+        assert!(matches!(
+            connection.next(&mut input, &mut output),
+            Some(ServerEvent::Connected(_))
+        ));
+    }
+
+    #[test]
+    fn a_newer_preamble_is_refused_in_the_words_that_clients_look_for() {
+        let mut connection = ServerConnection::new("h:1", "id");
+        let (mut input, mut output) = (BytesMut::from("Future"), BytesMut::new());
+        assert!(matches!(connection.next(&mut input, &mut output), Some(ServerEvent::Close)));
+        assert!(refusal(&mut output).1.message.starts_with("Expected HEADER="));
+        assert!(connection.next(&mut input, &mut output).is_none());
+    }
+
+    #[test]
+    fn an_over_long_call_is_answered_and_the_connection_closed() {
+        let bytes = opening();
+        let mut connection = ServerConnection::new("h:1", "id").with_frame_len_max(100);
+        let (mut input, mut output) = (bytes, BytesMut::new());
+        while connection.next(&mut input, &mut output).is_some() {}
+        let mut call = BytesMut::new();
+        let mut message = proto::GetRequest::default();
+        message.get.row = vec![b'x'; 200].into();
+        let head = RequestHead { call_id: 8, ..Default::default() };
+        encode_request(&mut call, head, &message, None, []).unwrap();
+        let rest = call.split_off(6);
+        input.unsplit(call);
+        assert!(connection.next(&mut input, &mut output).is_none());
+        input.unsplit(rest);
+        assert!(matches!(connection.next(&mut input, &mut output), Some(ServerEvent::Close)));
+        let (call_id, exception) = refusal(&mut output);
+        assert_eq!(call_id, 8);
+        assert_eq!(exception.class, "org.apache.hadoop.hbase.exceptions.RequestTooBigException");
+    }
+
+    proptest! {
+        #[test]
+        fn rubbish_never_panics(pieces: Vec<Vec<u8>>, after_opening: bool) {
+            let mut connection = ServerConnection::new("h:1", "id");
+            let mut input = if after_opening { opening() } else { BytesMut::from("HBas\0\x50") };
+            let mut output = BytesMut::new();
+            for piece in pieces {
+                input.extend_from_slice(&piece);
+                while connection.next(&mut input, &mut output).is_some() {}
+            }
+        }
+    }
+}

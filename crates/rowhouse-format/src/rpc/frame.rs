@@ -1,0 +1,93 @@
+//! Frames: a 32-bit length and that many bytes.
+
+use bytes::{Buf, Bytes, BytesMut};
+use rowhouse_model::Error;
+
+use super::wire::malformed;
+
+/// The longest frame that is read, in bytes; HBase's `hbase.ipc.max.request.size`.
+pub const FRAME_LEN_MAX: usize = 256 * 1024 * 1024;
+
+/// Cuts a stream of bytes into frames.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameDecoder {
+    len_max: usize,
+}
+
+/// A frame that is longer than allowed. Its length is still in front of the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameTooLong {
+    /// What the peer announced, in bytes. HBase's length is signed; a negative one is over-long.
+    pub len: u32,
+    /// What is allowed, in bytes.
+    pub len_max: usize,
+}
+
+impl Default for FrameDecoder {
+    fn default() -> Self {
+        Self::new(FRAME_LEN_MAX)
+    }
+}
+
+impl FrameDecoder {
+    /// A decoder that reads frames of up to `len_max` bytes.
+    pub fn new(len_max: usize) -> Self {
+        Self { len_max }
+    }
+
+    /// Takes the first frame off `input`, without its length; `None` until all of it is there.
+    /// The frame shares the buffer.
+    ///
+    /// # Errors
+    /// An over-long frame, as soon as its length is known and before anything is kept of it.
+    pub fn next(&self, input: &mut BytesMut) -> Result<Option<Bytes>, FrameTooLong> {
+        let Some(prefix) = input.first_chunk::<4>() else { return Ok(None) };
+        let announced = u32::from_be_bytes(*prefix);
+        let len = announced as usize;
+        if len > self.len_max {
+            return Err(FrameTooLong { len: announced, len_max: self.len_max });
+        }
+        if input.len() < 4 + len {
+            return Ok(None);
+        }
+        input.advance(4);
+        Ok(Some(input.split_to(len).freeze()))
+    }
+}
+
+impl From<FrameTooLong> for Error {
+    fn from(frame: FrameTooLong) -> Self {
+        malformed(format!("frame too long: len={}, max={}", frame.len, frame.len_max))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_come_out_whole_whatever_the_pieces() {
+        let bytes = b"\0\0\0\x03abc\0\0\0\0\0\0\0\x01d";
+        let decoder = FrameDecoder::default();
+        for piece in 1..bytes.len() {
+            let mut input = BytesMut::new();
+            let mut frames = Vec::new();
+            for part in bytes.chunks(piece) {
+                input.extend_from_slice(part);
+                while let Some(frame) = decoder.next(&mut input).unwrap() {
+                    frames.push(frame);
+                }
+            }
+            assert_eq!(frames, ["abc", "", "d"]);
+        }
+    }
+
+    #[test]
+    fn over_long_and_negative_lengths_are_refused_at_once() {
+        let decoder = FrameDecoder::new(8);
+        for (bytes, len) in [(&b"\0\0\0\x09"[..], 9), (b"\xff\xff\xff\xff", u32::MAX)] {
+            let error = decoder.next(&mut BytesMut::from(bytes)).unwrap_err();
+            assert_eq!(error, FrameTooLong { len, len_max: 8 });
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! The connection header: which service, whose calls, which cell block codec.
+
+use bytes::{BufMut, Bytes, BytesMut};
+use prost::Message;
+
+use super::{CellCodec, Preamble, Service, wire};
+use crate::exception::Exception;
+use crate::proto;
+
+/// What a client says once, before its first call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConnectionHead {
+    /// The service that all calls of the connection go to.
+    pub service: Service,
+    /// How cell blocks are written, in both directions; without one, cells stand in the messages.
+    pub codec: Option<CellCodec>,
+    /// Who the client says it is.
+    pub user: Option<String>,
+    /// The client's version, as it prints it.
+    pub client_version: Option<String>,
+}
+
+impl ConnectionHead {
+    /// Reads the frame behind the preamble.
+    ///
+    /// # Errors
+    /// The fatal exception that the server answers before it closes: a codec, compressor or
+    /// service that is not known.
+    pub fn decode(frame: Bytes) -> Result<Self, Exception> {
+        let header: proto::ConnectionHeader = wire::decode_message(frame).map_err(|error| {
+            Exception::fatal("FatalConnectionException", format!("connection header: {error}"))
+        })?;
+        let Some(service) = header.service_name else {
+            return Err(Exception::fatal("EmptyServiceNameException", String::new()));
+        };
+        let Some(service) = Service::from_name(&service) else {
+            return Err(Exception::fatal("UnknownServiceException", service));
+        };
+        let codec = match header.cell_block_codec_class.as_deref() {
+            None | Some("") => None,
+            Some(class) => Some(CellCodec::from_class(class).ok_or_else(|| {
+                Exception::fatal("UnsupportedCellCodecException", class.to_owned())
+            })?),
+        };
+        if let (Some(_), Some(class)) = (codec, header.cell_block_compressor_class) {
+            return Err(Exception::fatal("UnsupportedCompressionCodecException", class));
+        }
+        Ok(Self {
+            service,
+            codec,
+            user: header.user_info.map(|user| user.effective_user),
+            client_version: header.version_info.map(|version| version.version),
+        })
+    }
+
+    /// Writes how a client opens a connection: preamble and header, to be sent together with the
+    /// first call. The server answers neither.
+    pub fn encode_opening(&self, out: &mut BytesMut) {
+        out.put_slice(&Preamble::Rpc.to_bytes());
+        let header = proto::ConnectionHeader {
+            user_info: self
+                .user
+                .clone()
+                .map(|effective_user| proto::UserInformation { effective_user, real_user: None }),
+            service_name: Some(self.service.name().to_owned()),
+            cell_block_codec_class: self.codec.map(|codec| codec.class().to_owned()),
+            ..Default::default()
+        };
+        out.put_u32(header.encoded_len() as u32);
+        header.encode_raw(out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header() -> proto::ConnectionHeader {
+        proto::ConnectionHeader {
+            service_name: Some("ClientService".into()),
+            cell_block_codec_class: Some("org.apache.hadoop.hbase.codec.KeyValueCodec".into()),
+            ..Default::default()
+        }
+    }
+
+    fn refusal(header: &proto::ConnectionHeader) -> String {
+        ConnectionHead::decode(header.encode_to_vec().into()).unwrap_err().class.into_owned()
+    }
+
+    #[test]
+    fn what_is_not_spoken_is_refused_by_class() {
+        assert!(ConnectionHead::decode(header().encode_to_vec().into()).is_ok());
+        let ipc = "org.apache.hadoop.hbase.ipc.";
+        let unknown = proto::ConnectionHeader { service_name: Some("X".into()), ..header() };
+        assert_eq!(refusal(&unknown), format!("{ipc}UnknownServiceException"));
+        let none = proto::ConnectionHeader { service_name: None, ..header() };
+        assert_eq!(refusal(&none), format!("{ipc}EmptyServiceNameException"));
+        let codec =
+            proto::ConnectionHeader { cell_block_codec_class: Some("X".into()), ..header() };
+        assert_eq!(refusal(&codec), format!("{ipc}UnsupportedCellCodecException"));
+        let gz = Some("org.apache.hadoop.io.compress.GzipCodec".to_owned());
+        let compressor = proto::ConnectionHeader { cell_block_compressor_class: gz, ..header() };
+        assert_eq!(refusal(&compressor), format!("{ipc}UnsupportedCompressionCodecException"));
+    }
+
+    #[test]
+    fn a_client_is_read_as_it_introduced_itself() {
+        let head = ConnectionHead {
+            service: Service::Master,
+            codec: Some(CellCodec::KeyValue),
+            user: Some("alice".into()),
+            client_version: None,
+        };
+        let mut bytes = BytesMut::new();
+        head.encode_opening(&mut bytes);
+        let frame = bytes.split_off(6 + 4).freeze();
+        assert_eq!(&bytes[..6], b"HBas\0\x50");
+        assert_eq!(ConnectionHead::decode(frame).unwrap(), head);
+    }
+}

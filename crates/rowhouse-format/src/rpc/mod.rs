@@ -1,0 +1,26 @@
+//! The RPC: what stands around the messages (`docs/formats/rpc.md`).
+//!
+//! Server side: [`ServerConnection`] takes the bytes of one connection and gives [`ServerEvent`]s;
+//! [`encode_response`] and [`encode_exception`] write what goes back. Client side:
+//! [`ConnectionHead::encode_opening`] begins, [`encode_request`] asks, [`FrameDecoder`] and
+//! [`Response::decode`] read the answers.
+
+mod call;
+mod cell_block;
+mod connection;
+mod frame;
+mod header;
+mod preamble;
+mod request;
+mod response;
+mod wire;
+
+pub use call::{Call, Method, Service, Side};
+pub use cell_block::{CellBlock, CellCodec, CellReader};
+pub use connection::{ServerConnection, ServerEvent};
+pub use frame::{FRAME_LEN_MAX, FrameDecoder, FrameTooLong};
+pub use header::ConnectionHead;
+pub use preamble::{PREAMBLE_LEN, Preamble};
+pub use request::{Refusal, Request, RequestHead, encode_request};
+pub use response::{Body, FATAL_CALL_ID, Response, encode_exception, encode_response};
+pub use wire::decode_message;

@@ -1,0 +1,97 @@
+//! The six bytes that open a connection.
+
+use rowhouse_model::escape;
+
+use crate::exception::Exception;
+
+/// Bytes of a preamble.
+pub const PREAMBLE_LEN: usize = 6;
+
+const MAGIC: &[u8; 4] = b"HBas";
+const VERSION: u8 = 0;
+const AUTH_SIMPLE: u8 = 0x50;
+const REGISTRY: &[u8; PREAMBLE_LEN] = b"Regist";
+const SECURITY: &[u8; PREAMBLE_LEN] = b"Securi";
+
+/// What a client opens a connection for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Preamble {
+    /// Calls, under simple authentication.
+    Rpc,
+    /// The cluster id, and nothing else.
+    Registry,
+    /// The server's principal; another preamble follows.
+    Security,
+}
+
+impl Preamble {
+    /// Reads a preamble; `peer` (`host:port` of the client) goes into HBase's own words of refusal.
+    ///
+    /// # Errors
+    /// The fatal exception that the server answers before it closes.
+    pub fn parse(bytes: &[u8; PREAMBLE_LEN], peer: &str) -> Result<Self, Exception> {
+        if bytes == REGISTRY {
+            return Ok(Self::Registry);
+        }
+        if bytes == SECURITY {
+            return Ok(Self::Security);
+        }
+        let [magic @ .., version, auth] = bytes;
+        if magic != MAGIC {
+            let (expected, received) = (escape(MAGIC), escape(magic));
+            return Err(Exception::fatal(
+                "FatalConnectionException",
+                format!("Expected HEADER={expected} but received HEADER={received} from {peer}"),
+            ));
+        }
+        let class = match (*version, *auth) {
+            (VERSION, AUTH_SIMPLE) => return Ok(Self::Rpc),
+            (VERSION, _) => "BadAuthException",
+            _ => "WrongVersionException",
+        };
+        // The method is printed as a Java byte: signed.
+        let message = format!(
+            "serverVersion={VERSION}, clientVersion={version}, authMethod={}, authName=unknown \
+             from {peer}",
+            *auth as i8
+        );
+        Err(Exception::fatal(class, message))
+    }
+
+    /// The six bytes.
+    pub fn to_bytes(self) -> [u8; PREAMBLE_LEN] {
+        match self {
+            Self::Rpc => [b'H', b'B', b'a', b's', VERSION, AUTH_SIMPLE],
+            Self::Registry => *REGISTRY,
+            Self::Security => *SECURITY,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn preambles_are_read_as_written() {
+        for preamble in [Preamble::Rpc, Preamble::Registry, Preamble::Security] {
+            assert_eq!(Preamble::parse(&preamble.to_bytes(), "h:1").unwrap(), preamble);
+        }
+    }
+
+    #[test]
+    fn refusals_are_apaches() {
+        let refused = |bytes: &[u8; 6]| Preamble::parse(bytes, "10.0.0.1:5").unwrap_err();
+        let error = refused(b"GET / ");
+        assert_eq!(error.class, "org.apache.hadoop.hbase.ipc.FatalConnectionException");
+        assert_eq!(error.message, "Expected HEADER=HBas but received HEADER=GET  from 10.0.0.1:5");
+        let error = refused(b"HBas\x07\x50");
+        assert_eq!(error.class, "org.apache.hadoop.hbase.ipc.WrongVersionException");
+        let error = refused(b"HBas\0\x51");
+        assert_eq!(error.class, "org.apache.hadoop.hbase.ipc.BadAuthException");
+        assert_eq!(
+            error.message,
+            "serverVersion=0, clientVersion=0, authMethod=81, authName=unknown from 10.0.0.1:5"
+        );
+    }
+}

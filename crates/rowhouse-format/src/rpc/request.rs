@@ -1,0 +1,176 @@
+//! Requests, in both directions.
+
+use bytes::{BufMut, Bytes, BytesMut};
+use prost::Message;
+use rowhouse_model::{Cell, Error, Result};
+
+use super::wire::{decode_message, delimited_len, malformed, take_delimited};
+use super::{Call, CellCodec, CellReader, Method, Service};
+use crate::proto;
+
+/// A request as it came in: the envelope read, the message not yet.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The client's number for it; the answer carries the same.
+    pub call_id: u32,
+    /// What is asked.
+    pub method: Method,
+    /// 0 for ordinary calls, 200 for those about `hbase:meta`.
+    pub priority: u32,
+    /// How long the client waits; `None` when it does not say.
+    pub timeout_ms: Option<u32>,
+    /// The message, undecoded.
+    pub message: Bytes,
+    /// The cell block; empty without one.
+    pub cells: Bytes,
+}
+
+/// Why a request could not be read.
+#[derive(Debug)]
+pub struct Refusal {
+    /// The call to answer with the error; without one the connection must close.
+    pub call_id: Option<u32>,
+    /// What is wrong.
+    pub error: Error,
+}
+
+impl Request {
+    /// Reads a frame on a connection to `service`. Everything shares the frame's bytes.
+    ///
+    /// # Errors
+    /// A malformed envelope, or a method that `service` does not have.
+    pub fn decode(mut frame: Bytes, service: Service) -> Result<Self, Refusal> {
+        let header: proto::RequestHeader = take_delimited(&mut frame)
+            .and_then(decode_message)
+            .map_err(|error| Refusal { call_id: None, error })?;
+        let call_id = header.call_id.unwrap_or_default();
+        Self::decode_call(call_id, header, frame, service)
+            .map_err(|error| Refusal { call_id: Some(call_id), error })
+    }
+
+    fn decode_call(
+        call_id: u32,
+        header: proto::RequestHeader,
+        mut frame: Bytes,
+        service: Service,
+    ) -> Result<Self> {
+        if header.request_param != Some(true) {
+            return Err(malformed("Invalid request header: should have param set in it"));
+        }
+        let name = header.method_name.as_deref().unwrap_or_default();
+        let method = Method::from_name(service, name).ok_or_else(|| {
+            Error::unsupported(format!("unknown method: service={}, method={name}", service.name()))
+        })?;
+        let message = take_delimited(&mut frame)?;
+        let block_len = header.cell_block_meta.and_then(|meta| meta.length).unwrap_or(0) as usize;
+        if block_len > frame.len() {
+            return Err(malformed(format!(
+                "cell block longer than its frame: len={block_len}, available={}",
+                frame.len()
+            )));
+        }
+        frame.truncate(block_len);
+        Ok(Self {
+            call_id,
+            method,
+            priority: header.priority.unwrap_or(0),
+            timeout_ms: header.timeout.filter(|&ms| ms > 0),
+            message,
+            cells: frame,
+        })
+    }
+
+    /// The message, as the type that belongs to [`Request::method`].
+    ///
+    /// # Errors
+    /// `Protocol` when the bytes are no such message.
+    pub fn message<M: Message + Default>(&self) -> Result<M> {
+        decode_message(self.message.clone())
+    }
+
+    /// The cells of the cell block, in the connection's codec.
+    pub fn cells(&self, codec: Option<CellCodec>) -> CellReader {
+        CellReader::new(codec.unwrap_or_default(), self.cells.clone())
+    }
+}
+
+/// What a client says around its message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RequestHead {
+    /// The client's number for the call.
+    pub call_id: u32,
+    /// 0 for ordinary calls, 200 for those about `hbase:meta`.
+    pub priority: u32,
+    /// How long the client waits.
+    pub timeout_ms: Option<u32>,
+}
+
+/// Writes a request, with `cells` as its cell block if there are any.
+///
+/// # Errors
+/// `InvalidRequest` when the frame would be longer than a length can say.
+pub fn encode_request<'a, M: Call>(
+    out: &mut BytesMut,
+    head: RequestHead,
+    message: &M,
+    codec: Option<CellCodec>,
+    cells: impl IntoIterator<Item = &'a Cell, IntoIter: Clone>,
+) -> Result<()> {
+    let codec = codec.unwrap_or_default();
+    let cells = cells.into_iter();
+    let block_len: usize = cells.clone().map(|cell| codec.len_of(cell)).sum();
+    let header = proto::RequestHeader {
+        call_id: Some(head.call_id),
+        method_name: Some(M::METHOD.name().to_owned()),
+        request_param: Some(true),
+        cell_block_meta: super::response::cell_block_meta(block_len)?,
+        priority: (head.priority != 0).then_some(head.priority),
+        timeout: head.timeout_ms,
+        ..Default::default()
+    };
+    let len = delimited_len(&header) + delimited_len(message) + block_len;
+    out.reserve(4 + len);
+    out.put_u32(super::response::frame_len(len)?);
+    header.encode_length_delimited(out).expect("a BytesMut grows");
+    message.encode_length_delimited(out).expect("a BytesMut grows");
+    cells.for_each(|cell| codec.put(out, cell));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn rubbish_never_panics(bytes: Vec<u8>) {
+            let _ = Request::decode(bytes.into(), Service::Client);
+        }
+
+        #[test]
+        fn damaged_requests_never_panic(at: prop::sample::Index, flip in 1u8.., cut: prop::sample::Index) {
+            let mut out = BytesMut::new();
+            let message = proto::GetRequest::default();
+            encode_request(&mut out, RequestHead::default(), &message, None, []).unwrap();
+            let mut frame = out.split_off(4);
+            let at = at.index(frame.len());
+            frame[at] ^= flip;
+            frame.truncate(cut.index(frame.len()) + 1);
+            if let Ok(request) = Request::decode(frame.freeze(), Service::Client) {
+                let _ = request.message::<proto::GetRequest>();
+            }
+        }
+    }
+
+    #[test]
+    fn an_unknown_method_is_answered_under_its_call_id() {
+        let mut out = BytesMut::new();
+        let head = RequestHead { call_id: 9, ..Default::default() };
+        encode_request(&mut out, head, &proto::GetRequest::default(), None, []).unwrap();
+        let refusal = Request::decode(out.split_off(4).freeze(), Service::Admin).unwrap_err();
+        assert_eq!(refusal.call_id, Some(9));
+        assert_eq!(refusal.error.message(), "unknown method: service=AdminService, method=Get");
+    }
+}

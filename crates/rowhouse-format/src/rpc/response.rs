@@ -1,0 +1,192 @@
+//! Responses, in both directions.
+
+use bytes::{BufMut, Bytes, BytesMut};
+use prost::Message;
+use rowhouse_model::{Cell, Error, Result};
+
+use super::wire::{decode_message, delimited_len, malformed, take_delimited};
+use super::{CellCodec, CellReader};
+use crate::exception::Exception;
+use crate::proto;
+
+/// The call id, −1, of what a server says that answers no call.
+pub const FATAL_CALL_ID: u32 = u32::MAX;
+
+/// Writes a response, with `cells` as its cell block if there are any. The cells go from where they
+/// are straight into `out`.
+///
+/// # Errors
+/// `InvalidRequest` when the frame would be longer than a length can say; `out` is unchanged.
+pub fn encode_response<'a>(
+    out: &mut BytesMut,
+    call_id: u32,
+    message: &impl Message,
+    codec: CellCodec,
+    cells: impl IntoIterator<Item = &'a Cell, IntoIter: Clone>,
+) -> Result<()> {
+    let cells = cells.into_iter();
+    let block_len = cells.clone().map(|cell| codec.len_of(cell)).sum();
+    encode_envelope(out, call_id, message, block_len)?;
+    cells.for_each(|cell| codec.put(out, cell));
+    Ok(())
+}
+
+/// Writes a response up to where its cell block of `block_len` bytes begins.
+fn encode_envelope(
+    out: &mut BytesMut,
+    call_id: u32,
+    message: &impl Message,
+    block_len: usize,
+) -> Result<()> {
+    let header = proto::ResponseHeader {
+        call_id: Some(call_id),
+        exception: None,
+        cell_block_meta: cell_block_meta(block_len)?,
+    };
+    let len = delimited_len(&header) + delimited_len(message) + block_len;
+    let prefix = frame_len(len)?;
+    out.reserve(4 + len);
+    out.put_u32(prefix);
+    header.encode_length_delimited(out).expect("a BytesMut grows");
+    message.encode_length_delimited(out).expect("a BytesMut grows");
+    Ok(())
+}
+
+/// Writes that a call failed.
+pub fn encode_exception(out: &mut BytesMut, call_id: u32, exception: &Exception) {
+    let header = proto::ResponseHeader {
+        call_id: Some(call_id),
+        exception: Some(exception.to_response()),
+        cell_block_meta: None,
+    };
+    out.put_u32(delimited_len(&header) as u32);
+    header.encode_length_delimited(out).expect("a BytesMut grows");
+}
+
+/// The header's word about a cell block; none for an empty one.
+pub(super) fn cell_block_meta(block_len: usize) -> Result<Option<proto::CellBlockMeta>> {
+    if block_len == 0 {
+        return Ok(None);
+    }
+    Ok(Some(proto::CellBlockMeta { length: Some(frame_len(block_len)?) }))
+}
+
+/// A frame's length, as far as a signed 32-bit number goes.
+pub(super) fn frame_len(len: usize) -> Result<u32> {
+    i32::try_from(len).map(|len| len as u32).map_err(|_| {
+        Error::invalid(format!("message with cells too long: len={len}, max={}", i32::MAX))
+    })
+}
+
+/// A response as it came in: the envelope read, the message not yet.
+#[derive(Debug)]
+pub struct Response {
+    /// The call it answers, or [`FATAL_CALL_ID`].
+    pub call_id: u32,
+    /// The message, or why there is none.
+    pub outcome: Result<Body, Exception>,
+}
+
+/// The message of a response and its cells.
+#[derive(Clone, Debug)]
+pub struct Body {
+    message: Bytes,
+    cells: Bytes,
+}
+
+impl Response {
+    /// Reads a frame. Everything shares the frame's bytes.
+    ///
+    /// # Errors
+    /// `Protocol` for a malformed envelope.
+    pub fn decode(mut frame: Bytes) -> Result<Self> {
+        let header: proto::ResponseHeader = take_delimited(&mut frame).and_then(decode_message)?;
+        let call_id = header.call_id.unwrap_or_default();
+        if let Some(exception) = header.exception {
+            return Ok(Self { call_id, outcome: Err(Exception::from_response(exception)) });
+        }
+        let message = take_delimited(&mut frame)?;
+        let block_len = header.cell_block_meta.and_then(|meta| meta.length).unwrap_or(0) as usize;
+        if block_len > frame.len() {
+            return Err(malformed(format!(
+                "cell block longer than its frame: len={block_len}, available={}",
+                frame.len()
+            )));
+        }
+        frame.truncate(block_len);
+        Ok(Self { call_id, outcome: Ok(Body { message, cells: frame }) })
+    }
+}
+
+impl Body {
+    /// The message, as the type that belongs to the call.
+    ///
+    /// # Errors
+    /// `Protocol` when the bytes are no such message.
+    pub fn message<M: Message + Default>(&self) -> Result<M> {
+        decode_message(self.message.clone())
+    }
+
+    /// The message, undecoded.
+    pub fn message_bytes(&self) -> &Bytes {
+        &self.message
+    }
+
+    /// The cells of the cell block, in the connection's codec.
+    pub fn cells(&self, codec: Option<CellCodec>) -> CellReader {
+        CellReader::new(codec.unwrap_or_default(), self.cells.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rowhouse_model::{CellKind, ErrorKind, Timestamp};
+
+    use super::*;
+
+    #[test]
+    fn the_registry_answer_is_apaches() {
+        // Recorded: a response with call id −1 and the cluster id.
+        let cluster_id = "0123456789abcdef0123456789abcdef0123";
+        let message = proto::GetConnectionRegistryResponse { cluster_id: cluster_id.into() };
+        let mut out = BytesMut::new();
+        encode_response(&mut out, FATAL_CALL_ID, &message, CellCodec::KeyValue, []).unwrap();
+        let expected =
+            [&b"\0\0\0\x2e\x06\x08\xff\xff\xff\xff\x0f\x26\x0a\x24"[..], cluster_id.as_bytes()];
+        assert_eq!(&out[..], expected.concat());
+    }
+
+    #[test]
+    fn cells_come_back() {
+        let cells = [1, 2, 3].map(|millis| {
+            let at = Timestamp::from_millis(millis).unwrap();
+            Cell::new("row", "cf", "q", at, CellKind::Put, "value").unwrap()
+        });
+        let mut out = BytesMut::new();
+        let message = proto::GetResponse::default();
+        encode_response(&mut out, 5, &message, CellCodec::KeyValue, &cells).unwrap();
+        let response = Response::decode(out.split_off(4).freeze()).unwrap();
+        assert_eq!(response.call_id, 5);
+        let body = response.outcome.unwrap();
+        assert_eq!(body.message::<proto::GetResponse>().unwrap(), message);
+        assert_eq!(body.cells(None).take_cells(3).unwrap(), cells);
+    }
+
+    #[test]
+    fn exceptions_come_back() {
+        let error = Error::new(ErrorKind::TableNotFound, "t");
+        let mut out = BytesMut::new();
+        encode_exception(&mut out, 5, &Exception::from(&error));
+        let response = Response::decode(out.split_off(4).freeze()).unwrap();
+        let read = response.outcome.unwrap_err().into_error();
+        assert_eq!((read.kind(), read.message()), (ErrorKind::TableNotFound, "t"));
+    }
+
+    proptest! {
+        #[test]
+        fn rubbish_never_panics(bytes: Vec<u8>) {
+            let _ = Response::decode(bytes.into());
+        }
+    }
+}

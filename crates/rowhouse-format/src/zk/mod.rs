@@ -1,0 +1,1 @@
+//! The ZooKeeper protocol, as far as HBase clients look (`docs/formats/zookeeper.md`).

@@ -65,7 +65,7 @@ impl Fault {
 /// let schema = KeySchema::parse("[blogger text]_[at millis digits desc]")?;
 /// let why = schema.decode(b"123_92233704").unwrap_err();
 /// assert_eq!(why.at, 4);
-/// assert_eq!(why.to_string(), "key does not fit: field `at` needs 19 bytes, 8 are left: at=4");
+/// assert_eq!(why.to_string(), "key does not fit: field `at`: needs 19 bytes, 8 are left: at=4");
 /// # Ok::<(), rowhouse_model::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]

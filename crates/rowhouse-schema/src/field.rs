@@ -2,9 +2,12 @@
 
 use std::fmt;
 
+use rowhouse_model::Result;
+
 use crate::encode::Codec;
 use crate::order::FieldOrder;
 use crate::time::TimeUnit;
+use crate::value::Value;
 
 /// The type of a field, as a template names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -109,6 +112,23 @@ impl Field {
     /// equal.
     pub fn order(&self) -> FieldOrder {
         self.order
+    }
+
+    /// The value that somebody wrote as plain text, on a command line for example: a text as it is, a
+    /// number, a time literal. For a time, a number is a count of the field's units, unless it has
+    /// four digits: then it is a year.
+    ///
+    /// ```
+    /// use rowhouse_schema::KeySchema;
+    ///
+    /// let schema = KeySchema::parse("[metric text]#[at millis digits 13]")?;
+    /// let metric = schema.fields()[0].parse_value("cpu")?;
+    /// let at = schema.fields()[1].parse_value("2015-03-02T21:12:37.685")?;
+    /// assert_eq!(schema.encode(&[("metric", metric), ("at", at)])?, "cpu#1425330757685");
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    pub fn parse_value(&self, text: &str) -> Result<Value> {
+        self.codec.read(text).map_err(|fault| fault.in_text(text))
     }
 
     /// How many bytes of a key the field takes, if that is always the same.

@@ -217,7 +217,7 @@ impl KeySchema {
                     let field = &self.fields()[*nth];
                     let (value, next) =
                         field.codec.decode(key, at).map_err(|NotFitting { at, why }| {
-                            NotFitting::new(at, format!("field `{}` {why}", field.name))
+                            NotFitting::new(at, format!("field `{}`: {why}", field.name))
                         })?;
                     values.push(value);
                     at = next;

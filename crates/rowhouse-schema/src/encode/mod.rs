@@ -4,11 +4,12 @@ mod number;
 mod string;
 mod text;
 
-use crate::error::NotFitting;
+use crate::error::{Fault, NotFitting};
 use crate::field::{FieldType, Modifiers};
+use crate::time::{TimeLiteral, TimeZone};
 use crate::value::Value;
 
-pub(crate) use number::Number;
+pub(crate) use number::{Number, integer, is_count};
 pub(crate) use string::Terminated;
 pub(crate) use text::{Text, TextEnd, ends_at_its_end};
 
@@ -53,6 +54,18 @@ impl Codec {
                 Ok(())
             }
             Self::Text(text) => text.encode(text_of(value)?, out),
+        }
+    }
+
+    /// The value that somebody wrote as plain text, without quotes.
+    pub(crate) fn read(&self, text: &str) -> Result<Value, Fault> {
+        let Self::Number(number) = self else { return Ok(text.into()) };
+        match integer(text) {
+            Some(count) if number.unit().is_none() || is_count(text) => Ok(count.into()),
+            _ if number.unit().is_some() => {
+                Ok(TimeLiteral::parse(text)?.instant(&TimeZone::UTC)?.into())
+            }
+            _ => Err(Fault::new(0, "expected a whole number")),
         }
     }
 

@@ -185,12 +185,16 @@ impl Number {
         let (min, max) = (self.min, self.max);
         match self.kind {
             Kind::Time(unit) if number < 0 => format!(
-                "a time before 1970 cannot be held, use i64 for a number of {}: value={value}, \
-                 number={number}",
+                "a time before 1970 cannot be held, use i64 for a number of {unit}: \
+                 value={value}, {unit}={number}",
+                unit = unit.word()
+            ),
+            Kind::Time(unit) => format!(
+                "value out of range: value={value}, {}={number}, min={min}, max={max}",
                 unit.word()
             ),
-            _ => {
-                format!("value out of range: value={value}, number={number}, min={min}, max={max}")
+            Kind::Unsigned | Kind::Signed => {
+                format!("value out of range: value={value}, min={min}, max={max}")
             }
         }
     }
@@ -199,4 +203,23 @@ impl Number {
 /// How many decimal digits a number has that is not negative.
 fn digits_of(number: i128) -> u8 {
     number.checked_ilog10().map_or(1, |log| log as u8 + 1)
+}
+
+/// Whether a bare word for a time is a count of its units: a year has four digits.
+pub(crate) fn is_count(word: &str) -> bool {
+    let digits = word.strip_prefix('-').unwrap_or(word);
+    digits.bytes().all(|c| c.is_ascii_digit()) && (digits.len() != 4 || digits != word)
+}
+
+/// A whole number; one that is too large for any domain becomes the largest there is.
+pub(crate) fn integer(word: &str) -> Option<i128> {
+    let (negative, digits) = match word.strip_prefix('-') {
+        Some(digits) => (true, digits),
+        None => (false, word.strip_prefix('+').unwrap_or(word)),
+    };
+    if digits.is_empty() || !digits.bytes().all(|c| c.is_ascii_digit()) {
+        return None;
+    }
+    let size = digits.parse().unwrap_or(i128::MAX);
+    Some(if negative { -size } else { size })
 }

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 use rowhouse_model::Error;
 
 use super::predicate::{Comparison, Condition, Constant, Literal, Predicate, Test};
-use crate::encode::{Codec, Number};
+use crate::encode::{Codec, Number, integer, is_count};
 use crate::error::Fault;
 use crate::field::Field;
 use crate::key::KeySchema;
@@ -368,23 +368,4 @@ fn point(number: &Number, time: Time) -> Point {
     let unit = number.unit().map_or(1, |unit| unit.nanos());
     let nanos = time.as_nanos();
     Point { floor: nanos.div_euclid(unit), exact: nanos.rem_euclid(unit) == 0 }
-}
-
-/// Whether a bare word on a time field is a count of its units: a year has four digits.
-fn is_count(word: &str) -> bool {
-    let digits = word.strip_prefix('-').unwrap_or(word);
-    digits.bytes().all(|c| c.is_ascii_digit()) && (digits.len() != 4 || digits != word)
-}
-
-/// A whole number; one that is too large for any domain becomes the largest there is.
-fn integer(word: &str) -> Option<i128> {
-    let (negative, digits) = match word.strip_prefix('-') {
-        Some(digits) => (true, digits),
-        None => (false, word.strip_prefix('+').unwrap_or(word)),
-    };
-    if digits.is_empty() || !digits.bytes().all(|c| c.is_ascii_digit()) {
-        return None;
-    }
-    let size = digits.parse().unwrap_or(i128::MAX);
-    Some(if negative { -size } else { size })
 }

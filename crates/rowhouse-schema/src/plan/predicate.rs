@@ -198,7 +198,8 @@ impl Constant {
 }
 
 impl fmt::Display for Predicate {
-    /// The query, so that parsing it gives the same predicate.
+    /// The query, so that parsing it asks the same. (Except that a number of four digits, given for a
+    /// time, reads as a year.)
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (nth, condition) in self.conditions.iter().enumerate() {
             write!(f, "{}{condition}", if nth == 0 { "" } else { " and " })?;

@@ -73,7 +73,7 @@ pub(super) fn text_keys(text: &Text, prefix: &[u8], test: &TextTest, limit: usiz
             Found::exact(vec![RowRange::prefix(&join(prefix, start, b""))])
         }
         (TextEnd::KeyEnd, TextTest::Compare(comparison, constant)) => {
-            Found::exact(vec![last_text_keys(prefix, *comparison, constant)])
+            Found::exact(last_text_keys(prefix, *comparison, constant).into_iter().collect())
         }
         (TextEnd::Literal(literal), TextTest::StartsWith(start)) => {
             starting_keys(prefix, literal, start)
@@ -100,16 +100,23 @@ pub(super) fn text_keys(text: &Text, prefix: &[u8], test: &TextTest, limit: usiz
 }
 
 /// A text that ends with its key is its own order.
-fn last_text_keys(prefix: &[u8], comparison: Comparison, constant: &str) -> RowRange {
+fn last_text_keys(prefix: &[u8], comparison: Comparison, constant: &str) -> Option<RowRange> {
     let all = RowRange::prefix(prefix);
     let this = RowRange::row(&join(prefix, constant, b""));
-    match comparison {
+    Some(match comparison {
         Comparison::Equal => this,
-        Comparison::Less => RowRange { start: all.start, stop: this.start },
+        Comparison::Less => return below(prefix, constant),
         Comparison::LessOrEqual => RowRange { start: all.start, stop: this.stop },
         Comparison::Greater => RowRange { start: this.stop, stop: all.stop },
         Comparison::GreaterOrEqual => RowRange { start: this.start, stop: all.stop },
-    }
+    })
+}
+
+/// The keys that begin with `prefix` and are less than it and the constant. Nothing if these have no
+/// bytes: as the end of a range that would stand for no end.
+fn below(prefix: &[u8], constant: &str) -> Option<RowRange> {
+    let stop = join(prefix, constant, b"");
+    (!stop.is_empty()).then(|| RowRange::new(prefix.to_vec(), stop))
 }
 
 /// The keys of the texts before a literal that begin with `start`: those that begin with its bytes,
@@ -149,7 +156,7 @@ impl Delimited<'_> {
             Comparison::Equal if self.is_value() => Found::exact(vec![equal()]),
             Comparison::Equal => Found::exact(vec![]),
             Comparison::Less | Comparison::LessOrEqual => {
-                strays.push(self.below());
+                strays.extend(below(self.prefix, self.constant));
                 if comparison == Comparison::LessOrEqual && self.is_value() {
                     strays.push(equal());
                 }
@@ -189,10 +196,6 @@ impl Delimited<'_> {
             Comparison::Less | Comparison::LessOrEqual => RowRange::prefix(self.prefix),
             Comparison::Greater | Comparison::GreaterOrEqual => self.above(),
         })
-    }
-
-    fn below(&self) -> RowRange {
-        RowRange::new(self.prefix.to_vec(), join(self.prefix, self.constant, b""))
     }
 
     fn above(&self) -> RowRange {

@@ -1,5 +1,7 @@
 //! The walk through a template, from the left, pinning bytes as long as the query allows.
 
+use std::ops::Range;
+
 use rowhouse_model::{Bytes, ROW_LEN_MAX, RowRange};
 
 use super::RANGES_MAX;
@@ -57,9 +59,11 @@ struct Walk<'a> {
     wanted: &'a [Option<Wanted>],
     /// The bytes that are pinned so far, one way for each combination of values.
     prefixes: Vec<Vec<u8>>,
-    /// A pinned text whose end is found from the key's end: longer texts begin with the same bytes,
-    /// so it has to be checked, unless all the rest is pinned too.
-    uncertain: Option<usize>,
+    /// Where the fields begin that have to be checked although bytes were pinned for them: at a text
+    /// whose end is found from the key's end. Longer texts begin with the same bytes, so the text
+    /// itself has to be checked, unless all the rest is pinned too; and where there are several such texts,
+    /// a key of one may lie in the range of another, so the rest has to be checked as well.
+    uncertain: Option<Range<usize>>,
     walked: Walked,
 }
 
@@ -147,7 +151,8 @@ impl Walk<'_> {
     fn pin_texts(&mut self, at: usize, list: &[String]) -> Next {
         let codec = &self.schema.fields()[at].codec;
         if matches!(codec, Codec::Text(text) if matches!(text.end, TextEnd::Before(_))) {
-            self.uncertain = Some(at);
+            let end = if list.len() > 1 { self.wanted.len() } else { at + 1 };
+            self.uncertain = Some(at..end);
         }
         // What cannot be encoded was taken from the list when it was closed.
         let bytes = list.iter().filter_map(|text| {
@@ -216,7 +221,7 @@ impl Walk<'_> {
         // Where no key goes on behind another, neighbours make one range.
         let alone = last_is_text || self.uncertain.is_some();
         self.uncertain = None;
-        let keys = self.prefixes.iter();
+        let keys = self.prefixes.iter().filter(|key| !key.is_empty());
         if alone {
             self.walked.ranges = normalize(keys.map(|key| RowRange::row(key)).collect());
             return;
@@ -243,10 +248,10 @@ impl Walk<'_> {
 
     fn finish(mut self) -> Walked {
         let mut walked = self.walked;
-        if let Some(at) = self.uncertain.take()
-            && !walked.residual.contains(&at)
-        {
-            walked.residual.insert(0, at);
+        if let Some(fields) = self.uncertain.take() {
+            walked.residual.extend(fields.filter(|&at| self.wanted[at].is_some()));
+            walked.residual.sort_unstable();
+            walked.residual.dedup();
         }
         if walked.ranges.len() > RANGES_MAX {
             walked.ranges = coarsen(walked.ranges, RANGES_MAX);

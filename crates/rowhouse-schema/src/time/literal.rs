@@ -88,7 +88,8 @@ impl TimeLiteral {
 impl Day {
     /// The date, moved by whole cycles of 400 years if jiff's calendar ends before it or near it.
     fn to_date(self) -> Result<(Date, i64), jiff::Error> {
-        let cycles = if self.year > 9000 { (self.year - 2000) / 400 } else { 0 };
+        let far = !(0..=9000).contains(&self.year);
+        let cycles = if far { (self.year - 2000).div_euclid(400) } else { 0 };
         // Between 0 and 9000, so it fits.
         let year = (self.year - 400 * cycles) as i16;
         Ok((Date::new(year, self.month, self.day)?, cycles))
@@ -114,8 +115,13 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     fn date(&mut self) -> Result<TimeLiteral, Fault> {
-        let year =
-            if self.skip("+") { self.run(5, 9, "a year")? } else { self.run(4, 4, "a year")? };
+        let year = if self.skip("+") {
+            self.run(5, 12, "a year")?
+        } else if self.skip("-") {
+            -self.run(5, 12, "a year")?
+        } else {
+            self.run(4, 4, "a year")?
+        };
         let mut literal = TimeLiteral {
             day: Day { year, month: 1, day: 1 },
             second: 0,
@@ -206,7 +212,7 @@ impl Reader<'_> {
             return Err(self.expected(&format!("{what} of {digits} digits")));
         }
         self.at += len;
-        // At most nine digits.
+        // At most twelve digits.
         Ok(rest[..len].bytes().fold(0, |number, digit| number * 10 + i64::from(digit - b'0')))
     }
 

@@ -1,0 +1,323 @@
+//! Keys as they stand in other people's tables. The bytes come from the Java expressions in the
+//! comments, run by Java 17, with HBase's `Bytes.toBytes(long)` for `bytes`.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use expect_test::{Expect, expect};
+use rowhouse_model::escape;
+use rowhouse_schema::{KeySchema, Predicate, Time, Value};
+
+/// The key of these values is this one, and reads back as them.
+fn check<const N: usize>(template: &str, values: [(&str, Value); N], key: &str) {
+    let schema = KeySchema::parse(template).unwrap();
+    let encoded = schema.encode(&values).unwrap();
+    assert_eq!(escape(&encoded), key, "{template}");
+    let decoded = schema.decode(&encoded).unwrap();
+    assert_eq!(decoded.encode().unwrap(), encoded, "{template}");
+    let again = values.map(|(name, _)| (name, decoded[name].clone()));
+    assert_eq!(schema.encode(&again).unwrap(), encoded, "{template}");
+}
+
+fn plan(template: &str, query: &str, expected: Expect) {
+    let schema = KeySchema::parse(template).unwrap();
+    let predicate = Predicate::parse(query).unwrap();
+    expected.assert_eq(&schema.plan(&predicate).unwrap().to_string());
+}
+
+/// 2022-12-01T00:00:00.000Z
+const DECEMBER: i64 = 1_669_852_800_000;
+/// 2023-01-01T00:00:00.000Z
+const JANUARY: i64 = 1_672_531_200_000;
+
+const POSTS: &str = "[blogger text]_[at millis digits desc]";
+
+#[test]
+fn posts_of_a_blogger_newest_first() {
+    let post = |at: i64| [("blogger", "123".into()), ("at", Time::from_millis(at).into())];
+    // "123_" + (Long.MAX_VALUE - ts)
+    check(POSTS, post(DECEMBER - 1), "123_9223370367001975808");
+    check(POSTS, post(DECEMBER), "123_9223370367001975807");
+    check(POSTS, post(JANUARY - 1), "123_9223370364323575808");
+    check(POSTS, post(JANUARY), "123_9223370364323575807");
+    check(POSTS, post(0), "123_9223372036854775807");
+    // The greatest time whose text has nineteen digits.
+    check(POSTS, post(8_223_372_036_854_775_807), "123_1000000000000000000");
+    let schema = KeySchema::parse(POSTS).unwrap();
+    let beyond = schema.encode(&post(8_223_372_036_854_775_808)).unwrap_err();
+    assert_eq!(
+        beyond.to_string(),
+        "field `at`: value out of range: value=+260590256-02-14T05:26:15.808Z, \
+         millis=8223372036854775808, min=0, max=8223372036854775807"
+    );
+}
+
+#[test]
+fn posts_of_december_2022() {
+    let query = "blogger = '123' and at during 2022-12";
+    plan(
+        POSTS,
+        query,
+        expect![[r#"
+        ranges: 1
+          [123_9223370364323575808, 123_9223370367001975808)
+        residual: none, the ranges are exact
+        order: blogger ascending, at descending (newest first)
+    "#]],
+    );
+    let schema = KeySchema::parse(POSTS).unwrap();
+    let plan = schema.plan(&Predicate::parse(query).unwrap()).unwrap();
+    let covers = |at: i64| {
+        let key = schema.encode(&[("blogger", "123".into()), ("at", at.into())]).unwrap();
+        plan.ranges()[0].contains(&key)
+    };
+    assert!(!covers(DECEMBER - 1));
+    assert!(covers(DECEMBER));
+    assert!(covers(JANUARY - 1));
+    assert!(!covers(JANUARY));
+    let stop = schema.encode(&[("blogger", "1234".into()), ("at", DECEMBER.into())]).unwrap();
+    assert!(!plan.ranges()[0].contains(&stop));
+}
+
+#[test]
+fn names_without_a_delimiter_are_told_apart_by_length() {
+    let template = "[blogger text][at millis digits desc]";
+    // "CSDN_1" + (Long.MAX_VALUE - ts)
+    check(
+        template,
+        [("blogger", "CSDN_1".into()), ("at", DECEMBER.into())],
+        "CSDN_19223370367001975807",
+    );
+    plan(
+        template,
+        "blogger = 'CSDN_1' and at during 2022-12",
+        expect![[r#"
+        ranges: 1
+          [CSDN_19223370364323575808, CSDN_19223370367001975808)
+        residual: blogger = 'CSDN_1'
+        order: blogger ascending, at descending (newest first)
+    "#]],
+    );
+    plan(
+        template,
+        "blogger = 'CSDN_1' and at = 2022-12-01",
+        expect![[r#"
+        ranges: 1
+          row CSDN_19223370367001975807
+        residual: none, the ranges are exact
+        order: blogger ascending, at descending (newest first)
+    "#]],
+    );
+    plan(
+        template,
+        "blogger >= 'CSDN_1'",
+        expect![[r#"
+        ranges: 1
+          [CSDN_1, …)
+        residual: blogger >= 'CSDN_1'
+        order: by the bytes of the key
+    "#]],
+    );
+    plan(
+        template,
+        "blogger < 'CSDN_1'",
+        expect![[r#"
+        ranges: 1
+          […, …)
+        residual: blogger < 'CSDN_1'
+        order: by the bytes of the key
+    "#]],
+    );
+    plan(
+        template,
+        "blogger starts with 'CSDN_'",
+        expect![[r#"
+        ranges: 1
+          [CSDN_, CSDN`)
+        residual: blogger starts with 'CSDN_'
+        order: by the bytes of the key
+    "#]],
+    );
+}
+
+#[test]
+fn metrics() {
+    let template = "[metric text]#[at millis digits 13]";
+    // "cpu" + "#" + 1425330757685L
+    let at = |at: i64| ("at", at.into());
+    check(template, [("metric", "cpu".into()), at(1425330757685)], "cpu#1425330757685");
+    check(template, [("metric", "memusage".into()), at(1423523569918)], "memusage#1423523569918");
+    // String.format("%013d", 42)
+    check(template, [("metric", "cpu".into()), at(42)], "cpu#0000000000042");
+    plan(
+        template,
+        "metric = 'cpu' and at >= 2015-03-02T21:12 and at < 2015-03-02T22",
+        expect![[r#"
+            ranges: 1
+              [cpu#1425330720000, cpu#1425333600000)
+            residual: none, the ranges are exact
+            order: metric ascending, at ascending
+        "#]],
+    );
+    plan(
+        template,
+        "metric < 'cpu$x'",
+        expect![[r#"
+        ranges: 1
+          […, cpu$x)
+        residual: none, the ranges are exact
+        order: metric ascending as stored, at ascending
+    "#]],
+    );
+    plan(
+        template,
+        "metric >= 'cpu$x'",
+        expect![[r#"
+        ranges: 1
+          [cpu$x, …)
+        residual: none, the ranges are exact
+        order: metric ascending as stored, at ascending
+    "#]],
+    );
+    plan(
+        template,
+        "metric starts with 'cpu'",
+        expect![[r#"
+        ranges: 1
+          [cpu, cpv)
+        residual: none, the ranges are exact
+        order: metric ascending as stored, at ascending
+    "#]],
+    );
+    plan(
+        template,
+        "at during 2015-03",
+        expect![[r#"
+        ranges: 1
+          […, …)
+        residual: at during 2015-03
+        order: metric ascending as stored, at ascending
+    "#]],
+    );
+
+    let reversed = "[at millis digits 13]#[metric text]";
+    check(reversed, [at(1425330757685), ("metric", "cpu".into())], "1425330757685#cpu");
+    plan(
+        reversed,
+        "at during 2015-03-02 and metric = 'cpu'",
+        expect![[r#"
+        ranges: 1
+          [1425254400000, 1425340800000)
+        residual: metric = 'cpu'
+        order: at ascending, metric ascending
+    "#]],
+    );
+    plan(
+        reversed,
+        "at = 1425330757685 and metric > 'cpu'",
+        expect![[r#"
+        ranges: 1
+          [1425330757685#cpu\x00, 1425330757685$)
+        residual: none, the ranges are exact
+        order: at ascending, metric ascending
+    "#]],
+    );
+    plan(
+        reversed,
+        "at = 1425330757685 and metric <= 'cpu'",
+        expect![[r#"
+        ranges: 1
+          [1425330757685#, 1425330757685#cpu\x00)
+        residual: none, the ranges are exact
+        order: at ascending, metric ascending
+    "#]],
+    );
+}
+
+#[test]
+fn numbers_in_binary() {
+    let at = || ("at", Value::from(DECEMBER));
+    // "bob" + bytes(Long.MAX_VALUE - ts)
+    check(
+        "[user text][at millis desc]",
+        [("user", "bob".into()), at()],
+        r"bob\x7F\xFF\xFE{5\x04[\xFF",
+    );
+    // bytes(ts)
+    check("[at millis]", [at()], r"\x00\x00\x01\x84\xCA\xFB\xA4\x00");
+    // bytes((int) (ts / 1000)), as an unsigned number
+    let december = || ("at", Value::from("2022-12-01"));
+    check("[at seconds 4]", [december()], r"c\x87\xEE\x80");
+    check("[at seconds 4]", [("at", "2100-01-01".into())], r"\xF4\x86W\x00");
+    // String.format("%020d", Long.MAX_VALUE - ts)
+    check("[at millis digits 20 desc]", [at()], "09223370367001975807");
+    // String.format("%010d", 0xFFFFFFFFL - 7)
+    check("[n u32 digits desc]", [("n", 7.into())], "4294967288");
+    // bytes(Long.MIN_VALUE ^ -5)
+    check("[n i64]", [("n", (-5).into())], r"\x7F\xFF\xFF\xFF\xFF\xFF\xFF\xFB");
+    // bytes(~7)
+    check("[n u64 desc]", [("n", 7.into())], r"\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xF8");
+    check("[n u24][m i8 desc]", [("n", 66051.into()), ("m", (-128).into())], r"\x01\x02\x03\xFF");
+    // Nines complement.
+    check("[n digits 4 desc]", [("n", 1.into())], "9998");
+    check("[at millis digits 13 desc]", [("at", 1425330757685_i64.into())], "8574669242314");
+}
+
+#[test]
+fn strings_end_by_themselves() {
+    let template = "[user string][at millis desc]";
+    let at = || ("at", Value::from(DECEMBER));
+    check(template, [("user", "bob".into()), at()], r"bob\x00\x01\x7F\xFF\xFE{5\x04[\xFF");
+    check("[user string]", [("user", "a\0b".into())], r"a\x00\xFFb\x00\x01");
+    check("[user string desc]", [("user", "a\0".into())], r"\x9E\xFF\x00\xFF\xFE");
+    plan(
+        template,
+        "user = 'bob' and at during 2022-12",
+        expect![[r#"
+        ranges: 1
+          [bob\x00\x01\x7F\xFF\xFEz\x95_8\x00, bob\x00\x01\x7F\xFF\xFE{5\x04\x5C\x00)
+        residual: none, the ranges are exact
+        order: user ascending, at descending (newest first)
+    "#]],
+    );
+    plan(
+        template,
+        "user in ('bob', 'al') and at >= 2022-12-01",
+        expect![[r#"
+        ranges: 2
+          [al\x00\x01, al\x00\x01\x7F\xFF\xFE{5\x04\x5C\x00)
+          [bob\x00\x01, bob\x00\x01\x7F\xFF\xFE{5\x04\x5C\x00)
+        residual: none, the ranges are exact
+        order: user ascending, at descending (newest first)
+    "#]],
+    );
+    plan(
+        template,
+        "user > 'bob'",
+        expect![[r#"
+        ranges: 1
+          [bob\x00\x02, …)
+        residual: none, the ranges are exact
+        order: user ascending, at descending (newest first)
+    "#]],
+    );
+    plan(
+        "[user string desc]-[n u8]",
+        "user > 'bob'",
+        expect![[r#"
+        ranges: 1
+          […, \x9D\x90\x9D\xFF\xFE)
+        residual: none, the ranges are exact
+        order: user descending, n ascending
+    "#]],
+    );
+    plan(
+        "[user string desc]-[n u8]",
+        "user starts with 'bo'",
+        expect![[r#"
+        ranges: 1
+          [\x9D\x90, \x9D\x91)
+        residual: none, the ranges are exact
+        order: user descending, n ascending
+    "#]],
+    );
+}

@@ -1,0 +1,524 @@
+//! What a template may say, and what it is told when it says something else.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use expect_test::{Expect, expect};
+use rowhouse_model::ErrorKind;
+use rowhouse_schema::{KeySchema, Value};
+
+fn check(template: &str, expected: Expect) {
+    let text = match KeySchema::parse(template) {
+        Ok(schema) => schema.to_string(),
+        Err(error) => error.to_string(),
+    };
+    expected.assert_eq(&text);
+}
+
+#[test]
+fn literals_print_as_plainly_as_they_can() {
+    check(r"\x41b[n u8]\x20\[\]\\-\xff\xE5\x88\x86é", expect![[r#"Ab[n u8]\x20\[\]\\-\xFF分é"#]]);
+    check(r"[n u8]\xE3\x80\x80", expect![[r#"[n u8]\xE3\x80\x80"#]]);
+}
+
+#[test]
+fn mistakes_are_pointed_at() {
+    check(
+        "",
+        expect![[r#"
+            expected a field such as [user string]: offset=0
+  
+              ^"#]],
+    );
+    check(
+        "abc",
+        expect![[r#"
+        expected a field such as [user string]: offset=3
+          abc
+             ^"#]],
+    );
+    check(
+        "[user string",
+        expect![[r#"
+        this `[` is never closed; a literal bracket is \[: offset=0
+          [user string
+          ^"#]],
+    );
+    check(
+        "[user [at millis]",
+        expect![[r#"
+        expected `]` before the next `[`: offset=6
+          [user [at millis]
+                ^"#]],
+    );
+    check(
+        "user]",
+        expect![[r#"
+        this `]` closes nothing; a literal bracket is \]: offset=4
+          user]
+              ^"#]],
+    );
+    check(
+        "a b[n u8]",
+        expect![[r#"
+        white space in a literal must be escaped; write \x20: offset=1
+          a b[n u8]
+           ^"#]],
+    );
+    check(
+        r"a\q[n u8]",
+        expect![[r#"
+        expected \[, \], \\ or \xHH: offset=1
+          a\q[n u8]
+           ^"#]],
+    );
+    check(
+        r"a\x4[n u8]",
+        expect![[r#"
+        expected two hex digits behind \x: offset=1
+          a\x4[n u8]
+           ^"#]],
+    );
+    check(
+        "[]",
+        expect![[r#"
+        expected a name and a type; for example [user string]: offset=1
+          []
+           ^"#]],
+    );
+    check(
+        "[user]",
+        expect![[r#"
+        expected a type behind `user`; for example [user string]: offset=5
+          [user]
+               ^"#]],
+    );
+    check(
+        "[string]",
+        expect![[r#"
+        expected a name before the type; for example [id string]: offset=1
+          [string]
+           ^"#]],
+    );
+    check(
+        "[user  string]",
+        expect![[r#"
+        a space too many: offset=6
+          [user  string]
+                ^"#]],
+    );
+    check(
+        "[user string ]",
+        expect![[r#"
+        a space too many: offset=12
+          [user string ]
+                      ^"#]],
+    );
+    check(
+        "[ user string]",
+        expect![[r#"
+        a space too many: offset=1
+          [ user string]
+           ^"#]],
+    );
+    check(
+        "[1user string]",
+        expect![[r#"
+        `1user` is not a name; a name has letters, digits and _, and does not begin with a digit: offset=1
+          [1user string]
+           ^"#]],
+    );
+    check(
+        "[us-er string]",
+        expect![[r#"
+        `us-er` is not a name; a name has letters, digits and _, and does not begin with a digit: offset=3
+          [us-er string]
+             ^"#]],
+    );
+    check(
+        "[a u8][a u8]",
+        expect![[r#"
+        the name `a` is used twice: offset=7
+          [a u8][a u8]
+                 ^"#]],
+    );
+    check(
+        "分_[at mills desc]",
+        expect![[r#"
+        unknown type `mills`; did you mean `millis`?: offset=6
+          分_[at mills desc]
+                ^"#]],
+    );
+    check(
+        "[at timestamp]",
+        expect![[r#"
+        unknown type `timestamp`; did you mean `millis`?: offset=4
+          [at timestamp]
+              ^"#]],
+    );
+    check(
+        "[at Millis]",
+        expect![[r#"
+        unknown type `Millis`; did you mean `millis`?: offset=4
+          [at Millis]
+              ^"#]],
+    );
+    check(
+        "[n u128]",
+        expect![[r#"
+        unknown type `u128`; text, string, u8…u64, i8…i64, millis, seconds, digits N are types: offset=3
+          [n u128]
+             ^"#]],
+    );
+    check(
+        "[n long]",
+        expect![[r#"
+        unknown type `long`; did you mean `i64` (or `u64`)?: offset=3
+          [n long]
+             ^"#]],
+    );
+    check(
+        "[n quux]",
+        expect![[r#"
+        unknown type `quux`; text, string, u8…u64, i8…i64, millis, seconds, digits N are types: offset=3
+          [n quux]
+             ^"#]],
+    );
+    check(
+        "[n desc]",
+        expect![[r#"
+        expected a type before `desc`: offset=3
+          [n desc]
+             ^"#]],
+    );
+    check(
+        "[n u8 dsec]",
+        expect![[r#"
+        unknown modifier `dsec`; did you mean `desc`?: offset=6
+          [n u8 dsec]
+                ^"#]],
+    );
+    check(
+        "[n u8 asc]",
+        expect![[r#"
+        unknown modifier `asc`; ascending needs no word, leave it out: offset=6
+          [n u8 asc]
+                ^"#]],
+    );
+    check(
+        "[n u8 text]",
+        expect![[r#"
+        the field has a type already, `text` is another: offset=6
+          [n u8 text]
+                ^"#]],
+    );
+    check(
+        "[n u8 desc desc]",
+        expect![[r#"
+        `desc` is written twice: offset=11
+          [n u8 desc desc]
+                     ^"#]],
+    );
+    check(
+        "[n u8 desc digits]",
+        expect![[r#"
+        `digits` stands before `desc`: offset=11
+          [n u8 desc digits]
+                     ^"#]],
+    );
+    check(
+        "[n u8 digits digits]",
+        expect![[r#"
+        `digits` is written twice: offset=13
+          [n u8 digits digits]
+                       ^"#]],
+    );
+    check(
+        "[n u8 digits 39]",
+        expect![[r#"
+        expected 1 to 38 digits, not 39: offset=13
+          [n u8 digits 39]
+                       ^"#]],
+    );
+    check(
+        "[n digits]",
+        expect![[r#"
+        expected `digits N`, how many digits there are: offset=3
+          [n digits]
+             ^"#]],
+    );
+    check(
+        "[n digits 0]",
+        expect![[r#"
+        expected 1 to 38 digits, not 0: offset=10
+          [n digits 0]
+                    ^"#]],
+    );
+    check(
+        "[n digits 5 digits]",
+        expect![[r#"
+        the type is `digits` already: offset=12
+          [n digits 5 digits]
+                      ^"#]],
+    );
+    check(
+        "[n i32 digits]",
+        expect![[r#"
+        digits have no sign, and a sign would break the order; use u32: offset=7
+          [n i32 digits]
+                 ^"#]],
+    );
+    check(
+        "[n string digits]",
+        expect![[r#"
+        only numbers and times are written as digits; for a number as text use the type `digits N`: offset=10
+          [n string digits]
+                    ^"#]],
+    );
+    check(
+        "[at millis 13]",
+        expect![[r#"
+        `millis` takes no number; for decimal text write `millis digits 13`: offset=11
+          [at millis 13]
+                     ^"#]],
+    );
+    check(
+        "[at seconds 5]",
+        expect![[r#"
+        `seconds` has eight bytes, or four: `seconds 4`; for decimal text write `seconds digits 10`: offset=12
+          [at seconds 5]
+                      ^"#]],
+    );
+    check(
+        "[user 8]",
+        expect![[r#"
+        expected a type behind `user`, not a number; for example [user digits 8]: offset=6
+          [user 8]
+                ^"#]],
+    );
+    check(
+        "[bukcet 16 of user]",
+        expect![[r#"
+        unknown computed field `bukcet`; did you mean `bucket`?: offset=1
+          [bukcet 16 of user]
+           ^"#]],
+    );
+    check(
+        "[user text desc]",
+        expect![[r#"
+        `text` has no descending order, its end is not stored; use string, or text N: offset=11
+          [user text desc]
+                     ^"#]],
+    );
+    check(
+        "[user text][name string]",
+        expect![[r#"
+        `user` has no end: behind a text stand the end of the key, a literal, or only fields of fixed width, and `name string` has none; use [user string], or put a literal such as _ behind it: offset=1
+          [user text][name string]
+           ^"#]],
+    );
+    check(
+        "[user text][name text]",
+        expect![[r#"
+        `user` has no end: behind a text stand the end of the key, a literal, or only fields of fixed width, and `name text` has none; use [user string], or put a literal such as _ behind it: offset=1
+          [user text][name text]
+           ^"#]],
+    );
+}
+
+#[test]
+fn words_of_the_language_that_are_not_supported_yet_are_named() {
+    let fields = [
+        "d date",
+        "d ymd",
+        "d ymdhm",
+        "d ymdhms",
+        "f f32",
+        "f f64",
+        "b bool",
+        "u uuid",
+        "b bytes 4",
+        "e enum(a,b=7)",
+        "h hex 8",
+        "t text 8",
+        "t text 8 pad x",
+        "b blob",
+        "h domain",
+        "d decimal",
+        "r repeat(u24 u24)",
+        "n java.long",
+        "n java.int",
+        "n phoenix.varchar",
+        "n ordered.string",
+        "n tuple.int",
+        "at seconds 4 floor 1h",
+        "n u8 hex",
+        "p digits 11 reverse",
+        "u text md5 4 hex",
+        "u string sha1",
+        "u string sha256 4",
+        "u string xxh3 2",
+        "u string murmur3 2",
+        "u u8 crc32",
+        "u u64 java.hashcode 4",
+        "n u8 null first",
+        "n u8 desc null last",
+        "bucket 16 of user",
+        "bucket 16",
+        "hash 16 of id by md5",
+        "salt 4 a-d",
+        "d:subject string",
+    ];
+    for field in fields {
+        let error = KeySchema::parse(&format!("[{field}]")).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported, "{field}: {error}");
+    }
+    check(
+        "[bucket 16 of user][user string][at millis desc]",
+        expect![[r#"
+        `bucket` is not supported yet by this version of rowhouse: offset=1
+          [bucket 16 of user][user string][at millis desc]
+           ^"#]],
+    );
+    check(
+        "[user text 8]-[n u8]",
+        expect![[r#"
+        `text 8` is not supported yet by this version of rowhouse; `text` without a length is, and so is `string`: offset=6
+          [user text 8]-[n u8]
+                ^"#]],
+    );
+    check(
+        "[phone digits 11 reverse]",
+        expect![[r#"
+        `reverse` is not supported yet by this version of rowhouse: offset=17
+          [phone digits 11 reverse]
+                           ^"#]],
+    );
+}
+
+#[test]
+fn values_are_refused_by_name() {
+    let check = |template: &str, value: Value, expected: Expect| {
+        let schema = KeySchema::parse(template).unwrap();
+        expected.assert_eq(&schema.encode(&[("f", value)]).unwrap_err().to_string());
+    };
+    check(
+        "[f text]_",
+        "a_b".into(),
+        expect![
+            "field `f`: a value cannot hold the literal behind the field, it would end there: value='a_b', literal=_"
+        ],
+    );
+    check("[f text]", "".into(), expect!["row key must not be empty"]);
+    check("[f text]", "a".repeat(32_768).into(), expect!["row key too long: len=32768, max=32767"]);
+    check("[f text]", 7.into(), expect!["field `f`: takes a text, not the number 7"]);
+    check(
+        "[f millis]",
+        (-1).into(),
+        expect![
+            "field `f`: a time before 1970 cannot be held, use i64 for a number of millis: value=-1, millis=-1"
+        ],
+    );
+    check(
+        "[f millis]",
+        "1969-12-31".into(),
+        expect![
+            "field `f`: a time before 1970 cannot be held, use i64 for a number of millis: value=1969-12-31, millis=-86400000"
+        ],
+    );
+    check(
+        "[f millis]",
+        "2022-12-01T00:00:00.0001".into(),
+        expect!["field `f`: holds millis, the value is finer: value=2022-12-01T00:00:00.000100Z"],
+    );
+    check(
+        "[f millis]",
+        "yesterday".into(),
+        expect![[r#"
+        field `f`: expected a year of 4 digits: offset=0
+          yesterday
+          ^"#]],
+    );
+    check(
+        "[f u8]",
+        256.into(),
+        expect!["field `f`: value out of range: value=256, min=0, max=255"],
+    );
+    check("[f u8]", "7".into(), expect!["field `f`: takes a number, not the text '7'"]);
+    check(
+        "[f u16 digits 2]",
+        100.into(),
+        expect!["field `f`: value out of range: value=100, min=0, max=99"],
+    );
+    check(
+        "[f digits 3]",
+        u128::MAX.into(),
+        expect![
+            "field `f`: value out of range: value=340282366920938463463374607431768211455, min=0, max=999"
+        ],
+    );
+    let schema = KeySchema::parse("[user string][n u8]").unwrap();
+    expect!["field `n`: no value given"]
+        .assert_eq(&schema.encode(&[("user", "a".into())]).unwrap_err().to_string());
+    expect!["the key has no field `usr`; did you mean `user`?"]
+        .assert_eq(&schema.encode(&[("usr", "a".into())]).unwrap_err().to_string());
+    expect!["field `n`: given twice"]
+        .assert_eq(&schema.encode(&[("n", 1.into()), ("n", 1.into())]).unwrap_err().to_string());
+}
+
+#[test]
+fn keys_that_do_not_fit_say_where() {
+    let check = |template: &str, key: &[u8], expected: Expect| {
+        let schema = KeySchema::parse(template).unwrap();
+        expected.assert_eq(&schema.decode(key).unwrap_err().to_string());
+    };
+    check("[f text]", b"", expect!["key does not fit: a row key is never empty: at=0"]);
+    check("[f text]", b"a\xffb", expect!["key does not fit: field `f`: not UTF-8: at=1"]);
+    check(
+        "[f text]_[n u8]",
+        b"abc",
+        expect!["key does not fit: field `f`: the literal `_` is missing: at=3"],
+    );
+    check(
+        "[f text]_[n u8]",
+        b"abc_",
+        expect!["key does not fit: field `n`: needs 1 bytes, 0 are left: at=4"],
+    );
+    check(
+        "[f text]_[n u8]",
+        b"abc_de",
+        expect!["key does not fit: the key goes on behind its last field: at=5"],
+    );
+    check(
+        "[f text][n u16]",
+        b"a",
+        expect!["key does not fit: field `f`: 2 bytes must follow, 1 are left: at=0"],
+    );
+    check("x-[f string]", b"y-", expect!["key does not fit: expected the literal `x-`: at=0"]);
+    check(
+        "[f string]",
+        b"ab",
+        expect!["key does not fit: field `f`: the string's terminator is missing: at=2"],
+    );
+    check(
+        "[f string]",
+        b"ab\0x",
+        expect!["key does not fit: field `f`: neither an escaped zero nor a terminator: at=3"],
+    );
+    check(
+        "[f millis]",
+        b"\xff\0\0\0\0\0\0\0",
+        expect![[
+            r#"key does not fit: field `f`: \xFF\x00\x00\x00\x00\x00\x00\x00 is no value of the field: at=0"#
+        ]],
+    );
+    check(
+        "[f digits 3]",
+        b"12x",
+        expect!["key does not fit: field `f`: 12x is not 3 digits: at=0"],
+    );
+    check(
+        "[f u8 digits]",
+        b"300",
+        expect!["key does not fit: field `f`: 300 is no value of the field: at=0"],
+    );
+}

@@ -1,0 +1,637 @@
+//! What a plan says, case by case.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use expect_test::{Expect, expect};
+use rowhouse_schema::{KeySchema, Predicate, RANGES_MAX, TimeZone};
+
+fn check(template: &str, query: &str, expected: Expect) {
+    let schema = KeySchema::parse(template).unwrap();
+    let plan = Predicate::parse(query).and_then(|predicate| schema.plan(&predicate));
+    expected.assert_eq(&plan.map_or_else(|error| error.to_string(), |plan| plan.to_string()));
+}
+
+#[test]
+fn neighbours_make_one_range() {
+    check(
+        "[n u8][m u8]",
+        "n in (3, 1, 2, 7, 7)",
+        expect![[r#"
+        ranges: 2
+          [\x01, \x04)
+          [\x07, \x08)
+        residual: none, the ranges are exact
+        order: n ascending, m ascending
+    "#]],
+    );
+    check(
+        "[n u8]",
+        "n in (1, 2, 4)",
+        expect![[r#"
+        ranges: 2
+          [\x01, \x03)
+          row \x04
+        residual: none, the ranges are exact
+        order: n ascending
+    "#]],
+    );
+    check(
+        "[n digits 3]",
+        "n in (8, 9, 10)",
+        expect![[r#"
+        ranges: 1
+          [008, 011)
+        residual: none, the ranges are exact
+        order: n ascending
+    "#]],
+    );
+    check(
+        "[n u8]",
+        "n >= 5 and n <= 5",
+        expect![[r#"
+        ranges: 1
+          row \x05
+        residual: none, the ranges are exact
+        order: n ascending
+    "#]],
+    );
+    check(
+        "[n u8 desc]",
+        "n > 200",
+        expect![[r#"
+        ranges: 1
+          […, 7)
+        residual: none, the ranges are exact
+        order: n descending
+    "#]],
+    );
+}
+
+#[test]
+fn constants_outside_the_domain_clamp() {
+    check(
+        "[n u8][m u8]",
+        "n < 300",
+        expect![[r#"
+        ranges: 1
+          […, …)
+        residual: none, the ranges are exact
+        order: n ascending, m ascending
+    "#]],
+    );
+    check(
+        "[n u8][m u8]",
+        "n > 300 and m = 1",
+        expect![[r#"
+        ranges: none, no row can match
+        residual: none, the ranges are exact
+        order: n ascending, m ascending
+    "#]],
+    );
+    check(
+        "x[n u8]",
+        "n > -1",
+        expect![[r#"
+        ranges: 1
+          [x, y)
+        residual: none, the ranges are exact
+        order: n ascending
+    "#]],
+    );
+    check(
+        "[n u8]",
+        "n = 300",
+        expect![[r#"
+        ranges: none, no row can match
+        residual: none, the ranges are exact
+        order: n ascending
+    "#]],
+    );
+    check(
+        "[n u64]",
+        "n < 123456789012345678901234567890123456789012345678901234567890",
+        expect![[r#"
+            ranges: 1
+              […, …)
+            residual: none, the ranges are exact
+            order: n ascending
+        "#]],
+    );
+    check(
+        "[at millis]",
+        "at > 1960",
+        expect![[r#"
+        ranges: 1
+          […, …)
+        residual: none, the ranges are exact
+        order: at ascending
+    "#]],
+    );
+    check(
+        "[at millis]",
+        "at < 1960",
+        expect![[r#"
+        ranges: none, no row can match
+        residual: none, the ranges are exact
+        order: at ascending
+    "#]],
+    );
+    check(
+        "[at seconds 4]",
+        "at < 2200",
+        expect![[r#"
+        ranges: 1
+          […, …)
+        residual: none, the ranges are exact
+        order: at ascending
+    "#]],
+    );
+    check(
+        "[user string]",
+        "user is null",
+        expect![[r#"
+        ranges: none, no row can match
+        residual: none, the ranges are exact
+        order: user ascending
+    "#]],
+    );
+    check(
+        "[n i8]",
+        "n > 1 and n < 1",
+        expect![[r#"
+        ranges: none, no row can match
+        residual: none, the ranges are exact
+        order: n ascending
+    "#]],
+    );
+    check(
+        "[user text]_[n u8]",
+        "user = 'a_b'",
+        expect![[r#"
+        ranges: none, no row can match
+        residual: none, the ranges are exact
+        order: user ascending as stored, n ascending
+    "#]],
+    );
+}
+
+#[test]
+fn times_between_two_units() {
+    check(
+        "[at seconds 4 digits]",
+        "at >= 2022-12-01T00:00:00.500",
+        expect![[r#"
+        ranges: 1
+          [1669852801, …)
+        residual: none, the ranges are exact
+        order: at ascending
+    "#]],
+    );
+    check(
+        "[at seconds 4 digits]",
+        "at < 2022-12-01T00:00:00.500",
+        expect![[r#"
+        ranges: 1
+          […, 1669852801)
+        residual: none, the ranges are exact
+        order: at ascending
+    "#]],
+    );
+    check(
+        "[at seconds 4 digits]",
+        "at = 2022-12-01T00:00:00.500",
+        expect![[r#"
+        ranges: none, no row can match
+        residual: none, the ranges are exact
+        order: at ascending
+    "#]],
+    );
+    check(
+        "[at seconds 4 digits]",
+        "at during 2022-12-01T00:00:00",
+        expect![[r#"
+        ranges: 1
+          row 1669852800
+        residual: none, the ranges are exact
+        order: at ascending
+    "#]],
+    );
+    check(
+        "[at millis digits 13]",
+        "at between '2022-12-01 08:00' and 2022-12-01T10:00+01:00",
+        expect![[r#"
+            ranges: 1
+              [1669881600000, 1669885200001)
+            residual: none, the ranges are exact
+            order: at ascending
+        "#]],
+    );
+}
+
+#[test]
+fn small_fields_are_gone_through() {
+    check(
+        "[shard digits 1][at millis digits 13]",
+        "at during 2022 and shard >= 8",
+        expect![[r#"
+        ranges: 2
+          [81640995200000, 81672531200000)
+          [91640995200000, 91672531200000)
+        residual: none, the ranges are exact
+        order: shard ascending, at ascending
+    "#]],
+    );
+    check(
+        "[shard digits 1 desc]-[user string][at millis]",
+        "user = 'bob' and shard between 2 and 3",
+        expect![[r#"
+            ranges: 2
+              [6-bob\x00\x01, 6-bob\x00\x02)
+              [7-bob\x00\x01, 7-bob\x00\x02)
+            residual: none, the ranges are exact
+            order: shard descending, user ascending, at ascending
+        "#]],
+    );
+    check(
+        "[shard u16][user string]",
+        "user = 'bob'",
+        expect![[r#"
+        ranges: 1
+          […, …)
+        residual: user = 'bob'
+        order: shard ascending, user ascending
+    "#]],
+    );
+}
+
+#[test]
+fn texts_that_stand_out_of_order_have_ranges_of_their_own() {
+    check(
+        "[user text]_[n u8]",
+        "user < 'ab!c'",
+        expect![[r#"
+        ranges: 2
+          […, ab!c)
+          [ab_, ab`)
+        residual: none, the ranges are exact
+        order: user ascending as stored, n ascending
+    "#]],
+    );
+    check(
+        "[user text]_[n u8]",
+        "user >= 'ab!c'",
+        expect![[r#"
+        ranges: 2
+          [ab!c, ab_)
+          [ab`, …)
+        residual: none, the ranges are exact
+        order: user ascending as stored, n ascending
+    "#]],
+    );
+    check(
+        "[user text]_[n u8]",
+        "user <= 'a_b'",
+        expect![[r#"
+        ranges: 1
+          […, a`)
+        residual: none, the ranges are exact
+        order: user ascending as stored, n ascending
+    "#]],
+    );
+    check(
+        "[user text]ab[n u8]",
+        "user starts with 'xa'",
+        expect![[r#"
+        ranges: 2
+          [xa, xab)
+          [xac, xb)
+        residual: none, the ranges are exact
+        order: user ascending as stored, n ascending
+    "#]],
+    );
+    check(
+        "[user text]_[n u8]",
+        "user in ('b', 'a', 'a!') and n >= 128",
+        expect![[r#"
+        ranges: 3
+          [a!_\x80, a!`)
+          [a_\x80, a`)
+          [b_\x80, b`)
+        residual: none, the ranges are exact
+        order: user ascending as stored, n ascending
+    "#]],
+    );
+}
+
+/// A key of `ab` lies in the range of `a`, as if `b…` were the number.
+#[test]
+fn names_that_begin_one_another_leave_all_the_rest_to_be_checked() {
+    check("[user text][n u8]", "user in ('a', 'ab') and n < 255", expect![[r#"
+        ranges: 1
+          [a, a\xFF)
+        residual: user in ('a', 'ab') and n < 255
+        order: by the bytes of the key
+    "#]]);
+    check("[user text][n u8]", "user in ('a', 'ab') and n in (1, 98)", expect![[r#"
+        ranges: 4
+          row a\x01
+          row ab
+          row ab\x01
+          row abb
+        residual: user in ('a', 'ab') and n in (1, 98)
+        order: by the bytes of the key
+    "#]]);
+    check("[user text][n u8]", "user = 'a' and n < 255", expect![[r#"
+        ranges: 1
+          [a, a\xFF)
+        residual: user = 'a'
+        order: user ascending, n ascending
+    "#]]);
+}
+
+#[test]
+fn later_conditions_remain() {
+    check(
+        "[at millis digits 13]-[user string]-[n u8]",
+        "at during 2022 and user = 'bob' and n > 3",
+        expect![[r#"
+            ranges: 1
+              [1640995200000, 1672531200000)
+            residual: user = 'bob' and n > 3
+            order: at ascending, user ascending, n ascending
+        "#]],
+    );
+    check(
+        "[user text]#[n u8]",
+        "n = 3",
+        expect![[r#"
+        ranges: 1
+          […, …)
+        residual: n = 3
+        order: user ascending as stored, n ascending
+    "#]],
+    );
+}
+
+#[test]
+fn nothing_asked_is_everything_that_can_fit() {
+    check(
+        "[user string]",
+        "",
+        expect![[r#"
+        ranges: 1
+          […, …)
+        residual: none, the ranges are exact
+        order: user ascending
+    "#]],
+    );
+    check(
+        "post-[user string]",
+        "",
+        expect![[r#"
+        ranges: 1
+          [post-, post.)
+        residual: none, the ranges are exact
+        order: user ascending
+    "#]],
+    );
+}
+
+#[test]
+fn mistakes_are_pointed_at() {
+    let template = "[user text]_[at millis][n u8]";
+    check(
+        template,
+        "usr = 'bob'",
+        expect![[r#"
+        the key has no field `usr`; did you mean `user`?: offset=0
+          usr = 'bob'
+          ^"#]],
+    );
+    check(
+        template,
+        "user = bob",
+        expect![[r#"
+        expected a value; a text stands in quotes: 'bob': offset=7
+          user = bob
+                 ^"#]],
+    );
+    check(
+        template,
+        "user = 123",
+        expect![[r#"
+        field `user` is a text, which stands in quotes; write '123': offset=7
+          user = 123
+                 ^"#]],
+    );
+    check(
+        template,
+        "user = \"bob\"",
+        expect![[r#"
+        unexpected character `"`; texts stand in single quotes: '…': offset=7
+          user = "bob"
+                 ^"#]],
+    );
+    check(
+        template,
+        "user = 'bob",
+        expect![[r#"
+        this quote is never closed: offset=7
+          user = 'bob
+                 ^"#]],
+    );
+    check(
+        template,
+        "n = '7'",
+        expect![[r#"
+        field `n` is a number, not the text '7': offset=4
+          n = '7'
+              ^"#]],
+    );
+    check(
+        template,
+        "n = 7.5",
+        expect![[r#"
+        field `n` is a number, not 7.5: offset=4
+          n = 7.5
+              ^"#]],
+    );
+    check(
+        template,
+        "n = 2022-12-01",
+        expect![[r#"
+        field `n` is a number, not 2022-12-01: offset=4
+          n = 2022-12-01
+              ^"#]],
+    );
+    check(
+        template,
+        "at during 2022-13",
+        expect![[r#"
+        expected a month from 01 to 12: offset=15
+          at during 2022-13
+                         ^"#]],
+    );
+    check(
+        template,
+        "at >= '2022-12-1'",
+        expect![[r#"
+        expected a day of 2 digits: offset=15
+          at >= '2022-12-1'
+                         ^"#]],
+    );
+    check(
+        template,
+        "user during 2022",
+        expect![[r#"
+        field `user` is no time, `during` is for times: offset=12
+          user during 2022
+                      ^"#]],
+    );
+    check(
+        template,
+        "n starts with '1'",
+        expect![[r#"
+        field `n` is no text; `starts with` is for text; compare, or use between: offset=0
+          n starts with '1'
+          ^"#]],
+    );
+    check(
+        template,
+        "user != 'bob'",
+        expect![[r#"
+        `!=` is not in the query language; it would read nearly every row; ask with < and with >: offset=5
+          user != 'bob'
+               ^"#]],
+    );
+    check(
+        template,
+        "user = 'bob' or n = 1",
+        expect![[r#"
+        `or` is not in the query language; for several values of a field use in (…): offset=13
+          user = 'bob' or n = 1
+                       ^"#]],
+    );
+    check(
+        template,
+        "user = 'bob' n = 1",
+        expect![[r#"
+        expected `and` or the end of the query: offset=13
+          user = 'bob' n = 1
+                       ^"#]],
+    );
+    check(
+        template,
+        "user = null",
+        expect![[r#"
+        nothing compares with null; ask with `is null`: offset=7
+          user = null
+                 ^"#]],
+    );
+    check(
+        template,
+        "user ends with 'b'",
+        expect![[r#"
+        `ends` is not supported yet by this version of rowhouse: offset=5
+          user ends with 'b'
+               ^"#]],
+    );
+    check(
+        template,
+        "user start with 'b'",
+        expect![[r#"
+        expected =, <, <=, >, >=, between, in, starts with, during or is null; did you mean `starts`?: offset=5
+          user start with 'b'
+               ^"#]],
+    );
+    check(
+        template,
+        "user in 'b'",
+        expect![[r#"
+        expected `(` behind `in`: offset=8
+          user in 'b'
+                  ^"#]],
+    );
+    check(
+        template,
+        "n in (1 2)",
+        expect![[r#"
+        expected `,` or `)`: offset=8
+          n in (1 2)
+                  ^"#]],
+    );
+    check(
+        template,
+        "d:subject = 'x'",
+        expect![[r#"
+        `d:subject` is not supported yet by this version of rowhouse; a query asks for fields of the key: offset=0
+          d:subject = 'x'
+          ^"#]],
+    );
+    check(
+        template,
+        "user =",
+        expect![[r#"
+        expected a value: a text in quotes, a number or a time: offset=6
+          user =
+                ^"#]],
+    );
+    check(
+        template,
+        "分 = 1",
+        expect![[r#"
+        expected the name of a field, not 分: offset=0
+          分 = 1
+          ^"#]],
+    );
+}
+
+#[test]
+fn a_zone_moves_times_that_name_none() {
+    let schema = KeySchema::parse("[at millis digits 13]").unwrap();
+    let beijing = TimeZone::fixed(jiff::tz::offset(8));
+    let plan = |query| schema.plan_in(&Predicate::parse(query).unwrap(), &beijing).unwrap();
+    expect![[r#"
+        ranges: 1
+          [1669824000000, 1672502400000)
+        residual: none, the ranges are exact
+        order: at ascending
+    "#]]
+    .assert_eq(&plan("at during 2022-12").to_string());
+    expect![[r#"
+        ranges: 1
+          [1669852800000, …)
+        residual: none, the ranges are exact
+        order: at ascending
+    "#]]
+    .assert_eq(&plan("at >= 2022-12-01T00:00Z").to_string());
+}
+
+#[test]
+fn too_many_ranges_become_wider_ones() {
+    let schema = KeySchema::parse("[a u32]-[b u32]-[c u8]").unwrap();
+    let many = || (0..300_u32).map(|n| n * 2);
+    let query = Predicate::all().one_of("a", many()).one_of("b", many()).eq("c", 7);
+    let plan = schema.plan(&query).unwrap();
+    assert!(plan.ranges().len() <= RANGES_MAX);
+    assert!(plan.ranges().len() > RANGES_MAX / 2);
+    assert!(
+        plan.to_string().ends_with("note: more than 10000 ranges were needed, these are wider\n")
+    );
+    for (a, b, c, asked) in
+        [(4, 6, 7, true), (4, 5, 7, false), (4, 6, 8, false), (598, 598, 7, true)]
+    {
+        let key = schema.encode(&[("a", a.into()), ("b", b.into()), ("c", c.into())]).unwrap();
+        let inside = plan.ranges().iter().any(|range| range.contains(&key));
+        assert_eq!(inside && plan.matches(&schema.decode(&key).unwrap()), asked);
+    }
+
+    let one = KeySchema::parse("[a u64]").unwrap();
+    let query = Predicate::all().one_of("a", (0..25_000_u64).map(|n| n * 2));
+    assert!(one.plan(&query).unwrap().ranges().len() <= RANGES_MAX);
+
+    let long = KeySchema::parse("[a text]~[b u8]").unwrap();
+    let plan = long.plan(&Predicate::all().lt("a", "a".repeat(40_000))).unwrap();
+    assert!(plan.ranges().len() <= RANGES_MAX && !plan.is_exact());
+    assert!(plan.ranges().iter().all(|range| range.stop.len() <= 32_767));
+}

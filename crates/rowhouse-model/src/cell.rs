@@ -88,6 +88,11 @@ impl<'a> Key<'a> {
         Self { row, family, qualifier, timestamp: i64::MAX, kind: u8::MAX }
     }
 
+    /// The place behind the last cell of a row in any family: before every longer row.
+    pub fn row_end(row: &'a [u8]) -> Self {
+        Self { row, family: &[0xFF; 256], qualifier: b"", timestamp: i64::MIN, kind: 0 }
+    }
+
     /// The place behind the last cell of a column.
     pub fn column_end(row: &'a [u8], family: &'a [u8], qualifier: &'a [u8]) -> Self {
         Self { row, family, qualifier, timestamp: i64::MIN, kind: 0 }

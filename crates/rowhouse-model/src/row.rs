@@ -10,11 +10,11 @@ pub const ROW_LEN_MAX: usize = i16::MAX as usize;
 /// Checks that `row` can be the key of a row: not empty, at most [`ROW_LEN_MAX`] bytes.
 pub fn check_row(row: &[u8]) -> Result<()> {
     if row.is_empty() {
-        return Err(Error::invalid("row key must not be empty"));
+        return Err(Error::invalid("Row length is 0"));
     }
     if row.len() > ROW_LEN_MAX {
         return Err(Error::invalid(format!(
-            "row key too long: len={}, max={ROW_LEN_MAX}",
+            "Row length {} is > {ROW_LEN_MAX}",
             row.len()
         )));
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::{Error, ErrorKind, Result, escape};
+use crate::{Durability, Error, ErrorKind, Result, escape};
 
 /// The longest family name, in bytes: HBase keeps the length in a signed byte.
 const FAMILY_LEN_MAX: usize = i8::MAX as usize;
@@ -213,6 +213,17 @@ impl TableDescriptor {
                 format!("Column family {} does not exist in table {}", escape(name), self.name),
             )
         })
+    }
+
+    /// DURABILITY: what a mutation gets that asks for the table's default.
+    pub fn durability(&self) -> Durability {
+        let declared = self.attributes.get(&b"DURABILITY"[..]).map(|value| &value[..]);
+        match declared {
+            Some(b"SKIP_WAL") => Durability::SkipWal,
+            Some(b"ASYNC_WAL") => Durability::AsyncWal,
+            Some(b"FSYNC_WAL") => Durability::FsyncWal,
+            _ => Durability::SyncWal,
+        }
     }
 
     /// Checks that a store can keep this table as declared.

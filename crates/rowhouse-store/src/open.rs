@@ -132,7 +132,8 @@ impl Builder {
             let regions = entry.regions.iter().map(|(&id, region)| {
                 let families = region.families.keys();
                 let families = families.map(|name| engine.family(id, name)).collect();
-                Arc::new(Region::new(id, region.info.clone(), families, serving, Arc::clone(&engine)))
+                let (table, info) = (&entry.descriptor, region.info.clone());
+                Arc::new(Region::new(id, info, families, table, serving, Arc::clone(&engine)))
             });
             let table =
                 Table::new(table_id, entry.descriptor.clone(), regions.collect(), entry.state);

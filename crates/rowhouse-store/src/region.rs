@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rowhouse_model::{
-    Error, ErrorKind, FamilyDescriptor, Get, Mutation, MutationOutcome, RegionInfo, RegionName,
-    Result, Row, Scan, TableName, check_row, escape,
+    Durability, Error, ErrorKind, FamilyDescriptor, Get, Mutation, MutationOutcome, RegionInfo,
+    RegionName, Result, Row, Scan, TableDescriptor, TableName, check_row, escape,
 };
 
 use crate::compact;
@@ -24,6 +24,8 @@ pub struct Region {
     /// By name.
     families: Vec<Arc<FamilyStore>>,
     engine: Arc<Engine>,
+    /// What a mutation gets that asks for the table's default.
+    durability: Durability,
     serving: AtomicBool,
     reads: AtomicU64,
     writes: AtomicU64,
@@ -34,6 +36,7 @@ impl Region {
         id: u64,
         info: RegionInfo,
         families: Vec<Arc<FamilyStore>>,
+        table: &TableDescriptor,
         serving: bool,
         engine: Arc<Engine>,
     ) -> Self {
@@ -44,6 +47,7 @@ impl Region {
             name,
             families,
             engine,
+            durability: table.durability(),
             serving: AtomicBool::new(serving),
             reads: AtomicU64::new(0),
             writes: AtomicU64::new(0),
@@ -63,6 +67,11 @@ impl Region {
     /// Rows read and mutations taken since the store was opened.
     pub fn requests(&self) -> (u64, u64) {
         (self.reads.load(Ordering::Relaxed), self.writes.load(Ordering::Relaxed))
+    }
+
+    /// How far a write must have come that asks for the table's default.
+    pub fn durability(&self) -> Durability {
+        self.durability
     }
 
     /// How much it holds.
@@ -183,7 +192,11 @@ impl Region {
         Ok(())
     }
 
-    pub(crate) fn check_serving(&self) -> Result<()> {
+    /// Checks that the region takes reads and writes.
+    ///
+    /// # Errors
+    /// `NotServingRegion` while its table is disabled; `ServerNotRunning` once the store is closed.
+    pub fn check_serving(&self) -> Result<()> {
         if !self.serving.load(Ordering::Acquire) {
             return Err(not_serving(&self.name));
         }

@@ -183,7 +183,8 @@ impl Store {
             engine.add_family(FamilyStore::new(meta.region_id, family.clone(), Vec::new()))
         });
         let families = families.collect();
-        Arc::new(Region::new(meta.region_id, info, families, true, Arc::clone(engine)))
+        let engine = Arc::clone(engine);
+        Arc::new(Region::new(meta.region_id, info, families, descriptor, true, engine))
     }
 
     /// A creation time for region names, later than that of every other.

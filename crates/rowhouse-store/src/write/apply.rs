@@ -104,9 +104,13 @@ impl<'a> Batch<'a> {
     }
 
     fn add(&mut self, at: usize, mutation: &Mutation) -> Result<MutationOutcome> {
-        if mutation.durability() != self.durability || self.bytes > RECORD_BYTES_MAX {
+        let durability = match mutation.durability() {
+            Durability::UseDefault => self.region.durability(),
+            asked => asked,
+        };
+        if durability != self.durability || self.bytes > RECORD_BYTES_MAX {
             self.write();
-            self.durability = mutation.durability();
+            self.durability = durability;
         }
         let outcome = match mutation {
             Mutation::Put(put) => self.put(put)?,

@@ -1,0 +1,175 @@
+//! One client's connection: bytes in, calls answered, bytes out.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use rowhouse_format::rpc::{Request, ServerConnection, ServerEvent};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::mpsc;
+
+use crate::dispatch;
+use crate::limits::{BUFFER_KEEP_BYTES, HANDSHAKE_WAIT, LONG_CALLS_MAX};
+use crate::server::Context;
+
+/// Serves a connection until either side ends it.
+pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, context: Context) {
+    let mut connection = Connection::new(stream, peer, context);
+    match connection.run().await {
+        Ok(()) => tracing::debug!(%peer, "connection ended"),
+        Err(error) => tracing::info!(%peer, %error, "connection broke"),
+    }
+}
+
+struct Connection {
+    stream: TcpStream,
+    peer: SocketAddr,
+    context: Context,
+    protocol: ServerConnection,
+    input: BytesMut,
+    output: BytesMut,
+    /// Answers of long calls come back through here.
+    answers: mpsc::Receiver<BytesMut>,
+    answer: mpsc::Sender<BytesMut>,
+    long_calls: usize,
+    connected: bool,
+}
+
+/// What goes on after bytes were looked at.
+#[derive(PartialEq)]
+enum Next {
+    Read,
+    Close,
+}
+
+impl Connection {
+    fn new(stream: TcpStream, peer: SocketAddr, context: Context) -> Self {
+        let (answer, answers) = mpsc::channel(LONG_CALLS_MAX);
+        let protocol = ServerConnection::new(peer.to_string(), context.cluster.id.clone());
+        Self {
+            stream,
+            peer,
+            context,
+            protocol,
+            input: BytesMut::new(),
+            output: BytesMut::new(),
+            answers,
+            answer,
+            long_calls: 0,
+            connected: false,
+        }
+    }
+
+    async fn run(&mut self) -> std::io::Result<()> {
+        let handshake = tokio::time::sleep(HANDSHAKE_WAIT);
+        tokio::pin!(handshake);
+        let mut next = Next::Read;
+        while next == Next::Read && !*self.context.stop.borrow() {
+            tokio::select! {
+                read = self.stream.read_buf(&mut self.input), if self.long_calls < LONG_CALLS_MAX => {
+                    if read? == 0 {
+                        self.report_unfinished();
+                        break;
+                    }
+                    next = self.take_events();
+                }
+                Some(answer) = self.answers.recv() => {
+                    self.take_answer(&answer);
+                    // There is room for another long call: its request may be here already.
+                    next = self.take_events();
+                }
+                _ = self.context.stop.changed() => break,
+                () = &mut handshake, if !self.connected => {
+                    tracing::warn!(peer = %self.peer, "no connection header in time, closed");
+                    break;
+                }
+            }
+            self.write().await?;
+        }
+        self.finish().await
+    }
+
+    /// Answers everything that has come in whole.
+    fn take_events(&mut self) -> Next {
+        while self.long_calls < LONG_CALLS_MAX {
+            match self.protocol.next(&mut self.input, &mut self.output) {
+                None => break,
+                Some(ServerEvent::Connected(head)) => {
+                    self.connected = true;
+                    tracing::debug!(
+                        peer = %self.peer,
+                        service = head.service.name(),
+                        client = head.client_version,
+                        "connected"
+                    );
+                }
+                Some(ServerEvent::Request(request)) => self.take_request(request),
+                Some(ServerEvent::Close) => {
+                    if !self.connected {
+                        tracing::info!(peer = %self.peer, "closed before any call");
+                    }
+                    return Next::Close;
+                }
+            }
+        }
+        Next::Read
+    }
+
+    fn take_request(&mut self, request: Request) {
+        let codec = self.protocol.codec();
+        let Some(work) = dispatch::answer(&self.context, request, codec, &mut self.output) else {
+            return;
+        };
+        self.long_calls += 1;
+        let (workers, answer) = (Arc::clone(&self.context.workers), self.answer.clone());
+        tokio::spawn(async move {
+            // The semaphore is never closed.
+            let permit = workers.acquire_owned().await;
+            let answered = tokio::task::spawn_blocking(move || {
+                let mut out = BytesMut::new();
+                work(&mut out);
+                drop(permit);
+                out
+            });
+            // A panic costs the client its answer and is reported by the runtime; the connection
+            // must still learn that the call is over.
+            let out = answered.await.unwrap_or_default();
+            // The connection may have ended meanwhile.
+            let _ = answer.send(out).await;
+        });
+    }
+
+    fn take_answer(&mut self, answer: &BytesMut) {
+        self.long_calls -= 1;
+        self.output.extend_from_slice(answer);
+    }
+
+    async fn write(&mut self) -> std::io::Result<()> {
+        if !self.output.is_empty() {
+            self.stream.write_all(&self.output).await?;
+            self.output.clear();
+            if self.output.capacity() > BUFFER_KEEP_BYTES {
+                self.output = BytesMut::new();
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for the calls that are still running, then says goodbye.
+    async fn finish(&mut self) -> std::io::Result<()> {
+        while self.long_calls > 0 {
+            let Some(answer) = self.answers.recv().await else { break };
+            self.take_answer(&answer);
+        }
+        self.write().await?;
+        self.stream.shutdown().await
+    }
+
+    fn report_unfinished(&self) {
+        if !self.input.is_empty() {
+            let bytes = self.input.len();
+            tracing::info!(peer = %self.peer, bytes, "the client left in the middle of a frame");
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! From a request to whoever answers it. The match over methods has no wildcard: it is the list of
+//! what is supported.
+
+use bytes::BytesMut;
+use prost::Message;
+use rowhouse_format::convert::CellsIn;
+use rowhouse_format::exception::Exception;
+use rowhouse_format::rpc::{self, Call, CellCodec, Method, Request};
+use rowhouse_model::{Cell, Error, ErrorKind, Result};
+
+use crate::handle::{admin, get, master, multi, mutate, registry, scan};
+use crate::server::Context;
+
+/// A call that may take long, to be run on a thread of its own; it writes its answer.
+pub(crate) type LongCall = Box<dyn FnOnce(&mut BytesMut) + Send>;
+
+/// Answers a call, or gives back what is left to do when it may take long.
+pub(crate) fn answer(
+    context: &Context,
+    request: Request,
+    codec: Option<CellCodec>,
+    out: &mut BytesMut,
+) -> Option<LongCall> {
+    let exchange = Exchange { context: context.clone(), request, codec };
+    if *context.stop.borrow() {
+        exchange.refuse(out, &Error::new(ErrorKind::ServerNotRunning, "the server is stopping"));
+        return None;
+    }
+    match route(&exchange, out) {
+        Ok(Done::Answered) => None,
+        Ok(Done::Long(work)) => Some(Box::new(move |out| {
+            if let Err(error) = work(&exchange, out) {
+                exchange.refuse(out, &error);
+            }
+        })),
+        Err(error) => {
+            exchange.refuse(out, &error);
+            None
+        }
+    }
+}
+
+/// A call and everything that answering it needs.
+pub(crate) struct Exchange {
+    pub(crate) context: Context,
+    pub(crate) request: Request,
+    pub(crate) codec: Option<CellCodec>,
+}
+
+/// What came of routing a call.
+enum Done {
+    Answered,
+    Long(Work),
+}
+
+type Work = Box<dyn FnOnce(&Exchange, &mut BytesMut) -> Result<()> + Send>;
+
+impl Exchange {
+    /// The request's message.
+    pub(crate) fn message<M: Message + Default>(&self) -> Result<M> {
+        self.request.message()
+    }
+
+    /// Where the answer's cells go.
+    pub(crate) fn cells_in(&self) -> CellsIn {
+        if self.codec.is_some() { CellsIn::Block } else { CellsIn::Message }
+    }
+
+    /// Writes the answer.
+    pub(crate) fn reply(&self, out: &mut BytesMut, message: &impl Message) -> Result<()> {
+        self.reply_with(out, message, &[])
+    }
+
+    /// Writes the answer and, if the connection has a codec, cells behind it.
+    pub(crate) fn reply_with<'a>(
+        &self,
+        out: &mut BytesMut,
+        message: &impl Message,
+        cells: impl IntoIterator<Item = &'a Cell, IntoIter: Clone>,
+    ) -> Result<()> {
+        let call_id = self.request.call_id;
+        match self.codec {
+            Some(codec) => rpc::encode_response(out, call_id, message, codec, cells),
+            None => rpc::encode_response(out, call_id, message, CellCodec::default(), []),
+        }
+    }
+
+    fn refuse(&self, out: &mut BytesMut, error: &Error) {
+        let method = self.request.method;
+        match error.kind() {
+            ErrorKind::Io | ErrorKind::Corruption | ErrorKind::OutcomeUnknown => {
+                tracing::error!(?method, %error, "a call failed");
+            }
+            _ => tracing::debug!(?method, %error, "a call was refused"),
+        }
+        rpc::encode_exception(out, self.request.call_id, &Exception::from(error));
+    }
+
+    fn unsupported(&self) -> Error {
+        let method = self.request.method;
+        let name = format!("{}.{}", method.service().name(), method.name());
+        Error::unsupported(format!("{name} is not supported"))
+    }
+}
+
+/// Answers with what `handle` makes of the message.
+fn short<M: Call>(
+    exchange: &Exchange,
+    out: &mut BytesMut,
+    handle: impl FnOnce(&Context, M) -> Result<M::Answer>,
+) -> Result<Done> {
+    let message = exchange.message::<M>()?;
+    exchange.reply(out, &handle(&exchange.context, message)?)?;
+    Ok(Done::Answered)
+}
+
+/// As [`short`], on a thread of its own.
+fn long<M: Call + 'static>(
+    handle: impl FnOnce(&Context, M) -> Result<M::Answer> + Send + 'static,
+) -> Result<Done> {
+    Ok(Done::Long(Box::new(move |exchange, out| short(exchange, out, handle).map(|_| ()))))
+}
+
+/// Runs `work` now if it is short, else leaves it to a thread of its own.
+fn by_length(
+    exchange: &Exchange,
+    out: &mut BytesMut,
+    is_short: bool,
+    work: impl FnOnce(&Exchange, &mut BytesMut) -> Result<()> + Send + 'static,
+) -> Result<Done> {
+    if is_short {
+        work(exchange, out)?;
+        return Ok(Done::Answered);
+    }
+    Ok(Done::Long(Box::new(work)))
+}
+
+fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
+    match exchange.request.method {
+        // The data.
+        Method::Get => {
+            get::get(exchange, out)?;
+            Ok(Done::Answered)
+        }
+        Method::Mutate => {
+            let call = mutate::read(exchange)?;
+            let is_short = mutate::is_short(exchange, &call);
+            by_length(exchange, out, is_short, |exchange, out| mutate::mutate(exchange, &call, out))
+        }
+        Method::Scan => {
+            let call = scan::read(exchange)?;
+            let is_short = scan::is_short(&call);
+            by_length(exchange, out, is_short, |exchange, out| scan::scan(exchange, call, out))
+        }
+        Method::Multi => {
+            let is_short = multi::is_short(exchange);
+            by_length(exchange, out, is_short, multi::multi)
+        }
+
+        // Finding the cluster.
+        Method::GetClusterId => short(exchange, out, registry::cluster_id),
+        Method::GetActiveMaster => short(exchange, out, registry::active_master),
+        Method::GetMasters => short(exchange, out, registry::masters),
+        Method::GetMetaRegionLocations => short(exchange, out, registry::meta_locations),
+        Method::GetBootstrapNodes => short(exchange, out, registry::bootstrap_nodes),
+
+        // The master.
+        Method::IsMasterRunning => short(exchange, out, master::status::is_running),
+        Method::GetProcedureResult => short(exchange, out, master::procedure::result),
+        Method::GetClusterStatus => short(exchange, out, master::status::cluster_status),
+        Method::GetSecurityCapabilities => short(exchange, out, master::status::security),
+        Method::IsBalancerEnabled => short(exchange, out, master::status::balancer),
+        Method::IsMasterInMaintenanceMode => short(exchange, out, master::status::maintenance),
+        Method::CreateTable => long(master::table::create),
+        Method::DeleteTable => long(master::table::delete),
+        Method::EnableTable => long(master::table::enable),
+        Method::DisableTable => long(master::table::disable),
+        Method::FlushTable => long(master::table::flush),
+        Method::GetTableDescriptors => short(exchange, out, master::list::descriptors),
+        Method::ListTableDescriptorsByState => {
+            short(exchange, out, master::list::descriptors_by_state)
+        }
+        Method::ListTableDescriptorsByNamespace => {
+            short(exchange, out, master::list::descriptors_by_namespace)
+        }
+        Method::GetTableNames => short(exchange, out, master::list::names),
+        Method::ListTableNamesByState => short(exchange, out, master::list::names_by_state),
+        Method::ListTableNamesByNamespace => {
+            short(exchange, out, master::list::names_by_namespace)
+        }
+        Method::GetTableState => short(exchange, out, master::list::state),
+        Method::CreateNamespace => long(master::namespace::create),
+        Method::ModifyNamespace => long(master::namespace::modify),
+        Method::DeleteNamespace => long(master::namespace::delete),
+        Method::GetNamespaceDescriptor => short(exchange, out, master::namespace::get),
+        Method::ListNamespaces => short(exchange, out, master::namespace::names),
+        Method::ListNamespaceDescriptors => short(exchange, out, master::namespace::list),
+
+        // A region server's regions.
+        Method::GetRegionInfo => short(exchange, out, admin::region_info),
+        Method::GetOnlineRegion => short(exchange, out, admin::online_regions),
+        Method::GetServerInfo => short(exchange, out, admin::server_info),
+        Method::GetRegionLoad => short(exchange, out, admin::region_load),
+        Method::FlushRegion => long(admin::flush_region),
+        Method::CompactRegion => long(admin::compact_region),
+
+        Method::ExecService
+        | Method::ExecRegionServerService
+        | Method::ExecMasterService
+        | Method::ExecProcedure
+        | Method::ExecProcedureWithRet
+        | Method::IsProcedureDone
+        | Method::AbortProcedure
+        | Method::TruncateTable
+        | Method::ModifyTable
+        | Method::AddColumn
+        | Method::ModifyColumn
+        | Method::DeleteColumn
+        | Method::GetSchemaAlterStatus
+        | Method::GetStoreFile => Err(exchange.unsupported()),
+    }
+}

@@ -1,0 +1,94 @@
+//! What clients ask of a region server about its regions.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rowhouse_format::convert::region::{self, RegionRef};
+use rowhouse_format::convert::names;
+use rowhouse_format::proto;
+use rowhouse_model::{Error, Result};
+
+use super::master::status::region_loads;
+use crate::cluster::Served;
+use crate::server::Context;
+
+pub(crate) fn region_info(
+    context: &Context,
+    request: proto::GetRegionInfoRequest,
+) -> Result<proto::GetRegionInfoResponse> {
+    use proto::get_region_info_response::CompactionState;
+    let name = RegionRef::from_proto(request.region);
+    let info = context.cluster.region_info(&context.server, &name)?;
+    let asked = request.compaction_state.unwrap_or(false);
+    Ok(proto::GetRegionInfoResponse {
+        region_info: region::to_proto(&info),
+        compaction_state: asked.then_some(CompactionState::None.into()),
+        splittable: Some(false),
+        mergeable: Some(false),
+        best_split_row: None,
+    })
+}
+
+pub(crate) fn online_regions(
+    context: &Context,
+    _: proto::GetOnlineRegionRequest,
+) -> Result<proto::GetOnlineRegionResponse> {
+    let regions = context.cluster.regions_of(&context.server);
+    let region_info = regions.iter().map(region::to_proto).collect();
+    Ok(proto::GetOnlineRegionResponse { region_info })
+}
+
+pub(crate) fn server_info(
+    context: &Context,
+    _: proto::GetServerInfoRequest,
+) -> Result<proto::GetServerInfoResponse> {
+    let server_name = names::server_to_proto(&context.server.name);
+    let server_info = proto::ServerInfo { server_name, webui_port: None };
+    Ok(proto::GetServerInfoResponse { server_info })
+}
+
+pub(crate) fn region_load(
+    context: &Context,
+    request: proto::GetRegionLoadRequest,
+) -> Result<proto::GetRegionLoadResponse> {
+    let table = request.table_name.map(names::table_from_proto).transpose()?;
+    let wanted = |region: &rowhouse_store::Region| {
+        table.as_ref().is_none_or(|table| *table == region.info().table)
+    };
+    let region_loads = region_loads(context, &context.server, wanted);
+    Ok(proto::GetRegionLoadResponse { region_loads })
+}
+
+pub(crate) fn flush_region(
+    context: &Context,
+    request: proto::FlushRegionRequest,
+) -> Result<proto::FlushRegionResponse> {
+    if request.family.is_some() {
+        return Err(Error::unsupported("flushing single families is not supported"));
+    }
+    if let Served::Stored(region) = find(context, request.region)? {
+        region.flush()?;
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Ok(proto::FlushRegionResponse {
+        last_flush_time: u64::try_from(now.as_millis()).unwrap_or_default(),
+        flushed: Some(true),
+        wrote_flush_wal_marker: Some(false),
+    })
+}
+
+pub(crate) fn compact_region(
+    context: &Context,
+    request: proto::CompactRegionRequest,
+) -> Result<proto::CompactRegionResponse> {
+    if request.family.is_some() {
+        return Err(Error::unsupported("compacting single families is not supported"));
+    }
+    if let Served::Stored(region) = find(context, request.region)? {
+        region.compact()?;
+    }
+    Ok(proto::CompactRegionResponse {})
+}
+
+fn find(context: &Context, name: proto::RegionSpecifier) -> Result<Served> {
+    context.cluster.region(&context.server, &RegionRef::from_proto(name))
+}

@@ -1,0 +1,32 @@
+//! Reading one row.
+
+use bytes::BytesMut;
+use rowhouse_format::convert::region::RegionRef;
+use rowhouse_format::convert::{self, result};
+use rowhouse_format::proto;
+use rowhouse_model::{Get, Result, Row};
+
+use crate::cluster::Served;
+use crate::dispatch::Exchange;
+
+pub(crate) fn get(exchange: &Exchange, out: &mut BytesMut) -> Result<()> {
+    let request = exchange.message::<proto::GetRequest>()?;
+    let name = RegionRef::from_proto(request.region);
+    let get = convert::get::from_proto(request.get)?;
+    let context = &exchange.context;
+    let row = read(&context.cluster.region(&context.server, &name)?, &get)?;
+    if get.existence_only {
+        let result = Some(result::existence(!row.is_empty()));
+        return exchange.reply(out, &proto::GetResponse { result });
+    }
+    let result = Some(result::to_proto(&row, exchange.cells_in()));
+    exchange.reply_with(out, &proto::GetResponse { result }, row.cells())
+}
+
+/// Reads a row of a region.
+pub(super) fn read(region: &Served, get: &Get) -> Result<Row> {
+    match region {
+        Served::Stored(region) => region.get(get),
+        Served::System(table) => Ok(table.get(get)),
+    }
+}

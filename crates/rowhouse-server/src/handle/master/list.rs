@@ -1,0 +1,169 @@
+//! Tables listed.
+
+use regex::Regex;
+use rowhouse_format::convert::{names, table};
+use rowhouse_format::proto;
+use rowhouse_model::{
+    Error, FamilyDescriptor, Result, TableDescriptor, TableName, TableState,
+};
+
+use crate::server::Context;
+
+/// A table and its state.
+type Listed = (TableDescriptor, TableState);
+
+/// Which tables are meant.
+#[derive(Default)]
+struct Choice<'a> {
+    names: Vec<TableName>,
+    regex: Option<&'a str>,
+    namespace: Option<&'a str>,
+    include_system: bool,
+    state: Option<TableState>,
+}
+
+impl Choice<'_> {
+    /// The tables, by name.
+    ///
+    /// # Errors
+    /// `NamespaceNotFound`; `InvalidRequest` for a regular expression that is none.
+    fn list(&self, context: &Context) -> Result<Vec<Listed>> {
+        if let Some(namespace) = self.namespace {
+            context.cluster.store.namespace(namespace)?;
+        }
+        let regex = self.regex.map(whole_name).transpose()?;
+        let tables = context.cluster.store.tables();
+        let stored = tables.iter().map(|table| (table.descriptor().clone(), table.state()));
+        let system = system_tables()?.into_iter().map(|table| (table, TableState::Enabled));
+        let mut tables: Vec<Listed> = stored.chain(system).collect();
+        tables.retain(|(table, state)| {
+            let name = table.name();
+            let named = self.names.contains(name);
+            (named || self.names.is_empty() && (self.include_system || !name.is_system()))
+                && self.state.is_none_or(|wanted| wanted == *state)
+                && self.namespace.is_none_or(|namespace| namespace == name.namespace())
+                && regex.as_ref().is_none_or(|regex| matches(regex, name))
+        });
+        tables.sort_by(|(a, _), (b, _)| a.name().cmp(b.name()));
+        Ok(tables)
+    }
+}
+
+/// A regular expression that a whole name must match, as Java's `Matcher.matches` has it.
+fn whole_name(pattern: &str) -> Result<Regex> {
+    Regex::new(&format!("^(?:{pattern})$"))
+        .map_err(|error| Error::invalid(format!("bad regular expression: {error}")))
+}
+
+fn matches(regex: &Regex, name: &TableName) -> bool {
+    regex.is_match(&name.to_string())
+        || regex.is_match(&format!("{}:{}", name.namespace(), name.qualifier()))
+            && name.namespace() == TableName::DEFAULT_NAMESPACE
+}
+
+fn system_tables() -> Result<[TableDescriptor; 2]> {
+    let info = || FamilyDescriptor::new("info");
+    Ok([
+        TableDescriptor::new(TableName::meta())
+            .family(info()?)
+            .family(FamilyDescriptor::new("table")?),
+        TableDescriptor::new(TableName::namespace_table()).family(info()?),
+    ])
+}
+
+fn schemas(tables: Vec<Listed>) -> Vec<proto::TableSchema> {
+    tables.iter().map(|(descriptor, _)| table::to_proto(descriptor)).collect()
+}
+
+fn names_of(tables: Vec<Listed>) -> Vec<proto::TableName> {
+    tables.iter().map(|(descriptor, _)| names::table_to_proto(descriptor.name())).collect()
+}
+
+fn state_of(is_enabled: bool) -> Option<TableState> {
+    Some(if is_enabled { TableState::Enabled } else { TableState::Disabled })
+}
+
+/// An empty text means that nothing was said.
+fn said(text: &Option<String>) -> Option<&str> {
+    text.as_deref().filter(|text| !text.is_empty())
+}
+
+pub(crate) fn descriptors(
+    context: &Context,
+    request: proto::GetTableDescriptorsRequest,
+) -> Result<proto::GetTableDescriptorsResponse> {
+    let include_system = request.include_sys_tables();
+    let names = request.table_names.into_iter().map(names::table_from_proto);
+    let choice = Choice {
+        names: names.collect::<Result<_>>()?,
+        regex: said(&request.regex),
+        namespace: said(&request.namespace),
+        include_system,
+        state: None,
+    };
+    Ok(proto::GetTableDescriptorsResponse { table_schema: schemas(choice.list(context)?) })
+}
+
+pub(crate) fn descriptors_by_state(
+    context: &Context,
+    request: proto::ListTableDescriptorsByStateRequest,
+) -> Result<proto::ListTableDescriptorsByStateResponse> {
+    let choice =
+        Choice { state: state_of(request.is_enabled), include_system: true, ..Choice::default() };
+    Ok(proto::ListTableDescriptorsByStateResponse { table_schema: schemas(choice.list(context)?) })
+}
+
+pub(crate) fn descriptors_by_namespace(
+    context: &Context,
+    request: proto::ListTableDescriptorsByNamespaceRequest,
+) -> Result<proto::ListTableDescriptorsByNamespaceResponse> {
+    let namespace = Some(&*request.namespace_name);
+    let choice = Choice { namespace, include_system: true, ..Choice::default() };
+    let table_schema = schemas(choice.list(context)?);
+    Ok(proto::ListTableDescriptorsByNamespaceResponse { table_schema })
+}
+
+pub(crate) fn names(
+    context: &Context,
+    request: proto::GetTableNamesRequest,
+) -> Result<proto::GetTableNamesResponse> {
+    let choice = Choice {
+        regex: said(&request.regex),
+        namespace: said(&request.namespace),
+        include_system: request.include_sys_tables(),
+        ..Choice::default()
+    };
+    Ok(proto::GetTableNamesResponse { table_names: names_of(choice.list(context)?) })
+}
+
+pub(crate) fn names_by_state(
+    context: &Context,
+    request: proto::ListTableNamesByStateRequest,
+) -> Result<proto::ListTableNamesByStateResponse> {
+    let choice =
+        Choice { state: state_of(request.is_enabled), include_system: true, ..Choice::default() };
+    Ok(proto::ListTableNamesByStateResponse { table_names: names_of(choice.list(context)?) })
+}
+
+pub(crate) fn names_by_namespace(
+    context: &Context,
+    request: proto::ListTableNamesByNamespaceRequest,
+) -> Result<proto::ListTableNamesByNamespaceResponse> {
+    let namespace = Some(&*request.namespace_name);
+    let choice = Choice { namespace, include_system: true, ..Choice::default() };
+    let table_name = names_of(choice.list(context)?);
+    Ok(proto::ListTableNamesByNamespaceResponse { table_name })
+}
+
+pub(crate) fn state(
+    context: &Context,
+    request: proto::GetTableStateRequest,
+) -> Result<proto::GetTableStateResponse> {
+    let name = names::table_from_proto(request.table_name)?;
+    let state = if name.is_system() {
+        TableState::Enabled
+    } else {
+        context.cluster.store.table(&name)?.state()
+    };
+    Ok(proto::GetTableStateResponse { table_state: names::state_to_proto(state) })
+}

@@ -1,0 +1,7 @@
+//! What clients ask of the master.
+
+pub(crate) mod list;
+pub(crate) mod namespace;
+pub(crate) mod procedure;
+pub(crate) mod status;
+pub(crate) mod table;

@@ -1,0 +1,9 @@
+//! One file for each thing that clients ask for.
+
+pub(crate) mod admin;
+pub(crate) mod get;
+pub(crate) mod master;
+pub(crate) mod multi;
+pub(crate) mod mutate;
+pub(crate) mod registry;
+pub(crate) mod scan;

@@ -1,0 +1,43 @@
+//! Changing one row.
+
+use bytes::BytesMut;
+use rowhouse_format::convert::mutate::{self, MutateCall};
+use rowhouse_format::proto;
+use rowhouse_model::{Durability, Mutation, Result, TableName};
+
+use crate::cluster::{Served, read_only};
+use crate::dispatch::Exchange;
+
+pub(crate) fn read(exchange: &Exchange) -> Result<MutateCall> {
+    let request = exchange.message::<proto::MutateRequest>()?;
+    MutateCall::from_proto(request, &mut exchange.request.cells(exchange.codec))
+}
+
+/// Whether the call waits for nothing slower than the page cache.
+pub(crate) fn is_short(exchange: &Exchange, call: &MutateCall) -> bool {
+    let context = &exchange.context;
+    match call.mutation.durability() {
+        Durability::FsyncWal => false,
+        Durability::UseDefault => match context.cluster.region(&context.server, &call.region) {
+            Ok(Served::Stored(region)) => region.durability() != Durability::FsyncWal,
+            _ => true,
+        },
+        Durability::SkipWal | Durability::AsyncWal | Durability::SyncWal => true,
+    }
+}
+
+pub(crate) fn mutate(exchange: &Exchange, call: &MutateCall, out: &mut BytesMut) -> Result<()> {
+    let context = &exchange.context;
+    let region = match context.cluster.region(&context.server, &call.region)? {
+        Served::Stored(region) => region,
+        Served::System(_) => return Err(read_only(&TableName::meta())),
+    };
+    let outcome = region.mutate(&call.mutation)?;
+    match call.mutation {
+        Mutation::Put(_) | Mutation::Delete(_) => exchange.reply(out, &mutate::done()),
+        Mutation::Increment(_) => {
+            let answer = mutate::done_with(&outcome.row, exchange.cells_in());
+            exchange.reply_with(out, &answer, outcome.row.cells())
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! How clients find the cluster over RPC.
+
+use rowhouse_format::convert::{names, region};
+use rowhouse_format::proto;
+use rowhouse_model::{RegionInfo, Result};
+
+use crate::server::Context;
+
+pub(crate) fn cluster_id(
+    context: &Context,
+    _: proto::GetClusterIdRequest,
+) -> Result<proto::GetClusterIdResponse> {
+    Ok(proto::GetClusterIdResponse { cluster_id: Some(context.cluster.id.clone()) })
+}
+
+pub(crate) fn active_master(
+    context: &Context,
+    _: proto::GetActiveMasterRequest,
+) -> Result<proto::GetActiveMasterResponse> {
+    let server_name = Some(names::server_to_proto(&context.cluster.master));
+    Ok(proto::GetActiveMasterResponse { server_name })
+}
+
+pub(crate) fn masters(
+    context: &Context,
+    _: proto::GetMastersRequest,
+) -> Result<proto::GetMastersResponse> {
+    let server_name = names::server_to_proto(&context.cluster.master);
+    let entry = proto::GetMastersResponseEntry { server_name, is_active: true };
+    Ok(proto::GetMastersResponse { master_servers: vec![entry] })
+}
+
+pub(crate) fn meta_locations(
+    context: &Context,
+    _: proto::GetMetaRegionLocationsRequest,
+) -> Result<proto::GetMetaRegionLocationsResponse> {
+    let server = &context.cluster.meta_server().name;
+    let location = region::location_to_proto(&RegionInfo::meta(), Some(server), None);
+    Ok(proto::GetMetaRegionLocationsResponse { meta_locations: vec![location] })
+}
+
+pub(crate) fn bootstrap_nodes(
+    context: &Context,
+    _: proto::GetBootstrapNodesRequest,
+) -> Result<proto::GetBootstrapNodesResponse> {
+    let servers = context.cluster.region_servers().iter();
+    let server_name = servers.map(|server| names::server_to_proto(&server.name)).collect();
+    Ok(proto::GetBootstrapNodesResponse { server_name })
+}

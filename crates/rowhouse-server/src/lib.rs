@@ -1,0 +1,25 @@
+//! The doors through which unmodified HBase clients come to a rowhouse store: HBase's RPC on one
+//! port, and on another the few ZooKeeper nodes by which clients find it.
+//!
+//! ```no_run
+//! # async fn run() -> Result<(), rowhouse_model::Error> {
+//! use rowhouse_server::{Options, Server};
+//!
+//! let server = Server::start(Options::new("rowhouse-data")).await?;
+//! println!("clients connect to {}", server.address());
+//! server.stop().await
+//! # }
+//! ```
+
+mod cluster;
+mod connection;
+mod dispatch;
+mod handle;
+mod limits;
+mod options;
+mod scanners;
+mod server;
+mod zookeeper;
+
+pub use options::Options;
+pub use server::Server;

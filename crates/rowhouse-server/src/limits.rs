@@ -1,0 +1,29 @@
+//! Every bound of the server in one place.
+
+use std::time::Duration;
+
+/// Connections open at once, on each port.
+pub(crate) const CONNECTIONS_MAX: usize = 4096;
+/// Calls of one connection that run at once on threads of their own; then reading stops.
+pub(crate) const LONG_CALLS_MAX: usize = 32;
+/// Threads for long calls, of all connections together. They come when needed and go when idle.
+pub(crate) const WORKERS_MAX: usize = 64;
+/// How long a client may take from connecting to its first call.
+pub(crate) const HANDSHAKE_WAIT: Duration = Duration::from_secs(30);
+/// How long calls under way may take once the server is stopping.
+pub(crate) const STOP_WAIT: Duration = Duration::from_millis(700);
+/// How long a scanner lives between two calls: HBase's `hbase.client.scanner.timeout.period`.
+pub(crate) const SCANNER_LEASE: Duration = Duration::from_secs(60);
+/// Scanners open at once.
+pub(crate) const SCANNERS_MAX: usize = 100_000;
+/// Bytes of cells in one answer to a scan, whatever the client allows: HBase's
+/// `hbase.server.scanner.max.result.size`.
+pub(crate) const SCAN_ANSWER_BYTES_MAX: u64 = 100 << 20;
+/// Rows of a scan that are read where the call arrives; more are read on a thread of their own.
+pub(crate) const SHORT_SCAN_ROWS: u32 = 100;
+/// Actions of a multi call that are done where the call arrives.
+pub(crate) const SHORT_MULTI_BYTES: usize = 16 << 10;
+/// Bytes of an answer's buffer that a connection keeps for the next one.
+pub(crate) const BUFFER_KEEP_BYTES: usize = 256 << 10;
+/// The longest packet of a ZooKeeper client: ZooKeeper's `jute.maxbuffer`.
+pub(crate) const ZOOKEEPER_PACKET_MAX: usize = 1 << 20;

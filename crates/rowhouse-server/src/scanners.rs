@@ -1,0 +1,113 @@
+//! Open scanners: by number, each on a lease that its calls renew.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use parking_lot::Mutex;
+use rowhouse_model::{Error, ErrorKind, Result, Row};
+use rowhouse_store::RegionScanner;
+
+use crate::limits::{SCANNER_LEASE, SCANNERS_MAX};
+
+/// The scanners of one region server.
+pub(crate) struct Scanners {
+    next_id: AtomicU64,
+    open: Mutex<HashMap<u64, Entry>>,
+}
+
+struct Entry {
+    scanner: Arc<Mutex<Scanner>>,
+    used: Instant,
+}
+
+/// A scan of one region, somewhere on its way.
+pub(crate) struct Scanner {
+    pub(crate) rows: Rows,
+    /// The number that the next call must carry.
+    pub(crate) next_call: u64,
+    /// Bytes of cells the client wants in one answer; `None` leaves it to the server.
+    pub(crate) bytes_max: Option<u64>,
+}
+
+/// Where a scanner's rows come from.
+pub(crate) enum Rows {
+    /// A region of the store.
+    Stored(Box<RegionScanner>),
+    /// Rows of a system table, read when the scanner was opened.
+    System(std::vec::IntoIter<Row>),
+}
+
+impl Rows {
+    pub(crate) fn next(&mut self) -> Result<Option<Row>> {
+        match self {
+            Self::Stored(scanner) => scanner.next(),
+            Self::System(rows) => Ok(rows.next()),
+        }
+    }
+}
+
+impl Scanners {
+    /// No scanners yet. Their numbers begin with the server's start code, so that a scanner from
+    /// before a restart is not taken for one of now.
+    pub(crate) fn new(start_code: u64) -> Self {
+        Self { next_id: AtomicU64::new((start_code << 22) + 1), open: Mutex::default() }
+    }
+
+    /// A number that no scanner has had.
+    pub(crate) fn next_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Keeps a scanner for later calls.
+    ///
+    /// # Errors
+    /// `RegionTooBusy` when too many are open.
+    pub(crate) fn keep(&self, id: u64, scanner: Scanner) -> Result<()> {
+        let mut open = self.open.lock();
+        if open.len() >= SCANNERS_MAX {
+            return Err(Error::new(
+                ErrorKind::RegionTooBusy,
+                format!("too many open scanners: max={SCANNERS_MAX}"),
+            ));
+        }
+        let scanner = Arc::new(Mutex::new(scanner));
+        open.insert(id, Entry { scanner, used: Instant::now() });
+        Ok(())
+    }
+
+    /// The scanner `id`, its lease renewed.
+    ///
+    /// # Errors
+    /// `UnknownScanner` when it is closed, expired, or from before a restart.
+    pub(crate) fn find(&self, id: u64) -> Result<Arc<Mutex<Scanner>>> {
+        let mut open = self.open.lock();
+        let entry = open.get_mut(&id).ok_or_else(|| {
+            Error::new(
+                ErrorKind::UnknownScanner,
+                format!("Unknown scanner '{id}'. It was closed, its lease ran out, or the server was restarted."),
+            )
+        })?;
+        entry.used = Instant::now();
+        Ok(Arc::clone(&entry.scanner))
+    }
+
+    /// Closes the scanner `id`; fine if it is gone.
+    pub(crate) fn close(&self, id: u64) {
+        self.open.lock().remove(&id);
+    }
+
+    /// Closes scanners whose clients have gone silent.
+    pub(crate) fn expire(&self, now: Instant) {
+        let mut open = self.open.lock();
+        let before = open.len();
+        open.retain(|_, entry| {
+            now.saturating_duration_since(entry.used) < SCANNER_LEASE || entry.scanner.is_locked()
+        });
+        let expired = before - open.len();
+        if expired > 0 {
+            tracing::info!(expired, "scanners whose lease ran out were closed");
+        }
+    }
+}

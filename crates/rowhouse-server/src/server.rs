@@ -1,0 +1,194 @@
+//! Starting and stopping: the store, the two ports, the tasks behind them.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use rowhouse_model::{Error, ErrorKind, Result, ServerName};
+use rowhouse_store::Store;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
+
+use crate::cluster::{Cluster, RegionServer};
+use crate::limits::{CONNECTIONS_MAX, SCANNER_LEASE, STOP_WAIT, WORKERS_MAX};
+use crate::{Options, connection, zookeeper};
+
+/// A running server.
+pub struct Server {
+    cluster: Arc<Cluster>,
+    address: String,
+    zookeeper: SocketAddr,
+    stop: watch::Sender<bool>,
+    tasks: JoinSet<()>,
+}
+
+/// What every connection needs.
+#[derive(Clone)]
+pub(crate) struct Context {
+    pub(crate) cluster: Arc<Cluster>,
+    /// The region server that listens where the connection came in.
+    pub(crate) server: Arc<RegionServer>,
+    /// Turns true when the server stops.
+    pub(crate) stop: watch::Receiver<bool>,
+    /// Permits of threads for long calls.
+    pub(crate) workers: Arc<Semaphore>,
+}
+
+impl Server {
+    /// Opens the store, binds the ports and begins to serve.
+    ///
+    /// # Errors
+    /// `InUse` when another process holds the data directory or a port, naming it; `InvalidRequest`
+    /// for an address that is none; what [`Store::open`] says.
+    pub async fn start(options: Options) -> Result<Self> {
+        let advertise =
+            options.advertise.as_deref().map(ServerName::parse_address).transpose()?;
+        let builder = Store::builder(&options.data).settings(options.settings.clone());
+        let store = tokio::task::spawn_blocking(|| builder.open())
+            .await
+            .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))??;
+        let rpc = bind(&options.listen, "--listen").await?;
+        let zookeeper = bind(&options.zookeeper, "--zookeeper").await?;
+        let listen = local_address(&rpc)?;
+        let (host, port) = match advertise {
+            Some(advertised) => advertised,
+            None if listen.ip().is_unspecified() => {
+                return Err(Error::invalid(format!(
+                    "clients cannot be told to connect to {listen}: give --advertise HOST:PORT"
+                )));
+            }
+            None => (listen.ip().to_string(), listen.port()),
+        };
+        let address = format!("{host}:{port}");
+        store.set_address(&address)?;
+        let name = ServerName { host, port, start_code: start_code() };
+        let cluster = Arc::new(Cluster::new(store, vec![name]));
+        let (stop, stopping) = watch::channel(false);
+        let mut server = Self {
+            address,
+            zookeeper: local_address(&zookeeper)?,
+            cluster: Arc::clone(&cluster),
+            stop,
+            tasks: JoinSet::new(),
+        };
+        let context = Context {
+            server: Arc::clone(&cluster.region_servers()[0]),
+            cluster,
+            stop: stopping,
+            workers: Arc::new(Semaphore::new(WORKERS_MAX)),
+        };
+        server.tasks.spawn(accept(rpc, context.clone(), |stream, peer, context| {
+            connection::serve(stream, peer, context)
+        }));
+        server.tasks.spawn(accept(zookeeper, context.clone(), |stream, peer, context| {
+            zookeeper::serve(stream, peer, context)
+        }));
+        server.tasks.spawn(expire_scanners(context));
+        tracing::info!(address = server.address, zookeeper = %server.zookeeper, "serving");
+        Ok(server)
+    }
+
+    /// The address that clients are told.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Where ZooKeeper clients are answered.
+    pub fn zookeeper(&self) -> SocketAddr {
+        self.zookeeper
+    }
+
+    /// Stops: new calls are refused, calls under way are finished, the log is synced.
+    pub async fn stop(mut self) -> Result<()> {
+        tracing::info!("stopping");
+        // Nobody is left to hear it when every task has ended already.
+        let _ = self.stop.send(true);
+        let all = async { while self.tasks.join_next().await.is_some() {} };
+        if tokio::time::timeout(STOP_WAIT, all).await.is_err() {
+            tracing::warn!("calls still under way were abandoned");
+            self.tasks.abort_all();
+        }
+        let store = self.cluster.store.clone();
+        let closed = tokio::task::spawn_blocking(move || store.close()).await;
+        closed.map_err(|error| Error::new(ErrorKind::Io, error.to_string()))?
+    }
+}
+
+/// Accepts connections until the server stops, then waits for them to end.
+async fn accept<F, S>(listener: TcpListener, mut context: Context, serve: S)
+where
+    S: Fn(TcpStream, SocketAddr, Context) -> F,
+    F: Future<Output = ()> + Send + 'static,
+{
+    let mut connections = JoinSet::new();
+    while !*context.stop.borrow() {
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((_, peer)) if connections.len() >= CONNECTIONS_MAX => {
+                    tracing::warn!(%peer, max = CONNECTIONS_MAX, "too many connections, closed");
+                }
+                Ok((stream, peer)) => {
+                    // Small answers must not wait for one another.
+                    let _ = stream.set_nodelay(true);
+                    connections.spawn(serve(stream, peer, context.clone()));
+                }
+                Err(error) => {
+                    // File descriptors may have run out: give some time to come back.
+                    tracing::warn!(%error, "cannot accept");
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+            },
+            Some(ended) = connections.join_next() => report(ended),
+            _ = context.stop.changed() => break,
+        }
+    }
+    drop(listener);
+    while let Some(ended) = connections.join_next().await {
+        report(ended);
+    }
+}
+
+fn report(ended: Result<(), tokio::task::JoinError>) {
+    if let Err(error) = ended
+        && error.is_panic()
+    {
+        tracing::error!(%error, "a connection ended in a panic");
+    }
+}
+
+async fn expire_scanners(mut context: Context) {
+    let mut ticks = tokio::time::interval(SCANNER_LEASE / 6);
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => {
+                for server in context.cluster.region_servers() {
+                    server.scanners.expire(Instant::now());
+                }
+            }
+            _ = context.stop.changed() => return,
+        }
+    }
+}
+
+async fn bind(address: &str, flag: &str) -> Result<TcpListener> {
+    ServerName::parse_address(address)?;
+    TcpListener::bind(address).await.map_err(|source| {
+        if source.kind() == std::io::ErrorKind::AddrInUse {
+            let message =
+                format!("address {address} is in use by another process: choose one with {flag}");
+            return Error::new(ErrorKind::InUse, message).with_source(source);
+        }
+        Error::io(format_args!("cannot listen on {address} ({flag})"), source)
+    })
+}
+
+fn local_address(listener: &TcpListener) -> Result<SocketAddr> {
+    listener.local_addr().map_err(|source| Error::io("cannot tell the port", source))
+}
+
+/// A start code that differs from that of the server's last run.
+fn start_code() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(1)
+}

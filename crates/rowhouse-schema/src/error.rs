@@ -40,7 +40,8 @@ impl Fault {
     pub(crate) fn in_text(self, text: &str) -> Error {
         let at = text.get(..self.at).map_or(0, |before| before.chars().count());
         let space = " ".repeat(at);
-        self.finish(|message| format!("{message}: offset={at}\n  {text}\n  {space}^"))
+        let shown = if text.is_empty() { String::new() } else { format!("\n  {text}\n  {space}^") };
+        self.finish(|message| format!("{message}: offset={at}{shown}"))
     }
 
     /// The message alone, for what was never written as text.

@@ -168,7 +168,13 @@ impl KeySchema {
                 }
             }
         }
-        rowhouse_model::check_row(&out[start..])
+        match out.len() - start {
+            0 => Err(Error::invalid("the values make an empty key, and no row key is empty")),
+            len if len > ROW_LEN_MAX => Err(Error::invalid(format!(
+                "the values make a key that is too long: len={len}, max={ROW_LEN_MAX}"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     fn check_names<V: NamedValues + ?Sized>(&self, values: &V) -> Result<()> {

@@ -326,13 +326,20 @@ fn texts_that_stand_out_of_order_have_ranges_of_their_own() {
 /// A key of `ab` lies in the range of `a`, as if `b…` were the number.
 #[test]
 fn names_that_begin_one_another_leave_all_the_rest_to_be_checked() {
-    check("[user text][n u8]", "user in ('a', 'ab') and n < 255", expect![[r#"
+    check(
+        "[user text][n u8]",
+        "user in ('a', 'ab') and n < 255",
+        expect![[r#"
         ranges: 1
           [a, a\xFF)
         residual: user in ('a', 'ab') and n < 255
         order: by the bytes of the key
-    "#]]);
-    check("[user text][n u8]", "user in ('a', 'ab') and n in (1, 98)", expect![[r#"
+    "#]],
+    );
+    check(
+        "[user text][n u8]",
+        "user in ('a', 'ab') and n in (1, 98)",
+        expect![[r#"
         ranges: 4
           row a\x01
           row ab
@@ -340,13 +347,18 @@ fn names_that_begin_one_another_leave_all_the_rest_to_be_checked() {
           row abb
         residual: user in ('a', 'ab') and n in (1, 98)
         order: by the bytes of the key
-    "#]]);
-    check("[user text][n u8]", "user = 'a' and n < 255", expect![[r#"
+    "#]],
+    );
+    check(
+        "[user text][n u8]",
+        "user = 'a' and n < 255",
+        expect![[r#"
         ranges: 1
           [a, a\xFF)
         residual: user = 'a'
         order: user ascending, n ascending
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

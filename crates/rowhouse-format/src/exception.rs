@@ -89,7 +89,7 @@ impl Exception {
     /// As a procedure fails.
     pub fn to_foreign(&self) -> proto::ForeignExceptionMessage {
         proto::ForeignExceptionMessage {
-            source: Some(String::new()),
+            source: None,
             generic_exception: Some(proto::GenericExceptionMessage {
                 class_name: Some(self.class.clone().into_owned()),
                 message: Some(self.message.clone()),

@@ -161,6 +161,8 @@ calls! {
             call SecurityCapabilitiesRequest => SecurityCapabilitiesResponse;
         IsBalancerEnabled "IsBalancerEnabled"
             call IsBalancerEnabledRequest => IsBalancerEnabledResponse;
+        IsNormalizerEnabled "IsNormalizerEnabled"
+            call IsNormalizerEnabledRequest => IsNormalizerEnabledResponse;
         IsMasterInMaintenanceMode "IsMasterInMaintenanceMode"
             call IsInMaintenanceModeRequest => IsInMaintenanceModeResponse;
         CreateTable "CreateTable" call CreateTableRequest => CreateTableResponse;

@@ -16,7 +16,8 @@ pub struct ConnectionHead {
     pub codec: Option<CellCodec>,
     /// Who the client says it is.
     pub user: Option<String>,
-    /// The client's version, as it prints it.
+    /// The client's version, as it prints it. Apache HBase treats a client that does not say as one
+    /// from before 1.2; ours claims to understand what clients of 2.6 do.
     pub client_version: Option<String>,
 }
 
@@ -64,6 +65,12 @@ impl ConnectionHead {
                 .map(|effective_user| proto::UserInformation { effective_user, real_user: None }),
             service_name: Some(self.service.name().to_owned()),
             cell_block_codec_class: self.codec.map(|codec| codec.class().to_owned()),
+            version_info: self.client_version.clone().map(|version| proto::VersionInfo {
+                version,
+                version_major: Some(2),
+                version_minor: Some(6),
+                ..Default::default()
+            }),
             ..Default::default()
         };
         out.put_u32(header.encoded_len() as u32);
@@ -109,7 +116,7 @@ mod tests {
             service: Service::Master,
             codec: Some(CellCodec::KeyValue),
             user: Some("alice".into()),
-            client_version: None,
+            client_version: Some("rowhouse 0.1".into()),
         };
         let mut bytes = BytesMut::new();
         head.encode_opening(&mut bytes);

@@ -1715,6 +1715,13 @@ pub struct IsBalancerEnabledResponse {
     pub enabled: bool,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct IsNormalizerEnabledRequest {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct IsNormalizerEnabledResponse {
+    #[prost(bool, required, tag = "1")]
+    pub enabled: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct IsInMaintenanceModeRequest {}
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct IsInMaintenanceModeResponse {

@@ -1,0 +1,70 @@
+//! Recorded conversations, read from `tests/conversations/` (`compat/record/README.md`).
+
+use std::path::Path;
+
+/// One connection of a recorded scenario.
+pub(crate) struct Conversation {
+    /// Scenario and file, for messages.
+    pub(crate) name: String,
+    /// Whom the client spoke to: `zookeeper`, `master` or `regionserver`.
+    pub(crate) role: String,
+    /// What passed, in order.
+    pub(crate) runs: Vec<Run>,
+}
+
+/// Bytes that passed in one direction.
+pub(crate) struct Run {
+    /// Whether the client sent them.
+    pub(crate) from_client: bool,
+    /// The bytes.
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Every recorded conversation.
+pub(crate) fn all() -> Vec<Conversation> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conversations");
+    let mut files = Vec::new();
+    for scenario in std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()) {
+        if scenario.is_dir() {
+            files.extend(std::fs::read_dir(scenario).unwrap().map(|entry| entry.unwrap().path()));
+        }
+    }
+    files.sort();
+    assert!(!files.is_empty());
+    files.iter().map(|file| read(file)).collect()
+}
+
+fn read(file: &Path) -> Conversation {
+    let text = std::fs::read_to_string(file).unwrap();
+    assert!(text.starts_with("# rowhouse conversation 1\n"), "{}", file.display());
+    let mut role = String::new();
+    let mut runs = Vec::<Run>::new();
+    for line in text.lines() {
+        let (kind, rest) = line.split_at(1);
+        let rest = rest.trim();
+        let from_client = match kind {
+            "#" => {
+                if let Some(name) = rest.strip_prefix("role ") {
+                    role = name.to_owned();
+                }
+                continue;
+            }
+            ">" => true,
+            "<" => false,
+            _ => panic!("{}: {line}", file.display()),
+        };
+        let bytes = unhex(rest);
+        match runs.last_mut() {
+            Some(run) if run.from_client == from_client => run.bytes.extend(bytes),
+            _ => runs.push(Run { from_client, bytes }),
+        }
+    }
+    let scenario = file.parent().unwrap().file_name().unwrap().to_string_lossy();
+    let name = format!("{scenario}/{}", file.file_name().unwrap().to_string_lossy());
+    Conversation { name, role, runs }
+}
+
+fn unhex(text: &str) -> Vec<u8> {
+    let digit = |byte: u8| (byte as char).to_digit(16).unwrap() as u8;
+    text.as_bytes().chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
+}

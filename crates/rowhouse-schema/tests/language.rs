@@ -22,10 +22,7 @@ fn literals_print_as_plainly_as_they_can() {
 
 #[test]
 fn mistakes_are_pointed_at() {
-    check(
-        "",
-        expect!["expected a field such as [user string]: offset=0"],
-    );
+    check("", expect!["expected a field such as [user string]: offset=0"]);
     check(
         "abc",
         expect![[r#"

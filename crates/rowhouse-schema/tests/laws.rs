@@ -323,6 +323,21 @@ proptest! {
     }
 
     #[test]
+    fn any_text_is_read_or_refused(
+        text in r"([\[\]\\x0-9a-f_ :+T.'=<>(),分é-]|text|digits |desc|and |n = |in )*",
+    ) {
+        if let Ok(schema) = KeySchema::parse(&format!("[n u8]{text}")) {
+            prop_assert_eq!(KeySchema::parse(&schema.to_string()).unwrap(), schema);
+        }
+        let _ = KeySchema::parse(&text);
+        let _ = KeySchema::parse(&format!("[n {text}]"));
+        let _ = Predicate::parse(&text);
+        let _ = Predicate::parse(&format!("n = {text}"));
+        let _ = Time::parse(&text);
+        let _ = Time::parse(&format!("2022-12-01T{text}"));
+    }
+
+    #[test]
     fn any_bytes_decode_or_are_refused(schema in schemas(), key: Vec<u8>) {
         if let Ok(values) = schema.decode(&key) {
             prop_assert_eq!(values.encode().unwrap(), key);

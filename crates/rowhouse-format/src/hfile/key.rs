@@ -22,8 +22,8 @@ impl OwnedKey {
         Ok(Self(bytes))
     }
 
-    /// The key on bytes of its own.
-    pub fn new(key: &Key<'_>) -> Self {
+    /// The key on bytes of its own. Its lengths are in bounds, as those of a cell are.
+    pub(super) fn new(key: &Key<'_>) -> Self {
         let mut bytes = Vec::new();
         write_key(&mut bytes, key);
         Self(bytes.into())
@@ -161,8 +161,9 @@ pub(super) fn write_midpoint(out: &mut Vec<u8>, left: &Key<'_>, right: &Key<'_>)
     }
 }
 
-/// The shortest string behind `left` and not behind `right`; false when they are equal.
+/// Makes `out` the shortest string behind `left` and not behind `right`; false when they are equal.
 fn midpoint(left: &[u8], right: &[u8], out: &mut Vec<u8>) -> bool {
+    out.clear();
     let same = left.iter().zip(right).take_while(|(a, b)| a == b).count();
     out.extend_from_slice(&right[..same]);
     match (left.get(same), right.get(same)) {

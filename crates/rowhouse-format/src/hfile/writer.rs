@@ -464,8 +464,11 @@ impl Seen {
         self.time_max = self.time_max.max(timestamp);
         self.sequence_min = self.sequence_min.min(cell.sequence);
         self.sequence_max = self.sequence_max.max(cell.sequence);
-        if len > self.biggest_len {
-            self.biggest_len = len;
+        // As HBase's estimatedSerializedSizeOf: the KeyValue and its length in front, no mvcc.
+        let tags_len = if cell.tags.is_empty() { 0 } else { 2 + cell.tags.len() };
+        let key_value_len = 4 + 8 + key.len() + cell.value.len() + tags_len;
+        if key_value_len > self.biggest_len {
+            self.biggest_len = key_value_len;
             self.biggest_key.clear();
             self.biggest_key.extend_from_slice(key);
         }

@@ -6,7 +6,6 @@ use rowhouse_model::Key;
 
 use super::Index;
 use crate::hfile::block::BlockHandle;
-use crate::hfile::key::OwnedKey;
 
 /// What to do next on the way to a data block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +37,40 @@ pub struct IndexWalk {
     /// Blocks from the root down, and the entry taken in each.
     way: Vec<(Arc<Index>, usize)>,
     /// Where to go in blocks that are entered; the first entry without it.
-    target: Option<OwnedKey>,
+    target: Option<Target>,
+}
+
+/// A key to come back to. Not an [`OwnedKey`](crate::hfile::OwnedKey): keys that only seek may have
+/// parts too long to be written ([`Key::row_end`]).
+#[derive(Clone, Debug)]
+struct Target {
+    row: Vec<u8>,
+    family: Vec<u8>,
+    qualifier: Vec<u8>,
+    timestamp: i64,
+    kind: u8,
+}
+
+impl Target {
+    fn new(key: &Key<'_>) -> Self {
+        Self {
+            row: key.row.to_vec(),
+            family: key.family.to_vec(),
+            qualifier: key.qualifier.to_vec(),
+            timestamp: key.timestamp,
+            kind: key.kind,
+        }
+    }
+
+    fn view(&self) -> Key<'_> {
+        Key {
+            row: &self.row,
+            family: &self.family,
+            qualifier: &self.qualifier,
+            timestamp: self.timestamp,
+            kind: self.kind,
+        }
+    }
 }
 
 impl IndexWalk {
@@ -51,7 +83,7 @@ impl IndexWalk {
     pub fn seek(&mut self, root: &Arc<Index>, key: &Key<'_>) -> Step {
         self.way.clear();
         let at = root.find(key);
-        self.target = (root.level() > 1).then(|| OwnedKey::new(key));
+        self.target = (root.level() > 1).then(|| Target::new(key));
         self.way.push((Arc::clone(root), at));
         self.step()
     }

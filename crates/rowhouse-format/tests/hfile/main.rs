@@ -1,0 +1,9 @@
+//! HFiles, written and read back.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod apache;
+mod damage;
+mod model;
+mod order;
+mod support;

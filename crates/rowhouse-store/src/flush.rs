@@ -82,5 +82,5 @@ fn write_file(
         file.append(&cell.view())?;
         cursor.advance();
     }
-    file.finish(false)
+    file.finish(memstore.last_sequence(), false)
 }

@@ -7,7 +7,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use parking_lot::RwLock;
-use rowhouse_format::convert;
 use rowhouse_model::{Bytes, Error, Namespace, Result, TableName, TableState};
 
 use crate::background::Queue;
@@ -28,7 +27,7 @@ use crate::table::Table;
 use crate::wal::{self, Record, Wal};
 use crate::write::row_lock::RowLocks;
 
-const TMP_DIR: &str = "tmp";
+pub(crate) const TMP_DIR: &str = "tmp";
 const ASIDE_DIR: &str = "aside";
 
 /// How a store is opened.
@@ -166,8 +165,7 @@ fn first_edits(now_millis: i64) -> Vec<Edit> {
     });
     let namespaces = [TableName::DEFAULT_NAMESPACE, TableName::SYSTEM_NAMESPACE].map(|name| {
         let namespace = Namespace::new(name).expect("HBase's own namespaces have legal names");
-        let descriptor = convert::namespace::encode(&namespace);
-        EditKind::NamespaceChanged(NamespaceChanged { descriptor })
+        EditKind::NamespaceChanged(NamespaceChanged::new(&namespace))
     });
     [created].into_iter().chain(namespaces).map(Edit::new).collect()
 }

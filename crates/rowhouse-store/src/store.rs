@@ -6,11 +6,9 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
-use rowhouse_format::convert;
-use rowhouse_format::meta::MetaTable;
 use rowhouse_model::{
     Bytes, Error, ErrorKind, FamilyDescriptor, Namespace, RegionInfo, Result, RowRange,
-    ServerName, TableDescriptor, TableName, TableState, check_row,
+    TableDescriptor, TableName, TableState, check_row,
 };
 
 use crate::background::Work;
@@ -22,6 +20,7 @@ use crate::family::FamilyStore;
 use crate::flush;
 use crate::manifest::{
     Edit, EditKind, NamespaceChanged, RegionMeta, TableCreated, TableDropped, TableStateChanged,
+    encode_table,
 };
 use crate::open::Builder;
 use crate::region::{Region, not_serving};
@@ -163,7 +162,7 @@ impl Store {
             .collect();
         let created = TableCreated {
             table_id: manifest.next_id(),
-            descriptor: convert::table::encode(&descriptor),
+            descriptor: encode_table(&descriptor),
             regions,
             disabled: false,
         };
@@ -294,8 +293,7 @@ impl Store {
 
     fn write_namespace(&self, namespace: &Namespace) -> Result<()> {
         self.inner.engine.check_open()?;
-        let descriptor = convert::namespace::encode(namespace);
-        let edit = EditKind::NamespaceChanged(NamespaceChanged { descriptor });
+        let edit = EditKind::NamespaceChanged(NamespaceChanged::new(namespace));
         self.inner.engine.manifest.append(&Edit::new(edit))
     }
 
@@ -325,13 +323,6 @@ impl Store {
     pub fn namespace_region(&self) -> RegionInfo {
         let created = self.inner.engine.manifest.read(|state| state.created_millis);
         RegionInfo::new(TableName::namespace_table(), RowRange::all(), created.unsigned_abs())
-    }
-
-    /// `hbase:meta` as it is now: every table and region, each region with the server that `place`
-    /// gives it.
-    pub fn meta(&self, place: impl Fn(&RegionInfo) -> Option<ServerName>) -> MetaTable {
-        let _ = place;
-        todo_meta()
     }
 
     /// Ends the store: writes under way are finished, later calls refused, the log is synced, the

@@ -60,8 +60,10 @@ fn merge_files(
     let start = Key::row_start(b"");
     let mut sources = Vec::with_capacity(files.len());
     let mut with_tags = false;
+    let mut sequence_max = 0;
     for file in files {
-        with_tags |= file.has_tags();
+        with_tags |= file.has_tags()?;
+        sequence_max = sequence_max.max(file.sequence_max());
         sources.push(Source::File(FileCursor::open_once(engine, file, &start)?));
     }
     let mut merge = Merge::new(sources, u64::MAX)?;
@@ -96,5 +98,5 @@ fn merge_files(
         }
         merge.advance()?;
     }
-    file.map(|file| file.finish(true)).transpose()
+    file.map(|file| file.finish(sequence_max, true)).transpose()
 }

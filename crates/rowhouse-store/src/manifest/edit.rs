@@ -3,6 +3,8 @@
 
 use bytes::Bytes;
 use prost::{Message, Oneof};
+use rowhouse_format::convert::{names, table};
+use rowhouse_model::{Error, Namespace, Result, TableDescriptor};
 
 /// One event.
 #[derive(Clone, PartialEq, Message)]
@@ -141,6 +143,36 @@ pub(crate) struct FileMeta {
     /// Whether the file came of a compaction that dropped what nobody can see.
     #[prost(bool, tag = "10")]
     pub(crate) major: bool,
+    /// Where the load-on-open section begins.
+    #[prost(uint64, tag = "11")]
+    pub(crate) meta_offset: u64,
+}
+
+impl NamespaceChanged {
+    pub(crate) fn new(namespace: &Namespace) -> Self {
+        Self { descriptor: names::namespace_to_proto(namespace).encode_to_vec().into() }
+    }
+
+    pub(crate) fn namespace(&self) -> Result<Namespace> {
+        names::namespace_from_proto(decode(&self.descriptor)?)
+    }
+}
+
+impl TableCreated {
+    pub(crate) fn table(&self) -> Result<TableDescriptor> {
+        table::from_proto(decode(&self.descriptor)?)
+    }
+}
+
+/// A table's descriptor as edits hold it.
+pub(crate) fn encode_table(descriptor: &TableDescriptor) -> Bytes {
+    table::to_proto(descriptor).encode_to_vec().into()
+}
+
+fn decode<M: Message + Default>(bytes: &Bytes) -> Result<M> {
+    M::decode(bytes.clone()).map_err(|error| {
+        Error::corruption("MANIFEST holds a descriptor that is none").with_source(error)
+    })
 }
 
 impl Edit {

@@ -7,7 +7,7 @@ mod state;
 
 pub(crate) use edit::{
     Edit, EditKind, FileMeta, FilesChanged, NamespaceChanged, RegionMeta, StoreCreated,
-    TableCreated, TableDropped, TableStateChanged,
+    TableCreated, TableDropped, TableStateChanged, encode_table,
 };
 pub(crate) use log::Manifest;
 pub(crate) use state::ManifestState;

@@ -4,14 +4,13 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use rowhouse_format::convert;
 use rowhouse_model::{
     Error, FamilyDescriptor, Namespace, RegionInfo, Result, RowRange, TableDescriptor, TableState,
 };
 
 use super::{
     Edit, EditKind, FileMeta, FilesChanged, NamespaceChanged, RegionMeta, StoreCreated,
-    TableCreated, TableStateChanged,
+    TableCreated, TableStateChanged, encode_table,
 };
 
 /// Everything the manifest says.
@@ -80,7 +79,7 @@ impl ManifestState {
         match kind {
             EditKind::StoreCreated(edit) => self.create_store(edit),
             EditKind::NamespaceChanged(edit) => {
-                let namespace = convert::namespace::decode(&edit.descriptor)?;
+                let namespace = edit.namespace()?;
                 self.namespaces.insert(namespace.name().to_owned(), namespace);
             }
             EditKind::NamespaceDropped(name) => {
@@ -110,7 +109,7 @@ impl ManifestState {
     }
 
     fn create_table(&mut self, edit: &TableCreated) -> Result<()> {
-        let descriptor = convert::table::decode(&edit.descriptor)?;
+        let descriptor = edit.table()?;
         let families: Vec<Bytes> =
             descriptor.families().iter().map(FamilyDescriptor::name).cloned().collect();
         let mut regions = BTreeMap::new();
@@ -178,13 +177,12 @@ impl ManifestState {
             last_sequence: self.last_sequence,
         })];
         kinds.extend(self.namespaces.values().map(|namespace| {
-            let descriptor = convert::namespace::encode(namespace);
-            EditKind::NamespaceChanged(NamespaceChanged { descriptor })
+            EditKind::NamespaceChanged(NamespaceChanged::new(namespace))
         }));
         for (&table_id, table) in &self.tables {
             kinds.push(EditKind::TableCreated(TableCreated {
                 table_id,
-                descriptor: convert::table::encode(&table.descriptor),
+                descriptor: encode_table(&table.descriptor),
                 regions: table.regions.iter().map(|(&id, region)| region.to_meta(id)).collect(),
                 disabled: table.state == TableState::Disabled,
             }));

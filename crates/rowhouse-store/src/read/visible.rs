@@ -130,6 +130,20 @@ impl Visible {
 
     /// Judges the next cell of the row. Cells above the reader's sequence must not come here.
     pub(crate) fn judge(&mut self, cell: &CellRef<'_>) -> Verdict {
+        let verdict = self.judge_cell(cell);
+        if !cell.key.qualifier.is_empty() {
+            return verdict;
+        }
+        // The markers of the family have no qualifier, so they stand in this column, behind newer
+        // cells of it: it must be read to its end (HBASE-18471).
+        match verdict {
+            Verdict::IncludeLast => Verdict::Include,
+            Verdict::NextColumn => Verdict::Skip,
+            Verdict::Include | Verdict::Skip => verdict,
+        }
+    }
+
+    fn judge_cell(&mut self, cell: &CellRef<'_>) -> Verdict {
         let timestamp = cell.key.timestamp;
         self.enter_column(cell.key.qualifier);
         let expired = timestamp < self.rules.unexpired_from;
@@ -334,6 +348,11 @@ mod tests {
     fn named_columns_are_seen_through_deletes_of_their_family() {
         let only_b = |rules: &mut Rules| rules.qualifiers = Some([Bytes::from("b")].into());
         assert_eq!(read(&family(9), only_b, "a@1 b@1 b@3 c@1 @2f"), "b@3");
+    }
+
+    #[test]
+    fn markers_of_the_family_are_seen_behind_a_column_without_qualifier() {
+        assert_eq!(read(&family(1), |_| {}, "@5 @3f a@2 b@4"), "@5 b@4");
     }
 
     #[test]

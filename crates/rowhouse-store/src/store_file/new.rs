@@ -1,0 +1,126 @@
+//! A file being written: under `tmp/` until it is whole and on the disk.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use rowhouse_format::hfile::{Closing, Writer, WriterOptions};
+use rowhouse_model::{CellRef, Error, FamilyDescriptor, Result};
+
+use super::{FILES_DIR, file_name, path};
+use crate::disk::{Disk, DiskFile};
+use crate::engine::Engine;
+use crate::manifest::FileMeta;
+use crate::open::TMP_DIR;
+
+/// A file that no edit names yet. Dropped before it is finished, it is gone.
+pub(crate) struct NewFile {
+    id: u64,
+    disk: Arc<dyn Disk>,
+    writer: Option<Writer<Output>>,
+}
+
+/// Where the writer's bytes go.
+struct Output {
+    file: Arc<dyn DiskFile>,
+    offset: u64,
+}
+
+impl NewFile {
+    /// Begins a file of `family`.
+    pub(crate) fn create(
+        engine: &Engine,
+        family: &FamilyDescriptor,
+        with_tags: bool,
+    ) -> Result<Self> {
+        let id = engine.manifest.next_id();
+        let tmp = tmp_path(id);
+        let file = engine
+            .disk
+            .create(&tmp)
+            .map_err(|source| Error::io(format_args!("cannot make {tmp}"), source))?;
+        let options = WriterOptions {
+            block_len: family.block_len(),
+            encoding: family.data_block_encoding(),
+            compression: family.compression(),
+            row_bloom: family.has_row_bloom(),
+            with_tags,
+            created_millis: engine.timestamps.now_millis().unsigned_abs(),
+            ..WriterOptions::default()
+        };
+        let writer = Writer::new(Output { file, offset: 0 }, options);
+        Ok(Self { id, disk: Arc::clone(&engine.disk), writer: Some(writer) })
+    }
+
+    /// Adds the next cell, in order.
+    pub(crate) fn append(&mut self, cell: &CellRef<'_>) -> Result<()> {
+        self.writer.as_mut().expect("the writer is there until finish").append(cell)
+    }
+
+    /// Ends the file, syncs it and gives it its name. It counts once an edit names it.
+    pub(crate) fn finish(mut self, sequence_max: u64, major: bool) -> Result<FileMeta> {
+        let writer = self.writer.take().expect("the writer is there until finish");
+        let closing =
+            Closing { sequence_max, major_compaction: major, ..Closing::default() };
+        let (summary, output) = match writer.finish(&closing) {
+            Ok(finished) => finished,
+            Err(error) => {
+                self.remove();
+                return Err(error);
+            }
+        };
+        let name = || {
+            output.file.sync()?;
+            self.disk.rename(&tmp_path(self.id), &path(self.id))?;
+            self.disk.sync_dir(FILES_DIR)
+        };
+        if let Err(source) = name() {
+            self.remove();
+            return Err(Error::io(format_args!("cannot finish {}", path(self.id)), source));
+        }
+        let (first, last) = summary.keys.as_ref().ok_or_else(|| {
+            Error::corruption(format!("an empty file was written: {}", path(self.id)))
+        })?;
+        Ok(FileMeta {
+            file_id: self.id,
+            len: summary.len,
+            cells: summary.cells,
+            first_row: first.row_bytes(),
+            last_row: last.row_bytes(),
+            timestamp_min: *summary.time_range.start(),
+            timestamp_max: *summary.time_range.end(),
+            sequence_max: *summary.sequences.end(),
+            meta_offset: summary.meta.offset,
+            meta_crc: summary.meta.crc,
+            major,
+        })
+    }
+
+    fn remove(&self) {
+        // What is left under tmp/ goes at the next open.
+        let _ = self.disk.remove(&tmp_path(self.id));
+    }
+}
+
+impl Drop for NewFile {
+    fn drop(&mut self) {
+        if self.writer.is_some() {
+            self.remove();
+        }
+    }
+}
+
+fn tmp_path(id: u64) -> String {
+    format!("{TMP_DIR}/{}", file_name(id))
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write_all_at(bytes, self.offset)?;
+        self.offset += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,5 +1,7 @@
 //! What the stock client and Apache HBase said to each other is read and written here byte for byte.
 
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
 mod conversation;
 
 use std::collections::BTreeMap;

@@ -327,7 +327,7 @@ mod tests {
         let cell = Cell::new("r", "cf", "q", Timestamp::MIN, CellKind::Put, "v").unwrap();
         let answers = [
             (1, Ok(ActionAnswer::Done)),
-            (0, Ok(ActionAnswer::Row(Row::new(vec![cell.clone()])))),
+            (0, Ok(ActionAnswer::Row(Row::new(vec![cell])))),
             (2, Ok(ActionAnswer::Row(Row::default()))),
             (3, Ok(ActionAnswer::Exists(true))),
             (4, Err(Error::new(ErrorKind::NoSuchColumnFamily, "cf"))),

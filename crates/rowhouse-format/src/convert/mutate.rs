@@ -190,7 +190,7 @@ fn delete_in_put() -> Error {
 }
 
 fn delete(row: Bytes, mutation: proto::MutationProto, cells: Option<Vec<Cell>>) -> Result<Delete> {
-    let mut delete = Delete::new(row.clone())?;
+    let mut delete = Delete::new(row)?;
     if let Some(at) = mutation.timestamp {
         delete.timestamp = Timestamp::from_millis(at as i64)?;
     }

@@ -1,6 +1,11 @@
 //! Recorded conversations, read from `tests/conversations/` (`compat/record/README.md`).
 
+use std::collections::BTreeMap;
 use std::path::Path;
+
+use bytes::BytesMut;
+use rowhouse_format::exception::Exception;
+use rowhouse_format::rpc::{Body, FrameDecoder, Request, Response, ServerConnection, ServerEvent};
 
 /// One connection of a recorded scenario.
 pub(crate) struct Conversation {
@@ -67,4 +72,31 @@ fn read(file: &Path) -> Conversation {
 fn unhex(text: &str) -> Vec<u8> {
     let digit = |byte: u8| (byte as char).to_digit(16).unwrap() as u8;
     text.as_bytes().chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect()
+}
+
+impl Conversation {
+    /// The calls of an RPC connection with what came of them, in the order of the answers.
+    #[allow(dead_code, reason = "not every test that reads conversations takes calls")]
+    pub(crate) fn calls(&self) -> Vec<(Request, Result<Body, Exception>)> {
+        let mut server = ServerConnection::new("client:1", "cluster");
+        let (mut requests, mut responses) = (BytesMut::new(), BytesMut::new());
+        let (mut asked, mut calls) = (BTreeMap::new(), Vec::new());
+        for run in &self.runs {
+            if !run.from_client {
+                responses.extend_from_slice(&run.bytes);
+                while let Some(frame) = FrameDecoder::default().next(&mut responses).unwrap() {
+                    let response = Response::decode(frame).unwrap();
+                    calls.push((asked.remove(&response.call_id).unwrap(), response.outcome));
+                }
+                continue;
+            }
+            requests.extend_from_slice(&run.bytes);
+            while let Some(event) = server.next(&mut requests, &mut BytesMut::new()) {
+                if let ServerEvent::Request(request) = event {
+                    asked.insert(request.call_id, request);
+                }
+            }
+        }
+        calls
+    }
 }

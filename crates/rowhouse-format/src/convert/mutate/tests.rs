@@ -130,7 +130,7 @@ proptest! {
         }
         let mutation = Mutation::from(put);
         let message = to_proto(&mutation, None, CellsIn::Message);
-        prop_assert_eq!(from_proto(message, &mut block(&[])).unwrap(), mutation.clone());
+        prop_assert_eq!(&from_proto(message, &mut block(&[])).unwrap(), &mutation);
         let message = to_proto(&mutation, None, CellsIn::Block);
         prop_assert_eq!(from_proto(message, &mut block(&cells(&mutation))).unwrap(), mutation);
     }

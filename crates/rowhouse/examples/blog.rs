@@ -1,0 +1,34 @@
+//! How is a blog kept, whose posts are read newest first? The key is declared; nobody computes one.
+
+use rowhouse::{ErrorKind, Result, TableSpec};
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let database = rowhouse::open("blog-data").await?;
+    let spec = TableSpec::new("blog").family("cf").key("[blogger text]_[at millis digits desc]");
+    let blog = match database.create_table(spec).await {
+        Err(error) if error.kind() == ErrorKind::TableExists => database.table("blog").await?,
+        created => created?,
+    };
+
+    for (at, title, column) in [
+        ("2022-11-30T23:59:59.999Z", "十一月的最后一刻", "随笔"),
+        ("2022-12-01T00:00:00.000Z", "十二月的第一刻", "随笔"),
+        ("2022-12-24T18:00:00.000Z", "圣诞快乐", "节日"),
+        ("2022-12-31T23:59:59.999Z", "一年的最后一刻", "随笔"),
+        ("2023-01-01T00:00:00.000Z", "新年快乐", "节日"),
+    ] {
+        let post = blog.row(&[("blogger", "123".into()), ("at", at.into())]);
+        let post = post.set("cf", "title", title).set("cf", "content", format!("{title}。"));
+        post.set("cf", "分栏", column).put().await?;
+    }
+
+    let query = blog.query("blogger = '123' and at during 2022-12")?;
+    print!("{}", query.explain()?);
+    let mut posts = query.rows().await?;
+    while let Some(post) = posts.next().await? {
+        let text = |qualifier| post.text("cf", qualifier).unwrap_or_default();
+        println!("{post} 《{}》 {} [{}]", text("title"), text("content"), text("分栏"));
+    }
+    database.close().await
+}

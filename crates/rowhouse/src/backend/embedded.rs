@@ -1,0 +1,246 @@
+//! The store in this process, without blocking the runtime.
+//!
+//! Reads of one row and ordinary writes of one row are a few microseconds and are done where they
+//! are asked for. Whatever may take longer (scans, batches, changes of tables, flushes, writes that
+//! wait for the disk) is done on tokio's threads for blocking work.
+
+use std::collections::VecDeque;
+use std::path::Path;
+
+use rowhouse_model::{
+    Bytes, Durability, Get, Mutation, MutationOutcome, Namespace, Result, Row, Scan,
+    TableDescriptor, TableName, TableState,
+};
+use rowhouse_store::{Store, TableScanner};
+use tokio::task::{JoinError, JoinHandle, spawn_blocking};
+
+/// Rows of the first batch of a scan, so that its first row comes soon; later ones are larger.
+const BATCH_ROWS_FIRST: usize = 16;
+/// Rows of a batch at most, unless the scan says otherwise.
+const BATCH_ROWS_MAX: usize = 1024;
+/// Bytes of cells after which a batch ends.
+const BATCH_BYTES_MAX: usize = 1 << 20;
+
+/// An open store.
+pub(crate) struct Embedded {
+    store: Store,
+}
+
+impl Embedded {
+    pub(super) async fn open(path: &Path) -> Result<Self> {
+        let path = path.to_owned();
+        let store = blocking(move || Store::open(path)).await?;
+        Ok(Self { store })
+    }
+
+    pub(super) async fn cluster_id(&self) -> Result<String> {
+        Ok(self.store.cluster_id())
+    }
+
+    pub(super) async fn tables(&self) -> Result<Vec<TableName>> {
+        Ok(self.store.tables().iter().map(|table| table.name().clone()).collect())
+    }
+
+    pub(super) async fn describe(&self, name: &TableName) -> Result<TableDescriptor> {
+        Ok(self.store.table(name)?.descriptor().clone())
+    }
+
+    pub(super) async fn table_state(&self, name: &TableName) -> Result<TableState> {
+        Ok(self.store.table(name)?.state())
+    }
+
+    pub(super) async fn create_table(
+        &self,
+        descriptor: TableDescriptor,
+        splits: Vec<Bytes>,
+    ) -> Result<()> {
+        let store = self.store.clone();
+        blocking(move || store.create_table(descriptor, &splits)).await
+    }
+
+    pub(super) async fn enable_table(&self, name: &TableName) -> Result<()> {
+        let (store, name) = (self.store.clone(), name.clone());
+        blocking(move || store.enable_table(&name)).await
+    }
+
+    pub(super) async fn disable_table(&self, name: &TableName) -> Result<()> {
+        let (store, name) = (self.store.clone(), name.clone());
+        blocking(move || store.disable_table(&name)).await
+    }
+
+    pub(super) async fn drop_table(&self, name: &TableName) -> Result<()> {
+        let (store, name) = (self.store.clone(), name.clone());
+        blocking(move || store.drop_table(&name)).await
+    }
+
+    pub(super) async fn namespaces(&self) -> Result<Vec<Namespace>> {
+        Ok(self.store.namespaces())
+    }
+
+    pub(super) async fn create_namespace(&self, namespace: Namespace) -> Result<()> {
+        let store = self.store.clone();
+        blocking(move || store.create_namespace(namespace)).await
+    }
+
+    pub(super) async fn drop_namespace(&self, name: &str) -> Result<()> {
+        let (store, name) = (self.store.clone(), name.to_owned());
+        blocking(move || store.drop_namespace(&name)).await
+    }
+
+    pub(super) async fn flush(&self, name: &TableName) -> Result<()> {
+        let table = self.store.table(name)?;
+        blocking(move || table.flush()).await
+    }
+
+    pub(super) async fn get(&self, table: &TableName, get: &Get) -> Result<Row> {
+        self.store.table(table)?.get(get)
+    }
+
+    pub(super) async fn mutate(
+        &self,
+        table: &TableName,
+        mutation: Mutation,
+    ) -> Result<MutationOutcome> {
+        let table = self.store.table(table)?;
+        if waits_for_disk(&mutation, table.descriptor()) {
+            return blocking(move || table.mutate(&mutation)).await;
+        }
+        table.mutate(&mutation)
+    }
+
+    pub(super) async fn batch(
+        &self,
+        table: &TableName,
+        mutations: Vec<Mutation>,
+    ) -> Vec<Result<MutationOutcome>> {
+        let (store, name) = (self.store.clone(), table.clone());
+        blocking(move || match store.table(&name) {
+            Ok(table) => table.batch(mutations),
+            // Each mutation gets the answer it would have got alone.
+            Err(_) => {
+                let refuse = |_| store.table(&name).map(|_| MutationOutcome::default());
+                mutations.iter().map(refuse).collect()
+            }
+        })
+        .await
+    }
+
+    pub(super) async fn scan(&self, table: &TableName, scan: Scan) -> Result<EmbeddedRows> {
+        let table = self.store.table(table)?;
+        let batch_rows_max = scan.caching.map_or(BATCH_ROWS_MAX, |rows| rows.max(1) as usize);
+        let scanner = blocking(move || table.scan(scan)).await?;
+        Ok(EmbeddedRows {
+            read: VecDeque::new(),
+            state: ScanState::Idle(Box::new(scanner)),
+            batch_rows: BATCH_ROWS_FIRST.min(batch_rows_max),
+            batch_rows_max,
+        })
+    }
+
+    pub(super) async fn close(&self) -> Result<()> {
+        let store = self.store.clone();
+        blocking(move || store.close()).await
+    }
+}
+
+/// Whether the answer to a mutation waits for a sync of the disk.
+fn waits_for_disk(mutation: &Mutation, table: &TableDescriptor) -> bool {
+    match mutation.durability() {
+        Durability::FsyncWal => true,
+        Durability::UseDefault => {
+            table.attributes.get(&b"DURABILITY"[..]).is_some_and(|word| word == "FSYNC_WAL")
+        }
+        Durability::SkipWal | Durability::AsyncWal | Durability::SyncWal => false,
+    }
+}
+
+/// Runs `work` where it may block.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    finished(spawn_blocking(work).await)
+}
+
+/// What blocking work gave; its panic goes on in whoever waits for it.
+fn finished<T>(joined: std::result::Result<T, JoinError>) -> T {
+    match joined.map_err(JoinError::try_into_panic) {
+        Ok(done) => done,
+        Err(Ok(panic)) => std::panic::resume_unwind(panic),
+        Err(Err(_)) => unreachable!("blocking work is never cancelled once it has been started"),
+    }
+}
+
+/// The rows of a scan, read ahead a batch at a time.
+pub(crate) struct EmbeddedRows {
+    read: VecDeque<Row>,
+    state: ScanState,
+    batch_rows: usize,
+    batch_rows_max: usize,
+}
+
+enum ScanState {
+    Idle(Box<TableScanner>),
+    /// Kept here, not on the stack of `next`: a caller that stops waiting loses no rows.
+    Reading(JoinHandle<(Box<TableScanner>, Batch)>),
+    Done,
+}
+
+struct Batch {
+    rows: VecDeque<Row>,
+    /// How it ended: with rows left, behind the last row, or with an error.
+    end: Result<bool>,
+}
+
+impl EmbeddedRows {
+    pub(crate) async fn next(&mut self) -> Result<Option<Row>> {
+        loop {
+            if let Some(row) = self.read.pop_front() {
+                return Ok(Some(row));
+            }
+            match std::mem::replace(&mut self.state, ScanState::Done) {
+                ScanState::Done => return Ok(None),
+                ScanState::Idle(mut scanner) => {
+                    let rows = self.batch_rows;
+                    self.batch_rows = (rows * 4).min(self.batch_rows_max);
+                    self.state = ScanState::Reading(spawn_blocking(move || {
+                        let batch = read_batch(&mut scanner, rows);
+                        (scanner, batch)
+                    }));
+                }
+                ScanState::Reading(handle) => {
+                    self.state = ScanState::Reading(handle);
+                    let ScanState::Reading(handle) = &mut self.state else {
+                        unreachable!("it was put there on the line before")
+                    };
+                    let (scanner, batch) = finished(handle.await);
+                    self.state = ScanState::Done;
+                    self.read = batch.rows;
+                    match batch.end {
+                        Ok(true) => self.state = ScanState::Idle(scanner),
+                        Ok(false) => {}
+                        // Rows in front of the error are delivered by nobody: the caller asked for
+                        // all, and must not take a part for the whole.
+                        Err(error) => {
+                            self.read.clear();
+                            return Err(error);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn read_batch(scanner: &mut TableScanner, rows_max: usize) -> Batch {
+    let mut rows = VecDeque::with_capacity(rows_max);
+    let mut bytes = 0;
+    while rows.len() < rows_max && bytes < BATCH_BYTES_MAX {
+        match scanner.next() {
+            Ok(Some(row)) => {
+                bytes += row.cells().iter().map(|cell| cell.as_key_value().len()).sum::<usize>();
+                rows.push_back(row);
+            }
+            Ok(None) => return Batch { rows, end: Ok(false) },
+            Err(error) => return Batch { rows, end: Err(error) },
+        }
+    }
+    Batch { rows, end: Ok(true) }
+}

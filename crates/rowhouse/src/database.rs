@@ -1,0 +1,148 @@
+//! A database, open.
+
+use std::sync::Arc;
+
+use rowhouse_model::{Namespace, Result, TableDescriptor, TableName, TableState};
+
+use crate::backend::Backend;
+use crate::location::Location;
+use crate::spec::TableSpec;
+use crate::table::Table;
+
+/// Opens a database.
+///
+/// | `url` | opens |
+/// |---|---|
+/// | a path, or `file:PATH` | the store in that directory, which is made if it is not there |
+/// | `hbase://HOST:PORT,…` | the cluster of these servers (region servers or masters) |
+/// | `hbase+zk://HOST:PORT,…/ZNODE` | the cluster that this ZooKeeper ensemble knows |
+///
+/// # Errors
+/// `InvalidRequest` for what is none of these; `InUse` when another process has the directory,
+/// naming it; `Corruption`; `Unsupported` for a directory of a newer version, and for clusters in a
+/// build without their client.
+pub async fn open(url: impl AsRef<str>) -> Result<Database> {
+    let backend = Backend::open(Location::parse(url.as_ref())?).await?;
+    Ok(Database { backend: Arc::new(backend) })
+}
+
+/// A database, open: tables and namespaces. Cloning it gives another handle on the same one.
+#[derive(Clone)]
+pub struct Database {
+    backend: Arc<Backend>,
+}
+
+impl Database {
+    /// Makes a table.
+    ///
+    /// # Errors
+    /// `TableExists`, `NamespaceNotFound`, and what is wrong with the spec.
+    pub async fn create_table(&self, spec: TableSpec) -> Result<Table> {
+        let (descriptor, splits) = spec.into_parts()?;
+        self.backend.create_table(descriptor.clone(), splits).await?;
+        Ok(Table::new(Arc::clone(&self.backend), &descriptor))
+    }
+
+    /// The table `name`: `table`, or `namespace:table`.
+    ///
+    /// # Errors
+    /// `TableNotFound`.
+    pub async fn table(&self, name: &str) -> Result<Table> {
+        let descriptor = self.describe(name).await?;
+        Ok(Table::new(Arc::clone(&self.backend), &descriptor))
+    }
+
+    /// The names of all tables of users, in order.
+    pub async fn tables(&self) -> Result<Vec<TableName>> {
+        self.backend.tables().await
+    }
+
+    /// Whether there is a table `name`.
+    ///
+    /// # Errors
+    /// `InvalidRequest` when it cannot be a table's name.
+    pub async fn table_exists(&self, name: &str) -> Result<bool> {
+        let name = TableName::parse(name)?;
+        Ok(self.backend.tables().await?.contains(&name))
+    }
+
+    /// How the table was declared.
+    ///
+    /// # Errors
+    /// `TableNotFound`.
+    pub async fn describe(&self, name: &str) -> Result<TableDescriptor> {
+        self.backend.describe(&TableName::parse(name)?).await
+    }
+
+    /// Whether the table takes reads and writes.
+    ///
+    /// # Errors
+    /// `TableNotFound`.
+    pub async fn table_state(&self, name: &str) -> Result<TableState> {
+        self.backend.table_state(&TableName::parse(name)?).await
+    }
+
+    /// Has a table take reads and writes again.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `TableNotDisabled` when it does already.
+    pub async fn enable_table(&self, name: &str) -> Result<()> {
+        self.backend.enable_table(&TableName::parse(name)?).await
+    }
+
+    /// Has a table take no more reads and writes; it can then be dropped.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `TableNotEnabled` when it takes none already.
+    pub async fn disable_table(&self, name: &str) -> Result<()> {
+        self.backend.disable_table(&TableName::parse(name)?).await
+    }
+
+    /// Drops a disabled table and all it holds.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `TableNotDisabled`.
+    pub async fn drop_table(&self, name: &str) -> Result<()> {
+        self.backend.drop_table(&TableName::parse(name)?).await
+    }
+
+    /// All namespaces, in order.
+    pub async fn namespaces(&self) -> Result<Vec<Namespace>> {
+        self.backend.namespaces().await
+    }
+
+    /// Makes a namespace.
+    ///
+    /// # Errors
+    /// `NamespaceExists`.
+    pub async fn create_namespace(&self, namespace: Namespace) -> Result<()> {
+        self.backend.create_namespace(namespace).await
+    }
+
+    /// Drops an empty namespace.
+    ///
+    /// # Errors
+    /// `NamespaceNotFound`; `NamespaceConstraint` for one that holds tables or is HBase's own.
+    pub async fn drop_namespace(&self, name: &str) -> Result<()> {
+        self.backend.drop_namespace(name).await
+    }
+
+    /// Writes what a table has in memory to files.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `TableNotEnabled`.
+    pub async fn flush(&self, name: &str) -> Result<()> {
+        self.backend.flush(&TableName::parse(name)?).await
+    }
+
+    /// The UUID that the database was given when it was made.
+    pub async fn cluster_id(&self) -> Result<String> {
+        self.backend.cluster_id().await
+    }
+
+    /// Ends it: writes under way are finished, the directory is free for others. Other handles,
+    /// and tables, refuse everything from then on.
+    pub async fn close(self) -> Result<()> {
+        self.backend.close().await
+    }
+}

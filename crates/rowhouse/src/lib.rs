@@ -1,0 +1,57 @@
+//! Wide-column tables that know their row key.
+//!
+//! [`open`] a directory, or a cluster that speaks HBase's protocol: the same [`Database`] either
+//! way. A table whose key is declared as a template takes typed rows and answers typed queries;
+//! every table takes the plain requests of HBase.
+//!
+//! ```
+//! use rowhouse::TableSpec;
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> rowhouse::Result<()> {
+//! # let dir = tempfile::tempdir().unwrap();
+//! # let url = dir.path().join("data").display().to_string();
+//! let database = rowhouse::open(&url).await?;
+//! let spec = TableSpec::new("blog").family("cf").key("[blogger text]_[at millis digits desc]");
+//! let blog = database.create_table(spec).await?;
+//!
+//! let key = [("blogger", "123".into()), ("at", "2022-12-24T18:00".into())];
+//! blog.row(&key).set("cf", "title", "圣诞快乐").put().await?;
+//!
+//! let mut posts = blog.query("blogger = '123' and at during 2022-12")?.rows().await?;
+//! while let Some(post) = posts.next().await? {
+//!     assert_eq!(post.key("at").unwrap().to_string(), "2022-12-24T18:00:00.000Z");
+//!     assert_eq!(post.text("cf", "title").as_deref(), Some("圣诞快乐"));
+//! }
+//! database.close().await
+//! # }
+//! ```
+//!
+//! Everything is asynchronous and wants a tokio runtime. A program that wants the bare synchronous
+//! store uses `rowhouse-store` directly.
+
+mod backend;
+mod database;
+mod location;
+mod query;
+mod row_put;
+mod rows;
+mod spec;
+mod table;
+
+pub use database::{Database, open};
+pub use query::{Query, QueryRow, QueryRows};
+pub use row_put::RowPut;
+pub use rows::Rows;
+pub use spec::{KEY_ATTRIBUTE, TableSpec};
+pub use table::Table;
+
+pub use rowhouse_model::{
+    Action, Bytes, Cell, CellKind, Columns, Delete, Durability, Error, ErrorKind, FamilyDescriptor,
+    Get, Increment, Mutation, MutationOutcome, Namespace, Put, Result, Row, RowRange, Scan,
+    TableDescriptor, TableName, TableState, TimeRange, Timestamp, escape, unescape,
+};
+pub use rowhouse_schema::{
+    Field, FieldType, KeySchema, NamedValues, NotFitting, Plan, Predicate, Time, TimeUnit,
+    TimeZone, Value, Values,
+};

@@ -1,0 +1,48 @@
+//! The rows of a scan.
+
+use rowhouse_model::{Result, Row};
+
+use crate::backend::{ClusterRows, EmbeddedRows};
+
+/// The rows of a scan, in key order, read as they are asked for.
+///
+/// Dropping it ends the scan.
+pub struct Rows {
+    source: Source,
+}
+
+/// Where they come from.
+pub(crate) enum Source {
+    Embedded(EmbeddedRows),
+    Cluster(ClusterRows),
+}
+
+impl Rows {
+    pub(crate) fn new(source: Source) -> Self {
+        Self { source }
+    }
+
+    /// The next row; `None` behind the last. A caller that stops waiting and asks again later
+    /// misses no row.
+    ///
+    /// # Errors
+    /// Whatever the backend answers while it reads; the scan ends there.
+    pub async fn next(&mut self) -> Result<Option<Row>> {
+        match &mut self.source {
+            Source::Embedded(rows) => rows.next().await,
+            Source::Cluster(rows) => rows.next().await,
+        }
+    }
+
+    /// All rows that are left, in memory.
+    ///
+    /// # Errors
+    /// As [`Rows::next`].
+    pub async fn collect(mut self) -> Result<Vec<Row>> {
+        let mut rows = Vec::new();
+        while let Some(row) = self.next().await? {
+            rows.push(row);
+        }
+        Ok(rows)
+    }
+}

@@ -1,0 +1,101 @@
+//! Declaring a table.
+
+use rowhouse_model::{Bytes, Error, FamilyDescriptor, Result, TableDescriptor, TableName};
+use rowhouse_schema::KeySchema;
+
+/// The attribute of a table that holds its key's template. It travels with the table, on rowhouse
+/// and on Apache HBase alike; tools that do not know it are not disturbed.
+pub const KEY_ATTRIBUTE: &str = "rowhouse.key";
+
+/// A table to be made: families, the template of its key, where its regions are split. The first
+/// mistake is told by [`crate::Database::create_table`], or by [`TableSpec::check`].
+///
+/// ```
+/// use rowhouse::{FamilyDescriptor, TableSpec};
+///
+/// let spec = TableSpec::new("blog")
+///     .key("[blogger text]_[at millis digits desc]")
+///     .family("cf")
+///     .family_with(FamilyDescriptor::new("history")?.versions(10))
+///     .splits(["3", "6"]);
+/// assert!(spec.check().is_ok());
+/// assert!(TableSpec::new("blog").family("cf").key("[at mills]").check().is_err());
+/// # Ok::<(), rowhouse::Error>(())
+/// ```
+#[must_use]
+pub struct TableSpec {
+    declared: Result<TableDescriptor>,
+    splits: Vec<Bytes>,
+}
+
+impl TableSpec {
+    /// A table without families; `name` is `table` or `namespace:table`.
+    pub fn new(name: &str) -> Self {
+        Self { declared: TableName::parse(name).map(TableDescriptor::new), splits: Vec::new() }
+    }
+
+    /// Declares the key: a template, as `[blogger text]_[at millis digits desc]`.
+    pub fn key(self, template: &str) -> Self {
+        self.and(|declared| {
+            let schema = KeySchema::parse(template)?;
+            Ok(declared.attribute(KEY_ATTRIBUTE, schema.to_stored()))
+        })
+    }
+
+    /// Adds a family with HBase's defaults.
+    pub fn family(self, name: &str) -> Self {
+        match FamilyDescriptor::new(name.to_owned()) {
+            Ok(family) => self.family_with(family),
+            Err(error) => self.and(|_| Err(error)),
+        }
+    }
+
+    /// Adds a family as declared. A family can be added once.
+    pub fn family_with(self, family: FamilyDescriptor) -> Self {
+        self.and(|declared| {
+            if declared.find_family(family.name()).is_ok() {
+                let name = rowhouse_model::escape(family.name());
+                return Err(Error::invalid(format!("a table has a family once: family={name}")));
+            }
+            Ok(declared.family(family))
+        })
+    }
+
+    /// Sets an attribute of the table, under HBase's name for it or one of your own.
+    pub fn attribute(self, name: &str, value: &str) -> Self {
+        self.and(|declared| Ok(declared.attribute(name.to_owned(), value.to_owned())))
+    }
+
+    /// Sets a configuration value of the table.
+    pub fn configuration(self, name: &str, value: &str) -> Self {
+        self.and(|mut declared| {
+            declared.configuration.insert(name.to_owned(), value.to_owned());
+            Ok(declared)
+        })
+    }
+
+    /// Has further regions begin at these rows.
+    pub fn splits<R: Into<Bytes>>(mut self, rows: impl IntoIterator<Item = R>) -> Self {
+        self.splits.extend(rows.into_iter().map(Into::into));
+        self
+    }
+
+    /// What is wrong with it, as far as the declaration alone shows.
+    ///
+    /// # Errors
+    /// The first mistake in a name or the template; what [`TableDescriptor::check`] refuses.
+    pub fn check(&self) -> Result<()> {
+        match &self.declared {
+            Ok(declared) => declared.check(),
+            Err(error) => Err(Error::new(error.kind(), error.message())),
+        }
+    }
+
+    pub(crate) fn into_parts(self) -> Result<(TableDescriptor, Vec<Bytes>)> {
+        Ok((self.declared?, self.splits))
+    }
+
+    fn and(self, step: impl FnOnce(TableDescriptor) -> Result<TableDescriptor>) -> Self {
+        Self { declared: self.declared.and_then(step), splits: self.splits }
+    }
+}

@@ -1,0 +1,184 @@
+//! A table, by its name.
+
+use std::sync::Arc;
+
+use rowhouse_model::{
+    Bytes, Delete, Error, ErrorKind, Get, Increment, Mutation, MutationOutcome, Put, Result, Row,
+    Scan, TableDescriptor, TableName,
+};
+use rowhouse_schema::{KeySchema, NamedValues, Predicate};
+
+use crate::backend::Backend;
+use crate::query::Query;
+use crate::row_put::RowPut;
+use crate::rows::Rows;
+use crate::spec::KEY_ATTRIBUTE;
+
+/// A table of a database. Cloning it gives another handle on the same one.
+///
+/// It stands for the name: of a table that has been dropped and made again it reads the new one.
+/// The template of the key is the one that the table had when the handle was got.
+#[derive(Clone)]
+pub struct Table {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    backend: Arc<Backend>,
+    name: TableName,
+    key: Key,
+}
+
+/// What the table's descriptor says of its key.
+enum Key {
+    Undeclared,
+    Declared(KeySchema),
+    /// There is a template, and this version cannot read it: only what needs it is refused.
+    Unreadable(ErrorKind, String),
+}
+
+impl Table {
+    pub(crate) fn new(backend: Arc<Backend>, descriptor: &TableDescriptor) -> Self {
+        let name = descriptor.name().clone();
+        let key = match descriptor.attributes.get(KEY_ATTRIBUTE.as_bytes()) {
+            None => Key::Undeclared,
+            Some(stored) => match KeySchema::from_stored(&String::from_utf8_lossy(stored)) {
+                Ok(schema) => Key::Declared(schema),
+                Err(error) => Key::Unreadable(error.kind(), error.message().to_owned()),
+            },
+        };
+        Self { inner: Arc::new(Inner { backend, name, key }) }
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &TableName {
+        &self.inner.name
+    }
+
+    /// The template of its key.
+    ///
+    /// # Errors
+    /// `InvalidRequest` when the table has none, saying how one is declared; `Unsupported` when it
+    /// was written by a newer version.
+    pub fn key_schema(&self) -> Result<&KeySchema> {
+        match &self.inner.key {
+            Key::Declared(schema) => Ok(schema),
+            Key::Undeclared => Err(Error::invalid(format!(
+                "table {name} declares no key; declare one when it is made: \
+                 TableSpec::new(\"{name}\").key(\"[user text]_[at millis desc]\"), \
+                 or in the shell: create '{name}', 'cf', KEY => '[user text]_[at millis desc]'",
+                name = self.name()
+            ))),
+            Key::Unreadable(kind, message) => {
+                Err(Error::new(*kind, format!("key of table {}: {message}", self.name())))
+            }
+        }
+    }
+
+    /// The row key of these values, by the table's template.
+    ///
+    /// # Errors
+    /// As [`Table::key_schema`] and [`KeySchema::encode`].
+    pub fn key<V: NamedValues + ?Sized>(&self, values: &V) -> Result<Bytes> {
+        self.key_schema()?.encode(values)
+    }
+
+    /// A new version of the row with this key: `set` its columns, then `put` it. What is wrong with
+    /// the key is told by the put.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(blog: Table) -> Result<()> {
+    /// let key = [("blogger", "123".into()), ("at", "2022-12-24T18:00".into())];
+    /// blog.row(&key).set("cf", "title", "圣诞快乐").put().await
+    /// # }
+    /// ```
+    pub fn row<V: NamedValues + ?Sized>(&self, values: &V) -> RowPut<'_> {
+        RowPut::new(self, self.key(values).and_then(Put::new))
+    }
+
+    /// Asks for rows by the fields of their keys: `blogger = '123' and at during 2022-12`.
+    ///
+    /// # Errors
+    /// As [`Table::key_schema`] and [`Predicate::parse`].
+    pub fn query(&self, query: &str) -> Result<Query<'_>> {
+        self.query_where(Predicate::parse(query)?)
+    }
+
+    /// Asks for rows by the fields of their keys, with conditions made of values.
+    ///
+    /// # Errors
+    /// As [`Table::key_schema`].
+    pub fn query_where(&self, predicate: Predicate) -> Result<Query<'_>> {
+        Ok(Query::new(self, self.key_schema()?, predicate))
+    }
+
+    /// Reads one row; it is empty when there is none.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`.
+    pub async fn get(&self, get: &Get) -> Result<Row> {
+        self.inner.backend.get(self.name(), get).await
+    }
+
+    /// Reads a range of rows, in key order.
+    ///
+    /// # Errors
+    /// As [`Table::get`]; `Unsupported` for what the backend does not do.
+    pub async fn scan(&self, scan: Scan) -> Result<Rows> {
+        self.inner.backend.scan(self.name(), scan).await
+    }
+
+    /// Writes cells of one row, all or none.
+    ///
+    /// # Errors
+    /// As [`Table::mutate`].
+    pub async fn put(&self, put: Put) -> Result<()> {
+        self.mutate(put.into()).await.map(|_| ())
+    }
+
+    /// Deletes cells of one row.
+    ///
+    /// # Errors
+    /// As [`Table::mutate`].
+    pub async fn delete(&self, delete: Delete) -> Result<()> {
+        self.mutate(delete.into()).await.map(|_| ())
+    }
+
+    /// Adds to counters of one row and returns them as they are then.
+    ///
+    /// # Errors
+    /// As [`Table::mutate`]; `InvalidRequest` for a column that holds something else.
+    pub async fn increment(&self, increment: Increment) -> Result<Row> {
+        self.mutate(increment.into()).await.map(|outcome| outcome.row)
+    }
+
+    /// Changes one row.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`; `InvalidRequest` for a mutation
+    /// without columns; `RegionTooBusy`, `ReadOnly`, `OutcomeUnknown`.
+    pub async fn mutate(&self, mutation: Mutation) -> Result<MutationOutcome> {
+        self.inner.backend.mutate(self.name(), mutation).await
+    }
+
+    /// Changes rows, each by itself, and says of each how it went. Mutations of one row are done in
+    /// the order given.
+    pub async fn batch(&self, mutations: Vec<Mutation>) -> Vec<Result<MutationOutcome>> {
+        self.inner.backend.batch(self.name(), mutations).await
+    }
+
+    /// The value of a counter; `None` where there is no such column.
+    ///
+    /// # Errors
+    /// As [`Table::get`]; `InvalidRequest` for a column that holds something else.
+    pub async fn counter(
+        &self,
+        row: impl Into<Bytes>,
+        family: &str,
+        qualifier: &str,
+    ) -> Result<Option<i64>> {
+        let get = Get::new(row)?.column(family.to_owned(), qualifier.to_owned());
+        self.get(&get).await?.counter(family, qualifier)
+    }
+}

@@ -1,0 +1,35 @@
+//! The command line.
+
+use clap::{Parser, Subcommand};
+
+use crate::command::{serve::ServeArgs, shell::ShellArgs};
+
+/// Wide-column tables that know their row key.
+#[derive(Debug, Parser)]
+#[command(name = "rowhouse", version, arg_required_else_help = true)]
+pub(crate) struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What the program does.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Serve a database to HBase clients
+    Serve(ServeArgs),
+    /// Work on a database with the commands of HBase's shell
+    Shell(ShellArgs),
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Args::command().debug_assert();
+    }
+}

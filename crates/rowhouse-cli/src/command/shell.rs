@@ -1,0 +1,183 @@
+//! `rowhouse shell`: HBase's commands on a database.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use rowhouse::{Error, Result};
+use rowhouse_store::Holder;
+use tokio::runtime::Runtime;
+
+use super::{DATA_DIR, Done};
+use crate::shell::{Input, Outcome, Reader, Session, Step, Terminal};
+
+/// Which database, and where the commands come from.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ShellArgs {
+    /// The data directory; a server that holds it is connected to
+    #[arg(long, value_name = "DIR", default_value = DATA_DIR, conflicts_with = "connect")]
+    data: PathBuf,
+    /// The database, by URL: hbase://HOST:PORT, hbase+zk://HOST:PORT/ZNODE, or a path
+    #[arg(long, value_name = "URL")]
+    connect: Option<String>,
+    /// Run this instead of reading commands; may be given several times
+    #[arg(short, long, value_name = "COMMANDS", conflicts_with = "script")]
+    execute: Vec<String>,
+    /// Stop at the first error, with an exit status other than 0
+    #[arg(short, long)]
+    non_interactive: bool,
+    /// Read commands from this file
+    #[arg(value_name = "FILE")]
+    script: Option<PathBuf>,
+}
+
+/// Runs the shell.
+pub(crate) fn run(args: ShellArgs) -> Done {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|source| Error::io("cannot start the runtime", source))?;
+    let database = runtime.block_on(rowhouse::open(url(&args)?))?;
+    let session = Session::new(database.clone(), io::stdout());
+    let mut shell = Shell { runtime, session, stop_at_error: args.non_interactive };
+    let ran = shell.run(&args);
+    let closed = shell.runtime.block_on(database.close());
+    let code = match ran {
+        Ok(code) => code,
+        // Whoever read the output has had enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => return Err(Error::io("cannot go on", error)),
+    };
+    closed.map(|()| code)
+}
+
+/// The database that the arguments name: a directory that a server holds is that server.
+fn url(args: &ShellArgs) -> Result<String> {
+    if let Some(url) = &args.connect {
+        return Ok(url.clone());
+    }
+    match Holder::of(&args.data)?.and_then(|holder| holder.address) {
+        Some(address) => Ok(format!("hbase://{address}")),
+        None => Ok(format!("file:{}", args.data.display())),
+    }
+}
+
+struct Shell {
+    runtime: Runtime,
+    session: Session<io::Stdout>,
+    stop_at_error: bool,
+}
+
+/// Whether to go on reading.
+enum Flow {
+    On,
+    Leave(ExitCode),
+}
+
+impl Shell {
+    fn run(&mut self, args: &ShellArgs) -> io::Result<ExitCode> {
+        if !args.execute.is_empty() {
+            return self.run_lines(args.execute.join("\n").as_bytes());
+        }
+        match &args.script {
+            Some(path) => {
+                let file = File::open(path).map_err(|error| named(path, &error))?;
+                self.run_lines(BufReader::new(file))
+            }
+            None if io::stdin().is_terminal() && !args.non_interactive => self.run_terminal(),
+            None => self.run_lines(io::stdin().lock()),
+        }
+    }
+
+    fn run_lines(&mut self, mut lines: impl BufRead) -> io::Result<ExitCode> {
+        let mut reader = Reader::default();
+        let mut line = String::new();
+        loop {
+            line.clear();
+            let step = match lines.read_line(&mut line)? {
+                0 => reader.finish(),
+                _ => reader.push(&line),
+            };
+            if let Flow::Leave(code) = self.step(step)? {
+                return Ok(code);
+            }
+            if line.is_empty() {
+                return Ok(ExitCode::SUCCESS);
+            }
+        }
+    }
+
+    fn run_terminal(&mut self) -> io::Result<ExitCode> {
+        let history = std::env::home_dir().map(|home| home.join(".rowhouse_history"));
+        let mut terminal = Terminal::open(history).map_err(io::Error::other)?;
+        println!("rowhouse {}; help explains, exit leaves.", env!("CARGO_PKG_VERSION"));
+        let mut reader = Reader::default();
+        loop {
+            let tables = self.runtime.block_on(self.session.database.tables());
+            // Completion without tables is better than none.
+            let tables = tables.unwrap_or_default();
+            terminal.set_tables(tables.iter().map(ToString::to_string).collect());
+            let prompt = if reader.is_open() { "        * " } else { "rowhouse> " };
+            match terminal.read(prompt).map_err(io::Error::other)? {
+                Input::Line(line) => {
+                    let step = reader.push(&line);
+                    if let Flow::Leave(code) = self.step(step)? {
+                        return Ok(code);
+                    }
+                }
+                Input::Abandon => reader.clear(),
+                Input::End => return Ok(ExitCode::SUCCESS),
+            }
+        }
+    }
+
+    fn step(&mut self, step: Step) -> io::Result<Flow> {
+        let statements = match step {
+            Step::More => return Ok(Flow::On),
+            Step::Refuse(message) => {
+                self.session.refuse(&message, None)?;
+                return Ok(self.after_error());
+            }
+            Step::Run(statements) => statements,
+        };
+        for statement in statements {
+            match self.runtime.block_on(self.session.run(statement))? {
+                Outcome::Done => {}
+                Outcome::Exit => return Ok(Flow::Leave(ExitCode::SUCCESS)),
+                Outcome::Failed if self.stop_at_error => return Ok(self.after_error()),
+                Outcome::Failed => {}
+            }
+        }
+        Ok(Flow::On)
+    }
+
+    fn after_error(&self) -> Flow {
+        if self.stop_at_error { Flow::Leave(ExitCode::FAILURE) } else { Flow::On }
+    }
+}
+
+/// The error of a file, with its name.
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_that_nobody_holds_is_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let args = ShellArgs {
+            data: dir.path().to_owned(),
+            connect: None,
+            execute: Vec::new(),
+            non_interactive: false,
+            script: None,
+        };
+        assert_eq!(url(&args).unwrap(), format!("file:{}", dir.path().display()));
+        let connect = Some("hbase://a:1".to_owned());
+        assert_eq!(url(&ShellArgs { connect, ..args }).unwrap(), "hbase://a:1");
+    }
+}

@@ -1,0 +1,25 @@
+//! The rowhouse program: one binary, one command for each thing it does.
+
+mod args;
+mod command;
+mod shell;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+
+fn main() -> ExitCode {
+    let done = match Args::parse().command {
+        Command::Serve(args) => command::serve::run(args),
+        Command::Shell(args) => command::shell::run(args),
+    };
+    match done {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("rowhouse: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! How a table was declared, as `describe` shows it.
+
+use std::collections::BTreeMap;
+
+use rowhouse::{Bytes, FamilyDescriptor, TableDescriptor, escape};
+
+/// The attributes of a family that are always shown, in HBase's order, with their defaults.
+const FAMILY_ATTRIBUTES: [(&str, &str); 12] = [
+    ("INDEX_BLOCK_ENCODING", "NONE"),
+    ("VERSIONS", "1"),
+    ("KEEP_DELETED_CELLS", "FALSE"),
+    ("DATA_BLOCK_ENCODING", "NONE"),
+    ("TTL", "2147483647"),
+    ("MIN_VERSIONS", "0"),
+    ("REPLICATION_SCOPE", "0"),
+    ("BLOOMFILTER", "ROW"),
+    ("IN_MEMORY", "false"),
+    ("COMPRESSION", "NONE"),
+    ("BLOCKCACHE", "true"),
+    ("BLOCKSIZE", "65536"),
+];
+
+/// Attributes of a table that HBase gives a name of their own; all others are METADATA.
+pub(crate) const TABLE_ATTRIBUTES: [&str; 9] = [
+    "COMPACTION_ENABLED",
+    "DURABILITY",
+    "MAX_FILESIZE",
+    "MEMSTORE_FLUSHSIZE",
+    "MERGE_ENABLED",
+    "NORMALIZATION_ENABLED",
+    "OWNER",
+    "PRIORITY",
+    "SPLIT_ENABLED",
+];
+
+/// Seconds that stand for FOREVER.
+pub(crate) const TTL_FOREVER: i64 = i32::MAX as i64;
+
+/// `name, {TABLE_ATTRIBUTES => {…}}`.
+pub(crate) fn table(descriptor: &TableDescriptor) -> String {
+    let mut metadata: BTreeMap<String, String> = BTreeMap::new();
+    let mut parts = Vec::new();
+    for (name, value) in &descriptor.attributes {
+        let name = escape(name);
+        if TABLE_ATTRIBUTES.contains(&&name[..]) {
+            parts.push(format!("{name} => '{}'", with_unit(&name, value)));
+        } else {
+            metadata.insert(name, shown(value));
+        }
+    }
+    let configuration = descriptor.configuration.iter();
+    metadata.extend(configuration.map(|(name, value)| (name.clone(), value.clone())));
+    if !metadata.is_empty() {
+        parts.push(format!("METADATA => {}", hash(&metadata)));
+    }
+    let name = descriptor.name();
+    if parts.is_empty() {
+        return name.to_string();
+    }
+    format!("{name}, {{TABLE_ATTRIBUTES => {{{}}}}}", parts.join(", "))
+}
+
+/// `{NAME => …, …}`.
+pub(crate) fn family(family: &FamilyDescriptor) -> String {
+    let mut parts = vec![format!("NAME => '{}'", String::from_utf8_lossy(family.name()))];
+    for (name, default) in FAMILY_ATTRIBUTES {
+        let value = family.attributes.get(name.as_bytes());
+        let value = value.cloned().unwrap_or(Bytes::from_static(default.as_bytes()));
+        parts.push(format!("{name} => '{}'", with_unit(name, &value)));
+    }
+    let mut metadata = BTreeMap::new();
+    for (name, value) in &family.attributes {
+        let name = escape(name);
+        if FAMILY_ATTRIBUTES.iter().any(|(known, _)| *known == name) {
+            continue;
+        }
+        if is_reserved(&name) {
+            parts.push(format!("{name} => '{}'", shown(value)));
+        } else {
+            metadata.insert(name, shown(value));
+        }
+    }
+    if !metadata.is_empty() {
+        parts.push(format!("METADATA => {}", hash(&metadata)));
+    }
+    if !family.configuration.is_empty() {
+        parts.push(format!("CONFIGURATION => {}", hash(&family.configuration)));
+    }
+    format!("{{{}}}", parts.join(", "))
+}
+
+/// Whether a family's attribute has a name like HBase's own.
+fn is_reserved(name: &str) -> bool {
+    name.bytes().all(|c| c.is_ascii_uppercase() || c == b'_')
+}
+
+fn hash(pairs: &BTreeMap<String, String>) -> String {
+    let pairs: Vec<_> =
+        pairs.iter().map(|(name, value)| format!("'{name}' => '{value}'")).collect();
+    format!("{{{}}}", pairs.join(", "))
+}
+
+/// A value as it is: text where it is text, `\xHH` elsewhere.
+fn shown(value: &[u8]) -> String {
+    match std::str::from_utf8(value) {
+        Ok(text) if !text.chars().any(char::is_control) => text.to_owned(),
+        _ => escape(value),
+    }
+}
+
+fn with_unit(name: &str, value: &[u8]) -> String {
+    let text = shown(value);
+    match (name, text.parse()) {
+        ("TTL", Ok(seconds)) => interval(seconds),
+        ("BLOCKSIZE" | "MAX_FILESIZE" | "MEMSTORE_FLUSHSIZE", Ok(bytes)) => size(bytes),
+        _ => text,
+    }
+}
+
+/// `86400 SECONDS (1 DAY)`.
+fn interval(seconds: i64) -> String {
+    if seconds == TTL_FOREVER {
+        return "FOREVER".into();
+    }
+    let plural = |count: i64, unit: &str| match count {
+        1 => format!("1 {unit}"),
+        _ => format!("{count} {unit}S"),
+    };
+    if seconds < 60 {
+        return plural(seconds, "SECOND");
+    }
+    let parts = [
+        (seconds / 86_400, "DAY"),
+        (seconds / 3600 % 24, "HOUR"),
+        (seconds / 60 % 60, "MINUTE"),
+        (seconds % 60, "SECOND"),
+    ];
+    let parts = parts.into_iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<_> = parts.map(|(count, unit)| plural(count, unit)).collect();
+    format!("{seconds} SECONDS ({})", parts.join(" "))
+}
+
+/// `65536 B (64KB)`.
+fn size(bytes: i64) -> String {
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let units = [(40, "TB"), (30, "GB"), (20, "MB"), (10, "KB"), (0, "B")];
+    let parts = units.into_iter().map(|(shift, unit)| match shift {
+        40 => (bytes >> 40, unit),
+        _ => (bytes >> shift & 1023, unit),
+    });
+    let parts: Vec<_> = parts
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, unit)| format!("{count}{unit}"))
+        .collect();
+    format!("{bytes} B ({})", parts.join(" "))
+}
+
+/// Reads a TTL: seconds, FOREVER, or what [`interval`] prints (`1 DAY 2 HOURS`).
+pub(crate) fn parse_ttl(text: &str) -> Option<i64> {
+    if let Ok(seconds) = text.parse() {
+        return Some(seconds);
+    }
+    let upper = text.to_uppercase();
+    if upper == "FOREVER" {
+        return Some(TTL_FOREVER);
+    }
+    // What stands in brackets says the same again.
+    let upper = upper.split_once('(').map_or(&upper[..], |(seconds, _)| seconds);
+    let words: Vec<&str> = upper.split_whitespace().collect();
+    if words.is_empty() || !words.len().is_multiple_of(2) {
+        return None;
+    }
+    words.chunks(2).try_fold(0_i64, |sum, pair| {
+        let count: i64 = pair[0].parse().ok()?;
+        let seconds = match pair[1].strip_suffix('S').unwrap_or(pair[1]) {
+            "DAY" => 86_400,
+            "HOUR" => 3600,
+            "MINUTE" => 60,
+            "SECOND" => 1,
+            _ => return None,
+        };
+        sum.checked_add(count.checked_mul(seconds)?)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_print_as_in_hbase_and_are_read_back() {
+        for (seconds, text) in [
+            (1, "1 SECOND"),
+            (30, "30 SECONDS"),
+            (60, "60 SECONDS (1 MINUTE)"),
+            (3600, "3600 SECONDS (1 HOUR)"),
+            (86_400, "86400 SECONDS (1 DAY)"),
+            (93_784, "93784 SECONDS (1 DAY 2 HOURS 3 MINUTES 4 SECONDS)"),
+            (TTL_FOREVER, "FOREVER"),
+        ] {
+            assert_eq!(interval(seconds), text);
+            assert_eq!(parse_ttl(text), Some(seconds), "{text}");
+        }
+        assert_eq!(parse_ttl("1 day 2 hours"), Some(93_600));
+        assert_eq!(parse_ttl("soon"), None);
+    }
+
+    #[test]
+    fn sizes_print_as_in_hbase() {
+        assert_eq!(size(65_536), "65536 B (64KB)");
+        assert_eq!(size(134_217_728), "134217728 B (128MB)");
+        assert_eq!(size(1_049_600), "1049600 B (1MB 1KB)");
+        assert_eq!(size(500), "500 B");
+    }
+}

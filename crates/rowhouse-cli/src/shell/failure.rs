@@ -1,0 +1,64 @@
+//! What goes wrong in a command, and how HBase's shell would tell it.
+
+use std::io;
+
+use rowhouse::{Error, ErrorKind};
+
+/// Why a command failed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The command is wrong as it was written.
+    Said(String),
+    /// The database refused.
+    Database(Error),
+    /// Nobody reads what is printed any more.
+    Output(io::Error),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+/// Result of a part of a command.
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+
+/// A command that is wrong as it was written.
+pub(crate) fn said<T>(message: impl Into<String>) -> Result<T> {
+    Err(Failure::Said(message.into()))
+}
+
+/// The line behind `ERROR:`. `subject` is the first argument of the command: HBase's shell names
+/// the table from there.
+pub(crate) fn shown(error: &Error, subject: &str) -> String {
+    let message = error.message().lines().next().unwrap_or_default();
+    let class = match error.kind() {
+        ErrorKind::TableNotFound => return format!("Unknown table {subject}!"),
+        ErrorKind::TableExists => return format!("Table already exists: {subject}!"),
+        ErrorKind::TableNotEnabled => return format!("Table {subject} is disabled!"),
+        ErrorKind::TableNotDisabled => return format!("Table {subject} should be disabled!"),
+        ErrorKind::NamespaceNotFound => {
+            let namespace = subject.split_once(':').map_or(subject, |(namespace, _)| namespace);
+            return format!("Unknown namespace {namespace}!");
+        }
+        ErrorKind::NamespaceExists => "org.apache.hadoop.hbase.NamespaceExistException",
+        ErrorKind::NamespaceConstraint => "org.apache.hadoop.hbase.constraint.ConstraintException",
+        ErrorKind::NoSuchColumnFamily => {
+            "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException"
+        }
+        ErrorKind::InvalidRequest => "org.apache.hadoop.hbase.DoNotRetryIOException",
+        // What HBase has no words for is told in ours.
+        _ => return error.message().to_owned(),
+    };
+    if message.starts_with("org.apache.") {
+        return message.to_owned();
+    }
+    format!("{class}: {message}")
+}

@@ -1,0 +1,23 @@
+//! A mistake in a script, and where.
+
+/// What is wrong with a script, and at which byte of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) at: usize,
+    pub(crate) message: String,
+}
+
+impl Fault {
+    pub(super) fn new(at: usize, message: impl Into<String>) -> Self {
+        Self { at, message: message.into() }
+    }
+
+    /// The message, the line, and a caret under the character.
+    pub(crate) fn in_script(&self, script: &str) -> String {
+        let before = script.get(..self.at).unwrap_or(script);
+        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = script[line_start..].lines().next().unwrap_or_default();
+        let column = before[line_start..].chars().count();
+        format!("{}\n  {line}\n  {}^", self.message, " ".repeat(column))
+    }
+}

@@ -1,0 +1,25 @@
+//! The language of HBase's shell: calls as Ruby writes them, with texts, numbers, constants, arrays
+//! and hashes, and nothing else of Ruby.
+//!
+//! ```text
+//! script    = { statement ( newline | ";" ) }
+//! statement = command [ "(" arguments ")" | arguments ]
+//! arguments = argument { "," argument }           a pair outside braces begins the trailing hash
+//! argument  = value | value "=>" value
+//! value     = text | number | CONSTANT | true | false | nil | "[" … "]" | "{" … "}"
+//! ```
+//!
+//! A statement goes on in the next line after `,` and `=>`, inside brackets and inside texts, and
+//! after a `\` at the end of a line. `#` begins a comment.
+
+mod fault;
+mod parse;
+mod text;
+mod token;
+mod value;
+
+pub(crate) use fault::Fault;
+pub(crate) use parse::{Parsed, Statement, parse};
+#[cfg(test)]
+pub(crate) use value::quoted;
+pub(crate) use value::{Hash, Value};

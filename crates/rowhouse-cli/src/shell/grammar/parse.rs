@@ -1,0 +1,251 @@
+//! From tokens to statements.
+
+use super::fault::Fault;
+use super::token::{Stop, Token, tokens};
+use super::value::{Hash, Value};
+
+/// One call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Statement {
+    /// The byte of the script at which it begins.
+    pub(crate) at: usize,
+    pub(crate) command: String,
+    pub(crate) arguments: Vec<Value>,
+}
+
+/// What came of a script.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Parsed {
+    /// Statements, all of them whole.
+    Whole(Vec<Statement>),
+    /// The last statement goes on in the next line; at the end of the input that is a mistake.
+    Open(Fault),
+    /// Nothing that could follow would make it right.
+    Wrong(Fault),
+}
+
+/// Reads a script.
+pub(crate) fn parse(script: &str) -> Parsed {
+    let tokens = match tokens(script) {
+        Ok(tokens) => tokens,
+        Err(Stop::Open { at }) => return Parsed::Open(Fault::new(at, "this text does not end")),
+        Err(Stop::Fault(fault)) => return Parsed::Wrong(fault),
+    };
+    let mut parser = Parser { tokens, next: 0, end: script.len() };
+    let mut statements = Vec::new();
+    loop {
+        match parser.statement() {
+            Ok(Some(statement)) => statements.push(statement),
+            Ok(None) => return Parsed::Whole(statements),
+            Err(Missing::More(fault)) => return Parsed::Open(fault),
+            Err(Missing::Never(fault)) => return Parsed::Wrong(fault),
+        }
+    }
+}
+
+/// Why there is no statement.
+enum Missing {
+    /// The script ends too early.
+    More(Fault),
+    Never(Fault),
+}
+
+struct Parser {
+    tokens: Vec<(usize, Token)>,
+    next: usize,
+    end: usize,
+}
+
+impl Parser {
+    fn statement(&mut self) -> Result<Option<Statement>, Missing> {
+        self.skip_ends();
+        let Some((at, token)) = self.take() else { return Ok(None) };
+        let Token::Word(command) = token else {
+            return Err(never(at, format!("expected a command, found {}", token.shown())));
+        };
+        let arguments = if self.peek() == Some(&Token::Open('(')) {
+            self.next += 1;
+            let arguments = self.arguments(Some(')'))?;
+            match self.peek() {
+                None | Some(Token::End) => {}
+                Some(_) => return Err(self.expected("the end of the command behind `)`")),
+            }
+            arguments
+        } else {
+            self.arguments(None)?
+        };
+        Ok(Some(Statement { at, command, arguments }))
+    }
+
+    /// Arguments up to the closing bracket, or to the end of the statement. Pairs outside braces
+    /// become one hash at the end.
+    fn arguments(&mut self, close: Option<char>) -> Result<Vec<Value>, Missing> {
+        let mut arguments = Vec::new();
+        let mut pairs = Hash::new();
+        loop {
+            if self.at_close(close)? {
+                break;
+            }
+            let at = self.place();
+            let value = self.value()?;
+            if self.peek() == Some(&Token::Arrow) {
+                self.next += 1;
+                self.skip_ends();
+                pairs.push((key(at, &value)?, self.value()?));
+            } else if pairs.is_empty() {
+                arguments.push(value);
+            } else {
+                return Err(never(
+                    at,
+                    "behind a pair only further pairs `NAME => value` can stand",
+                ));
+            }
+            if self.at_close(close)? {
+                break;
+            }
+            self.comma(if close.is_some() {
+                "`,` or `)`"
+            } else {
+                "`,` or the end of the command"
+            })?;
+        }
+        if !pairs.is_empty() {
+            arguments.push(Value::Hash(pairs));
+        }
+        Ok(arguments)
+    }
+
+    /// Whether the arguments end here; a closing bracket is taken.
+    fn at_close(&mut self, close: Option<char>) -> Result<bool, Missing> {
+        let Some(close) = close else { return Ok(matches!(self.peek(), None | Some(Token::End))) };
+        self.skip_ends();
+        match self.peek() {
+            None => Err(self.expected(&format!("`{close}`"))),
+            Some(Token::Close(c)) if *c == close => {
+                self.next += 1;
+                Ok(true)
+            }
+            Some(_) => Ok(false),
+        }
+    }
+
+    fn value(&mut self) -> Result<Value, Missing> {
+        let Some((at, token)) = self.take() else {
+            return Err(Missing::More(Fault::new(self.end, "expected a value, found the end")));
+        };
+        match token {
+            Token::Text(text) => Ok(Value::Text(text)),
+            Token::Integer(number) => Ok(Value::Integer(number)),
+            Token::Word(word) => constant(at, word),
+            Token::Open('[') => self.array(),
+            Token::Open('{') => self.hash(),
+            other => Err(never(at, format!("expected a value, found {}", other.shown()))),
+        }
+    }
+
+    fn array(&mut self) -> Result<Value, Missing> {
+        let mut values = Vec::new();
+        while !self.at_close(Some(']'))? {
+            values.push(self.value()?);
+            self.skip_ends();
+            if self.peek() != Some(&Token::Close(']')) {
+                self.comma("`,` or `]`")?;
+            }
+        }
+        Ok(Value::Array(values))
+    }
+
+    fn hash(&mut self) -> Result<Value, Missing> {
+        let mut pairs = Hash::new();
+        while !self.at_close(Some('}'))? {
+            let at = self.place();
+            let name = self.value()?;
+            let name = key(at, &name)?;
+            self.skip_ends();
+            if self.peek() != Some(&Token::Arrow) {
+                return Err(self.expected("`=>`"));
+            }
+            self.next += 1;
+            self.skip_ends();
+            pairs.push((name, self.value()?));
+            self.skip_ends();
+            if self.peek() != Some(&Token::Close('}')) {
+                self.comma("`,` or `}`")?;
+            }
+        }
+        Ok(Value::Hash(pairs))
+    }
+
+    /// Takes a comma, and the ends of lines behind it.
+    fn comma(&mut self, wanted: &str) -> Result<(), Missing> {
+        if self.peek() != Some(&Token::Comma) {
+            return Err(self.expected(wanted));
+        }
+        self.next += 1;
+        self.skip_ends();
+        match self.peek() {
+            None => Err(Missing::More(Fault::new(self.end, "expected a value, found the end"))),
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn expected(&self, wanted: &str) -> Missing {
+        match self.tokens.get(self.next) {
+            None => {
+                Missing::More(Fault::new(self.end, format!("expected {wanted}, found the end")))
+            }
+            Some((at, found)) => never(*at, format!("expected {wanted}, found {}", found.shown())),
+        }
+    }
+
+    fn skip_ends(&mut self) {
+        while self.peek() == Some(&Token::End) {
+            self.next += 1;
+        }
+    }
+
+    fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.next).map(|(_, token)| token)
+    }
+
+    fn place(&self) -> usize {
+        self.tokens.get(self.next).map_or(self.end, |(at, _)| *at)
+    }
+
+    fn take(&mut self) -> Option<(usize, Token)> {
+        let token = self.tokens.get(self.next).cloned()?;
+        self.next += 1;
+        Some(token)
+    }
+}
+
+fn never(at: usize, message: impl Into<String>) -> Missing {
+    Missing::Never(Fault::new(at, message))
+}
+
+fn constant(at: usize, word: String) -> Result<Value, Missing> {
+    match &word[..] {
+        "true" => Ok(Value::Boolean(true)),
+        "false" => Ok(Value::Boolean(false)),
+        "nil" => Ok(Value::Nil),
+        _ if word.starts_with(|c: char| c.is_ascii_uppercase()) => Ok(Value::Constant(word)),
+        _ => Err(never(at, format!("`{word}` is not known here; put texts in quotes: '{word}'"))),
+    }
+}
+
+fn key(at: usize, value: &Value) -> Result<String, Missing> {
+    let text = match value {
+        Value::Constant(name) => Some(name.clone()),
+        Value::Text(text) => String::from_utf8(text.to_vec()).ok(),
+        _ => None,
+    };
+    text.ok_or_else(|| {
+        never(
+            at,
+            format!("the name in `NAME => value` must be a word or a text, not {}", value.kind()),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! What a command is given.
+
+use std::fmt;
+
+use rowhouse::{Bytes, escape};
+
+/// One argument of a command, or a part of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Value {
+    /// A text; bytes, since double quotes can write any.
+    Text(Bytes),
+    /// A whole number.
+    Integer(i64),
+    /// A bare upper-case word. In HBase's shell its value is its own name.
+    Constant(String),
+    /// `true` or `false`.
+    Boolean(bool),
+    /// `nil`.
+    Nil,
+    /// `[…]`.
+    Array(Vec<Value>),
+    /// `{…}`, or the pairs at the end of a call.
+    Hash(Hash),
+}
+
+/// Pairs, in the order written.
+pub(crate) type Hash = Vec<(String, Value)>;
+
+impl Value {
+    /// The bytes that HBase's shell would make of the value where it wants a text.
+    pub(crate) fn to_bytes(&self) -> Option<Bytes> {
+        match self {
+            Self::Text(bytes) => Some(bytes.clone()),
+            Self::Integer(number) => Some(number.to_string().into()),
+            Self::Constant(name) => Some(name.clone().into()),
+            Self::Boolean(truth) => Some(truth.to_string().into()),
+            Self::Nil | Self::Array(_) | Self::Hash(_) => None,
+        }
+    }
+
+    /// What it is, for messages.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "a text",
+            Self::Integer(_) => "a number",
+            Self::Constant(_) => "a constant",
+            Self::Boolean(_) => "true or false",
+            Self::Nil => "nil",
+            Self::Array(_) => "an array",
+            Self::Hash(_) => "a hash",
+        }
+    }
+}
+
+impl fmt::Display for Value {
+    /// The value as the shell reads it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(bytes) => f.write_str(&quoted(bytes)),
+            Self::Integer(number) => write!(f, "{number}"),
+            Self::Constant(name) => f.write_str(name),
+            Self::Boolean(truth) => write!(f, "{truth}"),
+            Self::Nil => f.write_str("nil"),
+            Self::Array(values) => {
+                f.write_str("[")?;
+                for (nth, value) in values.iter().enumerate() {
+                    write!(f, "{}{value}", if nth == 0 { "" } else { ", " })?;
+                }
+                f.write_str("]")
+            }
+            Self::Hash(pairs) => {
+                f.write_str("{")?;
+                for (nth, (key, value)) in pairs.iter().enumerate() {
+                    let comma = if nth == 0 { "" } else { ", " };
+                    write!(f, "{comma}{} => {value}", quoted(key.as_bytes()))?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}
+
+/// Bytes as a text of the shell: in single quotes where that is possible, else in double quotes
+/// with escapes, so that reading it gives the same bytes.
+pub(crate) fn quoted(bytes: &[u8]) -> String {
+    let plain = |byte: &u8| matches!(byte, b' '..=b'~') && !b"'\\".contains(byte);
+    if bytes.iter().all(plain) {
+        return format!("'{}'", String::from_utf8_lossy(bytes));
+    }
+    let escaped = escape(bytes).replace('"', "\\\"").replace('#', "\\#");
+    format!("\"{escaped}\"")
+}

@@ -1,0 +1,21 @@
+//! The shell: HBase's commands, in HBase's forms, on a database.
+
+mod call;
+mod commands;
+mod complete;
+mod describe;
+mod failure;
+mod grammar;
+mod help;
+mod print;
+mod read;
+mod run;
+mod session;
+mod terminal;
+
+pub(crate) use read::{Reader, Step};
+pub(crate) use session::{Outcome, Session};
+pub(crate) use terminal::{Input, Terminal};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,93 @@
+//! What commands print, in HBase's forms.
+
+use rowhouse::{Cell, CellKind, escape};
+
+/// A cell of one row, behind `COLUMN  CELL`.
+pub(crate) fn cell(cell: &Cell) -> String {
+    format!(" {} {}", column(cell), content(cell))
+}
+
+/// A cell of a scan, behind `ROW  COLUMN+CELL`. `row` is the key as it is to be shown.
+pub(crate) fn scanned_cell(row: &str, cell: &Cell) -> String {
+    format!(" {row} column={}, {}", column(cell), content(cell))
+}
+
+fn column(cell: &Cell) -> String {
+    format!("{}:{}", String::from_utf8_lossy(cell.family()), escape(cell.qualifier()))
+}
+
+fn content(cell: &Cell) -> String {
+    let at = timestamp(cell.timestamp().as_millis());
+    match cell.kind() {
+        CellKind::Put => format!("timestamp={at}, value={}", escape(cell.value())),
+        CellKind::DeleteVersion => format!("timestamp={at}, type=Delete"),
+        CellKind::DeleteFamilyVersion => format!("timestamp={at}, type=DeleteFamilyVersion"),
+        CellKind::DeleteColumn => format!("timestamp={at}, type=DeleteColumn"),
+        CellKind::DeleteFamily => format!("timestamp={at}, type=DeleteFamily"),
+    }
+}
+
+/// Milliseconds as Java prints a `LocalDateTime`, in UTC: seconds are left out when they and the
+/// milliseconds are 0, milliseconds when they are, and years above 9999 have a sign.
+pub(crate) fn timestamp(millis: i64) -> String {
+    let (days, in_day) = (millis.div_euclid(MILLIS_PER_DAY), millis.rem_euclid(MILLIS_PER_DAY));
+    let (year, month, day) = civil_from_days(days);
+    let (hour, minute) = (in_day / 3_600_000, in_day / 60_000 % 60);
+    let (second, millis) = (in_day / 1000 % 60, in_day % 1000);
+    let sign = if year > 9999 { "+" } else { "" };
+    let mut text = format!("{sign}{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}");
+    if second > 0 || millis > 0 {
+        text.push_str(&format!(":{second:02}"));
+    }
+    if millis > 0 {
+        text.push_str(&format!(".{millis:03}"));
+    }
+    text
+}
+
+const MILLIS_PER_DAY: i64 = 86_400_000;
+
+/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar, for any year
+/// (timestamps reach beyond what calendar libraries know). The year is counted from March, in eras
+/// of 400 years, which all have 146,097 days.
+fn civil_from_days(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (year_of_era + era * 400 + i64::from(month <= 2), month, day)
+}
+
+/// How Ruby shows an array of texts.
+pub(crate) fn inspect(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+    format!("[{}]", quoted.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timestamps_are_as_java_prints_them() {
+        for (millis, text) in [
+            (0, "1970-01-01T00:00"),
+            (1, "1970-01-01T00:00:00.001"),
+            (300, "1970-01-01T00:00:00.300"),
+            (1000, "1970-01-01T00:00:01"),
+            (60_000, "1970-01-01T00:01"),
+            (951_782_400_000, "2000-02-29T00:00"),
+            (1_669_852_799_999, "2022-11-30T23:59:59.999"),
+            (1_795_215_354_497, "2026-11-20T22:55:54.497"),
+            (253_402_300_800_000, "+10000-01-01T00:00"),
+            (i64::MAX, "+292278994-08-17T07:12:55.807"),
+        ] {
+            assert_eq!(timestamp(millis), text);
+        }
+    }
+}

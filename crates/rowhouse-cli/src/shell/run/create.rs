@@ -1,0 +1,142 @@
+//! `create`.
+
+use std::io::Write;
+
+use rowhouse::{Bytes, FamilyDescriptor, TableSpec, unescape};
+
+use crate::shell::call::{self, Call, Options};
+use crate::shell::describe::{TABLE_ATTRIBUTES, parse_ttl};
+use crate::shell::failure::{Failure, Result, said};
+use crate::shell::grammar::{Hash, Value};
+use crate::shell::session::Session;
+
+/// Attributes of a family that are handed on as they are.
+const FAMILY_ATTRIBUTES: [&str; 17] = [
+    "BLOCKCACHE",
+    "BLOCKSIZE",
+    "BLOOMFILTER",
+    "CACHE_BLOOMS_ON_WRITE",
+    "CACHE_DATA_ON_WRITE",
+    "CACHE_INDEX_ON_WRITE",
+    "COMPRESSION",
+    "DATA_BLOCK_ENCODING",
+    "ENCRYPTION",
+    "EVICT_BLOCKS_ON_CLOSE",
+    "INDEX_BLOCK_ENCODING",
+    "IN_MEMORY",
+    "KEEP_DELETED_CELLS",
+    "MIN_VERSIONS",
+    "NEW_VERSION_BEHAVIOR",
+    "PREFETCH_BLOCKS_ON_OPEN",
+    "REPLICATION_SCOPE",
+];
+
+pub(super) async fn create<W: Write>(session: &mut Session<W>, call: Call) -> Result<String> {
+    let name = call.table()?;
+    let mut spec = TableSpec::new(&name);
+    let mut has_families = false;
+    for argument in flatten(call.arguments.into_iter().skip(1)) {
+        spec = match argument {
+            Value::Hash(pairs) if pairs.iter().any(|(name, _)| name == "NAME") => {
+                has_families = true;
+                spec.family_with(family(pairs)?)
+            }
+            Value::Hash(pairs) => table_options(spec, &name, pairs)?,
+            Value::Text(_) => {
+                has_families = true;
+                spec.family(&call::text("FAMILY", &argument)?)
+            }
+            other => return said(format!("a family is a text or a hash, not {}", other.kind())),
+        };
+    }
+    if !has_families {
+        return said("Table must have at least one column family");
+    }
+    // What the declaration alone shows is no answer of a server.
+    if let Err(error) = spec.check() {
+        return said(error.message());
+    }
+    session.database.create_table(spec).await?;
+    session.say(format_args!("Created table {name}"))?;
+    Ok(name)
+}
+
+fn flatten(arguments: impl Iterator<Item = Value>) -> Vec<Value> {
+    arguments
+        .flat_map(|argument| match argument {
+            Value::Array(values) => values,
+            other => vec![other],
+        })
+        .collect()
+}
+
+fn family(pairs: Hash) -> Result<FamilyDescriptor> {
+    let mut options = Options::new("a family", pairs)?;
+    let name = options.take_bytes("NAME")?.unwrap_or_default();
+    let mut family = FamilyDescriptor::new(name).or_else(|error| said(error.message()))?;
+    if let Some(versions) = options.take_text("VERSIONS")? {
+        if versions.parse::<i64>().is_ok_and(|versions| versions < 1) {
+            return said("Maximum versions must be positive");
+        }
+        family = family.attribute("VERSIONS", versions);
+    }
+    if let Some(ttl) = options.take_text("TTL")? {
+        let Some(seconds) = parse_ttl(&ttl) else {
+            return said(format!("TTL must be seconds, '1 DAY 2 HOURS' or 'FOREVER': {ttl}"));
+        };
+        family = family.attribute("TTL", seconds.to_string());
+    }
+    for name in FAMILY_ATTRIBUTES {
+        if let Some(value) = options.take_text(name)? {
+            family = family.attribute(name, in_hbases_case(name, &value));
+        }
+    }
+    for (name, value) in options.take_texts("METADATA")? {
+        family = family.attribute(name, value);
+    }
+    family.configuration.extend(options.take_texts("CONFIGURATION")?);
+    options.finish()?;
+    Ok(family)
+}
+
+/// HBase's shell takes the words of enumerations in any case and stores them in upper case.
+fn in_hbases_case(name: &str, value: &str) -> String {
+    let words = ["BLOOMFILTER", "COMPRESSION", "DATA_BLOCK_ENCODING", "KEEP_DELETED_CELLS"];
+    if words.contains(&name) { value.to_uppercase() } else { value.to_owned() }
+}
+
+fn table_options(mut spec: TableSpec, table: &str, pairs: Hash) -> Result<TableSpec> {
+    let mut options = Options::new(format!("table {table}"), pairs)?;
+    if let Some(template) = options.take_text("KEY")? {
+        spec = spec.key(&template);
+    }
+    spec = spec.splits(splits(options.take_list("SPLITS"))?);
+    for name in TABLE_ATTRIBUTES {
+        if let Some(value) = options.take_text(name)? {
+            spec = spec.attribute(name, &value);
+        }
+    }
+    for (name, value) in options.take_texts("METADATA")? {
+        spec = spec.attribute(&name, &value);
+    }
+    for (name, value) in options.take_texts("CONFIGURATION")? {
+        spec = spec.configuration(&name, &value);
+    }
+    options.finish()?;
+    Ok(spec)
+}
+
+/// Split rows: HBase reads `\xHH` in them, in either kind of quotes.
+fn splits(values: Vec<Value>) -> Result<Vec<Bytes>> {
+    let split = |value: &Value| {
+        let bytes = call::bytes("SPLITS", value)?;
+        match std::str::from_utf8(&bytes) {
+            Err(_) => Ok(bytes),
+            Ok(text) => match unescape(text) {
+                Ok(bytes) => Ok(bytes.into()),
+                Err(error) => Err(Failure::Said(error.message().to_owned())),
+            },
+        }
+    };
+    values.iter().map(split).collect()
+}

@@ -1,0 +1,167 @@
+//! Commands that change cells.
+
+use std::io::Write;
+
+use rowhouse::{Bytes, Delete, Increment, Mutation, Put, RowRange, Scan, Table, Timestamp};
+
+use crate::shell::call::{Call, Options};
+use crate::shell::failure::{Result, said};
+use crate::shell::grammar::Value;
+use crate::shell::session::Session;
+
+pub(super) async fn put<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
+    call.take_options()?.finish()?;
+    let table = call.table()?;
+    let (row, value) = (call.row(1)?, call.bytes(3)?);
+    let (family, qualifier) = column(&call.bytes(2)?)?;
+    let at = timestamp(&call, 4)?;
+    call.no_more_than(5)?;
+    let put = Put::new(row)
+        .and_then(|put| put.add_at(family, qualifier.unwrap_or_default(), at, value))
+        .or_else(|error| said(error.message()))?;
+    Ok(session.database.table(&table).await?.put(put).await?)
+}
+
+pub(super) async fn incr<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
+    call.take_options()?.finish()?;
+    let (table, row) = (call.table()?, call.row(1)?);
+    let (family, qualifier) = counter_column(&call)?;
+    let amount = call.integer(3)?.unwrap_or(1);
+    call.no_more_than(4)?;
+    let increment = Increment::new(row)
+        .and_then(|increment| increment.add(family.clone(), qualifier.clone(), amount))
+        .or_else(|error| said(error.message()))?;
+    let row = session.database.table(&table).await?.increment(increment).await?;
+    match row.counter(family, qualifier)? {
+        Some(value) => session.say(format_args!("COUNTER VALUE = {value}")),
+        None => session.say("No counter found at specified coordinates"),
+    }
+}
+
+pub(super) async fn delete<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
+    call.take_options()?.finish()?;
+    let (table, row) = (call.table()?, call.row(1)?);
+    let (family, qualifier) = column(&call.bytes(2)?)?;
+    let at = timestamp(&call, 3)?;
+    call.no_more_than(4)?;
+    let delete = Delete::new(row)
+        .and_then(|delete| match qualifier {
+            Some(qualifier) => delete.version(family, qualifier, at),
+            None => delete.family_version(family, at),
+        })
+        .or_else(|error| said(error.message()))?;
+    Ok(session.database.table(&table).await?.delete(delete).await?)
+}
+
+pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
+    // The hash in the place of the row is not the one at the end.
+    let prefix = match &call.arguments[1] {
+        Value::Hash(pairs) => Some(Options::new("deleteall", pairs.clone())?),
+        _ => None,
+    };
+    if call.arguments.len() > 2 {
+        call.take_options()?.finish()?;
+    }
+    let table = call.table()?;
+    let column = match call.arguments.get(2) {
+        None | Some(Value::Nil) => None,
+        Some(_) => Some(call.bytes(2)?).filter(|column| !column.is_empty()),
+    };
+    let column = column.map(|text| self::column(&text)).transpose()?;
+    let at = timestamp(&call, 3)?;
+    call.no_more_than(4)?;
+    let wanted = Wanted { column, at };
+    match prefix {
+        None => {
+            let delete = wanted.of(call.row(1)?)?;
+            Ok(session.database.table(&table).await?.delete(delete).await?)
+        }
+        Some(mut options) => {
+            let batch = options.take_count("CACHE")?.unwrap_or(100) as usize;
+            let Some(prefix) = options.take_bytes("ROWPREFIXFILTER")? else {
+                return said("instead of a row, deleteall takes {ROWPREFIXFILTER => 'prefix'}");
+            };
+            options.finish()?;
+            let table = session.database.table(&table).await?;
+            delete_prefix(&table, &prefix, &wanted, batch).await
+        }
+    }
+}
+
+/// What `deleteall` deletes of each row.
+struct Wanted {
+    column: Option<(Bytes, Option<Bytes>)>,
+    at: Timestamp,
+}
+
+impl Wanted {
+    fn of(&self, row: Bytes) -> Result<Delete> {
+        let delete = Delete::new(row).and_then(|mut delete| match &self.column {
+            None => {
+                delete.timestamp = self.at;
+                Ok(delete)
+            }
+            Some((family, Some(qualifier))) => delete.column(family, qualifier, self.at),
+            Some((family, None)) => delete.family(family, self.at),
+        });
+        delete.or_else(|error| said(error.message()))
+    }
+}
+
+async fn delete_prefix(table: &Table, prefix: &[u8], wanted: &Wanted, batch: usize) -> Result<()> {
+    let mut rows = table.scan(Scan::new(RowRange::prefix(prefix))).await?;
+    let mut deletes: Vec<Mutation> = Vec::new();
+    loop {
+        let row = rows.next().await?;
+        let ended = row.is_none();
+        if let Some(row) = row {
+            deletes.push(wanted.of(Bytes::copy_from_slice(row.key()))?.into());
+        }
+        if deletes.len() >= batch || ended {
+            for outcome in table.batch(std::mem::take(&mut deletes)).await {
+                outcome?;
+            }
+        }
+        if ended {
+            return Ok(());
+        }
+    }
+}
+
+/// Reads `family:qualifier`, `family:` (the empty qualifier) or `family`.
+pub(super) fn column(text: &Bytes) -> Result<(Bytes, Option<Bytes>)> {
+    let (family, qualifier) = match text.iter().position(|&byte| byte == b':') {
+        Some(at) => (text.slice(..at), Some(text.slice(at + 1..))),
+        None => (text.clone(), None),
+    };
+    if family.is_empty() {
+        let text = rowhouse::escape(text);
+        return said(format!("a column is FAMILY:QUALIFIER, its family is missing: '{text}'"));
+    }
+    Ok((family, qualifier))
+}
+
+/// The column of a counter: the third argument, with a qualifier.
+pub(super) fn counter_column(call: &Call) -> Result<(Bytes, Bytes)> {
+    let text = call.bytes(2)?;
+    match column(&text)? {
+        (family, Some(qualifier)) => Ok((family, qualifier)),
+        (family, None) => said(format!(
+            "a counter stands in FAMILY:QUALIFIER, its qualifier is missing: '{}'",
+            rowhouse::escape(&family)
+        )),
+    }
+}
+
+fn timestamp(call: &Call, at: usize) -> Result<Timestamp> {
+    match call.integer(at)? {
+        None => Ok(Timestamp::LATEST),
+        Some(millis) => checked_timestamp(millis),
+    }
+}
+
+/// A timestamp, refused in HBase's words when negative.
+pub(super) fn checked_timestamp(millis: i64) -> Result<Timestamp> {
+    Timestamp::from_millis(millis)
+        .or_else(|_| said(format!("Timestamp cannot be negative. ts={millis}")))
+}

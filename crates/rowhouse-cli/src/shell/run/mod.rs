@@ -1,0 +1,82 @@
+//! What each command does: one function per command, gathered by what they are about.
+
+mod create;
+mod data;
+mod namespaces;
+mod read;
+mod scan;
+mod tables;
+
+use std::io::Write;
+
+use super::call::Call;
+use super::commands::Verb;
+use super::failure::{Result, said};
+use super::session::Session;
+
+/// What a command gives back, which the shell shows behind `=>`.
+pub(crate) enum Returned {
+    /// Not even the time it took is told.
+    Silence,
+    Nothing,
+    Table(String),
+    Names(Vec<String>),
+    Truth(bool),
+    Count(u64),
+}
+
+/// Runs a command.
+pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Result<Returned> {
+    let nothing = |()| Returned::Nothing;
+    match call.command.verb {
+        Verb::Count => scan::count(session, call).await.map(Returned::Count),
+        Verb::Create => create::create(session, call).await.map(Returned::Table),
+        Verb::CreateNamespace => namespaces::create(session, call).await.map(nothing),
+        Verb::Delete => data::delete(session, call).await.map(nothing),
+        Verb::DeleteAll => data::delete_all(session, call).await.map(nothing),
+        Verb::Describe => tables::describe(session, call).await.map(nothing),
+        Verb::Disable => tables::disable(session, call).await.map(nothing),
+        Verb::Drop => tables::drop(session, call).await.map(nothing),
+        Verb::DropNamespace => namespaces::drop(session, call).await.map(nothing),
+        Verb::Enable => tables::enable(session, call).await.map(nothing),
+        Verb::Exists => tables::exists(session, call).await.map(Returned::Truth),
+        Verb::Exit => Ok(Returned::Silence),
+        Verb::Flush => tables::flush(session, call).await.map(nothing),
+        Verb::Get => read::get(session, call).await.map(nothing),
+        Verb::GetCounter => read::get_counter(session, call).await.map(nothing),
+        Verb::Help => {
+            session.help(call.text_if_given(0)?.as_deref())?;
+            Ok(Returned::Silence)
+        }
+        Verb::Incr => data::incr(session, call).await.map(nothing),
+        Verb::IsDisabled => tables::is_disabled(session, call).await.map(Returned::Truth),
+        Verb::IsEnabled => tables::is_enabled(session, call).await.map(Returned::Truth),
+        Verb::List => tables::list(session, call).await.map(Returned::Names),
+        Verb::ListNamespace => namespaces::list(session, call).await.map(nothing),
+        Verb::ListNamespaceTables => namespaces::tables(session, call).await.map(Returned::Names),
+        Verb::Put => data::put(session, call).await.map(nothing),
+        Verb::Scan => scan::scan(session, call).await.map(nothing),
+        Verb::Version => session.say(VERSION).map(nothing),
+    }
+}
+
+/// What `version` prints.
+const VERSION: &str = concat!("rowhouse ", env!("CARGO_PKG_VERSION"));
+
+/// Prints names under a heading, and how many there are.
+fn say_names<W: Write>(session: &mut Session<W>, heading: &str, names: &[String]) -> Result<()> {
+    session.say(heading)?;
+    for name in names {
+        session.say(name)?;
+    }
+    session.say(format_args!("{} row(s)", names.len()))
+}
+
+/// A pattern that a whole name must match, as Java's `matches`.
+fn pattern(text: Option<String>) -> Result<regex_lite::Regex> {
+    let text = text.unwrap_or(".*".into());
+    match regex_lite::Regex::new(&format!("^(?:{text})$")) {
+        Ok(pattern) => Ok(pattern),
+        Err(error) => said(format!("not a regular expression: {error}: {text}")),
+    }
+}

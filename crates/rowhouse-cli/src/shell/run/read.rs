@@ -1,0 +1,108 @@
+//! Commands that read a row, and what they share with scans.
+
+use std::io::Write;
+
+use rowhouse::{Bytes, Columns, Get, KeySchema, TimeRange, escape};
+
+use super::data::{checked_timestamp, column, counter_column};
+use crate::shell::call::{self, Call, Options};
+use crate::shell::failure::{Result, said};
+use crate::shell::grammar::Value;
+use crate::shell::print;
+use crate::shell::session::Session;
+
+pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
+    let mut options = call.take_options()?;
+    let (table, row) = (call.table()?, call.row(1)?);
+    let mut get = Get::new(row.clone()).or_else(|error| said(error.message()))?;
+    let mut named = Vec::new();
+    for argument in call.arguments.into_iter().skip(2) {
+        match argument {
+            Value::Array(values) => named.extend(values),
+            value => named.push(value),
+        }
+    }
+    get.columns = columns(&mut options, named)?;
+    get.time_range = time_range(&mut options)?;
+    get.versions = options.take_count("VERSIONS")?.unwrap_or(1);
+    let decode = options.take_truth("DECODE")?;
+    options.finish()?;
+
+    session.say("COLUMN  CELL")?;
+    let table = session.database.table(&table).await?;
+    let key = if decode { Some(decoded(table.key_schema()?, &row)) } else { None };
+    let found = table.get(&get).await?;
+    if let Some(key) = key.filter(|_| !found.is_empty()) {
+        session.say(format_args!(" KEY {key}"))?;
+    }
+    for cell in found.cells() {
+        session.say(print::cell(cell))?;
+    }
+    session.say(format_args!("{} row(s)", u32::from(!found.is_empty())))
+}
+
+pub(super) async fn get_counter<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+    let (table, row) = (call.table()?, call.row(1)?);
+    let (family, qualifier) = counter_column(&call)?;
+    let get = Get::new(row).or_else(|error| said(error.message()))?;
+    let get = get.column(family.clone(), qualifier.clone());
+    let row = session.database.table(&table).await?.get(&get).await?;
+    match row.counter(family, qualifier) {
+        Ok(Some(value)) => session.say(format_args!("COUNTER VALUE = {value}")),
+        Ok(None) => session.say("No counter found at specified coordinates"),
+        Err(error) => said(error.message()),
+    }
+}
+
+/// The columns of a read: those of COLUMN, of COLUMNS, and those named outside the hash.
+pub(super) fn columns(options: &mut Options, named: Vec<Value>) -> Result<Columns> {
+    let mut columns = Columns::all();
+    let listed = [options.take_list("COLUMN"), options.take_list("COLUMNS"), named];
+    for value in listed.into_iter().flatten() {
+        let text = call::bytes("COLUMN", &value)?;
+        let (family, qualifier) = column(&text)?;
+        match qualifier {
+            None => columns.add_family(family),
+            Some(qualifier) => {
+                refuse_converter(&qualifier)?;
+                columns.add_column(family, qualifier);
+            }
+        }
+    }
+    Ok(columns)
+}
+
+/// HBase's shell reads `cf:title:toInt` as the column `cf:title`, to be shown by a converter.
+fn refuse_converter(qualifier: &[u8]) -> Result<()> {
+    let Some(at) = qualifier.iter().rposition(|&byte| byte == b':') else { return Ok(()) };
+    let last = &qualifier[at + 1..];
+    if last.starts_with(b"to") || last.starts_with(b"c(") {
+        return said(format!("converters of columns are not supported yet: {}", escape(last)));
+    }
+    Ok(())
+}
+
+/// The timestamps of a read: TIMESTAMP or TIMERANGE.
+pub(super) fn time_range(options: &mut Options) -> Result<TimeRange> {
+    let at = options.take_integer("TIMESTAMP")?;
+    let range = options.take("TIMERANGE");
+    match (at, range) {
+        (None, None) => Ok(TimeRange::ALL),
+        (Some(at), None) => Ok(TimeRange::at(checked_timestamp(at)?)),
+        (None, Some(Value::Array(ends))) if ends.len() == 2 => {
+            let from = checked_timestamp(call::integer("TIMERANGE", &ends[0])?)?;
+            let to = checked_timestamp(call::integer("TIMERANGE", &ends[1])?)?;
+            TimeRange::new(from, to).or_else(|error| said(error.message()))
+        }
+        (None, Some(other)) => said(format!("TIMERANGE must be [from, to]: {other}")),
+        (Some(_), Some(_)) => said("TIMESTAMP and TIMERANGE exclude each other"),
+    }
+}
+
+/// A key by the fields of its template; by its bytes where it does not fit.
+pub(super) fn decoded(schema: &KeySchema, key: &Bytes) -> String {
+    match schema.decode(key) {
+        Ok(values) => values.to_string(),
+        Err(_) => escape(key),
+    }
+}

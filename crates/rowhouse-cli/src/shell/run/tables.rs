@@ -1,0 +1,102 @@
+//! Commands about tables.
+
+use std::io::Write;
+
+use rowhouse::{TableName, TableState};
+
+use super::{pattern, say_names};
+use crate::shell::call::Call;
+use crate::shell::describe as shown;
+use crate::shell::failure::{Result, said};
+use crate::shell::session::Session;
+
+pub(super) async fn list<W: Write>(session: &mut Session<W>, call: Call) -> Result<Vec<String>> {
+    let pattern = pattern(call.text_if_given(0)?)?;
+    let tables = session.database.tables().await?;
+    let matches = |name: &&TableName| {
+        pattern.is_match(&name.to_string())
+            || name.namespace() == TableName::DEFAULT_NAMESPACE
+                && pattern.is_match(&format!("default:{name}"))
+    };
+    let names: Vec<String> = tables.iter().filter(matches).map(ToString::to_string).collect();
+    say_names(session, "TABLE", &names)?;
+    Ok(names)
+}
+
+pub(super) async fn describe<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+    let name = existing(session, &call).await?;
+    let descriptor = session.database.describe(&name).await?;
+    let state = match session.database.table_state(&name).await? {
+        TableState::Enabled => "ENABLED",
+        TableState::Disabled => "DISABLED",
+    };
+    session.say(format_args!("Table {name} is {state}"))?;
+    session.say(shown::table(&descriptor))?;
+    session.say("COLUMN FAMILIES DESCRIPTION")?;
+    for family in descriptor.families() {
+        session.say(format_args!("{}\n", shown::family(family)))?;
+    }
+    session.say(format_args!("{} row(s)", descriptor.families().len()))?;
+    session.say("Quota is disabled")
+}
+
+pub(super) async fn exists<W: Write>(session: &mut Session<W>, call: Call) -> Result<bool> {
+    let name = call.table()?;
+    let exists = session.database.table_exists(&name).await?;
+    let does = if exists { "does" } else { "does not" };
+    session.say(format_args!("Table {name} {does} exist"))?;
+    Ok(exists)
+}
+
+pub(super) async fn is_enabled<W: Write>(session: &mut Session<W>, call: Call) -> Result<bool> {
+    is_in(session, call, TableState::Enabled).await
+}
+
+pub(super) async fn is_disabled<W: Write>(session: &mut Session<W>, call: Call) -> Result<bool> {
+    is_in(session, call, TableState::Disabled).await
+}
+
+async fn is_in<W: Write>(session: &mut Session<W>, call: Call, state: TableState) -> Result<bool> {
+    let is = session.database.table_state(&call.table()?).await? == state;
+    session.say(is)?;
+    Ok(is)
+}
+
+/// Of a table that is enabled already nothing is done, as in HBase.
+pub(super) async fn enable<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+    let name = existing(session, &call).await?;
+    if session.database.table_state(&name).await? == TableState::Disabled {
+        session.database.enable_table(&name).await?;
+    }
+    Ok(())
+}
+
+/// Of a table that is disabled already nothing is done, as in HBase.
+pub(super) async fn disable<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+    let name = existing(session, &call).await?;
+    if session.database.table_state(&name).await? == TableState::Enabled {
+        session.database.disable_table(&name).await?;
+    }
+    Ok(())
+}
+
+pub(super) async fn drop<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+    let name = existing(session, &call).await?;
+    if session.database.table_state(&name).await? == TableState::Enabled {
+        return said(format!("Table {name} is enabled. Disable it first."));
+    }
+    Ok(session.database.drop_table(&name).await?)
+}
+
+pub(super) async fn flush<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+    Ok(session.database.flush(&call.table()?).await?)
+}
+
+/// The table of a command that HBase's shell checks before it asks for anything.
+async fn existing<W: Write>(session: &mut Session<W>, call: &Call) -> Result<String> {
+    let name = call.table()?;
+    if !session.database.table_exists(&name).await? {
+        return said(format!("Table {name} does not exist."));
+    }
+    Ok(name)
+}

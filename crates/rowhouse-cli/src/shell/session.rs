@@ -1,0 +1,150 @@
+//! Running statements on a database.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+use std::time::Instant;
+
+use rowhouse::Database;
+
+use super::call::Call;
+use super::commands::{COMMANDS, Command, Verb};
+use super::failure::{Failure, Result, shown};
+use super::grammar::Statement;
+use super::run::{self, Returned};
+use super::{help, print};
+
+/// A shell on a database. What it prints goes to `out`.
+pub(crate) struct Session<W> {
+    pub(crate) database: Database,
+    out: W,
+}
+
+/// How a statement ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Done,
+    /// It was told why.
+    Failed,
+    /// The shell is to be left.
+    Exit,
+}
+
+impl<W: Write> Session<W> {
+    pub(crate) fn new(database: Database, out: W) -> Self {
+        Self { database, out }
+    }
+
+    /// Runs a statement.
+    ///
+    /// # Errors
+    /// Only when nobody reads what is printed.
+    pub(crate) async fn run(&mut self, statement: Statement) -> io::Result<Outcome> {
+        let outcome = match Command::find(&statement.command) {
+            None => self.refuse(&unknown_command(&statement.command), None)?,
+            Some(Command { verb: Verb::Exit, .. }) => Outcome::Exit,
+            Some(command) => self.run_command(command, statement).await?,
+        };
+        self.out.flush()?;
+        Ok(outcome)
+    }
+
+    async fn run_command(
+        &mut self,
+        command: &'static Command,
+        statement: Statement,
+    ) -> io::Result<Outcome> {
+        let begun = Instant::now();
+        let subject = statement.arguments.first().and_then(|value| value.to_bytes());
+        let subject = String::from_utf8_lossy(&subject.unwrap_or_default()).into_owned();
+        let done = match Call::new(command, statement.arguments) {
+            Ok(call) => run::run(self, call).await,
+            Err(failure) => Err(failure),
+        };
+        let message = match done {
+            Ok(Returned::Silence) => return Ok(Outcome::Done),
+            Ok(returned) => {
+                self.took(begun)?;
+                self.returned(returned)?;
+                return Ok(Outcome::Done);
+            }
+            Err(Failure::Output(error)) => return Err(error),
+            Err(Failure::Said(message)) => message,
+            Err(Failure::Database(error)) => shown(&error, &subject),
+        };
+        let outcome = self.refuse(&message, Some(command))?;
+        self.took(begun)?;
+        Ok(outcome)
+    }
+
+    /// Tells why something was not done.
+    pub(crate) fn refuse(
+        &mut self,
+        message: &str,
+        command: Option<&Command>,
+    ) -> io::Result<Outcome> {
+        let usage = match command {
+            Some(command) => format!("help \"{}\"", command.name),
+            None => "help".to_owned(),
+        };
+        write!(self.out, "\nERROR: {message}\n\nFor usage try '{usage}'\n\n")?;
+        self.out.flush()?;
+        Ok(Outcome::Failed)
+    }
+
+    /// Prints a line.
+    pub(crate) fn say(&mut self, line: impl Display) -> Result<()> {
+        Ok(writeln!(self.out, "{line}")?)
+    }
+
+    fn took(&mut self, begun: Instant) -> io::Result<()> {
+        writeln!(self.out, "Took {:.4} seconds", begun.elapsed().as_secs_f64())
+    }
+
+    fn returned(&mut self, returned: Returned) -> io::Result<()> {
+        match returned {
+            Returned::Silence | Returned::Nothing => Ok(()),
+            Returned::Table(name) => writeln!(self.out, "=> Hbase::Table - {name}"),
+            Returned::Names(names) => writeln!(self.out, "=> {}", print::inspect(&names)),
+            Returned::Truth(truth) => writeln!(self.out, "=> {truth}"),
+            Returned::Count(count) => writeln!(self.out, "=> {count}"),
+        }
+    }
+
+    pub(super) fn help(&mut self, command: Option<&str>) -> Result<()> {
+        let text = match command {
+            None => help::overview(),
+            Some(name) => match Command::find(name) {
+                Some(command) => help::of(command),
+                None => return Err(Failure::Said(unknown_command(name))),
+            },
+        };
+        Ok(self.out.write_all(text.as_bytes())?)
+    }
+}
+
+fn unknown_command(name: &str) -> String {
+    let names = COMMANDS.iter().flat_map(|command| [Some(command.name), command.alias]).flatten();
+    let close = names.map(|known| (distance(name, known), known)).min();
+    match close {
+        Some((1..=2, known)) if name.len() > 2 => {
+            format!("unknown command `{name}`; did you mean `{known}`?")
+        }
+        _ => format!("unknown command `{name}`"),
+    }
+}
+
+/// How many characters have to be put in, left out or changed to make one word of the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &cb) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(ca != cb);
+            diagonal = row[j + 1];
+            row[j + 1] = changed.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}

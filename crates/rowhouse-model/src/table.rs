@@ -377,7 +377,12 @@ impl FamilyDescriptor {
             return Err(self.bad("TTL", "must be 1 second or more"));
         }
         if !(1024..=16 * 1024 * 1024).contains(&self.block_len()) {
-            return Err(self.bad("BLOCKSIZE", "must be from 1024 to 16777216"));
+            // Apache's words, with the value behind them.
+            return Err(Error::invalid(format!(
+                "Block size for column family {} must be between 1K and 16MB: {}",
+                escape(&self.name),
+                self.block_len()
+            )));
         }
         for (name, supported) in SUPPORTED {
             let Some(word) = self.word(name) else { continue };

@@ -97,10 +97,10 @@ impl Cluster {
         }
         let encoded = name.encoded_name()?;
         if encoded == META_ENCODED_NAME {
-            return Ok(Served::System(self.system().meta));
+            return Ok(Served::System(self.system()?.meta));
         }
         if encoded == self.namespace_region.name().encoded {
-            return Ok(Served::System(self.system().namespace));
+            return Ok(Served::System(self.system()?.namespace));
         }
         Err(not_online(name, server))
     }
@@ -123,28 +123,19 @@ impl Cluster {
         all.filter(|region| self.place(region).name == server.name).collect()
     }
 
-    pub(crate) fn namespace_region(&self) -> &RegionInfo {
-        &self.namespace_region
-    }
-
-    /// `hbase:meta` as it is now.
-    pub(crate) fn meta(&self) -> Arc<MetaTable> {
-        self.system().meta
-    }
-
-    fn system(&self) -> SystemTables {
+    fn system(&self) -> Result<SystemTables> {
         let mut cached = self.system.lock();
         let version = self.store.catalog_version();
         if let Some((of, tables)) = &*cached
             && *of == version
         {
-            return tables.clone();
+            return Ok(tables.clone());
         }
-        let meta = self.store.meta(|region| Some(self.place(region).name.clone()));
-        let namespace = MetaTable::namespaces(&self.store.namespaces(), self.namespace_region.id);
+        let meta = self.store.meta(|region| Some(self.place(region).name.clone()))?;
+        let namespace = self.store.namespace_table()?;
         let tables = SystemTables { meta: Arc::new(meta), namespace: Arc::new(namespace) };
         *cached = Some((version, tables.clone()));
-        tables
+        Ok(tables)
     }
 }
 

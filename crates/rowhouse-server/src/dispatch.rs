@@ -145,7 +145,7 @@ fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
         Method::Mutate => {
             let call = mutate::read(exchange)?;
             let is_short = mutate::is_short(exchange, &call);
-            by_length(exchange, out, is_short, |exchange, out| mutate::mutate(exchange, &call, out))
+            by_length(exchange, out, is_short, |exchange, out| mutate::mutate(exchange, call, out))
         }
         Method::Scan => {
             let call = scan::read(exchange)?;
@@ -170,6 +170,7 @@ fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
         Method::GetClusterStatus => short(exchange, out, master::status::cluster_status),
         Method::GetSecurityCapabilities => short(exchange, out, master::status::security),
         Method::IsBalancerEnabled => short(exchange, out, master::status::balancer),
+        Method::IsNormalizerEnabled => short(exchange, out, master::status::normalizer),
         Method::IsMasterInMaintenanceMode => short(exchange, out, master::status::maintenance),
         Method::CreateTable => long(master::table::create),
         Method::DeleteTable => long(master::table::delete),

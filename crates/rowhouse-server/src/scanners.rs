@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use parking_lot::Mutex;
+use rowhouse_format::convert::scan::OpenScan;
+use rowhouse_format::meta::MetaTable;
 use rowhouse_model::{Error, ErrorKind, Result, Row};
 use rowhouse_store::RegionScanner;
 
@@ -35,8 +37,35 @@ pub(crate) struct Scanner {
 pub(crate) enum Rows {
     /// A region of the store.
     Stored(Box<RegionScanner>),
-    /// Rows of a system table, read when the scanner was opened.
-    System(std::vec::IntoIter<Row>),
+    /// A system table.
+    System(Box<SystemRows>),
+}
+
+/// The rows of a system table, read a few at a time.
+pub(crate) struct SystemRows {
+    table: Arc<MetaTable>,
+    scan: OpenScan,
+    taken: usize,
+    rows: std::vec::IntoIter<Row>,
+}
+
+impl SystemRows {
+    const BATCH_LEN: usize = 1000;
+
+    pub(crate) fn new(table: Arc<MetaTable>, scan: OpenScan) -> Self {
+        Self { table, scan, taken: 0, rows: Vec::new().into_iter() }
+    }
+
+    fn next(&mut self) -> Option<Row> {
+        if self.rows.len() == 0 {
+            // A lookup wants one row of many: little at first.
+            let len = if self.taken == 0 { 1 } else { Self::BATCH_LEN };
+            let rows: Vec<Row> = self.table.scan(&self.scan).skip(self.taken).take(len).collect();
+            self.taken += rows.len();
+            self.rows = rows.into_iter();
+        }
+        self.rows.next()
+    }
 }
 
 impl Rows {

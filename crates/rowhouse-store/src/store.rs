@@ -2,13 +2,14 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
+use rowhouse_format::meta::{MetaTable, RegionRow, State};
 use rowhouse_model::{
     Bytes, Error, ErrorKind, FamilyDescriptor, Namespace, RegionInfo, Result, RowRange,
-    TableDescriptor, TableName, TableState, check_row,
+    ServerName, TableDescriptor, TableName, TableState, Timestamp, check_row,
 };
 
 use crate::background::Work;
@@ -41,6 +42,8 @@ struct Inner {
     changing: Mutex<()>,
     /// The creation time in the newest region name: no two regions share one.
     last_region_millis: AtomicI64,
+    /// Counts changes of tables, regions and namespaces.
+    version: AtomicU64,
     worker: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -81,6 +84,7 @@ impl Store {
                 directory: Mutex::new(directory),
                 changing: Mutex::default(),
                 last_region_millis: AtomicI64::new(i64::try_from(last).unwrap_or(i64::MAX)),
+                version: AtomicU64::new(0),
                 worker: Mutex::new(Some(worker)),
             }),
         })
@@ -153,8 +157,16 @@ impl Store {
             return Err(Error::new(ErrorKind::TableExists, name.to_string()));
         }
         descriptor.check()?;
+        let ranges = ranges(splits)?;
         let created_millis = self.next_region_millis();
-        let regions: Vec<RegionMeta> = ranges(splits)?
+        for range in &ranges {
+            // A region's name is its row in hbase:meta.
+            let region = RegionInfo::new(name.clone(), range.clone(), created_millis);
+            check_row(&region.name().full).map_err(|error| {
+                Error::invalid(format!("a split key makes a region name too long: {error}"))
+            })?;
+        }
+        let regions: Vec<RegionMeta> = ranges
             .into_iter()
             .map(|RowRange { start, stop }| {
                 RegionMeta { region_id: manifest.next_id(), start, stop, created_millis }
@@ -171,6 +183,7 @@ impl Store {
         let regions = regions.collect();
         let table = Table::new(created.table_id, descriptor, regions, TableState::Enabled);
         self.inner.catalog.add(Arc::new(table));
+        self.changed();
         Ok(())
     }
 
@@ -230,6 +243,7 @@ impl Store {
         for region in table.regions() {
             region.serve(!disabled);
         }
+        self.changed();
         Ok(())
     }
 
@@ -247,6 +261,7 @@ impl Store {
         let edit = TableDropped { table_id: table.id() };
         self.inner.engine.manifest.append(&Edit::new(EditKind::TableDropped(edit)))?;
         self.inner.catalog.remove(name);
+        self.changed();
         for region in table.regions() {
             for family in region.families() {
                 self.inner.engine.drop_family(family);
@@ -294,7 +309,9 @@ impl Store {
     fn write_namespace(&self, namespace: &Namespace) -> Result<()> {
         self.inner.engine.check_open()?;
         let edit = EditKind::NamespaceChanged(NamespaceChanged::new(namespace));
-        self.inner.engine.manifest.append(&Edit::new(edit))
+        self.inner.engine.manifest.append(&Edit::new(edit))?;
+        self.changed();
+        Ok(())
     }
 
     /// Drops an empty namespace.
@@ -316,13 +333,51 @@ impl Store {
             ));
         }
         let edit = EditKind::NamespaceDropped(Bytes::copy_from_slice(name.as_bytes()));
-        self.inner.engine.manifest.append(&Edit::new(edit))
+        self.inner.engine.manifest.append(&Edit::new(edit))?;
+        self.changed();
+        Ok(())
     }
 
     /// The one region of `hbase:namespace`.
     pub fn namespace_region(&self) -> RegionInfo {
         let created = self.inner.engine.manifest.read(|state| state.created_millis);
         RegionInfo::new(TableName::namespace_table(), RowRange::all(), created.unsigned_abs())
+    }
+
+    /// A number that changes whenever a table, region or namespace does.
+    pub fn catalog_version(&self) -> u64 {
+        self.inner.version.load(Ordering::Acquire)
+    }
+
+    /// `hbase:meta` as it is now: every table and region, each region with the server that `place`
+    /// gives it.
+    pub fn meta(&self, place: impl Fn(&RegionInfo) -> Option<ServerName>) -> Result<MetaTable> {
+        let entries = self.inner.catalog.entries();
+        let system = self.namespace_region();
+        let mut regions = vec![region_row(&system, TableState::Enabled, place(&system))];
+        for table in entries.tables.values() {
+            let rows = table.regions().iter().map(|region| {
+                region_row(region.info(), table.state(), place(region.info()))
+            });
+            regions.extend(rows);
+        }
+        let stored = entries.tables.values().map(|table| (table.name(), table.state()));
+        let tables = [(&system.table, TableState::Enabled)].into_iter().chain(stored);
+        MetaTable::meta(&regions, tables, self.created())
+    }
+
+    /// `hbase:namespace` as it is now.
+    pub fn namespace_table(&self) -> Result<MetaTable> {
+        MetaTable::namespaces(&self.namespaces(), self.created())
+    }
+
+    fn created(&self) -> Timestamp {
+        let created = self.inner.engine.manifest.read(|state| state.created_millis);
+        Timestamp::from_millis(created).unwrap_or(Timestamp::MIN)
+    }
+
+    fn changed(&self) {
+        self.inner.version.fetch_add(1, Ordering::Release);
     }
 
     /// Ends the store: writes under way are finished, later calls refused, the log is synced, the
@@ -355,6 +410,19 @@ impl Drop for Inner {
         if let Err(error) = self.close() {
             tracing::error!(%error, "the store did not close cleanly");
         }
+    }
+}
+
+fn region_row(region: &RegionInfo, state: TableState, server: Option<ServerName>) -> RegionRow {
+    RegionRow {
+        region: region.clone(),
+        server,
+        // Apache's number for a region that was opened once.
+        open_sequence: 2,
+        state: match state {
+            TableState::Enabled => State::Open,
+            TableState::Disabled => State::Closed,
+        },
     }
 }
 

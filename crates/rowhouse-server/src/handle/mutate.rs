@@ -26,7 +26,7 @@ pub(crate) fn is_short(exchange: &Exchange, call: &MutateCall) -> bool {
     }
 }
 
-pub(crate) fn mutate(exchange: &Exchange, call: &MutateCall, out: &mut BytesMut) -> Result<()> {
+pub(crate) fn mutate(exchange: &Exchange, call: MutateCall, out: &mut BytesMut) -> Result<()> {
     let context = &exchange.context;
     let region = match context.cluster.region(&context.server, &call.region)? {
         Served::Stored(region) => region,

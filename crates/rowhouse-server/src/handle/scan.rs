@@ -9,7 +9,7 @@ use rowhouse_model::{Cell, Error, ErrorKind, Result, Row};
 use crate::cluster::Served;
 use crate::dispatch::Exchange;
 use crate::limits::{SCAN_ANSWER_BYTES_MAX, SCANNER_LEASE, SHORT_SCAN_ROWS};
-use crate::scanners::{Rows, Scanner};
+use crate::scanners::{Rows, Scanner, SystemRows};
 
 pub(crate) fn read(exchange: &Exchange) -> Result<ScanCall> {
     ScanCall::from_proto(exchange.message()?)
@@ -43,7 +43,9 @@ fn open(
             let read_point = scanner.read_point();
             (Rows::Stored(Box::new(scanner)), read_point)
         }
-        Served::System(table) => (Rows::System(table.scan(scan).into_iter()), 0),
+        Served::System(table) => {
+            (Rows::System(Box::new(SystemRows::new(table, scan.clone()))), 0)
+        }
     };
     let mut scanner = Scanner { rows, next_call: 0, bytes_max: scan.result_bytes_max };
     let scanners = &context.server.scanners;

@@ -36,6 +36,13 @@ pub(crate) fn balancer(
     Ok(proto::IsBalancerEnabledResponse { enabled: false })
 }
 
+pub(crate) fn normalizer(
+    _: &Context,
+    _: proto::IsNormalizerEnabledRequest,
+) -> Result<proto::IsNormalizerEnabledResponse> {
+    Ok(proto::IsNormalizerEnabledResponse { enabled: false })
+}
+
 pub(crate) fn maintenance(
     _: &Context,
     _: proto::IsInMaintenanceModeRequest,

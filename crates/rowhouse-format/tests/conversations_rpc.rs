@@ -240,9 +240,7 @@ fn rewritten_answer(request: &Request, message: &Bytes, mut block: CellReader) -
         }
         Method::Scan => {
             let response = proto::ScanResponse::decode(message).unwrap();
-            if response.more_results.is_none() {
-                return None;
-            }
+            response.more_results?;
             let answer = ScanAnswer::from_proto(response, &mut block).unwrap();
             answer.to_proto(CellsIn::Block).encode_to_vec()
         }

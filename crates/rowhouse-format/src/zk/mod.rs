@@ -1,1 +1,19 @@
 //! The ZooKeeper protocol, as far as HBase clients look (`docs/formats/zookeeper.md`).
+//!
+//! Server side: a [`Session`] answers one connection from [`Znodes`]. Client side: [`client`].
+
+pub mod client;
+
+mod jute;
+mod op;
+mod payload;
+mod session;
+mod znodes;
+
+pub use op::ZkError;
+pub use payload::{Cluster, read_cluster_id, read_master, read_meta_server, znodes};
+pub use session::{Session, SessionStatus};
+pub use znodes::{Znode, Znodes};
+
+/// The longest frame of either side, in bytes; ZooKeeper's `jute.maxbuffer`.
+pub const FRAME_LEN_MAX: usize = 0xF_FFFF;

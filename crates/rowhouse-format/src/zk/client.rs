@@ -1,0 +1,125 @@
+//! The client's end: what it takes to read HBase's nodes.
+
+use bytes::{BufMut, Bytes, BytesMut};
+use rowhouse_model::{Error, ErrorKind, Result};
+
+use super::jute::{Reader, put_buffer, put_frame};
+use super::op::{PING_XID, code};
+use super::{FRAME_LEN_MAX, ZkError};
+use crate::rpc::FrameDecoder;
+
+/// Cuts what the server sends into frames.
+pub fn frames() -> FrameDecoder {
+    FrameDecoder::new(FRAME_LEN_MAX)
+}
+
+/// Writes how a client opens a session, with the silence it wants to be allowed.
+pub fn put_connect(out: &mut BytesMut, timeout_ms: i32) {
+    put_frame(out, |out| {
+        out.put_i32(0);
+        out.put_i64(0);
+        out.put_i32(timeout_ms);
+        out.put_i64(0);
+        put_buffer(out, &[0; 16]);
+        out.put_u8(0);
+    });
+}
+
+/// Reads the answer to [`put_connect`]: the silence that is allowed, in milliseconds.
+///
+/// # Errors
+/// `Protocol` for what is none; `Connection` when the server refuses the session.
+pub fn read_connected(frame: Bytes) -> Result<i32> {
+    let mut record = Reader::new(frame);
+    record.i32()?;
+    let timeout_ms = record.i32()?;
+    if timeout_ms <= 0 {
+        return Err(Error::new(ErrorKind::Connection, "zookeeper refuses the session"));
+    }
+    Ok(timeout_ms)
+}
+
+/// Writes a request for the data of a node.
+pub fn put_get_data(out: &mut BytesMut, xid: i32, path: &str) {
+    put_path(out, xid, code::GET_DATA, path);
+}
+
+/// Writes a request for the names of a node's children.
+pub fn put_get_children(out: &mut BytesMut, xid: i32, path: &str) {
+    put_path(out, xid, code::GET_CHILDREN, path);
+}
+
+/// Writes a sign of life.
+pub fn put_ping(out: &mut BytesMut) {
+    put_frame(out, |out| {
+        out.put_i32(PING_XID);
+        out.put_i32(code::PING);
+    });
+}
+
+/// Writes the end of the session.
+pub fn put_close(out: &mut BytesMut, xid: i32) {
+    put_frame(out, |out| {
+        out.put_i32(xid);
+        out.put_i32(code::CLOSE_SESSION);
+    });
+}
+
+fn put_path(out: &mut BytesMut, xid: i32, op: i32, path: &str) {
+    put_frame(out, |out| {
+        out.put_i32(xid);
+        out.put_i32(op);
+        put_buffer(out, path.as_bytes());
+        out.put_u8(0); // no watch
+    });
+}
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub struct Reply {
+    /// The number of the request; −2 for a ping, −1 for an event.
+    pub xid: i32,
+    /// What the request gives, or ZooKeeper's number for what is wrong.
+    outcome: Result<Reader, i32>,
+}
+
+impl Reply {
+    /// Reads an answer.
+    ///
+    /// # Errors
+    /// `Protocol` for what is none.
+    pub fn decode(frame: Bytes) -> Result<Self> {
+        let mut record = Reader::new(frame);
+        let xid = record.i32()?;
+        record.i64()?;
+        let error = record.i32()?;
+        Ok(Self { xid, outcome: if error == 0 { Ok(record) } else { Err(error) } })
+    }
+
+    /// The data of a node; `None` when there is no such node.
+    ///
+    /// # Errors
+    /// `Protocol` for what is no data, `Connection` for any other refusal.
+    pub fn data(self) -> Result<Option<Bytes>> {
+        self.found()?.map(|mut record| record.buffer()).transpose()
+    }
+
+    /// The names of a node's children; `None` when there is no such node.
+    ///
+    /// # Errors
+    /// As [`Reply::data`].
+    pub fn children(self) -> Result<Option<Vec<String>>> {
+        self.found()?.map(|mut record| record.texts()).transpose()
+    }
+
+    fn found(self) -> Result<Option<Reader>> {
+        match self.outcome {
+            Ok(record) => Ok(Some(record)),
+            Err(error) if error == ZkError::NoNode.code() => Ok(None),
+            Err(error) => Err(Error::new(
+                ErrorKind::Connection,
+                format!("zookeeper refuses to read: error={error}"),
+            )),
+        }
+    }
+}

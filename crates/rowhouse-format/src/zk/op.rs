@@ -1,0 +1,85 @@
+//! Operations and error codes.
+
+/// Why ZooKeeper refuses an operation. The numbers are its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum ZkError {
+    /// The record is not what it should be.
+    Marshalling = -5,
+    /// There is no such operation here.
+    Unimplemented = -6,
+    /// The path is none.
+    BadArguments = -8,
+    /// There is no such node.
+    NoNode = -101,
+    /// The client may not do this; nobody may write.
+    NoAuth = -102,
+    /// The node is there already.
+    NodeExists = -110,
+    /// The way of authentication is not spoken.
+    AuthFailed = -115,
+}
+
+impl ZkError {
+    /// The number on the wire.
+    pub const fn code(self) -> i32 {
+        self as i32
+    }
+}
+
+/// What is known of the operations, by their numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Op {
+    Exists,
+    GetData,
+    GetAcl,
+    GetChildren,
+    Sync,
+    Ping,
+    GetChildren2,
+    Auth,
+    SetWatches,
+    SetWatches2,
+    CloseSession,
+    /// Makes a node.
+    Create,
+    /// Changes something else.
+    Write,
+    Unknown,
+}
+
+impl Op {
+    pub(super) fn from_code(code: i32) -> Self {
+        match code {
+            3 => Self::Exists,
+            4 => Self::GetData,
+            6 => Self::GetAcl,
+            8 => Self::GetChildren,
+            9 => Self::Sync,
+            11 => Self::Ping,
+            12 => Self::GetChildren2,
+            100 => Self::Auth,
+            101 => Self::SetWatches,
+            105 => Self::SetWatches2,
+            -11 => Self::CloseSession,
+            // create, create2, createContainer, createTTL
+            1 | 15 | 19 | 21 => Self::Create,
+            // delete, setData, setACL, check, multi, reconfig, deleteContainer
+            2 | 5 | 7 | 13 | 14 | 16 | 20 => Self::Write,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// The numbers a client of ours sends.
+pub(super) mod code {
+    pub(in super::super) const GET_DATA: i32 = 4;
+    pub(in super::super) const GET_CHILDREN: i32 = 8;
+    pub(in super::super) const PING: i32 = 11;
+    pub(in super::super) const CLOSE_SESSION: i32 = -11;
+}
+
+/// The xid of what answers no request.
+pub(super) const EVENT_XID: i32 = -1;
+/// The xid of pings.
+pub(super) const PING_XID: i32 = -2;

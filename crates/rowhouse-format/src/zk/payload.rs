@@ -1,0 +1,164 @@
+//! What HBase's nodes hold.
+
+use bytes::{Buf, BufMut, Bytes, BytesMut};
+use prost::Message;
+use rowhouse_model::{Error, ErrorKind, Result, ServerName, Timestamp};
+
+use super::Znodes;
+use crate::convert::names::{server_from_proto, server_to_proto};
+use crate::convert::region::PBUF;
+use crate::proto;
+use crate::rpc::decode_message;
+
+/// In front of every payload.
+const MAGIC: u8 = 0xFF;
+
+/// What clients find in ZooKeeper.
+#[derive(Clone, Copy, Debug)]
+pub struct Cluster<'a> {
+    /// The node that all others lie under: `/hbase` unless configured otherwise.
+    pub parent: &'a str,
+    /// A UUID as text that stays the same over restarts.
+    pub cluster_id: &'a str,
+    /// The active master.
+    pub master: &'a ServerName,
+    /// The port of the master's web pages, if it has any.
+    pub info_port: Option<u16>,
+    /// Who serves `hbase:meta`.
+    pub meta_server: &'a ServerName,
+    /// Every region server, that one included.
+    pub region_servers: &'a [ServerName],
+}
+
+/// The nodes that clients read. `zxid` must not go back over restarts ([`Znodes`]).
+///
+/// # Errors
+/// `InvalidRequest` for a parent that is no path.
+pub fn znodes(cluster: Cluster<'_>, zxid: i64, at: Timestamp) -> Result<Znodes> {
+    let id = format!("master:{}", cluster.master.port);
+    let cluster_id = proto::ClusterId { cluster_id: cluster.cluster_id.to_owned() };
+    let master = proto::Master {
+        master: server_to_proto(cluster.master),
+        rpc_version: Some(0),
+        // Apache writes its -1 into this unsigned field when there are no web pages.
+        info_port: Some(cluster.info_port.map_or(u32::MAX, u32::from)),
+    };
+    let meta_server = proto::MetaRegionServer {
+        server: server_to_proto(cluster.meta_server),
+        rpc_version: Some(0),
+        state: Some(proto::region_state::State::Open.into()),
+    };
+    let mut nodes = Znodes::new(zxid);
+    let path = |name: &str| format!("{}/{name}", cluster.parent);
+    nodes.set(&path("hbaseid"), wrap(&id, &cluster_id), at)?;
+    nodes.set(&path("master"), wrap(&id, &master), at)?;
+    nodes.set(&path("meta-region-server"), wrap(&id, &meta_server), at)?;
+    for server in cluster.region_servers {
+        nodes.set(&path(&format!("rs/{server}")), Bytes::new(), at)?;
+    }
+    Ok(nodes)
+}
+
+/// Reads the cluster id from the data of `hbaseid`.
+///
+/// # Errors
+/// `Protocol` for what is none.
+pub fn read_cluster_id(data: &Bytes) -> Result<String> {
+    Ok(decode_message::<proto::ClusterId>(unwrap(data)?)?.cluster_id)
+}
+
+/// Reads the active master from the data of `master`.
+///
+/// # Errors
+/// `Protocol` for what is none; a port beyond 65,535.
+pub fn read_master(data: &Bytes) -> Result<ServerName> {
+    server_from_proto(decode_message::<proto::Master>(unwrap(data)?)?.master)
+}
+
+/// Reads the server of `hbase:meta` from the data of `meta-region-server`.
+///
+/// # Errors
+/// `Protocol` for what is none; a port beyond 65,535.
+pub fn read_meta_server(data: &Bytes) -> Result<ServerName> {
+    server_from_proto(decode_message::<proto::MetaRegionServer>(unwrap(data)?)?.server)
+}
+
+fn wrap(id: &str, message: &impl Message) -> Bytes {
+    let mut bytes = BytesMut::new();
+    bytes.put_u8(MAGIC);
+    bytes.put_u32(id.len() as u32);
+    bytes.put_slice(id.as_bytes());
+    bytes.put_slice(PBUF);
+    message.encode_raw(&mut bytes);
+    bytes.freeze()
+}
+
+fn unwrap(data: &Bytes) -> Result<Bytes> {
+    let malformed = || {
+        let start = rowhouse_model::escape(&data[..data.len().min(16)]);
+        Error::new(
+            ErrorKind::Protocol,
+            format!("malformed znode: data={start}, len={}", data.len()),
+        )
+    };
+    let mut rest = data.clone();
+    if rest.first() == Some(&MAGIC) {
+        if rest.len() < 5 {
+            return Err(malformed());
+        }
+        rest.advance(1);
+        let id_len = rest.get_u32() as usize;
+        if id_len > rest.len() {
+            return Err(malformed());
+        }
+        rest.advance(id_len);
+    }
+    if !rest.starts_with(PBUF) {
+        return Err(malformed());
+    }
+    rest.advance(PBUF.len());
+    Ok(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn server(port: u16) -> ServerName {
+        ServerName { host: "hbase.test".into(), port, start_code: 1_795_220_131_100 }
+    }
+
+    #[test]
+    fn clients_read_what_servers_write() {
+        let (master, meta) = (server(16000), server(16020));
+        let cluster = Cluster {
+            parent: "/hbase",
+            cluster_id: "id",
+            master: &master,
+            info_port: None,
+            meta_server: &meta,
+            region_servers: std::slice::from_ref(&meta),
+        };
+        let nodes = znodes(cluster, 7, Timestamp::MIN).unwrap();
+        let data = |name| &nodes.get(&format!("/hbase/{name}")).unwrap().data;
+        assert_eq!(read_cluster_id(data("hbaseid")).unwrap(), "id");
+        assert_eq!(read_master(data("master")).unwrap(), master);
+        assert_eq!(read_meta_server(data("meta-region-server")).unwrap(), meta);
+        let children: Vec<_> = nodes.children("/hbase").collect();
+        assert_eq!(children, ["hbaseid", "master", "meta-region-server", "rs"]);
+        assert!(znodes(Cluster { parent: "hbase", ..cluster }, 7, Timestamp::MIN).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn rubbish_never_panics(mut bytes: Vec<u8>, magic: bool) {
+            if magic {
+                bytes.insert(0, MAGIC);
+            }
+            let bytes = bytes.into();
+            let _ = (read_cluster_id(&bytes), read_master(&bytes), read_meta_server(&bytes));
+        }
+    }
+}

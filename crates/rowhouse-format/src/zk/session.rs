@@ -1,0 +1,327 @@
+//! The server's end of one ZooKeeper connection, without the socket.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bytes::{BufMut, Bytes, BytesMut};
+use rowhouse_model::Result;
+
+use super::jute::{Reader, malformed, put_buffer, put_frame};
+use super::op::{EVENT_XID, Op};
+use super::znodes::check_path;
+use super::{FRAME_LEN_MAX, ZkError, Znode, Znodes};
+use crate::rpc::FrameDecoder;
+
+/// What a client's timeout is kept within, in milliseconds: ZooKeeper's 2 and 20 ticks of 2 s.
+const TIMEOUT_MS: std::ops::RangeInclusive<i32> = 4_000..=40_000;
+/// How many watches a session may have.
+const WATCHES_MAX: usize = 4_096;
+/// Permission to read, in an access control list.
+const PERMISSION_READ: i32 = 1;
+
+/// One client's session.
+///
+/// ```
+/// use bytes::BytesMut;
+/// use rowhouse_format::zk::{Session, SessionStatus, Znodes, client};
+///
+/// let nodes = Znodes::new(1);
+/// let mut session = Session::new(7, [1; 16]);
+/// let (mut input, mut output) = (BytesMut::new(), BytesMut::new());
+/// client::put_connect(&mut input, 30_000);
+/// assert_eq!(session.feed(&mut input, &nodes, &mut output)?, SessionStatus::Open);
+/// assert_eq!(session.timeout().as_secs(), 30);
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Session {
+    id: i64,
+    password: [u8; 16],
+    timeout_ms: i32,
+    connected: bool,
+    /// What each watch saw: the zxid of the data's last change, 0 where there was no node.
+    data_watches: BTreeMap<String, i64>,
+    /// What each watch saw: the zxid of the children's last change.
+    child_watches: BTreeMap<String, i64>,
+}
+
+/// Whether a session goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionStatus {
+    /// It does.
+    Open,
+    /// Write what is in the output, then close.
+    Closed,
+}
+
+/// What is wrong with a watched node, as an event tells.
+#[derive(Clone, Copy)]
+enum Event {
+    Created = 1,
+    Deleted = 2,
+    DataChanged = 3,
+    ChildrenChanged = 4,
+}
+
+impl Session {
+    /// A session that is called `id` if the client brings none, and is locked with `password`.
+    pub fn new(id: i64, password: [u8; 16]) -> Self {
+        Self {
+            id,
+            password,
+            timeout_ms: *TIMEOUT_MS.end(),
+            connected: false,
+            data_watches: BTreeMap::new(),
+            child_watches: BTreeMap::new(),
+        }
+    }
+
+    /// How long the client may be silent; one that is for longer is gone.
+    pub fn timeout(&self) -> Duration {
+        Duration::from_millis(self.timeout_ms as u64)
+    }
+
+    /// Answers every whole frame in `input`, adding to `output`.
+    ///
+    /// # Errors
+    /// `Protocol` for what is not the protocol; the connection must close.
+    pub fn feed(
+        &mut self,
+        input: &mut BytesMut,
+        nodes: &Znodes,
+        output: &mut BytesMut,
+    ) -> Result<SessionStatus> {
+        let frames = FrameDecoder::new(FRAME_LEN_MAX);
+        while let Some(frame) = frames.next(input)? {
+            let mut record = Reader::new(frame);
+            if !self.connected {
+                self.connect(&mut record, output)?;
+            } else if self.answer(&mut record, nodes, output)? == SessionStatus::Closed {
+                return Ok(SessionStatus::Closed);
+            }
+        }
+        Ok(SessionStatus::Open)
+    }
+
+    /// Tells the client what it watches and has changed, adding to `output`.
+    pub fn notify(&mut self, nodes: &Znodes, output: &mut BytesMut) {
+        self.data_watches.retain(|path, &mut seen| {
+            let event = match nodes.get(path) {
+                Some(_) if seen == 0 => Event::Created,
+                Some(node) if node.modified_zxid() != seen => Event::DataChanged,
+                None if seen != 0 => Event::Deleted,
+                Some(_) | None => return true,
+            };
+            put_event(output, event, path);
+            false
+        });
+        self.child_watches.retain(|path, &mut seen| {
+            let event = match nodes.get(path) {
+                None => Event::Deleted,
+                Some(node) if node.children_zxid() != seen => Event::ChildrenChanged,
+                Some(_) => return true,
+            };
+            put_event(output, event, path);
+            false
+        });
+    }
+
+    fn connect(&mut self, record: &mut Reader, output: &mut BytesMut) -> Result<()> {
+        let _protocol = record.i32()?;
+        let _last_zxid = record.i64()?;
+        let timeout_ms = record.i32()?;
+        let id = record.i64()?;
+        let password = record.buffer()?;
+        let knows_read_only = !record.is_empty();
+        self.timeout_ms = timeout_ms.clamp(*TIMEOUT_MS.start(), *TIMEOUT_MS.end());
+        if id != 0 {
+            // From before a reconnect or a restart. All it had were watches, which clients set again.
+            self.id = id;
+            self.password = password[..].try_into().unwrap_or(self.password);
+        }
+        self.connected = true;
+        put_frame(output, |out| {
+            out.put_i32(0);
+            out.put_i32(self.timeout_ms);
+            out.put_i64(self.id);
+            put_buffer(out, &self.password);
+            if knows_read_only {
+                out.put_u8(0);
+            }
+        });
+        Ok(())
+    }
+
+    fn answer(
+        &mut self,
+        record: &mut Reader,
+        nodes: &Znodes,
+        output: &mut BytesMut,
+    ) -> Result<SessionStatus> {
+        let (xid, op) = (record.i32()?, Op::from_code(record.i32()?));
+        let mut body = BytesMut::new();
+        let error = match self.operate(op, record, nodes, &mut body) {
+            Ok(()) => 0,
+            Err(error) => {
+                body.clear();
+                error.code()
+            }
+        };
+        put_frame(output, |out| {
+            out.put_i32(xid);
+            out.put_i64(nodes.zxid());
+            out.put_i32(error);
+            out.put_slice(&body);
+        });
+        if matches!(op, Op::SetWatches | Op::SetWatches2) {
+            self.notify(nodes, output);
+        }
+        if self.data_watches.len() + self.child_watches.len() > WATCHES_MAX {
+            return Err(malformed(format!("too many watches: max={WATCHES_MAX}")));
+        }
+        let closed = op == Op::CloseSession || error == ZkError::AuthFailed.code();
+        Ok(if closed { SessionStatus::Closed } else { SessionStatus::Open })
+    }
+
+    fn operate(
+        &mut self,
+        op: Op,
+        record: &mut Reader,
+        nodes: &Znodes,
+        body: &mut BytesMut,
+    ) -> Result<(), ZkError> {
+        match op {
+            Op::Exists => {
+                let (path, watch) = path_and_watch(record)?;
+                let node = nodes.get(&path);
+                if watch {
+                    self.watch_data(path, node);
+                }
+                node.ok_or(ZkError::NoNode)?.put_stat(body);
+            }
+            Op::GetData => {
+                let (path, watch) = path_and_watch(record)?;
+                let node = nodes.get(&path).ok_or(ZkError::NoNode)?;
+                put_buffer(body, &node.data);
+                node.put_stat(body);
+                if watch {
+                    self.watch_data(path, Some(node));
+                }
+            }
+            Op::GetChildren | Op::GetChildren2 => {
+                let (path, watch) = path_and_watch(record)?;
+                let node = nodes.get(&path).ok_or(ZkError::NoNode)?;
+                let names: Vec<_> = nodes.children(&path).collect();
+                body.put_i32(names.len() as i32);
+                names.iter().for_each(|name| put_buffer(body, name.as_bytes()));
+                if op == Op::GetChildren2 {
+                    node.put_stat(body);
+                }
+                if watch {
+                    self.child_watches.insert(path, node.children_zxid());
+                }
+            }
+            Op::GetAcl => {
+                let path = path(record)?;
+                let node = nodes.get(&path).ok_or(ZkError::NoNode)?;
+                body.put_i32(1);
+                body.put_i32(PERMISSION_READ);
+                put_buffer(body, b"world");
+                put_buffer(body, b"anyone");
+                node.put_stat(body);
+            }
+            Op::Sync => put_buffer(body, path(record)?.as_bytes()),
+            Op::SetWatches | Op::SetWatches2 => self.set_watches(op, record, nodes)?,
+            Op::Auth => authenticate(record)?,
+            Op::Ping | Op::CloseSession => {}
+            Op::Create => {
+                let path = path(record)?;
+                let there = nodes.get(&path).is_some();
+                return Err(if there { ZkError::NodeExists } else { ZkError::NoAuth });
+            }
+            Op::Write => return Err(ZkError::NoAuth),
+            Op::Unknown => return Err(ZkError::Unimplemented),
+        }
+        Ok(())
+    }
+
+    fn watch_data(&mut self, path: String, node: Option<&Znode>) {
+        self.data_watches.insert(path, node.map_or(0, Znode::modified_zxid));
+    }
+
+    /// Takes up the watches of a client that reconnects: those whose node has changed since the
+    /// zxid it has seen are made to look changed, and fire behind the answer.
+    fn set_watches(&mut self, op: Op, record: &mut Reader, nodes: &Znodes) -> Result<(), ZkError> {
+        let mut lists = || -> Result<_> {
+            let seen = record.i64()?;
+            let lists = [record.texts()?, record.texts()?, record.texts()?];
+            let persistent = match op {
+                Op::SetWatches2 => [record.texts()?, record.texts()?],
+                _ => Default::default(),
+            };
+            Ok((seen, lists, persistent))
+        };
+        let (seen, [data, existence, children], persistent) =
+            lists().map_err(|_| ZkError::Marshalling)?;
+        if !persistent.iter().all(Vec::is_empty) {
+            return Err(ZkError::Unimplemented);
+        }
+        // A zxid that no node has: below 0 is never, so the watch fires.
+        let seen_of = |zxid: Option<i64>| match zxid {
+            Some(zxid) if zxid <= seen => zxid,
+            Some(_) | None => -1,
+        };
+        for path in data {
+            let zxid = seen_of(nodes.get(&path).map(Znode::modified_zxid));
+            self.data_watches.insert(path, zxid);
+        }
+        for path in existence {
+            self.data_watches.insert(path, 0);
+        }
+        for path in children {
+            let zxid = seen_of(nodes.get(&path).map(Znode::children_zxid));
+            self.child_watches.insert(path, zxid);
+        }
+        Ok(())
+    }
+}
+
+fn path(record: &mut Reader) -> Result<String, ZkError> {
+    let path = record.text().map_err(|_| ZkError::Marshalling)?;
+    check_path(&path).map_err(|_| ZkError::BadArguments)?;
+    Ok(path)
+}
+
+fn path_and_watch(record: &mut Reader) -> Result<(String, bool), ZkError> {
+    let path = path(record)?;
+    Ok((path, record.bool().map_err(|_| ZkError::Marshalling)?))
+}
+
+/// A digest gives the client a name, which no node asks for.
+fn authenticate(record: &mut Reader) -> Result<(), ZkError> {
+    let mut scheme = || -> Result<(String, Bytes)> {
+        record.i32()?;
+        Ok((record.text()?, record.buffer()?))
+    };
+    match scheme() {
+        Ok((scheme, _)) if scheme == "digest" => Ok(()),
+        Ok(_) => Err(ZkError::AuthFailed),
+        Err(_) => Err(ZkError::Marshalling),
+    }
+}
+
+fn put_event(output: &mut BytesMut, event: Event, path: &str) {
+    /// The client is connected.
+    const STATE: i32 = 3;
+    put_frame(output, |out| {
+        out.put_i32(EVENT_XID);
+        out.put_i64(-1);
+        out.put_i32(0);
+        out.put_i32(event as i32);
+        out.put_i32(STATE);
+        put_buffer(out, path.as_bytes());
+    });
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,0 @@
-//! `hbase:meta` and `hbase:namespace`, synthesised (`docs/formats/meta.md`).

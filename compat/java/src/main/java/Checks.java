@@ -1,3 +1,8 @@
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Objects;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -14,6 +19,9 @@ import org.apache.hadoop.hbase.util.Bytes;
 final class Checks {
   private int passed;
   private int failed;
+  private int notYet;
+  /** Checks that a server may still refuse, as "not supported": patterns of their names, one a line of the file -Dnot.yet names. */
+  private final List<Pattern> later = later();
 
   interface Attempt {
     Object run() throws Exception;
@@ -45,15 +53,37 @@ final class Checks {
 
   /** Ends the program: status 0 when every check passed. */
   void finish() {
-    System.out.println(passed + " ok, " + failed + " failed");
+    System.out.println(passed + " ok, " + failed + " failed" + (notYet == 0 ? "" : ", " + notYet + " not yet"));
     System.exit(failed == 0 ? 0 : 1);
   }
 
   private void report(String name, String expected, String got) {
     boolean fits = expected.equals(got);
+    if (later.stream().anyMatch(pattern -> pattern.matcher(name).matches())) {
+      if (!fits && got.contains("not supported")) {
+        notYet++;
+        System.out.println("not yet " + name);
+        return;
+      }
+      if (fits) {
+        failed++;
+        System.out.println("FAIL " + name + ": it is supported now, take it off the list of what is not");
+        return;
+      }
+    }
     if (fits) passed++;
     else failed++;
     System.out.println(fits ? "ok " + name : "FAIL " + name + ": expected " + expected + " got " + got);
+  }
+
+  private static List<Pattern> later() {
+    String file = System.getProperty("not.yet");
+    if (file == null) return List.of();
+    try (Stream<String> lines = Files.lines(Path.of(file))) {
+      return lines.filter(line -> !line.isBlank() && !line.startsWith("#")).map(Pattern::compile).toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** A result as text: {@code row cf:q@ts=value …}; without {@code @ts} where the timestamp was the server's. */

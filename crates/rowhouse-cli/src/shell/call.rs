@@ -118,6 +118,11 @@ impl Options {
         Ok(Self { owner, pairs })
     }
 
+    /// Whether `name` is there and has not been taken.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.pairs.iter().any(|(have, _)| have == name)
+    }
+
     /// Takes the value of `name`.
     pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
         let at = self.pairs.iter().position(|(have, _)| have == name)?;

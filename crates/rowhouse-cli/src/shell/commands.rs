@@ -524,6 +524,7 @@ pub(crate) const NOT_YET: &[&str] = &[
     "REGION_REPLICA_ID",
     "SPLITALGO",
     "SPLITS_FILE",
+    "TTL",
     "VISIBILITY",
 ];
 

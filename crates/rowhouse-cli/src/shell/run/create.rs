@@ -122,6 +122,11 @@ fn table_options(mut spec: TableSpec, table: &str, pairs: Hash) -> Result<TableS
     for (name, value) in options.take_texts("CONFIGURATION")? {
         spec = spec.configuration(&name, &value);
     }
+    if let Some(name) =
+        FAMILY_ATTRIBUTES.iter().chain(&["VERSIONS", "TTL"]).find(|name| options.has(name))
+    {
+        return said(format!("{name} belongs to a family: {{NAME => 'cf', {name} => …}}"));
+    }
     options.finish()?;
     Ok(spec)
 }

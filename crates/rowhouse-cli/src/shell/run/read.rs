@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use rowhouse::{Bytes, Columns, Get, KeySchema, TimeRange, escape};
+use rowhouse::{Bytes, Columns, Get, KeySchema, Table, TimeRange, escape};
 
 use super::data::{checked_timestamp, column, counter_column};
 use crate::shell::call::{self, Call, Options};
@@ -30,10 +30,10 @@ pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> R
 
     session.say("COLUMN  CELL")?;
     let table = session.database.table(&table).await?;
-    let key = if decode { Some(decoded(table.key_schema()?, &row)) } else { None };
+    let schema = schema_if(decode, &table)?;
     let found = table.get(&get).await?;
-    if let Some(key) = key.filter(|_| !found.is_empty()) {
-        session.say(format_args!(" KEY {key}"))?;
+    if let Some(schema) = schema.filter(|_| !found.is_empty()) {
+        session.say(format_args!(" KEY {}", decoded(schema, &row)))?;
     }
     for cell in found.cells() {
         session.say(print::cell(cell))?;
@@ -96,6 +96,17 @@ pub(super) fn time_range(options: &mut Options) -> Result<TimeRange> {
         }
         (None, Some(other)) => said(format!("TIMERANGE must be [from, to]: {other}")),
         (Some(_), Some(_)) => said("TIMESTAMP and TIMERANGE exclude each other"),
+    }
+}
+
+/// The template of the table's key, where it is wanted.
+pub(super) fn schema_if(wanted: bool, table: &Table) -> Result<Option<&KeySchema>> {
+    if !wanted {
+        return Ok(None);
+    }
+    match table.key_schema() {
+        Ok(schema) => Ok(Some(schema)),
+        Err(error) => said(error.message()),
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use rowhouse::{Bytes, RowRange, Scan, escape};
 
-use super::read::{columns, decoded, time_range};
+use super::read::{columns, decoded, schema_if, time_range};
 use crate::shell::call::{Call, Options};
 use crate::shell::failure::{Result, said};
 use crate::shell::grammar::Value;
@@ -27,7 +27,7 @@ pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> 
 
     session.say("ROW  COLUMN+CELL")?;
     let table = session.database.table(&table).await?;
-    let schema = if decode { Some(table.key_schema()?) } else { None };
+    let schema = schema_if(decode, &table)?;
     let mut rows = table.scan(scan).await?;
     let mut count = 0_u64;
     while let Some(row) = rows.next().await? {

@@ -1,0 +1,462 @@
+//! What is refused, and how it is told.
+
+use expect_test::expect;
+
+use super::check;
+
+#[test]
+fn tables_that_are_not_there() {
+    check(
+        "get 'nosuch', 'r'
+put 'nosuch', 'r', 'cf:a', '1'
+scan 'nosuch'
+count 'nosuch'
+incr 'nosuch', 'r', 'cf:a'
+delete 'nosuch', 'r', 'cf:a'
+disable 'nosuch'
+enable 'nosuch'
+drop 'nosuch'
+describe 'nosuch'
+is_enabled 'nosuch'
+flush 'nosuch'",
+        expect![[r#"
+            > get 'nosuch', 'r'
+            COLUMN  CELL
+
+            ERROR: Unknown table nosuch!
+
+            For usage try 'help "get"'
+
+            Took T seconds
+            > put 'nosuch', 'r', 'cf:a', '1'
+
+            ERROR: Unknown table nosuch!
+
+            For usage try 'help "put"'
+
+            Took T seconds
+            > scan 'nosuch'
+            ROW  COLUMN+CELL
+
+            ERROR: Unknown table nosuch!
+
+            For usage try 'help "scan"'
+
+            Took T seconds
+            > count 'nosuch'
+
+            ERROR: Unknown table nosuch!
+
+            For usage try 'help "count"'
+
+            Took T seconds
+            > incr 'nosuch', 'r', 'cf:a'
+
+            ERROR: Unknown table nosuch!
+
+            For usage try 'help "incr"'
+
+            Took T seconds
+            > delete 'nosuch', 'r', 'cf:a'
+
+            ERROR: Unknown table nosuch!
+
+            For usage try 'help "delete"'
+
+            Took T seconds
+            > disable 'nosuch'
+
+            ERROR: Table nosuch does not exist.
+
+            For usage try 'help "disable"'
+
+            Took T seconds
+            > enable 'nosuch'
+
+            ERROR: Table nosuch does not exist.
+
+            For usage try 'help "enable"'
+
+            Took T seconds
+            > drop 'nosuch'
+
+            ERROR: Table nosuch does not exist.
+
+            For usage try 'help "drop"'
+
+            Took T seconds
+            > describe 'nosuch'
+
+            ERROR: Table nosuch does not exist.
+
+            For usage try 'help "describe"'
+
+            Took T seconds
+            > is_enabled 'nosuch'
+
+            ERROR: Unknown table nosuch!
+
+            For usage try 'help "is_enabled"'
+
+            Took T seconds
+            > flush 'nosuch'
+
+            ERROR: Unknown table nosuch!
+
+            For usage try 'help "flush"'
+
+            Took T seconds
+        "#]],
+    );
+}
+
+#[test]
+fn disabled_tables_and_unknown_families() {
+    check(
+        "create 'post', 'cf'
+put 'post', 'r', 'nofam:a', '1'
+get 'post', 'r', 'nofam:a'
+scan 'post', COLUMNS => 'nofam'
+incr 'post', 'r', 'nofam:a'
+deleteall 'post', 'r', 'nofam'
+drop 'post'
+disable 'post'
+get 'post', 'x'
+put 'post', 'x', 'cf:a', '1'
+scan 'post'
+flush 'post'",
+        expect![[r#"
+            > create 'post', 'cf'
+            Created table post
+            Took T seconds
+            => Hbase::Table - post
+            > put 'post', 'r', 'nofam:a', '1'
+
+            ERROR: org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException: Column family nofam does not exist in region post,,ID.MD5. in table 'post', {NAME => 'cf'}
+
+            For usage try 'help "put"'
+
+            Took T seconds
+            > get 'post', 'r', 'nofam:a'
+            COLUMN  CELL
+
+            ERROR: org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException: Column family nofam does not exist in region post,,ID.MD5. in table 'post', {NAME => 'cf'}
+
+            For usage try 'help "get"'
+
+            Took T seconds
+            > scan 'post', COLUMNS => 'nofam'
+            ROW  COLUMN+CELL
+
+            ERROR: org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException: Column family nofam does not exist in region post,,ID.MD5. in table 'post', {NAME => 'cf'}
+
+            For usage try 'help "scan"'
+
+            Took T seconds
+            > incr 'post', 'r', 'nofam:a'
+
+            ERROR: org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException: Column family nofam does not exist in region post,,ID.MD5. in table 'post', {NAME => 'cf'}
+
+            For usage try 'help "incr"'
+
+            Took T seconds
+            > deleteall 'post', 'r', 'nofam'
+
+            ERROR: org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException: Column family nofam does not exist in region post,,ID.MD5. in table 'post', {NAME => 'cf'}
+
+            For usage try 'help "deleteall"'
+
+            Took T seconds
+            > drop 'post'
+
+            ERROR: Table post is enabled. Disable it first.
+
+            For usage try 'help "drop"'
+
+            Took T seconds
+            > disable 'post'
+            Took T seconds
+            > get 'post', 'x'
+            COLUMN  CELL
+
+            ERROR: Table post is disabled!
+
+            For usage try 'help "get"'
+
+            Took T seconds
+            > put 'post', 'x', 'cf:a', '1'
+
+            ERROR: Table post is disabled!
+
+            For usage try 'help "put"'
+
+            Took T seconds
+            > scan 'post'
+            ROW  COLUMN+CELL
+
+            ERROR: Table post is disabled!
+
+            For usage try 'help "scan"'
+
+            Took T seconds
+            > flush 'post'
+
+            ERROR: Table post is disabled!
+
+            For usage try 'help "flush"'
+
+            Took T seconds
+        "#]],
+    );
+}
+
+#[test]
+fn arguments_that_make_no_sense() {
+    check(
+        "create 'post', 'cf'
+get 'post'
+put 'post', 'r', 'cf'
+put 'post', 'r', 'cf:a', '1', 2, {}, 3
+put 'post', '', 'cf:a', '1'
+put 'post', 'r', ':a', '1'
+put 'post', 'r', '', '1'
+put 'post', 'r', 'cf:a', '1', -1
+put 'post', 'r', 'cf:a', '1', 'now'
+put 'post', 'r', 'cf:a', ['1']
+put 'post', 'r', 'cf:a', '1', {TTL => 1000}
+put 'post', 'r', 'cf:a', '1', 5, {VISIBILITY => 'x'}
+put {A => 1}, 'r', 'cf:a', '1'
+get 'post', 'r', {FILTER => \"KeyOnlyFilter()\"}
+get 'post', 'r', 'cf:title:toInt'
+get 'post', 'r', {COLUMN => 'cf:a', COLUMN => 'cf:b'}
+get 'post', 'r', VERSIONS => 0
+get 'post', 'r', TIMESTAMP => 1, TIMERANGE => [1, 2]
+scan 'post', COLOUR => 'red'
+scan 'post', RAW => true
+scan 'post', DECODE => 'yes'
+count 'post', 'x'",
+        expect![[r#"
+            > create 'post', 'cf'
+            Created table post
+            Took T seconds
+            => Hbase::Table - post
+            > get 'post'
+
+            ERROR: wrong number of arguments (given 1, expected 2+)
+
+            For usage try 'help "get"'
+
+            Took T seconds
+            > put 'post', 'r', 'cf'
+
+            ERROR: wrong number of arguments (given 3, expected 4..6)
+
+            For usage try 'help "put"'
+
+            Took T seconds
+            > put 'post', 'r', 'cf:a', '1', 2, {}, 3
+
+            ERROR: wrong number of arguments (given 7, expected 4..6)
+
+            For usage try 'help "put"'
+
+            Took T seconds
+            > put 'post', '', 'cf:a', '1'
+
+            ERROR: Row length is 0
+
+            For usage try 'help "put"'
+
+            Took T seconds
+            > put 'post', 'r', ':a', '1'
+
+            ERROR: a column is FAMILY:QUALIFIER, its family is missing: ':a'
+
+            For usage try 'help "put"'
+
+            Took T seconds
+            > put 'post', 'r', '', '1'
+
+            ERROR: a column is FAMILY:QUALIFIER, its family is missing: ''
+
+            For usage try 'help "put"'
+
+            Took T seconds
+            > put 'post', 'r', 'cf:a', '1', -1
+
+            ERROR: Timestamp cannot be negative. ts=-1
+
+            For usage try 'help "put"'
+
+            Took T seconds
+            > put 'post', 'r', 'cf:a', '1', 'now'
+
+            ERROR: TIMESTAMP must be a number, not a text: 'now'
+
+            For usage try 'help "put"'
+
+            Took T seconds
+            > put 'post', 'r', 'cf:a', ['1']
+
+            ERROR: VALUE must be a text, not an array
+
+            For usage try 'help "put"'
+
+            Took T seconds
+            > put 'post', 'r', 'cf:a', '1', {TTL => 1000}
+
+            ERROR: option TTL of put is not supported yet
+
+            For usage try 'help "put"'
+
+            Took T seconds
+            > put 'post', 'r', 'cf:a', '1', 5, {VISIBILITY => 'x'}
+
+            ERROR: option VISIBILITY of put is not supported yet
+
+            For usage try 'help "put"'
+
+            Took T seconds
+            > put {A => 1}, 'r', 'cf:a', '1'
+
+            ERROR: TABLE must be a text, not a hash
+
+            For usage try 'help "put"'
+
+            Took T seconds
+            > get 'post', 'r', {FILTER => "KeyOnlyFilter()"}
+
+            ERROR: option FILTER of get is not supported yet
+
+            For usage try 'help "get"'
+
+            Took T seconds
+            > get 'post', 'r', 'cf:title:toInt'
+
+            ERROR: converters of columns are not supported yet: toInt
+
+            For usage try 'help "get"'
+
+            Took T seconds
+            > get 'post', 'r', {COLUMN => 'cf:a', COLUMN => 'cf:b'}
+
+            ERROR: option COLUMN of get is given twice
+
+            For usage try 'help "get"'
+
+            Took T seconds
+            > get 'post', 'r', VERSIONS => 0
+
+            ERROR: VERSIONS must be 1 or more: 0
+
+            For usage try 'help "get"'
+
+            Took T seconds
+            > get 'post', 'r', TIMESTAMP => 1, TIMERANGE => [1, 2]
+
+            ERROR: TIMESTAMP and TIMERANGE exclude each other
+
+            For usage try 'help "get"'
+
+            Took T seconds
+            > scan 'post', COLOUR => 'red'
+
+            ERROR: scan has no option COLOUR
+
+            For usage try 'help "scan"'
+
+            Took T seconds
+            > scan 'post', RAW => true
+
+            ERROR: option RAW of scan is not supported yet
+
+            For usage try 'help "scan"'
+
+            Took T seconds
+            > scan 'post', DECODE => 'yes'
+
+            ERROR: DECODE must be true or false: 'yes'
+
+            For usage try 'help "scan"'
+
+            Took T seconds
+            > count 'post', 'x'
+
+            ERROR: OPTIONS must be a hash, not a text: 'x'
+
+            For usage try 'help "count"'
+
+            Took T seconds
+        "#]],
+    );
+}
+
+#[test]
+fn lines_that_are_no_commands() {
+    check(
+        "get 't' 'r'
+foo
+gte 'post'
+t = create 'post', 'f'
+put post, 'r'
+help 'nosuch'
+scan 'post', {LIMIT =>
+  1
+put 'post', 'r",
+        expect![[r#"
+            > get 't' 'r'
+
+            ERROR: expected `,` or the end of the command, found a text
+              get 't' 'r'
+                      ^
+
+            For usage try 'help'
+
+            > foo
+
+            ERROR: unknown command `foo`
+
+            For usage try 'help'
+
+            > gte 'post'
+
+            ERROR: unknown command `gte`; did you mean `get`?
+
+            For usage try 'help'
+
+            > t = create 'post', 'f'
+
+            ERROR: `=` is not known here
+              t = create 'post', 'f'
+                ^
+
+            For usage try 'help'
+
+            > put post, 'r'
+
+            ERROR: `post` is not known here; put texts in quotes: 'post'
+              put post, 'r'
+                  ^
+
+            For usage try 'help'
+
+            > help 'nosuch'
+
+            ERROR: unknown command `nosuch`
+
+            For usage try 'help "help"'
+
+            Took T seconds
+            > scan 'post', {LIMIT =>
+            >   1
+            > put 'post', 'r
+
+            ERROR: this text does not end
+              put 'post', 'r
+                          ^
+
+            For usage try 'help'
+
+        "#]],
+    );
+}

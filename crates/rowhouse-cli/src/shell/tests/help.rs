@@ -1,0 +1,60 @@
+//! The shell explains itself, and is left.
+
+use expect_test::expect;
+
+use super::check;
+
+#[test]
+fn help_and_exit() {
+    check(
+        "help 'create'
+help 'desc'
+version
+quit
+list",
+        expect![[r#"
+            > help 'create'
+            Makes a table.
+
+              create TABLE, [FAMILY or OPTIONS]…
+
+            A family is its name or a hash with NAME. Pairs that belong to no family are the table's.
+
+            Options:
+
+              NAME            a family's name; the other pairs of its hash are the family's attributes
+              VERSIONS        of a family: how many versions of a cell are kept
+              TTL             of a family: seconds a cell lives, '1 DAY 2 HOURS', or 'FOREVER'
+              MIN_VERSIONS    of a family: how many versions outlive their TTL
+              BLOCKSIZE       of a family: bytes of a data block
+              BLOOMFILTER     of a family: 'ROW' or 'NONE'
+              COMPRESSION     of a family: 'NONE'
+              KEY             the template of the table's row key
+              SPLITS          an array of rows at which further regions begin; \xHH is a byte
+              METADATA        a hash of the table's, or the family's, own attributes
+              CONFIGURATION   a hash of configuration values of the table, or the family
+
+            For example:
+
+              create 'blog', 'cf'
+              create 'blog', {NAME => 'cf', VERSIONS => 3}, {NAME => 'log', TTL => 86400}
+              create 'blog', 'cf', KEY => '[blogger text]_[at millis digits desc]'
+              create 'blog', 'cf', SPLITS => ['10', '20', '30']
+            > help 'desc'
+            Shows how a table was declared.
+
+              describe TABLE
+
+            desc is the same.
+
+            For example:
+
+              describe 'blog'
+              desc 'shop:orders'
+            > version
+            rowhouse 0.1.0
+            Took T seconds
+            > quit
+        "#]],
+    );
+}

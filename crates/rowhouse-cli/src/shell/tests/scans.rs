@@ -1,0 +1,202 @@
+//! Many rows are read.
+
+use expect_test::expect;
+
+use super::check;
+
+const ROWS: &str = r#"create 'post', 'cf', 'log', SPLITS => ['row3']
+put 'post', "bin\x00key", 'cf:title', 'binary row key', 1
+put 'post', 'row1', 'cf:title', 'Hello', 2
+put 'post', 'row1', 'log:seen', 'yes', 3
+put 'post', 'row2', 'cf:title', 'Second', 4
+put 'post', 'row3', 'cf:title', 'Third', 5
+put 'post', 'row4', 'log:seen', 'no', 6
+"#;
+
+#[test]
+fn ranges_limits_and_columns() {
+    check(
+        &format!(
+            "{ROWS}scan 'post'
+scan 'post', {{COLUMNS => 'cf:title', LIMIT => 2}}
+scan 'post', {{COLUMNS => ['log', 'cf:nosuch']}}
+scan 'post', {{STARTROW => 'row2', STOPROW => 'row4'}}
+scan 'post', STARTROW => 'row2', LIMIT => 2, CACHE => 1
+scan 'post', ROWPREFIXFILTER => 'bin'
+scan 'post', TIMERANGE => [2, 4]
+scan 'post', TIMESTAMP => 6
+scan 'post', STARTROW => 'x'
+scan 'post', REVERSED => true
+scan 'post', LIMIT => 0
+scan 'post', TIMERANGE => [2]
+scan 'post', TIMERANGE => [4, 2]
+scan 'post', 'row1'"
+        ),
+        expect![[r#"
+            > create 'post', 'cf', 'log', SPLITS => ['row3']
+            Created table post
+            Took T seconds
+            => Hbase::Table - post
+            > put 'post', "bin\x00key", 'cf:title', 'binary row key', 1
+            Took T seconds
+            > put 'post', 'row1', 'cf:title', 'Hello', 2
+            Took T seconds
+            > put 'post', 'row1', 'log:seen', 'yes', 3
+            Took T seconds
+            > put 'post', 'row2', 'cf:title', 'Second', 4
+            Took T seconds
+            > put 'post', 'row3', 'cf:title', 'Third', 5
+            Took T seconds
+            > put 'post', 'row4', 'log:seen', 'no', 6
+            Took T seconds
+            > scan 'post'
+            ROW  COLUMN+CELL
+             bin\x00key column=cf:title, timestamp=1970-01-01T00:00:00.001, value=binary row key
+             row1 column=cf:title, timestamp=1970-01-01T00:00:00.002, value=Hello
+             row1 column=log:seen, timestamp=1970-01-01T00:00:00.003, value=yes
+             row2 column=cf:title, timestamp=1970-01-01T00:00:00.004, value=Second
+             row3 column=cf:title, timestamp=1970-01-01T00:00:00.005, value=Third
+             row4 column=log:seen, timestamp=1970-01-01T00:00:00.006, value=no
+            5 row(s)
+            Took T seconds
+            > scan 'post', {COLUMNS => 'cf:title', LIMIT => 2}
+            ROW  COLUMN+CELL
+             bin\x00key column=cf:title, timestamp=1970-01-01T00:00:00.001, value=binary row key
+             row1 column=cf:title, timestamp=1970-01-01T00:00:00.002, value=Hello
+            2 row(s)
+            Took T seconds
+            > scan 'post', {COLUMNS => ['log', 'cf:nosuch']}
+            ROW  COLUMN+CELL
+             row1 column=log:seen, timestamp=1970-01-01T00:00:00.003, value=yes
+             row4 column=log:seen, timestamp=1970-01-01T00:00:00.006, value=no
+            2 row(s)
+            Took T seconds
+            > scan 'post', {STARTROW => 'row2', STOPROW => 'row4'}
+            ROW  COLUMN+CELL
+             row2 column=cf:title, timestamp=1970-01-01T00:00:00.004, value=Second
+             row3 column=cf:title, timestamp=1970-01-01T00:00:00.005, value=Third
+            2 row(s)
+            Took T seconds
+            > scan 'post', STARTROW => 'row2', LIMIT => 2, CACHE => 1
+            ROW  COLUMN+CELL
+             row2 column=cf:title, timestamp=1970-01-01T00:00:00.004, value=Second
+             row3 column=cf:title, timestamp=1970-01-01T00:00:00.005, value=Third
+            2 row(s)
+            Took T seconds
+            > scan 'post', ROWPREFIXFILTER => 'bin'
+            ROW  COLUMN+CELL
+             bin\x00key column=cf:title, timestamp=1970-01-01T00:00:00.001, value=binary row key
+            1 row(s)
+            Took T seconds
+            > scan 'post', TIMERANGE => [2, 4]
+            ROW  COLUMN+CELL
+             row1 column=cf:title, timestamp=1970-01-01T00:00:00.002, value=Hello
+             row1 column=log:seen, timestamp=1970-01-01T00:00:00.003, value=yes
+            1 row(s)
+            Took T seconds
+            > scan 'post', TIMESTAMP => 6
+            ROW  COLUMN+CELL
+             row4 column=log:seen, timestamp=1970-01-01T00:00:00.006, value=no
+            1 row(s)
+            Took T seconds
+            > scan 'post', STARTROW => 'x'
+            ROW  COLUMN+CELL
+            0 row(s)
+            Took T seconds
+            > scan 'post', REVERSED => true
+            ROW  COLUMN+CELL
+
+            ERROR: reversed scans are not supported
+
+            For usage try 'help "scan"'
+
+            Took T seconds
+            > scan 'post', LIMIT => 0
+
+            ERROR: LIMIT must be 1 or more: 0
+
+            For usage try 'help "scan"'
+
+            Took T seconds
+            > scan 'post', TIMERANGE => [2]
+
+            ERROR: TIMERANGE must be [from, to]: [2]
+
+            For usage try 'help "scan"'
+
+            Took T seconds
+            > scan 'post', TIMERANGE => [4, 2]
+
+            ERROR: time range ends before it begins: 4..2
+
+            For usage try 'help "scan"'
+
+            Took T seconds
+            > scan 'post', 'row1'
+
+            ERROR: OPTIONS must be a hash, not a text: 'row1'
+
+            For usage try 'help "scan"'
+
+            Took T seconds
+        "#]],
+    );
+}
+
+#[test]
+fn counting() {
+    check(
+        &format!(
+            "{ROWS}count 'post'
+count 'post', 2
+count 'post', {{INTERVAL => 2, CACHE => 1000, STARTROW => 'row'}}
+count 'post', COLUMNS => 'log'
+count 'post', INTERVAL => 0"
+        ),
+        expect![[r#"
+            > create 'post', 'cf', 'log', SPLITS => ['row3']
+            Created table post
+            Took T seconds
+            => Hbase::Table - post
+            > put 'post', "bin\x00key", 'cf:title', 'binary row key', 1
+            Took T seconds
+            > put 'post', 'row1', 'cf:title', 'Hello', 2
+            Took T seconds
+            > put 'post', 'row1', 'log:seen', 'yes', 3
+            Took T seconds
+            > put 'post', 'row2', 'cf:title', 'Second', 4
+            Took T seconds
+            > put 'post', 'row3', 'cf:title', 'Third', 5
+            Took T seconds
+            > put 'post', 'row4', 'log:seen', 'no', 6
+            Took T seconds
+            > count 'post'
+            5 row(s)
+            Took T seconds
+            => 5
+            > count 'post', 2
+            Current count: 2, row: row1
+            Current count: 4, row: row3
+            5 row(s)
+            Took T seconds
+            => 5
+            > count 'post', {INTERVAL => 2, CACHE => 1000, STARTROW => 'row'}
+            Current count: 2, row: row2
+            Current count: 4, row: row4
+            4 row(s)
+            Took T seconds
+            => 4
+            > count 'post', COLUMNS => 'log'
+            2 row(s)
+            Took T seconds
+            => 2
+            > count 'post', INTERVAL => 0
+
+            ERROR: INTERVAL must be 1 or more: 0
+
+            For usage try 'help "count"'
+
+            Took T seconds
+        "#]],
+    );
+}

@@ -1,0 +1,471 @@
+//! Tables and namespaces come, are described and go.
+
+use expect_test::expect;
+
+use super::check;
+
+#[test]
+fn a_table_from_create_to_drop() {
+    check(
+        "create 'post', 'cf'
+list
+exists 'post'
+is_enabled 'post'
+is_disabled 'post'
+disable 'post'
+is_disabled 'post'
+disable 'post'
+describe 'post'
+enable 'post'
+enable 'post'
+flush 'post'
+disable 'post'
+drop 'post'
+exists 'post'
+list",
+        expect![[r#"
+            > create 'post', 'cf'
+            Created table post
+            Took T seconds
+            => Hbase::Table - post
+            > list
+            TABLE
+            post
+            1 row(s)
+            Took T seconds
+            => ["post"]
+            > exists 'post'
+            Table post does exist
+            Took T seconds
+            => true
+            > is_enabled 'post'
+            true
+            Took T seconds
+            => true
+            > is_disabled 'post'
+            false
+            Took T seconds
+            => false
+            > disable 'post'
+            Took T seconds
+            > is_disabled 'post'
+            true
+            Took T seconds
+            => true
+            > disable 'post'
+            Took T seconds
+            > describe 'post'
+            Table post is DISABLED
+            post
+            COLUMN FAMILIES DESCRIPTION
+            {NAME => 'cf', INDEX_BLOCK_ENCODING => 'NONE', VERSIONS => '1', KEEP_DELETED_CELLS => 'FALSE', DATA_BLOCK_ENCODING => 'NONE', TTL => 'FOREVER', MIN_VERSIONS => '0', REPLICATION_SCOPE => '0', BLOOMFILTER => 'ROW', IN_MEMORY => 'false', COMPRESSION => 'NONE', BLOCKCACHE => 'true', BLOCKSIZE => '65536 B (64KB)'}
+
+            1 row(s)
+            Quota is disabled
+            Took T seconds
+            > enable 'post'
+            Took T seconds
+            > enable 'post'
+            Took T seconds
+            > flush 'post'
+            Took T seconds
+            > disable 'post'
+            Took T seconds
+            > drop 'post'
+            Took T seconds
+            > exists 'post'
+            Table post does not exist
+            Took T seconds
+            => false
+            > list
+            TABLE
+            0 row(s)
+            Took T seconds
+            => []
+        "#]],
+    );
+}
+
+#[test]
+fn families_and_attributes_as_declared() {
+    check(
+        "create 't', {NAME => 'f1', VERSIONS => 5, TTL => 86400, BLOOMFILTER => 'none'}, {NAME => 'f2', 'TTL' => '1 DAY 2 HOURS', MIN_VERSIONS => 1, BLOCKSIZE => 8192, IN_MEMORY => true, METADATA => {'note' => 'x'}, CONFIGURATION => {'a.b' => '1'}}
+desc 't'
+create 'u', 'f', MAX_FILESIZE => 134217728, METADATA => {'mine' => 'yes'}, CONFIGURATION => {'hbase.hstore.blockingStoreFiles' => '20'}
+desc 'u'
+create('v', ['f', 'g'], {OWNER => 'me'})
+desc 'v'",
+        expect![[r#"
+            > create 't', {NAME => 'f1', VERSIONS => 5, TTL => 86400, BLOOMFILTER => 'none'}, {NAME => 'f2', 'TTL' => '1 DAY 2 HOURS', MIN_VERSIONS => 1, BLOCKSIZE => 8192, IN_MEMORY => true, METADATA => {'note' => 'x'}, CONFIGURATION => {'a.b' => '1'}}
+            Created table t
+            Took T seconds
+            => Hbase::Table - t
+            > desc 't'
+            Table t is ENABLED
+            t
+            COLUMN FAMILIES DESCRIPTION
+            {NAME => 'f1', INDEX_BLOCK_ENCODING => 'NONE', VERSIONS => '5', KEEP_DELETED_CELLS => 'FALSE', DATA_BLOCK_ENCODING => 'NONE', TTL => '86400 SECONDS (1 DAY)', MIN_VERSIONS => '0', REPLICATION_SCOPE => '0', BLOOMFILTER => 'NONE', IN_MEMORY => 'false', COMPRESSION => 'NONE', BLOCKCACHE => 'true', BLOCKSIZE => '65536 B (64KB)'}
+
+            {NAME => 'f2', INDEX_BLOCK_ENCODING => 'NONE', VERSIONS => '1', KEEP_DELETED_CELLS => 'FALSE', DATA_BLOCK_ENCODING => 'NONE', TTL => '93600 SECONDS (1 DAY 2 HOURS)', MIN_VERSIONS => '1', REPLICATION_SCOPE => '0', BLOOMFILTER => 'ROW', IN_MEMORY => 'true', COMPRESSION => 'NONE', BLOCKCACHE => 'true', BLOCKSIZE => '8192 B (8KB)', METADATA => {'note' => 'x'}, CONFIGURATION => {'a.b' => '1'}}
+
+            2 row(s)
+            Quota is disabled
+            Took T seconds
+            > create 'u', 'f', MAX_FILESIZE => 134217728, METADATA => {'mine' => 'yes'}, CONFIGURATION => {'hbase.hstore.blockingStoreFiles' => '20'}
+            Created table u
+            Took T seconds
+            => Hbase::Table - u
+            > desc 'u'
+            Table u is ENABLED
+            u, {TABLE_ATTRIBUTES => {MAX_FILESIZE => '134217728 B (128MB)', METADATA => {'hbase.hstore.blockingStoreFiles' => '20', 'mine' => 'yes'}}}
+            COLUMN FAMILIES DESCRIPTION
+            {NAME => 'f', INDEX_BLOCK_ENCODING => 'NONE', VERSIONS => '1', KEEP_DELETED_CELLS => 'FALSE', DATA_BLOCK_ENCODING => 'NONE', TTL => 'FOREVER', MIN_VERSIONS => '0', REPLICATION_SCOPE => '0', BLOOMFILTER => 'ROW', IN_MEMORY => 'false', COMPRESSION => 'NONE', BLOCKCACHE => 'true', BLOCKSIZE => '65536 B (64KB)'}
+
+            1 row(s)
+            Quota is disabled
+            Took T seconds
+            > create('v', ['f', 'g'], {OWNER => 'me'})
+            Created table v
+            Took T seconds
+            => Hbase::Table - v
+            > desc 'v'
+            Table v is ENABLED
+            v, {TABLE_ATTRIBUTES => {OWNER => 'me'}}
+            COLUMN FAMILIES DESCRIPTION
+            {NAME => 'f', INDEX_BLOCK_ENCODING => 'NONE', VERSIONS => '1', KEEP_DELETED_CELLS => 'FALSE', DATA_BLOCK_ENCODING => 'NONE', TTL => 'FOREVER', MIN_VERSIONS => '0', REPLICATION_SCOPE => '0', BLOOMFILTER => 'ROW', IN_MEMORY => 'false', COMPRESSION => 'NONE', BLOCKCACHE => 'true', BLOCKSIZE => '65536 B (64KB)'}
+
+            {NAME => 'g', INDEX_BLOCK_ENCODING => 'NONE', VERSIONS => '1', KEEP_DELETED_CELLS => 'FALSE', DATA_BLOCK_ENCODING => 'NONE', TTL => 'FOREVER', MIN_VERSIONS => '0', REPLICATION_SCOPE => '0', BLOOMFILTER => 'ROW', IN_MEMORY => 'false', COMPRESSION => 'NONE', BLOCKCACHE => 'true', BLOCKSIZE => '65536 B (64KB)'}
+
+            2 row(s)
+            Quota is disabled
+            Took T seconds
+        "#]],
+    );
+}
+
+#[test]
+fn tables_are_listed_by_pattern() {
+    check(
+        "create_namespace 'ns1'
+create 'post', 'cf'; create 'page', 'cf'; create 'ns1:post', 'cf'
+list
+list 'p.*'
+list 'p'
+list 'ns1:.*'
+list 'default:po.*'
+list_namespace_tables 'ns1'
+list '('",
+        expect![[r#"
+            > create_namespace 'ns1'
+            Took T seconds
+            > create 'post', 'cf'; create 'page', 'cf'; create 'ns1:post', 'cf'
+            Created table post
+            Took T seconds
+            => Hbase::Table - post
+            Created table page
+            Took T seconds
+            => Hbase::Table - page
+            Created table ns1:post
+            Took T seconds
+            => Hbase::Table - ns1:post
+            > list
+            TABLE
+            page
+            post
+            ns1:post
+            3 row(s)
+            Took T seconds
+            => ["page", "post", "ns1:post"]
+            > list 'p.*'
+            TABLE
+            page
+            post
+            2 row(s)
+            Took T seconds
+            => ["page", "post"]
+            > list 'p'
+            TABLE
+            0 row(s)
+            Took T seconds
+            => []
+            > list 'ns1:.*'
+            TABLE
+            ns1:post
+            1 row(s)
+            Took T seconds
+            => ["ns1:post"]
+            > list 'default:po.*'
+            TABLE
+            post
+            1 row(s)
+            Took T seconds
+            => ["post"]
+            > list_namespace_tables 'ns1'
+            TABLE
+            post
+            1 row(s)
+            Took T seconds
+            => ["post"]
+            > list '('
+
+            ERROR: not a regular expression: found open group without closing ')': (
+
+            For usage try 'help "list"'
+
+            Took T seconds
+        "#]],
+    );
+}
+
+#[test]
+fn namespaces() {
+    check(
+        "create_namespace 'ns2', {'hbase.namespace.quota.maxtables' => '5'}
+list_namespace
+list_namespace 'ns.*'
+create 'ns2:t', 'f'
+create_namespace 'ns2'
+drop_namespace 'ns2'
+disable 'ns2:t'
+drop 'ns2:t'
+drop_namespace 'ns2'
+drop_namespace 'ns2'
+drop_namespace 'default'
+create_namespace 'a b'
+list_namespace_tables 'nosuch'",
+        expect![[r#"
+            > create_namespace 'ns2', {'hbase.namespace.quota.maxtables' => '5'}
+            Took T seconds
+            > list_namespace
+            NAMESPACE
+            default
+            hbase
+            ns2
+            3 row(s)
+            Took T seconds
+            > list_namespace 'ns.*'
+            NAMESPACE
+            ns2
+            1 row(s)
+            Took T seconds
+            > create 'ns2:t', 'f'
+            Created table ns2:t
+            Took T seconds
+            => Hbase::Table - ns2:t
+            > create_namespace 'ns2'
+
+            ERROR: org.apache.hadoop.hbase.NamespaceExistException: ns2
+
+            For usage try 'help "create_namespace"'
+
+            Took T seconds
+            > drop_namespace 'ns2'
+
+            ERROR: org.apache.hadoop.hbase.constraint.ConstraintException: Only empty namespaces can be removed. Namespace ns2 has 1 tables
+
+            For usage try 'help "drop_namespace"'
+
+            Took T seconds
+            > disable 'ns2:t'
+            Took T seconds
+            > drop 'ns2:t'
+            Took T seconds
+            > drop_namespace 'ns2'
+            Took T seconds
+            > drop_namespace 'ns2'
+
+            ERROR: Unknown namespace ns2!
+
+            For usage try 'help "drop_namespace"'
+
+            Took T seconds
+            > drop_namespace 'default'
+
+            ERROR: org.apache.hadoop.hbase.constraint.ConstraintException: Reserved namespace default cannot be removed.
+
+            For usage try 'help "drop_namespace"'
+
+            Took T seconds
+            > create_namespace 'a b'
+
+            ERROR: illegal namespace: only letters, digits and _ are allowed, not ' ', name=a b
+
+            For usage try 'help "create_namespace"'
+
+            Took T seconds
+            > list_namespace_tables 'nosuch'
+            TABLE
+
+            ERROR: Unknown namespace nosuch!
+
+            For usage try 'help "list_namespace_tables"'
+
+            Took T seconds
+        "#]],
+    );
+}
+
+#[test]
+fn what_cannot_be_created() {
+    check(
+        "create 't', 'f'
+create 't', 'f'
+create 'bad name', 'f'
+create 'x', {NAME => 'f', VERSIONS => 0}
+create 'x', {NAME => 'f', VERSIONS => 'many'}
+create 'x', {NAME => 'f', TTL => 'soon'}
+create 'x', {NAME => 'f', COMPRESSION => 'snappy'}
+create 'x', {NAME => 'f', COLOUR => 'red'}
+create 'x', 'f:g'
+create 'x', 'f', 'f'
+create 'x', 'f', NUMREGIONS => 4, SPLITALGO => 'HexStringSplit'
+create 'x', 'f', COLOUR => 'red'
+create 'x', 'f', VERSIONS => 3
+create 'x', 'f', SPLITS => ['a', 'a']
+create 'x', 'f', SPLITS => ['a\\q']
+create 'x', 5
+create 'x', SPLITS => ['a']
+create 'x'
+create 'nons:x', 'f'
+create 'hbase:x', 'f'",
+        expect![[r#"
+            > create 't', 'f'
+            Created table t
+            Took T seconds
+            => Hbase::Table - t
+            > create 't', 'f'
+
+            ERROR: Table already exists: t!
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'bad name', 'f'
+
+            ERROR: Illegal character code:32, < > at 3. User-space table qualifiers may only contain 'alphanumeric characters' and digits: bad name
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'x', {NAME => 'f', VERSIONS => 0}
+
+            ERROR: Maximum versions must be positive
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'x', {NAME => 'f', VERSIONS => 'many'}
+
+            ERROR: VERSIONS of family f must be a number from 0 to 2147483647: many
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'x', {NAME => 'f', TTL => 'soon'}
+
+            ERROR: TTL must be seconds, '1 DAY 2 HOURS' or 'FOREVER': soon
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'x', {NAME => 'f', COMPRESSION => 'snappy'}
+
+            ERROR: COMPRESSION SNAPPY of family f is not supported: supported=NONE
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'x', {NAME => 'f', COLOUR => 'red'}
+
+            ERROR: a family has no option COLOUR
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'x', 'f:g'
+
+            ERROR: illegal family name: must not hold : / \ or control characters, name=f:g
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'x', 'f', 'f'
+
+            ERROR: a table has a family once: family=f
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'x', 'f', NUMREGIONS => 4, SPLITALGO => 'HexStringSplit'
+
+            ERROR: option NUMREGIONS of table x is not supported yet
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'x', 'f', COLOUR => 'red'
+
+            ERROR: table x has no option COLOUR
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'x', 'f', VERSIONS => 3
+
+            ERROR: VERSIONS belongs to a family: {NAME => 'cf', VERSIONS => …}
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'x', 'f', SPLITS => ['a', 'a']
+
+            ERROR: org.apache.hadoop.hbase.DoNotRetryIOException: All split keys must be unique, found duplicate: a
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'x', 'f', SPLITS => ['a\q']
+
+            ERROR: a backslash must begin \xHH with two hex digits: at=1, text=a\q
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'x', 5
+
+            ERROR: a family is a text or a hash, not a number
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'x', SPLITS => ['a']
+
+            ERROR: Table must have at least one column family
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'x'
+
+            ERROR: Table must have at least one column family
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'nons:x', 'f'
+
+            ERROR: Unknown namespace nons!
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'hbase:x', 'f'
+
+            ERROR: org.apache.hadoop.hbase.DoNotRetryIOException: hbase:x: the hbase namespace is the system's
+
+            For usage try 'help "create"'
+
+            Took T seconds
+        "#]],
+    );
+}

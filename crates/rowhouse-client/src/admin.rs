@@ -1,10 +1,24 @@
 //! Tables, namespaces and the cluster itself.
 
+use std::time::Duration;
+
+use rowhouse_format::convert::{names, table};
+use rowhouse_format::exception::Exception;
+use rowhouse_format::proto;
+use rowhouse_format::rpc::Call;
 use rowhouse_model::{
-    Bytes, Error, Namespace, Result, ServerName, TableDescriptor, TableName, TableState,
+    Bytes, Error, ErrorKind, Namespace, Result, ServerName, TableDescriptor, TableName, TableState,
 };
+use tokio::time::{Instant, sleep};
 
 use crate::Client;
+use crate::connection::Question;
+use crate::retry::Attempts;
+
+/// The first wait for a procedure; each is twice the one before.
+const POLL_WAIT_MIN: Duration = Duration::from_millis(20);
+/// The longest wait between two questions about a procedure.
+const POLL_WAIT_MAX: Duration = Duration::from_secs(1);
 
 /// What is asked of the cluster's master; cheap to clone. Calls that change something return when
 /// it is done.
@@ -40,40 +54,70 @@ impl Admin {
     ///
     /// # Errors
     /// `TableExists`, `NamespaceNotFound`, `InvalidRequest`.
-    pub async fn create_table(&self, _: &TableDescriptor, _splits: &[Bytes]) -> Result<()> {
-        Err(self.unfinished())
+    pub async fn create_table(&self, table: &TableDescriptor, splits: &[Bytes]) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let message = proto::CreateTableRequest {
+            table_schema: table::to_proto(table),
+            split_keys: splits.to_vec(),
+            nonce_group,
+            nonce,
+        };
+        let answer = self.ask(message).await?;
+        self.wait_for(answer.proc_id).await
     }
 
     /// Drops a disabled table and its data.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotDisabled`.
-    pub async fn delete_table(&self, _: &TableName) -> Result<()> {
-        Err(self.unfinished())
+    pub async fn delete_table(&self, table: &TableName) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let table_name = names::table_to_proto(table);
+        let message = proto::DeleteTableRequest { table_name, nonce_group, nonce };
+        let answer = self.ask(message).await?;
+        self.wait_for(answer.proc_id).await?;
+        self.client.locator().forget_table(table);
+        Ok(())
     }
 
     /// Takes a table out of service.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`.
-    pub async fn disable_table(&self, _: &TableName) -> Result<()> {
-        Err(self.unfinished())
+    pub async fn disable_table(&self, table: &TableName) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let table_name = names::table_to_proto(table);
+        let message = proto::DisableTableRequest { table_name, nonce_group, nonce };
+        let answer = self.ask(message).await?;
+        self.wait_for(answer.proc_id).await
     }
 
     /// Takes a disabled table into service again.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotDisabled`.
-    pub async fn enable_table(&self, _: &TableName) -> Result<()> {
-        Err(self.unfinished())
+    pub async fn enable_table(&self, table: &TableName) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let table_name = names::table_to_proto(table);
+        let message = proto::EnableTableRequest { table_name, nonce_group, nonce };
+        let answer = self.ask(message).await?;
+        self.wait_for(answer.proc_id).await
     }
 
     /// Writes the table's memstores to files.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`.
-    pub async fn flush_table(&self, _: &TableName) -> Result<()> {
-        Err(self.unfinished())
+    pub async fn flush_table(&self, table: &TableName) -> Result<()> {
+        if self.table_state(table).await? == TableState::Disabled {
+            return Err(Error::new(ErrorKind::TableNotEnabled, table.to_string()));
+        }
+        let (nonce_group, nonce) = self.nonce();
+        let table_name = names::table_to_proto(table);
+        let message =
+            proto::FlushTableRequest { table_name, nonce_group, nonce, ..Default::default() };
+        let answer = self.ask(message).await?;
+        self.wait_for(answer.proc_id).await
     }
 
     /// The names of all tables but HBase's own, sorted.
@@ -81,15 +125,18 @@ impl Admin {
     /// # Errors
     /// What is left when repeating did not help.
     pub async fn tables(&self) -> Result<Vec<TableName>> {
-        Err(self.unfinished())
+        let answer = self.ask(proto::GetTableNamesRequest::default()).await?;
+        table_names(answer.table_names)
     }
 
     /// The names of the tables in a namespace, sorted.
     ///
     /// # Errors
     /// `NamespaceNotFound`.
-    pub async fn tables_in(&self, _namespace: &str) -> Result<Vec<TableName>> {
-        Err(self.unfinished())
+    pub async fn tables_in(&self, namespace: &str) -> Result<Vec<TableName>> {
+        let namespace_name = namespace.to_owned();
+        let answer = self.ask(proto::ListTableNamesByNamespaceRequest { namespace_name }).await?;
+        table_names(answer.table_name)
     }
 
     /// All tables but HBase's own, as declared, sorted by name.
@@ -97,23 +144,33 @@ impl Admin {
     /// # Errors
     /// As [`Admin::tables`].
     pub async fn descriptors(&self) -> Result<Vec<TableDescriptor>> {
-        Err(self.unfinished())
+        let answer = self.ask(proto::GetTableDescriptorsRequest::default()).await?;
+        let tables = answer.table_schema.into_iter().map(table::from_proto);
+        let mut tables = tables.collect::<Result<Vec<_>>>()?;
+        tables.sort_by(|a, b| a.name().cmp(b.name()));
+        Ok(tables)
     }
 
     /// A table as declared.
     ///
     /// # Errors
     /// `TableNotFound`.
-    pub async fn descriptor(&self, _: &TableName) -> Result<TableDescriptor> {
-        Err(self.unfinished())
+    pub async fn descriptor(&self, table: &TableName) -> Result<TableDescriptor> {
+        let message = proto::GetTableDescriptorsRequest {
+            table_names: vec![names::table_to_proto(table)],
+            ..Default::default()
+        };
+        // The answer about a table that does not exist is empty.
+        let schema = self.ask(message).await?.table_schema.into_iter().next();
+        table::from_proto(schema.ok_or_else(|| not_found(table))?)
     }
 
     /// Whether there is such a table.
     ///
     /// # Errors
     /// As [`Admin::tables`].
-    pub async fn table_exists(&self, _: &TableName) -> Result<bool> {
-        Err(self.unfinished())
+    pub async fn table_exists(&self, table: &TableName) -> Result<bool> {
+        Ok(self.client.table_state(table).await?.is_some())
     }
 
     /// Whether a table takes reads and writes. One on its way from one state to the other does
@@ -121,8 +178,8 @@ impl Admin {
     ///
     /// # Errors
     /// `TableNotFound`.
-    pub async fn table_state(&self, _: &TableName) -> Result<TableState> {
-        Err(self.unfinished())
+    pub async fn table_state(&self, table: &TableName) -> Result<TableState> {
+        self.client.table_state(table).await?.ok_or_else(|| not_found(table))
     }
 
     /// Whether a table is enabled.
@@ -146,31 +203,45 @@ impl Admin {
     /// # Errors
     /// As [`Admin::tables`].
     pub async fn namespaces(&self) -> Result<Vec<Namespace>> {
-        Err(self.unfinished())
+        let answer = self.ask(proto::ListNamespaceDescriptorsRequest {}).await?;
+        let namespaces = answer.namespace_descriptor.into_iter().map(names::namespace_from_proto);
+        let mut namespaces = namespaces.collect::<Result<Vec<_>>>()?;
+        namespaces.sort_by(|a, b| a.name().cmp(b.name()));
+        Ok(namespaces)
     }
 
     /// A namespace by name.
     ///
     /// # Errors
     /// `NamespaceNotFound`.
-    pub async fn namespace(&self, _name: &str) -> Result<Namespace> {
-        Err(self.unfinished())
+    pub async fn namespace(&self, name: &str) -> Result<Namespace> {
+        let namespace_name = name.to_owned();
+        let answer = self.ask(proto::GetNamespaceDescriptorRequest { namespace_name }).await?;
+        names::namespace_from_proto(answer.namespace_descriptor)
     }
 
     /// Creates a namespace.
     ///
     /// # Errors
     /// `NamespaceExists`.
-    pub async fn create_namespace(&self, _: &Namespace) -> Result<()> {
-        Err(self.unfinished())
+    pub async fn create_namespace(&self, namespace: &Namespace) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let namespace_descriptor = names::namespace_to_proto(namespace);
+        let message = proto::CreateNamespaceRequest { namespace_descriptor, nonce_group, nonce };
+        let answer = self.ask(message).await?;
+        self.wait_for(answer.proc_id).await
     }
 
     /// Drops an empty namespace.
     ///
     /// # Errors
     /// `NamespaceNotFound`, `NamespaceConstraint` while it has tables.
-    pub async fn delete_namespace(&self, _name: &str) -> Result<()> {
-        Err(self.unfinished())
+    pub async fn delete_namespace(&self, name: &str) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let namespace_name = name.to_owned();
+        let message = proto::DeleteNamespaceRequest { namespace_name, nonce_group, nonce };
+        let answer = self.ask(message).await?;
+        self.wait_for(answer.proc_id).await
     }
 
     /// What the cluster says about itself.
@@ -178,11 +249,99 @@ impl Admin {
     /// # Errors
     /// As [`Admin::tables`].
     pub async fn cluster_status(&self) -> Result<ClusterStatus> {
-        Err(self.unfinished())
+        use proto::Option::*;
+        let options = [
+            HbaseVersion,
+            ClusterId,
+            Master,
+            BackupMasters,
+            ServersName,
+            DeadServers,
+            RegionsInTransition,
+            BalancerOn,
+        ];
+        let options = options.into_iter().map(i32::from).collect();
+        let status = self.ask(proto::GetClusterStatusRequest { options }).await?.cluster_status;
+        let servers = |servers: Vec<proto::ServerName>| {
+            servers.into_iter().map(names::server_from_proto).collect::<Result<Vec<_>>>()
+        };
+        Ok(ClusterStatus {
+            balancer_on: status.balancer_on(),
+            version: status.hbase_version.map(|version| version.version).unwrap_or_default(),
+            cluster_id: status.cluster_id.map(|id| id.cluster_id).unwrap_or_default(),
+            master: status.master.map(names::server_from_proto).transpose()?,
+            backup_masters: servers(status.backup_masters)?,
+            live_servers: servers(status.servers_name)?,
+            dead_servers: servers(status.dead_servers)?,
+            regions_in_transition: status.regions_in_transition.len(),
+        })
     }
 
-    fn unfinished(&self) -> Error {
-        let _ = &self.client;
-        Error::unsupported("the client is not finished yet")
+    /// Asks the active master until it answers. Calls that change something carry a nonce, so that
+    /// they can be repeated like the others.
+    async fn ask<M: Call + Clone>(&self, message: M) -> Result<M::Answer> {
+        let locator = self.client.locator();
+        let mut attempts = Attempts::new(self.client.settings());
+        loop {
+            let deadline = attempts.deadline();
+            let failure = match locator.master(deadline).await {
+                Err(failure) => failure,
+                Ok(master) => {
+                    let message = message.clone();
+                    let question = Question { message, cells: &[], about_meta: false, deadline };
+                    match self.client.connections().call(&master, question).await {
+                        Ok((answer, _)) => return Ok(answer),
+                        Err(failure) => {
+                            if failure.is_misplaced() {
+                                locator.forget_master(&master).await;
+                            }
+                            failure
+                        }
+                    }
+                }
+            };
+            attempts.wait(failure, true).await?;
+        }
     }
+
+    /// Waits for the end of a procedure; without one there is nothing to wait for.
+    async fn wait_for(&self, procedure: Option<u64>) -> Result<()> {
+        use proto::get_procedure_result_response::State;
+        let Some(proc_id) = procedure else { return Ok(()) };
+        let limit = self.client.settings().procedure_timeout;
+        let end = Instant::now() + limit;
+        let mut wait = POLL_WAIT_MIN;
+        loop {
+            let answer = self.ask(proto::GetProcedureResultRequest { proc_id }).await?;
+            // One that is not found was done, and forgotten since.
+            if answer.state() != State::Running {
+                return match answer.exception {
+                    Some(exception) => Err(Exception::from_foreign(exception).into_error()),
+                    None => Ok(()),
+                };
+            }
+            if Instant::now() + wait > end {
+                let message =
+                    format!("procedure not finished: procedure={proc_id}, limit={limit:?}");
+                return Err(Error::new(ErrorKind::Timeout, message));
+            }
+            sleep(wait).await;
+            wait = (wait * 2).min(POLL_WAIT_MAX);
+        }
+    }
+
+    fn nonce(&self) -> (Option<u64>, Option<u64>) {
+        let nonce = self.client.nonce();
+        (Some(nonce.group), Some(nonce.number))
+    }
+}
+
+fn not_found(table: &TableName) -> Error {
+    Error::new(ErrorKind::TableNotFound, table.to_string())
+}
+
+fn table_names(tables: Vec<proto::TableName>) -> Result<Vec<TableName>> {
+    let mut tables = tables.into_iter().map(names::table_from_proto).collect::<Result<Vec<_>>>()?;
+    tables.sort();
+    Ok(tables)
 }

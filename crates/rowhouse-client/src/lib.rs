@@ -31,7 +31,11 @@
 //! repeated within the limits of [`Settings`]; the error that comes back is that of the last try.
 
 mod admin;
+mod batch;
 mod client;
+mod connection;
+mod locate;
+mod retry;
 mod scan;
 mod settings;
 mod table;

@@ -12,8 +12,8 @@ pub struct Settings {
     pub connect_timeout: Duration,
     /// How long one call may take, waiting for its turn included; 60 seconds by default.
     pub call_timeout: Duration,
-    /// How long an operation may take with all its repetitions: a get, a batch, one step of a
-    /// scan. 2 minutes by default.
+    /// How long an operation may go on without success, all repetitions included: a get or a
+    /// mutation as a whole, a batch or a scan since it last got an answer. 2 minutes by default.
     pub operation_timeout: Duration,
     /// How long a procedure of the master may take: creating a table, disabling one. 10 minutes
     /// by default.

@@ -1,0 +1,350 @@
+//! Many actions at once.
+//!
+//! A round groups what is left by region and server, and sends to all servers at the same time, to
+//! each one call after the other. What failed in a way that can be repeated is left for the next
+//! round, with everything behind it for the same server: a later mutation of a row never overtakes
+//! an earlier one.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rowhouse_format::convert::multi::{
+    Action, ActionAnswer, MultiAnswer, MultiCall, NumberedAction, RegionActions,
+};
+use rowhouse_model::{Cell, Error, ErrorKind, Result, TableName};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use crate::Client;
+use crate::connection::{Address, Question};
+use crate::locate::{Located, Place};
+use crate::retry::{Attempts, Failure, Verdict};
+use crate::table::is_repeatable;
+
+/// Actions in one call at most.
+const CALL_ACTIONS_MAX: usize = 1000;
+/// Bytes of cells after which a call is closed.
+const CALL_BYTES_MAX: usize = 2 * 1024 * 1024;
+/// What an action counts as beside its cells.
+const ACTION_BYTES: usize = 64;
+
+/// What one call asks: of each region, the numbers of its actions.
+type Chunk = Vec<(Arc<Located>, Vec<usize>)>;
+
+/// What came of an action in one round; nothing, if it was not sent.
+type Outcomes = Vec<(usize, Result<ActionAnswer, Failure>)>;
+
+/// Does all of `actions`; one answer for each, in their order.
+pub(crate) async fn run(
+    client: &Client,
+    table: &TableName,
+    actions: Vec<Action>,
+) -> Vec<Result<ActionAnswer>> {
+    let actions = Arc::new(actions);
+    let mut answers: Vec<Option<Result<ActionAnswer>>> = actions.iter().map(|_| None).collect();
+    let mut attempts = Attempts::new(client.settings());
+    let mut state_checked = false;
+    loop {
+        let left: Vec<usize> = (0..actions.len()).filter(|&at| answers[at].is_none()).collect();
+        if left.is_empty() {
+            break;
+        }
+        let deadline = attempts.deadline();
+        let (servers, mut outcomes) = locate(client, table, &actions, left, deadline).await;
+        outcomes.extend(send(client, &actions, servers).await);
+        let disabled = refusal(client, table, &outcomes, &mut state_checked).await;
+        if outcomes.iter().any(|(_, outcome)| outcome.is_ok()) {
+            attempts.progress();
+        }
+        let mut wait = None;
+        for (at, outcome) in outcomes {
+            let failure = match outcome {
+                Ok(answer) => {
+                    answers[at] = Some(Ok(answer));
+                    continue;
+                }
+                Err(failure) => failure,
+            };
+            if let Some(error) = disabled.as_ref().filter(|_| is_misplaced(&failure)) {
+                answers[at] = Some(Err(Error::new(error.kind(), error.message())));
+                continue;
+            }
+            match attempts.judge(&failure, repeatable(&actions[at])) {
+                Verdict::GiveUp => answers[at] = Some(Err(failure.error)),
+                Verdict::Again(pause) => {
+                    tracing::debug!(error = %failure.error, action = at, ?pause, "again");
+                    wait = wait.max(Some(pause));
+                }
+            }
+        }
+        // What only stood behind a failure waits for nothing.
+        if let Some(wait) = wait {
+            attempts.sleep(wait).await;
+        }
+    }
+    answers.into_iter().map(|answer| answer.expect("the loop ends when all are answered")).collect()
+}
+
+fn repeatable(action: &Action) -> bool {
+    match action {
+        Action::Get(_) => true,
+        Action::Mutate(mutation, _) => is_repeatable(mutation),
+    }
+}
+
+fn is_misplaced(failure: &Failure) -> bool {
+    failure.error.kind() == ErrorKind::NotServingRegion
+}
+
+/// What all actions of a table fail with that is disabled or gone, if that is why one of them did.
+async fn refusal(
+    client: &Client,
+    table: &TableName,
+    outcomes: &Outcomes,
+    checked: &mut bool,
+) -> Option<Error> {
+    let failures = outcomes.iter().filter_map(|(_, outcome)| outcome.as_ref().err());
+    let failure = failures.into_iter().find(|failure| is_misplaced(failure))?;
+    client.refuse_disabled(table, failure, checked).await.err()
+}
+
+/// Finds the region of every action; those whose region cannot be found have failed.
+async fn locate(
+    client: &Client,
+    table: &TableName,
+    actions: &[Action],
+    left: Vec<usize>,
+    deadline: Instant,
+) -> (BTreeMap<Address, Chunk>, Outcomes) {
+    // One round asks one region for all actions of a row, whatever changes meanwhile.
+    let mut grouping = Grouping::default();
+    let mut outcomes = Outcomes::new();
+    let mut blind: Option<Failure> = None;
+    for at in left {
+        let row = row_of(&actions[at]);
+        if grouping.add(row, at) {
+            continue;
+        }
+        if let Some(failure) = &blind {
+            outcomes.push((at, Err(same(failure))));
+            continue;
+        }
+        match client.locator().locate(table, Place::Row(row), deadline).await {
+            Ok(located) => grouping.add_region(located, at),
+            Err(failure) => {
+                // One region that nobody has says nothing about the others; anything else does.
+                blind = Some(same(&failure)).filter(|failure| !is_misplaced(failure));
+                outcomes.push((at, Err(failure)));
+            }
+        }
+    }
+    (grouping.by_server(), outcomes)
+}
+
+fn row_of(action: &Action) -> &[u8] {
+    match action {
+        Action::Get(get) => get.row(),
+        Action::Mutate(mutation, _) => mutation.row(),
+    }
+}
+
+/// Actions by region, found by the region's start key.
+#[derive(Default)]
+struct Grouping {
+    regions: BTreeMap<Vec<u8>, (Arc<Located>, Vec<usize>)>,
+}
+
+impl Grouping {
+    /// Adds an action to the region of its row, if that region is known.
+    fn add(&mut self, row: &[u8], at: usize) -> bool {
+        let in_front = self
+            .regions
+            .range_mut::<[u8], _>((std::ops::Bound::Unbounded, std::ops::Bound::Included(row)));
+        match in_front.last() {
+            Some((_, (located, numbers))) if located.region.range.contains(row) => {
+                numbers.push(at);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn add_region(&mut self, located: Arc<Located>, at: usize) {
+        let start = located.region.range.start.to_vec();
+        self.regions.entry(start).or_insert_with(|| (located, Vec::new())).1.push(at);
+    }
+
+    fn by_server(self) -> BTreeMap<Address, Chunk> {
+        let mut servers = BTreeMap::<Address, Chunk>::new();
+        for (located, numbers) in self.regions.into_values() {
+            servers.entry(located.server.clone()).or_default().push((located, numbers));
+        }
+        servers
+    }
+}
+
+/// Cuts what a server is asked into calls of a size that it takes; the order stays.
+fn chunks(asked: Chunk, bytes_of: impl Fn(usize) -> usize) -> Vec<Chunk> {
+    let mut chunks = Vec::new();
+    let mut chunk = Chunk::new();
+    let (mut count, mut bytes) = (0, 0);
+    for (located, numbers) in asked {
+        let mut here = Vec::new();
+        for at in numbers {
+            if count == CALL_ACTIONS_MAX || bytes >= CALL_BYTES_MAX {
+                if !here.is_empty() {
+                    chunk.push((located.clone(), std::mem::take(&mut here)));
+                }
+                chunks.push(std::mem::take(&mut chunk));
+                (count, bytes) = (0, 0);
+            }
+            here.push(at);
+            count += 1;
+            bytes += bytes_of(at);
+        }
+        if !here.is_empty() {
+            chunk.push((located, here));
+        }
+    }
+    if !chunk.is_empty() {
+        chunks.push(chunk);
+    }
+    chunks
+}
+
+fn bytes_of(action: &Action) -> usize {
+    let cells = match action {
+        Action::Get(_) => 0,
+        Action::Mutate(rowhouse_model::Mutation::Put(put), _) => bytes_of_cells(put.cells()),
+        Action::Mutate(rowhouse_model::Mutation::Delete(delete), _) => {
+            bytes_of_cells(delete.cells())
+        }
+        Action::Mutate(rowhouse_model::Mutation::Increment(increment), _) => {
+            increment.amounts().len() * ACTION_BYTES
+        }
+    };
+    ACTION_BYTES + cells
+}
+
+fn bytes_of_cells(cells: &[Cell]) -> usize {
+    cells.iter().map(|cell| cell.as_key_value().len()).sum()
+}
+
+/// Asks all servers at once.
+async fn send(
+    client: &Client,
+    actions: &Arc<Vec<Action>>,
+    servers: BTreeMap<Address, Chunk>,
+) -> Outcomes {
+    let mut tasks = JoinSet::new();
+    for (server, asked) in servers {
+        let (client, actions) = (client.clone(), actions.clone());
+        tasks.spawn(async move { send_to(&client, &actions, &server, asked).await });
+    }
+    let mut outcomes = Outcomes::new();
+    while let Some(joined) = tasks.join_next().await {
+        match joined {
+            Ok(answered) => outcomes.extend(answered),
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            // Only a runtime that shuts down cancels them, and this task with them.
+            Err(_) => {}
+        }
+    }
+    outcomes
+}
+
+/// Asks one server, one call after the other, and stops at the first that has to be repeated.
+async fn send_to(client: &Client, actions: &[Action], server: &Address, asked: Chunk) -> Outcomes {
+    let settings = client.settings();
+    let mut outcomes = Outcomes::new();
+    for chunk in chunks(asked, |at| bytes_of(&actions[at])) {
+        let deadline = Instant::now() + settings.call_timeout.min(settings.operation_timeout);
+        let answers = send_chunk(client, actions, server, &chunk, deadline).await;
+        let failures = answers.iter().filter_map(|(_, outcome)| outcome.as_ref().err());
+        let failed = failures.into_iter().any(|failure| !failure.is_final(settings));
+        outcomes.extend(answers);
+        if failed {
+            break;
+        }
+    }
+    outcomes
+}
+
+async fn send_chunk(
+    client: &Client,
+    actions: &[Action],
+    server: &Address,
+    chunk: &Chunk,
+    deadline: Instant,
+) -> Outcomes {
+    let (message, cells) = call_of(actions, chunk).to_proto();
+    let about_meta = chunk.iter().any(|(located, _)| located.is_meta());
+    let question = Question { message, cells: &cells, about_meta, deadline };
+    let answer = match client.connections().call(server, question).await {
+        Ok((message, mut cells)) => {
+            MultiAnswer::from_proto(message, &mut cells).map_err(Failure::unknown)
+        }
+        Err(failure) => Err(failure),
+    };
+    let outcomes = match answer {
+        Ok(answer) => outcomes_of(chunk, answer),
+        Err(failure) => chunk
+            .iter()
+            .flat_map(|(_, numbers)| numbers)
+            .map(|&at| (at, Err(same(&failure))))
+            .collect(),
+    };
+    for (located, numbers) in chunk {
+        let of_region = outcomes.iter().filter(|(at, _)| numbers.binary_search(at).is_ok());
+        for failure in of_region.filter_map(|(_, outcome)| outcome.as_ref().err()) {
+            client.locator().forget(located, failure).await;
+        }
+    }
+    outcomes
+}
+
+fn call_of(actions: &[Action], chunk: &Chunk) -> MultiCall {
+    let region = |(located, numbers): &(Arc<Located>, Vec<usize>)| {
+        let number =
+            |&at: &usize| NumberedAction { index: at as u32, action: Ok(actions[at].clone()) };
+        RegionActions {
+            region: located.as_region_ref(),
+            atomic: false,
+            actions: Ok(numbers.iter().map(number).collect()),
+        }
+    };
+    MultiCall { regions: chunk.iter().map(region).collect() }
+}
+
+/// Matches answers with actions. An action without an answer has failed.
+fn outcomes_of(chunk: &Chunk, answer: MultiAnswer) -> Outcomes {
+    let mut outcomes = Outcomes::new();
+    let mut regions = answer.regions.into_iter();
+    for (located, numbers) in chunk {
+        let missing = |at: usize| {
+            let message = format!("no answer to an action: server={}, action={at}", located.server);
+            (at, Err(Failure::unknown(Error::new(ErrorKind::Protocol, message))))
+        };
+        match regions.next() {
+            None => outcomes.extend(numbers.iter().map(|&at| missing(at))),
+            Some(Err(error)) => {
+                let failure = Failure::answered(error);
+                outcomes.extend(numbers.iter().map(|&at| (at, Err(same(&failure)))));
+            }
+            Some(Ok(answers)) => {
+                let mut by_number: BTreeMap<usize, _> =
+                    answers.into_iter().map(|one| (one.index as usize, one.answer)).collect();
+                outcomes.extend(numbers.iter().map(|&at| match by_number.remove(&at) {
+                    Some(answer) => (at, answer.map_err(Failure::answered)),
+                    None => missing(at),
+                }));
+            }
+        }
+    }
+    outcomes
+}
+
+fn same(failure: &Failure) -> Failure {
+    let error = Error::new(failure.error.kind(), failure.error.message());
+    Failure { error, maybe_done: failure.maybe_done }
+}

@@ -1,0 +1,207 @@
+//! Connections to servers: one for each address and service, made when it is first needed and made
+//! again after it broke.
+
+mod task;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::{Bytes, BytesMut};
+use rowhouse_format::rpc::{
+    Body, Call, CellCodec, CellReader, ConnectionHead, RequestHead, Service, encode_request,
+};
+use rowhouse_model::{Cell, Error, ErrorKind, ServerName};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::time::{Instant, timeout_at};
+
+use crate::Settings;
+use crate::retry::Failure;
+
+/// Requests that may be under way on one connection, in KiB. A request counts as at least
+/// [`CALL_KIB_MIN`], which bounds their number too.
+const UNDER_WAY_KIB_MAX: u32 = 64 * 1024;
+/// What the smallest request counts as: no more than 1,024 calls are under way at once.
+const CALL_KIB_MIN: u32 = 64;
+/// The most calls under way at once, which is what the queue has room for.
+const CALLS_MAX: usize = (UNDER_WAY_KIB_MAX / CALL_KIB_MIN) as usize;
+/// What every connection speaks.
+const CODEC: Option<CellCodec> = Some(CellCodec::KeyValue);
+/// HBase's priority of calls about `hbase:meta`.
+const META_PRIORITY: u32 = 200;
+
+/// Where a server listens.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Address {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+}
+
+impl From<&ServerName> for Address {
+    fn from(server: &ServerName) -> Self {
+        Self { host: server.host.clone(), port: server.port }
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.host, self.port)
+    }
+}
+
+/// What a call is: the message, its cells, and how long the answer may take.
+pub(crate) struct Question<'a, M> {
+    pub(crate) message: M,
+    pub(crate) cells: &'a [Cell],
+    /// Whether it is about `hbase:meta`, which servers answer before anything else.
+    pub(crate) about_meta: bool,
+    pub(crate) deadline: Instant,
+}
+
+/// All connections of a client.
+pub(crate) struct Connections {
+    settings: Arc<Settings>,
+    open: Mutex<HashMap<(Address, Service), Arc<Connection>>>,
+    /// Calls are numbered across all connections, as the Java client does.
+    call_id: AtomicU32,
+}
+
+impl Connections {
+    pub(crate) fn new(settings: Arc<Settings>) -> Self {
+        Self { settings, open: Mutex::default(), call_id: AtomicU32::new(0) }
+    }
+
+    /// Asks a server and waits for its answer.
+    pub(crate) async fn call<M: Call>(
+        &self,
+        address: &Address,
+        question: Question<'_, M>,
+    ) -> Result<(M::Answer, CellReader), Failure> {
+        let (call_id, frame) = self.encode(&question)?;
+        let connection = self.to(address, M::METHOD.service());
+        let body = connection.call(call_id, frame, question.deadline).await?;
+        let message = body.message::<M::Answer>().map_err(Failure::unknown)?;
+        Ok((message, body.cells(CODEC)))
+    }
+
+    /// Tells a server something whose answer does not matter; nothing is told where no connection
+    /// is open, or where it has no room.
+    pub(crate) fn tell<M: Call>(&self, address: &Address, message: M) {
+        let key = (address.clone(), M::METHOD.service());
+        let Some(connection) = lock(&self.open).get(&key).cloned() else { return };
+        let deadline = Instant::now() + self.settings.call_timeout;
+        let question = Question { message, cells: &[], about_meta: false, deadline };
+        if let Ok((call_id, frame)) = self.encode(&question) {
+            connection.tell(call_id, frame);
+        }
+    }
+
+    fn encode<M: Call>(&self, question: &Question<'_, M>) -> Result<(u32, Bytes), Failure> {
+        // Java's call ids are signed; the negative ones mean something else.
+        let call_id = self.call_id.fetch_add(1, Ordering::Relaxed) & 0x7FFF_FFFF;
+        let left = question.deadline.saturating_duration_since(Instant::now()).as_millis();
+        let head = RequestHead {
+            call_id,
+            priority: if question.about_meta { META_PRIORITY } else { 0 },
+            timeout_ms: Some(left.clamp(1, i32::MAX as u128) as u32),
+        };
+        let mut frame = BytesMut::new();
+        encode_request(&mut frame, head, &question.message, CODEC, question.cells)
+            .map_err(Failure::before)?;
+        Ok((call_id, frame.freeze()))
+    }
+
+    fn to(&self, address: &Address, service: Service) -> Arc<Connection> {
+        let mut open = lock(&self.open);
+        let key = (address.clone(), service);
+        if let Some(connection) = open.get(&key).filter(|connection| !connection.is_broken()) {
+            return connection.clone();
+        }
+        open.retain(|_, connection| !connection.is_broken());
+        let connection = Arc::new(Connection::start(address.clone(), service, &self.settings));
+        open.insert(key, connection.clone());
+        connection
+    }
+}
+
+/// A connection that is open or being made. Dropping it closes it.
+struct Connection {
+    address: Address,
+    calls: mpsc::Sender<Outgoing>,
+    /// Room for calls, in KiB; closed when the connection is.
+    room: Arc<Semaphore>,
+}
+
+/// A call on its way out.
+struct Outgoing {
+    call_id: u32,
+    frame: Bytes,
+    answer: oneshot::Sender<Result<Body, Failure>>,
+    /// Given back when the answer has come, or nobody waits for it any more.
+    room: OwnedSemaphorePermit,
+}
+
+impl Connection {
+    fn start(address: Address, service: Service, settings: &Arc<Settings>) -> Self {
+        let (calls, queue) = mpsc::channel(CALLS_MAX);
+        let room = Arc::new(Semaphore::new(UNDER_WAY_KIB_MAX as usize));
+        let head = ConnectionHead {
+            service,
+            codec: CODEC,
+            user: Some(settings.user.clone()),
+            client_version: None,
+        };
+        let ended = task::Ended(room.clone());
+        tokio::spawn(task::run(address.clone(), head, settings.clone(), queue, ended));
+        Self { address, calls, room }
+    }
+
+    fn is_broken(&self) -> bool {
+        self.calls.is_closed()
+    }
+
+    async fn call(&self, call_id: u32, frame: Bytes, deadline: Instant) -> Result<Body, Failure> {
+        let started = Instant::now();
+        let broken = || {
+            let message = format!("connection broke before the call: address={}", self.address);
+            Failure::before(Error::new(ErrorKind::Connection, message))
+        };
+        let timed_out = |what: &str| {
+            let waited = started.elapsed().as_millis();
+            let message = format!("{what}: address={}, waited_ms={waited}", self.address);
+            Error::new(ErrorKind::Timeout, message)
+        };
+        let room = self.room.clone().acquire_many_owned(room_for(&frame));
+        let room = match timeout_at(deadline, room).await {
+            Ok(room) => room.map_err(|_| broken())?,
+            Err(_) => return Err(Failure::before(timed_out("too many calls under way"))),
+        };
+        let (answer, answered) = oneshot::channel();
+        let call = Outgoing { call_id, frame, answer, room };
+        // There is room in the queue for every call that there is room for.
+        self.calls.try_send(call).map_err(|_| broken())?;
+        match timeout_at(deadline, answered).await {
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(_)) => Err(broken()),
+            Err(_) => Err(Failure::unknown(timed_out("no answer in time"))),
+        }
+    }
+
+    fn tell(&self, call_id: u32, frame: Bytes) {
+        let Ok(room) = self.room.clone().try_acquire_many_owned(room_for(&frame)) else { return };
+        let (answer, _) = oneshot::channel();
+        // A connection that broke has forgotten what it was to be told about, too.
+        let _ = self.calls.try_send(Outgoing { call_id, frame, answer, room });
+    }
+}
+
+fn room_for(frame: &Bytes) -> u32 {
+    u32::try_from(frame.len() / 1024).unwrap_or(u32::MAX).clamp(CALL_KIB_MIN, UNDER_WAY_KIB_MAX)
+}
+
+/// Locks a mutex; what it guards is whole between any two statements, so a panic elsewhere does
+/// not matter.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

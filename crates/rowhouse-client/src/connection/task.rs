@@ -1,0 +1,222 @@
+//! The task that owns a connection's socket.
+//!
+//! It reads and writes at the same time: a server that waits until its answers are taken would
+//! otherwise never take the requests that this end waits to write.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use rowhouse_format::rpc::{Body, ConnectionHead, FATAL_CALL_ID, FrameDecoder, Response};
+use rowhouse_model::{Error, ErrorKind, Result};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
+
+use super::{Address, Outgoing};
+use crate::Settings;
+use crate::retry::Failure;
+
+/// Bytes read at a time.
+const READ_LEN: usize = 64 * 1024;
+/// Bytes that wait to be written before more calls are taken off the queue.
+const WRITE_LEN: usize = 256 * 1024;
+/// Calls taken off the queue at a time.
+const TAKEN_MAX: usize = 64;
+/// Frames shorter than this are copied, so that a cell which is kept does not keep everything that
+/// was read with it.
+const COPIED_LEN_MAX: usize = 16 * 1024;
+/// How often calls are looked for that nobody waits for any more.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Closes the connection's room when the task ends, however it ends.
+pub(super) struct Ended(pub(super) Arc<Semaphore>);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+/// Makes the connection and serves it until it breaks or nobody needs it.
+pub(super) async fn run(
+    address: Address,
+    head: ConnectionHead,
+    settings: Arc<Settings>,
+    mut queue: mpsc::Receiver<Outgoing>,
+    _ended: Ended,
+) {
+    let service = head.service;
+    let why = match connect(&address, &settings).await {
+        Ok(stream) => {
+            tracing::debug!(%address, ?service, "connected");
+            let mut served = Served::new(address.clone(), settings.call_timeout);
+            head.encode_opening(&mut served.output);
+            let why = served.serve(stream, &mut queue).await;
+            served.fail(&why);
+            why
+        }
+        Err(error) => error,
+    };
+    tracing::debug!(%address, ?service, reason = %why, "disconnected");
+    // What was queued never left.
+    queue.close();
+    while let Ok(call) = queue.try_recv() {
+        let _ = call.answer.send(Err(Failure::before(same(&why))));
+    }
+}
+
+async fn connect(address: &Address, settings: &Settings) -> Result<TcpStream> {
+    let failed = |why: String| {
+        Error::new(ErrorKind::Connection, format!("cannot connect: {why}, address={address}"))
+    };
+    let connecting = TcpStream::connect((&*address.host, address.port));
+    let stream = match timeout(settings.connect_timeout, connecting).await {
+        Ok(Ok(stream)) => stream,
+        Ok(Err(error)) => return Err(failed(error.to_string()).with_source(error)),
+        Err(_) => return Err(failed(format!("no answer in {:?}", settings.connect_timeout))),
+    };
+    // Requests are written whole; waiting for more to send would only delay them.
+    stream.set_nodelay(true).map_err(|error| failed(error.to_string()).with_source(error))?;
+    Ok(stream)
+}
+
+/// A connection that is open.
+struct Served {
+    address: Address,
+    silence_max: Duration,
+    frames: FrameDecoder,
+    pending: HashMap<u32, Pending>,
+    input: BytesMut,
+    output: BytesMut,
+    heard: Instant,
+}
+
+/// A call that was taken and not answered.
+struct Pending {
+    answer: oneshot::Sender<Result<Body, Failure>>,
+    sent: Instant,
+    _room: OwnedSemaphorePermit,
+}
+
+impl Served {
+    fn new(address: Address, silence_max: Duration) -> Self {
+        Self {
+            address,
+            silence_max,
+            frames: FrameDecoder::default(),
+            pending: HashMap::new(),
+            input: BytesMut::new(),
+            output: BytesMut::new(),
+            heard: Instant::now(),
+        }
+    }
+
+    /// Serves until the connection ends, and says why it did.
+    async fn serve(&mut self, stream: TcpStream, queue: &mut mpsc::Receiver<Outgoing>) -> Error {
+        let (mut reader, mut writer) = stream.into_split();
+        let mut sweep = interval(SWEEP_INTERVAL);
+        sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut taken = Vec::new();
+        let mut needed = true;
+        while needed || !self.output.is_empty() {
+            self.input.reserve(READ_LEN);
+            let outcome = tokio::select! {
+                read = reader.read_buf(&mut self.input) => match read {
+                    Ok(0) => Err(self.broken("closed by the server")),
+                    Ok(_) => self.take_frames(),
+                    Err(error) => Err(self.broken(&error.to_string()).with_source(error)),
+                },
+                written = writer.write_buf(&mut self.output), if !self.output.is_empty() => {
+                    match written {
+                        Ok(_) => Ok(()),
+                        Err(error) => Err(self.broken(&error.to_string()).with_source(error)),
+                    }
+                }
+                count = queue.recv_many(&mut taken, TAKEN_MAX),
+                    if needed && self.output.len() < WRITE_LEN =>
+                {
+                    needed = count > 0;
+                    taken.drain(..).for_each(|call| self.take_call(call));
+                    Ok(())
+                }
+                _ = sweep.tick(), if !self.pending.is_empty() => self.sweep(),
+            };
+            if let Err(why) = outcome {
+                return why;
+            }
+        }
+        self.broken("no longer needed")
+    }
+
+    fn take_call(&mut self, call: Outgoing) {
+        if call.answer.is_closed() && self.pending.len() > TAKEN_MAX {
+            // Its caller gave up while it waited here.
+            return;
+        }
+        self.output.extend_from_slice(&call.frame);
+        let pending = Pending { answer: call.answer, sent: Instant::now(), _room: call.room };
+        self.pending.insert(call.call_id, pending);
+    }
+
+    fn take_frames(&mut self) -> Result<()> {
+        self.heard = Instant::now();
+        while let Some(frame) = self.frames.next(&mut self.input)? {
+            let frame = match frame.len() < COPIED_LEN_MAX {
+                true => Bytes::copy_from_slice(&frame),
+                false => frame,
+            };
+            let response = Response::decode(frame)?;
+            let outcome = response.outcome.map_err(|exception| exception.into_error());
+            if response.call_id == FATAL_CALL_ID {
+                return match outcome {
+                    Ok(_) => Err(self.broken("an answer to no call")),
+                    Err(error) => Err(error),
+                };
+            }
+            // An answer that nobody waits for any more is nobody's.
+            if let Some(call) = self.pending.remove(&response.call_id) {
+                let _ = call.answer.send(outcome.map_err(Failure::answered));
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets calls that nobody waits for, and breaks a connection on which the server has said
+    /// nothing since before a call that ran out of time.
+    fn sweep(&mut self) -> Result<()> {
+        let dead = self.pending.values().any(|call| {
+            call.answer.is_closed()
+                && call.sent >= self.heard
+                && call.sent.elapsed() >= self.silence_max
+        });
+        if dead {
+            return Err(self.broken(&format!("silent for {:?}", self.heard.elapsed())));
+        }
+        let silence_max = self.silence_max;
+        let heard = self.heard;
+        self.pending.retain(|_, call| {
+            // One that nothing was heard since is kept as a witness of the silence.
+            !call.answer.is_closed() || (call.sent >= heard && call.sent.elapsed() < silence_max)
+        });
+        Ok(())
+    }
+
+    /// Fails all calls that are under way.
+    fn fail(&mut self, why: &Error) {
+        for (_, call) in self.pending.drain() {
+            let _ = call.answer.send(Err(Failure::unknown(same(why))));
+        }
+    }
+
+    fn broken(&self, why: &str) -> Error {
+        let message = format!("connection broke: {why}, address={}", self.address);
+        Error::new(ErrorKind::Connection, message)
+    }
+}
+
+fn same(error: &Error) -> Error {
+    Error::new(error.kind(), error.message())
+}

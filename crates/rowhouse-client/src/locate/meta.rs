@@ -1,0 +1,230 @@
+//! What `hbase:meta` is asked, and what it says.
+
+use bytes::Bytes;
+use rowhouse_format::convert::names;
+use rowhouse_format::convert::region::{self, RegionRef};
+use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall};
+use rowhouse_format::proto;
+use rowhouse_format::rpc::{CellReader, decode_message};
+use rowhouse_model::{
+    Error, ErrorKind, RegionInfo, Result, Row, RowRange, Scan, ServerName, TableName, TableState,
+    escape,
+};
+
+use super::{Located, Place};
+use crate::connection::Address;
+use crate::retry::Failure;
+
+/// The family of regions.
+const REGION_FAMILY: &str = "info";
+/// The family of tables.
+const TABLE_FAMILY: &str = "table";
+/// How many regions a lookup takes along, as Java's async client does.
+const LOOKUP_ROWS: u32 = 10;
+
+/// A row of `hbase:meta` that is about a region.
+#[derive(Debug)]
+pub(crate) struct MetaRegion {
+    pub(crate) region: RegionInfo,
+    pub(crate) server: Option<ServerName>,
+}
+
+impl MetaRegion {
+    /// Reads a row; `None` for one that is not about a region, or about a replica only.
+    pub(crate) fn from_row(row: &Row) -> Result<Option<Self>> {
+        let Some(region) = row.value(REGION_FAMILY, "regioninfo") else { return Ok(None) };
+        Ok(Some(Self { region: region::from_pbuf(&region)?, server: server(row)? }))
+    }
+
+    /// The region where it can be asked, if it is one of `table`'s.
+    pub(super) fn located(&self, table: &TableName) -> Option<Located> {
+        let is_parent = self.region.split && self.region.offline;
+        let server = self.server.as_ref().filter(|_| !is_parent && self.region.table == *table)?;
+        // The bytes of the answer are not kept for the sake of a few names.
+        let mut region = self.region.clone();
+        region.range.start = Bytes::copy_from_slice(&region.range.start);
+        region.range.stop = Bytes::copy_from_slice(&region.range.stop);
+        Some(Located::new(region, Address::from(server)))
+    }
+}
+
+/// The server in a row of `hbase:meta`; none while the region is nowhere.
+fn server(row: &Row) -> Result<Option<ServerName>> {
+    let Some(address) = row.value(REGION_FAMILY, "server").filter(|text| !text.is_empty()) else {
+        return Ok(None);
+    };
+    let (host, port) = ServerName::parse_address(&String::from_utf8_lossy(&address))
+        .map_err(|error| Error::new(ErrorKind::Protocol, format!("hbase:meta: {error}")))?;
+    let start_code = row.value(REGION_FAMILY, "serverstartcode");
+    let start_code =
+        start_code.and_then(|bytes| Some(u64::from_be_bytes(bytes[..].try_into().ok()?)));
+    Ok(Some(ServerName { host, port, start_code: start_code.unwrap_or(0) }))
+}
+
+/// A scan of `hbase:meta`, backwards from where the region's row would be.
+pub(super) fn lookup(meta: RegionRef, table: &TableName, place: Place<'_>) -> ScanCall {
+    let start = match place {
+        // Behind every region that begins at the row, whatever its id.
+        Place::Row(row) => meta_row(table, row, ",99999999999999"),
+        // In front of every region that begins at the row.
+        Place::Before(row) if !row.is_empty() => meta_row(table, row, ",00000000000000"),
+        // Behind the table's last region: no table name goes on with a zero byte.
+        Place::Before(_) => [table.to_string().as_bytes(), b"\0"].concat().into(),
+    };
+    let mut scan = Scan::all().family(REGION_FAMILY);
+    scan.reversed = true;
+    scan.caching = Some(LOOKUP_ROWS);
+    let mut open = OpenScan::new(scan);
+    open.start_row = start;
+    open.include_start = true;
+    open.stop_row = meta_row(table, b"", ",");
+    open.include_stop = true;
+    let mut call = ScanCall::open(meta, open, LOOKUP_ROWS);
+    call.limit = Some(LOOKUP_ROWS);
+    call.close = true;
+    call
+}
+
+fn meta_row(table: &TableName, row: &[u8], id: &str) -> Bytes {
+    [table.to_string().as_bytes(), b",", row, id.as_bytes()].concat().into()
+}
+
+/// The regions in the answer to a [`lookup`], nearest first.
+pub(super) fn regions(
+    answer: proto::ScanResponse,
+    cells: &mut CellReader,
+) -> Result<Vec<MetaRegion>, Failure> {
+    let read = || -> Result<Vec<MetaRegion>> {
+        let rows = ScanAnswer::from_proto(answer, cells)?.rows;
+        // A lookup whose last row came in part loses a region that it was not after.
+        let whole = rows.iter().filter(|row| !row.partial);
+        whole.filter_map(|row| MetaRegion::from_row(&row.row).transpose()).collect()
+    };
+    read().map_err(Failure::unknown)
+}
+
+/// The region that a [`lookup`] was after.
+pub(super) fn choose(
+    found: &[MetaRegion],
+    table: &TableName,
+    place: Place<'_>,
+) -> Result<Located, Failure> {
+    let fail = |kind, message: String| Err(Failure::before(Error::new(kind, message)));
+    let mut of_table = found.iter().filter(|meta| meta.region.table == *table);
+    let Some(nearest) = of_table.next() else {
+        return fail(ErrorKind::TableNotFound, table.to_string());
+    };
+    let name = nearest.region.name();
+    match nearest.located(table) {
+        Some(located) if located.has(place) => Ok(located),
+        Some(_) => {
+            let (Place::Row(row) | Place::Before(row)) = place;
+            fail(
+                ErrorKind::NotServingRegion,
+                format!("no region of {table} has row {}: nearest={name}", escape(row)),
+            )
+        }
+        None if nearest.region.split => {
+            fail(ErrorKind::NotServingRegion, format!("region has been split: region={name}"))
+        }
+        None => {
+            fail(ErrorKind::NotServingRegion, format!("no server has the region: region={name}"))
+        }
+    }
+}
+
+/// All regions of a table, in the rows of `hbase:meta`.
+pub(crate) struct TableRegions;
+
+impl TableRegions {
+    /// The scan of `hbase:meta` that finds them.
+    pub(crate) fn scan(table: &TableName) -> Scan {
+        // A blank is behind the comma where names are compared field by field.
+        let stop = [table.to_string().as_bytes(), b" ,,"].concat();
+        let range = RowRange::new(meta_row(table, b"", ","), stop);
+        Scan::new(range).family(REGION_FAMILY).caching(100)
+    }
+
+    /// The region in a row, unless its daughters have taken its place.
+    pub(crate) fn read(row: &Row) -> Result<Option<(RegionInfo, Option<ServerName>)>> {
+        let found = MetaRegion::from_row(row)?.filter(|meta| !meta.region.split);
+        Ok(found.map(|meta| (meta.region, meta.server)))
+    }
+}
+
+/// What a row of `hbase:meta` says about a table: nothing, if there is no such table.
+pub(crate) fn table_state(row: &Row) -> Result<Option<TableState>> {
+    let Some(value) = row.value(TABLE_FAMILY, "state") else { return Ok(None) };
+    Ok(Some(names::state_from_proto(decode_message::<proto::TableState>(value)?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_format::convert::scan::ScanTarget;
+    use rowhouse_model::{Cell, CellKind, Timestamp};
+
+    use super::*;
+
+    fn table() -> TableName {
+        TableName::parse("t").unwrap()
+    }
+
+    fn row(region: &RegionInfo, columns: &[(&str, &[u8])]) -> Row {
+        let name = region.name().full;
+        let cell = |&(qualifier, value): &(&str, &[u8])| {
+            Cell::new(&name, "info", qualifier, Timestamp::MIN, CellKind::Put, value).unwrap()
+        };
+        Row::new(columns.iter().map(cell).collect())
+    }
+
+    fn meta_region(start: &'static str, stop: &'static str, server: Option<&[u8]>) -> MetaRegion {
+        let region = RegionInfo::new(table(), RowRange::new(start, stop), 5);
+        let info = region::to_pbuf(&region);
+        let mut columns = vec![("regioninfo", &info[..])];
+        columns.extend(server.map(|server| ("server", server)));
+        MetaRegion::from_row(&row(&region, &columns)).unwrap().unwrap()
+    }
+
+    fn bounds(place: Place<'_>) -> (Bytes, Bytes) {
+        let call = lookup(RegionRef::encoded("1588230740"), &table(), place);
+        let ScanTarget::Open { scan, .. } = call.target else { panic!("it opens a scanner") };
+        (scan.start_row, scan.stop_row)
+    }
+
+    #[test]
+    fn lookups_are_those_of_the_stock_client() {
+        assert_eq!(
+            bounds(Place::Row(b"a,\xff")),
+            (b"t,a,\xff,99999999999999"[..].into(), "t,,".into())
+        );
+        assert_eq!(bounds(Place::Row(b"")).0, "t,,99999999999999");
+        assert_eq!(bounds(Place::Before(b"m")).0, "t,m,00000000000000");
+        assert_eq!(bounds(Place::Before(b"")).0, "t\0");
+    }
+
+    #[test]
+    fn rows_say_where_a_region_is() {
+        let found = meta_region("a", "b", Some(b"host:16020"));
+        let located = choose(&[found], &table(), Place::Row(b"aa")).unwrap();
+        assert_eq!(located.server.to_string(), "host:16020");
+        assert_eq!(located.region.range, RowRange::new("a", "b"));
+    }
+
+    #[test]
+    fn what_cannot_be_asked_is_an_error_that_says_why() {
+        let failed = |found: &[MetaRegion]| {
+            let failure = choose(found, &table(), Place::Row(b"x")).unwrap_err();
+            (failure.error.kind(), failure.error.message().to_owned())
+        };
+        assert_eq!(failed(&[]), (ErrorKind::TableNotFound, "t".into()));
+        let (kind, message) = failed(&[meta_region("a", "b", Some(b"h:1"))]);
+        assert_eq!(kind, ErrorKind::NotServingRegion);
+        assert!(message.starts_with("no region of t has row x"), "{message}");
+        let (kind, message) = failed(&[meta_region("a", "", None)]);
+        assert_eq!(kind, ErrorKind::NotServingRegion);
+        assert!(message.starts_with("no server has the region"), "{message}");
+        let mut parent = meta_region("a", "", Some(b"h:1"));
+        (parent.region.split, parent.region.offline) = (true, true);
+        assert!(failed(&[parent]).1.starts_with("region has been split"));
+    }
+}

@@ -1,0 +1,233 @@
+//! Where things are: which region has a row, which server has the region, who is master.
+//!
+//! `registry` knows the way into the cluster, `hbase:meta` the regions, `cache` what was learned.
+
+mod cache;
+mod meta;
+mod registry;
+mod zookeeper;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, Weak};
+
+use bytes::Bytes;
+use rowhouse_format::rpc::CellReader;
+use rowhouse_format::{convert, rpc};
+use rowhouse_model::{Error, ErrorKind, RegionInfo, TableName, escape};
+use tokio::sync::Mutex as AsyncMutex;
+use tokio::time::{Instant, timeout_at};
+
+use crate::connection::{Address, Connections, Question, lock};
+use crate::retry::Failure;
+use crate::{Settings, Target};
+
+use cache::RegionCache;
+pub(crate) use meta::{TableRegions, table_state};
+use registry::Registry;
+
+/// Which region of a table is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place<'a> {
+    /// The one that has this row.
+    Row(&'a [u8]),
+    /// The one that has the last row in front of this one; of all rows, where it is empty.
+    Before(&'a [u8]),
+}
+
+/// A region and the server that has it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Located {
+    pub(crate) region: RegionInfo,
+    /// The region's full name.
+    pub(crate) name: Bytes,
+    pub(crate) server: Address,
+}
+
+impl Located {
+    fn new(region: RegionInfo, server: Address) -> Self {
+        Self { name: region.name().full, region, server }
+    }
+
+    /// The region, as requests name it.
+    pub(crate) fn as_region_ref(&self) -> convert::region::RegionRef {
+        convert::region::RegionRef::Full(self.name.clone())
+    }
+
+    pub(crate) fn is_meta(&self) -> bool {
+        self.region.table == TableName::meta()
+    }
+}
+
+/// Finds regions and the master, and remembers them until they are found wrong.
+pub(crate) struct Locator {
+    connections: Arc<Connections>,
+    registry: Registry,
+    regions: Mutex<RegionCache>,
+    /// One lookup per table at a time: whoever comes second finds what the first one learned.
+    lookups: Mutex<HashMap<TableName, Weak<AsyncMutex<()>>>>,
+    meta: AsyncMutex<Option<Arc<Located>>>,
+    master: AsyncMutex<Option<Address>>,
+}
+
+impl Locator {
+    pub(crate) fn new(
+        target: &Target,
+        connections: Arc<Connections>,
+        settings: Arc<Settings>,
+    ) -> Self {
+        Self {
+            registry: Registry::new(target, connections.clone(), settings),
+            connections,
+            regions: Mutex::default(),
+            lookups: Mutex::default(),
+            meta: AsyncMutex::default(),
+            master: AsyncMutex::default(),
+        }
+    }
+
+    /// The cluster's id.
+    pub(crate) async fn cluster_id(&self, deadline: Instant) -> Result<String, Failure> {
+        self.registry.cluster_id(deadline).await
+    }
+
+    /// The active master.
+    pub(crate) async fn master(&self, deadline: Instant) -> Result<Address, Failure> {
+        let mut master = locked(&self.master, deadline).await?;
+        if let Some(master) = &*master {
+            return Ok(master.clone());
+        }
+        let found = self.registry.active_master(deadline).await?;
+        tracing::debug!(address = %found, "found the active master");
+        *master = Some(found.clone());
+        Ok(found)
+    }
+
+    /// Forgets the master, if it is still thought to be at `address`.
+    pub(crate) async fn forget_master(&self, address: &Address) {
+        self.master.lock().await.take_if(|master| master == address);
+    }
+
+    /// The region of `table` at `place`.
+    pub(crate) async fn locate(
+        &self,
+        table: &TableName,
+        place: Place<'_>,
+        deadline: Instant,
+    ) -> Result<Arc<Located>, Failure> {
+        if *table == TableName::meta() {
+            return self.meta(deadline).await;
+        }
+        if let Some(located) = self.cached(table, place) {
+            return Ok(located);
+        }
+        let lookup = self.lookup_of(table);
+        let _alone = locked(&lookup, deadline).await?;
+        if let Some(located) = self.cached(table, place) {
+            return Ok(located);
+        }
+        let located = self.look_up(table, place, deadline).await?;
+        tracing::debug!(region = %escape(&located.name), server = %located.server, "located");
+        Ok(located)
+    }
+
+    /// Forgets what a failed call was sent to: the region, or all regions of the server when it
+    /// could not be reached.
+    pub(crate) async fn forget(&self, located: &Arc<Located>, failure: &Failure) {
+        if !failure.is_misplaced() {
+            return;
+        }
+        if located.is_meta() {
+            self.meta.lock().await.take_if(|meta| Arc::ptr_eq(meta, located));
+            return;
+        }
+        let mut regions = lock(&self.regions);
+        match failure.error.kind() {
+            ErrorKind::Connection | ErrorKind::ServerNotRunning => {
+                regions.remove_server(&located.server);
+            }
+            _ => regions.remove(located),
+        }
+    }
+
+    /// Forgets all regions of a table.
+    pub(crate) fn forget_table(&self, table: &TableName) {
+        lock(&self.regions).remove_table(table);
+    }
+
+    fn cached(&self, table: &TableName, place: Place<'_>) -> Option<Arc<Located>> {
+        lock(&self.regions).find(table, place)
+    }
+
+    fn lookup_of(&self, table: &TableName) -> Arc<AsyncMutex<()>> {
+        let mut lookups = lock(&self.lookups);
+        if let Some(lookup) = lookups.get(table).and_then(Weak::upgrade) {
+            return lookup;
+        }
+        lookups.retain(|_, lookup| lookup.strong_count() > 0);
+        let lookup = Arc::new(AsyncMutex::new(()));
+        lookups.insert(table.clone(), Arc::downgrade(&lookup));
+        lookup
+    }
+
+    /// The one region of `hbase:meta`.
+    async fn meta(&self, deadline: Instant) -> Result<Arc<Located>, Failure> {
+        let mut meta = locked(&self.meta, deadline).await?;
+        if let Some(meta) = &*meta {
+            return Ok(meta.clone());
+        }
+        let server = self.registry.meta_server(deadline).await?;
+        tracing::debug!(address = %server, "found hbase:meta");
+        let found = Arc::new(Located::new(RegionInfo::meta(), server));
+        *meta = Some(found.clone());
+        Ok(found)
+    }
+
+    /// Asks `hbase:meta`, and remembers what it says about the regions on the way too.
+    async fn look_up(
+        &self,
+        table: &TableName,
+        place: Place<'_>,
+        deadline: Instant,
+    ) -> Result<Arc<Located>, Failure> {
+        let meta = self.meta(deadline).await?;
+        let scan = meta::lookup(meta.as_region_ref(), table, place);
+        let answer = self.ask_meta(&meta, scan, deadline).await;
+        if let Err(failure) = &answer {
+            self.forget(&meta, failure).await;
+        }
+        let (answer, mut cells) = answer?;
+        let found = meta::regions(answer, &mut cells)?;
+        let wanted = meta::choose(&found, table, place)?;
+        let mut regions = lock(&self.regions);
+        // Nearest last, so that it stays if two of them overlap.
+        for located in found.into_iter().rev().filter_map(|region| region.located(table)) {
+            regions.insert(Arc::new(located));
+        }
+        let wanted = Arc::new(wanted);
+        regions.insert(wanted.clone());
+        Ok(wanted)
+    }
+
+    async fn ask_meta(
+        &self,
+        meta: &Located,
+        scan: convert::scan::ScanCall,
+        deadline: Instant,
+    ) -> Result<(<rowhouse_format::proto::ScanRequest as rpc::Call>::Answer, CellReader), Failure>
+    {
+        let question =
+            Question { message: scan.to_proto(), cells: &[], about_meta: true, deadline };
+        self.connections.call(&meta.server, question).await
+    }
+}
+
+/// Locks what may be held over calls to servers.
+async fn locked<T>(
+    mutex: &AsyncMutex<T>,
+    deadline: Instant,
+) -> Result<tokio::sync::MutexGuard<'_, T>, Failure> {
+    timeout_at(deadline, mutex.lock()).await.map_err(|_| {
+        let message = "no time left to look up a location: another lookup takes it";
+        Failure::before(Error::new(ErrorKind::Timeout, message))
+    })
+}

@@ -1,0 +1,130 @@
+//! The way into a cluster: its id, its active master, and the server of `hbase:meta`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rowhouse_format::convert::{names, region};
+use rowhouse_format::proto;
+use rowhouse_format::rpc::Call;
+use rowhouse_model::{Error, ErrorKind};
+use tokio::time::Instant;
+
+use super::zookeeper::Ensemble;
+use crate::connection::{Address, Connections, Question};
+use crate::retry::Failure;
+use crate::{Settings, Target};
+
+/// Who is asked.
+pub(super) enum Registry {
+    /// Servers of the cluster, over RPC.
+    Servers(Servers),
+    /// ZooKeeper.
+    ZooKeeper(Ensemble),
+}
+
+impl Registry {
+    pub(super) fn new(
+        target: &Target,
+        connections: Arc<Connections>,
+        settings: Arc<Settings>,
+    ) -> Self {
+        let addresses = |servers: &[(String, u16)]| {
+            servers.iter().map(|(host, port)| Address { host: host.clone(), port: *port }).collect()
+        };
+        match target {
+            Target::Servers(servers) => Self::Servers(Servers {
+                addresses: addresses(servers),
+                connections,
+                first: AtomicUsize::new(0),
+            }),
+            Target::ZooKeeper { servers, znode } => {
+                Self::ZooKeeper(Ensemble::new(addresses(servers), znode.clone(), settings))
+            }
+        }
+    }
+
+    pub(super) async fn cluster_id(&self, deadline: Instant) -> Result<String, Failure> {
+        let id = match self {
+            Self::Servers(servers) => {
+                servers.ask(proto::GetClusterIdRequest {}, deadline).await?.cluster_id
+            }
+            Self::ZooKeeper(ensemble) => Some(ensemble.cluster_id(deadline).await?),
+        };
+        id.ok_or_else(|| not_ready("the cluster has no id yet"))
+    }
+
+    pub(super) async fn active_master(&self, deadline: Instant) -> Result<Address, Failure> {
+        let master = match self {
+            Self::Servers(servers) => {
+                servers.ask(proto::GetActiveMasterRequest {}, deadline).await?.server_name
+            }
+            Self::ZooKeeper(ensemble) => ensemble.active_master(deadline).await?,
+        };
+        let master = master.ok_or_else(|| not_ready("the cluster has no active master"))?;
+        let master = names::server_from_proto(master).map_err(Failure::unknown)?;
+        Ok(Address::from(&master))
+    }
+
+    pub(super) async fn meta_server(&self, deadline: Instant) -> Result<Address, Failure> {
+        let server = match self {
+            Self::Servers(servers) => {
+                let message = proto::GetMetaRegionLocationsRequest {};
+                let locations = servers.ask(message, deadline).await?.meta_locations;
+                let location =
+                    locations.into_iter().find(|location| location.region_info.replica_id() == 0);
+                let location = location.map(region::location_from_proto).transpose();
+                location.map_err(Failure::unknown)?.and_then(|(_, server)| server)
+            }
+            Self::ZooKeeper(ensemble) => {
+                let server = ensemble.meta_server(deadline).await?;
+                server.map(names::server_from_proto).transpose().map_err(Failure::unknown)?
+            }
+        };
+        let server = server.ok_or_else(|| not_ready("hbase:meta is not assigned"))?;
+        Ok(Address::from(&server))
+    }
+}
+
+fn not_ready(message: &str) -> Failure {
+    Failure::before(Error::new(ErrorKind::ServerNotRunning, message))
+}
+
+/// Servers that are asked one after the other, beginning with the one that answered last.
+pub(super) struct Servers {
+    addresses: Vec<Address>,
+    connections: Arc<Connections>,
+    first: AtomicUsize,
+}
+
+impl Servers {
+    async fn ask<M: Call + Clone>(
+        &self,
+        message: M,
+        deadline: Instant,
+    ) -> Result<M::Answer, Failure> {
+        let count = self.addresses.len();
+        let first = self.first.load(Ordering::Relaxed);
+        let mut failed: Option<Failure> = None;
+        for at in (0..count).map(|step| (first + step) % count) {
+            // The time that is left is shared by those that are left.
+            let left = deadline.saturating_duration_since(Instant::now());
+            let share = left / u32::try_from(count).unwrap_or(1);
+            let deadline = if count == 1 { deadline } else { Instant::now() + share };
+            let message = message.clone();
+            let question = Question { message, cells: &[], about_meta: false, deadline };
+            match self.connections.call(&self.addresses[at], question).await {
+                Ok((answer, _)) => {
+                    self.first.store(at, Ordering::Relaxed);
+                    return Ok(answer);
+                }
+                Err(failure) => {
+                    tracing::debug!(address = %self.addresses[at], error = %failure.error, "no answer");
+                    failed = Some(failure);
+                }
+            }
+        }
+        Err(failed.unwrap_or_else(|| {
+            Failure::before(Error::invalid("no address to find the cluster at"))
+        }))
+    }
+}

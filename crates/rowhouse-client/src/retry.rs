@@ -1,0 +1,258 @@
+//! What to do about a failure: a pure decision, and the loop's own waiting.
+
+use std::time::Duration;
+
+use rowhouse_model::{Error, ErrorKind, Result};
+use tokio::time::{Instant, sleep};
+use uuid::Uuid;
+
+use crate::Settings;
+
+/// HBase's waits before the first, second, … repetition, in units of the pause.
+const BACKOFF: [u32; 13] = [1, 2, 3, 5, 10, 20, 40, 100, 100, 100, 100, 200, 200];
+/// How much of a wait is left to chance, so that clients do not come back together.
+const JITTER: f64 = 0.01;
+
+/// A call that failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) error: Error,
+    /// Whether the server may have done what was asked all the same.
+    pub(crate) maybe_done: bool,
+}
+
+impl Failure {
+    /// It failed before it left.
+    pub(crate) fn before(error: Error) -> Self {
+        Self { error, maybe_done: false }
+    }
+
+    /// It failed after it left.
+    pub(crate) fn unknown(error: Error) -> Self {
+        Self { error, maybe_done: true }
+    }
+
+    /// The server said so.
+    pub(crate) fn answered(error: Error) -> Self {
+        use ErrorKind::*;
+        let refused = matches!(
+            error.kind(),
+            WrongRegion | NotServingRegion | RegionTooBusy | ServerNotRunning
+        );
+        Self { error, maybe_done: !refused }
+    }
+
+    /// Whether no repetition could help.
+    pub(crate) fn is_final(&self, settings: &Settings) -> bool {
+        let left = Duration::MAX;
+        let best = Situation { failures: 0, repeatable: true, left, chance: 0.0 };
+        decide(self, best, settings) == Verdict::GiveUp
+    }
+
+    /// Whether the server or the region is not where it was thought to be.
+    pub(crate) fn is_misplaced(&self) -> bool {
+        use ErrorKind::*;
+        matches!(
+            self.error.kind(),
+            WrongRegion | NotServingRegion | ServerNotRunning | Connection | Timeout
+        )
+    }
+}
+
+/// What to do about a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The failure is the outcome.
+    GiveUp,
+    /// Ask again after this wait; where the region was misplaced, look it up again first.
+    Again(Duration),
+}
+
+/// How a failure is judged.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Situation {
+    /// Failures of the same operation before this one.
+    pub(crate) failures: u32,
+    /// Whether doing it twice is the same as doing it once.
+    pub(crate) repeatable: bool,
+    /// What is left of the operation's time.
+    pub(crate) left: Duration,
+    /// Chance, from 0 to 1.
+    pub(crate) chance: f64,
+}
+
+/// Decides about a failure.
+pub(crate) fn decide(failure: &Failure, situation: Situation, settings: &Settings) -> Verdict {
+    use ErrorKind::*;
+    if failure.maybe_done && !situation.repeatable {
+        return Verdict::GiveUp;
+    }
+    let wait = match failure.error.kind() {
+        // A region that moved is somewhere else already, most of the time; a scanner is opened
+        // again without asking anybody to wait.
+        WrongRegion | NotServingRegion | UnknownScanner | OutOfOrderScanner
+            if situation.failures == 0 =>
+        {
+            Duration::ZERO
+        }
+        WrongRegion | NotServingRegion | RegionTooBusy | ServerNotRunning | UnknownScanner
+        | OutOfOrderScanner | Connection | Timeout | Io => {
+            backoff(settings.retry_pause, situation.failures, situation.chance)
+        }
+        // Neither repeating nor looking again changes the answer. The enumeration is open: what
+        // is new in it is not repeated until somebody says here that it can be.
+        _ => return Verdict::GiveUp,
+    };
+    if situation.failures >= settings.retries_max || wait >= situation.left {
+        return Verdict::GiveUp;
+    }
+    Verdict::Again(wait)
+}
+
+/// The wait after so many failures before.
+pub(crate) fn backoff(pause: Duration, failures: u32, chance: f64) -> Duration {
+    let at = (failures as usize).min(BACKOFF.len() - 1);
+    (pause * BACKOFF[at]).mul_f64(1.0 + JITTER * chance.clamp(0.0, 1.0))
+}
+
+/// A number from 0 to 1.
+pub(crate) fn chance() -> f64 {
+    f64::from(Uuid::new_v4().as_u128() as u32) / f64::from(u32::MAX)
+}
+
+/// The tries of one operation.
+pub(crate) struct Attempts<'a> {
+    settings: &'a Settings,
+    end: Instant,
+    failures: u32,
+}
+
+impl<'a> Attempts<'a> {
+    pub(crate) fn new(settings: &'a Settings) -> Self {
+        Self { settings, end: Instant::now() + settings.operation_timeout, failures: 0 }
+    }
+
+    /// When the call that is made now must have been answered.
+    pub(crate) fn deadline(&self) -> Instant {
+        self.end.min(Instant::now() + self.settings.call_timeout)
+    }
+
+    /// Begins anew: something was achieved, so what fails next fails for the first time.
+    pub(crate) fn progress(&mut self) {
+        *self = Self::new(self.settings);
+    }
+
+    /// Begins its time anew: there was an answer, though it achieved nothing yet.
+    pub(crate) fn go_on(&mut self) {
+        self.end = Instant::now() + self.settings.operation_timeout;
+    }
+
+    /// Decides about a failure.
+    pub(crate) fn judge(&self, failure: &Failure, repeatable: bool) -> Verdict {
+        let situation = Situation {
+            failures: self.failures,
+            repeatable,
+            left: self.end.saturating_duration_since(Instant::now()),
+            chance: chance(),
+        };
+        decide(failure, situation, self.settings)
+    }
+
+    /// Waits before the next try, which there is only while this returns `Ok`.
+    ///
+    /// # Errors
+    /// The failure, when it is the outcome.
+    pub(crate) async fn wait(&mut self, failure: Failure, repeatable: bool) -> Result<()> {
+        match self.judge(&failure, repeatable) {
+            Verdict::GiveUp => Err(failure.error),
+            Verdict::Again(wait) => {
+                tracing::debug!(error = %failure.error, ?wait, failures = self.failures, "again");
+                self.sleep(wait).await;
+                Ok(())
+            }
+        }
+    }
+
+    /// Counts a failure and waits.
+    pub(crate) async fn sleep(&mut self, wait: Duration) {
+        self.failures += 1;
+        if !wait.is_zero() {
+            sleep(wait).await;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: Situation =
+        Situation { failures: 0, repeatable: true, left: Duration::from_secs(1000), chance: 0.0 };
+
+    fn failure(kind: ErrorKind, maybe_done: bool) -> Failure {
+        Failure { error: Error::new(kind, "m"), maybe_done }
+    }
+
+    fn verdict(kind: ErrorKind, situation: Situation) -> Verdict {
+        decide(&failure(kind, true), situation, &Settings::default())
+    }
+
+    fn again(millis: u64) -> Verdict {
+        Verdict::Again(Duration::from_millis(millis))
+    }
+
+    #[test]
+    fn waits_are_hbases() {
+        let waits: Vec<_> = (0..14)
+            .map(|failures| backoff(Duration::from_millis(100), failures, 0.0).as_millis())
+            .collect();
+        let expected =
+            [100, 200, 300, 500, 1000, 2000, 4000, 10000, 10000, 10000, 10000, 20000, 20000, 20000];
+        assert_eq!(waits, expected);
+        assert_eq!(backoff(Duration::from_millis(100), 0, 1.0), Duration::from_millis(101));
+    }
+
+    #[test]
+    fn what_can_never_succeed_is_not_repeated() {
+        for kind in [
+            ErrorKind::TableNotFound,
+            ErrorKind::InvalidRequest,
+            ErrorKind::NoSuchColumnFamily,
+            ErrorKind::Protocol,
+            ErrorKind::Unsupported,
+        ] {
+            assert_eq!(verdict(kind, FIRST), Verdict::GiveUp, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn a_region_that_moved_is_asked_for_at_once_and_then_with_waits() {
+        assert_eq!(verdict(ErrorKind::NotServingRegion, FIRST), again(0));
+        let second = Situation { failures: 1, ..FIRST };
+        assert_eq!(verdict(ErrorKind::NotServingRegion, second), again(200));
+        assert_eq!(verdict(ErrorKind::RegionTooBusy, FIRST), again(100));
+        assert_eq!(verdict(ErrorKind::Connection, FIRST), again(100));
+    }
+
+    #[test]
+    fn what_must_not_be_done_twice_is_repeated_only_when_it_was_not_done() {
+        let once = Situation { repeatable: false, ..FIRST };
+        let settings = Settings::default();
+        let timeout = failure(ErrorKind::Timeout, true);
+        assert_eq!(decide(&timeout, once, &settings), Verdict::GiveUp);
+        let unsent = failure(ErrorKind::Connection, false);
+        assert_eq!(decide(&unsent, once, &settings), again(100));
+        let busy = Failure::answered(Error::new(ErrorKind::RegionTooBusy, "m"));
+        assert_eq!(decide(&busy, once, &settings), again(100));
+        let io = Failure::answered(Error::new(ErrorKind::Io, "m"));
+        assert_eq!(decide(&io, once, &settings), Verdict::GiveUp);
+    }
+
+    #[test]
+    fn tries_and_time_come_to_an_end() {
+        let last = Situation { failures: 15, ..FIRST };
+        assert_eq!(verdict(ErrorKind::Connection, last), Verdict::GiveUp);
+        let late = Situation { left: Duration::from_millis(100), ..FIRST };
+        assert_eq!(verdict(ErrorKind::Connection, late), Verdict::GiveUp);
+    }
+}

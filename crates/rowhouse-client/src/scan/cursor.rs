@@ -1,0 +1,215 @@
+//! Where a scan is, and how it goes on.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall};
+use rowhouse_model::{ErrorKind, Result, Row, Scan, TableName};
+use tokio::time::Instant;
+
+use super::join::Joiner;
+use crate::Client;
+use crate::connection::Question;
+use crate::locate::{Located, Place};
+use crate::retry::{Attempts, Failure};
+
+/// Rows that are asked for at once, when the scan does not say: as many as fit.
+const ROWS_MAX: u32 = i32::MAX as u32;
+/// Bytes of cells in one answer; HBase's `hbase.client.scanner.max.result.size`.
+const RESULT_BYTES_MAX: u64 = 2 * 1024 * 1024;
+
+/// A scan between two answers.
+pub(super) struct Cursor {
+    client: Client,
+    table: TableName,
+    /// What is left to read: its range shrinks and its limit falls as rows come in.
+    scan: Scan,
+    open: Option<OpenScanner>,
+    joiner: Joiner,
+    finished: bool,
+}
+
+/// A scanner on a server.
+struct OpenScanner {
+    located: Arc<Located>,
+    id: u64,
+    next_call_seq: u64,
+}
+
+impl Cursor {
+    pub(super) fn new(client: Client, table: TableName, scan: Scan) -> Self {
+        Self { client, table, scan, open: None, joiner: Joiner::default(), finished: false }
+    }
+
+    /// Whether there are no more rows.
+    pub(super) fn is_finished(&self) -> bool {
+        self.finished
+    }
+
+    /// The next rows, at least one of them unless the scan is finished.
+    pub(super) async fn next_rows(&mut self) -> Result<VecDeque<Row>> {
+        let client = self.client.clone();
+        let mut attempts = Attempts::new(client.settings());
+        let mut state_checked = false;
+        loop {
+            let failure = match self.step(attempts.deadline()).await {
+                Ok(rows) if rows.is_empty() && !self.finished => {
+                    // A heartbeat, or a region without rows. What failed before still counts: it
+                    // might fail again at the same place.
+                    attempts.go_on();
+                    continue;
+                }
+                Ok(rows) => return Ok(rows),
+                Err(failure) => failure,
+            };
+            // The row that was under way is read again from its beginning.
+            self.joiner.clear();
+            let given_up = async {
+                client.refuse_disabled(&self.table, &failure, &mut state_checked).await?;
+                attempts.wait(failure, true).await
+            };
+            if let Err(error) = given_up.await {
+                self.finished = true;
+                return Err(error);
+            }
+        }
+    }
+
+    /// Asks once.
+    async fn step(&mut self, deadline: Instant) -> Result<VecDeque<Row>, Failure> {
+        let located = match &self.open {
+            Some(open) => open.located.clone(),
+            None => {
+                let locator = self.client.locator();
+                locator.locate(&self.table, self.place(), deadline).await?
+            }
+        };
+        let message = self.call(&located).to_proto();
+        let about_meta = located.is_meta();
+        let question = Question { message, cells: &[], about_meta, deadline };
+        let answer = match self.client.connections().call(&located.server, question).await {
+            Ok((message, mut cells)) => {
+                ScanAnswer::from_proto(message, &mut cells).map_err(Failure::unknown)
+            }
+            Err(failure) => Err(failure),
+        };
+        match answer {
+            Ok(answer) => Ok(self.take(located, answer)),
+            Err(failure) => {
+                self.client.locator().forget(&located, &failure).await;
+                // The server has closed it, or lost it; if not, it may close it now.
+                match failure.error.kind() {
+                    ErrorKind::UnknownScanner => drop(self.open.take()),
+                    _ => self.close(),
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    /// Where the next row is.
+    fn place(&self) -> Place<'_> {
+        match self.scan.reversed {
+            true => Place::Before(&self.scan.range.stop),
+            false => Place::Row(&self.scan.range.start),
+        }
+    }
+
+    fn call(&self, located: &Located) -> ScanCall {
+        let rows = self.scan.caching.unwrap_or(ROWS_MAX).clamp(1, ROWS_MAX);
+        let mut call = match &self.open {
+            Some(open) => ScanCall::next(open.id, open.next_call_seq, rows),
+            None => {
+                let mut scan = OpenScan::new(self.scan.clone());
+                scan.scan.caching = Some(rows);
+                scan.result_bytes_max = Some(RESULT_BYTES_MAX);
+                ScanCall::open(located.as_region_ref(), scan, rows)
+            }
+        };
+        // A limit that the wire cannot say is kept here alone.
+        call.limit = self.scan.limit.and_then(|left| u32::try_from(left).ok());
+        call.limit = call.limit.filter(|&left| left <= ROWS_MAX);
+        call
+    }
+
+    /// Takes the rows of an answer and moves on behind them.
+    fn take(&mut self, located: Arc<Located>, answer: ScanAnswer) -> VecDeque<Row> {
+        let is_empty = answer.rows.is_empty();
+        let mut rows = self.joiner.push(answer.rows);
+        let region_ended = !answer.more_results_in_region.unwrap_or(!is_empty || answer.heartbeat);
+        if region_ended || !answer.more_results {
+            // A row does not go on in the next region.
+            rows.extend(self.joiner.finish());
+        }
+        if let Some(limit) = &mut self.scan.limit {
+            rows.truncate(usize::try_from(*limit).unwrap_or(usize::MAX));
+            *limit -= rows.len() as u64;
+        }
+        if let Some(row) = rows.back() {
+            self.pass_row(&Bytes::copy_from_slice(row.key()));
+        }
+        match &mut self.open {
+            Some(open) => open.next_call_seq += 1,
+            None => {
+                let open = |id| OpenScanner { located: located.clone(), id, next_call_seq: 0 };
+                self.open = answer.scanner.map(open);
+            }
+        }
+        if !answer.more_results {
+            // The server closes a scanner whose limit is reached.
+            self.open = None;
+            self.finished = true;
+        } else if self.scan.limit == Some(0) {
+            self.close_unless(region_ended);
+            self.finished = true;
+        } else if region_ended {
+            self.open = None;
+            self.pass_region(&located);
+        }
+        rows
+    }
+
+    /// What is left begins behind `row`.
+    fn pass_row(&mut self, row: &Bytes) {
+        if self.scan.reversed {
+            self.scan.range.stop = row.clone();
+        } else {
+            self.scan.range.start = [row, &[0][..]].concat().into();
+        }
+    }
+
+    /// What is left begins behind a region.
+    fn pass_region(&mut self, located: &Located) {
+        let region = &located.region.range;
+        if self.scan.reversed {
+            self.finished = region.start.is_empty() || region.start <= self.scan.range.start;
+            self.scan.range.stop = region.start.clone();
+        } else {
+            let stop = &self.scan.range.stop;
+            self.finished = region.stop.is_empty() || (!stop.is_empty() && region.stop >= *stop);
+            self.scan.range.start = region.stop.clone();
+        }
+    }
+
+    fn close_unless(&mut self, closed: bool) {
+        match closed {
+            true => drop(self.open.take()),
+            false => self.close(),
+        }
+    }
+
+    /// Tells the server that the scanner is not needed any more.
+    fn close(&mut self) {
+        if let Some(open) = self.open.take() {
+            let message = ScanCall::close(open.id).to_proto();
+            self.client.connections().tell(&open.located.server, message);
+        }
+    }
+}
+
+impl Drop for Cursor {
+    fn drop(&mut self) {
+        self.close();
+    }
+}

@@ -1,0 +1,105 @@
+//! Whole rows from parts.
+
+use std::collections::VecDeque;
+
+use rowhouse_format::convert::scan::ScannedRow;
+use rowhouse_model::{Cell, Row};
+
+/// Joins the parts of rows that a server gives in several results.
+#[derive(Debug, Default)]
+pub(super) struct Joiner {
+    /// The cells of a row that is not known to be whole.
+    part: Vec<Cell>,
+}
+
+impl Joiner {
+    /// Takes results in their order, and gives the rows that are whole.
+    ///
+    /// A part says that more cells of its row *may* follow: where the row ended exactly there, the
+    /// next result is of another row.
+    pub(super) fn push(&mut self, results: Vec<ScannedRow>) -> VecDeque<Row> {
+        let mut whole = VecDeque::with_capacity(results.len());
+        for result in results {
+            if result.row.is_empty() {
+                continue;
+            }
+            if self.part.first().is_some_and(|cell| cell.row() != result.row.key()) {
+                whole.extend(self.finish());
+            }
+            match (self.part.is_empty(), result.partial) {
+                (true, false) => whole.push_back(result.row),
+                (_, partial) => {
+                    self.part.extend(result.row.into_cells());
+                    if !partial {
+                        whole.extend(self.finish());
+                    }
+                }
+            }
+        }
+        whole
+    }
+
+    /// The row that was not known to be whole, now that nothing more of it can follow.
+    pub(super) fn finish(&mut self) -> Option<Row> {
+        let cells = std::mem::take(&mut self.part);
+        (!cells.is_empty()).then(|| Row::new(cells))
+    }
+
+    /// Forgets the parts of a row: it will be read again.
+    pub(super) fn clear(&mut self) {
+        self.part.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_model::{CellKind, Timestamp};
+
+    use super::*;
+
+    /// `a1 a2* b1` is three results: the second may be followed by more of its row.
+    fn push(joiner: &mut Joiner, text: &str) -> String {
+        let result = |word: &str| {
+            let partial = word.ends_with('*');
+            let word = word.trim_end_matches('*');
+            let cell = |qualifier: char| {
+                let (row, qualifier) = (&word[..1], qualifier.to_string());
+                Cell::new(row, "f", qualifier, Timestamp::MIN, CellKind::Put, "").unwrap()
+            };
+            ScannedRow { row: Row::new(word[1..].chars().map(cell).collect()), partial }
+        };
+        print(joiner.push(text.split_whitespace().map(result).collect()))
+    }
+
+    fn print(rows: impl IntoIterator<Item = Row>) -> String {
+        let row = |row: Row| {
+            let qualifiers = row.cells().iter().map(|cell| cell.qualifier()[0] as char);
+            format!("{}{}", row.key()[0] as char, qualifiers.collect::<String>())
+        };
+        rows.into_iter().map(row).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn parts_become_whole_rows() {
+        for (results, whole, left) in [
+            ("a1 b12 c1", "a1 b12 c1", ""),
+            ("a1* a2* a3 b1", "a123 b1", ""),
+            ("a1* b1*", "a1", "b1"),
+            ("a1* a2* b1 c1*", "a12 b1", "c1"),
+            ("", "", ""),
+        ] {
+            let mut joiner = Joiner::default();
+            assert_eq!(push(&mut joiner, results), whole, "{results}");
+            assert_eq!(print(joiner.finish()), left, "{results}");
+        }
+    }
+
+    #[test]
+    fn parts_are_kept_from_answer_to_answer_and_forgotten_on_demand() {
+        let mut joiner = Joiner::default();
+        assert_eq!(push(&mut joiner, "a1*"), "");
+        assert_eq!(push(&mut joiner, "a2 b1*"), "a12");
+        joiner.clear();
+        assert_eq!(push(&mut joiner, "b1 c1"), "b1 c1");
+    }
+}

@@ -53,3 +53,6 @@ pub use region::{Region, RegionSize};
 pub use settings::Settings;
 pub use store::Store;
 pub use table::{Table, TableScanner};
+
+#[cfg(test)]
+mod crash_tests;

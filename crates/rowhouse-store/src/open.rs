@@ -13,7 +13,7 @@ use crate::background::Queue;
 use crate::block_cache::BlockCache;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, SystemClock, TimestampSource};
-use crate::directory::{Directory, boot_id};
+use crate::directory::{self, Directory};
 use crate::disk::{Disk, RealDisk};
 use crate::engine::{Engine, Memory};
 use crate::family::FamilyStore;
@@ -28,7 +28,7 @@ use crate::wal::{self, Record, Wal};
 use crate::write::row_lock::RowLocks;
 
 pub(crate) const TMP_DIR: &str = "tmp";
-const ASIDE_DIR: &str = "aside";
+pub(crate) const ASIDE_DIR: &str = "aside";
 
 /// How a store is opened.
 pub struct Builder {
@@ -36,6 +36,7 @@ pub struct Builder {
     settings: Settings,
     clock: Arc<dyn Clock>,
     disk: Option<Arc<dyn Disk>>,
+    boot_id: Option<[u8; 16]>,
 }
 
 impl Builder {
@@ -45,6 +46,7 @@ impl Builder {
             settings: Settings::default(),
             clock: Arc::new(SystemClock),
             disk: None,
+            boot_id: None,
         }
     }
 
@@ -69,6 +71,13 @@ impl Builder {
         self
     }
 
+    /// Another boot id than the machine's: tells whether what was not synced can have been lost.
+    #[cfg(test)]
+    pub(crate) fn with_boot_id(mut self, boot_id: [u8; 16]) -> Self {
+        self.boot_id = Some(boot_id);
+        self
+    }
+
     /// Opens the store, or makes one where there is none.
     ///
     /// # Errors
@@ -83,13 +92,14 @@ impl Builder {
                 (Arc::new(RealDisk::new(&self.path)) as Arc<dyn Disk>, Some(directory))
             }
         };
+        let boot_id = self.boot_id.unwrap_or_else(directory::boot_id);
         prepare(&*disk)?;
         let now = self.clock.now_millis();
         let manifest = Manifest::open(&*disk, || first_edits(now))?;
         let state = manifest.read(ManifestState::clone);
         settle_files(&*disk, &state)?;
         let families = open_families(&disk, &state);
-        let recovered = wal::recover(&*disk, |record| replay(&state, &families, record))?;
+        let recovered = wal::recover(&*disk, boot_id, |record| replay(&state, &families, record))?;
         let last_sequence = recovered.last_sequence.max(state.last_sequence());
         let memory = Memory::default();
         memory.add(families.values().map(|family| family.memstore_bytes()).sum());
@@ -101,12 +111,11 @@ impl Builder {
             took = ?begun.elapsed(),
             "store opened"
         );
-        let segment = recovered.segments.last().map_or(1, |segment| segment.number + 1);
         let wal = Wal::start(
             Arc::clone(&disk),
-            boot_id(),
+            boot_id,
             self.settings.wal_segment_bytes,
-            segment,
+            recovered.next_number,
             last_sequence,
             recovered.segments,
         )?;

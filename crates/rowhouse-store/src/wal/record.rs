@@ -101,6 +101,8 @@ fn header_crc(segment: u64, header: &[u8]) -> u32 {
 pub(super) struct Header {
     pub(super) body_len: usize,
     pub(super) sequence: u64,
+    /// How much of the segment was known to be on the disk.
+    pub(super) synced: u64,
     body_crc: u32,
 }
 
@@ -111,11 +113,12 @@ impl Header {
         let mut rest = &bytes[..];
         let body_len = rest.get_u32_le() as usize;
         let sequence = rest.get_u64_le();
-        let _synced = rest.get_u64_le();
+        let synced = rest.get_u64_le();
         let body_crc = rest.get_u32_le();
         (rest.get_u32_le() == crc && body_len <= BODY_LEN_MAX).then_some(Self {
             body_len,
             sequence,
+            synced,
             body_crc,
         })
     }

@@ -10,6 +10,7 @@ use super::segment::{self, HEADER_LEN, SegmentHeader};
 use super::writer::ClosedSegment;
 use super::WAL_DIR;
 use crate::disk::{Disk, DiskFile};
+use crate::open::ASIDE_DIR;
 
 /// How much of a segment is read at once.
 const CHUNK_LEN: usize = 1 << 20;
@@ -18,6 +19,8 @@ const CHUNK_LEN: usize = 1 << 20;
 #[derive(Default)]
 pub(crate) struct Recovered {
     pub(crate) segments: Vec<ClosedSegment>,
+    /// The number of the segment to begin.
+    pub(crate) next_number: u64,
     /// The highest sequence in the log; 0 when it is empty.
     pub(crate) last_sequence: u64,
     pub(crate) records: u64,
@@ -26,12 +29,13 @@ pub(crate) struct Recovered {
     pub(crate) cut_bytes: u64,
 }
 
-/// Reads every record in order and hands it to `replay`.
+/// Reads every record in order and hands it to `replay`. `boot_id` is the machine's now.
 ///
 /// # Errors
-/// Damage that is not an interrupted write at the very end, naming file and offset.
+/// Damage that neither a killed process nor a power cut explains, naming file and offset.
 pub(crate) fn recover(
     disk: &dyn Disk,
+    boot_id: [u8; 16],
     mut replay: impl FnMut(Record) -> Result<()>,
 ) -> Result<Recovered> {
     let names = disk
@@ -39,66 +43,119 @@ pub(crate) fn recover(
         .map_err(|source| Error::io(format_args!("cannot list {WAL_DIR}"), source))?;
     let mut numbers: Vec<u64> = names.iter().filter_map(|name| segment::number(name)).collect();
     numbers.sort_unstable();
-    let mut recovered = Recovered::default();
+    let next_number = numbers.last().map_or(1, |last| last + 1);
+    let mut recovered = Recovered { next_number, ..Recovered::default() };
     for (at, &number) in numbers.iter().enumerate() {
-        let last = at + 1 == numbers.len();
-        recover_segment(disk, number, last, &mut recovered, &mut replay)?;
+        let later = &numbers[at + 1..];
+        let mut reader = Reader::open(disk, number)?;
+        let Some(end) = recover_segment(&mut reader, &mut recovered, &mut replay)? else {
+            continue;
+        };
+        // Something is wrong at `end.offset`. Who could have done that?
+        let killed = end.interrupted && later.is_empty();
+        let power_cut = reader.written_before_restart(boot_id)
+            && end.offset >= end.synced
+            && !reader.is_synced_behind(end.offset)?
+            && !any_synced(disk, later)?;
+        if !killed && !power_cut {
+            return Err(reader.damaged(end.offset, end.what));
+        }
+        reader.cut(end.offset, killed, &mut recovered)?;
+        set_aside(disk, later)?;
+        break;
+    }
+    let (kept, empty): (Vec<_>, Vec<_>) =
+        recovered.segments.drain(..).partition(|segment| segment.bytes > HEADER_LEN as u64);
+    recovered.segments = kept;
+    for segment in empty {
+        let path = segment::path(segment.number);
+        disk.remove(&path)
+            .map_err(|source| Error::io(format_args!("cannot remove {path}"), source))?;
     }
     Ok(recovered)
 }
 
+/// Where a segment stops being what was written.
+struct End {
+    offset: u64,
+    /// The highest offset that a record before it knew to be on the disk.
+    synced: u64,
+    /// The file ends inside a record or header.
+    interrupted: bool,
+    what: &'static str,
+}
+
+/// Replays a segment; `None` when all of it is whole.
 fn recover_segment(
-    disk: &dyn Disk,
-    number: u64,
-    last: bool,
+    segment: &mut Reader,
     recovered: &mut Recovered,
     replay: &mut impl FnMut(Record) -> Result<()>,
-) -> Result<()> {
-    let mut segment = Reader::open(disk, number)?;
+) -> Result<Option<End>> {
+    let mut end = End { offset: 0, synced: 0, interrupted: true, what: "ends inside its header" };
     if segment.len < HEADER_LEN as u64 {
-        // The process was killed between making the file and writing its header.
-        if !last {
-            return Err(segment.damaged(0, "ends inside its header"));
-        }
-        return segment.remove(disk);
+        return Ok(Some(end));
     }
-    let header = segment.read(0, HEADER_LEN)?;
-    let header = header.first_chunk().expect("as many bytes were read");
-    let header = SegmentHeader::decode(&segment.path, header)?;
-    if header.number != number {
-        return Err(segment.damaged(0, "carries another segment's number"));
+    if let Err(what) = segment.read_header()? {
+        return Ok(Some(End { interrupted: false, what, ..end }));
     }
-    let mut offset = HEADER_LEN as u64;
-    while offset < segment.len {
-        match segment.record(offset)? {
-            Found::Record(record, len) => {
+    end.offset = HEADER_LEN as u64;
+    while end.offset < segment.len {
+        match segment.record(end.offset)? {
+            Found::Record(record, len, synced) => {
                 if record.sequence <= recovered.last_sequence {
-                    return Err(segment.damaged(offset, "sequence does not rise"));
+                    return Err(segment.damaged(end.offset, "sequence does not rise"));
                 }
                 recovered.last_sequence = record.sequence;
                 recovered.records += 1;
-                offset += len;
+                end.offset += len;
+                end.synced = end.synced.max(synced);
                 replay(record)?;
             }
-            Found::Interrupted if last => {
-                segment.cut(offset, recovered)?;
-                break;
+            Found::Interrupted => {
+                return Ok(Some(End { what: "ends inside a record", ..end }));
             }
-            Found::Interrupted => return Err(segment.damaged(offset, "ends inside a record")),
-            Found::Damaged(what) => return Err(segment.damaged(offset, what)),
+            Found::Damaged(what) => return Ok(Some(End { interrupted: false, what, ..end })),
         }
     }
-    if offset == HEADER_LEN as u64 {
-        return segment.remove(disk);
+    segment.keep(end.offset, recovered);
+    Ok(None)
+}
+
+/// Whether any record of these segments knew some of its own segment to be on the disk. Segments
+/// are synced in order, so everything before it was then too.
+fn any_synced(disk: &dyn Disk, numbers: &[u64]) -> Result<bool> {
+    for &number in numbers {
+        let mut segment = Reader::open(disk, number)?;
+        let mut offset = HEADER_LEN as u64;
+        if segment.len < offset || segment.read_header()?.is_err() {
+            continue;
+        }
+        while let Found::Record(_, len, synced) = segment.record(offset)? {
+            if synced > 0 {
+                return Ok(true);
+            }
+            offset += len;
+        }
     }
-    recovered.bytes += offset;
-    let last_sequence = recovered.last_sequence;
-    recovered.segments.push(ClosedSegment { number, last_sequence, bytes: offset });
+    Ok(false)
+}
+
+/// Moves segments away that a power cut has left behind a gap: nothing in them was acknowledged as
+/// being on the disk.
+fn set_aside(disk: &dyn Disk, numbers: &[u64]) -> Result<()> {
+    for &number in numbers {
+        let path = segment::path(number);
+        let aside = format!("{ASIDE_DIR}/{number:010}.wal");
+        tracing::warn!(segment = path, "a log segment behind the power cut was set aside");
+        disk.rename(&path, &aside)
+            .map_err(|source| Error::io(format_args!("cannot move {path} to {aside}"), source))?;
+    }
     Ok(())
 }
 
 enum Found {
-    Record(Record, u64),
+    /// A record, its length, and the offset it knew to be synced.
+    Record(Record, u64, u64),
     /// The file ends before the record does.
     Interrupted,
     Damaged(&'static str),
@@ -110,6 +167,8 @@ struct Reader {
     number: u64,
     file: Arc<dyn DiskFile>,
     len: u64,
+    /// Of the header, once it was read.
+    boot_id: Option<[u8; 16]>,
     chunk: Bytes,
     chunk_at: u64,
 }
@@ -124,7 +183,29 @@ impl Reader {
         };
         let (file, len) =
             open().map_err(|source| Error::io(format_args!("cannot open {path}"), source))?;
-        Ok(Self { path, number, file, len, chunk: Bytes::new(), chunk_at: 0 })
+        let chunk = Bytes::new();
+        Ok(Self { path, number, file, len, boot_id: None, chunk, chunk_at: 0 })
+    }
+
+    /// Reads and checks the header; what is wrong with it otherwise.
+    fn read_header(&mut self) -> Result<Result<(), &'static str>> {
+        let bytes = self.read(0, HEADER_LEN)?;
+        let bytes = bytes.first_chunk().expect("as many bytes were read");
+        let Some(header) = SegmentHeader::decode(&self.path, bytes)? else {
+            return Ok(Err("its header is damaged"));
+        };
+        if header.number != self.number {
+            return Ok(Err("it carries another segment's number"));
+        }
+        self.boot_id = Some(header.boot_id);
+        Ok(Ok(()))
+    }
+
+    /// Whether the machine has been restarted since. Not when either boot is unknown; a header
+    /// that cannot be read is taken to be as old as what was lost.
+    fn written_before_restart(&self, boot_id: [u8; 16]) -> bool {
+        let unknown = [0; 16];
+        boot_id != unknown && self.boot_id.is_none_or(|then| then != boot_id && then != unknown)
     }
 
     fn record(&mut self, offset: u64) -> Result<Found> {
@@ -145,7 +226,21 @@ impl Reader {
         if !header.vouches_for(&body) {
             return Ok(Found::Damaged("record fails its checksum"));
         }
-        Ok(Found::Record(Record::decode(header.sequence, body)?, len))
+        Ok(Found::Record(Record::decode(header.sequence, body)?, len, header.synced))
+    }
+
+    /// Whether any record behind `offset` knew the bytes at `offset` to be on the disk. Looks at
+    /// every byte, since where the records behind a damaged one begin is not known.
+    fn is_synced_behind(&mut self, offset: u64) -> Result<bool> {
+        let last = self.len.saturating_sub(record::HEADER_LEN as u64);
+        for at in offset + 1..=last {
+            let header = self.read(at, record::HEADER_LEN)?;
+            let header = header.first_chunk().expect("as many bytes were read");
+            if Header::parse(self.number, header).is_some_and(|header| header.synced > offset) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// `len` bytes at `offset`, which are there.
@@ -164,28 +259,27 @@ impl Reader {
         Ok(self.chunk.slice(at..at + len))
     }
 
-    /// Cuts an interrupted write off the end, so that the next recovery does not meet it inside
-    /// the log.
-    fn cut(&self, offset: u64, recovered: &mut Recovered) -> Result<()> {
-        let cut = self.len - offset;
-        tracing::warn!(
-            segment = self.path,
-            offset,
-            bytes = cut,
-            "an interrupted write at the end of the log was cut"
-        );
-        recovered.cut_bytes += cut;
+    /// Counts a segment that was read up to `offset`.
+    fn keep(&self, offset: u64, recovered: &mut Recovered) {
+        recovered.bytes += offset;
+        let (number, last_sequence) = (self.number, recovered.last_sequence);
+        recovered.segments.push(ClosedSegment { number, last_sequence, bytes: offset });
+    }
+
+    /// Cuts off what was not written to its end, so that the next recovery does not meet it.
+    fn cut(&self, offset: u64, killed: bool, recovered: &mut Recovered) -> Result<()> {
+        let bytes = self.len - offset;
+        let by = if killed { "an interrupted process" } else { "a power cut" };
+        tracing::warn!(segment = self.path, offset, bytes, "the log's end was cut: {by}");
+        recovered.cut_bytes += bytes;
+        let offset = if offset < HEADER_LEN as u64 { 0 } else { offset };
         let cut = || {
             self.file.truncate(offset)?;
             self.file.sync()
         };
-        cut().map_err(|source| Error::io(format_args!("cannot cut {}", self.path), source))
-    }
-
-    /// Removes a segment that holds no record: its number is not used again.
-    fn remove(&self, disk: &dyn Disk) -> Result<()> {
-        disk.remove(&self.path)
-            .map_err(|source| Error::io(format_args!("cannot remove {}", self.path), source))
+        cut().map_err(|source| Error::io(format_args!("cannot cut {}", self.path), source))?;
+        self.keep(offset, recovered);
+        Ok(())
     }
 
     fn damaged(&self, offset: u64, what: &str) -> Error {

@@ -32,7 +32,11 @@ impl SegmentHeader {
         bytes.try_into().expect("the fields above are the header's length")
     }
 
-    pub(super) fn decode(path: &str, bytes: &[u8; HEADER_LEN]) -> Result<Self> {
+    /// Reads a header; `None` when its checksum is not right.
+    ///
+    /// # Errors
+    /// `Unsupported` for a segment of another version.
+    pub(super) fn decode(path: &str, bytes: &[u8; HEADER_LEN]) -> Result<Option<Self>> {
         let mut rest = &bytes[..];
         let mut magic = [0; 8];
         rest.copy_to_slice(&mut magic);
@@ -42,7 +46,7 @@ impl SegmentHeader {
         let mut boot_id = [0; 16];
         rest.copy_to_slice(&mut boot_id);
         if magic != MAGIC || rest.get_u32_le() != crc32c::crc32c(&bytes[..HEADER_LEN - 4]) {
-            return Err(Error::corruption(format!("log segment header is damaged: {path}")));
+            return Ok(None);
         }
         if version != VERSION {
             return Err(Error::new(
@@ -50,7 +54,7 @@ impl SegmentHeader {
                 format!("log segment is of another version: {path}, version={version}"),
             ));
         }
-        Ok(Self { number, first_sequence, boot_id })
+        Ok(Some(Self { number, first_sequence, boot_id }))
     }
 }
 

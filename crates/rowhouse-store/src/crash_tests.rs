@@ -1,0 +1,211 @@
+//! Histories on the simulated disk that end in a kill, a power cut, a failing or a corrupting disk.
+
+use proptest::prelude::*;
+use rowhouse_model::{
+    Durability, ErrorKind, FamilyDescriptor, Get, Put, Scan, TableDescriptor, TableName,
+};
+
+use crate::disk::simulated::SimulatedDisk;
+use crate::{Settings, Store};
+
+/// What happens to a store with one table of two families, written together.
+#[derive(Clone, Debug)]
+enum Step {
+    Put { row: u8, value: u8, synced: bool },
+    Flush,
+    Compact,
+    Reopen,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        12 => (any::<u8>(), any::<u8>(), prop::bool::weighted(0.2))
+            .prop_map(|(row, value, synced)| Step::Put { row: row % 16, value, synced }),
+        2 => Just(Step::Flush),
+        1 => Just(Step::Compact),
+        1 => Just(Step::Reopen),
+    ];
+    prop::collection::vec(step, 1..60)
+}
+
+/// The machine's boots: another number after each power cut.
+fn open(disk: &SimulatedDisk, boot: u8) -> rowhouse_model::Result<Store> {
+    let settings = Settings { wal_segment_bytes: 600, ..Settings::default() };
+    let builder = Store::builder("simulated").settings(settings).with_disk(disk.clone());
+    builder.with_boot_id([boot; 16]).open()
+}
+
+fn name() -> TableName {
+    TableName::parse("t").unwrap()
+}
+
+fn create(store: &Store) {
+    let family = |name: &'static str| FamilyDescriptor::new(name).unwrap();
+    let descriptor = TableDescriptor::new(name()).family(family("f")).family(family("g"));
+    store.create_table(descriptor, &[]).unwrap();
+}
+
+fn put(store: &Store, row: u8, value: u8, synced: bool) -> rowhouse_model::Result<()> {
+    let put = Put::new(row.to_string()).unwrap();
+    let mut put = put.add("f", "q", [value]).unwrap().add("g", "q", [value]).unwrap();
+    put.durability = if synced { Durability::FsyncWal } else { Durability::UseDefault };
+    store.table(&name()).unwrap().mutate(&put.into()).map(|_| ())
+}
+
+/// The values of each row, checking that no row is torn between its families.
+fn values(store: &Store) -> Vec<Option<u8>> {
+    let table = store.table(&name()).unwrap();
+    let values = (0..16u8).map(|row| {
+        let row = table.get(&Get::new(row.to_string()).unwrap()).unwrap();
+        let (f, g) = (row.value("f", "q"), row.value("g", "q"));
+        assert_eq!(f, g, "half a mutation is visible");
+        f.map(|value| value[0])
+    });
+    values.collect()
+}
+
+/// Runs a history. Gives back each state after a put, and how many of them were on the disk.
+fn run(disk: &SimulatedDisk, steps: &[Step]) -> (Vec<Vec<Option<u8>>>, usize) {
+    let mut store = open(disk, 1).unwrap();
+    create(&store);
+    let mut states = vec![vec![None; 16]];
+    let mut durable = 0;
+    for step in steps {
+        match step {
+            Step::Put { row, value, synced } => {
+                put(&store, *row, *value, *synced).unwrap();
+                let mut state = states.last().unwrap().clone();
+                state[usize::from(*row)] = Some(*value);
+                states.push(state);
+                if *synced {
+                    durable = states.len() - 1;
+                }
+            }
+            Step::Flush => store.table(&name()).unwrap().flush().unwrap(),
+            Step::Compact => store.table(&name()).unwrap().compact().unwrap(),
+            Step::Reopen => {
+                drop(store);
+                // A clean close syncs.
+                durable = states.len() - 1;
+                store = open(disk, 1).unwrap();
+            }
+        }
+    }
+    // The store is not closed: the process or the machine stops here.
+    std::mem::forget(store);
+    (states, durable)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_acknowledged_write_survives_a_kill(steps in steps()) {
+        let disk = SimulatedDisk::default();
+        let (states, _) = run(&disk, &steps);
+        let store = open(&disk.after_kill(), 1).unwrap();
+        prop_assert_eq!(&values(&store), states.last().unwrap());
+    }
+
+    #[test]
+    fn a_power_cut_leaves_a_state_that_was_with_all_that_was_synced(
+        steps in steps(),
+        torn_bytes in 0usize..700,
+    ) {
+        let disk = SimulatedDisk::default();
+        let (states, durable) = run(&disk, &steps);
+        let disk = disk.after_power_cut(torn_bytes);
+        let store = open(&disk, 2).unwrap();
+        let found = values(&store);
+        prop_assert!(states[durable..].contains(&found), "{found:?}");
+        // It can be written and opened again.
+        put(&store, 3, 77, false).unwrap();
+        drop(store);
+        prop_assert_eq!(values(&open(&disk, 2).unwrap())[3], Some(77));
+    }
+
+    #[test]
+    fn a_failing_disk_never_loses_what_was_acknowledged(steps in steps(), changes in 1u64..60) {
+        let disk = SimulatedDisk::default();
+        let store = open(&disk, 1).unwrap();
+        create(&store);
+        disk.fail_after(changes);
+        let mut acknowledged = vec![None; 16];
+        // A refused write may be there or not.
+        let mut possible: Vec<Vec<u8>> = vec![Vec::new(); 16];
+        for step in &steps {
+            match step {
+                Step::Put { row, value, synced } => {
+                    let row_at = usize::from(*row);
+                    match put(&store, *row, *value, *synced) {
+                        Ok(()) => {
+                            acknowledged[row_at] = Some(*value);
+                            possible[row_at].clear();
+                        }
+                        Err(_) => possible[row_at].push(*value),
+                    }
+                }
+                Step::Flush | Step::Reopen => {
+                    let _ = store.table(&name()).unwrap().flush();
+                }
+                Step::Compact => {
+                    let _ = store.table(&name()).unwrap().compact();
+                }
+            }
+        }
+        std::mem::forget(store);
+        let found = values(&open(&disk.after_kill(), 1).unwrap());
+        for row in 0..16 {
+            let refused = found[row].is_some_and(|value| possible[row].contains(&value));
+            prop_assert!(found[row] == acknowledged[row] || refused, "row {row}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn damage_below_what_was_synced_is_refused_even_after_a_restart() {
+    let disk = SimulatedDisk::default();
+    let store = open(&disk, 1).unwrap();
+    create(&store);
+    put(&store, 1, 1, true).unwrap();
+    put(&store, 2, 2, true).unwrap();
+    std::mem::forget(store);
+    let disk = disk.after_power_cut(0);
+    disk.corrupt("wal/0000000001.wal", 52 + 40, 1);
+    let error = open(&disk, 2).map(|_| ()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corruption, "{error}");
+}
+
+#[test]
+fn a_corrupt_block_fails_its_read_and_leaves_the_others() {
+    let disk = SimulatedDisk::default();
+    let store = open(&disk, 1).unwrap();
+    create(&store);
+    for row in 0..16 {
+        put(&store, row, row, false).unwrap();
+    }
+    let table = store.table(&name()).unwrap();
+    table.flush().unwrap();
+    put(&store, 3, 99, false).unwrap();
+    let file = disk_files(&disk).remove(0);
+    disk.corrupt(&file, 60, 0x10);
+    let error = table.get(&Get::new("5").unwrap()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corruption);
+    assert!(error.message().contains(&file), "{error}");
+    assert!(table.scan(Scan::all().family("f")).is_err());
+    // The other family's file is whole, and writes go on.
+    let row = table.get(&Get::new("5").unwrap().family("g")).unwrap();
+    assert_eq!(row.value("g", "q").as_deref(), Some(&[5][..]));
+    put(&store, 4, 4, false).unwrap();
+    // A compaction does not drop what it could not read.
+    table.flush().unwrap();
+    assert!(table.compact().is_err());
+    disk.corrupt(&file, 60, 0x10);
+    assert_eq!(values(&store)[5], Some(5));
+}
+
+fn disk_files(disk: &SimulatedDisk) -> Vec<String> {
+    use crate::Disk;
+    let names = disk.list("files").unwrap();
+    names.into_iter().map(|name| format!("files/{name}")).collect()
+}

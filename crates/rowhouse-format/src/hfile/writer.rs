@@ -111,6 +111,12 @@ pub struct Writer<W: Write> {
     seen: Seen,
 }
 
+/// How a cell compares with the next one.
+struct Order {
+    row: Ordering,
+    key: Ordering,
+}
+
 /// Where bytes go, and what their way there needs.
 struct Out<W> {
     inner: W,
@@ -194,33 +200,9 @@ impl<W: Write> Writer<W> {
     /// for what `W` says.
     pub fn append(&mut self, cell: &CellRef<'_>) -> Result<()> {
         let kind = check(cell, self.layout)?;
-        let mut new_row = true;
-        if self.seen.cells > 0 {
-            let last = view_key(&self.last_key);
-            let rows = last.row.cmp(cell.key.row);
-            let order = rows.then_with(|| compare_columns(&last, &cell.key));
-            let ordered = match order {
-                Ordering::Less => true,
-                Ordering::Equal => self.last_sequence >= cell.sequence,
-                Ordering::Greater => false,
-            };
-            if !ordered {
-                return Err(self.out_of_order(cell));
-            }
-            new_row = rows != Ordering::Equal;
-            // Equal keys stay together, so that a seek meets the newest first.
-            if order == Ordering::Less && self.block.len() >= self.options.block_len as usize {
-                self.finish_block()?;
-            }
-        }
-        if self.block.is_empty() {
-            self.block_key.clear();
-            if self.seen.cells == 0 {
-                write_key(&mut self.block_key, &cell.key);
-            } else {
-                write_midpoint(&mut self.block_key, &view_key(&self.last_key), &cell.key);
-            }
-        }
+        let order = self.order(cell)?;
+        let new_row = order.row != Ordering::Equal;
+        // As in HBase the blooms learn of a row before the block in front of it is closed.
         if new_row {
             self.seen.rows += 1;
             if let Some(bloom) = &mut self.row_bloom {
@@ -230,12 +212,41 @@ impl<W: Write> Writer<W> {
         if matches!(kind, CellKind::DeleteFamily | CellKind::DeleteFamilyVersion) {
             self.delete_family_bloom.push(cell.key.row);
         }
+        // Equal keys stay together, so that a seek meets the newest first.
+        let full = self.block.len() >= self.options.block_len as usize;
+        if full && order.key != Ordering::Equal && !self.block.is_empty() {
+            self.finish_block()?;
+        }
+        if self.block.is_empty() {
+            self.block_key.clear();
+            if self.seen.cells == 0 {
+                write_key(&mut self.block_key, &cell.key);
+            } else {
+                write_midpoint(&mut self.block_key, &view_key(&self.last_key), &cell.key);
+            }
+        }
         let len = self.block.push(cell, new_row);
         self.last_key.clear();
         write_key(&mut self.last_key, &cell.key);
         self.last_sequence = cell.sequence;
         self.seen.note(cell, kind, len, &self.last_key);
         Ok(())
+    }
+
+    /// How the last cell compares with the next one, which must not be before it.
+    fn order(&self, next: &CellRef<'_>) -> Result<Order> {
+        if self.seen.cells == 0 {
+            return Ok(Order { row: Ordering::Less, key: Ordering::Less });
+        }
+        let last = view_key(&self.last_key);
+        let row = last.row.cmp(next.key.row);
+        let key = row.then_with(|| compare_columns(&last, &next.key));
+        let ordered = match key {
+            Ordering::Less => true,
+            Ordering::Equal => self.last_sequence >= next.sequence,
+            Ordering::Greater => false,
+        };
+        if ordered { Ok(Order { row, key }) } else { Err(self.out_of_order(next)) }
     }
 
     #[cold]
@@ -271,7 +282,7 @@ impl<W: Write> Writer<W> {
             self.index.leaf_written(first_key, handle);
         }
         for bloom in self.row_bloom.iter_mut().chain([&mut self.delete_family_bloom]) {
-            if closing {
+            if closing || bloom.chunk_is_full() {
                 bloom.finish_chunk();
             }
             while let Some(bits) = bloom.ready() {

@@ -75,7 +75,7 @@ fn row_indexes_tags_and_levels_are_read() {
 /// The same cells and options give the same bytes, all of them.
 #[test]
 fn apaches_files_are_written_byte_for_byte() {
-    let plain = WriterOptions {
+    let plain = || WriterOptions {
         block_len: 1024,
         encoding: DataBlockEncoding::None,
         created_millis: 1_700_000_000_000,
@@ -86,9 +86,9 @@ fn apaches_files_are_written_byte_for_byte() {
         with_tags: true,
         bloom_block_len: 1024,
         index_block_len: 400,
-        ..plain.clone()
+        ..plain()
     };
-    for ((bytes, lines), options) in [(NONE, plain), (ROW_INDEX, row_index)] {
+    for ((bytes, lines), options) in [(NONE, plain()), (ROW_INDEX, row_index)] {
         let mut writer = Writer::new(Vec::new(), options);
         for cell in lines.lines().map(parse) {
             writer.append(&cell.view()).unwrap();

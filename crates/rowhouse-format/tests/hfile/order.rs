@@ -74,7 +74,7 @@ fn equal_keys_stay_in_one_block() {
         many.chain([cell("b", "q", 5, CellKind::Put, "value").with_sequence(1)]).collect();
     let options = WriterOptions { block_len: 1024, ..WriterOptions::default() };
     let (summary, bytes) = write(&cells, &options);
-    assert_eq!((summary.rows, summary.sequences.clone()), (2, 0..=1_999));
+    assert_eq!((summary.rows, summary.sequences), (2, 0..=1_999));
     let file = File::open(bytes).unwrap();
     assert_eq!(file.blocks(), 2);
     assert_eq!(file.scan().unwrap(), cells.iter().map(plain).collect::<Vec<_>>());

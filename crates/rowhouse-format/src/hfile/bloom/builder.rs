@@ -67,7 +67,7 @@ impl BloomBuilder {
         if self.keys > 0 && self.last_row == row {
             return;
         }
-        if self.current.as_ref().is_some_and(|chunk| chunk.keys >= self.chunk_keys_max) {
+        if self.chunk_is_full() {
             self.finish_chunk();
         }
         let chunk = self.current.get_or_insert_with(|| Chunk {
@@ -84,7 +84,12 @@ impl BloomBuilder {
         self.last_row.extend_from_slice(row);
     }
 
-    /// Closes the last chunk.
+    /// Whether the open chunk takes no more rows.
+    pub(in crate::hfile) fn chunk_is_full(&self) -> bool {
+        self.current.as_ref().is_some_and(|chunk| chunk.keys >= self.chunk_keys_max)
+    }
+
+    /// Closes the open chunk.
     pub(in crate::hfile) fn finish_chunk(&mut self) {
         let Some(mut chunk) = self.current.take() else { return };
         let (mut len, mut keys_max) = (self.chunk_len, self.chunk_keys_max);

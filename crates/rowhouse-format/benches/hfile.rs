@@ -1,0 +1,192 @@
+//! What HFiles cost, in CPU time per cell or operation: `cargo bench -p rowhouse-format --bench hfile`.
+//!
+//! Two million cells of 100 bytes, ten columns a row. Reads find their blocks parsed, as a store's
+//! cache holds them. Three rounds; the median counts.
+
+#![expect(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
+#![expect(clippy::disallowed_methods, reason = "a bench measures time")]
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use rowhouse_format::hfile::{
+    BlockHandle, Closing, Cursor, DataBlock, FileMeta, Trailer, Writer, WriterOptions,
+};
+use rowhouse_model::{Bytes, Cell, CellKind, DataBlockEncoding, Key, Timestamp};
+
+const ROWS: u64 = 200_000;
+const COLUMNS: u64 = 10;
+const GETS: u64 = 300_000;
+
+fn main() {
+    let cells: Vec<Cell> = (0..ROWS * COLUMNS)
+        .map(|at| {
+            let row = format!("user{:012}", at / COLUMNS * 7);
+            let column = format!("field{}", at % COLUMNS);
+            let timestamp = Timestamp::from_millis(1_700_000_000_000 + at as i64).unwrap();
+            let cell = Cell::new(row, "d", column, timestamp, CellKind::Put, [7; 50]).unwrap();
+            cell.with_sequence(at)
+        })
+        .collect();
+    for encoding in [DataBlockEncoding::RowIndexV1, DataBlockEncoding::None] {
+        for block_len in [16 * 1024, 64 * 1024] {
+            run(&cells, encoding, block_len);
+        }
+    }
+}
+
+fn run(cells: &[Cell], encoding: DataBlockEncoding, block_len: u32) {
+    println!("{encoding:?}, blocks of {} KiB", block_len / 1024);
+    let count = cells.len() as f64;
+    let mut file = Vec::new();
+    report("write, a cell", count, || {
+        let options = WriterOptions { block_len, encoding, ..WriterOptions::default() };
+        let mut writer = Writer::new(Vec::with_capacity(400 << 20), options);
+        for cell in cells {
+            writer.append(&cell.view()).unwrap();
+        }
+        (_, file) = writer.finish(&Closing::default()).unwrap();
+    });
+    let file = Bytes::from(std::mem::take(&mut file));
+    let trailer = Trailer::parse(&file, file.len() as u64).unwrap();
+    let section = trailer.load_on_open();
+    let section = file.slice(section.start as usize..section.end as usize);
+    let meta = FileMeta::parse(trailer, section).unwrap();
+    println!("  bytes of file per byte of cells {:>8.3}", file.len() as f64 / bytes_of(cells));
+    let parse = |handle: &BlockHandle| {
+        let range = handle.range();
+        let bytes = file.slice(range.start as usize..range.end as usize);
+        Arc::new(meta.data_block(handle, bytes).unwrap())
+    };
+    let handles = handles(&meta, &file);
+    report("verify and parse, a block", handles.len() as f64, || {
+        for handle in &handles {
+            black_box(parse(handle));
+        }
+    });
+    let blocks: Vec<Arc<DataBlock>> = handles.iter().map(parse).collect();
+    let keys: Vec<u64> = handles.iter().map(|handle| handle.offset).collect();
+    report("full scan, a cell", count, || {
+        let mut total = 0;
+        for block in &blocks {
+            let mut cursor = block.first().unwrap();
+            while let Some(cell) = cursor.cell() {
+                total += cell.key.row.len() + cell.value.len() + cell.sequence as usize;
+                cursor.advance().unwrap();
+            }
+        }
+        black_box(total);
+    });
+    report("full scan as cells that share bytes, a cell", count, || {
+        for block in &blocks {
+            let mut cursor = block.first().unwrap();
+            while let Some(cell) = cursor.to_cell() {
+                black_box(cell);
+                cursor.advance().unwrap();
+            }
+        }
+    });
+    let leaves = leaves(&meta, &file);
+    let find = |key: &Key<'_>| {
+        let mut handle = meta.index().locate(key).unwrap();
+        if handle.is_index() {
+            let leaf = leaves.iter().find(|(offset, _)| *offset == handle.offset).unwrap();
+            handle = leaf.1.locate(key).unwrap();
+        }
+        &blocks[keys.binary_search(&handle.offset).unwrap()]
+    };
+    let rows: Vec<Vec<u8>> =
+        (0..GETS).map(|at| format!("user{:012}", mix(at) % ROWS * 7).into()).collect();
+    report("get of a row: index, seek, ten cells", GETS as f64, || {
+        for row in &rows {
+            let mut cursor = find(&Key::row_start(row)).seek(&Key::row_start(row)).unwrap();
+            black_box(read_row(&mut cursor, row));
+        }
+    });
+    report("get of a column: index, seek, one cell", GETS as f64, || {
+        for row in &rows {
+            let key = Key::column_start(row, b"d", b"field5");
+            let cursor = find(&key).seek(&key).unwrap();
+            black_box(cursor.cell().map(|cell| cell.value.len()));
+        }
+    });
+    let bloom = meta.bloom().unwrap();
+    let chunks: Vec<_> = bloom
+        .chunks()
+        .map(|handle| {
+            let range = handle.range();
+            let bytes = file.slice(range.start as usize..range.end as usize);
+            (handle, meta.bloom_chunk(&handle, bytes).unwrap())
+        })
+        .collect();
+    let missing: Vec<Vec<u8>> = rows.iter().map(|row| [&row[..], b"x"].concat()).collect();
+    let mut passed = 0;
+    report("missing row, bloom", GETS as f64, || {
+        passed = missing
+            .iter()
+            .filter(|row| {
+                let Some(wanted) = bloom.chunk_for(row) else { return false };
+                let chunk = chunks.iter().find(|(handle, _)| *handle == wanted).unwrap();
+                bloom.chunk_contains(&chunk.1, row)
+            })
+            .count();
+    });
+    println!("  let through by the bloom {:>14.2} %", passed as f64 * 100.0 / GETS as f64);
+}
+
+fn read_row(cursor: &mut Cursor, row: &[u8]) -> usize {
+    let mut len = 0;
+    while let Some(cell) = cursor.cell().filter(|cell| cell.key.row == row) {
+        len += cell.value.len();
+        cursor.advance().unwrap();
+    }
+    len
+}
+
+fn bytes_of(cells: &[Cell]) -> f64 {
+    cells.iter().map(|cell| cell.as_key_value().len()).sum::<usize>() as f64
+}
+
+fn leaves(meta: &FileMeta, file: &Bytes) -> Vec<(u64, rowhouse_format::hfile::Index)> {
+    let index = meta.index();
+    let handles = (0..index.len()).filter_map(|at| index.handle(at));
+    let parse = |handle: BlockHandle| {
+        let range = handle.range();
+        let bytes = file.slice(range.start as usize..range.end as usize);
+        (handle.offset, meta.index_block(&handle, bytes).unwrap())
+    };
+    handles.filter(BlockHandle::is_index).map(parse).collect()
+}
+
+fn handles(meta: &FileMeta, file: &Bytes) -> Vec<BlockHandle> {
+    let all = |index: &rowhouse_format::hfile::Index| {
+        (0..index.len()).filter_map(|at| index.handle(at)).collect::<Vec<_>>()
+    };
+    if meta.index().level() == 1 {
+        return all(meta.index());
+    }
+    leaves(meta, file).iter().flat_map(|(_, leaf)| all(leaf)).collect()
+}
+
+/// Numbers all over the place, the same ones every time.
+fn mix(number: u64) -> u64 {
+    let number = (number ^ number >> 31).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (number ^ number >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 8
+}
+
+/// Runs `work` three times and prints the median of its CPU time per operation.
+fn report(what: &str, operations: f64, mut work: impl FnMut()) {
+    let mut micros = [0.0; 3].map(|_: f64| {
+        let start = cpu_nanos();
+        work();
+        (cpu_nanos() - start) as f64 / 1_000.0 / operations
+    });
+    micros.sort_by(f64::total_cmp);
+    println!("  {what:<46} {:>9.4} µs", micros[1]);
+}
+
+/// CPU time of this thread so far: wall-clock time on a shared machine says little.
+fn cpu_nanos() -> u64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    text.split(' ').next().and_then(|nanos| nanos.parse().ok()).unwrap()
+}

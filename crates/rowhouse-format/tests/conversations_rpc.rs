@@ -12,6 +12,7 @@ use rowhouse_format::convert::multi::{MultiAnswer, MultiCall};
 use rowhouse_format::convert::mutate::MutateCall;
 use rowhouse_format::convert::scan::{ScanAnswer, ScanCall};
 use rowhouse_format::convert::{CellsIn, get, mutate, region, result};
+use rowhouse_format::exception::Exception;
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{
     CellBlock, CellCodec, CellReader, FrameDecoder, Method, Request, Response, ServerConnection,
@@ -92,6 +93,19 @@ fn check_envelope<H: Message + Default>(mut frame: Bytes) -> Bytes {
     frame
 }
 
+/// An exception is known by its class, and ours is the same but for the frames of the stack.
+fn check_exception(mut frame: Bytes, exception: &Exception) {
+    let header = proto::ResponseHeader::decode_length_delimited(&mut frame).unwrap();
+    let recorded = header.exception.unwrap();
+    let error = exception.clone().into_error();
+    assert_eq!(error.message(), exception.message, "unknown class");
+    let ours = Exception::from(&error).to_response();
+    assert_eq!(ours.exception_class_name, recorded.exception_class_name);
+    assert_eq!(ours.do_not_retry, recorded.do_not_retry);
+    let (ours, recorded) = (ours.stack_trace.unwrap(), recorded.stack_trace.unwrap());
+    assert_eq!(recorded.lines().next(), ours.lines().next());
+}
+
 /// The cells of a block are written as they were read.
 fn check_block(cells: CellReader, frame: &Bytes) {
     let mut block = CellBlock::new(CellCodec::KeyValue);
@@ -126,12 +140,12 @@ impl Replay {
     fn take_responses(&mut self) {
         while let Some(frame) = FrameDecoder::default().next(&mut self.responses).unwrap() {
             let rest = check_envelope::<proto::ResponseHeader>(frame.clone());
-            let response = Response::decode(frame).unwrap();
+            let response = Response::decode(frame.clone()).unwrap();
             let body = match response.outcome {
                 Ok(body) => body,
                 Err(exception) => {
                     assert!(rest.is_empty());
-                    assert!(!exception.class.is_empty() && !exception.message.contains("\tat "));
+                    check_exception(frame, &exception);
                     self.calls.remove(&response.call_id).unwrap();
                     continue;
                 }

@@ -32,10 +32,10 @@ impl ConnectionHead {
             Exception::fatal("FatalConnectionException", format!("connection header: {error}"))
         })?;
         let Some(service) = header.service_name else {
-            return Err(Exception::fatal("EmptyServiceNameException", String::new()));
+            return Err(unknown_service("EmptyServiceNameException"));
         };
         let Some(service) = Service::from_name(&service) else {
-            return Err(Exception::fatal("UnknownServiceException", service));
+            return Err(unknown_service(&format!("UnknownServiceException: {service}")));
         };
         let codec = match header.cell_block_codec_class.as_deref() {
             None | Some("") => None,
@@ -78,6 +78,12 @@ impl ConnectionHead {
     }
 }
 
+/// Apache has exceptions of its own for these, on the server's class path alone; there it closes the
+/// connection without telling anyone. Clients understand their parent.
+fn unknown_service(message: &str) -> Exception {
+    Exception::fatal("FatalConnectionException", message.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,9 +105,9 @@ mod tests {
         assert!(ConnectionHead::decode(header().encode_to_vec().into()).is_ok());
         let ipc = "org.apache.hadoop.hbase.ipc.";
         let unknown = proto::ConnectionHeader { service_name: Some("X".into()), ..header() };
-        assert_eq!(refusal(&unknown), format!("{ipc}UnknownServiceException"));
+        assert_eq!(refusal(&unknown), format!("{ipc}FatalConnectionException"));
         let none = proto::ConnectionHeader { service_name: None, ..header() };
-        assert_eq!(refusal(&none), format!("{ipc}EmptyServiceNameException"));
+        assert_eq!(refusal(&none), format!("{ipc}FatalConnectionException"));
         let codec =
             proto::ConnectionHeader { cell_block_codec_class: Some("X".into()), ..header() };
         assert_eq!(refusal(&codec), format!("{ipc}UnsupportedCellCodecException"));

@@ -13,6 +13,7 @@ mod header;
 mod preamble;
 mod request;
 mod response;
+mod shape;
 mod wire;
 
 pub use call::{Call, Method, Service, Side};

@@ -5,10 +5,12 @@ use prost::Message;
 use rowhouse_model::{Cell, Error, Result};
 
 use super::wire::{decode_message, delimited_len, malformed, take_delimited};
-use super::{Call, CellCodec, CellReader, Method, Service};
+use super::{Call, CellCodec, CellReader, Method, Service, shape};
 use crate::proto;
 
 /// A request as it came in: the envelope read, the message not yet.
+///
+/// Passed over in its header: the tracing context, and attributes, which are notes for extensions.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The client's number for it; the answer carries the same.
@@ -38,7 +40,8 @@ impl Request {
     /// Reads a frame on a connection to `service`. Everything shares the frame's bytes.
     ///
     /// # Errors
-    /// A malformed envelope, or a method that `service` does not have.
+    /// A malformed envelope, a method that `service` does not have, or a message of more parts than
+    /// can be taken apart.
     pub fn decode(mut frame: Bytes, service: Service) -> Result<Self, Refusal> {
         let header: proto::RequestHeader = take_delimited(&mut frame)
             .and_then(decode_message)
@@ -62,6 +65,7 @@ impl Request {
             Error::unsupported(format!("unknown method: service={}, method={name}", service.name()))
         })?;
         let message = take_delimited(&mut frame)?;
+        shape::check(method, &message)?;
         let block_len = header.cell_block_meta.and_then(|meta| meta.length).unwrap_or(0) as usize;
         if block_len > frame.len() {
             return Err(malformed(format!(

@@ -47,6 +47,21 @@ impl Increment {
         Ok(self)
     }
 
+    /// Adds amounts of many columns; a column can be named once. Unlike [`Increment::add`] for each,
+    /// it costs no more than sorting them.
+    pub fn add_all(
+        mut self,
+        amounts: impl IntoIterator<Item = (Bytes, Bytes, i64)>,
+    ) -> Result<Self> {
+        self.amounts.extend(amounts);
+        let mut columns: Vec<_> = self.amounts.iter().map(|(f, q, _)| (f, q)).collect();
+        columns.sort_unstable();
+        if columns.windows(2).any(|pair| pair[0] == pair[1]) {
+            return Err(Error::invalid("an increment names a column once"));
+        }
+        Ok(self)
+    }
+
     /// The row it changes.
     pub fn row(&self) -> &Bytes {
         &self.row

@@ -222,22 +222,30 @@ fn increment(
     let mut increment = Increment::new(row.clone())?;
     increment.time_range = time_range_from_proto(mutation.time_range)?;
     increment.return_results = attributes::returns_results(&mutation.attribute);
-    if let Some(cells) = cells {
-        return cells.into_iter().try_fold(increment, |increment, cell| {
-            if cell.row() != row {
-                return Err(Error::invalid("the row of a cell is not that of its increment"));
-            }
-            let bytes = cell.as_key_value();
-            let key = cell.key();
-            let (family, qualifier) = (bytes.slice_ref(key.family), bytes.slice_ref(key.qualifier));
-            increment.add(family, qualifier, amount(cell.value())?)
-        });
+    let amounts: Vec<_> = match cells {
+        Some(cells) => {
+            cells.iter().map(|cell| amount_of_cell(&row, cell)).collect::<Result<_>>()?
+        }
+        None => mutation
+            .column_value
+            .into_iter()
+            .flat_map(qualifiers)
+            .map(|(family, column)| {
+                let amount = amount(&value(&column)?)?;
+                Ok((family, column.qualifier.unwrap_or_default(), amount))
+            })
+            .collect::<Result<_>>()?,
+    };
+    increment.add_all(amounts)
+}
+
+fn amount_of_cell(row: &[u8], cell: &Cell) -> Result<(Bytes, Bytes, i64)> {
+    if cell.row() != row {
+        return Err(Error::invalid("the row of a cell is not that of its increment"));
     }
-    let mut columns = mutation.column_value.into_iter().flat_map(qualifiers);
-    columns.try_fold(increment, |increment, (family, column)| {
-        let amount = amount(&value(&column)?)?;
-        increment.add(family, column.qualifier.unwrap_or_default(), amount)
-    })
+    let (bytes, key) = (cell.as_key_value(), cell.key());
+    let column = (bytes.slice_ref(key.family), bytes.slice_ref(key.qualifier));
+    Ok((column.0, column.1, amount(cell.value())?))
 }
 
 /// What an increment adds, in the words that HBase finds for what is no amount.

@@ -53,7 +53,7 @@ pub(crate) fn recover(
         };
         // Something is wrong at `end.offset`. Who could have done that?
         let killed = end.interrupted && later.is_empty();
-        let power_cut = reader.written_before_restart(boot_id)
+        let power_cut = reader.written_before_restart(boot_id)?
             && end.offset >= end.synced
             && !reader.is_synced_behind(end.offset)?
             && !any_synced(disk, later)?;
@@ -202,10 +202,15 @@ impl Reader {
     }
 
     /// Whether the machine has been restarted since. Not when either boot is unknown; a header
-    /// that cannot be read is taken to be as old as what was lost.
-    fn written_before_restart(&self, boot_id: [u8; 16]) -> bool {
+    /// that never reached the disk was written before a power cut.
+    fn written_before_restart(&mut self, boot_id: [u8; 16]) -> Result<bool> {
         let unknown = [0; 16];
-        boot_id != unknown && self.boot_id.is_none_or(|then| then != boot_id && then != unknown)
+        Ok(boot_id != unknown
+            && match self.boot_id {
+                Some(then) => then != boot_id && then != unknown,
+                None if self.len < HEADER_LEN as u64 => true,
+                None => self.read(0, HEADER_LEN)?.iter().all(|&byte| byte == 0),
+            })
     }
 
     fn record(&mut self, offset: u64) -> Result<Found> {

@@ -19,8 +19,8 @@ use crate::table::Table;
 ///
 /// # Errors
 /// `InvalidRequest` for what is none of these; `InUse` when another process has the directory,
-/// naming it; `Corruption`; `Unsupported` for a directory of a newer version, and for clusters in a
-/// build without their client.
+/// naming it; `Corruption`; `Unsupported` for a directory of a newer version; `Connection` and
+/// `Timeout` for a cluster that does not answer.
 pub async fn open(url: impl AsRef<str>) -> Result<Database> {
     let backend = Backend::open(Location::parse(url.as_ref())?).await?;
     Ok(Database { backend: Arc::new(backend) })

@@ -1,8 +1,9 @@
 //! The rows of a scan.
 
+use rowhouse_client::Scanner;
 use rowhouse_model::{Result, Row};
 
-use crate::backend::{ClusterRows, EmbeddedRows};
+use crate::backend::EmbeddedRows;
 
 /// The rows of a scan, in key order, read as they are asked for.
 ///
@@ -14,7 +15,7 @@ pub struct Rows {
 /// Where they come from.
 pub(crate) enum Source {
     Embedded(EmbeddedRows),
-    Cluster(ClusterRows),
+    Cluster(Scanner),
 }
 
 impl Rows {

@@ -1,5 +1,7 @@
 //! Ten thousand posts over 2022, and the posts of a month: nothing lost at either end.
 
+#![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
+
 use rowhouse::{
     Database, FamilyDescriptor, Get, KEY_ATTRIBUTE, Mutation, Put, Result, Table, TableSpec, Time,
     Timestamp,

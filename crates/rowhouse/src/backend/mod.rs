@@ -14,7 +14,6 @@ use crate::rows::{Rows, Source};
 use cluster::Cluster;
 use embedded::Embedded;
 
-pub(crate) use cluster::ClusterRows;
 pub(crate) use embedded::EmbeddedRows;
 
 /// The one or the other.
@@ -39,10 +38,7 @@ impl Backend {
     pub(crate) async fn open(location: Location) -> Result<Self> {
         Ok(match location {
             Location::Directory(path) => Self::Embedded(Embedded::open(&path).await?),
-            Location::Servers(servers) => Self::Cluster(Cluster::connect(servers).await?),
-            Location::ZooKeeper { servers, znode } => {
-                Self::Cluster(Cluster::discover(servers, znode).await?)
-            }
+            Location::Cluster(target) => Self::Cluster(Cluster::connect(&target).await?),
         })
     }
 
@@ -121,7 +117,7 @@ impl Backend {
     pub(crate) async fn scan(&self, table: &TableName, scan: Scan) -> Result<Rows> {
         Ok(Rows::new(match self {
             Self::Embedded(inner) => Source::Embedded(inner.scan(table, scan).await?),
-            Self::Cluster(inner) => Source::Cluster(inner.scan(table, scan).await?),
+            Self::Cluster(inner) => Source::Cluster(inner.scan(table, scan)),
         }))
     }
 

@@ -73,10 +73,16 @@ fn say_names<W: Write>(session: &mut Session<W>, heading: &str, names: &[String]
 }
 
 /// A pattern that a whole name must match, as Java's `matches`.
-fn pattern(text: Option<String>) -> Result<regex_lite::Regex> {
+fn pattern(text: Option<String>) -> Result<regex::Regex> {
     let text = text.unwrap_or(".*".into());
-    match regex_lite::Regex::new(&format!("^(?:{text})$")) {
+    match regex::Regex::new(&format!("^(?:{text})$")) {
         Ok(pattern) => Ok(pattern),
-        Err(error) => said(format!("not a regular expression: {error}: {text}")),
+        Err(error) => {
+            let error = error.to_string();
+            // The lines before show the expression as it was completed above.
+            let why = error.lines().last().unwrap_or_default();
+            let why = why.strip_prefix("error: ").unwrap_or(why);
+            said(format!("not a regular expression: {why}: {text}"))
+        }
     }
 }

@@ -8,7 +8,7 @@ mod scans;
 mod tables;
 
 use expect_test::Expect;
-use regex_lite::Regex;
+use regex::Regex;
 
 use super::{Outcome, Reader, Session, Step};
 

@@ -208,7 +208,7 @@ list '('",
             => ["post"]
             > list '('
 
-            ERROR: not a regular expression: found open group without closing ')': (
+            ERROR: not a regular expression: unclosed group: (
 
             For usage try 'help "list"'
 

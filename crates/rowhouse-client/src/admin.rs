@@ -8,6 +8,7 @@ use rowhouse_format::proto;
 use rowhouse_format::rpc::Call;
 use rowhouse_model::{
     Bytes, Error, ErrorKind, Namespace, Result, ServerName, TableDescriptor, TableName, TableState,
+    escape,
 };
 use tokio::time::{Instant, sleep};
 
@@ -49,16 +50,17 @@ pub struct ClusterStatus {
 }
 
 impl Admin {
-    /// Creates a table, split at `splits` (the start keys of all regions but the first), and waits
-    /// until it takes reads and writes.
+    /// Creates a table, split at `splits` (the start keys of all regions but the first, in any
+    /// order), and waits until it takes reads and writes.
     ///
     /// # Errors
-    /// `TableExists`, `NamespaceNotFound`, `InvalidRequest`.
+    /// `TableExists`, `NamespaceNotFound`; `InvalidRequest` for a table without families, and for
+    /// a split key that is empty or named twice.
     pub async fn create_table(&self, table: &TableDescriptor, splits: &[Bytes]) -> Result<()> {
         let (nonce_group, nonce) = self.nonce();
         let message = proto::CreateTableRequest {
             table_schema: table::to_proto(table),
-            split_keys: splits.to_vec(),
+            split_keys: sorted(splits)?,
             nonce_group,
             nonce,
         };
@@ -336,6 +338,21 @@ impl Admin {
     }
 }
 
+/// Split keys in order; servers take them as they come, and would make regions that overlap.
+fn sorted(splits: &[Bytes]) -> Result<Vec<Bytes>> {
+    let mut splits = splits.to_vec();
+    splits.sort();
+    if splits.first().is_some_and(Bytes::is_empty) {
+        return Err(Error::invalid("a split key must not be empty"));
+    }
+    match splits.windows(2).find(|pair| pair[0] == pair[1]) {
+        None => Ok(splits),
+        Some(pair) => {
+            Err(Error::invalid(format!("split keys must differ: twice={}", escape(&pair[0]))))
+        }
+    }
+}
+
 fn not_found(table: &TableName) -> Error {
     Error::new(ErrorKind::TableNotFound, table.to_string())
 }
@@ -344,4 +361,20 @@ fn table_names(tables: Vec<proto::TableName>) -> Result<Vec<TableName>> {
     let mut tables = tables.into_iter().map(names::table_from_proto).collect::<Result<Vec<_>>>()?;
     tables.sort();
     Ok(tables)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn split_keys_are_sorted_and_checked() {
+        let splits = |keys: &[&'static str]| {
+            sorted(&keys.iter().map(|key| Bytes::from(*key)).collect::<Vec<_>>())
+        };
+        assert_eq!(splits(&["b", "a", "ab"]).unwrap(), ["a", "ab", "b"]);
+        assert!(splits(&[]).unwrap().is_empty());
+        assert!(splits(&["b", ""]).is_err());
+        assert!(splits(&["b", "a", "b"]).unwrap_err().message().ends_with("twice=b"));
+    }
 }

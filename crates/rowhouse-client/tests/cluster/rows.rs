@@ -1,0 +1,108 @@
+//! One row at a time.
+
+use rowhouse_model::{Delete, Get, Increment, Put, Timestamp};
+
+use crate::{create, drop_table, on_cluster};
+
+/// A row with a comma, a zero and a byte that is no text.
+const ROW: &[u8] = b"r,\0\xff";
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis).unwrap()
+}
+
+#[test]
+fn cells_are_put_read_and_deleted() {
+    on_cluster(|client| async move {
+        let table = create(&client, "rows", &[]).await;
+        let get = || Get::new(ROW).unwrap();
+        assert!(table.get(&get()).await.unwrap().is_empty());
+        assert!(!table.exists(&get()).await.unwrap());
+
+        let put = Put::new(ROW).unwrap();
+        let put = put.add_at("cf", "b", at(5), "five").unwrap();
+        let put = put.add_at("cf", "a", at(6), "六").unwrap();
+        table.mutate(put).await.unwrap();
+        let put = Put::new(ROW).unwrap().add_at("cf", "b", at(7), "seven").unwrap();
+        table.mutate(put).await.unwrap();
+
+        let row = table.get(&get()).await.unwrap();
+        assert_eq!(row.cells().len(), 2);
+        assert_eq!(row.value("cf", "a").as_deref(), Some("六".as_bytes()));
+        assert_eq!(row.value("cf", "b").as_deref(), Some(&b"seven"[..]));
+        let versions = table.get(&get().column("cf", "b").versions(3)).await.unwrap();
+        let stamps: Vec<_> = versions.cells().iter().map(|cell| cell.timestamp()).collect();
+        assert_eq!(stamps, [at(7), at(5)]);
+        assert!(table.exists(&get().column("cf", "a")).await.unwrap());
+        assert!(!table.exists(&get().column("cf", "c")).await.unwrap());
+
+        let newest = Delete::new(ROW).unwrap();
+        let newest = newest.version("cf", "b", Timestamp::LATEST).unwrap();
+        table.mutate(newest).await.unwrap();
+        let row = table.get(&get()).await.unwrap();
+        assert_eq!(row.value("cf", "b").as_deref(), Some(&b"five"[..]));
+        let column = Delete::new(ROW).unwrap().column("cf", "b", Timestamp::LATEST).unwrap();
+        table.mutate(column).await.unwrap();
+        assert_eq!(table.get(&get()).await.unwrap().cells().len(), 1);
+        table.mutate(Delete::new(ROW).unwrap()).await.unwrap();
+        assert!(table.get(&get()).await.unwrap().is_empty());
+        drop_table(&client, &table).await;
+    });
+}
+
+#[test]
+fn counters_count() {
+    on_cluster(|client| async move {
+        let table = create(&client, "counters", &[]).await;
+        let increment = |by| Increment::new("r").unwrap().add("cf", "n", by).unwrap();
+        for (by, expected) in [(1, 1), (41, 42), (-50, -8)] {
+            let outcome = table.mutate(increment(by)).await.unwrap();
+            assert_eq!(outcome.row.counter("cf", "n").unwrap(), Some(expected));
+        }
+        let mut silent = increment(8);
+        silent.return_results = false;
+        assert!(table.mutate(silent).await.unwrap().row.is_empty());
+        let two = increment(1).add("cf", "m", 7).unwrap();
+        let outcome = table.mutate(two).await.unwrap();
+        assert_eq!(outcome.row.counter("cf", "n").unwrap(), Some(1));
+        assert_eq!(outcome.row.counter("cf", "m").unwrap(), Some(7));
+        drop_table(&client, &table).await;
+    });
+}
+
+#[test]
+fn many_tasks_share_one_connection() {
+    on_cluster(|client| async move {
+        let table = create(&client, "tasks", &[b"5"]).await;
+        let tasks = (0..200).map(|at| {
+            let table = table.clone();
+            tokio::spawn(async move {
+                let row = format!("{:03}", at * 5 % 1000);
+                let put = Put::new(row.clone()).unwrap().add("cf", "q", &row).unwrap();
+                table.mutate(put).await.unwrap();
+                let increment = Increment::new("all").unwrap().add("cf", "n", 1).unwrap();
+                table.mutate(increment).await.unwrap();
+                let read = table.get(&Get::new(row.clone()).unwrap()).await.unwrap();
+                assert_eq!(read.value("cf", "q").as_deref(), Some(row.as_bytes()));
+            })
+        });
+        for task in tasks.collect::<Vec<_>>() {
+            task.await.unwrap();
+        }
+        let all = table.get(&Get::new("all").unwrap()).await.unwrap();
+        assert_eq!(all.counter("cf", "n").unwrap(), Some(200));
+        drop_table(&client, &table).await;
+    });
+}
+
+#[test]
+fn large_values_pass_both_ways() {
+    on_cluster(|client| async move {
+        let table = create(&client, "large", &[]).await;
+        let value: Vec<u8> = (0..6_000_000u32).map(|at| (at % 251) as u8).collect();
+        table.mutate(Put::new("r").unwrap().add("cf", "q", &value).unwrap()).await.unwrap();
+        let row = table.get(&Get::new("r").unwrap()).await.unwrap();
+        assert!(row.value("cf", "q").unwrap() == value);
+        drop_table(&client, &table).await;
+    });
+}

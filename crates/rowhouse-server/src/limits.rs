@@ -25,5 +25,3 @@ pub(crate) const SHORT_SCAN_ROWS: u32 = 100;
 pub(crate) const SHORT_MULTI_BYTES: usize = 16 << 10;
 /// Bytes of an answer's buffer that a connection keeps for the next one.
 pub(crate) const BUFFER_KEEP_BYTES: usize = 256 << 10;
-/// The longest packet of a ZooKeeper client: ZooKeeper's `jute.maxbuffer`.
-pub(crate) const ZOOKEEPER_PACKET_MAX: usize = 1 << 20;

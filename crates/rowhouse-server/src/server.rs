@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use rowhouse_format::zk::Znodes;
 use rowhouse_model::{Error, ErrorKind, Result, ServerName};
 use rowhouse_store::Store;
 use tokio::net::{TcpListener, TcpStream};
@@ -33,6 +34,8 @@ pub(crate) struct Context {
     pub(crate) stop: watch::Receiver<bool>,
     /// Permits of threads for long calls.
     pub(crate) workers: Arc<Semaphore>,
+    /// What ZooKeeper clients find.
+    pub(crate) nodes: Arc<Znodes>,
 }
 
 impl Server {
@@ -74,6 +77,7 @@ impl Server {
         };
         let context = Context {
             server: Arc::clone(&cluster.region_servers()[0]),
+            nodes: Arc::new(zookeeper::nodes(&cluster)?),
             cluster,
             stop: stopping,
             workers: Arc::new(Semaphore::new(WORKERS_MAX)),

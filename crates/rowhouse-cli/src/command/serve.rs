@@ -1,10 +1,21 @@
 //! `rowhouse serve`: a database for HBase clients.
 
-use std::path::PathBuf;
+use std::fs::{self, File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
 
 use rowhouse::Error;
+use rowhouse_server::{Options, Server};
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
 
 use super::{DATA_DIR, Done};
+
+/// The log, in the data directory.
+const LOG: &str = "rowhouse.log";
+/// A log that is longer when the server starts makes room for a new one.
+const LOG_BYTES_MAX: u64 = 32 << 20;
 
 /// Where the data is, and where clients come in.
 #[derive(Debug, clap::Args)]
@@ -23,13 +34,78 @@ pub(crate) struct ServeArgs {
     pub(crate) advertise: Option<String>,
 }
 
-/// Serves until it is told to stop.
+/// Serves until it is told to stop, by Ctrl-C or SIGTERM.
 pub(crate) fn run(args: ServeArgs) -> Done {
-    Err(Error::unsupported(format!(
-        "the server is not built in yet: data={}, listen={}, zookeeper={}, advertise={}",
-        args.data.display(),
-        args.listen,
-        args.zookeeper,
-        args.advertise.as_deref().unwrap_or(&args.listen)
-    )))
+    let log = start_log(&args.data)?;
+    let runtime = tokio::runtime::Runtime::new()
+        .map_err(|source| Error::io("cannot start the runtime", source))?;
+    runtime.block_on(serve(args, &log))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
+    let told = |kind| signal(kind).map_err(|source| Error::io("cannot listen to signals", source));
+    let (mut interrupt, mut terminate) =
+        (told(SignalKind::interrupt())?, told(SignalKind::terminate())?);
+    let options = Options {
+        listen: args.listen,
+        zookeeper: args.zookeeper,
+        advertise: args.advertise,
+        ..Options::new(&args.data)
+    };
+    let server = Server::start(options).await?;
+    print!("{}", screen(&server, &args.data, log));
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    server.stop().await
+}
+
+/// What a user has to know, on one screen.
+fn screen(server: &Server, data: &Path, log: &Path) -> String {
+    let (address, zookeeper) = (server.address(), server.zookeeper());
+    let (host, port) = (zookeeper.ip(), zookeeper.port());
+    let (data, log) = (data.display(), log.display());
+    let registry = "hbase.client.registry.impl=org.apache.hadoop.hbase.client";
+    format!(
+        "rowhouse {} serves {data}
+
+  HBase clients connect in one of three ways:
+    1. hbase.zookeeper.quorum={host}
+       hbase.zookeeper.property.clientPort={port}
+    2. {registry}.RpcConnectionRegistry
+       hbase.client.bootstrap.servers={address}
+    3. {registry}.MasterRegistry
+       hbase.masters={address}
+
+  shell  rowhouse shell --data {data}
+  log    {log}
+
+Ctrl-C stops the server.
+",
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+/// Opens the log in the data directory and gives back where it is. `RUST_LOG` chooses what goes in.
+fn start_log(data: &Path) -> rowhouse::Result<PathBuf> {
+    let path = data.join(LOG);
+    let open = || -> std::io::Result<File> {
+        fs::create_dir_all(data)?;
+        if fs::metadata(&path).is_ok_and(|log| log.len() > LOG_BYTES_MAX) {
+            fs::rename(&path, data.join(format!("{LOG}.1")))?;
+        }
+        OpenOptions::new().create(true).append(true).open(&path)
+    };
+    let file = open()
+        .map_err(|source| Error::io(format_args!("cannot open {}", path.display()), source))?;
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_ansi(false)
+        .with_target(false)
+        .with_writer(Arc::new(file))
+        .init();
+    Ok(path)
 }

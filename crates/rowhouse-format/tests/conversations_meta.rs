@@ -6,7 +6,7 @@ mod conversation;
 
 use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall, ScanTarget};
 use rowhouse_format::convert::{get, result};
-use rowhouse_format::meta::{MetaTable, RegionRow};
+use rowhouse_format::meta::{MetaTable, RegionRow, lookup};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{Body, Method, Request};
 use rowhouse_model::{Namespace, Row, Scan, TableName, TableState, Timestamp};
@@ -31,7 +31,13 @@ fn meta_and_namespace_answer_as_apaches() {
     let namespaces = MetaTable::namespaces(&namespaces, Timestamp::MIN).unwrap();
     let mut compared = 0;
     // Reversed, a look-up, hbase:namespace and a table's state, before anything changes.
+    let mut lookups = 0;
     for (request, body) in calls.take(4) {
+        if request.method == Method::Scan {
+            // Ours looks up as the stock client does.
+            lookups +=
+                usize::from(open_scan(request) == lookup(&TableName::namespace_table(), b""));
+        }
         if request.method == Method::Get {
             let message = body.message::<proto::GetResponse>().unwrap().result.unwrap();
             let row = result::from_proto(message, &mut body.cells(None)).unwrap().row;
@@ -45,7 +51,7 @@ fn meta_and_namespace_answer_as_apaches() {
         }
         compared += 1;
     }
-    assert_eq!(compared, 4);
+    assert_eq!((compared, lookups), (4, 1));
 }
 
 /// `hbase:meta` made of what these rows of it say.

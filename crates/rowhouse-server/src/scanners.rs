@@ -26,11 +26,34 @@ struct Entry {
 
 /// A scan of one region, somewhere on its way.
 pub(crate) struct Scanner {
-    pub(crate) rows: Rows,
+    rows: Rows,
+    /// The next row, if it had to be read to know that there is one.
+    ahead: Option<Row>,
     /// The number that the next call must carry.
     pub(crate) next_call: u64,
     /// Bytes of cells the client wants in one answer; `None` leaves it to the server.
     pub(crate) bytes_max: Option<u64>,
+}
+
+impl Scanner {
+    pub(crate) fn new(rows: Rows, bytes_max: Option<u64>) -> Self {
+        Self { rows, ahead: None, next_call: 0, bytes_max }
+    }
+
+    pub(crate) fn next_row(&mut self) -> Result<Option<Row>> {
+        match self.ahead.take() {
+            Some(row) => Ok(Some(row)),
+            None => self.rows.next(),
+        }
+    }
+
+    /// Whether there are no more rows.
+    pub(crate) fn is_at_end(&mut self) -> Result<bool> {
+        if self.ahead.is_none() {
+            self.ahead = self.rows.next()?;
+        }
+        Ok(self.ahead.is_none())
+    }
 }
 
 /// Where a scanner's rows come from.
@@ -50,7 +73,7 @@ pub(crate) struct SystemRows {
 }
 
 impl SystemRows {
-    const BATCH_LEN: usize = 1000;
+    const BATCH_LEN_MAX: usize = 1000;
 
     pub(crate) fn new(table: Arc<MetaTable>, scan: OpenScan) -> Self {
         Self { table, scan, taken: 0, rows: Vec::new().into_iter() }
@@ -59,7 +82,7 @@ impl SystemRows {
     fn next(&mut self) -> Option<Row> {
         if self.rows.len() == 0 {
             // A lookup wants one row of many: little at first.
-            let len = if self.taken == 0 { 1 } else { Self::BATCH_LEN };
+            let len = self.taken.clamp(1, Self::BATCH_LEN_MAX);
             let rows: Vec<Row> = self.table.scan(&self.scan).skip(self.taken).take(len).collect();
             self.taken += rows.len();
             self.rows = rows.into_iter();
@@ -69,7 +92,7 @@ impl SystemRows {
 }
 
 impl Rows {
-    pub(crate) fn next(&mut self) -> Result<Option<Row>> {
+    fn next(&mut self) -> Result<Option<Row>> {
         match self {
             Self::Stored(scanner) => scanner.next(),
             Self::System(rows) => Ok(rows.next()),

@@ -47,7 +47,7 @@ fn open(
             (Rows::System(Box::new(SystemRows::new(table, scan.clone()))), 0)
         }
     };
-    let mut scanner = Scanner { rows, next_call: 0, bytes_max: scan.result_bytes_max };
+    let mut scanner = Scanner::new(rows, scan.result_bytes_max);
     let scanners = &context.server.scanners;
     let id = scanners.next_id();
     let mut answer = read_rows(&mut scanner, call)?;
@@ -67,7 +67,7 @@ fn go_on(exchange: &Exchange, call: &ScanCall, id: u64) -> Result<ScanAnswer> {
         scanners.close(id);
         return Ok(ScanAnswer {
             scanner: Some(id),
-            more_results: false,
+            more_results: true,
             more_results_in_region: Some(true),
             ..ScanAnswer::default()
         });
@@ -75,7 +75,8 @@ fn go_on(exchange: &Exchange, call: &ScanCall, id: u64) -> Result<ScanAnswer> {
     let scanner = scanners.find(id)?;
     let mut scanner = scanner.lock();
     if call.renew {
-        return Ok(ScanAnswer { more_results: true, ..ScanAnswer::default() });
+        let scanner = Some(id);
+        return Ok(ScanAnswer { scanner, more_results: true, ..ScanAnswer::default() });
     }
     if let Some(number) = call.next_call_seq {
         if number != scanner.next_call {
@@ -95,7 +96,8 @@ fn go_on(exchange: &Exchange, call: &ScanCall, id: u64) -> Result<ScanAnswer> {
         // Behind an error the scanner's place is not known.
         Ok(_) | Err(_) => scanners.close(id),
     }
-    answer
+    // asynchbase looks for the number in every answer.
+    Ok(ScanAnswer { scanner: Some(id), ..answer? })
 }
 
 fn stays_open(call: &ScanCall, answer: &ScanAnswer) -> bool {
@@ -111,7 +113,7 @@ fn read_rows(scanner: &mut Scanner, call: &ScanCall) -> Result<ScanAnswer> {
     let mut bytes = 0;
     let mut at_end = false;
     while rows.len() < rows_max && bytes < bytes_max {
-        let Some(row) = scanner.rows.next()? else {
+        let Some(row) = scanner.next_row()? else {
             at_end = true;
             break;
         };
@@ -119,6 +121,11 @@ fn read_rows(scanner: &mut Scanner, call: &ScanCall) -> Result<ScanAnswer> {
         rows.push(ScannedRow { row, partial: false });
     }
     let limit_reached = call.limit.is_some_and(|limit| rows.len() >= limit as usize);
+    // Told that the region is at its end, the client need not close the scanner. Behind the limit
+    // it will not ask again.
+    if rows_max > 0 && !at_end && !limit_reached && !call.close {
+        at_end = scanner.is_at_end()?;
+    }
     Ok(ScanAnswer {
         rows,
         more_results: !limit_reached,

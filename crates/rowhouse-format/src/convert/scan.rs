@@ -96,6 +96,14 @@ impl OpenScan {
         }
     }
 
+    /// Sets where the scan begins and ends, each with whether that row itself is read; `start` is
+    /// the greater end of a reversed scan.
+    pub fn set_bounds(&mut self, start: (Bytes, bool), stop: (Bytes, bool)) {
+        self.scan.range = range(&start.0, start.1, &stop.0, stop.1, self.scan.reversed);
+        (self.start_row, self.include_start) = start;
+        (self.stop_row, self.include_stop) = stop;
+    }
+
     /// Reads a scan.
     ///
     /// Passed over: `cache_blocks`, `load_column_families_on_demand`, `small`, `readType` and

@@ -1,6 +1,5 @@
 //! Rows of the catalog tables, and the scans that clients find them with.
 
-use bytes::Bytes;
 use prost::Message;
 use rowhouse_model::{
     Cell, CellKind, Error, ErrorKind, Namespace, RegionInfo, Result, Row, RowRange, Scan,
@@ -132,24 +131,19 @@ pub fn namespace_cell(namespace: &Namespace, at: Timestamp) -> Result<Cell> {
 
 /// The scan of `hbase:meta` whose first row is the region of `table` that may hold `row`.
 pub fn lookup(table: &TableName, row: &[u8]) -> OpenScan {
-    let start = [table.to_string().as_bytes(), b",", row, b",", ID_MAX.as_bytes()].concat();
-    let mut scan = scan_of(format!("{table},,"), start);
-    scan.scan.reversed = true;
-    scan.scan.caching = Some(1);
-    // From the greater end down, both ends included.
-    std::mem::swap(&mut scan.start_row, &mut scan.stop_row);
-    scan.include_stop = true;
-    scan
+    let from = [table.to_string().as_bytes(), b",", row, b",", ID_MAX.as_bytes()].concat();
+    let mut scan = Scan::all().family(FAMILY).caching(1);
+    scan.reversed = true;
+    let mut open = OpenScan::new(scan);
+    open.set_bounds((from.into(), true), (format!("{table},,").into(), true));
+    open
 }
 
 /// The scan of `hbase:meta` whose rows are the regions of `table`, in order.
 pub fn regions_of(table: &TableName) -> OpenScan {
     // A blank sorts before all that can follow in a table's name.
-    scan_of(format!("{table},,"), format!("{table} ,,"))
-}
-
-fn scan_of(start: impl Into<Bytes>, stop: impl Into<Bytes>) -> OpenScan {
-    OpenScan::new(Scan::new(RowRange::new(start, stop)).family(FAMILY))
+    let range = RowRange::new(format!("{table},,"), format!("{table} ,,"));
+    OpenScan::new(Scan::new(range).family(FAMILY))
 }
 
 #[cfg(test)]

@@ -83,15 +83,29 @@ impl TableSpec {
     /// What is wrong with it, as far as the declaration alone shows.
     ///
     /// # Errors
-    /// The first mistake in a name or the template; what [`TableDescriptor::check`] refuses.
+    /// The first mistake in a name or the template; what [`TableDescriptor::check`] refuses; splits
+    /// that are empty or not distinct.
     pub fn check(&self) -> Result<()> {
         match &self.declared {
-            Ok(declared) => declared.check(),
-            Err(error) => Err(Error::new(error.kind(), error.message())),
+            Ok(declared) => declared.check()?,
+            Err(error) => return Err(Error::new(error.kind(), error.message())),
+        }
+        let mut splits: Vec<&Bytes> = self.splits.iter().collect();
+        splits.sort();
+        if splits.first().is_some_and(|split| split.is_empty()) {
+            return Err(Error::invalid("Empty split key must not be passed in the split keys."));
+        }
+        match splits.windows(2).find(|pair| pair[0] == pair[1]) {
+            None => Ok(()),
+            Some(pair) => Err(Error::invalid(format!(
+                "All split keys must be unique, found duplicate: {split}, {split}",
+                split = rowhouse_model::escape(pair[0])
+            ))),
         }
     }
 
     pub(crate) fn into_parts(self) -> Result<(TableDescriptor, Vec<Bytes>)> {
+        self.check()?;
         Ok((self.declared?, self.splits))
     }
 

@@ -53,7 +53,9 @@ pub(crate) fn shown(error: &Error, subject: &str) -> String {
         ErrorKind::NoSuchColumnFamily => {
             "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException"
         }
-        ErrorKind::InvalidRequest => "org.apache.hadoop.hbase.DoNotRetryIOException",
+        ErrorKind::InvalidRequest | ErrorKind::Unsupported => {
+            "org.apache.hadoop.hbase.DoNotRetryIOException"
+        }
         // What HBase has no words for is told in ours.
         _ => return error.message().to_owned(),
     };

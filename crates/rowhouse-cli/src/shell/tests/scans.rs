@@ -106,7 +106,7 @@ scan 'post', 'row1'"
             > scan 'post', REVERSED => true
             ROW  COLUMN+CELL
 
-            ERROR: reversed scans are not supported
+            ERROR: org.apache.hadoop.hbase.DoNotRetryIOException: reversed scans are not supported
 
             For usage try 'help "scan"'
 

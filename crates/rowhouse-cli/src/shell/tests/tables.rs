@@ -322,6 +322,7 @@ create 'x', 'f', NUMREGIONS => 4, SPLITALGO => 'HexStringSplit'
 create 'x', 'f', COLOUR => 'red'
 create 'x', 'f', VERSIONS => 3
 create 'x', 'f', SPLITS => ['a', 'a']
+create 'x', 'f', SPLITS => ['', 'a']
 create 'x', 'f', SPLITS => ['a\\q']
 create 'x', 5
 create 'x', SPLITS => ['a']
@@ -419,7 +420,14 @@ create 'hbase:x', 'f'",
             Took T seconds
             > create 'x', 'f', SPLITS => ['a', 'a']
 
-            ERROR: org.apache.hadoop.hbase.DoNotRetryIOException: All split keys must be unique, found duplicate: a
+            ERROR: All split keys must be unique, found duplicate: a, a
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'x', 'f', SPLITS => ['', 'a']
+
+            ERROR: Empty split key must not be passed in the split keys.
 
             For usage try 'help "create"'
 

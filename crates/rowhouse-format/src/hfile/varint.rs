@@ -14,13 +14,19 @@ pub(super) fn read_vint(bytes: &[u8], at: usize) -> Option<(i64, usize)> {
 }
 
 /// The rest of a vint whose first byte says that more follow.
-#[cold]
+#[inline]
 fn read_long_vint(bytes: &[u8], at: usize, first: i8) -> Option<(i64, usize)> {
     let negative = first < -120;
     let len = if negative { -120 - i32::from(first) } else { -112 - i32::from(first) } as usize;
     let end = at + len;
-    let magnitude =
-        bytes.get(at..end)?.iter().fold(0u64, |number, &byte| number << 8 | u64::from(byte));
+    // Eight bytes at once where there are so many: sequence numbers are rarely short.
+    let magnitude = match bytes.get(at..)?.first_chunk::<8>() {
+        Some(word) => u64::from_be_bytes(*word) >> (64 - 8 * len),
+        None => {
+            let digits = bytes.get(at..end)?;
+            digits.iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
+        }
+    };
     let number = if negative { !magnitude } else { magnitude };
     Some((number as i64, end))
 }

@@ -14,7 +14,7 @@ pub use walk::{IndexWalk, Step};
 
 use super::block::{Block, BlockHandle, BlockKind};
 use super::input::Input;
-use super::key::{check_key, compare_columns, row_prefix, view_key};
+use super::key::{check_key, row_prefix, view_key};
 
 /// Bytes of a node's entry in front of its key: block offset and length.
 const NODE_ENTRY_FIXED_LEN: usize = 8 + 4;
@@ -27,12 +27,15 @@ pub struct Index {
     /// What the entries' keys are slices of.
     bytes: Bytes,
     entries: Vec<Entry>,
+    /// Bytes that the rows of all entries begin with: the entries' prefixes are of what follows.
+    common: usize,
     /// Levels above the data blocks: 1 when the entries are data blocks.
     level: u8,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
+    /// [`row_prefix`] of the row behind the common bytes.
     prefix: u64,
     offset: u64,
     len: u32,
@@ -57,7 +60,7 @@ impl Index {
             input.take(MID_KEY_LEN)?;
         }
         input.end()?;
-        Ok(index)
+        Ok(index.with_prefixes())
     }
 
     /// An index block that `handle` led to.
@@ -99,7 +102,7 @@ impl Index {
         if count == 0 {
             return Err(malformed(block.offset, "no entries"));
         }
-        Ok(index)
+        Ok(index.with_prefixes())
     }
 
     /// Room for `count` entries, if so many can be in the payload at all.
@@ -111,7 +114,7 @@ impl Index {
             )));
         }
         let entries = Vec::with_capacity(count as usize);
-        Ok(Self { bytes: payload.clone(), entries, level })
+        Ok(Self { bytes: payload.clone(), entries, common: 0, level })
     }
 
     fn push(&mut self, offset: u64, len: u32, at: Range<usize>, limit: u64) -> Result<()> {
@@ -126,10 +129,23 @@ impl Index {
         {
             return Err(malformed(offset, "entries out of order"));
         }
-        let prefix = row_prefix(key.row);
         let (key_start, key_end) = (at.start as u32, at.end as u32);
-        self.entries.push(Entry { prefix, offset, len, key_start, key_end });
+        self.entries.push(Entry { prefix: 0, offset, len, key_start, key_end });
         Ok(())
+    }
+
+    /// Puts the prefixes into the entries, once they are all there and known to be in order.
+    fn with_prefixes(mut self) -> Self {
+        let (Some(first), Some(last)) = (self.entries.first(), self.entries.last()) else {
+            return self;
+        };
+        let rows = self.key_of(first).row.iter().zip(self.key_of(last).row);
+        self.common = rows.take_while(|(a, b)| a == b).count();
+        for entry in &mut self.entries {
+            let key = view_key(&self.bytes[entry.key_start as usize..entry.key_end as usize]);
+            entry.prefix = row_prefix(&key.row[self.common..]);
+        }
+        self
     }
 
     fn key_of(&self, entry: &Entry) -> Key<'_> {
@@ -176,16 +192,25 @@ impl Index {
     /// The entry where the first cell at or behind `key` is, if it is in the file; when its block
     /// ends before `key`, the cell is the first of the next entry's. 0 for a key before the first.
     pub fn find(&self, key: &Key<'_>) -> usize {
-        let prefix = row_prefix(key.row);
-        let behind = self.entries.partition_point(|entry| match entry.prefix.cmp(&prefix) {
+        let behind = match self.common_order(key.row) {
+            Ordering::Less => self.entries.len(),
+            Ordering::Greater => 0,
             Ordering::Equal => {
-                let entry = self.key_of(entry);
-                let order = entry.row.cmp(key.row).then_with(|| compare_columns(&entry, key));
-                order != Ordering::Greater
+                let prefix = row_prefix(&key.row[self.common..]);
+                self.entries.partition_point(|entry| match entry.prefix.cmp(&prefix) {
+                    Ordering::Equal => self.key_of(entry) <= *key,
+                    decided => decided == Ordering::Less,
+                })
             }
-            decided => decided == Ordering::Less,
-        });
+        };
         behind.saturating_sub(1)
+    }
+
+    /// How the bytes that all entries' rows begin with compare with those of `row`.
+    fn common_order(&self, row: &[u8]) -> Ordering {
+        let Some(first) = self.entries.first() else { return Ordering::Less };
+        let common = &self.key_of(first).row[..self.common];
+        common.cmp(&row[..self.common.min(row.len())])
     }
 
     /// The block of [`Index::find`]; none in a file without cells.

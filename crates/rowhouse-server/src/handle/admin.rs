@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rowhouse_format::convert::region::{self, RegionRef};
 use rowhouse_format::convert::names;
 use rowhouse_format::proto;
-use rowhouse_model::{Error, Result};
+use rowhouse_model::{Error, Result, TableName};
 
 use super::master::status::region_loads;
 use crate::cluster::Served;
@@ -51,9 +51,7 @@ pub(crate) fn region_load(
     request: proto::GetRegionLoadRequest,
 ) -> Result<proto::GetRegionLoadResponse> {
     let table = request.table_name.map(names::table_from_proto).transpose()?;
-    let wanted = |region: &rowhouse_store::Region| {
-        table.as_ref().is_none_or(|table| *table == region.info().table)
-    };
+    let wanted = |name: &TableName| table.as_ref().is_none_or(|table| table == name);
     let region_loads = region_loads(context, &context.server, wanted);
     Ok(proto::GetRegionLoadResponse { region_loads })
 }

@@ -3,7 +3,7 @@
 use rowhouse_format::convert::names;
 use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::proto;
-use rowhouse_model::{Result, TableState};
+use rowhouse_model::{Result, TableName, TableState};
 use rowhouse_store::Region;
 
 use crate::cluster::RegionServer;
@@ -99,18 +99,23 @@ fn live_server(context: &Context, server: &RegionServer) -> proto::LiveServerInf
     }
 }
 
-/// The loads of the regions of `server` that `wanted` names.
+/// The loads of the regions of `server` that belong to a table that `wanted` names.
 pub(crate) fn region_loads(
     context: &Context,
     server: &RegionServer,
-    wanted: impl Fn(&Region) -> bool,
+    wanted: impl Fn(&TableName) -> bool,
 ) -> Vec<proto::RegionLoad> {
-    let tables = context.cluster.store.tables();
-    let regions = tables.iter().flat_map(|table| table.regions());
+    let regions = context.cluster.regions_of(server).into_iter();
     regions
-        .filter(|region| wanted(region))
-        .filter(|region| context.cluster.place(region.info()).name == server.name)
-        .map(|region| region_load(region))
+        .filter(|region| wanted(&region.table))
+        .map(|region| {
+            let name = region.name().full;
+            let stored = context.cluster.store.find_region(&name);
+            proto::RegionLoad {
+                region_specifier: RegionRef::Full(name).to_proto(),
+                ..stored.map(|region| region_load(&region)).unwrap_or_default()
+            }
+        })
         .collect()
 }
 
@@ -119,7 +124,6 @@ fn region_load(region: &Region) -> proto::RegionLoad {
     let mebibytes = |bytes: u64| u32::try_from(bytes / MEBIBYTE).unwrap_or(u32::MAX);
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     proto::RegionLoad {
-        region_specifier: RegionRef::Full(region.name().full.clone()).to_proto(),
         stores: Some(count(size.stores)),
         storefiles: Some(count(size.files)),
         store_uncompressed_size_mb: Some(mebibytes(size.file_bytes)),
@@ -134,19 +138,24 @@ fn region_load(region: &Region) -> proto::RegionLoad {
 
 fn region_counts(context: &Context) -> Vec<proto::TableRegionStatesCount> {
     let tables = context.cluster.store.tables();
-    let counts = tables.iter().map(|table| {
+    let stored = tables.iter().map(|table| {
         let total = u32::try_from(table.regions().len()).unwrap_or(u32::MAX);
         let open = if table.state() == TableState::Enabled { total } else { 0 };
-        proto::TableRegionStatesCount {
-            table_name: names::table_to_proto(table.name()),
-            region_states_count: proto::RegionStatesCount {
-                open_regions: open,
-                split_regions: 0,
-                closed_regions: total - open,
-                regions_in_transition: 0,
-                total_regions: total,
-            },
-        }
+        region_count(table.name(), open, total)
     });
-    counts.collect()
+    let system = [TableName::meta(), TableName::namespace_table()];
+    stored.chain(system.iter().map(|name| region_count(name, 1, 1))).collect()
+}
+
+fn region_count(table: &TableName, open: u32, total: u32) -> proto::TableRegionStatesCount {
+    proto::TableRegionStatesCount {
+        table_name: names::table_to_proto(table),
+        region_states_count: proto::RegionStatesCount {
+            open_regions: open,
+            split_regions: 0,
+            closed_regions: total - open,
+            regions_in_transition: 0,
+            total_regions: total,
+        },
+    }
 }

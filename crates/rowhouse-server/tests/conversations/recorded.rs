@@ -1,0 +1,151 @@
+//! Recorded scenarios, read from the fixtures of rowhouse-format (`compat/record/README.md`).
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use bytes::{Bytes, BytesMut};
+use prost::Message;
+use rowhouse_format::exception::Exception;
+use rowhouse_format::proto;
+use rowhouse_format::rpc::{
+    Body, FrameDecoder, Method, PREAMBLE_LEN, Response, Service, decode_message,
+};
+
+/// What a client and Apache HBase said to each other, over several connections.
+pub(crate) struct Scenario {
+    pub(crate) name: String,
+    /// How each connection began.
+    pub(crate) connections: Vec<Opening>,
+    /// The calls of all connections, in the order in which the client made them.
+    pub(crate) calls: Vec<Call>,
+}
+
+/// The beginning of a connection.
+pub(crate) enum Opening {
+    /// The registry's preamble, and the message of its answer.
+    Registry(Body),
+    /// Preamble and connection header, as sent; calls follow.
+    Calls(Bytes),
+}
+
+/// A request and its answer.
+pub(crate) struct Call {
+    /// Which of the scenario's connections it was made on.
+    pub(crate) connection: usize,
+    pub(crate) id: u32,
+    pub(crate) method: Method,
+    /// The header, as sent, its length in front.
+    pub(crate) header: Bytes,
+    pub(crate) message: Bytes,
+    pub(crate) cells: Bytes,
+    pub(crate) answer: Result<Body, Exception>,
+}
+
+/// The recorded scenarios' folders.
+pub(crate) fn folders() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../rowhouse-format/tests/conversations");
+    let entries = std::fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path());
+    let mut folders: Vec<_> = entries.filter(|path| path.is_dir()).collect();
+    folders.sort();
+    assert!(!folders.is_empty());
+    folders
+}
+
+impl Scenario {
+    /// Reads the RPC of a scenario. The client numbers its calls over all connections, and waits
+    /// for one before it makes the next: so their order is that of their numbers.
+    pub(crate) fn read(folder: &Path) -> Self {
+        let mut files: Vec<_> =
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        let (mut connections, mut calls) = (Vec::new(), Vec::new());
+        for file in files {
+            let [sent, received] = directions(&file);
+            if file.to_string_lossy().contains("zookeeper") {
+                continue;
+            }
+            let (opening, more) = read_connection(connections.len(), sent, received);
+            connections.push(opening);
+            calls.extend(more);
+        }
+        calls.sort_by_key(|call| call.id);
+        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+        Self { name, connections, calls }
+    }
+}
+
+/// What the client and what the server sent.
+fn directions(file: &Path) -> [BytesMut; 2] {
+    let text = std::fs::read_to_string(file).unwrap();
+    assert!(text.starts_with("# rowhouse conversation 1\n"), "{}", file.display());
+    let mut directions = [BytesMut::new(), BytesMut::new()];
+    for line in text.lines() {
+        let (kind, hex) = line.split_at(1);
+        let direction = match kind {
+            ">" => 0,
+            "<" => 1,
+            _ => continue,
+        };
+        let digit = |byte: u8| (byte as char).to_digit(16).unwrap() as u8;
+        let bytes = hex.trim().as_bytes().chunks(2);
+        directions[direction].extend(bytes.map(|pair| digit(pair[0]) << 4 | digit(pair[1])));
+    }
+    directions
+}
+
+fn read_connection(
+    number: usize,
+    mut sent: BytesMut,
+    mut received: BytesMut,
+) -> (Opening, Vec<Call>) {
+    let mut answers = BTreeMap::new();
+    while let Some(frame) = FrameDecoder::default().next(&mut received).unwrap() {
+        let response = Response::decode(frame).unwrap();
+        answers.insert(response.call_id, response.outcome);
+    }
+    let mut opening = sent.split_to(PREAMBLE_LEN);
+    if &opening[..] == b"Regist" {
+        let answer = answers.pop_first().unwrap().1.unwrap();
+        return (Opening::Registry(answer), Vec::new());
+    }
+    let header = FrameDecoder::default().next(&mut sent).unwrap().unwrap();
+    opening.extend_from_slice(&(header.len() as u32).to_be_bytes());
+    opening.extend_from_slice(&header);
+    let header: proto::ConnectionHeader = decode_message(header).unwrap();
+    let service = Service::from_name(header.service_name()).unwrap();
+    let mut calls = Vec::new();
+    while let Some(frame) = FrameDecoder::default().next(&mut sent).unwrap() {
+        calls.push(read_call(number, service, frame, &mut answers));
+    }
+    assert!(sent.is_empty() && answers.is_empty());
+    (Opening::Calls(opening.freeze()), calls)
+}
+
+fn read_call(
+    connection: usize,
+    service: Service,
+    frame: Bytes,
+    answers: &mut BTreeMap<u32, Result<Body, Exception>>,
+) -> Call {
+    let (header_len, message_at) = delimited(&frame, 0);
+    let header = proto::RequestHeader::decode(&frame[header_len..message_at]).unwrap();
+    let (message_start, message_end) = delimited(&frame, message_at);
+    let id = header.call_id();
+    Call {
+        connection,
+        id,
+        method: Method::from_name(service, header.method_name()).unwrap(),
+        header: frame.slice(..message_at),
+        message: frame.slice(message_start..message_end),
+        cells: frame.slice(message_end..),
+        answer: answers.remove(&id).unwrap(),
+    }
+}
+
+/// Where the length-delimited message at `at` begins and ends.
+fn delimited(bytes: &Bytes, at: usize) -> (usize, usize) {
+    let mut rest = &bytes[at..];
+    let len = prost::decode_length_delimiter(&mut rest).unwrap();
+    let start = bytes.len() - rest.len();
+    (start, start + len)
+}

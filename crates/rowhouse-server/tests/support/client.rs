@@ -1,0 +1,129 @@
+//! One connection: frames out, frames in.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
+
+use bytes::BytesMut;
+use rowhouse_format::exception::Exception;
+use rowhouse_format::rpc::{
+    Body, Call, CellCodec, CellReader, ConnectionHead, FrameDecoder, RequestHead, Response,
+    Service, encode_request,
+};
+use rowhouse_model::Cell;
+
+/// How long a client waits for bytes before its test fails.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A connection that asks and waits.
+pub(crate) struct Client {
+    stream: TcpStream,
+    input: BytesMut,
+    last_call: u32,
+}
+
+/// The message of an answer and the cells behind it.
+pub(crate) type Answer<M> = (<M as Call>::Answer, CellReader);
+
+/// How a stock client opens a connection to a service.
+pub(crate) fn head(service: Service) -> ConnectionHead {
+    ConnectionHead {
+        service,
+        codec: Some(CellCodec::KeyValue),
+        user: Some("test".into()),
+        client_version: None,
+    }
+}
+
+impl Client {
+    /// A connection on which nothing was said yet.
+    pub(crate) fn silent(address: &str) -> Self {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_nodelay(true).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_write_timeout(Some(PATIENCE)).unwrap();
+        Self { stream, input: BytesMut::new(), last_call: 0 }
+    }
+
+    /// A connection to a service.
+    pub(crate) fn connect(address: &str, service: Service) -> Self {
+        let mut client = Self::silent(address);
+        let mut opening = BytesMut::new();
+        head(service).encode_opening(&mut opening);
+        client.send_bytes(&opening);
+        client
+    }
+
+    /// Asks and waits for the answer's message.
+    pub(crate) fn call<M: Call>(&mut self, message: &M) -> Result<M::Answer, Exception> {
+        self.call_with(message, &[]).map(|(answer, _)| answer)
+    }
+
+    /// Asks, with cells, and waits for the answer.
+    pub(crate) fn call_with<M: Call>(
+        &mut self,
+        message: &M,
+        cells: &[Cell],
+    ) -> Result<Answer<M>, Exception> {
+        let call_id = self.send(message, cells);
+        let response = self.receive().expect("the server closed the connection");
+        assert_eq!(response.call_id, call_id);
+        let body = response.outcome?;
+        Ok((body.message::<M::Answer>().unwrap(), body.cells(None)))
+    }
+
+    /// Asks; gives the number of the call.
+    pub(crate) fn send<M: Call>(&mut self, message: &M, cells: &[Cell]) -> u32 {
+        let mut bytes = BytesMut::new();
+        let call_id = self.next_call();
+        let head = RequestHead { call_id, priority: 0, timeout_ms: None };
+        encode_request(&mut bytes, head, message, None, cells).unwrap();
+        self.send_bytes(&bytes);
+        call_id
+    }
+
+    /// A number that no call has had.
+    pub(crate) fn next_call(&mut self) -> u32 {
+        self.last_call += 1;
+        self.last_call
+    }
+
+    /// Sends bytes as they are.
+    pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).unwrap();
+    }
+
+    /// As [`Client::send_bytes`], to a server that may have gone: whether it took them.
+    pub(crate) fn try_send_bytes(&mut self, bytes: &[u8]) -> bool {
+        self.stream.write_all(bytes).is_ok()
+    }
+
+    /// Says that nothing more will be sent; answers are still read.
+    pub(crate) fn finish_sending(&self) {
+        self.stream.shutdown(Shutdown::Write).unwrap();
+    }
+
+    /// The next answer; `None` once the server has closed the connection.
+    pub(crate) fn receive(&mut self) -> Option<Response> {
+        loop {
+            if let Some(frame) = FrameDecoder::default().next(&mut self.input).unwrap() {
+                return Some(Response::decode(frame).unwrap());
+            }
+            let mut chunk = [0; 64 << 10];
+            match self.stream.read(&mut chunk) {
+                Ok(0) => break,
+                Ok(len) => self.input.extend_from_slice(&chunk[..len]),
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => break,
+                Err(error) => panic!("no answer within {PATIENCE:?}: {error}"),
+            }
+        }
+        assert!(self.input.is_empty(), "half an answer: {:?}", self.input);
+        None
+    }
+
+    /// The next answer, which must be there and no exception.
+    pub(crate) fn receive_body(&mut self) -> (u32, Body) {
+        let response = self.receive().expect("the server closed the connection");
+        (response.call_id, response.outcome.unwrap())
+    }
+}

@@ -1,0 +1,146 @@
+//! A server in a directory that goes away, and a small blocking client of it.
+
+#![allow(dead_code, reason = "each test takes what it needs")]
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod client;
+mod table;
+
+pub(crate) use client::{Answer, Client, head};
+pub(crate) use table::{Scanned, counter, get, increment, next, open, put, put_two, rows_of};
+
+use std::path::Path;
+
+use bytes::Bytes;
+use rowhouse_format::convert::names;
+use rowhouse_format::convert::region::{self, RegionRef};
+use rowhouse_format::proto;
+use rowhouse_format::rpc::Service;
+use rowhouse_model::{Error, FamilyDescriptor, RegionInfo, TableDescriptor, TableName};
+use rowhouse_server::{Options, Server};
+use tempfile::TempDir;
+use tokio::runtime::Runtime;
+
+/// A running server. Dropped, it goes without stopping.
+pub(crate) struct TestServer {
+    runtime: Runtime,
+    server: Option<Server>,
+    address: String,
+    dir: TempDir,
+}
+
+impl TestServer {
+    /// A server in a new directory.
+    pub(crate) fn start() -> Self {
+        Self::start_in(tempfile::tempdir().unwrap())
+    }
+
+    /// A server in `dir`.
+    pub(crate) fn start_in(dir: TempDir) -> Self {
+        let runtime = runtime();
+        let server = runtime.block_on(Server::start(options(dir.path()))).unwrap();
+        Self { runtime, address: server.address().to_owned(), server: Some(server), dir }
+    }
+
+    /// Stops the server; gives its directory back.
+    pub(crate) fn stop(mut self) -> TempDir {
+        let server = self.server.take().unwrap();
+        self.runtime.block_on(server.stop()).unwrap();
+        self.dir
+    }
+
+    /// `host:port` of the RPC.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// `host:port` of the ZooKeeper responder.
+    pub(crate) fn zookeeper(&self) -> std::net::SocketAddr {
+        self.server.as_ref().unwrap().zookeeper()
+    }
+
+    /// The data directory.
+    pub(crate) fn data(&self) -> &Path {
+        self.dir.path()
+    }
+
+    /// A connection to the service that has the data.
+    pub(crate) fn client(&self) -> Client {
+        self.connect(Service::Client)
+    }
+
+    /// A connection to a service.
+    pub(crate) fn connect(&self, service: Service) -> Client {
+        Client::connect(&self.address, service)
+    }
+
+    /// Makes a table; gives its regions, in order.
+    pub(crate) fn create_table(
+        &self,
+        name: &str,
+        families: &[&str],
+        splits: &[&[u8]],
+    ) -> Vec<RegionInfo> {
+        let mut table = TableDescriptor::new(TableName::parse(name).unwrap());
+        for &family in families {
+            let family = FamilyDescriptor::new(Bytes::copy_from_slice(family.as_bytes())).unwrap();
+            table = table.family(family);
+        }
+        let message = proto::CreateTableRequest {
+            table_schema: rowhouse_format::convert::table::to_proto(&table),
+            split_keys: splits.iter().map(|key| Bytes::copy_from_slice(key)).collect(),
+            ..Default::default()
+        };
+        self.connect(Service::Master).call(&message).unwrap();
+        self.regions(name)
+    }
+
+    /// Has a table take no more calls.
+    pub(crate) fn disable_table(&self, name: &str) {
+        let table_name = table_name(name);
+        let message = proto::DisableTableRequest { table_name, ..Default::default() };
+        self.connect(Service::Master).call(&message).unwrap();
+    }
+
+    /// The regions of a table, in order.
+    pub(crate) fn regions(&self, name: &str) -> Vec<RegionInfo> {
+        let mut admin = self.connect(Service::Admin);
+        let regions = admin.call(&proto::GetOnlineRegionRequest::default()).unwrap().region_info;
+        let regions = regions.into_iter().map(|region| region::from_proto(region).unwrap());
+        let table = TableName::parse(name).unwrap();
+        let mut regions: Vec<_> = regions.filter(|region| region.table == table).collect();
+        regions.sort_by(|a, b| a.range.start.cmp(&b.range.start));
+        regions
+    }
+}
+
+/// A runtime for a server.
+pub(crate) fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+/// Free ports on the loopback.
+pub(crate) fn options(data: &Path) -> Options {
+    let mut options = Options::new(data);
+    options.listen = "127.0.0.1:0".into();
+    options.zookeeper = "127.0.0.1:0".into();
+    options
+}
+
+/// Why a server does not start with `options`.
+pub(crate) fn start_error(options: Options) -> Error {
+    match runtime().block_on(Server::start(options)) {
+        Ok(_) => panic!("the server started"),
+        Err(error) => error,
+    }
+}
+
+/// How requests name a region.
+pub(crate) fn region_ref(region: &RegionInfo) -> RegionRef {
+    RegionRef::Full(region.name().full)
+}
+
+/// A table's name as it travels.
+pub(crate) fn table_name(name: &str) -> proto::TableName {
+    names::table_to_proto(&TableName::parse(name).unwrap())
+}

@@ -1,0 +1,106 @@
+//! Reads and writes of tables, as a client asks for them.
+
+use rowhouse_format::convert::mutate::{self, MutateCall};
+use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall};
+use rowhouse_format::convert::{self, CellsIn, result};
+use rowhouse_format::exception::Exception;
+use rowhouse_format::proto;
+use rowhouse_model::{Get, Increment, Mutation, Put, RegionInfo, Row, escape};
+
+use super::{Client, region_ref};
+
+/// A row in text: its key and its values.
+pub(crate) type Scanned = (String, Vec<String>);
+
+/// Changes a row of a region.
+pub(crate) fn mutate(
+    client: &mut Client,
+    region: &RegionInfo,
+    mutation: impl Into<Mutation>,
+) -> Result<Row, Exception> {
+    let call = MutateCall { region: region_ref(region), mutation: mutation.into(), nonce: None };
+    let (answer, mut cells) = client.call_with(&call.to_proto(CellsIn::Message), &[])?;
+    Ok(mutate::answer_from_proto(answer, &mut cells).unwrap())
+}
+
+/// Puts `cf:q`.
+pub(crate) fn put(
+    client: &mut Client,
+    region: &RegionInfo,
+    row: &str,
+    value: &str,
+) -> Result<(), Exception> {
+    let put = Put::new(row.to_owned()).unwrap().add("cf", "q", value.to_owned()).unwrap();
+    mutate(client, region, put).map(|_| ())
+}
+
+/// Puts the same value into `cf:q` and `d:q`.
+pub(crate) fn put_two(
+    client: &mut Client,
+    region: &RegionInfo,
+    row: &str,
+    value: &str,
+) -> Result<(), Exception> {
+    let put = Put::new(row.to_owned()).unwrap().add("cf", "q", value.to_owned()).unwrap();
+    mutate(client, region, put.add("d", "q", value.to_owned()).unwrap()).map(|_| ())
+}
+
+/// Adds to the counter `cf:q`; gives what it is now.
+pub(crate) fn increment(
+    client: &mut Client,
+    region: &RegionInfo,
+    row: &str,
+    amount: i64,
+) -> Result<i64, Exception> {
+    let increment = Increment::new(row.to_owned()).unwrap().add("cf", "q", amount).unwrap();
+    Ok(counter(&mutate(client, region, increment)?).unwrap())
+}
+
+/// The counter `cf:q` of a row.
+pub(crate) fn counter(row: &Row) -> Option<i64> {
+    let value = row.value("cf", "q")?;
+    Some(i64::from_be_bytes(value[..].try_into().unwrap()))
+}
+
+/// Reads a row.
+pub(crate) fn get(client: &mut Client, region: &RegionInfo, row: &str) -> Result<Row, Exception> {
+    let get = convert::get::to_proto(&Get::new(row.to_owned()).unwrap());
+    let message = proto::GetRequest { region: region_ref(region).to_proto(), get };
+    let (answer, mut cells) = client.call_with(&message, &[])?;
+    Ok(result::from_proto(answer.result.unwrap(), &mut cells).unwrap().row)
+}
+
+/// Sends a Scan request.
+pub(crate) fn scan(client: &mut Client, call: &ScanCall) -> Result<ScanAnswer, Exception> {
+    let (answer, mut cells) = client.call_with(&call.to_proto(), &[])?;
+    Ok(ScanAnswer::from_proto(answer, &mut cells).unwrap())
+}
+
+/// Opens a scanner of a region and takes up to `rows` rows.
+pub(crate) fn open(
+    client: &mut Client,
+    region: &RegionInfo,
+    scan: OpenScan,
+    rows: u32,
+) -> Result<ScanAnswer, Exception> {
+    self::scan(client, &ScanCall::open(region_ref(region), scan, rows))
+}
+
+/// Takes up to `rows` more rows of a scanner.
+pub(crate) fn next(
+    client: &mut Client,
+    scanner: u64,
+    next_call_seq: u64,
+    rows: u32,
+) -> Result<ScanAnswer, Exception> {
+    scan(client, &ScanCall::next(scanner, next_call_seq, rows))
+}
+
+/// The rows of an answer, in text.
+pub(crate) fn rows_of(answer: &ScanAnswer) -> Vec<Scanned> {
+    let text = |row: &Row| {
+        let values = row.cells().iter().map(|cell| escape(cell.value()));
+        (escape(row.key()), values.collect())
+    };
+    answer.rows.iter().map(|scanned| text(&scanned.row)).collect()
+}

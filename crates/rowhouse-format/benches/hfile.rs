@@ -4,7 +4,6 @@
 //! cache holds them. Three rounds; the median counts.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
-#![expect(clippy::disallowed_methods, reason = "a bench measures time")]
 
 use std::hint::black_box;
 use std::sync::Arc;

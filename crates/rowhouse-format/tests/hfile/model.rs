@@ -116,7 +116,7 @@ fn check_forward(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn files_hold_what_was_written(

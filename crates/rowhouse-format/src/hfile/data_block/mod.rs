@@ -39,6 +39,11 @@ pub struct DataBlock {
     cells: Bytes,
     /// One u32 per row; empty where the block has no row index.
     rows: Bytes,
+    /// For each row, [`row_prefix`] of what follows the bytes that all rows begin with: a search
+    /// touches these and one row, not a row in another cache line at every step.
+    prefixes: Box<[u64]>,
+    /// How many bytes all rows begin with.
+    common: usize,
     layout: Layout,
     offset: u64,
 }
@@ -65,7 +70,28 @@ impl DataBlock {
         if cells.is_empty() {
             return Err(malformed(offset, "no cells"));
         }
-        Ok(Self { cells, rows, layout, offset })
+        let mut block = Self { cells, rows, prefixes: Box::default(), common: 0, layout, offset };
+        if layout.encoding == DataBlockEncoding::RowIndexV1 {
+            block.note_prefixes()?;
+        }
+        Ok(block)
+    }
+
+    /// Notes what the rows begin with.
+    fn note_prefixes(&mut self) -> Result<()> {
+        let rows = self.rows.len() / 4;
+        let (first, last) = (self.row_at(0)?, self.row_at(self.row_start(rows - 1))?);
+        let common = first.iter().zip(last).take_while(|(a, b)| a == b).count();
+        let prefixes: Result<Box<[u64]>> = (0..rows)
+            .map(|row| {
+                let start = self.row_start(row);
+                let rest = self.row_at(start)?.get(common..);
+                rest.map(row_prefix).ok_or_else(|| self.broken(start, "row out of order"))
+            })
+            .collect();
+        self.prefixes = prefixes?;
+        self.common = common;
+        Ok(())
     }
 
     /// Where the block is in its file.
@@ -75,7 +101,7 @@ impl DataBlock {
 
     /// Bytes this takes in memory.
     pub fn memory_len(&self) -> usize {
-        size_of::<Self>() + self.cells.len() + self.rows.len()
+        size_of::<Self>() + self.cells.len() + self.rows.len() + 8 * self.prefixes.len()
     }
 
     /// At the first cell.
@@ -104,16 +130,26 @@ impl DataBlock {
     }
 
     fn find_by_row(&self, key: &Key<'_>) -> Result<Option<Place>> {
-        let prefix = row_prefix(key.row);
-        let (mut low, mut high) = (0, self.rows.len() / 4);
+        let (mut low, mut high) = (0, self.prefixes.len());
+        let common = &self.row_at(0)?[..self.common];
+        let (front, rest) = key.row.split_at(self.common.min(key.row.len()));
+        match common.cmp(front) {
+            Ordering::Less => return Ok(None),
+            Ordering::Greater => high = 0,
+            Ordering::Equal => {}
+        }
+        let prefix = row_prefix(rest);
         while low < high {
             let middle = low.midpoint(high);
-            let start = self.row_start(middle);
-            match compare_rows(self.row_at(start)?, key.row, prefix) {
+            let order = match self.prefixes[middle].cmp(&prefix) {
+                Ordering::Equal => self.row_at(self.row_start(middle))?.cmp(key.row),
+                decided => decided,
+            };
+            match order {
                 Ordering::Less => low = middle + 1,
                 Ordering::Greater => high = middle,
                 Ordering::Equal => {
-                    let end = self.row_start(middle + 1);
+                    let (start, end) = (self.row_start(middle), self.row_start(middle + 1));
                     return self.scan_row_to(start, end, key);
                 }
             }

@@ -34,12 +34,16 @@ mod admin;
 mod batch;
 mod client;
 mod connection;
+#[cfg(test)]
+mod fake;
 mod locate;
 mod retry;
 mod scan;
 mod settings;
 mod table;
 mod target;
+#[cfg(test)]
+mod tests;
 
 pub use admin::{Admin, ClusterStatus};
 pub use client::Client;

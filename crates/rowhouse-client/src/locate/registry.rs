@@ -48,7 +48,7 @@ impl Registry {
             Self::Servers(servers) => {
                 servers.ask(proto::GetClusterIdRequest {}, deadline).await?.cluster_id
             }
-            Self::ZooKeeper(ensemble) => Some(ensemble.cluster_id(deadline).await?),
+            Self::ZooKeeper(ensemble) => ensemble.cluster_id(deadline).await?,
         };
         id.ok_or_else(|| not_ready("the cluster has no id yet"))
     }
@@ -56,12 +56,13 @@ impl Registry {
     pub(super) async fn active_master(&self, deadline: Instant) -> Result<Address, Failure> {
         let master = match self {
             Self::Servers(servers) => {
-                servers.ask(proto::GetActiveMasterRequest {}, deadline).await?.server_name
+                let answer = servers.ask(proto::GetActiveMasterRequest {}, deadline).await?;
+                let master = answer.server_name.map(names::server_from_proto).transpose();
+                master.map_err(Failure::unknown)?
             }
             Self::ZooKeeper(ensemble) => ensemble.active_master(deadline).await?,
         };
         let master = master.ok_or_else(|| not_ready("the cluster has no active master"))?;
-        let master = names::server_from_proto(master).map_err(Failure::unknown)?;
         Ok(Address::from(&master))
     }
 
@@ -70,15 +71,13 @@ impl Registry {
             Self::Servers(servers) => {
                 let message = proto::GetMetaRegionLocationsRequest {};
                 let locations = servers.ask(message, deadline).await?.meta_locations;
+                // Replicas of hbase:meta are not asked.
                 let location =
                     locations.into_iter().find(|location| location.region_info.replica_id() == 0);
                 let location = location.map(region::location_from_proto).transpose();
                 location.map_err(Failure::unknown)?.and_then(|(_, server)| server)
             }
-            Self::ZooKeeper(ensemble) => {
-                let server = ensemble.meta_server(deadline).await?;
-                server.map(names::server_from_proto).transpose().map_err(Failure::unknown)?
-            }
+            Self::ZooKeeper(ensemble) => ensemble.meta_server(deadline).await?,
         };
         let server = server.ok_or_else(|| not_ready("hbase:meta is not assigned"))?;
         Ok(Address::from(&server))

@@ -69,7 +69,7 @@ fn a_namespace_lives_from_create_to_delete() {
         let family = FamilyDescriptor::new("cf").unwrap();
         let descriptor = TableDescriptor::new(name.clone()).family(family);
         admin.create_table(&descriptor, &[]).await.unwrap();
-        assert_eq!(admin.tables_in(namespace.name()).await.unwrap(), [name.clone()]);
+        assert_eq!(admin.tables_in(namespace.name()).await.unwrap(), std::slice::from_ref(&name));
         let table = client.table(&name);
         table.mutate(Put::new("r").unwrap().add("cf", "q", "v").unwrap()).await.unwrap();
         assert_eq!(table.regions().await.unwrap().len(), 1);

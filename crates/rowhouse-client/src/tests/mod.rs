@@ -1,0 +1,5 @@
+//! What the client does when a cluster misbehaves.
+
+mod batches;
+mod rows;
+mod scans;

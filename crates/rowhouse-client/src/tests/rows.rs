@@ -1,0 +1,124 @@
+//! One row at a time.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use rowhouse_format::convert::{CellsIn, mutate, result};
+use rowhouse_format::proto;
+use rowhouse_format::rpc::{Method, Request};
+use rowhouse_model::{Delete, ErrorKind, Get, Increment, Put, Row, TableState, Timestamp};
+
+use crate::fake::{FakeCluster, Reply, cell};
+
+fn found(request: &Request) -> Reply {
+    let row = Row::new(vec![cell("r", "q", "v")]);
+    let result = Some(result::to_proto(&row, CellsIn::Block));
+    Reply::answer(request, &proto::GetResponse { result }, row.cells())
+}
+
+fn done(request: &Request) -> Reply {
+    Reply::answer(request, &mutate::done(), &[])
+}
+
+/// Does the first thing the first time, then the second.
+fn once(
+    first: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+    then: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+) -> impl Fn(&Request) -> Reply + Send + Sync + 'static {
+    let calls = AtomicUsize::new(0);
+    move |request| match calls.fetch_add(1, Ordering::SeqCst) {
+        0 => first(request),
+        _ => then(request),
+    }
+}
+
+fn get() -> Get {
+    Get::new("r").unwrap()
+}
+
+fn nonces(cluster: &FakeCluster) -> Vec<(Option<u64>, Option<u64>)> {
+    let nonce = |request: Request| {
+        let message = request.message::<proto::MutateRequest>().unwrap();
+        (message.nonce_group, message.mutation.nonce)
+    };
+    cluster.asked(Method::Mutate).into_iter().map(nonce).collect()
+}
+
+#[tokio::test]
+async fn an_increment_whose_answer_is_lost_is_repeated_under_its_nonce() {
+    let handler = once(|_| Reply::Close, done);
+    let cluster = FakeCluster::start(&[], TableState::Enabled, handler).await;
+    let increment = || Increment::new("r").unwrap().add("cf", "n", 1).unwrap();
+    cluster.table.mutate(increment()).await.unwrap();
+    cluster.table.mutate(increment()).await.unwrap();
+    let nonces = nonces(&cluster);
+    assert_eq!(nonces.len(), 3);
+    assert!(nonces[0].0.is_some() && nonces[0].1.is_some());
+    assert_eq!(nonces[0], nonces[1]);
+    assert_eq!(nonces[0].0, nonces[2].0);
+    assert_ne!(nonces[0].1, nonces[2].1);
+}
+
+#[tokio::test]
+async fn a_put_whose_answer_does_not_come_is_repeated() {
+    let cluster = FakeCluster::start(&[], TableState::Enabled, once(|_| Reply::Never, done)).await;
+    let put = Put::new("r").unwrap().add("cf", "q", "v").unwrap();
+    cluster.table.mutate(put).await.unwrap();
+    assert_eq!(nonces(&cluster), [(None, None), (None, None)]);
+}
+
+#[tokio::test]
+async fn deleting_the_newest_version_is_repeated_only_when_it_was_not_done() {
+    let newest = || Delete::new("r").unwrap().version("cf", "q", Timestamp::LATEST).unwrap();
+    let lost = FakeCluster::start(&[], TableState::Enabled, once(|_| Reply::Close, done)).await;
+    let error = lost.table.mutate(newest()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Connection);
+    assert_eq!(lost.asked(Method::Mutate).len(), 1);
+
+    let busy = |request: &Request| Reply::refuse(request, ErrorKind::RegionTooBusy, "busy");
+    let busy = FakeCluster::start(&[], TableState::Enabled, once(busy, done)).await;
+    busy.table.mutate(newest()).await.unwrap();
+    assert_eq!(busy.asked(Method::Mutate).len(), 2);
+}
+
+#[tokio::test]
+async fn a_region_that_moved_is_looked_up_again() {
+    let moved = |request: &Request| Reply::refuse(request, ErrorKind::NotServingRegion, "moved");
+    let cluster = FakeCluster::start(&[], TableState::Enabled, once(moved, found)).await;
+    assert_eq!(cluster.table.get(&get()).await.unwrap().cells().len(), 1);
+    cluster.table.get(&get()).await.unwrap();
+    assert_eq!(cluster.lookups(), 2);
+}
+
+#[tokio::test]
+async fn many_who_ask_for_one_table_look_it_up_once() {
+    let cluster = FakeCluster::start(&["m"], TableState::Enabled, found).await;
+    let asking = (0..50).map(|_| {
+        let table = cluster.table.clone();
+        tokio::spawn(async move { table.get(&get()).await.unwrap() })
+    });
+    for task in asking.collect::<Vec<_>>() {
+        task.await.unwrap();
+    }
+    assert_eq!(cluster.lookups(), 1);
+}
+
+#[tokio::test]
+async fn a_region_of_a_disabled_table_is_not_asked_for_again() {
+    let refuse = |request: &Request| Reply::refuse(request, ErrorKind::NotServingRegion, "t,,");
+    let cluster = FakeCluster::start(&[], TableState::Disabled, refuse).await;
+    let error = cluster.table.get(&get()).await.unwrap_err();
+    assert_eq!((error.kind(), error.message()), (ErrorKind::TableNotEnabled, "t is disabled."));
+    assert_eq!(cluster.asked(Method::Get).len(), 1);
+}
+
+#[tokio::test]
+async fn what_fails_for_good_fails_with_the_last_error_and_in_time() {
+    let refuse = |request: &Request| Reply::refuse(request, ErrorKind::RegionTooBusy, "full");
+    let cluster = FakeCluster::start(&[], TableState::Enabled, refuse).await;
+    let started = Instant::now();
+    let error = cluster.table.get(&get()).await.unwrap_err();
+    assert_eq!((error.kind(), error.message()), (ErrorKind::RegionTooBusy, "full"));
+    assert_eq!(cluster.asked(Method::Get).len(), 16);
+    assert!(started.elapsed() < Duration::from_secs(20));
+}

@@ -6,6 +6,7 @@ use rowhouse::{
     Database, FamilyDescriptor, Get, KEY_ATTRIBUTE, Mutation, Put, Result, Table, TableSpec, Time,
     Timestamp,
 };
+use rowhouse_server::{Options, Server};
 
 const DECEMBER: (i64, i64) = (1_669_852_800_000, 1_672_531_200_000);
 const YEAR_START: i64 = 1_640_995_200_000;
@@ -121,6 +122,27 @@ async fn a_month_is_found_whole_before_and_after_a_flush_and_after_reopening() -
     assert_eq!(blog.key_schema()?.to_string(), "[blogger text]_[at millis digits desc]");
     check(&blog, &posts).await?;
     database.close().await
+}
+
+#[tokio::test]
+async fn a_month_is_found_whole_through_a_server() -> Result<()> {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options {
+        listen: "127.0.0.1:0".into(),
+        zookeeper: "127.0.0.1:0".into(),
+        ..Options::new(dir.path())
+    };
+    let server = Server::start(options).await?;
+    let database = rowhouse::open(format!("hbase://{}", server.address())).await?;
+    let (blog, posts) = filled(&database, &["12_5", "1234"]).await?;
+    check(&blog, &posts).await?;
+    database.flush("blog").await?;
+
+    let found_by_zookeeper = format!("hbase+zk://{}", server.zookeeper());
+    let database = rowhouse::open(found_by_zookeeper).await?;
+    check(&database.table("blog").await?, &posts).await?;
+    database.close().await?;
+    server.stop().await
 }
 
 #[tokio::test]

@@ -34,6 +34,10 @@ pub(crate) struct ShellArgs {
 
 /// Runs the shell.
 pub(crate) fn run(args: ShellArgs) -> Done {
+    // Before the database, which is made where it is not there.
+    let source = Source::of(&args).map_err(|(path, source)| {
+        Error::io(format_args!("cannot open {}", path.display()), source)
+    })?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
@@ -41,7 +45,7 @@ pub(crate) fn run(args: ShellArgs) -> Done {
     let database = runtime.block_on(rowhouse::open(url(&args)?))?;
     let session = Session::new(database.clone(), io::stdout());
     let mut shell = Shell { runtime, session, stop_at_error: args.non_interactive };
-    let ran = shell.run(&args);
+    let ran = shell.run(source);
     let closed = shell.runtime.block_on(database.close());
     let code = match ran {
         Ok(code) => code,
@@ -63,6 +67,31 @@ fn url(args: &ShellArgs) -> Result<String> {
     }
 }
 
+/// Where commands come from.
+enum Source {
+    Given(String),
+    Script(BufReader<File>),
+    /// Somebody types them.
+    Terminal,
+    Input,
+}
+
+impl Source {
+    fn of(args: &ShellArgs) -> Result<Self, (&Path, io::Error)> {
+        if !args.execute.is_empty() {
+            return Ok(Self::Given(args.execute.join("\n")));
+        }
+        match &args.script {
+            Some(path) => match File::open(path) {
+                Ok(file) => Ok(Self::Script(BufReader::new(file))),
+                Err(error) => Err((path, error)),
+            },
+            None if io::stdin().is_terminal() && !args.non_interactive => Ok(Self::Terminal),
+            None => Ok(Self::Input),
+        }
+    }
+}
+
 struct Shell {
     runtime: Runtime,
     session: Session<io::Stdout>,
@@ -76,17 +105,12 @@ enum Flow {
 }
 
 impl Shell {
-    fn run(&mut self, args: &ShellArgs) -> io::Result<ExitCode> {
-        if !args.execute.is_empty() {
-            return self.run_lines(args.execute.join("\n").as_bytes());
-        }
-        match &args.script {
-            Some(path) => {
-                let file = File::open(path).map_err(|error| named(path, &error))?;
-                self.run_lines(BufReader::new(file))
-            }
-            None if io::stdin().is_terminal() && !args.non_interactive => self.run_terminal(),
-            None => self.run_lines(io::stdin().lock()),
+    fn run(&mut self, source: Source) -> io::Result<ExitCode> {
+        match source {
+            Source::Given(commands) => self.run_lines(commands.as_bytes()),
+            Source::Script(file) => self.run_lines(file),
+            Source::Terminal => self.run_terminal(),
+            Source::Input => self.run_lines(io::stdin().lock()),
         }
     }
 
@@ -155,11 +179,6 @@ impl Shell {
     fn after_error(&self) -> Flow {
         if self.stop_at_error { Flow::Leave(ExitCode::FAILURE) } else { Flow::On }
     }
-}
-
-/// The error of a file, with its name.
-fn named(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 #[cfg(test)]

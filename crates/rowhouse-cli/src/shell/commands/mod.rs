@@ -1,0 +1,161 @@
+//! THE table of commands: what the shell understands, checks, explains and completes.
+
+mod table;
+
+pub(crate) use table::{COMMANDS, NOT_YET};
+
+/// A command of the shell.
+pub(crate) struct Command {
+    /// What is done.
+    pub(crate) verb: Verb,
+    pub(crate) name: &'static str,
+    pub(crate) alias: Option<&'static str>,
+    pub(crate) group: Group,
+    pub(crate) arguments: &'static [Argument],
+    /// What the hash may hold: name and meaning. Nothing else is let through.
+    pub(crate) options: &'static [(&'static str, &'static str)],
+    /// One line.
+    pub(crate) about: &'static str,
+    /// What else there is to know.
+    pub(crate) details: &'static str,
+    pub(crate) examples: &'static [&'static str],
+}
+
+/// What a command does; the interpreter matches it without a default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verb {
+    Count,
+    Create,
+    CreateNamespace,
+    Delete,
+    DeleteAll,
+    Describe,
+    Disable,
+    Drop,
+    DropNamespace,
+    Enable,
+    Exists,
+    Exit,
+    Flush,
+    Get,
+    GetCounter,
+    Help,
+    Incr,
+    IsDisabled,
+    IsEnabled,
+    List,
+    ListNamespace,
+    ListNamespaceTables,
+    Put,
+    Scan,
+    Version,
+}
+
+/// Where `help` shows a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Group {
+    General,
+    Tables,
+    Namespaces,
+    Data,
+}
+
+impl Group {
+    pub(crate) const ALL: [Self; 4] = [Self::General, Self::Tables, Self::Namespaces, Self::Data];
+
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::General => "general",
+            Self::Tables => "tables",
+            Self::Namespaces => "namespaces",
+            Self::Data => "data",
+        }
+    }
+}
+
+/// A place in a call.
+pub(crate) struct Argument {
+    /// What help and errors call it.
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    pub(crate) need: Need,
+}
+
+/// What stands in a place, for completion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The name of a table that exists.
+    Table,
+    /// The name of a command.
+    Command,
+    /// A hash of options.
+    Options,
+    /// Anything else.
+    Other,
+}
+
+/// How often a place is filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    Required,
+    Optional,
+    /// Any number of times; the last place.
+    Repeated,
+}
+
+impl Command {
+    /// The command of that name.
+    pub(crate) fn find(name: &str) -> Option<&'static Self> {
+        COMMANDS.iter().find(|command| command.name == name || command.alias == Some(name))
+    }
+
+    /// How many arguments it takes, at least and at most.
+    pub(crate) fn arity(&self) -> (usize, Option<usize>) {
+        let least = self.arguments.iter().filter(|place| place.need == Need::Required).count();
+        let any = self.arguments.iter().any(|place| place.need == Need::Repeated);
+        (least, (!any).then_some(self.arguments.len()))
+    }
+
+    /// The place of the argument at `at`, counted from 0.
+    pub(crate) fn place(&self, at: usize) -> Option<&'static Argument> {
+        let last = self.arguments.last().filter(|place| place.need == Need::Repeated);
+        self.arguments.get(at).or(last)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_sorted_and_places_that_may_be_left_out_come_last() {
+        assert!(COMMANDS.is_sorted_by_key(|command| command.name));
+        for command in COMMANDS {
+            let needs: Vec<_> = command.arguments.iter().map(|place| place.need as u8).collect();
+            assert!(needs.is_sorted(), "{}", command.name);
+            assert!(!command.examples.is_empty(), "{}", command.name);
+        }
+    }
+    #[test]
+    fn the_guide_names_every_command() {
+        let guide = include_str!("../../../../../docs/shell.md");
+        for name in COMMANDS.iter().flat_map(|command| [Some(command.name), command.alias]) {
+            let Some(name) = name else { continue };
+            assert!(guide.contains(&format!("`{name}`")), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_example_is_a_command_with_arguments_that_it_takes() {
+        use crate::shell::call::Call;
+        use crate::shell::grammar::{Parsed, parse};
+
+        for example in COMMANDS.iter().flat_map(|command| command.examples) {
+            let Parsed::Whole(statements) = parse(example) else { panic!("{example}") };
+            for statement in statements {
+                let command = Command::find(&statement.command).expect(example);
+                assert!(Call::new(command, statement.arguments).is_ok(), "{example}");
+            }
+        }
+    }
+}

@@ -36,6 +36,7 @@ mod index;
 mod input;
 mod key;
 mod meta;
+mod seen;
 mod trailer;
 mod varint;
 mod writer;

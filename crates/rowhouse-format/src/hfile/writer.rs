@@ -15,6 +15,7 @@ use super::file_info::{FileInfo, PROTOBUF_MAGIC, name};
 use super::index::IndexBuilder;
 use super::key::{OwnedKey, compare_columns, view_key, write_key, write_midpoint};
 use super::meta::MetaSeal;
+use super::seen::Seen;
 use super::trailer::Trailer;
 
 /// How a file is made.
@@ -128,26 +129,6 @@ struct Out<W> {
     uncompressed_len: u64,
     /// CRC32C of what is written from the load-on-open section on.
     meta_crc: u32,
-}
-
-/// What is told about the cells of a file.
-struct Seen {
-    cells: u64,
-    rows: u64,
-    deletes: u64,
-    family_deletes: u64,
-    cells_len: u64,
-    keys_len: u64,
-    values_len: u64,
-    tags_len_max: usize,
-    time_min: i64,
-    time_max: i64,
-    earliest_put: i64,
-    sequence_min: u64,
-    sequence_max: u64,
-    biggest_len: usize,
-    biggest_key: Vec<u8>,
-    first_key: Option<OwnedKey>,
 }
 
 impl<W: Write> Writer<W> {
@@ -433,85 +414,6 @@ impl<W: Write> Out<W> {
         self.offset += bytes.len() as u64;
         self.meta_crc = crc32c::crc32c_append(self.meta_crc, bytes);
         Ok(())
-    }
-}
-
-impl Default for Seen {
-    fn default() -> Self {
-        Self {
-            cells: 0,
-            rows: 0,
-            deletes: 0,
-            family_deletes: 0,
-            cells_len: 0,
-            keys_len: 0,
-            values_len: 0,
-            tags_len_max: 0,
-            // As HBase's TimeRangeTracker begins.
-            time_min: i64::MAX,
-            time_max: -1,
-            earliest_put: i64::MAX,
-            sequence_min: u64::MAX,
-            sequence_max: 0,
-            biggest_len: 0,
-            biggest_key: Vec::new(),
-            first_key: None,
-        }
-    }
-}
-
-impl Seen {
-    fn note(&mut self, cell: &CellRef<'_>, kind: CellKind, len: usize, key: &[u8]) {
-        if self.cells == 0 {
-            self.first_key = Some(OwnedKey::new(&cell.key));
-        }
-        self.cells += 1;
-        self.cells_len += len as u64;
-        self.keys_len += key.len() as u64;
-        self.values_len += cell.value.len() as u64;
-        self.tags_len_max = self.tags_len_max.max(cell.tags.len());
-        let timestamp = cell.key.timestamp;
-        self.time_min = self.time_min.min(timestamp);
-        self.time_max = self.time_max.max(timestamp);
-        self.sequence_min = self.sequence_min.min(cell.sequence);
-        self.sequence_max = self.sequence_max.max(cell.sequence);
-        // As HBase's estimatedSerializedSizeOf: the KeyValue and its length in front, no mvcc.
-        let tags_len = if cell.tags.is_empty() { 0 } else { 2 + cell.tags.len() };
-        let key_value_len = 4 + 8 + key.len() + cell.value.len() + tags_len;
-        if key_value_len > self.biggest_len {
-            self.biggest_len = key_value_len;
-            self.biggest_key.clear();
-            self.biggest_key.extend_from_slice(key);
-        }
-        match kind {
-            CellKind::Put => {
-                self.earliest_put = self.earliest_put.min(timestamp);
-                return;
-            }
-            CellKind::DeleteVersion => {}
-            CellKind::DeleteFamilyVersion => self.family_deletes += 1,
-            CellKind::DeleteColumn => self.time_min = 0,
-            CellKind::DeleteFamily => {
-                self.family_deletes += 1;
-                self.time_min = 0;
-            }
-        }
-        self.deletes += 1;
-    }
-
-    fn summary(self, len: u64, last_key: Option<OwnedKey>, meta: MetaSeal) -> Summary {
-        Summary {
-            len,
-            cells: self.cells,
-            deletes: self.deletes,
-            family_deletes: self.family_deletes,
-            rows: self.rows,
-            cells_len: self.cells_len,
-            keys: self.first_key.zip(last_key),
-            time_range: self.time_min..=self.time_max,
-            sequences: self.sequence_min..=self.sequence_max,
-            meta,
-        }
     }
 }
 

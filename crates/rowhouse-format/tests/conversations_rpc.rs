@@ -132,7 +132,7 @@ impl Replay {
                     *self.counts.entry(request.method.name()).or_default() += 1;
                     self.calls.insert(request.call_id, request);
                 }
-                ServerEvent::Close => assert!(output.len() > 4),
+                ServerEvent::Close(_) => assert!(output.len() > 4),
             }
         }
     }

@@ -105,9 +105,9 @@ impl Connection {
                     );
                 }
                 Some(ServerEvent::Request(request)) => self.take_request(request),
-                Some(ServerEvent::Close) => {
-                    if !self.connected {
-                        tracing::info!(peer = %self.peer, "closed before any call");
+                Some(ServerEvent::Close(why)) => {
+                    if let Some(why) = why {
+                        tracing::warn!(peer = %self.peer, why, "the client was refused, closed");
                     }
                     return Next::Close;
                 }

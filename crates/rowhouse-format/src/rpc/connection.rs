@@ -25,7 +25,7 @@ const HEADER_LEN_MAX: usize = 64 * 1024;
 ///
 /// let mut connection = ServerConnection::new("127.0.0.1:50000", "b1946ac9");
 /// let (mut input, mut output) = (BytesMut::from("Regist"), BytesMut::new());
-/// assert!(matches!(connection.next(&mut input, &mut output), Some(ServerEvent::Close)));
+/// assert!(matches!(connection.next(&mut input, &mut output), Some(ServerEvent::Close(_))));
 /// assert!(output.ends_with(b"b1946ac9"));
 /// ```
 #[derive(Debug)]
@@ -53,8 +53,9 @@ pub enum ServerEvent {
     Connected(ConnectionHead),
     /// A call, to be answered.
     Request(Request),
-    /// Write what is in the output, then close. Nothing follows.
-    Close,
+    /// Write what is in the output, then close. Nothing follows. Says what the client did wrong;
+    /// nothing when all is well, as after a registry's question.
+    Close(Option<String>),
 }
 
 impl ServerConnection {
@@ -100,7 +101,10 @@ impl ServerConnection {
                 }
                 State::Header => {
                     // An over-long header is no header: Apache closes without a word.
-                    let Ok(frame) = self.frames.next(input) else { return Some(self.close()) };
+                    let frame = match self.frames.next(input) {
+                        Ok(frame) => frame,
+                        Err(long) => return Some(self.close(Some(long.to_string()))),
+                    };
                     return Some(self.take_header(frame?, output));
                 }
                 State::Calls(head) => match self.frames.next(input) {
@@ -112,7 +116,7 @@ impl ServerConnection {
                         Ok(request) => return Some(ServerEvent::Request(request)),
                         Err(refusal) => {
                             let Some(call_id) = refusal.call_id else {
-                                return Some(self.close());
+                                return Some(self.close(Some(refusal.error.to_string())));
                             };
                             encode_exception(output, call_id, &Exception::from(&refusal.error));
                         }
@@ -150,7 +154,7 @@ impl ServerConnection {
                     proto::GetConnectionRegistryResponse { cluster_id: self.cluster_id.clone() };
                 encode_response(output, FATAL_CALL_ID, &message, CellCodec::KeyValue, [])
                     .expect("a cluster id is short");
-                Err(self.close())
+                Err(self.close(None))
             }
             Err(refusal) => Err(self.refuse(&refusal, output)),
         }
@@ -179,22 +183,22 @@ impl ServerConnection {
             Ok(header) => {
                 let exception = Exception::request_too_big(&self.peer, frame);
                 encode_exception(output, header.call_id.unwrap_or_default(), &exception);
-                Some(self.close())
+                Some(self.close(Some(exception.message)))
             }
             Err(_) if !whole => None,
-            Err(_) => Some(self.close()),
+            Err(error) => Some(self.close(Some(error.to_string()))),
         }
     }
 
     /// Answers with an exception that belongs to no call, and closes.
     fn refuse(&mut self, refusal: &Exception, output: &mut BytesMut) -> ServerEvent {
         encode_exception(output, FATAL_CALL_ID, refusal);
-        self.close()
+        self.close(Some(refusal.message.clone()))
     }
 
-    fn close(&mut self) -> ServerEvent {
+    fn close(&mut self, why: Option<String>) -> ServerEvent {
         self.state = State::Closed;
-        ServerEvent::Close
+        ServerEvent::Close(why)
     }
 }
 
@@ -269,7 +273,7 @@ mod tests {
     fn a_newer_preamble_is_refused_in_the_words_that_clients_look_for() {
         let mut connection = ServerConnection::new("h:1", "id");
         let (mut input, mut output) = (BytesMut::from("Future"), BytesMut::new());
-        assert!(matches!(connection.next(&mut input, &mut output), Some(ServerEvent::Close)));
+        assert!(matches!(connection.next(&mut input, &mut output), Some(ServerEvent::Close(_))));
         assert!(refusal(&mut output).1.message.starts_with("Expected HEADER="));
         assert!(connection.next(&mut input, &mut output).is_none());
     }
@@ -289,7 +293,7 @@ mod tests {
         input.unsplit(call);
         assert!(connection.next(&mut input, &mut output).is_none());
         input.unsplit(rest);
-        assert!(matches!(connection.next(&mut input, &mut output), Some(ServerEvent::Close)));
+        assert!(matches!(connection.next(&mut input, &mut output), Some(ServerEvent::Close(_))));
         let (call_id, exception) = refusal(&mut output);
         assert_eq!(call_id, 8);
         assert_eq!(exception.class, "org.apache.hadoop.hbase.exceptions.RequestTooBigException");

@@ -23,6 +23,12 @@ pub struct FrameTooLong {
     pub len_max: usize,
 }
 
+impl std::fmt::Display for FrameTooLong {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "frame too long: len={}, max={}", self.len as i32, self.len_max)
+    }
+}
+
 impl Default for FrameDecoder {
     fn default() -> Self {
         Self::new(FRAME_LEN_MAX)

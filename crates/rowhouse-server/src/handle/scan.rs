@@ -74,10 +74,6 @@ fn go_on(exchange: &Exchange, call: &ScanCall, id: u64) -> Result<ScanAnswer> {
     }
     let scanner = scanners.find(id)?;
     let mut scanner = scanner.lock();
-    if call.renew {
-        let scanner = Some(id);
-        return Ok(ScanAnswer { scanner, more_results: true, ..ScanAnswer::default() });
-    }
     if let Some(number) = call.next_call_seq {
         if number != scanner.next_call {
             return Err(Error::new(
@@ -89,6 +85,11 @@ fn go_on(exchange: &Exchange, call: &ScanCall, id: u64) -> Result<ScanAnswer> {
             ));
         }
         scanner.next_call += 1;
+    }
+    // A renewal is a call like any other, but for its rows.
+    if call.renew {
+        let scanner = Some(id);
+        return Ok(ScanAnswer { scanner, more_results: true, ..ScanAnswer::default() });
     }
     let answer = read_rows(&mut scanner, call);
     match &answer {

@@ -80,15 +80,14 @@ impl TableSpec {
         self
     }
 
-    /// What is wrong with it, as far as the declaration alone shows.
+    /// What is wrong with it wherever it is made. What a store cannot keep it says itself: clusters
+    /// differ in what they can.
     ///
     /// # Errors
-    /// The first mistake in a name or the template; what [`TableDescriptor::check`] refuses; splits
-    /// that are empty or not distinct.
+    /// The first mistake in a name or the template; splits that are empty or not distinct.
     pub fn check(&self) -> Result<()> {
-        match &self.declared {
-            Ok(declared) => declared.check()?,
-            Err(error) => return Err(Error::new(error.kind(), error.message())),
+        if let Err(error) = &self.declared {
+            return Err(Error::new(error.kind(), error.message()));
         }
         let mut splits: Vec<&Bytes> = self.splits.iter().collect();
         splits.sort();

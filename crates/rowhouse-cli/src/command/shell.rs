@@ -1,7 +1,7 @@
 //! `rowhouse shell`: HBase's commands on a database.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, IsTerminal};
+use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -43,7 +43,7 @@ pub(crate) fn run(args: ShellArgs) -> Done {
         .build()
         .map_err(|source| Error::io("cannot start the runtime", source))?;
     let database = runtime.block_on(rowhouse::open(url(&args)?))?;
-    let session = Session::new(database.clone(), io::stdout());
+    let session = Session::new(database.clone(), output());
     let mut shell = Shell { runtime, session, stop_at_error: args.non_interactive };
     let ran = shell.run(source);
     let closed = shell.runtime.block_on(database.close());
@@ -54,6 +54,14 @@ pub(crate) fn run(args: ShellArgs) -> Done {
         Err(error) => return Err(Error::io("cannot go on", error)),
     };
     closed.map(|()| code)
+}
+
+/// Where a session prints: line by line to a terminal, in larger pieces to anything else.
+fn output() -> Box<dyn Write> {
+    match io::stdout().is_terminal() {
+        true => Box::new(io::stdout()),
+        false => Box::new(BufWriter::new(io::stdout())),
+    }
 }
 
 /// The database that the arguments name: a directory that a server holds is that server.
@@ -94,7 +102,7 @@ impl Source {
 
 struct Shell {
     runtime: Runtime,
-    session: Session<io::Stdout>,
+    session: Session<Box<dyn Write>>,
     stop_at_error: bool,
 }
 

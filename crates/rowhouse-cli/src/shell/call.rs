@@ -83,7 +83,7 @@ impl Call {
             }
             None => Hash::new(),
         };
-        Options::new(self.command.name, pairs)
+        Options::new(self.command, self.command.name, pairs)
     }
 
     /// Refuses arguments from `at` on, where only a hash could have stood.
@@ -107,12 +107,16 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Pairs, each name once.
-    pub(crate) fn new(owner: impl Into<String>, pairs: Hash) -> Result<Self> {
+    /// Pairs, each name once, and none that the command's entry in the table does not have. `owner`
+    /// is what messages say they belong to.
+    pub(crate) fn new(command: &Command, owner: impl Into<String>, pairs: Hash) -> Result<Self> {
         let owner = owner.into();
         for (at, (name, _)) in pairs.iter().enumerate() {
             if pairs[..at].iter().any(|(earlier, _)| earlier == name) {
                 return said(format!("option {name} of {owner} is given twice"));
+            }
+            if !command.has_option(name) {
+                return Err(refusal(name, &owner));
             }
         }
         Ok(Self { owner, pairs })
@@ -192,12 +196,16 @@ impl Options {
     pub(crate) fn finish(self) -> Result<()> {
         match self.pairs.first() {
             None => Ok(()),
-            Some((name, _)) if NOT_YET.contains(&&name[..]) => {
-                said(format!("option {name} of {} is not supported yet", self.owner))
-            }
-            Some((name, _)) => said(format!("{} has no option {name}", self.owner)),
+            Some((name, _)) => Err(refusal(name, &self.owner)),
         }
     }
+}
+
+fn refusal(name: &str, owner: &str) -> Failure {
+    Failure::Said(match NOT_YET.contains(&name) {
+        true => format!("option {name} of {owner} is not supported yet"),
+        false => format!("{owner} has no option {name}"),
+    })
 }
 
 /// Refuses what cannot be a row key, in HBase's words.

@@ -45,8 +45,9 @@ pub(crate) fn of(command: &Command) -> String {
     }
     if !command.options.is_empty() {
         text.push_str("\nOptions:\n\n");
+        let width = command.options.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
         for (name, meaning) in command.options {
-            let _ = writeln!(text, "  {name:<15} {meaning}");
+            let _ = writeln!(text, "{}", format!("  {name:<width$}  {meaning}").trim_end());
         }
     }
     text.push_str("\nFor example:\n\n");

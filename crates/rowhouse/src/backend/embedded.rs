@@ -128,13 +128,17 @@ impl Embedded {
     pub(super) async fn scan(&self, table: &TableName, scan: Scan) -> Result<EmbeddedRows> {
         let table = self.store.table(table)?;
         let batch_rows_max = scan.caching.map_or(BATCH_ROWS_MAX, |rows| rows.max(1) as usize);
-        let scanner = blocking(move || table.scan(scan)).await?;
-        Ok(EmbeddedRows {
-            read: VecDeque::new(),
-            state: ScanState::Idle(Box::new(scanner)),
-            batch_rows: BATCH_ROWS_FIRST.min(batch_rows_max),
-            batch_rows_max,
-        })
+        let batch_rows = BATCH_ROWS_FIRST.min(batch_rows_max);
+        let open = move || {
+            let mut scanner = Box::new(table.scan(scan)?);
+            let batch = read_batch(&mut scanner, batch_rows);
+            Ok((scanner, batch))
+        };
+        let (scanner, batch) = blocking(open).await?;
+        let (read, state) = (VecDeque::new(), ScanState::Done);
+        let mut rows = EmbeddedRows { read, state, batch_rows, batch_rows_max };
+        rows.take(scanner, batch)?;
+        Ok(rows)
     }
 
     pub(super) async fn close(&self) -> Result<()> {
@@ -145,13 +149,11 @@ impl Embedded {
 
 /// Whether the answer to a mutation waits for a sync of the disk.
 fn waits_for_disk(mutation: &Mutation, table: &TableDescriptor) -> bool {
-    match mutation.durability() {
-        Durability::FsyncWal => true,
-        Durability::UseDefault => {
-            table.attributes.get(&b"DURABILITY"[..]).is_some_and(|word| word == "FSYNC_WAL")
-        }
-        Durability::SkipWal | Durability::AsyncWal | Durability::SyncWal => false,
-    }
+    let durability = match mutation.durability() {
+        Durability::UseDefault => table.durability(),
+        asked => asked,
+    };
+    durability == Durability::FsyncWal
 }
 
 /// Runs `work` where it may block.
@@ -185,7 +187,7 @@ enum ScanState {
 
 struct Batch {
     rows: VecDeque<Row>,
-    /// How it ended: with rows left, behind the last row, or with an error.
+    /// Whether there may be rows behind it.
     end: Result<bool>,
 }
 
@@ -198,8 +200,8 @@ impl EmbeddedRows {
             match std::mem::replace(&mut self.state, ScanState::Done) {
                 ScanState::Done => return Ok(None),
                 ScanState::Idle(mut scanner) => {
-                    let rows = self.batch_rows;
-                    self.batch_rows = (rows * 4).min(self.batch_rows_max);
+                    let rows = (self.batch_rows * 4).min(self.batch_rows_max);
+                    self.batch_rows = rows;
                     self.state = ScanState::Reading(spawn_blocking(move || {
                         let batch = read_batch(&mut scanner, rows);
                         (scanner, batch)
@@ -211,21 +213,20 @@ impl EmbeddedRows {
                         unreachable!("it was put there on the line before")
                     };
                     let (scanner, batch) = finished(handle.await);
-                    self.state = ScanState::Done;
-                    self.read = batch.rows;
-                    match batch.end {
-                        Ok(true) => self.state = ScanState::Idle(scanner),
-                        Ok(false) => {}
-                        // Rows in front of the error are delivered by nobody: the caller asked for
-                        // all, and must not take a part for the whole.
-                        Err(error) => {
-                            self.read.clear();
-                            return Err(error);
-                        }
-                    }
+                    self.take(scanner, batch)?;
                 }
             }
         }
+    }
+
+    /// Takes what has been read. Rows in front of an error are dropped: the scan ends there.
+    fn take(&mut self, scanner: Box<TableScanner>, batch: Batch) -> Result<()> {
+        self.state = ScanState::Done;
+        if batch.end? {
+            self.state = ScanState::Idle(scanner);
+        }
+        self.read = batch.rows;
+        Ok(())
     }
 }
 

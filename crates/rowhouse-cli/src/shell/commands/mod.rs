@@ -4,6 +4,9 @@ mod table;
 
 pub(crate) use table::{COMMANDS, NOT_YET};
 
+/// Stands in a command's options for every name.
+pub(crate) const ANY_OPTION: &str = "…";
+
 /// A command of the shell.
 pub(crate) struct Command {
     /// What is done.
@@ -114,6 +117,11 @@ impl Command {
         let least = self.arguments.iter().filter(|place| place.need == Need::Required).count();
         let any = self.arguments.iter().any(|place| place.need == Need::Repeated);
         (least, (!any).then_some(self.arguments.len()))
+    }
+
+    /// Whether its hash may hold `name`.
+    pub(crate) fn has_option(&self, name: &str) -> bool {
+        self.options.iter().any(|(known, _)| *known == name || *known == ANY_OPTION)
     }
 
     /// The place of the argument at `at`, counted from 0.

@@ -5,13 +5,14 @@ use std::io::Write;
 use rowhouse::{Bytes, FamilyDescriptor, TableSpec, unescape};
 
 use crate::shell::call::{self, Call, Options};
+use crate::shell::commands::Command;
 use crate::shell::describe::{TABLE_ATTRIBUTES, parse_ttl};
 use crate::shell::failure::{Failure, Result, said};
 use crate::shell::grammar::{Hash, Value};
 use crate::shell::session::Session;
 
 /// Attributes of a family that are handed on as they are.
-const FAMILY_ATTRIBUTES: [&str; 17] = [
+const FAMILY_ATTRIBUTES: [&str; 16] = [
     "BLOCKCACHE",
     "BLOCKSIZE",
     "BLOOMFILTER",
@@ -20,7 +21,6 @@ const FAMILY_ATTRIBUTES: [&str; 17] = [
     "CACHE_INDEX_ON_WRITE",
     "COMPRESSION",
     "DATA_BLOCK_ENCODING",
-    "ENCRYPTION",
     "EVICT_BLOCKS_ON_CLOSE",
     "INDEX_BLOCK_ENCODING",
     "IN_MEMORY",
@@ -31,17 +31,20 @@ const FAMILY_ATTRIBUTES: [&str; 17] = [
     "REPLICATION_SCOPE",
 ];
 
+/// What a table may ask for by default.
+const DURABILITIES: [&str; 5] = ["ASYNC_WAL", "FSYNC_WAL", "SKIP_WAL", "SYNC_WAL", "USE_DEFAULT"];
+
 pub(super) async fn create<W: Write>(session: &mut Session<W>, call: Call) -> Result<String> {
-    let name = call.table()?;
+    let (name, command) = (call.table()?, call.command);
     let mut spec = TableSpec::new(&name);
     let mut has_families = false;
     for argument in flatten(call.arguments.into_iter().skip(1)) {
         spec = match argument {
             Value::Hash(pairs) if pairs.iter().any(|(name, _)| name == "NAME") => {
                 has_families = true;
-                spec.family_with(family(pairs)?)
+                spec.family_with(family(command, pairs)?)
             }
-            Value::Hash(pairs) => table_options(spec, &name, pairs)?,
+            Value::Hash(pairs) => table_options(spec, command, &name, pairs)?,
             Value::Text(_) => {
                 has_families = true;
                 spec.family(&call::text("FAMILY", &argument)?)
@@ -70,8 +73,8 @@ fn flatten(arguments: impl Iterator<Item = Value>) -> Vec<Value> {
         .collect()
 }
 
-fn family(pairs: Hash) -> Result<FamilyDescriptor> {
-    let mut options = Options::new("a family", pairs)?;
+fn family(command: &Command, pairs: Hash) -> Result<FamilyDescriptor> {
+    let mut options = Options::new(command, "a family", pairs)?;
     let name = options.take_bytes("NAME")?.unwrap_or_default();
     let mut family = FamilyDescriptor::new(name).or_else(|error| said(error.message()))?;
     if let Some(versions) = options.take_text("VERSIONS")? {
@@ -105,16 +108,23 @@ fn in_hbases_case(name: &str, value: &str) -> String {
     if words.contains(&name) { value.to_uppercase() } else { value.to_owned() }
 }
 
-fn table_options(mut spec: TableSpec, table: &str, pairs: Hash) -> Result<TableSpec> {
-    let mut options = Options::new(format!("table {table}"), pairs)?;
+fn table_options(
+    mut spec: TableSpec,
+    command: &Command,
+    table: &str,
+    pairs: Hash,
+) -> Result<TableSpec> {
+    let mut options = Options::new(command, format!("table {table}"), pairs)?;
     if let Some(template) = options.take_text("KEY")? {
         spec = spec.key(&template);
     }
     spec = spec.splits(splits(options.take_list("SPLITS"))?);
     for name in TABLE_ATTRIBUTES {
-        if let Some(value) = options.take_text(name)? {
-            spec = spec.attribute(name, &value);
+        let Some(value) = options.take_text(name)? else { continue };
+        if name == "DURABILITY" && !DURABILITIES.contains(&&value[..]) {
+            return said(format!("DURABILITY must be one of {}: {value}", DURABILITIES.join(", ")));
         }
+        spec = spec.attribute(name, &value);
     }
     for (name, value) in options.take_texts("METADATA")? {
         spec = spec.attribute(&name, &value);

@@ -56,7 +56,7 @@ pub(super) async fn delete<W: Write>(session: &mut Session<W>, mut call: Call) -
 pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     // The hash in the place of the row is not the one at the end.
     let prefix = match &call.arguments[1] {
-        Value::Hash(pairs) => Some(Options::new("deleteall", pairs.clone())?),
+        Value::Hash(pairs) => Some(Options::new(call.command, "deleteall", pairs.clone())?),
         _ => None,
     };
     if call.arguments.len() > 2 {

@@ -321,6 +321,8 @@ create 'x', 'f', 'f'
 create 'x', 'f', NUMREGIONS => 4, SPLITALGO => 'HexStringSplit'
 create 'x', 'f', COLOUR => 'red'
 create 'x', 'f', VERSIONS => 3
+create 'x', 'f', DURABILITY => 'FSYNC'
+create 'x', {NAME => 'f', KEY => '[id text]'}
 create 'x', 'f', SPLITS => ['a', 'a']
 create 'x', 'f', SPLITS => ['', 'a']
 create 'x', 'f', SPLITS => ['a\\q']
@@ -357,7 +359,7 @@ create 'hbase:x', 'f'",
             Took T seconds
             > create 'x', {NAME => 'f', VERSIONS => 'many'}
 
-            ERROR: VERSIONS of family f must be a number from 0 to 2147483647: many
+            ERROR: org.apache.hadoop.hbase.DoNotRetryIOException: VERSIONS of family f must be a number from 0 to 2147483647: many
 
             For usage try 'help "create"'
 
@@ -371,7 +373,7 @@ create 'hbase:x', 'f'",
             Took T seconds
             > create 'x', {NAME => 'f', COMPRESSION => 'snappy'}
 
-            ERROR: COMPRESSION SNAPPY of family f is not supported: supported=NONE
+            ERROR: org.apache.hadoop.hbase.DoNotRetryIOException: COMPRESSION SNAPPY of family f is not supported: supported=NONE
 
             For usage try 'help "create"'
 
@@ -414,6 +416,20 @@ create 'hbase:x', 'f'",
             > create 'x', 'f', VERSIONS => 3
 
             ERROR: VERSIONS belongs to a family: {NAME => 'cf', VERSIONS => …}
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'x', 'f', DURABILITY => 'FSYNC'
+
+            ERROR: DURABILITY must be one of ASYNC_WAL, FSYNC_WAL, SKIP_WAL, SYNC_WAL, USE_DEFAULT: FSYNC
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'x', {NAME => 'f', KEY => '[id text]'}
+
+            ERROR: a family has no option KEY
 
             For usage try 'help "create"'
 

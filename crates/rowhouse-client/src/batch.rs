@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rowhouse_format::convert::multi::{
     Action, ActionAnswer, MultiAnswer, MultiCall, NumberedAction, RegionActions,
 };
-use rowhouse_model::{Cell, Error, ErrorKind, Result, TableName};
+use rowhouse_model::{Cell, Error, ErrorKind, Mutation, Result, TableName};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -52,7 +52,7 @@ pub(crate) async fn run(
         let deadline = attempts.deadline();
         let (servers, mut outcomes) = locate(client, table, &actions, left, deadline).await;
         outcomes.extend(send(client, &actions, servers).await);
-        let disabled = refusal(client, table, &outcomes, &mut state_checked).await;
+        let disabled = refusal(client, table, &outcomes, &mut state_checked, attempts.end()).await;
         if outcomes.iter().any(|(_, outcome)| outcome.is_ok()) {
             attempts.progress();
         }
@@ -102,10 +102,11 @@ async fn refusal(
     table: &TableName,
     outcomes: &Outcomes,
     checked: &mut bool,
+    end: Instant,
 ) -> Option<Error> {
     let failures = outcomes.iter().filter_map(|(_, outcome)| outcome.as_ref().err());
     let failure = failures.into_iter().find(|failure| is_misplaced(failure))?;
-    client.refuse_disabled(table, failure, checked).await.err()
+    client.refuse_disabled(table, failure, checked, end).await.err()
 }
 
 /// Finds the region of every action; those whose region cannot be found have failed.
@@ -215,11 +216,9 @@ fn chunks(asked: Chunk, bytes_of: impl Fn(usize) -> usize) -> Vec<Chunk> {
 fn bytes_of(action: &Action) -> usize {
     let cells = match action {
         Action::Get(_) => 0,
-        Action::Mutate(rowhouse_model::Mutation::Put(put), _) => bytes_of_cells(put.cells()),
-        Action::Mutate(rowhouse_model::Mutation::Delete(delete), _) => {
-            bytes_of_cells(delete.cells())
-        }
-        Action::Mutate(rowhouse_model::Mutation::Increment(increment), _) => {
+        Action::Mutate(Mutation::Put(put), _) => bytes_of_cells(put.cells()),
+        Action::Mutate(Mutation::Delete(delete), _) => bytes_of_cells(delete.cells()),
+        Action::Mutate(Mutation::Increment(increment), _) => {
             increment.amounts().len() * ACTION_BYTES
         }
     };
@@ -347,4 +346,92 @@ fn outcomes_of(chunk: &Chunk, answer: MultiAnswer) -> Outcomes {
 fn same(failure: &Failure) -> Failure {
     let error = Error::new(failure.error.kind(), failure.error.message());
     Failure { error, maybe_done: failure.maybe_done }
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_format::convert::multi::NumberedAnswer;
+    use rowhouse_model::{Get, Put, RegionInfo, RowRange};
+
+    use super::*;
+
+    fn located(start: &'static str, stop: &'static str, port: u16) -> Arc<Located> {
+        let table = TableName::meta();
+        let region = RegionInfo::new(table, RowRange::new(start, stop), 5);
+        let server = Address { host: "h".into(), port };
+        Arc::new(Located { name: region.name().full, region, server })
+    }
+
+    /// `b: 0 2 | m: 1` for what is asked of the regions that begin at b and m.
+    fn print(chunk: &Chunk) -> String {
+        let region = |(located, numbers): &(Arc<Located>, Vec<usize>)| {
+            let numbers: Vec<_> = numbers.iter().map(usize::to_string).collect();
+            let start = String::from_utf8_lossy(&located.region.range.start).into_owned();
+            format!("{start}: {}", numbers.join(" "))
+        };
+        chunk.iter().map(region).collect::<Vec<_>>().join(" | ")
+    }
+
+    #[test]
+    fn actions_are_grouped_by_region_and_server_in_their_order() {
+        let regions = [located("", "b", 1), located("b", "m", 2), located("m", "", 1)];
+        let mut grouping = Grouping::default();
+        for (at, row) in ["z", "c", "", "m", "b", "a", "c", "lz"].iter().enumerate() {
+            let row = row.as_bytes();
+            if !grouping.add(row, at) {
+                let region = regions.iter().find(|one| one.region.range.contains(row)).unwrap();
+                grouping.add_region(region.clone(), at);
+            }
+        }
+        let servers = grouping.by_server();
+        let printed: Vec<_> =
+            servers.iter().map(|(server, asked)| format!("{server}  {}", print(asked))).collect();
+        assert_eq!(printed, ["h:1  : 2 5 | m: 0 3", "h:2  b: 1 4 6 7"]);
+    }
+
+    #[test]
+    fn a_region_is_not_asked_for_rows_behind_its_end() {
+        let mut grouping = Grouping::default();
+        grouping.add_region(located("a", "b", 1), 0);
+        assert!(grouping.add(b"a\xff", 1));
+        assert!(!grouping.add(b"b", 2));
+        assert!(!grouping.add(b"", 3));
+    }
+
+    #[test]
+    fn calls_are_cut_by_size_and_number_and_keep_the_order() {
+        let asked = || vec![(located("", "b", 1), vec![0, 3]), (located("b", "", 1), vec![1, 2])];
+        let cut = |bytes: usize| {
+            chunks(asked(), |_| bytes).iter().map(print).collect::<Vec<_>>().join(" // ")
+        };
+        assert_eq!(cut(1), ": 0 3 | b: 1 2");
+        assert_eq!(cut(CALL_BYTES_MAX), ": 0 // : 3 // b: 1 // b: 2");
+        assert_eq!(cut(CALL_BYTES_MAX / 3 + 1), ": 0 3 | b: 1 // b: 2");
+        let many = vec![(located("", "", 1), (0..2 * CALL_ACTIONS_MAX + 1).collect())];
+        let sizes: Vec<_> = chunks(many, |_| 1).iter().map(|chunk| chunk[0].1.len()).collect();
+        assert_eq!(sizes, [CALL_ACTIONS_MAX, CALL_ACTIONS_MAX, 1]);
+        assert!(chunks(Vec::new(), |_| 1).is_empty());
+    }
+
+    #[test]
+    fn an_action_without_an_answer_has_failed() {
+        let chunk = vec![(located("", "b", 1), vec![0, 2]), (located("b", "", 1), vec![1])];
+        let numbered = |index| NumberedAnswer { index, answer: Ok(ActionAnswer::Done) };
+        // An answer to what was not asked, and none for the second region.
+        let answer = MultiAnswer { regions: vec![Ok(vec![numbered(2), numbered(9)])] };
+        let outcomes = outcomes_of(&chunk, answer);
+        let done: Vec<_> = outcomes.iter().map(|(at, outcome)| (*at, outcome.is_ok())).collect();
+        assert_eq!(done, [(0, false), (2, true), (1, false)]);
+    }
+
+    #[test]
+    fn what_a_call_weighs_grows_with_its_cells() {
+        let get = Action::Get(Get::new("r").unwrap());
+        let put = |value: &[u8]| {
+            let put = Put::new("r").unwrap().add("cf", "q", value).unwrap();
+            Action::Mutate(put.into(), None)
+        };
+        assert_eq!(bytes_of(&get), ACTION_BYTES);
+        assert_eq!(bytes_of(&put(&[0; 1000])) - bytes_of(&put(b"")), 1000);
+    }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rowhouse_format::convert::mutate::Nonce;
 use rowhouse_format::rpc::{Call, CellReader};
 use rowhouse_model::{Cell, Error, ErrorKind, Get, Result, TableName, TableState};
+use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
 use crate::connection::{Connections, Question};
@@ -115,7 +116,7 @@ impl Client {
                     }
                 }
             };
-            self.refuse_disabled(table, &failure, &mut state_checked).await?;
+            self.refuse_disabled(table, &failure, &mut state_checked, attempts.end()).await?;
             attempts.wait(failure, repeatable).await?;
         }
     }
@@ -130,23 +131,22 @@ impl Client {
         table: &TableName,
         failure: &Failure,
         checked: &mut bool,
+        end: Instant,
     ) -> Result<()> {
         if failure.error.kind() != ErrorKind::NotServingRegion || *checked {
             return Ok(());
         }
         *checked = true;
-        match self.table_state(table).await {
-            Ok(Some(TableState::Disabled)) => {
-                self.locator().forget_table(table);
-                Err(Error::new(ErrorKind::TableNotEnabled, format!("{table} is disabled.")))
+        let error = match timeout_at(end, self.table_state(table)).await {
+            Ok(Ok(Some(TableState::Disabled))) => {
+                Error::new(ErrorKind::TableNotEnabled, format!("{table} is disabled."))
             }
-            Ok(None) => {
-                self.locator().forget_table(table);
-                Err(Error::new(ErrorKind::TableNotFound, table.to_string()))
-            }
+            Ok(Ok(None)) => Error::new(ErrorKind::TableNotFound, table.to_string()),
             // Whoever cannot be asked is asked again with the region.
-            Ok(Some(TableState::Enabled)) | Err(_) => Ok(()),
-        }
+            Ok(Ok(Some(TableState::Enabled)) | Err(_)) | Err(_) => return Ok(()),
+        };
+        self.locator().forget_table(table);
+        Err(error)
     }
 
     /// Whether a table is enabled, by `hbase:meta`; `None` if there is no such table.

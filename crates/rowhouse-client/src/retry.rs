@@ -132,6 +132,11 @@ impl<'a> Attempts<'a> {
         Self { settings, end: Instant::now() + settings.operation_timeout, failures: 0 }
     }
 
+    /// When the operation's time is over.
+    pub(crate) fn end(&self) -> Instant {
+        self.end
+    }
+
     /// When the call that is made now must have been answered.
     pub(crate) fn deadline(&self) -> Instant {
         self.end.min(Instant::now() + self.settings.call_timeout)

@@ -137,7 +137,8 @@ struct Connection {
 struct Outgoing {
     call_id: u32,
     frame: Bytes,
-    answer: oneshot::Sender<Result<Body, Failure>>,
+    /// Who waits for the answer; nobody, where it does not matter.
+    answer: Option<oneshot::Sender<Result<Body, Failure>>>,
     /// Given back when the answer has come, or nobody waits for it any more.
     room: OwnedSemaphorePermit,
 }
@@ -164,8 +165,8 @@ impl Connection {
     async fn call(&self, call_id: u32, frame: Bytes, deadline: Instant) -> Result<Body, Failure> {
         let started = Instant::now();
         let broken = || {
-            let message = format!("connection broke before the call: address={}", self.address);
-            Failure::before(Error::new(ErrorKind::Connection, message))
+            let message = format!("connection broke: address={}", self.address);
+            Error::new(ErrorKind::Connection, message)
         };
         let timed_out = |what: &str| {
             let waited = started.elapsed().as_millis();
@@ -174,25 +175,25 @@ impl Connection {
         };
         let room = self.room.clone().acquire_many_owned(room_for(&frame));
         let room = match timeout_at(deadline, room).await {
-            Ok(room) => room.map_err(|_| broken())?,
+            Ok(room) => room.map_err(|_| Failure::before(broken()))?,
             Err(_) => return Err(Failure::before(timed_out("too many calls under way"))),
         };
         let (answer, answered) = oneshot::channel();
-        let call = Outgoing { call_id, frame, answer, room };
+        let call = Outgoing { call_id, frame, answer: Some(answer), room };
         // There is room in the queue for every call that there is room for.
-        self.calls.try_send(call).map_err(|_| broken())?;
+        self.calls.try_send(call).map_err(|_| Failure::before(broken()))?;
         match timeout_at(deadline, answered).await {
             Ok(Ok(outcome)) => outcome,
-            Ok(Err(_)) => Err(broken()),
+            // Its task ended with the runtime it ran on.
+            Ok(Err(_)) => Err(Failure::unknown(broken())),
             Err(_) => Err(Failure::unknown(timed_out("no answer in time"))),
         }
     }
 
     fn tell(&self, call_id: u32, frame: Bytes) {
         let Ok(room) = self.room.clone().try_acquire_many_owned(room_for(&frame)) else { return };
-        let (answer, _) = oneshot::channel();
         // A connection that broke has forgotten what it was to be told about, too.
-        let _ = self.calls.try_send(Outgoing { call_id, frame, answer, room });
+        let _ = self.calls.try_send(Outgoing { call_id, frame, answer: None, room });
     }
 }
 

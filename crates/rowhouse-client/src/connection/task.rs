@@ -64,7 +64,7 @@ pub(super) async fn run(
     // What was queued never left.
     queue.close();
     while let Ok(call) = queue.try_recv() {
-        let _ = call.answer.send(Err(Failure::before(same(&why))));
+        call.answer.map(|answer| answer.send(Err(Failure::before(same(&why)))));
     }
 }
 
@@ -152,13 +152,16 @@ impl Served {
     }
 
     fn take_call(&mut self, call: Outgoing) {
-        if call.answer.is_closed() && self.pending.len() > TAKEN_MAX {
-            // Its caller gave up while it waited here.
+        let Some(answer) = call.answer else {
+            self.output.extend_from_slice(&call.frame);
             return;
+        };
+        // One whose caller gave up while it waited here need not be asked any more.
+        if !answer.is_closed() {
+            self.output.extend_from_slice(&call.frame);
+            let pending = Pending { answer, sent: Instant::now(), _room: call.room };
+            self.pending.insert(call.call_id, pending);
         }
-        self.output.extend_from_slice(&call.frame);
-        let pending = Pending { answer: call.answer, sent: Instant::now(), _room: call.room };
-        self.pending.insert(call.call_id, pending);
     }
 
     fn take_frames(&mut self) -> Result<()> {

@@ -66,7 +66,8 @@ impl Cursor {
             // The row that was under way is read again from its beginning.
             self.joiner.clear();
             let given_up = async {
-                client.refuse_disabled(&self.table, &failure, &mut state_checked).await?;
+                let end = attempts.end();
+                client.refuse_disabled(&self.table, &failure, &mut state_checked, end).await?;
                 attempts.wait(failure, true).await
             };
             if let Err(error) = given_up.await {

@@ -1,8 +1,10 @@
 //! Regions that are not where they were.
 
-use rowhouse_model::{Get, Increment, Mutation, Put, Scan};
+use rowhouse_model::{
+    Bytes, FamilyDescriptor, Get, Increment, Mutation, Put, Scan, TableDescriptor, TableName,
+};
 
-use crate::{connect, create, drop_table, on_cluster};
+use crate::{connect, create, drop_table, on_cluster, unique};
 
 #[test]
 fn what_was_learned_of_a_table_is_learned_anew() {
@@ -40,6 +42,61 @@ fn what_was_learned_of_a_table_is_learned_anew() {
             outcome.unwrap();
         }
         assert_eq!(table.scan(Scan::all()).collect().await.unwrap().len(), 100);
+        drop_table(&client, &table).await;
+    });
+}
+
+/// A table that Apache HBase splits again and again while it is written and read. A server that
+/// does not split on its own is only written and read.
+#[test]
+fn regions_that_split_are_followed() {
+    on_cluster(|client| async move {
+        let admin = client.admin();
+        let name = TableName::parse(&unique("split")).unwrap();
+        let descriptor = TableDescriptor::new(name.clone())
+            .family(FamilyDescriptor::new("cf").unwrap())
+            .attribute("MAX_FILESIZE", (2 << 20).to_string())
+            .attribute("MEMSTORE_FLUSHSIZE", (1 << 20).to_string())
+            .attribute(
+                "SPLIT_POLICY",
+                "org.apache.hadoop.hbase.regionserver.ConstantSizeRegionSplitPolicy",
+            );
+        admin.create_table(&descriptor, &[]).await.unwrap();
+        let table = client.table(&name);
+        let row = |at: usize| format!("{:04}", at * 37 % 1000);
+        let value = vec![7; 20_000];
+        let mut regions = 1;
+        for round in 0..25 {
+            let put = |at| {
+                let put = Put::new(row(at)).unwrap().add("cf", "v", &value).unwrap();
+                Mutation::from(put)
+            };
+            let puts = (0..200).map(|at| put((round * 40 + at) % 1000)).collect();
+            for outcome in table.batch(puts).await {
+                outcome.unwrap();
+            }
+            let counter = Increment::new("0500").unwrap().add("cf", "n", 1).unwrap();
+            let outcome = table.mutate(counter).await.unwrap();
+            assert_eq!(outcome.row.counter("cf", "n").unwrap(), Some(round as i64 + 1));
+            let rows = table.scan(Scan::all().column("cf", "v").caching(20)).collect().await;
+            let rows = rows.unwrap();
+            let written = (200 + round * 40).min(1000);
+            assert_eq!(rows.len(), written, "round {round}");
+            assert!(rows.windows(2).all(|pair| pair[0].key() < pair[1].key()));
+            let mut back = table.scan(Scan { reversed: true, ..Scan::all().column("cf", "v") });
+            let mut last = None;
+            for _ in 0..50 {
+                let row = back.next().await.unwrap().unwrap();
+                assert!(last.is_none_or(|last: Bytes| row.key() < &last[..]));
+                last = Some(Bytes::copy_from_slice(row.key()));
+            }
+            for read in table.get_all((0..20).map(|at| Get::new(row(at)).unwrap()).collect()).await
+            {
+                assert_eq!(read.unwrap().value("cf", "v").unwrap().len(), 20_000);
+            }
+            regions = table.regions().await.unwrap().len();
+        }
+        println!("{regions} regions");
         drop_table(&client, &table).await;
     });
 }

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 
 use rowhouse_model::{
-    Bytes, Durability, Get, Mutation, MutationOutcome, Namespace, Result, Row, Scan,
+    Bytes, Durability, Error, Get, Mutation, MutationOutcome, Namespace, Result, Row, Scan,
     TableDescriptor, TableName, TableState,
 };
 use rowhouse_store::{Store, TableScanner};
@@ -129,15 +129,15 @@ impl Embedded {
         let table = self.store.table(table)?;
         let batch_rows_max = scan.caching.map_or(BATCH_ROWS_MAX, |rows| rows.max(1) as usize);
         let batch_rows = BATCH_ROWS_FIRST.min(batch_rows_max);
-        let open = move || {
+        let (scanner, batch) = blocking(move || {
             let mut scanner = Box::new(table.scan(scan)?);
-            let batch = read_batch(&mut scanner, batch_rows);
-            Ok((scanner, batch))
-        };
-        let (scanner, batch) = blocking(open).await?;
+            let batch = read_batch(&mut scanner, batch_rows)?;
+            Ok::<_, Error>((scanner, batch))
+        })
+        .await?;
         let (read, state) = (VecDeque::new(), ScanState::Done);
         let mut rows = EmbeddedRows { read, state, batch_rows, batch_rows_max };
-        rows.take(scanner, batch)?;
+        rows.take(scanner, batch);
         Ok(rows)
     }
 
@@ -181,14 +181,14 @@ pub(crate) struct EmbeddedRows {
 enum ScanState {
     Idle(Box<TableScanner>),
     /// Kept here, not on the stack of `next`: a caller that stops waiting loses no rows.
-    Reading(JoinHandle<(Box<TableScanner>, Batch)>),
+    Reading(JoinHandle<(Box<TableScanner>, Result<Batch>)>),
     Done,
 }
 
 struct Batch {
     rows: VecDeque<Row>,
-    /// Whether there may be rows behind it.
-    end: Result<bool>,
+    /// Whether it ended for its size, not because the scan did.
+    more: bool,
 }
 
 impl EmbeddedRows {
@@ -197,51 +197,46 @@ impl EmbeddedRows {
             if let Some(row) = self.read.pop_front() {
                 return Ok(Some(row));
             }
-            match std::mem::replace(&mut self.state, ScanState::Done) {
+            match &mut self.state {
                 ScanState::Done => return Ok(None),
-                ScanState::Idle(mut scanner) => {
-                    let rows = (self.batch_rows * 4).min(self.batch_rows_max);
-                    self.batch_rows = rows;
-                    self.state = ScanState::Reading(spawn_blocking(move || {
-                        let batch = read_batch(&mut scanner, rows);
-                        (scanner, batch)
-                    }));
-                }
+                ScanState::Idle(_) => self.read_on(),
                 ScanState::Reading(handle) => {
-                    self.state = ScanState::Reading(handle);
-                    let ScanState::Reading(handle) = &mut self.state else {
-                        unreachable!("it was put there on the line before")
-                    };
                     let (scanner, batch) = finished(handle.await);
-                    self.take(scanner, batch)?;
+                    self.state = ScanState::Done;
+                    self.take(scanner, batch?);
                 }
             }
         }
     }
 
-    /// Takes what has been read. Rows in front of an error are dropped: the scan ends there.
-    fn take(&mut self, scanner: Box<TableScanner>, batch: Batch) -> Result<()> {
-        self.state = ScanState::Done;
-        if batch.end? {
+    /// Begins to read the next batch.
+    fn read_on(&mut self) {
+        let rows = (self.batch_rows * 4).min(self.batch_rows_max);
+        self.batch_rows = rows;
+        if let ScanState::Idle(mut scanner) = std::mem::replace(&mut self.state, ScanState::Done) {
+            self.state = ScanState::Reading(spawn_blocking(move || {
+                let batch = read_batch(&mut scanner, rows);
+                (scanner, batch)
+            }));
+        }
+    }
+
+    fn take(&mut self, scanner: Box<TableScanner>, batch: Batch) {
+        self.read = batch.rows;
+        if batch.more {
             self.state = ScanState::Idle(scanner);
         }
-        self.read = batch.rows;
-        Ok(())
     }
 }
 
-fn read_batch(scanner: &mut TableScanner, rows_max: usize) -> Batch {
+/// Reads rows until they are enough. Rows in front of an error are dropped: the scan ends there.
+fn read_batch(scanner: &mut TableScanner, rows_max: usize) -> Result<Batch> {
     let mut rows = VecDeque::with_capacity(rows_max);
     let mut bytes = 0;
     while rows.len() < rows_max && bytes < BATCH_BYTES_MAX {
-        match scanner.next() {
-            Ok(Some(row)) => {
-                bytes += row.cells().iter().map(|cell| cell.as_key_value().len()).sum::<usize>();
-                rows.push_back(row);
-            }
-            Ok(None) => return Batch { rows, end: Ok(false) },
-            Err(error) => return Batch { rows, end: Err(error) },
-        }
+        let Some(row) = scanner.next()? else { return Ok(Batch { rows, more: false }) };
+        bytes += row.cells().iter().map(|cell| cell.as_key_value().len()).sum::<usize>();
+        rows.push_back(row);
     }
-    Batch { rows, end: Ok(true) }
+    Ok(Batch { rows, more: true })
 }

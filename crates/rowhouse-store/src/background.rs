@@ -14,6 +14,8 @@ pub(crate) enum Work {
     Compact { region: u64, family: Bytes },
     /// Flush what keeps the oldest log segment alive.
     RelieveLog,
+    /// Flush the largest memstore.
+    RelieveMemory,
 }
 
 /// What waits to be done. Holds each piece of work once, so its length is bounded by the number of
@@ -36,7 +38,7 @@ impl Queue {
         if !state.closed && !state.work.contains(&work) {
             // Flushes give writers room: they come before anything else.
             match work {
-                Work::Flush { .. } => state.work.push_front(work),
+                Work::Flush { .. } | Work::RelieveMemory => state.work.push_front(work),
                 _ => state.work.push_back(work),
             }
             self.changed.notify_all();

@@ -13,11 +13,10 @@ use crate::clock::TimestampSource;
 use crate::disk::Disk;
 use crate::family::FamilyStore;
 use crate::flush;
-use crate::manifest::{FileMeta, Manifest};
+use crate::manifest::Manifest;
 use crate::mvcc::Mvcc;
 use crate::open::Families;
 use crate::settings::Settings;
-use crate::store_file;
 use crate::wal::Wal;
 use crate::write::row_lock::RowLocks;
 
@@ -100,12 +99,13 @@ impl Engine {
         self.forget_flushed()
     }
 
-    /// Removes a file that was written for nothing.
-    pub(crate) fn discard(&self, meta: &FileMeta) -> Result<()> {
-        let path = store_file::path(meta.file_id);
-        self.disk
-            .remove(&path)
-            .map_err(|source| Error::io(format_args!("cannot remove {path}"), source))
+    /// Flushes the largest memstore: many small ones can fill the memory together.
+    pub(crate) fn relieve_memory(self: &Arc<Self>) -> Result<()> {
+        let families: Vec<_> = self.families.read().values().cloned().collect();
+        if let Some(largest) = families.iter().max_by_key(|family| family.memstore_bytes()) {
+            flush::flush(self, largest)?;
+        }
+        self.forget_flushed()
     }
 }
 

@@ -11,17 +11,46 @@ use crate::manifest::{Edit, EditKind, FilesChanged};
 use crate::memstore::{Memstore, MemstoreCursor};
 use crate::store_file::{NewFile, StoreFile};
 
-/// Writes everything that is in memory now to one file. Drops no cell: what a later delete could
+/// Writes everything that is in memory now to files. Drops no cell: what a later delete could
 /// uncover must still be there.
 pub(crate) fn flush(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
     let _flushing = family.flushing.lock();
     family.flush_begins();
-    let Some((memstore, flushed_sequence)) = freeze(engine, family) else { return Ok(()) };
-    let bytes = memstore.bytes();
-    let meta = write_file(engine, family, &memstore)?;
     if family.is_dropped() {
-        return engine.discard(&meta);
+        return Ok(());
     }
+    // Left over from a flush that failed. Only what lies in it is known to be flushed with it.
+    for memstore in family.parts().frozen.clone() {
+        let sequence = memstore.last_sequence();
+        flush_memstore(engine, family, &memstore, sequence)?;
+    }
+    match freeze(engine, family) {
+        Some((memstore, sequence)) => flush_memstore(engine, family, &memstore, sequence),
+        None => Ok(()),
+    }
+}
+
+/// Takes the memstore out of the way of writers, at a moment when no commit is half done. Gives it
+/// back with the highest sequence that can be in it; `None` when it is empty.
+fn freeze(engine: &Engine, family: &FamilyStore) -> Option<(Arc<Memstore>, u64)> {
+    let _gate = engine.gate.write();
+    let active = family.active();
+    if active.is_empty() {
+        return None;
+    }
+    family.change(|parts| parts.frozen.push(std::mem::take(&mut parts.active)));
+    Some((active, engine.mvcc.reserved()))
+}
+
+/// Writes a frozen memstore to a file, names it, and lets the memstore go.
+fn flush_memstore(
+    engine: &Arc<Engine>,
+    family: &FamilyStore,
+    memstore: &Arc<Memstore>,
+    flushed_sequence: u64,
+) -> Result<()> {
+    let bytes = memstore.bytes();
+    let meta = write_file(engine, family, memstore)?;
     engine.manifest.append(&Edit::new(EditKind::FilesChanged(FilesChanged {
         region_id: family.region_id(),
         family: family.name().clone(),
@@ -32,7 +61,7 @@ pub(crate) fn flush(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
     let file = Arc::new(StoreFile::new(&engine.disk, meta));
     let mut files_len = 0;
     family.change(|parts| {
-        parts.frozen.retain(|frozen| !Arc::ptr_eq(frozen, &memstore));
+        parts.frozen.retain(|frozen| !Arc::ptr_eq(frozen, memstore));
         parts.files.push(file);
         files_len = parts.files.len();
     });
@@ -48,27 +77,6 @@ pub(crate) fn flush(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
         engine.queue.push(Work::Compact { region, family });
     }
     Ok(())
-}
-
-/// Takes the memstore out of the way of writers, at a moment when no commit is half done. Gives it
-/// back with the highest sequence that can be in it; `None` when it is empty.
-///
-/// A memstore left over from a flush that failed is taken first.
-fn freeze(engine: &Engine, family: &FamilyStore) -> Option<(Arc<Memstore>, u64)> {
-    let _gate = engine.gate.write();
-    let parts = family.parts();
-    if let Some(frozen) = parts.frozen.first() {
-        // Only what lies in it is known to be flushed with it.
-        return Some((Arc::clone(frozen), frozen.last_sequence()));
-    }
-    let active = Arc::clone(&parts.active);
-    if active.is_empty() {
-        return None;
-    }
-    family.change(|parts| {
-        parts.frozen.push(std::mem::take(&mut parts.active));
-    });
-    Some((active, engine.mvcc.reserved()))
 }
 
 fn write_file(

@@ -258,14 +258,19 @@ impl Store {
         if table.state() == TableState::Enabled {
             return Err(not_disabled(name, TableState::Enabled));
         }
-        let edit = TableDropped { table_id: table.id() };
-        self.inner.engine.manifest.append(&Edit::new(EditKind::TableDropped(edit)))?;
-        self.inner.catalog.remove(name);
-        self.changed();
-        for region in table.regions() {
-            for family in region.families() {
-                self.inner.engine.drop_family(family);
-            }
+        let families: Vec<_> =
+            table.regions().iter().flat_map(|region| region.families()).collect();
+        {
+            // No flush or compaction may name a file of what is gone.
+            let _quiet: Vec<_> = families
+                .iter()
+                .map(|family| (family.flushing.lock(), family.compacting.lock()))
+                .collect();
+            let edit = TableDropped { table_id: table.id() };
+            self.inner.engine.manifest.append(&Edit::new(EditKind::TableDropped(edit)))?;
+            self.inner.catalog.remove(name);
+            self.changed();
+            families.iter().for_each(|family| self.inner.engine.drop_family(family));
         }
         self.inner.engine.forget_flushed()
     }
@@ -438,6 +443,7 @@ fn work(engine: &Arc<Engine>) {
                 .find_family(*region, family)
                 .map_or(Ok(()), |family| compact::compact(engine, &family)),
             Work::RelieveLog => engine.relieve_log(),
+            Work::RelieveMemory => engine.relieve_memory(),
         };
         if let Err(error) = done {
             tracing::error!(%error, ?work, "background work failed");

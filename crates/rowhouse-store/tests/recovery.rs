@@ -210,3 +210,51 @@ fn a_dropped_table_takes_its_cells_and_files_with_it() {
     let copy = killed_copy(dir.path());
     assert_eq!(rows(&Store::open(copy.path()).unwrap()), [""; 0]);
 }
+
+#[test]
+fn many_small_memstores_are_flushed_before_they_fill_the_memory_together() {
+    let dir = tempfile::tempdir().unwrap();
+    let settings = Settings {
+        memstore_flush_bytes: 1 << 20,
+        memstore_bytes_max: 256 << 10,
+        ..Settings::default()
+    };
+    let store = Store::builder(dir.path()).settings(settings).open().unwrap();
+    let mut descriptor = TableDescriptor::new(name());
+    for family in 0..10 {
+        descriptor = descriptor.family(FamilyDescriptor::new(format!("f{family}")).unwrap());
+    }
+    store.create_table(descriptor, &[]).unwrap();
+    let value = vec![b'v'; 1000];
+    for row in 0..1000 {
+        let put = Put::new(format!("{row:04}")).unwrap();
+        let put = put.add(format!("f{}", row % 10), "q", &value).unwrap();
+        store.table(&name()).unwrap().mutate(&put.into()).unwrap();
+    }
+    assert_eq!(rows(&store).len(), 1000);
+    let size = store.table(&name()).unwrap().regions()[0].size();
+    assert!(size.memstore_bytes < 300 << 10, "{size:?}");
+}
+
+#[test]
+fn a_log_without_syncs_keeps_no_removed_segments_open() {
+    let dir = tempfile::tempdir().unwrap();
+    let settings = Settings {
+        memstore_flush_bytes: 32 << 10,
+        wal_segment_bytes: 8 << 10,
+        ..Settings::default()
+    };
+    let store = Store::builder(dir.path()).settings(settings).open().unwrap();
+    create(&store);
+    let value = vec![b'v'; 1000];
+    for row in 0..500 {
+        let put = Put::new(format!("{row:04}")).unwrap().add("f", "q", &value).unwrap();
+        store.table(&name()).unwrap().mutate(&put.into()).unwrap();
+    }
+    store.table(&name()).unwrap().flush().unwrap();
+    let open = fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| {
+        let path = fs::read_link(entry.unwrap().path()).ok()?.display().to_string();
+        (path.starts_with(&dir.path().display().to_string()) && path.contains("/wal/")).then_some(path)
+    });
+    assert!(open.count() <= 2);
+}

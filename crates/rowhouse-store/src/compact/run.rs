@@ -15,13 +15,10 @@ use crate::store_file::{FileCursor, NewFile, StoreFile};
 pub(crate) fn compact(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
     let _compacting = family.compacting.lock();
     let files = family.parts().files.clone();
-    if files.len() < 2 {
+    if files.len() < 2 || family.is_dropped() {
         return Ok(());
     }
     let merged = merge_files(engine, family, &files)?;
-    if family.is_dropped() {
-        return merged.map_or(Ok(()), |meta| engine.discard(&meta));
-    }
     engine.manifest.append(&Edit::new(EditKind::FilesChanged(FilesChanged {
         region_id: family.region_id(),
         family: family.name().clone(),

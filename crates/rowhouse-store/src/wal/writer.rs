@@ -34,8 +34,8 @@ struct Tail {
     offset: u64,
     /// Earlier segments, oldest first, each with its highest sequence and its length.
     closed: Vec<ClosedSegment>,
-    /// Closed segments that were not synced when they were left.
-    unsynced: Vec<Arc<dyn DiskFile>>,
+    /// Closed segments that were not synced when they were left, by number.
+    unsynced: Vec<(u64, Arc<dyn DiskFile>)>,
     last_sequence: u64,
     /// Why nothing can be appended any more.
     failed: Option<String>,
@@ -144,7 +144,8 @@ impl Wal {
     /// Leaves the current segment for a new one.
     fn roll(&self, tail: &mut Tail, first_sequence: u64) -> Result<()> {
         let file = create_segment(&*self.disk, tail.number + 1, first_sequence, self.boot_id)?;
-        tail.unsynced.push(std::mem::replace(&mut tail.file, file));
+        let left = std::mem::replace(&mut tail.file, file);
+        tail.unsynced.push((tail.number, left));
         tail.closed.push(ClosedSegment {
             number: tail.number,
             last_sequence: tail.last_sequence,
@@ -200,10 +201,10 @@ impl Wal {
         let (files, position) = {
             let mut tail = self.tail.lock();
             let mut files = std::mem::take(&mut tail.unsynced);
-            files.push(Arc::clone(&tail.file));
+            files.push((tail.number, Arc::clone(&tail.file)));
             (files, Position { segment: tail.number, offset: tail.offset })
         };
-        for file in files {
+        for (_, file) in files {
             file.sync().map_err(|source| Error::io("cannot sync the log", source))?;
         }
         Ok(position)
@@ -227,8 +228,11 @@ impl Wal {
     pub(crate) fn forget_below(&self, sequence: u64) -> Result<()> {
         let forgotten: Vec<_> = {
             let mut tail = self.tail.lock();
-            let keep = tail.closed.iter().take_while(|s| s.last_sequence < sequence).count();
-            tail.closed.drain(..keep).collect()
+            let count = tail.closed.iter().take_while(|s| s.last_sequence < sequence).count();
+            let forgotten: Vec<_> = tail.closed.drain(..count).collect();
+            // What is in files need not be synced here, and an open file would keep its space.
+            tail.unsynced.retain(|(number, _)| forgotten.iter().all(|s| s.number != *number));
+            forgotten
         };
         for segment in &forgotten {
             let path = path(segment.number);

@@ -2,6 +2,7 @@
 
 use rowhouse_model::{Cell, Durability, Error, ErrorKind, Result};
 
+use crate::background::Work;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::wal::{Nonce, Position, RecordBody};
@@ -88,6 +89,8 @@ fn insert(engine: &Engine, groups: Vec<Group<'_>>, sequence: u64) {
         engine.memory.add(after - before);
         if after >= engine.settings.memstore_flush_bytes {
             group.family.request_flush(engine);
+        } else if engine.memory.bytes() > engine.settings.memstore_bytes_max / 4 * 3 {
+            engine.queue.push(Work::RelieveMemory);
         }
     }
 }
@@ -102,6 +105,8 @@ pub(crate) fn wait_for_memory(engine: &Engine) -> Result<()> {
     if engine.memory.bytes() < engine.settings.memstore_bytes_max {
         return Ok(());
     }
+    // Also when an earlier flush failed: the disk may have room again.
+    engine.queue.push(Work::RelieveMemory);
     if engine.memory.wait_below(engine.settings.memstore_bytes_max, engine.settings.busy_wait) {
         return Ok(());
     }

@@ -9,12 +9,13 @@ use parking_lot::Mutex;
 use rowhouse_format::convert::scan::OpenScan;
 use rowhouse_format::meta::MetaTable;
 use rowhouse_model::{Error, ErrorKind, Result, Row};
-use rowhouse_store::RegionScanner;
+use rowhouse_store::{Region, RegionScanner};
 
 use crate::limits::{SCANNER_LEASE, SCANNERS_MAX};
 
 /// The scanners of one region server.
 pub(crate) struct Scanners {
+    first_id: u64,
     next_id: AtomicU64,
     open: Mutex<HashMap<u64, Entry>>,
 }
@@ -40,6 +41,17 @@ impl Scanner {
         Self { rows, ahead: None, next_call: 0, bytes_max }
     }
 
+    /// Checks that the region still takes reads: its table may be disabled by now.
+    ///
+    /// # Errors
+    /// `NotServingRegion`.
+    pub(crate) fn check_serving(&self) -> Result<()> {
+        match &self.rows {
+            Rows::Stored(region, _) => region.check_serving(),
+            Rows::System(_) => Ok(()),
+        }
+    }
+
     pub(crate) fn next_row(&mut self) -> Result<Option<Row>> {
         match self.ahead.take() {
             Some(row) => Ok(Some(row)),
@@ -59,7 +71,7 @@ impl Scanner {
 /// Where a scanner's rows come from.
 pub(crate) enum Rows {
     /// A region of the store.
-    Stored(Box<RegionScanner>),
+    Stored(Arc<Region>, Box<RegionScanner>),
     /// A system table.
     System(Box<SystemRows>),
 }
@@ -94,7 +106,7 @@ impl SystemRows {
 impl Rows {
     fn next(&mut self) -> Result<Option<Row>> {
         match self {
-            Self::Stored(scanner) => scanner.next(),
+            Self::Stored(_, scanner) => scanner.next(),
             Self::System(rows) => Ok(rows.next()),
         }
     }
@@ -104,12 +116,18 @@ impl Scanners {
     /// No scanners yet. Their numbers begin with the server's start code, so that a scanner from
     /// before a restart is not taken for one of now.
     pub(crate) fn new(start_code: u64) -> Self {
-        Self { next_id: AtomicU64::new((start_code << 22) + 1), open: Mutex::default() }
+        let first_id = (start_code << 22) + 1;
+        Self { first_id, next_id: AtomicU64::new(first_id), open: Mutex::default() }
     }
 
     /// A number that no scanner has had.
     pub(crate) fn next_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Whether there is or was a scanner with this number since the server was started.
+    pub(crate) fn was_given(&self, id: u64) -> bool {
+        (self.first_id..self.next_id.load(Ordering::Relaxed)).contains(&id)
     }
 
     /// Keeps a scanner for later calls.

@@ -445,13 +445,9 @@ mod tests {
     #[test]
     fn layout_is_hbases_key_value() {
         let cell = cell(b"r", b"q", 1, CellKind::Put, b"v");
-        let expected = [
-            &[0, 0, 0, 16, 0, 0, 0, 1, 0, 1][..],
-            b"r\x02cfq",
-            &[0, 0, 0, 0, 0, 0, 0, 1, 4],
-            b"v",
-        ]
-        .concat();
+        let expected =
+            [&[0, 0, 0, 16, 0, 0, 0, 1, 0, 1][..], b"r\x02cfq", &[0, 0, 0, 0, 0, 0, 0, 1, 4], b"v"]
+                .concat();
         assert_eq!(&cell.as_key_value()[..], &expected[..]);
     }
 
@@ -469,10 +465,7 @@ mod tests {
             .iter()
             .map(|cell| (cell.qualifier()[0], cell.timestamp().as_millis(), cell.kind().code()))
             .collect();
-        assert_eq!(
-            order,
-            [(b'p', 1, 4), (b'q', 2, 12), (b'q', 2, 8), (b'q', 2, 4), (b'q', 1, 4)]
-        );
+        assert_eq!(order, [(b'p', 1, 4), (b'q', 2, 12), (b'q', 2, 8), (b'q', 2, 4), (b'q', 1, 4)]);
     }
 
     #[test]

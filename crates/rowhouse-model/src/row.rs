@@ -13,10 +13,7 @@ pub fn check_row(row: &[u8]) -> Result<()> {
         return Err(Error::invalid("Row length is 0"));
     }
     if row.len() > ROW_LEN_MAX {
-        return Err(Error::invalid(format!(
-            "Row length {} is > {ROW_LEN_MAX}",
-            row.len()
-        )));
+        return Err(Error::invalid(format!("Row length {} is > {ROW_LEN_MAX}", row.len())));
     }
     Ok(())
 }

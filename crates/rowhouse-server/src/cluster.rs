@@ -71,7 +71,8 @@ impl Cluster {
             return &self.region_servers[0];
         }
         let name = region.name();
-        let sum = name.encoded.bytes().fold(0usize, |sum, byte| sum.wrapping_mul(31) + byte as usize);
+        let sum =
+            name.encoded.bytes().fold(0usize, |sum, byte| sum.wrapping_mul(31) + byte as usize);
         &self.region_servers[sum % self.region_servers.len()]
     }
 
@@ -87,12 +88,14 @@ impl Cluster {
     pub(crate) fn region(&self, server: &RegionServer, name: &RegionRef) -> Result<Served> {
         let found = match name {
             RegionRef::Full(full) => self.store.find_region(full),
-            RegionRef::Encoded(_) => {
-                name.encoded_name().ok().and_then(|name| self.store.find_region_by_encoded_name(name))
-            }
+            RegionRef::Encoded(_) => name
+                .encoded_name()
+                .ok()
+                .and_then(|name| self.store.find_region_by_encoded_name(name)),
         };
         if let Some(region) = found {
-            let here = self.region_servers.len() == 1 || self.place(region.info()).name == server.name;
+            let here =
+                self.region_servers.len() == 1 || self.place(region.info()).name == server.name;
             return if here { Ok(Served::Stored(region)) } else { Err(not_online(name, server)) };
         }
         let encoded = name.encoded_name()?;
@@ -106,10 +109,16 @@ impl Cluster {
     }
 
     /// What is known of the region that a request names.
-    pub(crate) fn region_info(&self, server: &RegionServer, name: &RegionRef) -> Result<RegionInfo> {
+    pub(crate) fn region_info(
+        &self,
+        server: &RegionServer,
+        name: &RegionRef,
+    ) -> Result<RegionInfo> {
         match self.region(server, name)? {
             Served::Stored(region) => Ok(region.info().clone()),
-            Served::System(_) if name.encoded_name()? == META_ENCODED_NAME => Ok(RegionInfo::meta()),
+            Served::System(_) if name.encoded_name()? == META_ENCODED_NAME => {
+                Ok(RegionInfo::meta())
+            }
             Served::System(_) => Ok(self.namespace_region.clone()),
         }
     }

@@ -186,9 +186,7 @@ fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
         }
         Method::GetTableNames => short(exchange, out, master::list::names),
         Method::ListTableNamesByState => short(exchange, out, master::list::names_by_state),
-        Method::ListTableNamesByNamespace => {
-            short(exchange, out, master::list::names_by_namespace)
-        }
+        Method::ListTableNamesByNamespace => short(exchange, out, master::list::names_by_namespace),
         Method::GetTableState => short(exchange, out, master::list::state),
         Method::CreateNamespace => long(master::namespace::create),
         Method::ModifyNamespace => long(master::namespace::modify),

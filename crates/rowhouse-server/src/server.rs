@@ -45,8 +45,7 @@ impl Server {
     /// `InUse` when another process holds the data directory or a port, naming it; `InvalidRequest`
     /// for an address that is none; what [`Store::open`] says.
     pub async fn start(options: Options) -> Result<Self> {
-        let advertise =
-            options.advertise.as_deref().map(ServerName::parse_address).transpose()?;
+        let advertise = options.advertise.as_deref().map(ServerName::parse_address).transpose()?;
         let builder = Store::builder(&options.data).settings(options.settings.clone());
         let store = tokio::task::spawn_blocking(|| builder.open())
             .await

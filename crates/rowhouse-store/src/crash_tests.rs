@@ -136,7 +136,7 @@ proptest! {
         let store = open(&disk, 1).unwrap();
         create(&store);
         disk.fail_after(changes);
-        let mut acknowledged = vec![None; 16];
+        let mut acknowledged = [None; 16];
         // A refused write may be there or not.
         let mut possible: Vec<Vec<u8>> = vec![Vec::new(); 16];
         for step in &steps {

@@ -43,9 +43,8 @@ impl Holder {
         let mut text = String::new();
         // What cannot be read only makes a message poorer.
         let _ = file.read_to_string(&mut text);
-        let value = |name: &str| {
-            text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
-        };
+        let value =
+            |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         Self {
             pid: value("pid").and_then(|pid| pid.parse().ok()),
             address: value("address").map(str::to_owned),
@@ -94,7 +93,8 @@ impl Directory {
     }
 
     fn write_holder(&self, address: Option<&str>) -> Result<()> {
-        let mut text = format!("pid {}\nboot {}\n", std::process::id(), uuid::Uuid::from_bytes(boot_id()));
+        let mut text =
+            format!("pid {}\nboot {}\n", std::process::id(), uuid::Uuid::from_bytes(boot_id()));
         if let Some(address) = address {
             text.push_str(&format!("address {address}\n"));
         }
@@ -132,8 +132,7 @@ impl Directory {
     }
 
     fn write_format(&self, path: &Path) -> Result<()> {
-        let text =
-            format!("written-by {FORMAT_VERSION}\nreadable-by {FORMAT_VERSION}\nfeatures\n");
+        let text = format!("written-by {FORMAT_VERSION}\nreadable-by {FORMAT_VERSION}\nfeatures\n");
         let write = || {
             let mut file = File::create(path)?;
             file.write_all(text.as_bytes())?;
@@ -152,10 +151,7 @@ fn in_use(path: &Path, holder: &Holder) -> Error {
     if let Some(address) = &holder.address {
         who.push_str(&format!(", serving at {address}"));
     }
-    Error::new(
-        ErrorKind::InUse,
-        format!("data directory {} is held by {who}", path.display()),
-    )
+    Error::new(ErrorKind::InUse, format!("data directory {} is held by {who}", path.display()))
 }
 
 /// The machine's boot id: it changes with every start of the machine. Zero where there is none.

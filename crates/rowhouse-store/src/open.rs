@@ -216,11 +216,8 @@ fn open_families(disk: &Arc<dyn Disk>, state: &ManifestState) -> Families {
                 let descriptor = table.descriptor.find_family(name);
                 let descriptor = descriptor.expect("regions have the families of their table");
                 let files = files.files.values().map(|meta| StoreFile::new(disk, meta.clone()));
-                let family = FamilyStore::new(
-                    region_id,
-                    descriptor.clone(),
-                    files.map(Arc::new).collect(),
-                );
+                let family =
+                    FamilyStore::new(region_id, descriptor.clone(), files.map(Arc::new).collect());
                 families.insert((region_id, name.clone()), Arc::new(family));
             }
         }

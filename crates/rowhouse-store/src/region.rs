@@ -165,7 +165,10 @@ impl Region {
                     escape(name),
                     self.name,
                     self.info.table,
-                    self.families.iter().map(|have| describe(have.descriptor())).collect::<String>()
+                    self.families
+                        .iter()
+                        .map(|have| describe(have.descriptor()))
+                        .collect::<String>()
                 ),
             )
         })

@@ -8,8 +8,8 @@ use std::thread::JoinHandle;
 use parking_lot::Mutex;
 use rowhouse_format::meta::{MetaTable, RegionRow, State};
 use rowhouse_model::{
-    Bytes, Error, ErrorKind, FamilyDescriptor, Namespace, RegionInfo, Result, RowRange,
-    ServerName, TableDescriptor, TableName, TableState, Timestamp, check_row,
+    Bytes, Error, ErrorKind, FamilyDescriptor, Namespace, RegionInfo, Result, RowRange, ServerName,
+    TableDescriptor, TableName, TableState, Timestamp, check_row,
 };
 
 use crate::background::Work;
@@ -168,8 +168,11 @@ impl Store {
         }
         let regions: Vec<RegionMeta> = ranges
             .into_iter()
-            .map(|RowRange { start, stop }| {
-                RegionMeta { region_id: manifest.next_id(), start, stop, created_millis }
+            .map(|RowRange { start, stop }| RegionMeta {
+                region_id: manifest.next_id(),
+                start,
+                stop,
+                created_millis,
             })
             .collect();
         let created = TableCreated {
@@ -231,9 +234,7 @@ impl Store {
         if table.state() == state {
             return Err(match state {
                 TableState::Enabled => not_disabled(name, state),
-                TableState::Disabled => {
-                    Error::new(ErrorKind::TableNotEnabled, name.to_string())
-                }
+                TableState::Disabled => Error::new(ErrorKind::TableNotEnabled, name.to_string()),
             });
         }
         let disabled = state == TableState::Disabled;
@@ -361,9 +362,10 @@ impl Store {
         let system = self.namespace_region();
         let mut regions = vec![region_row(&system, TableState::Enabled, place(&system))];
         for table in entries.tables.values() {
-            let rows = table.regions().iter().map(|region| {
-                region_row(region.info(), table.state(), place(region.info()))
-            });
+            let rows = table
+                .regions()
+                .iter()
+                .map(|region| region_row(region.info(), table.state(), place(region.info())));
             regions.extend(rows);
         }
         let stored = entries.tables.values().map(|table| (table.name(), table.state()));
@@ -456,9 +458,8 @@ fn ranges(splits: &[Bytes]) -> Result<Vec<RowRange>> {
     let mut splits = splits.to_vec();
     splits.sort();
     for split in &splits {
-        check_row(split).map_err(|error| {
-            Error::invalid(format!("a split key must be a row key: {error}"))
-        })?;
+        check_row(split)
+            .map_err(|error| Error::invalid(format!("a split key must be a row key: {error}")))?;
     }
     if let Some(twice) = splits.windows(2).find(|pair| pair[0] == pair[1]) {
         return Err(Error::invalid(format!(

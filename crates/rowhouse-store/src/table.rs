@@ -8,8 +8,8 @@ use rowhouse_model::{
     TableName, TableState,
 };
 
-use crate::region::Region;
 use crate::read::RegionScanner;
+use crate::region::Region;
 
 /// A table of a store.
 pub struct Table {
@@ -150,10 +150,9 @@ impl Table {
     fn check_enabled(&self) -> Result<()> {
         match self.state() {
             TableState::Enabled => Ok(()),
-            TableState::Disabled => Err(Error::new(
-                ErrorKind::TableNotEnabled,
-                format!("{} is disabled", self.name()),
-            )),
+            TableState::Disabled => {
+                Err(Error::new(ErrorKind::TableNotEnabled, format!("{} is disabled", self.name())))
+            }
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Random histories of one table against a list of cells that is searched by the definition of
 //! visibility, with flushes, compactions and reopenings in between.
 
+#![expect(clippy::unwrap_used, reason = "a test may")]
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -79,14 +81,14 @@ impl Model {
             CellKind::Put => false,
             CellKind::DeleteFamily => at <= marker.timestamp(),
             CellKind::DeleteFamilyVersion => at == marker.timestamp(),
-            CellKind::DeleteColumn => {
-                marker.qualifier() == qualifier && at <= marker.timestamp()
-            }
+            CellKind::DeleteColumn => marker.qualifier() == qualifier && at <= marker.timestamp(),
             CellKind::DeleteVersion => marker.qualifier() == qualifier && at == marker.timestamp(),
         };
-        let puts = self.cells.iter().filter(mine).filter(|cell| {
-            cell.kind() == CellKind::Put && cell.qualifier() == qualifier
-        });
+        let puts = self
+            .cells
+            .iter()
+            .filter(mine)
+            .filter(|cell| cell.kind() == CellKind::Put && cell.qualifier() == qualifier);
         // Later writes at a timestamp take the place of earlier ones.
         let versions: BTreeMap<Timestamp, &Cell> = puts.map(|put| (put.timestamp(), put)).collect();
         let visible = versions.into_iter().rev().filter(|(at, _)| {
@@ -175,8 +177,7 @@ impl Run {
                 let put = Put::new(row.clone()).unwrap();
                 self.mutate(put.add_at(family, &qualifier, asked, [*value]).unwrap()).unwrap();
                 let kind = CellKind::Put;
-                let cell =
-                    Cell::new(row, family, qualifier, resolve(at), kind, [*value]).unwrap();
+                let cell = Cell::new(row, family, qualifier, resolve(at), kind, [*value]).unwrap();
                 self.model.write(cell);
             }
             Step::Delete { row, family, qualifier, at, kind } => {
@@ -184,7 +185,9 @@ impl Run {
                 let asked = at.map_or(Timestamp::LATEST, |at| millis(at.into()));
                 let delete = Delete::new(row.clone()).unwrap();
                 let (delete, qualifier) = match kind {
-                    CellKind::DeleteVersion => (delete.version(family, &qualifier, asked), qualifier),
+                    CellKind::DeleteVersion => {
+                        (delete.version(family, &qualifier, asked), qualifier)
+                    }
                     CellKind::DeleteColumn => (delete.column(family, &qualifier, asked), qualifier),
                     CellKind::DeleteFamily => (delete.family(family, asked), String::new()),
                     _ => (delete.family_version(family, asked), String::new()),
@@ -258,9 +261,7 @@ impl Run {
         let written = self.mutate(increment.add(family, "n", amount).unwrap()).unwrap();
         let column = self.model.column(row.as_bytes(), family.as_bytes(), b"n", TimeRange::ALL);
         let before = column.first();
-        let value = before.map_or(0, |cell| {
-            i64::from_be_bytes(cell.value().try_into().unwrap())
-        });
+        let value = before.map_or(0, |cell| i64::from_be_bytes(cell.value().try_into().unwrap()));
         let at = before.map_or(now, |cell| now.max(cell.timestamp().as_millis() + 1));
         let value = value.wrapping_add(amount).to_be_bytes();
         let cell = Cell::new(row, family, "n", millis(at), CellKind::Put, value).unwrap();
@@ -306,7 +307,10 @@ impl Run {
                 .flat_map(|row: u8| {
                     let row = row.to_string();
                     let column = self.model.column(
-                        row.as_bytes(), b"g", qualifier.as_bytes(), TimeRange::ALL,
+                        row.as_bytes(),
+                        b"g",
+                        qualifier.as_bytes(),
+                        TimeRange::ALL,
                     );
                     column.into_iter().take(3)
                 })

@@ -1,6 +1,8 @@
 //! What survives what: acknowledged writes outlive the store, interrupted writes are cut, damage is
 //! refused.
 
+#![expect(clippy::unwrap_used, reason = "a test may")]
+
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -254,7 +256,8 @@ fn a_log_without_syncs_keeps_no_removed_segments_open() {
     store.table(&name()).unwrap().flush().unwrap();
     let open = fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| {
         let path = fs::read_link(entry.unwrap().path()).ok()?.display().to_string();
-        (path.starts_with(&dir.path().display().to_string()) && path.contains("/wal/")).then_some(path)
+        (path.starts_with(&dir.path().display().to_string()) && path.contains("/wal/"))
+            .then_some(path)
     });
     assert!(open.count() <= 2);
 }

@@ -47,9 +47,10 @@ impl Columns {
     /// Whether the column is wanted.
     pub fn has_column(&self, family: &[u8], qualifier: &[u8]) -> bool {
         self.is_all()
-            || self.families.get(family).is_some_and(|qualifiers| {
-                qualifiers.is_empty() || qualifiers.contains(qualifier)
-            })
+            || self
+                .families
+                .get(family)
+                .is_some_and(|qualifiers| qualifiers.is_empty() || qualifiers.contains(qualifier))
     }
 
     /// The single columns wanted of `family`, or `None` when all of its columns are.

@@ -2,8 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rowhouse_format::convert::region::{self, RegionRef};
 use rowhouse_format::convert::names;
+use rowhouse_format::convert::region::{self, RegionRef};
 use rowhouse_format::proto;
 use rowhouse_model::{Error, Result, TableName};
 

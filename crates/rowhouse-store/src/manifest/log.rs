@@ -46,8 +46,8 @@ impl Manifest {
             }
             Err(source) => return Err(Error::io("cannot open MANIFEST", source)),
         }
-        let (file, len) = rewrite(disk, &state)
-            .map_err(|source| Error::io("cannot rewrite MANIFEST", source))?;
+        let (file, len) =
+            rewrite(disk, &state).map_err(|source| Error::io("cannot rewrite MANIFEST", source))?;
         Ok(Self { inner: Mutex::new(Inner { file, len, state, failed: false }) })
     }
 
@@ -77,10 +77,7 @@ impl Manifest {
         let mut state = inner.state.clone();
         state.apply(edit)?;
         let record = encode(edit);
-        let write = inner
-            .file
-            .write_all_at(&record, inner.len)
-            .and_then(|()| inner.file.sync());
+        let write = inner.file.write_all_at(&record, inner.len).and_then(|()| inner.file.sync());
         if let Err(source) = write {
             inner.failed = true;
             return Err(Error::io("cannot append to MANIFEST", source));
@@ -101,10 +98,7 @@ fn encode(edit: &Edit) -> Vec<u8> {
     record
 }
 
-fn rewrite(
-    disk: &dyn Disk,
-    state: &ManifestState,
-) -> std::io::Result<(Arc<dyn DiskFile>, u64)> {
+fn rewrite(disk: &dyn Disk, state: &ManifestState) -> std::io::Result<(Arc<dyn DiskFile>, u64)> {
     let mut bytes = Vec::new();
     bytes.put_slice(&MAGIC);
     bytes.put_u32_le(VERSION);

@@ -176,9 +176,11 @@ impl ManifestState {
             next_id: self.next_id,
             last_sequence: self.last_sequence,
         })];
-        kinds.extend(self.namespaces.values().map(|namespace| {
-            EditKind::NamespaceChanged(NamespaceChanged::new(namespace))
-        }));
+        kinds.extend(
+            self.namespaces
+                .values()
+                .map(|namespace| EditKind::NamespaceChanged(NamespaceChanged::new(namespace))),
+        );
         for (&table_id, table) in &self.tables {
             kinds.push(EditKind::TableCreated(TableCreated {
                 table_id,

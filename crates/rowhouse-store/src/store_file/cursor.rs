@@ -21,11 +21,7 @@ pub(crate) struct FileCursor {
 
 impl FileCursor {
     /// A cursor on the first cell at or behind `key`.
-    pub(crate) fn open(
-        engine: &Arc<Engine>,
-        file: &Arc<StoreFile>,
-        key: &Key<'_>,
-    ) -> Result<Self> {
+    pub(crate) fn open(engine: &Arc<Engine>, file: &Arc<StoreFile>, key: &Key<'_>) -> Result<Self> {
         Self::with_caching(engine, file, key, true)
     }
 
@@ -108,10 +104,7 @@ impl FileCursor {
     }
 
     /// Follows the index down to a data block.
-    fn enter(
-        &mut self,
-        mut step: Step,
-    ) -> Result<Option<Arc<rowhouse_format::hfile::DataBlock>>> {
+    fn enter(&mut self, mut step: Step) -> Result<Option<Arc<rowhouse_format::hfile::DataBlock>>> {
         let opened = self.file.opened()?;
         let cache = &self.engine.cache;
         loop {

@@ -5,8 +5,8 @@ mod cursor;
 mod new;
 
 use std::io;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use rowhouse_format::hfile::{
@@ -116,8 +116,7 @@ impl StoreFile {
 
     fn open(&self) -> Result<Opened> {
         let path = path(self.meta.file_id);
-        let io_error =
-            |source: io::Error| Error::io(format_args!("cannot open {path}"), source);
+        let io_error = |source: io::Error| Error::io(format_args!("cannot open {path}"), source);
         let file = self.disk.open(&path).map_err(io_error)?;
         let len = file.len().map_err(io_error)?;
         let meta_len = self.meta.len.checked_sub(self.meta.meta_offset);

@@ -59,8 +59,7 @@ impl NewFile {
     /// Ends the file, syncs it and gives it its name. It counts once an edit names it.
     pub(crate) fn finish(mut self, sequence_max: u64, major: bool) -> Result<FileMeta> {
         let writer = self.writer.take().expect("the writer is there until finish");
-        let closing =
-            Closing { sequence_max, major_compaction: major, ..Closing::default() };
+        let closing = Closing { sequence_max, major_compaction: major, ..Closing::default() };
         let (summary, output) = match writer.finish(&closing) {
             Ok(finished) => finished,
             Err(error) => {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use rowhouse_model::{Error, Result};
 
+use super::WAL_DIR;
 use super::record::{self, Header, Record};
 use super::segment::{self, HEADER_LEN, SegmentHeader};
 use super::writer::ClosedSegment;
-use super::WAL_DIR;
 use crate::disk::{Disk, DiskFile};
 use crate::open::ASIDE_DIR;
 

@@ -105,8 +105,7 @@ impl Wal {
         let sequence = reserve();
         if too_long {
             let len = record.len();
-            let error =
-                Error::invalid(format!("mutation too long: len={len}, max={BODY_LEN_MAX}"));
+            let error = Error::invalid(format!("mutation too long: len={len}, max={BODY_LEN_MAX}"));
             return (sequence, Err(error));
         }
         if let Some(why) = &tail.failed {

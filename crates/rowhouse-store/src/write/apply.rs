@@ -24,7 +24,10 @@ pub(crate) fn apply(
     let rows = mutations.iter().zip(&checked).filter(|(_, checked)| checked.is_ok());
     let rows: Vec<&[u8]> = rows.map(|(mutation, _)| &mutation.row()[..]).collect();
     if rows.is_empty() {
-        return checked.into_iter().map(|checked| checked.map(|()| MutationOutcome::default())).collect();
+        return checked
+            .into_iter()
+            .map(|checked| checked.map(|()| MutationOutcome::default()))
+            .collect();
     }
     if let Err(error) = commit::wait_for_memory(region.engine()) {
         return refuse_all(checked, &error);
@@ -57,9 +60,7 @@ fn check(region: &Region, mutation: &Mutation) -> Result<()> {
     region.check_row(mutation.row())?;
     let known = |cell: &Cell| region.family(cell.family()).map(|_| ());
     match mutation {
-        Mutation::Put(put) if put.cells().is_empty() => {
-            Err(Error::invalid("No columns to insert"))
-        }
+        Mutation::Put(put) if put.cells().is_empty() => Err(Error::invalid("No columns to insert")),
         Mutation::Put(put) => put.cells().iter().try_for_each(known),
         Mutation::Delete(delete) => delete.cells().iter().try_for_each(known),
         Mutation::Increment(increment) if increment.amounts().is_empty() => {
@@ -185,11 +186,16 @@ impl<'a> Batch<'a> {
             let before = current.cell(family, qualifier);
             let sum = current.counter(family, qualifier)?.unwrap_or(0).wrapping_add(*amount);
             // Above the cell it replaces, whatever the clock says, or it would not be seen.
-            let at = before.map_or(self.now, |cell| {
-                self.now.max(cell.timestamp().saturating_add(1))
-            });
-            let cell =
-                Cell::new(increment.row(), family, qualifier, at, CellKind::Put, sum.to_be_bytes())?;
+            let at =
+                before.map_or(self.now, |cell| self.now.max(cell.timestamp().saturating_add(1)));
+            let cell = Cell::new(
+                increment.row(),
+                family,
+                qualifier,
+                at,
+                CellKind::Put,
+                sum.to_be_bytes(),
+            )?;
             let tags = before.map_or(&b""[..], Cell::tags);
             cells.push(Cell::from_parts(cell.key(), cell.value(), tags)?);
         }

@@ -37,9 +37,8 @@ impl RowLocks {
         region: u64,
         rows: impl Iterator<Item = &'a [u8]>,
     ) -> RowGuard<'_> {
-        let mut stripes: Vec<usize> = rows
-            .map(|row| self.hasher.hash_one((region, row)) as usize % STRIPES)
-            .collect();
+        let mut stripes: Vec<usize> =
+            rows.map(|row| self.hasher.hash_one((region, row)) as usize % STRIPES).collect();
         stripes.sort_unstable();
         stripes.dedup();
         RowGuard { _stripes: stripes.iter().map(|&stripe| self.stripes[stripe].lock()).collect() }

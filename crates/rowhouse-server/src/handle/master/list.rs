@@ -3,9 +3,7 @@
 use regex::Regex;
 use rowhouse_format::convert::{names, table};
 use rowhouse_format::proto;
-use rowhouse_model::{
-    Error, FamilyDescriptor, Result, TableDescriptor, TableName, TableState,
-};
+use rowhouse_model::{Error, FamilyDescriptor, Result, TableDescriptor, TableName, TableState};
 
 use crate::server::Context;
 

@@ -1,13 +1,13 @@
 //! A server in a directory that goes away, and a small blocking client of it.
 
-#![allow(dead_code, reason = "each test takes what it needs")]
+#![allow(dead_code, unused_imports, reason = "each test takes what it needs")]
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 mod client;
 mod table;
 
-pub(crate) use client::{Answer, Client, head};
-pub(crate) use table::{Scanned, counter, get, increment, next, open, put, put_two, rows_of};
+pub(crate) use client::{Client, head};
+pub(crate) use table::{counter, get, increment, mutate, next, open, put, put_two, rows_of, scan};
 
 use std::path::Path;
 
@@ -99,6 +99,13 @@ impl TestServer {
     pub(crate) fn disable_table(&self, name: &str) {
         let table_name = table_name(name);
         let message = proto::DisableTableRequest { table_name, ..Default::default() };
+        self.connect(Service::Master).call(&message).unwrap();
+    }
+
+    /// Drops a disabled table.
+    pub(crate) fn drop_table(&self, name: &str) {
+        let table_name = table_name(name);
+        let message = proto::DeleteTableRequest { table_name, ..Default::default() };
         self.connect(Service::Master).call(&message).unwrap();
     }
 

@@ -30,7 +30,7 @@ pub(crate) fn put(
     row: &str,
     value: &str,
 ) -> Result<(), Exception> {
-    let put = Put::new(row.to_owned()).unwrap().add("cf", "q", value.to_owned()).unwrap();
+    let put = Put::new(row.to_owned()).unwrap().add("cf", "q", value).unwrap();
     mutate(client, region, put).map(|_| ())
 }
 
@@ -41,8 +41,8 @@ pub(crate) fn put_two(
     row: &str,
     value: &str,
 ) -> Result<(), Exception> {
-    let put = Put::new(row.to_owned()).unwrap().add("cf", "q", value.to_owned()).unwrap();
-    mutate(client, region, put.add("d", "q", value.to_owned()).unwrap()).map(|_| ())
+    let put = Put::new(row.to_owned()).unwrap().add("cf", "q", value).unwrap();
+    mutate(client, region, put.add("d", "q", value).unwrap()).map(|_| ())
 }
 
 /// Adds to the counter `cf:q`; gives what it is now.

@@ -1,0 +1,58 @@
+//! Scanners as clients use them: opened, gone on with in order, renewed, closed.
+
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod catalog;
+mod life;
+mod limits;
+#[path = "../support/mod.rs"]
+mod support;
+
+use rowhouse_format::convert::scan::{OpenScan, ScanAnswer};
+use rowhouse_model::{RegionInfo, Scan};
+use support::{Client, TestServer};
+
+/// A server with a table of one region, whose rows are named `r000`, `r001` and so on.
+struct Rows {
+    server: TestServer,
+    region: RegionInfo,
+    client: Client,
+}
+
+impl Rows {
+    fn new(count: usize) -> Self {
+        let server = TestServer::start();
+        let region = server.create_table("t", &["cf"], &[]).remove(0);
+        let mut client = server.client();
+        for number in 0..count {
+            support::put(&mut client, &region, &row(number), &format!("v{number}")).unwrap();
+        }
+        Self { server, region, client }
+    }
+
+    /// Opens a scanner of all rows and takes the first `rows`.
+    fn open(&mut self, rows: u32) -> ScanAnswer {
+        support::open(&mut self.client, &self.region, all(), rows).unwrap()
+    }
+
+    fn next(&mut self, scanner: u64, next_call_seq: u64, rows: u32) -> ScanAnswer {
+        support::next(&mut self.client, scanner, next_call_seq, rows).unwrap()
+    }
+}
+
+fn row(number: usize) -> String {
+    format!("r{number:03}")
+}
+
+fn all() -> OpenScan {
+    OpenScan::new(Scan::all())
+}
+
+/// The rows' names.
+fn keys(answer: &ScanAnswer) -> Vec<String> {
+    support::rows_of(answer).into_iter().map(|(key, _)| key).collect()
+}
+
+fn expected(range: std::ops::Range<usize>) -> Vec<String> {
+    range.map(row).collect()
+}

@@ -23,7 +23,7 @@ async fn main() -> Result<()> {
         post.set("cf", "分栏", column).put().await?;
     }
 
-    let query = blog.query("blogger = '123' and at during 2022-12")?;
+    let query = blog.query("blogger = '123' and at during 2022-12");
     print!("{}", query.explain()?);
     let mut posts = query.rows().await?;
     while let Some(post) = posts.next().await? {

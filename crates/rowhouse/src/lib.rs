@@ -18,7 +18,7 @@
 //! let key = [("blogger", "123".into()), ("at", "2022-12-24T18:00".into())];
 //! blog.row(&key).set("cf", "title", "圣诞快乐").put().await?;
 //!
-//! let mut posts = blog.query("blogger = '123' and at during 2022-12")?.rows().await?;
+//! let mut posts = blog.query("blogger = '123' and at during 2022-12").rows().await?;
 //! while let Some(post) = posts.next().await? {
 //!     assert_eq!(post.key("at").unwrap().to_string(), "2022-12-24T18:00:00.000Z");
 //!     assert_eq!(post.text("cf", "title").as_deref(), Some("圣诞快乐"));

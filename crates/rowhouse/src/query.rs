@@ -2,18 +2,19 @@
 
 use std::borrow::Cow;
 
-use rowhouse_model::{Bytes, Columns, Result, Row, RowRange, Scan, TimeRange};
+use rowhouse_model::{Bytes, Columns, Error, Result, Row, RowRange, Scan, TimeRange};
 use rowhouse_schema::{KeySchema, NotFitting, Plan, Predicate, TimeZone, Value, Values};
 
 use crate::rows::Rows;
 use crate::table::Table;
 
-/// A query, ready to run: made by [`Table::query`].
+/// A query, ready to run: made by [`Table::query`]. A mistake in it is told by [`Query::explain`]
+/// and [`Query::rows`].
 ///
 /// ```
 /// # use rowhouse::{Result, Table};
 /// # async fn example(blog: Table) -> Result<()> {
-/// let query = blog.query("blogger = '123' and at during 2022-12")?.column("cf", "title").limit(10);
+/// let query = blog.query("blogger = '123' and at during 2022-12").column("cf", "title").limit(10);
 /// println!("{}", query.explain()?);
 /// let mut posts = query.rows().await?;
 /// while let Some(post) = posts.next().await? {
@@ -23,11 +24,9 @@ use crate::table::Table;
 /// # }
 /// ```
 #[must_use = "a query does nothing before `rows`"]
-#[derive(Clone)]
 pub struct Query<'t> {
     table: &'t Table,
-    schema: &'t KeySchema,
-    predicate: Predicate,
+    asked: Result<(&'t KeySchema, Predicate)>,
     zone: TimeZone,
     /// What is read of each row.
     scan: Scan,
@@ -36,11 +35,10 @@ pub struct Query<'t> {
 }
 
 impl<'t> Query<'t> {
-    pub(crate) fn new(table: &'t Table, schema: &'t KeySchema, predicate: Predicate) -> Self {
+    pub(crate) fn new(table: &'t Table, predicate: Result<Predicate>) -> Self {
         Self {
             table,
-            schema,
-            predicate,
+            asked: predicate.and_then(|predicate| Ok((table.key_schema()?, predicate))),
             zone: TimeZone::UTC,
             scan: Scan::all(),
             limit: None,
@@ -100,9 +98,13 @@ impl<'t> Query<'t> {
     /// How the rows would be found: the plan prints itself.
     ///
     /// # Errors
-    /// `InvalidRequest` for a field that the key does not have or a value that it cannot have.
+    /// As [`Table::key_schema`] and [`Predicate::parse`]; `InvalidRequest` for a field that the key
+    /// does not have or a value that it cannot have.
     pub fn explain(&self) -> Result<Plan> {
-        self.schema.plan_in(&self.predicate, &self.zone)
+        match &self.asked {
+            Ok((schema, predicate)) => schema.plan_in(predicate, &self.zone),
+            Err(error) => Err(Error::new(error.kind(), error.message())),
+        }
     }
 
     /// Runs it. The ranges of the plan are read one after the other, each at the moment it is
@@ -111,10 +113,11 @@ impl<'t> Query<'t> {
     /// # Errors
     /// As [`Query::explain`] and [`Table::scan`].
     pub async fn rows(self) -> Result<QueryRows> {
-        let plan = self.explain()?;
+        let (schema, predicate) = self.asked?;
+        let plan = schema.plan_in(&predicate, &self.zone)?;
         let mut rows = QueryRows {
             table: self.table.clone(),
-            schema: self.schema.clone(),
+            schema: schema.clone(),
             scan: self.scan,
             left: self.limit.unwrap_or(u64::MAX),
             fitting_only: self.fitting_only,

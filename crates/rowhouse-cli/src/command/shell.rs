@@ -145,13 +145,14 @@ impl Shell {
         let mut terminal = Terminal::open(history).map_err(io::Error::other)?;
         println!("rowhouse {}; help explains, exit leaves.", env!("CARGO_PKG_VERSION"));
         let mut reader = Reader::default();
-        loop {
+        for line in 1_u32.. {
             let tables = self.runtime.block_on(self.session.database.tables());
             // Completion without tables is better than none.
             let tables = tables.unwrap_or_default();
             terminal.set_tables(tables.iter().map(ToString::to_string).collect());
-            let prompt = if reader.is_open() { "        * " } else { "rowhouse> " };
-            match terminal.read(prompt).map_err(io::Error::other)? {
+            let prompt = if reader.is_open() { "1*" } else { "0>" };
+            let prompt = format!("rowhouse:{line:03}:{prompt} ");
+            match terminal.read(&prompt).map_err(io::Error::other)? {
                 Input::Line(line) => {
                     let step = reader.push(&line);
                     if let Flow::Leave(code) = self.step(step)? {
@@ -159,9 +160,10 @@ impl Shell {
                     }
                 }
                 Input::Abandon => reader.clear(),
-                Input::End => return Ok(ExitCode::SUCCESS),
+                Input::End => break,
             }
         }
+        Ok(ExitCode::SUCCESS)
     }
 
     fn step(&mut self, step: Step) -> io::Result<Flow> {

@@ -22,16 +22,16 @@ list",
 
             Options:
 
-              NAME            a family's name; the other pairs of its hash are the family's attributes
-              VERSIONS        of a family: how many versions of a cell are kept
-              TTL             of a family: seconds a cell lives, '1 DAY 2 HOURS', or 'FOREVER'
-              MIN_VERSIONS    of a family: how many versions outlive their TTL
-              BLOCKSIZE       of a family: bytes of a data block
-              BLOOMFILTER     of a family: 'ROW' or 'NONE'
-              COMPRESSION     of a family: 'NONE'
-              DATA_BLOCK_ENCODING of a family: 'NONE' or 'ROW_INDEX_V1'
-              KEEP_DELETED_CELLS of a family: 'FALSE'
-              BLOCKCACHE      of a family: kept and shown, as the next ones
+              NAME                     a family's name; the other pairs of its hash are the family's attributes
+              VERSIONS                 of a family: how many versions of a cell are kept
+              TTL                      of a family: seconds a cell lives, '1 DAY 2 HOURS', or 'FOREVER'
+              MIN_VERSIONS             of a family: how many versions outlive their TTL
+              BLOCKSIZE                of a family: bytes of a data block
+              BLOOMFILTER              of a family: 'ROW' or 'NONE'
+              COMPRESSION              of a family: 'NONE'
+              DATA_BLOCK_ENCODING      of a family: 'NONE' or 'ROW_INDEX_V1'
+              KEEP_DELETED_CELLS       of a family: 'FALSE'
+              BLOCKCACHE               of a family: kept and shown, as the next ones
               CACHE_BLOOMS_ON_WRITE
               CACHE_DATA_ON_WRITE
               CACHE_INDEX_ON_WRITE
@@ -41,12 +41,12 @@ list",
               NEW_VERSION_BEHAVIOR
               PREFETCH_BLOCKS_ON_OPEN
               REPLICATION_SCOPE
-              KEY             the template of the table's row key
-              SPLITS          an array of rows at which further regions begin; \xHH is a byte
-              METADATA        a hash of the table's, or the family's, own attributes
-              CONFIGURATION   a hash of configuration values of the table, or the family
-              DURABILITY      of the table: 'SKIP_WAL', 'ASYNC_WAL', 'SYNC_WAL' or 'FSYNC_WAL'
-              OWNER           of the table: kept and shown, as the next ones
+              KEY                      the template of the table's row key
+              SPLITS                   an array of rows at which further regions begin; \xHH is a byte
+              METADATA                 a hash of the table's, or the family's, own attributes
+              CONFIGURATION            a hash of configuration values of the table, or the family
+              DURABILITY               of the table: 'SKIP_WAL', 'ASYNC_WAL', 'SYNC_WAL' or 'FSYNC_WAL'
+              OWNER                    of the table: kept and shown, as the next ones
               COMPACTION_ENABLED
               MAX_FILESIZE
               MEMSTORE_FLUSHSIZE

@@ -20,19 +20,6 @@ const FAMILY_ATTRIBUTES: [(&str, &str); 12] = [
     ("BLOCKSIZE", "65536"),
 ];
 
-/// Attributes of a table that HBase gives a name of their own; all others are METADATA.
-pub(crate) const TABLE_ATTRIBUTES: [&str; 9] = [
-    "COMPACTION_ENABLED",
-    "DURABILITY",
-    "MAX_FILESIZE",
-    "MEMSTORE_FLUSHSIZE",
-    "MERGE_ENABLED",
-    "NORMALIZATION_ENABLED",
-    "OWNER",
-    "PRIORITY",
-    "SPLIT_ENABLED",
-];
-
 /// Seconds that stand for FOREVER.
 pub(crate) const TTL_FOREVER: i64 = i32::MAX as i64;
 
@@ -42,7 +29,11 @@ pub(crate) fn table(descriptor: &TableDescriptor) -> String {
     let mut parts = Vec::new();
     for (name, value) in &descriptor.attributes {
         let name = escape(name);
-        if TABLE_ATTRIBUTES.contains(&&name[..]) {
+        if name == "IS_META" {
+            // Said of hbase:meta alone; every other table of a Java client has it as false.
+            continue;
+        }
+        if is_reserved(&name) {
             parts.push(format!("{name} => '{}'", with_unit(&name, value)));
         } else {
             metadata.insert(name, shown(value));
@@ -89,7 +80,7 @@ pub(crate) fn family(family: &FamilyDescriptor) -> String {
     format!("{{{}}}", parts.join(", "))
 }
 
-/// Whether a family's attribute has a name like HBase's own.
+/// Whether an attribute has a name like HBase's own; all others are METADATA.
 fn is_reserved(name: &str) -> bool {
     name.bytes().all(|c| c.is_ascii_uppercase() || c == b'_')
 }

@@ -6,7 +6,7 @@ use rowhouse::{Bytes, FamilyDescriptor, TableSpec, unescape};
 
 use crate::shell::call::{self, Call, Options};
 use crate::shell::commands::Command;
-use crate::shell::describe::{TABLE_ATTRIBUTES, parse_ttl};
+use crate::shell::describe::parse_ttl;
 use crate::shell::failure::{Failure, Result, said};
 use crate::shell::grammar::{Hash, Value};
 use crate::shell::session::Session;
@@ -29,6 +29,19 @@ const FAMILY_ATTRIBUTES: [&str; 16] = [
     "NEW_VERSION_BEHAVIOR",
     "PREFETCH_BLOCKS_ON_OPEN",
     "REPLICATION_SCOPE",
+];
+
+/// Attributes of a table that are handed on as they are.
+const TABLE_ATTRIBUTES: [&str; 9] = [
+    "COMPACTION_ENABLED",
+    "DURABILITY",
+    "MAX_FILESIZE",
+    "MEMSTORE_FLUSHSIZE",
+    "MERGE_ENABLED",
+    "NORMALIZATION_ENABLED",
+    "OWNER",
+    "PRIORITY",
+    "SPLIT_ENABLED",
 ];
 
 /// What a table may ask for by default.

@@ -21,7 +21,6 @@ pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> 
     let mut scan = range_scan(&mut options)?;
     scan.versions = options.take_count("VERSIONS")?.unwrap_or(1);
     scan.limit = options.take_count("LIMIT")?.map(u64::from);
-    scan.reversed = options.take_truth("REVERSED")?;
     let decode = options.take_truth("DECODE")?;
     options.finish()?;
 
@@ -72,7 +71,10 @@ fn range_scan(options: &mut Options) -> Result<Scan> {
     let start = options.take_bytes("STARTROW")?.unwrap_or_default();
     let stop = options.take_bytes("STOPROW")?.unwrap_or_default();
     let prefix = options.take_bytes("ROWPREFIXFILTER")?;
+    let reversed = options.take_truth("REVERSED")?;
     let range = match prefix {
+        // The first row of a reversed scan is its greatest; it is included, and the last is not.
+        None if reversed => RowRange { start: behind(&stop), stop: behind(&start) },
         None => RowRange { start, stop },
         Some(prefix) if start.is_empty() && stop.is_empty() => RowRange::prefix(&prefix),
         Some(_) => return said("ROWPREFIXFILTER excludes STARTROW and STOPROW"),
@@ -81,5 +83,39 @@ fn range_scan(options: &mut Options) -> Result<Scan> {
     scan.columns = columns(options, Vec::new())?;
     scan.time_range = time_range(options)?;
     scan.caching = options.take_count("CACHE")?;
+    scan.reversed = reversed;
     Ok(scan)
+}
+
+/// The row directly behind `row`; no row is still none.
+fn behind(row: &Bytes) -> Bytes {
+    match row.is_empty() {
+        true => Bytes::new(),
+        false => RowRange::row(row).stop,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shell::commands::Command;
+
+    fn range(pairs: &[(&str, Value)]) -> String {
+        let pairs = pairs.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
+        let scan = Command::find("scan").unwrap();
+        let mut options = Options::new(scan, "scan", pairs).unwrap();
+        format!("{:?}", range_scan(&mut options).unwrap().range)
+    }
+
+    #[test]
+    fn a_reversed_scan_begins_at_its_greatest_row() {
+        let text = |text: &'static str| Value::Text(text.into());
+        let ends = [("STARTROW", text("c")), ("STOPROW", text("a"))];
+        assert_eq!(range(&ends), "[c, a)");
+        let reversed = ("REVERSED", Value::Boolean(true));
+        let [start, stop] = ends;
+        assert_eq!(range(&[reversed.clone(), start.clone(), stop]), r"[a\x00, c\x00)");
+        assert_eq!(range(&[reversed.clone(), start]), r"[, c\x00)");
+        assert_eq!(range(&[reversed]), "[, )");
+    }
 }

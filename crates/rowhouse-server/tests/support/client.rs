@@ -75,17 +75,23 @@ impl Client {
     /// Asks; gives the number of the call.
     pub(crate) fn send<M: Call>(&mut self, message: &M, cells: &[Cell]) -> u32 {
         let mut bytes = BytesMut::new();
-        let call_id = self.next_call();
-        let head = RequestHead { call_id, priority: 0, timeout_ms: None };
-        encode_request(&mut bytes, head, message, None, cells).unwrap();
+        let call_id = self.write(&mut bytes, message, cells);
         self.send_bytes(&bytes);
         call_id
     }
 
-    /// A number that no call has had.
-    pub(crate) fn next_call(&mut self) -> u32 {
+    /// Writes a request behind what is in `out`; gives the number of the call.
+    pub(crate) fn write<M: Call>(
+        &mut self,
+        out: &mut BytesMut,
+        message: &M,
+        cells: &[Cell],
+    ) -> u32 {
         self.last_call += 1;
-        self.last_call
+        let call_id = self.last_call;
+        let head = RequestHead { call_id, priority: 0, timeout_ms: None };
+        encode_request(out, head, message, None, cells).unwrap();
+        call_id
     }
 
     /// Sends bytes as they are.
@@ -113,12 +119,19 @@ impl Client {
             match self.stream.read(&mut chunk) {
                 Ok(0) => break,
                 Ok(len) => self.input.extend_from_slice(&chunk[..len]),
-                Err(error) if error.kind() == ErrorKind::ConnectionReset => break,
+                // The server closed with requests unread; answers may be lost on the way.
+                Err(error) if error.kind() == ErrorKind::ConnectionReset => return None,
                 Err(error) => panic!("no answer within {PATIENCE:?}: {error}"),
             }
         }
-        assert!(self.input.is_empty(), "half an answer: {:?}", self.input);
+        assert!(self.input.is_empty(), "half an answer: {} bytes", self.input.len());
         None
+    }
+
+    /// Waits until the next answer has begun to come in.
+    pub(crate) fn wait_for_answer(&mut self) {
+        let mut byte = [0];
+        assert_eq!(self.stream.peek(&mut byte).unwrap(), 1, "the server closed the connection");
     }
 
     /// The next answer, which must be there and no exception.

@@ -7,7 +7,7 @@ mod client;
 mod table;
 
 pub(crate) use client::{Client, head};
-pub(crate) use table::{counter, get, increment, mutate, next, open, put, put_two, rows_of, scan};
+pub(crate) use table::{counter, get, increment, mutate, next, open, put, put_many, put_message, put_two, rows_of, scan};
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ use rowhouse_server::{Options, Server};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-/// A running server. Dropped, it goes without stopping.
+/// A running server.
 pub(crate) struct TestServer {
     runtime: Runtime,
     server: Option<Server>,
@@ -46,6 +46,14 @@ impl TestServer {
     pub(crate) fn stop(mut self) -> TempDir {
         let server = self.server.take().unwrap();
         self.runtime.block_on(server.stop()).unwrap();
+        self.dir
+    }
+
+    /// Ends the server without stopping it; gives its directory back.
+    pub(crate) fn abandon(self) -> TempDir {
+        drop(self.server);
+        // Waits for what still runs on threads of its own.
+        drop(self.runtime);
         self.dir
     }
 

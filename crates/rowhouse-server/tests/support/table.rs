@@ -1,5 +1,8 @@
 //! Reads and writes of tables, as a client asks for them.
 
+use rowhouse_format::convert::multi::{
+    Action, MultiAnswer, MultiCall, NumberedAction, RegionActions,
+};
 use rowhouse_format::convert::mutate::{self, MutateCall};
 use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall};
 use rowhouse_format::convert::{self, CellsIn, result};
@@ -21,6 +24,32 @@ pub(crate) fn mutate(
     let call = MutateCall { region: region_ref(region), mutation: mutation.into(), nonce: None };
     let (answer, mut cells) = client.call_with(&call.to_proto(CellsIn::Message), &[])?;
     Ok(mutate::answer_from_proto(answer, &mut cells).unwrap())
+}
+
+/// Puts `cf:q` of many rows of a region in one call.
+pub(crate) fn put_many(
+    client: &mut Client,
+    region: &RegionInfo,
+    rows: impl IntoIterator<Item = (String, String)>,
+) {
+    let actions = rows.into_iter().zip(0..).map(|((row, value), index)| {
+        let put = Put::new(row).unwrap().add("cf", "q", value).unwrap();
+        NumberedAction { index, action: Ok(Action::Mutate(put.into(), None)) }
+    });
+    let actions = Ok(actions.collect());
+    let regions = vec![RegionActions { region: region_ref(region), atomic: false, actions }];
+    let (message, cells) = MultiCall { regions }.to_proto();
+    let (answer, mut cells) = client.call_with(&message, &cells).unwrap();
+    let answer = MultiAnswer::from_proto(answer, &mut cells).unwrap();
+    let mut answers = answer.regions.iter().flat_map(|region| region.as_ref().unwrap());
+    assert!(answers.all(|numbered| numbered.answer.is_ok()), "{answer:?}");
+}
+
+/// A put of `cf:q` as it is asked for.
+pub(crate) fn put_message(region: &RegionInfo, row: &str, value: &str) -> proto::MutateRequest {
+    let put = Put::new(row.to_owned()).unwrap().add("cf", "q", value).unwrap();
+    let call = MutateCall { region: region_ref(region), mutation: put.into(), nonce: None };
+    call.to_proto(CellsIn::Message)
 }
 
 /// Puts `cf:q`.

@@ -16,7 +16,7 @@ mod scans;
 use std::future::Future;
 
 use rowhouse_client::{Client, Table, Target};
-use rowhouse_model::{Bytes, FamilyDescriptor, TableDescriptor, TableName};
+use rowhouse_model::{Bytes, FamilyDescriptor, Scan, TableDescriptor, TableName};
 use uuid::Uuid;
 
 /// Runs `test` with a client of the cluster, if there is one.
@@ -48,6 +48,21 @@ async fn create(client: &Client, name: &str, splits: &[&[u8]]) -> Table {
     let splits: Vec<Bytes> = splits.iter().map(|split| Bytes::copy_from_slice(split)).collect();
     client.admin().create_table(&descriptor, &splits).await.unwrap();
     client.table(&name)
+}
+
+/// Whether scans are reversed, as far as the server goes: it may refuse that they are.
+async fn directions(table: &Table) -> &'static [bool] {
+    let back = Scan { reversed: true, ..Scan::all().limit(1) };
+    match table.scan(back).next().await {
+        Err(error) if error.message().contains("not supported") => {
+            eprintln!("reversed scans skipped: {error}");
+            &[false]
+        }
+        answer => {
+            answer.unwrap();
+            &[false, true]
+        }
+    }
 }
 
 async fn drop_table(client: &Client, table: &Table) {

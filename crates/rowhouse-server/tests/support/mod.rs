@@ -7,7 +7,9 @@ mod client;
 mod table;
 
 pub(crate) use client::{Client, head};
-pub(crate) use table::{counter, get, increment, mutate, next, open, put, put_many, put_message, put_two, rows_of, scan};
+pub(crate) use table::{
+    counter, get, increment, mutate, next, open, put, put_many, put_message, put_two, rows_of, scan,
+};
 
 use std::path::Path;
 

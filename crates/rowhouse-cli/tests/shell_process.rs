@@ -1,0 +1,122 @@
+//! The shell as a process: where commands come from, which database is opened, how it ends.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+fn rowhouse(command: &str, data: &Path) -> Command {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_rowhouse"));
+    process.arg(command).arg("--data").arg(data);
+    process
+}
+
+/// Runs the shell with these further arguments and this input.
+fn shell(data: &Path, args: &[&str], input: &str) -> Output {
+    let mut process = rowhouse("shell", data)
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Whoever has enough before the end does not read it all.
+    let _ = process.stdin.take().unwrap().write_all(input.as_bytes());
+    process.wait_with_output().unwrap()
+}
+
+/// What it printed, but for how long things took.
+fn printed(output: &Output) -> String {
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    text.lines().filter(|line| !line.starts_with("Took")).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn commands_come_from_arguments_a_file_or_a_pipe() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let given = shell(&data, &["-e", "create 't', 'f'", "--execute", "list"], "");
+    assert!(given.status.success());
+    assert_eq!(
+        printed(&given),
+        "Created table t\n=> Hbase::Table - t\nTABLE\nt\n1 row(s)\n=> [\"t\"]\n"
+    );
+    let script = dir.path().join("script");
+    std::fs::write(&script, "put 't',\n  'r', # the row\n  'f:q', 'v', 1\nexit\nlist").unwrap();
+    let file = shell(&data, &[script.to_str().unwrap()], "");
+    assert_eq!(printed(&file), "");
+    let pipe = shell(&data, &[], "scan 't'\nput 't', 'r");
+    assert!(printed(&pipe).starts_with(
+        "ROW  COLUMN+CELL\n r column=f:q, timestamp=1970-01-01T00:00:00.001, value=v\n1 row(s)\n\n\
+         ERROR: this text does not end\n"
+    ));
+    assert!(pipe.status.success());
+}
+
+#[test]
+fn the_first_error_ends_it_only_where_that_is_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let script = "scan 'nosuch'; version\nversion";
+    let going_on = shell(dir.path(), &[], script);
+    assert!(going_on.status.success());
+    assert_eq!(printed(&going_on).matches("rowhouse 0").count(), 2);
+    let stopping = shell(dir.path(), &["-n"], script);
+    assert_eq!(stopping.status.code(), Some(1));
+    assert!(!printed(&stopping).contains("rowhouse 0"));
+    assert_eq!(shell(dir.path(), &["-n"], "list 'a' 'b'").status.code(), Some(1));
+}
+
+#[test]
+fn what_cannot_be_opened_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let missing = shell(&data, &["no-such-script"], "");
+    assert_eq!(missing.status.code(), Some(1));
+    assert!(String::from_utf8(missing.stderr).unwrap().contains("no-such-script"));
+    assert!(!data.exists(), "a database was made for a script that is not there");
+
+    let mut held =
+        rowhouse("shell", &data).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    held.stdin.as_mut().unwrap().write_all(b"version\n").unwrap();
+    let mut line = String::new();
+    BufReader::new(held.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let refused = shell(&data, &["-e", "list"], "");
+    assert_eq!(refused.status.code(), Some(1));
+    let why = String::from_utf8(refused.stderr).unwrap();
+    assert!(why.contains(&format!("held by process {}", held.id())), "{why}");
+    drop(held.stdin.take());
+    held.wait().unwrap();
+}
+
+/// A server that ends with the test.
+struct Served(Child);
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_directory_that_a_server_holds_is_that_server() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut server = rowhouse("serve", dir.path())
+        .args(["--listen", "127.0.0.1:0", "--zookeeper", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut banner = String::new();
+    BufReader::new(server.stdout.take().unwrap()).read_line(&mut banner).unwrap();
+    let server = Served(server);
+    assert!(banner.starts_with("rowhouse"), "{banner}");
+    let commands = ["-n", "-e", "create 't', 'f'; incr 't', 'r', 'f:n'; count 't'"];
+    let output = shell(dir.path(), &commands, "");
+    assert!(output.status.success(), "{output:?}");
+    assert!(printed(&output).ends_with("COUNTER VALUE = 1\n1 row(s)\n=> 1\n"));
+    drop(server);
+    // The killed server's directory is free, and what it acknowledged is there.
+    let output = shell(dir.path(), &["-e", "get_counter 't', 'r', 'f:n'"], "");
+    assert_eq!(printed(&output), "COUNTER VALUE = 1\n");
+}

@@ -1,0 +1,72 @@
+//! Holds the table of crates in docs/ARCHITECTURE.md: who may depend on whom.
+
+use std::collections::BTreeSet;
+
+use cargo_metadata::{DependencyKind, MetadataCommand};
+
+/// Each crate and those of ours that it may depend on. A crate that is not here has no place yet.
+const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
+    ("rowhouse-model", &[]),
+    ("rowhouse-schema", &["rowhouse-model"]),
+    ("rowhouse-format", &["rowhouse-model"]),
+    ("rowhouse-store", &["rowhouse-model", "rowhouse-schema", "rowhouse-format"]),
+    ("rowhouse-client", &["rowhouse-model", "rowhouse-schema", "rowhouse-format"]),
+    (
+        "rowhouse-server",
+        &["rowhouse-model", "rowhouse-schema", "rowhouse-format", "rowhouse-store"],
+    ),
+    (
+        "rowhouse",
+        &[
+            "rowhouse-model",
+            "rowhouse-schema",
+            "rowhouse-format",
+            "rowhouse-store",
+            "rowhouse-client",
+        ],
+    ),
+    (
+        "rowhouse-cli",
+        &[
+            "rowhouse-model",
+            "rowhouse-schema",
+            "rowhouse-format",
+            "rowhouse-store",
+            "rowhouse-client",
+            "rowhouse-server",
+            "rowhouse",
+        ],
+    ),
+];
+
+/// What the crates of the ground floor must not reach: clocks, sockets and runtimes of others.
+const NOT_ON_THE_GROUND: &[&str] = &["tokio", "tracing", "parking_lot"];
+const GROUND: &[&str] = &["rowhouse-model", "rowhouse-schema", "rowhouse-format"];
+
+#[test]
+fn crates_depend_on_each_other_only_as_the_floors_allow() {
+    let metadata = MetadataCommand::new().no_deps().exec().expect("cargo metadata runs");
+    let mut problems = Vec::new();
+    for package in &metadata.packages {
+        let name = package.name.as_str();
+        let Some((_, allowed)) = MAY_DEPEND_ON.iter().find(|(known, _)| *known == name) else {
+            problems.push(format!("{name} is not in the table"));
+            continue;
+        };
+        let normal = package
+            .dependencies
+            .iter()
+            .filter(|dependency| dependency.kind == DependencyKind::Normal)
+            .map(|dependency| dependency.name.as_str());
+        for dependency in normal.collect::<BTreeSet<_>>() {
+            let ours = dependency == "rowhouse" || dependency.starts_with("rowhouse-");
+            if ours && !allowed.contains(&dependency) {
+                problems.push(format!("{name} must not depend on {dependency}"));
+            }
+            if GROUND.contains(&name) && NOT_ON_THE_GROUND.contains(&dependency) {
+                problems.push(format!("{name} is pure and must not depend on {dependency}"));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}

@@ -10,6 +10,7 @@ mod replay;
 mod show;
 #[path = "../support/mod.rs"]
 mod support;
+mod zookeeper;
 
 use differences::DIFFERENCES;
 use recorded::Scenario;

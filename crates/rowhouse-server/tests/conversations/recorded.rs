@@ -18,6 +18,8 @@ pub(crate) struct Scenario {
     pub(crate) connections: Vec<Opening>,
     /// The calls of all connections, in the order in which the client made them.
     pub(crate) calls: Vec<Call>,
+    /// What was said to ZooKeeper, before everything else: requests and answers.
+    pub(crate) zookeeper: Vec<(Bytes, Bytes)>,
 }
 
 /// The beginning of a connection.
@@ -58,10 +60,12 @@ impl Scenario {
         let mut files: Vec<_> =
             std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         files.sort();
-        let (mut connections, mut calls) = (Vec::new(), Vec::new());
+        let (mut connections, mut calls, mut zookeeper) = (Vec::new(), Vec::new(), Vec::new());
         for file in files {
             let [sent, received] = directions(&file);
             if file.to_string_lossy().contains("zookeeper") {
+                let requests = frames(sent).into_iter();
+                zookeeper.extend(requests.zip(frames(received)));
                 continue;
             }
             let (opening, more) = read_connection(connections.len(), sent, received);
@@ -70,8 +74,15 @@ impl Scenario {
         }
         calls.sort_by_key(|call| call.id);
         let name = folder.file_name().unwrap().to_string_lossy().into_owned();
-        Self { name, connections, calls }
+        Self { name, connections, calls, zookeeper }
     }
+}
+
+fn frames(mut bytes: BytesMut) -> Vec<Bytes> {
+    let next = || FrameDecoder::default().next(&mut bytes).unwrap();
+    let frames = std::iter::from_fn(next).collect();
+    assert!(bytes.is_empty());
+    frames
 }
 
 /// What the client and what the server sent.
@@ -93,13 +104,9 @@ fn directions(file: &Path) -> [BytesMut; 2] {
     directions
 }
 
-fn read_connection(
-    number: usize,
-    mut sent: BytesMut,
-    mut received: BytesMut,
-) -> (Opening, Vec<Call>) {
+fn read_connection(number: usize, mut sent: BytesMut, received: BytesMut) -> (Opening, Vec<Call>) {
     let mut answers = BTreeMap::new();
-    while let Some(frame) = FrameDecoder::default().next(&mut received).unwrap() {
+    for frame in frames(received) {
         let response = Response::decode(frame).unwrap();
         answers.insert(response.call_id, response.outcome);
     }
@@ -114,10 +121,10 @@ fn read_connection(
     let header: proto::ConnectionHeader = decode_message(header).unwrap();
     let service = Service::from_name(header.service_name()).unwrap();
     let mut calls = Vec::new();
-    while let Some(frame) = FrameDecoder::default().next(&mut sent).unwrap() {
+    for frame in frames(sent) {
         calls.push(read_call(number, service, frame, &mut answers));
     }
-    assert!(sent.is_empty() && answers.is_empty());
+    assert!(answers.is_empty());
     (Opening::Calls(opening.freeze()), calls)
 }
 

@@ -13,8 +13,8 @@ use rowhouse_model::{ServerName, escape};
 
 use crate::names::Names;
 use crate::recorded::{Call, Opening, Scenario};
-use crate::show;
 use crate::support::{Client, TestServer};
+use crate::{show, zookeeper};
 
 /// What both servers answered to one request, in text.
 pub(crate) struct Exchange {
@@ -35,7 +35,7 @@ pub(crate) fn replay(scenario: &Scenario) -> Vec<Exchange> {
         procedures: BTreeMap::new(),
         ended: BTreeSet::new(),
     };
-    let mut exchanges = Vec::new();
+    let mut exchanges = zookeeper::replay(scenario, &server, &mut replay);
     let mut connections = Vec::new();
     for opening in &scenario.connections {
         let mut client = Client::silent(server.address());
@@ -81,9 +81,9 @@ pub(crate) fn replay(scenario: &Scenario) -> Vec<Exchange> {
 }
 
 /// The names and numbers of the two clusters.
-struct Replay {
-    apache: Names,
-    ours: Names,
+pub(crate) struct Replay {
+    pub(crate) apache: Names,
+    pub(crate) ours: Names,
     /// Apache's numbers and ours.
     scanners: BTreeMap<u64, u64>,
     procedures: BTreeMap<u64, u64>,

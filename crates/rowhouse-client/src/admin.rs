@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::Client;
 use crate::connection::Question;
-use crate::retry::Attempts;
+use crate::retry::{Attempts, from_now};
 
 /// The first wait for a procedure; each is twice the one before.
 const POLL_WAIT_MIN: Duration = Duration::from_millis(20);
@@ -311,7 +311,7 @@ impl Admin {
         use proto::get_procedure_result_response::State;
         let Some(proc_id) = procedure else { return Ok(()) };
         let limit = self.client.settings().procedure_timeout;
-        let end = Instant::now() + limit;
+        let end = from_now(limit);
         let mut wait = POLL_WAIT_MIN;
         loop {
             let answer = self.ask(proto::GetProcedureResultRequest { proc_id }).await?;

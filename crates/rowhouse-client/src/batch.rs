@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use crate::Client;
 use crate::connection::{Address, Question};
 use crate::locate::{Located, Place};
-use crate::retry::{Attempts, Failure, Verdict};
+use crate::retry::{Attempts, Failure, Verdict, from_now};
 use crate::table::is_repeatable;
 
 /// Actions in one call at most.
@@ -257,7 +257,7 @@ async fn send_to(client: &Client, actions: &[Action], server: &Address, asked: C
     let settings = client.settings();
     let mut outcomes = Outcomes::new();
     for chunk in chunks(asked, |at| bytes_of(&actions[at])) {
-        let deadline = Instant::now() + settings.call_timeout.min(settings.operation_timeout);
+        let deadline = from_now(settings.call_timeout.min(settings.operation_timeout));
         let answers = send_chunk(client, actions, server, &chunk, deadline).await;
         let failures = answers.iter().filter_map(|(_, outcome)| outcome.as_ref().err());
         let failed = failures.into_iter().any(|failure| !failure.is_final(settings));

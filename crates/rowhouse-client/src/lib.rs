@@ -26,9 +26,26 @@
 //! # }
 //! ```
 //!
+//! | type | what it does |
+//! |---|---|
+//! | [`Target`] | says where the cluster is found: its servers, or ZooKeeper |
+//! | [`Client`] | finds it, and keeps connections and locations; one per cluster, cloned freely |
+//! | [`Table`] | reads and changes rows, one or many at a time |
+//! | [`Scanner`] | reads a range of rows, through whatever happens to their regions |
+//! | [`Admin`] | makes and drops tables and namespaces, asks for the state of the cluster |
+//! | [`Settings`] | limits: time and repetitions |
+//!
 //! # Errors
 //! Every error is a [`rowhouse_model::Error`] with HBase's message. What can be repeated is
 //! repeated within the limits of [`Settings`]; the error that comes back is that of the last try.
+//! A get from a table that is unknown or disabled fails with `TableNotFound` or `TableNotEnabled`
+//! at once, as with stock clients.
+//!
+//! # Limits
+//! On each connection at most 1,024 calls and 64 MiB of requests are under way; whoever comes
+//! next waits, within its time. A call that changes something is repeated after its answer was
+//! lost only if that does no harm: increments carry a nonce by which the server knows them again.
+//! Authentication is simple: the server believes [`Settings::user`].
 
 mod admin;
 mod batch;

@@ -13,6 +13,14 @@ const BACKOFF: [u32; 13] = [1, 2, 3, 5, 10, 20, 40, 100, 100, 100, 100, 200, 200
 /// How much of a wait is left to chance, so that clients do not come back together.
 const JITTER: f64 = 0.01;
 
+/// What is longer than this is no limit: 30 years.
+const FOREVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+
+/// The moment that is `wait` from now.
+pub(crate) fn from_now(wait: Duration) -> Instant {
+    Instant::now() + wait.min(FOREVER)
+}
+
 /// A call that failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -112,7 +120,7 @@ pub(crate) fn decide(failure: &Failure, situation: Situation, settings: &Setting
 /// The wait after so many failures before.
 pub(crate) fn backoff(pause: Duration, failures: u32, chance: f64) -> Duration {
     let at = (failures as usize).min(BACKOFF.len() - 1);
-    (pause * BACKOFF[at]).mul_f64(1.0 + JITTER * chance.clamp(0.0, 1.0))
+    pause.saturating_mul(BACKOFF[at]).min(FOREVER).mul_f64(1.0 + JITTER * chance.clamp(0.0, 1.0))
 }
 
 /// A number from 0 to 1.
@@ -129,7 +137,7 @@ pub(crate) struct Attempts<'a> {
 
 impl<'a> Attempts<'a> {
     pub(crate) fn new(settings: &'a Settings) -> Self {
-        Self { settings, end: Instant::now() + settings.operation_timeout, failures: 0 }
+        Self { settings, end: from_now(settings.operation_timeout), failures: 0 }
     }
 
     /// When the operation's time is over.
@@ -139,7 +147,7 @@ impl<'a> Attempts<'a> {
 
     /// When the call that is made now must have been answered.
     pub(crate) fn deadline(&self) -> Instant {
-        self.end.min(Instant::now() + self.settings.call_timeout)
+        self.end.min(from_now(self.settings.call_timeout))
     }
 
     /// Begins anew: something was achieved, so what fails next fails for the first time.
@@ -149,7 +157,7 @@ impl<'a> Attempts<'a> {
 
     /// Begins its time anew: there was an answer, though it achieved nothing yet.
     pub(crate) fn go_on(&mut self) {
-        self.end = Instant::now() + self.settings.operation_timeout;
+        self.end = from_now(self.settings.operation_timeout);
     }
 
     /// Decides about a failure.
@@ -251,6 +259,18 @@ mod tests {
         assert_eq!(decide(&busy, once, &settings), again(100));
         let io = Failure::answered(Error::new(ErrorKind::Io, "m"));
         assert_eq!(decide(&io, once, &settings), Verdict::GiveUp);
+    }
+
+    #[test]
+    fn limits_can_be_as_long_as_can_be() {
+        let settings = Settings {
+            operation_timeout: Duration::MAX,
+            call_timeout: Duration::MAX,
+            retry_pause: Duration::MAX,
+            ..Settings::default()
+        };
+        assert!(Attempts::new(&settings).deadline() > Instant::now());
+        assert!(backoff(settings.retry_pause, 20, 1.0) > FOREVER);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::{Instant, timeout_at};
 
 use crate::Settings;
-use crate::retry::Failure;
+use crate::retry::{Failure, from_now};
 
 /// Requests that may be under way on one connection, in KiB. A request counts as at least
 /// [`CALL_KIB_MIN`], which bounds their number too.
@@ -90,7 +90,7 @@ impl Connections {
     pub(crate) fn tell<M: Call>(&self, address: &Address, message: M) {
         let key = (address.clone(), M::METHOD.service());
         let Some(connection) = lock(&self.open).get(&key).cloned() else { return };
-        let deadline = Instant::now() + self.settings.call_timeout;
+        let deadline = from_now(self.settings.call_timeout);
         let question = Question { message, cells: &[], about_meta: false, deadline };
         if let Ok((call_id, frame)) = self.encode(&question) {
             connection.tell(call_id, frame);

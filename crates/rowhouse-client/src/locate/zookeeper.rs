@@ -13,7 +13,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::Settings;
 use crate::connection::Address;
-use crate::retry::Failure;
+use crate::retry::{Failure, from_now};
 
 /// The session timeout that is asked for, in milliseconds; HBase's `zookeeper.session.timeout`.
 const SESSION_TIMEOUT_MS: i32 = 90_000;
@@ -75,7 +75,7 @@ impl Ensemble {
         for at in (0..count).map(|step| (first + step) % count) {
             let address = &self.addresses[at];
             // No server may take the time of the next one.
-            let limit = deadline.min(Instant::now() + self.settings.connect_timeout);
+            let limit = deadline.min(from_now(self.settings.connect_timeout));
             match timeout_at(limit, ask(address, path)).await {
                 Ok(Ok(data)) => {
                     self.first.store(at, Ordering::Relaxed);

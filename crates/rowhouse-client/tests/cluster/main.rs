@@ -15,7 +15,7 @@ mod scans;
 
 use std::future::Future;
 
-use rowhouse_client::{Client, Table, Target};
+use rowhouse_client::{Client, Settings, Table, Target};
 use rowhouse_model::{Bytes, FamilyDescriptor, Scan, TableDescriptor, TableName};
 use uuid::Uuid;
 
@@ -32,8 +32,12 @@ fn on_cluster<F: Future<Output = ()>>(test: impl FnOnce(Client) -> F) {
 
 /// A client of its own.
 async fn connect() -> Client {
+    connect_with(Settings::default()).await
+}
+
+async fn connect_with(settings: Settings) -> Client {
     let url = std::env::var("ROWHOUSE_TEST_CLUSTER").unwrap();
-    Client::connect(&Target::parse(&url).unwrap()).await.unwrap()
+    Client::connect_with(&Target::parse(&url).unwrap(), settings).await.unwrap()
 }
 
 fn unique(name: &str) -> String {

@@ -1,8 +1,11 @@
 //! One row at a time.
 
+use std::time::Duration;
+
+use rowhouse_client::Settings;
 use rowhouse_model::{Delete, Get, Increment, Put, Timestamp};
 
-use crate::{create, drop_table, on_cluster};
+use crate::{connect_with, create, drop_table, on_cluster};
 
 /// A row with a comma, a zero and a byte that is no text.
 const ROW: &[u8] = b"r,\0\xff";
@@ -103,6 +106,40 @@ fn large_values_pass_both_ways() {
         table.mutate(Put::new("r").unwrap().add("cf", "q", &value).unwrap()).await.unwrap();
         let row = table.get(&Get::new("r").unwrap()).await.unwrap();
         assert!(row.value("cf", "q").unwrap() == value);
+        drop_table(&client, &table).await;
+    });
+}
+
+/// Calls are given up far too early, so that many are done and repeated all the same.
+#[test]
+fn an_increment_that_is_repeated_counts_once() {
+    on_cluster(|client| async move {
+        let table = create(&client, "once", &[]).await;
+        let hasty = Settings {
+            call_timeout: Duration::from_millis(4),
+            retry_pause: Duration::from_millis(1),
+            retries_max: 1000,
+            ..Settings::default()
+        };
+        let hasty = connect_with(hasty).await;
+        let hasty = hasty.table(table.name());
+        // Locations are learned without haste.
+        while hasty.exists(&Get::new("r").unwrap()).await.is_err() {}
+        let tasks = (0..100).map(|_| {
+            let hasty = hasty.clone();
+            tokio::spawn(async move {
+                let increment = Increment::new("r").unwrap().add("cf", "n", 1).unwrap();
+                for _ in 0..20 {
+                    hasty.mutate(increment.clone()).await.unwrap();
+                }
+            })
+        });
+        for task in tasks.collect::<Vec<_>>() {
+            task.await.unwrap();
+        }
+        let row = table.get(&Get::new("r").unwrap()).await.unwrap();
+        let counted = row.counter("cf", "n").unwrap();
+        assert_eq!(counted, Some(2000), "the server does not know a nonce again");
         drop_table(&client, &table).await;
     });
 }

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 /// Connections open at once, on each port.
 pub(crate) const CONNECTIONS_MAX: usize = 4096;
+/// Connections that wait to be accepted, on each port; the system may allow fewer.
+pub(crate) const CONNECTIONS_WAITING_MAX: u32 = 1024;
 /// Calls of one connection that run at once on threads of their own; then reading stops.
 pub(crate) const LONG_CALLS_MAX: usize = 32;
 /// Threads for long calls, of all connections together. They come when needed and go when idle.

@@ -7,12 +7,14 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use rowhouse_format::zk::Znodes;
 use rowhouse_model::{Error, ErrorKind, Result, ServerName};
 use rowhouse_store::Store;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use crate::cluster::{Cluster, RegionServer};
-use crate::limits::{CONNECTIONS_MAX, SCANNER_LEASE, STOP_WAIT, WORKERS_MAX};
+use crate::limits::{
+    CONNECTIONS_MAX, CONNECTIONS_WAITING_MAX, SCANNER_LEASE, STOP_WAIT, WORKERS_MAX,
+};
 use crate::{Options, connection, zookeeper};
 
 /// A running server.
@@ -176,7 +178,7 @@ async fn expire_scanners(mut context: Context) {
 
 async fn bind(address: &str, flag: &str) -> Result<TcpListener> {
     ServerName::parse_address(address)?;
-    TcpListener::bind(address).await.map_err(|source| {
+    listen(address).await.map_err(|source| {
         if source.kind() == std::io::ErrorKind::AddrInUse {
             let message =
                 format!("address {address} is in use by another process: choose one with {flag}");
@@ -184,6 +186,26 @@ async fn bind(address: &str, flag: &str) -> Result<TcpListener> {
         }
         Error::io(format_args!("cannot listen on {address} ({flag})"), source)
     })
+}
+
+/// As [`TcpListener::bind`], with room for a burst of clients: the standard library's 128 waiting
+/// connections make the next one wait a second, and longer each time.
+async fn listen(address: &str) -> std::io::Result<TcpListener> {
+    let mut failed = None;
+    for address in tokio::net::lookup_host(address).await? {
+        let socket = match address {
+            SocketAddr::V4(_) => TcpSocket::new_v4()?,
+            SocketAddr::V6(_) => TcpSocket::new_v6()?,
+        };
+        // On Windows the option means something else.
+        #[cfg(not(windows))]
+        socket.set_reuseaddr(true)?;
+        match socket.bind(address).and_then(|()| socket.listen(CONNECTIONS_WAITING_MAX)) {
+            Ok(listener) => return Ok(listener),
+            Err(error) => failed = Some(error),
+        }
+    }
+    Err(failed.unwrap_or_else(|| std::io::ErrorKind::AddrNotAvailable.into()))
 }
 
 fn local_address(listener: &TcpListener) -> Result<SocketAddr> {

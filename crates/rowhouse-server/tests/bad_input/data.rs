@@ -214,6 +214,74 @@ fn scans_of_nothing_are_refused() {
 }
 
 #[test]
+fn what_is_not_done_is_refused_by_name() {
+    let mut scene = Scene::new();
+    let region = region_ref(&scene.regions[0]);
+    let filter = proto::Filter { name: "org.example.NopeFilter".into(), serialized_filter: None };
+    let mut filtered = get(&region, b"a", "cf");
+    filtered.get.filter = Some(filter.clone());
+    scene.check_message(&filtered, &expect!["call 7, do not retry: DoNotRetryIOException: filter is not supported: name=org.example.NopeFilter"]);
+    let mut filtered = scan(&region, "cf");
+    filtered.scan.as_mut().unwrap().filter = Some(filter);
+    scene.check_message(&filtered, &expect!["call 7, do not retry: DoNotRetryIOException: filter is not supported: name=org.example.NopeFilter"]);
+    let mut timeline = get(&region, b"a", "cf");
+    timeline.get.consistency = Some(proto::Consistency::Timeline.into());
+    scene.check_message(
+        &timeline,
+        &expect![
+            "call 7, do not retry: DoNotRetryIOException: consistency TIMELINE is not supported"
+        ],
+    );
+    let mut closest = get(&region, b"a", "cf");
+    closest.get.closest_row_before = Some(true);
+    scene.check_message(&closest, &expect!["call 7, do not retry: exceptions.UnknownProtocolException: Is this a pre-hbase-1.0.0 or asynchbase client? Client is invoking getClosestRowBefore removed in hbase-2.0.0 replaced by reverse Scan."]);
+    let mut with_ttl = put(&region, "a", "cf");
+    let ttl =
+        proto::NameBytesPair { name: "_ttl".into(), value: Some("\0\0\0\0\0\0\0\x01".into()) };
+    with_ttl.mutation.attribute.push(ttl);
+    scene.check_message(&with_ttl, &expect![[r#"call 7, do not retry: DoNotRetryIOException: time to live of a mutation is not supported: attribute=_ttl, value=\x00\x00\x00\x00\x00\x00\x00\x01"#]]);
+    let mut deleting = put(&region, "a", "cf");
+    deleting.mutation.column_value[0].qualifier_value[0].delete_type = Some(0);
+    scene.check_message(
+        &deleting,
+        &expect![
+            "call 7, do not retry: DoNotRetryIOException: delete markers in a put are not supported"
+        ],
+    );
+}
+
+#[test]
+fn times_that_cannot_be_are_refused() {
+    let mut scene = Scene::new();
+    let region = region_ref(&scene.regions[0]);
+    let mut negative = put(&region, "a", "cf");
+    negative.mutation.column_value[0].qualifier_value[0].timestamp = Some(u64::MAX);
+    scene.check_message(
+        &negative,
+        &expect![
+            "call 7, do not retry: DoNotRetryIOException: timestamp cannot be negative: ts=-1"
+        ],
+    );
+    let mut backwards = get(&region, b"a", "cf");
+    backwards.get.time_range = Some(proto::TimeRange { from: Some(5), to: Some(4) });
+    scene.check_message(
+        &backwards,
+        &expect![
+            "call 7, do not retry: DoNotRetryIOException: time range ends before it begins: 5..4"
+        ],
+    );
+    let mut before_time = scan(&region, "cf");
+    before_time.scan.as_mut().unwrap().time_range =
+        Some(proto::TimeRange { from: Some(u64::MAX), to: Some(4) });
+    scene.check_message(
+        &before_time,
+        &expect![
+            "call 7, do not retry: DoNotRetryIOException: timestamp cannot be negative: ts=-1"
+        ],
+    );
+}
+
+#[test]
 fn the_catalog_cannot_be_written() {
     let mut scene = Scene::new();
     let meta = RegionRef::encoded("1588230740");

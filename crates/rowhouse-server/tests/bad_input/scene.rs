@@ -47,12 +47,17 @@ impl Scene {
 
     /// Sends calls to the service that has the data, and leaves.
     pub(crate) fn check_calls(&mut self, calls: &[u8], expected: &Expect) {
-        self.check_leaving(&with_opening(calls), expected);
+        self.check_service(Service::Client, calls, expected);
+    }
+
+    /// Sends calls to a service, and leaves.
+    pub(crate) fn check_service(&mut self, service: Service, calls: &[u8], expected: &Expect) {
+        self.check_leaving(&with_opening(service, calls), expected);
     }
 
     /// Sends calls to the service that has the data: the server closes the connection.
     pub(crate) fn check_refusal(&mut self, calls: &[u8], expected: &Expect) {
-        self.check(&with_opening(calls), expected);
+        self.check(&with_opening(Service::Client, calls), expected);
     }
 
     fn check_said(&mut self, mut client: Client, expected: &Expect) {
@@ -94,9 +99,9 @@ fn said(response: Response) -> String {
     }
 }
 
-fn with_opening(calls: &[u8]) -> BytesMut {
+fn with_opening(service: Service, calls: &[u8]) -> BytesMut {
     let mut bytes = BytesMut::new();
-    support::head(Service::Client).encode_opening(&mut bytes);
+    support::head(service).encode_opening(&mut bytes);
     bytes.put_slice(calls);
     bytes
 }

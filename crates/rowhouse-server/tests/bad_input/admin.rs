@@ -181,7 +181,7 @@ fn namespaces_that_are_missing_reserved_or_in_use_are_left_as_they_are() {
 #[test]
 fn questions_without_an_answer_are_answered() {
     let mut scene = Scene::new();
-    let procedure = proto::GetProcedureResultRequest { proc_id: u64::MAX, ..Default::default() };
+    let procedure = proto::GetProcedureResultRequest { proc_id: u64::MAX };
     let answer = scene.server.connect(Service::Master).call(&procedure).unwrap();
     assert_eq!(answer.state(), proto::get_procedure_result_response::State::NotFound);
     let pattern = proto::GetTableNamesRequest { regex: Some("(".into()), ..Default::default() };

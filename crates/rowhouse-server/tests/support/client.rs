@@ -20,6 +20,7 @@ pub(crate) struct Client {
     stream: TcpStream,
     input: BytesMut,
     last_call: u32,
+    codec: Option<CellCodec>,
 }
 
 /// The message of an answer and the cells behind it.
@@ -42,15 +43,21 @@ impl Client {
         stream.set_nodelay(true).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_write_timeout(Some(PATIENCE)).unwrap();
-        Self { stream, input: BytesMut::new(), last_call: 0 }
+        Self { stream, input: BytesMut::new(), last_call: 0, codec: None }
     }
 
     /// A connection to a service.
     pub(crate) fn connect(address: &str, service: Service) -> Self {
+        Self::connect_as(address, &head(service))
+    }
+
+    /// A connection that is opened in a way of its own.
+    pub(crate) fn connect_as(address: &str, head: &ConnectionHead) -> Self {
         let mut client = Self::silent(address);
         let mut opening = BytesMut::new();
-        head(service).encode_opening(&mut opening);
+        head.encode_opening(&mut opening);
         client.send_bytes(&opening);
+        client.codec = head.codec;
         client
     }
 
@@ -69,7 +76,7 @@ impl Client {
         let response = self.receive().expect("the server closed the connection");
         assert_eq!(response.call_id, call_id);
         let body = response.outcome?;
-        Ok((body.message::<M::Answer>().unwrap(), body.cells(None)))
+        Ok((body.message::<M::Answer>().unwrap(), body.cells(self.codec)))
     }
 
     /// Asks; gives the number of the call.
@@ -90,7 +97,7 @@ impl Client {
         self.last_call += 1;
         let call_id = self.last_call;
         let head = RequestHead { call_id, priority: 0, timeout_ms: None };
-        encode_request(out, head, message, None, cells).unwrap();
+        encode_request(out, head, message, self.codec, cells).unwrap();
         call_id
     }
 

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
+use rowhouse_format::convert::scan::OpenScan;
 use rowhouse_format::meta::{MetaTable, RegionRow, State};
 use rowhouse_model::{
-    Bytes, Error, ErrorKind, FamilyDescriptor, Namespace, RegionInfo, Result, RowRange, ServerName,
-    TableDescriptor, TableName, TableState, Timestamp, check_row,
+    Bytes, Error, ErrorKind, FamilyDescriptor, Get, Namespace, RegionInfo, Result, Row, RowRange,
+    Scan, ServerName, TableDescriptor, TableName, TableState, Timestamp, check_row,
 };
 
 use crate::background::Work;
@@ -24,7 +25,7 @@ use crate::manifest::{
     encode_table,
 };
 use crate::open::Builder;
-use crate::region::{Region, not_serving};
+use crate::region::{Region, not_serving, table_not_found};
 use crate::table::Table;
 
 /// An open store. Cloning it gives another handle on the same one; it closes with the last, or by
@@ -376,6 +377,47 @@ impl Store {
     /// `hbase:namespace` as it is now.
     pub fn namespace_table(&self) -> Result<MetaTable> {
         MetaTable::namespaces(&self.namespaces(), self.created())
+    }
+
+    /// The tables that are made from the manifest and only read: `hbase:meta`, `hbase:namespace`.
+    pub fn system_tables(&self) -> [TableDescriptor; 2] {
+        let family = |name: &'static str| {
+            FamilyDescriptor::new(name).expect("HBase's own families have legal names")
+        };
+        [
+            TableDescriptor::new(TableName::meta()).family(family("info")).family(family("table")),
+            TableDescriptor::new(TableName::namespace_table()).family(family("info")),
+        ]
+    }
+
+    /// Reads a row of a table that is made from the manifest: `hbase:meta`, `hbase:namespace`.
+    ///
+    /// # Errors
+    /// `TableNotFound` for any other table.
+    pub fn get_system(&self, table: &TableName, get: &Get) -> Result<Row> {
+        Ok(self.system_table(table)?.get(get))
+    }
+
+    /// Reads the rows of a table that is made from the manifest, in its order, which in
+    /// `hbase:meta` is not that of bytes. Scans both ways.
+    ///
+    /// # Errors
+    /// `TableNotFound` for any other table.
+    pub fn scan_system(&self, table: &TableName, scan: &Scan) -> Result<Vec<Row>> {
+        let limit =
+            scan.limit.map_or(usize::MAX, |rows| usize::try_from(rows).unwrap_or(usize::MAX));
+        let scan = OpenScan::new(scan.clone());
+        Ok(self.system_table(table)?.scan(&scan).take(limit).collect())
+    }
+
+    fn system_table(&self, table: &TableName) -> Result<MetaTable> {
+        if *table == TableName::meta() {
+            self.meta(|_| None)
+        } else if *table == TableName::namespace_table() {
+            self.namespace_table()
+        } else {
+            Err(table_not_found(table))
+        }
     }
 
     fn created(&self) -> Timestamp {

@@ -42,11 +42,18 @@ impl Embedded {
     }
 
     pub(super) async fn describe(&self, name: &TableName) -> Result<TableDescriptor> {
-        Ok(self.store.table(name)?.descriptor().clone())
+        let system = self.store.system_tables().into_iter().find(|table| table.name() == name);
+        match system {
+            Some(table) => Ok(table),
+            None => Ok(self.store.table(name)?.descriptor().clone()),
+        }
     }
 
     pub(super) async fn table_state(&self, name: &TableName) -> Result<TableState> {
-        Ok(self.store.table(name)?.state())
+        match name.is_system() {
+            true => Ok(TableState::Enabled),
+            false => Ok(self.store.table(name)?.state()),
+        }
     }
 
     pub(super) async fn create_table(
@@ -93,6 +100,9 @@ impl Embedded {
     }
 
     pub(super) async fn get(&self, table: &TableName, get: &Get) -> Result<Row> {
+        if table.is_system() {
+            return self.store.get_system(table, get);
+        }
         self.store.table(table)?.get(get)
     }
 
@@ -101,6 +111,11 @@ impl Embedded {
         table: &TableName,
         mutation: Mutation,
     ) -> Result<MutationOutcome> {
+        if table.is_system() {
+            return Err(Error::unsupported(format!(
+                "{table} is made from the manifest and cannot be written"
+            )));
+        }
         let table = self.store.table(table)?;
         if waits_for_disk(&mutation, table.descriptor()) {
             return blocking(move || table.mutate(&mutation)).await;
@@ -126,6 +141,15 @@ impl Embedded {
     }
 
     pub(super) async fn scan(&self, table: &TableName, scan: Scan) -> Result<EmbeddedRows> {
+        if table.is_system() {
+            let read = self.store.scan_system(table, &scan)?.into();
+            return Ok(EmbeddedRows {
+                read,
+                state: ScanState::Done,
+                batch_rows: 0,
+                batch_rows_max: 0,
+            });
+        }
         let table = self.store.table(table)?;
         let batch_rows_max = scan.caching.map_or(BATCH_ROWS_MAX, |rows| rows.max(1) as usize);
         let batch_rows = BATCH_ROWS_FIRST.min(batch_rows_max);

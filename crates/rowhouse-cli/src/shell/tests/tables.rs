@@ -493,3 +493,53 @@ create 'hbase:x', 'f'",
         "#]],
     );
 }
+
+#[test]
+fn the_catalog_is_read_and_never_written() {
+    check(
+        "create_namespace 'ns'
+create 't', 'f'
+scan 'hbase:namespace', {COLUMNS => 'info:d', LIMIT => 2}
+get 'hbase:meta', 't', 'table:state'
+scan 'hbase:meta', {COLUMNS => 'table'}
+scan 'hbase:meta', {COLUMNS => 'table', REVERSED => true, LIMIT => 1}
+put 'hbase:meta', 't', 'table:state', 'x'",
+        expect![[r#"
+            > create_namespace 'ns'
+            Took T seconds
+            > create 't', 'f'
+            Created table t
+            Took T seconds
+            => Hbase::Table - t
+            > scan 'hbase:namespace', {COLUMNS => 'info:d', LIMIT => 2}
+            ROW  COLUMN+CELL
+             default column=info:d, timestamp=NOW, value=\x0A\x07default
+             hbase column=info:d, timestamp=NOW, value=\x0A\x05hbase
+            2 row(s)
+            Took T seconds
+            > get 'hbase:meta', 't', 'table:state'
+            COLUMN  CELL
+             table:state timestamp=NOW, value=\x08\x00
+            1 row(s)
+            Took T seconds
+            > scan 'hbase:meta', {COLUMNS => 'table'}
+            ROW  COLUMN+CELL
+             hbase:namespace column=table:state, timestamp=NOW, value=\x08\x00
+             t column=table:state, timestamp=NOW, value=\x08\x00
+            2 row(s)
+            Took T seconds
+            > scan 'hbase:meta', {COLUMNS => 'table', REVERSED => true, LIMIT => 1}
+            ROW  COLUMN+CELL
+             t column=table:state, timestamp=NOW, value=\x08\x00
+            1 row(s)
+            Took T seconds
+            > put 'hbase:meta', 't', 'table:state', 'x'
+
+            ERROR: org.apache.hadoop.hbase.DoNotRetryIOException: hbase:meta is made from the manifest and cannot be written
+
+            For usage try 'help "put"'
+
+            Took T seconds
+        "#]],
+    );
+}

@@ -3,7 +3,7 @@
 use regex::Regex;
 use rowhouse_format::convert::{names, table};
 use rowhouse_format::proto;
-use rowhouse_model::{Error, FamilyDescriptor, Result, TableDescriptor, TableName, TableState};
+use rowhouse_model::{Error, Result, TableDescriptor, TableName, TableState};
 
 use crate::server::Context;
 
@@ -32,7 +32,8 @@ impl Choice<'_> {
         let regex = self.regex.map(whole_name).transpose()?;
         let tables = context.cluster.store.tables();
         let stored = tables.iter().map(|table| (table.descriptor().clone(), table.state()));
-        let system = system_tables()?.into_iter().map(|table| (table, TableState::Enabled));
+        let system = context.cluster.store.system_tables();
+        let system = system.into_iter().map(|table| (table, TableState::Enabled));
         let mut tables: Vec<Listed> = stored.chain(system).collect();
         tables.retain(|(table, state)| {
             let name = table.name();
@@ -57,16 +58,6 @@ fn matches(regex: &Regex, name: &TableName) -> bool {
     regex.is_match(&name.to_string())
         || regex.is_match(&format!("{}:{}", name.namespace(), name.qualifier()))
             && name.namespace() == TableName::DEFAULT_NAMESPACE
-}
-
-fn system_tables() -> Result<[TableDescriptor; 2]> {
-    let info = || FamilyDescriptor::new("info");
-    Ok([
-        TableDescriptor::new(TableName::meta())
-            .family(info()?)
-            .family(FamilyDescriptor::new("table")?),
-        TableDescriptor::new(TableName::namespace_table()).family(info()?),
-    ])
 }
 
 fn schemas(tables: Vec<Listed>) -> Vec<proto::TableSchema> {

@@ -10,11 +10,11 @@ use rowhouse_format::proto;
 use rowhouse_format::rpc::{
     CellCodec, ConnectionHead, FATAL_CALL_ID, RequestHead, Service, encode_request,
 };
-use rowhouse_model::{RegionInfo, Scan};
+use rowhouse_model::{Delete, RegionInfo, Scan};
 use support::{Client, TestServer, head, region_ref};
 
-fn table(server: &TestServer) -> RegionInfo {
-    server.create_table("t", &["cf", "d"], &[]).remove(0)
+fn table(server: &TestServer, name: &str) -> RegionInfo {
+    server.create_table(name, &["cf", "d"], &[]).remove(0)
 }
 
 /// Reads and writes in every way that gives cells back.
@@ -32,15 +32,15 @@ fn check(client: &mut Client, region: &RegionInfo) {
     assert_eq!(support::rows_of(&rest), [("c".to_owned(), vec!["3".to_owned()])]);
     assert_eq!(support::increment(client, region, "n", 5).unwrap(), 5);
     assert_eq!(support::increment(client, region, "n", -7).unwrap(), -2);
-    let delete = rowhouse_model::Delete::new("n").unwrap();
-    support::mutate(client, region, delete).unwrap();
+    support::mutate(client, region, Delete::new("a").unwrap()).unwrap();
+    assert!(support::get(client, region, "a").unwrap().is_empty());
 }
 
 #[test]
 fn cells_come_in_blocks_of_either_codec() {
     let server = TestServer::start();
-    let region = table(&server);
-    for codec in [CellCodec::KeyValue, CellCodec::KeyValueWithTags] {
+    for (name, codec) in [("t", CellCodec::KeyValue), ("u", CellCodec::KeyValueWithTags)] {
+        let region = table(&server, name);
         let head = ConnectionHead { codec: Some(codec), ..head(Service::Client) };
         check(&mut Client::connect_as(server.address(), &head), &region);
     }
@@ -49,7 +49,7 @@ fn cells_come_in_blocks_of_either_codec() {
 #[test]
 fn cells_come_in_the_message_to_a_client_without_a_codec() {
     let server = TestServer::start();
-    let region = table(&server);
+    let region = table(&server, "t");
     let head = ConnectionHead { codec: None, ..head(Service::Client) };
     let mut client = Client::connect_as(server.address(), &head);
     support::put(&mut client, &region, "a", "1").unwrap();
@@ -67,7 +67,7 @@ fn cells_come_in_the_message_to_a_client_without_a_codec() {
 #[test]
 fn a_client_that_says_little_about_itself_is_served() {
     let server = TestServer::start();
-    let region = table(&server);
+    let region = table(&server, "t");
     let head = ConnectionHead { user: None, client_version: None, ..head(Service::Client) };
     check(&mut Client::connect_as(server.address(), &head), &region);
 }
@@ -75,7 +75,7 @@ fn a_client_that_says_little_about_itself_is_served() {
 #[test]
 fn a_client_that_asks_for_security_first_is_told_and_served() {
     let server = TestServer::start();
-    let region = table(&server);
+    let region = table(&server, "t");
     let mut client = Client::silent(server.address());
     client.send_bytes(b"Securi");
     let refused = client.receive().unwrap().outcome.unwrap_err();
@@ -118,7 +118,7 @@ fn every_service_answers_on_the_one_port() {
 #[test]
 fn requests_may_come_in_any_pieces_and_under_any_number() {
     let server = TestServer::start();
-    let region = table(&server);
+    let region = table(&server, "t");
     let calls = [0, u32::MAX - 1, 7, 7, 1 << 31];
     let mut bytes = BytesMut::new();
     head(Service::Client).encode_opening(&mut bytes);

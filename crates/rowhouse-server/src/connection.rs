@@ -4,10 +4,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::BytesMut;
-use rowhouse_format::rpc::{Request, ServerConnection, ServerEvent};
+use rowhouse_format::exception::Exception;
+use rowhouse_format::rpc::{self, Request, ServerConnection, ServerEvent};
+use rowhouse_model::{Error, ErrorKind};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
+use tokio::task::JoinError;
 
 use crate::dispatch;
 use crate::limits::{BUFFER_KEEP_BYTES, HANDSHAKE_WAIT, LONG_CALLS_MAX};
@@ -117,7 +120,7 @@ impl Connection {
     }
 
     fn take_request(&mut self, request: Request) {
-        let codec = self.protocol.codec();
+        let (codec, call_id) = (self.protocol.codec(), request.call_id);
         let Some(work) = dispatch::answer(&self.context, request, codec, &mut self.output) else {
             return;
         };
@@ -132,9 +135,7 @@ impl Connection {
                 drop(permit);
                 out
             });
-            // A panic costs the client its answer and is reported by the runtime; the connection
-            // must still learn that the call is over.
-            let out = answered.await.unwrap_or_default();
+            let out = answered.await.unwrap_or_else(|panic| broken_off(call_id, &panic));
             // The connection may have ended meanwhile.
             let _ = answer.send(out).await;
         });
@@ -172,4 +173,13 @@ impl Connection {
             tracing::info!(peer = %self.peer, bytes, "the client left in the middle of a frame");
         }
     }
+}
+
+/// The answer to a call that panicked: its client would wait for another one in vain.
+fn broken_off(call_id: u32, panic: &JoinError) -> BytesMut {
+    tracing::error!(%panic, "a call broke off");
+    let error = Error::new(ErrorKind::OutcomeUnknown, "the call broke off inside the server");
+    let mut out = BytesMut::new();
+    rpc::encode_exception(&mut out, call_id, &Exception::from(&error));
+    out
 }

@@ -189,9 +189,10 @@ fn answers_find_their_calls_on_a_crowded_connection() {
     let mut client = server.client();
     let rows = (0..300).map(|row| (format!("{row:03}"), format!("value of {row}")));
     support::put_many(&mut client, &region, rows);
-    // Long scans, which are done on threads of their own, and short ones between them.
+    // Long scans, which are done on threads of their own, and short ones between them; more than
+    // the server does at once.
     let mut asked = BTreeMap::new();
-    for start in 0..60 {
+    for start in 0..150 {
         let range = RowRange::new(format!("{start:03}"), "");
         let rows = if start % 2 == 0 { u32::MAX } else { 1 };
         let scan = OpenScan::new(Scan::new(range));

@@ -30,7 +30,8 @@ pub use cell::{Cell, CellKind, CellRef, Key, QUALIFIER_VALUE_LEN_MAX, compare};
 pub use error::{Action, Error, ErrorKind, Result};
 pub use escape::{escape, unescape};
 pub use op::{
-    Columns, Delete, Durability, Get, Increment, Mutation, MutationOutcome, Put, Scan, TimeRange,
+    Columns, Delete, Durability, Get, Increment, Mutation, MutationOutcome, Nonce, Put, Scan,
+    TimeRange,
 };
 pub use range::RowRange;
 pub use region::{META_ENCODED_NAME, RegionInfo, RegionName, ServerName};

@@ -18,6 +18,7 @@ use crate::mvcc::Mvcc;
 use crate::open::Families;
 use crate::settings::Settings;
 use crate::wal::Wal;
+use crate::write::nonce::Nonces;
 use crate::write::row_lock::RowLocks;
 
 /// The shared parts.
@@ -33,6 +34,7 @@ pub(crate) struct Engine {
     /// memstore or to stop serving a region: a moment at which no commit is half done.
     pub(crate) gate: RwLock<()>,
     pub(crate) memory: Memory,
+    pub(crate) nonces: Nonces,
     pub(crate) cache: BlockCache,
     pub(crate) queue: Queue,
     pub(crate) closed: AtomicBool,

@@ -25,6 +25,7 @@ use crate::store::Store;
 use crate::store_file::{self, StoreFile};
 use crate::table::Table;
 use crate::wal::{self, Record, Wal};
+use crate::write::nonce::Nonces;
 use crate::write::row_lock::RowLocks;
 
 pub(crate) const TMP_DIR: &str = "tmp";
@@ -99,7 +100,11 @@ impl Builder {
         let state = manifest.read(ManifestState::clone);
         settle_files(&*disk, &state)?;
         let families = open_families(&disk, &state);
-        let recovered = wal::recover(&*disk, boot_id, |record| replay(&state, &families, record))?;
+        let nonces = Nonces::new();
+        let recovered = wal::recover(&*disk, boot_id, |record| {
+            record.nonce.into_iter().for_each(|nonce| nonces.take(nonce));
+            replay(&state, &families, record)
+        })?;
         let last_sequence = recovered.last_sequence.max(state.last_sequence());
         let memory = Memory::default();
         memory.add(families.values().map(|family| family.memstore_bytes()).sum());
@@ -130,6 +135,7 @@ impl Builder {
             row_locks: RowLocks::new(),
             gate: RwLock::default(),
             memory,
+            nonces,
             queue: Queue::default(),
             closed: AtomicBool::new(false),
             families: RwLock::new(families),

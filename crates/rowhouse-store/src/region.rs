@@ -13,7 +13,6 @@ use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;
 use crate::read::{RegionScanner, read_row};
-use crate::wal::Nonce;
 use crate::write::apply;
 
 /// A region that is served.
@@ -127,7 +126,7 @@ impl Region {
     /// Changes rows, each by itself, in order. Neighbours that need not read share a log record.
     pub fn batch(&self, mutations: &[Mutation]) -> Vec<Result<MutationOutcome>> {
         self.writes.fetch_add(mutations.len() as u64, Ordering::Relaxed);
-        apply::apply(self, mutations, Nonce::default())
+        apply::apply(self, mutations)
     }
 
     /// Writes what is in memory to files.

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rowhouse_model::{
-    ErrorKind, FamilyDescriptor, Get, Increment, Put, Scan, TableDescriptor, TableName,
+    ErrorKind, FamilyDescriptor, Get, Increment, Nonce, Put, Scan, TableDescriptor, TableName,
 };
 use rowhouse_store::{Settings, Store};
 
@@ -260,4 +260,24 @@ fn a_log_without_syncs_keeps_no_removed_segments_open() {
             .then_some(path)
     });
     assert!(open.count() <= 2);
+}
+
+#[test]
+fn an_increment_that_is_repeated_counts_once_even_after_a_kill() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    create(&store);
+    let add = |store: &Store, number: u64| {
+        let mut increment = Increment::new("n").unwrap().add("f", "count", 1).unwrap();
+        increment.nonce = Some(Nonce { group: 7, number });
+        let outcome = store.table(&name()).unwrap().mutate(&increment.into()).unwrap();
+        outcome.row.counter("f", "count").unwrap()
+    };
+    assert_eq!(add(&store, 1), Some(1));
+    assert_eq!(add(&store, 2), Some(2));
+    assert_eq!(add(&store, 1), Some(2));
+    let copy = killed_copy(dir.path());
+    let store = Store::open(copy.path()).unwrap();
+    assert_eq!(add(&store, 2), Some(2));
+    assert_eq!(add(&store, 3), Some(3));
 }

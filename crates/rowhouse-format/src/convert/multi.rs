@@ -123,7 +123,7 @@ fn action_from_proto(
 ) -> Result<Result<Action>> {
     if let Some(mutation) = action.mutation {
         let cells = mutate::take_cells(&mutation, block)?;
-        let nonce = Nonce::from_parts(nonce_group, mutation.nonce);
+        let nonce = mutate::nonce_from_parts(nonce_group, mutation.nonce);
         let mutation = mutate::from_parts(mutation, cells);
         return Ok(mutation.map(|mutation| Action::Mutate(mutation, nonce)));
     }

@@ -19,21 +19,12 @@ use crate::proto::mutation_proto::column_value::QualifierValue;
 use crate::proto::mutation_proto::{ColumnValue, DeleteType, MutationType};
 use crate::rpc::CellReader;
 
-/// Names a mutation, so that a server can tell a repetition from a second one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Nonce {
-    /// The client.
-    pub group: u64,
-    /// The mutation; never 0.
-    pub number: u64,
-}
+pub use rowhouse_model::Nonce;
 
-impl Nonce {
-    /// The nonce of a message, if it has one: 0 is none.
-    pub(super) fn from_parts(group: Option<u64>, number: Option<u64>) -> Option<Self> {
-        let number = number.filter(|&number| number != 0)?;
-        Some(Self { group: group.unwrap_or(0), number })
-    }
+/// The nonce of a message, if it has one: 0 is none.
+pub(super) fn nonce_from_parts(group: Option<u64>, number: Option<u64>) -> Option<Nonce> {
+    let number = number.filter(|&number| number != 0)?;
+    Some(Nonce { group: group.unwrap_or(0), number })
 }
 
 /// A change of one row, in a region.
@@ -54,7 +45,7 @@ impl MutateCall {
     /// As [`from_proto`]; `Unsupported` for a condition (checkAndMutate).
     pub fn from_proto(request: proto::MutateRequest, block: &mut CellReader) -> Result<Self> {
         refuse_condition(request.condition.as_ref())?;
-        let nonce = Nonce::from_parts(request.nonce_group, request.mutation.nonce);
+        let nonce = nonce_from_parts(request.nonce_group, request.mutation.nonce);
         Ok(Self {
             region: RegionRef::from_proto(request.region),
             mutation: from_proto(request.mutation, block)?,

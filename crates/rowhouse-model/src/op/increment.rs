@@ -4,6 +4,15 @@ use bytes::Bytes;
 
 use crate::{Durability, Error, Result, TimeRange, check_row};
 
+/// Names a change, so that a repetition is told from a second one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Nonce {
+    /// The client.
+    pub group: u64,
+    /// The change; never 0.
+    pub number: u64,
+}
+
 /// Amounts to add to columns of one row, which hold eight-byte big-endian numbers; a column that
 /// is not there counts as 0. Sums wrap around like Java longs.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +25,9 @@ pub struct Increment {
     pub return_results: bool,
     /// How the write is made durable.
     pub durability: Durability,
+    /// What tells a repetition of this increment from a second one: of increments with one nonce
+    /// one counts, and the others give back the values as they are then. None by default.
+    pub nonce: Option<Nonce>,
 }
 
 impl Increment {
@@ -29,6 +41,7 @@ impl Increment {
             time_range: TimeRange::ALL,
             return_results: true,
             durability: Durability::default(),
+            nonce: None,
         })
     }
 

@@ -12,7 +12,7 @@ mod time_range;
 pub use columns::Columns;
 pub use delete::Delete;
 pub use get::Get;
-pub use increment::Increment;
+pub use increment::{Increment, Nonce};
 pub use mutation::{Durability, Mutation, MutationOutcome};
 pub use put::Put;
 pub use scan::Scan;

@@ -8,6 +8,7 @@ use rowhouse_format::proto;
 use rowhouse_model::{Error, Mutation, MutationOutcome, Result, TableName};
 
 use super::get;
+use super::mutate::named;
 use crate::cluster::{Served, read_only};
 use crate::dispatch::Exchange;
 use crate::limits::SHORT_MULTI_BYTES;
@@ -39,7 +40,9 @@ fn answer_region(exchange: &Exchange, actions: RegionActions) -> Result<Vec<Numb
     let mut together: Vec<(u32, Mutation)> = Vec::new();
     for NumberedAction { index, action } in actions.actions? {
         match action {
-            Ok(Action::Mutate(mutation, _nonce)) => together.push((index, mutation)),
+            Ok(Action::Mutate(mutation, nonce)) => {
+                together.push((index, named(mutation, nonce)));
+            }
             Ok(Action::Get(get)) => {
                 mutate(&region, &mut together, &mut answers);
                 let answer = get::read(&region, &get).map(|row| match get.existence_only {

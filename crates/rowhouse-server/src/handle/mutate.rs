@@ -3,14 +3,24 @@
 use bytes::BytesMut;
 use rowhouse_format::convert::mutate::{self, MutateCall};
 use rowhouse_format::proto;
-use rowhouse_model::{Durability, Mutation, Result, TableName};
+use rowhouse_model::{Durability, Mutation, Nonce, Result, TableName};
 
 use crate::cluster::{Served, read_only};
 use crate::dispatch::Exchange;
 
 pub(crate) fn read(exchange: &Exchange) -> Result<MutateCall> {
     let request = exchange.message::<proto::MutateRequest>()?;
-    MutateCall::from_proto(request, &mut exchange.request.cells(exchange.codec))
+    let mut call = MutateCall::from_proto(request, &mut exchange.request.cells(exchange.codec))?;
+    call.mutation = named(call.mutation, call.nonce);
+    Ok(call)
+}
+
+/// A mutation that knows its nonce, where a repetition would matter.
+pub(super) fn named(mut mutation: Mutation, nonce: Option<Nonce>) -> Mutation {
+    if let Mutation::Increment(increment) = &mut mutation {
+        increment.nonce = nonce;
+    }
+    mutation
 }
 
 /// Whether the call waits for nothing slower than the page cache.

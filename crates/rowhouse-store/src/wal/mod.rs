@@ -6,7 +6,7 @@ mod recovery;
 mod segment;
 mod writer;
 
-pub(crate) use record::{Nonce, Record, RecordBody};
+pub(crate) use record::{Record, RecordBody};
 pub(crate) use recovery::recover;
 pub(crate) use writer::{Position, Wal};
 

@@ -1,19 +1,12 @@
 //! One commit in the log: encoding and decoding side by side.
 
 use bytes::{Buf, BufMut, Bytes};
-use rowhouse_model::{Cell, Error, Result};
+use rowhouse_model::{Cell, Error, Nonce, Result};
 
 /// Bytes in front of a record's body.
 pub(super) const HEADER_LEN: usize = 28;
 /// The longest body, in bytes. A commit that would be longer is refused before it is written.
 pub(crate) const BODY_LEN_MAX: usize = 256 << 20;
-
-/// What a client calls a mutation that it may send twice; 0 for none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Nonce {
-    pub(crate) group: u64,
-    pub(crate) nonce: u64,
-}
 
 /// A commit being encoded. The header is left open until the sequence is known.
 pub(crate) struct RecordBody {
@@ -24,11 +17,11 @@ pub(crate) struct RecordBody {
 }
 
 impl RecordBody {
-    pub(crate) fn new(nonce: Nonce) -> Self {
+    pub(crate) fn new(nonce: Option<Nonce>) -> Self {
         let mut bytes = Vec::with_capacity(512);
         bytes.put_bytes(0, HEADER_LEN);
-        bytes.put_u64_le(nonce.group);
-        bytes.put_u64_le(nonce.nonce);
+        bytes.put_u64_le(nonce.map_or(0, |nonce| nonce.group));
+        bytes.put_u64_le(nonce.map_or(0, |nonce| nonce.number));
         bytes.put_u32_le(0);
         Self { bytes, groups: 0, count_at: 0 }
     }
@@ -133,7 +126,7 @@ impl Header {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Record {
     pub(crate) sequence: u64,
-    pub(crate) nonce: Nonce,
+    pub(crate) nonce: Option<Nonce>,
     /// Region, family and cells, in the order they were written.
     pub(crate) groups: Vec<(u64, Bytes, Vec<Cell>)>,
 }
@@ -144,7 +137,8 @@ impl Record {
         let short = || Error::corruption(format!("log record ends early: sequence={sequence}"));
         let need = |body: &Bytes, len: usize| (body.len() >= len).then_some(()).ok_or_else(short);
         need(&body, 20)?;
-        let nonce = Nonce { group: body.get_u64_le(), nonce: body.get_u64_le() };
+        let nonce = Nonce { group: body.get_u64_le(), number: body.get_u64_le() };
+        let nonce = (nonce.number != 0).then_some(nonce);
         let groups_len = body.get_u32_le();
         let mut groups = Vec::new();
         for _ in 0..groups_len {
@@ -185,7 +179,7 @@ mod tests {
     }
 
     fn encoded() -> Vec<u8> {
-        let mut body = RecordBody::new(Nonce { group: 1, nonce: 2 });
+        let mut body = RecordBody::new(Some(Nonce { group: 1, number: 2 }));
         body.group(7, b"f");
         body.cell(&cell("a", b"1"));
         body.cell(&cell("b", b"2"));
@@ -205,7 +199,7 @@ mod tests {
     fn decoding_undoes_encoding() {
         let record = decoded(3, &encoded()).unwrap();
         assert_eq!(record.sequence, 42);
-        assert_eq!(record.nonce, Nonce { group: 1, nonce: 2 });
+        assert_eq!(record.nonce, Some(Nonce { group: 1, number: 2 }));
         let groups: Vec<_> =
             record.groups.iter().map(|(region, f, cells)| (*region, &f[..], cells.len())).collect();
         assert_eq!(groups, [(7, &b"f"[..], 2), (8, &b"g"[..], 1)]);

@@ -1,24 +1,19 @@
 //! What mutations mean: from what a client asks to the cells that are written.
 
 use rowhouse_model::{
-    Cell, CellKind, Delete, Durability, Error, Get, Increment, Mutation, MutationOutcome, Put,
-    Result, Row, Timestamp,
+    Cell, CellKind, Delete, Durability, Error, Get, Increment, Mutation, MutationOutcome, Nonce,
+    Put, Result, Row, Timestamp,
 };
 
 use super::commit::{self, Committed, Group};
 use crate::region::Region;
-use crate::wal::Nonce;
 
 /// Bytes of cells after which a batch begins another record, so that a batch of any size fits the
 /// log.
 const RECORD_BYTES_MAX: usize = 8 << 20;
 
 /// Applies mutations of one region in order, each by itself: one that is refused leaves the others.
-pub(crate) fn apply(
-    region: &Region,
-    mutations: &[Mutation],
-    nonce: Nonce,
-) -> Vec<Result<MutationOutcome>> {
+pub(crate) fn apply(region: &Region, mutations: &[Mutation]) -> Vec<Result<MutationOutcome>> {
     let mut checked: Vec<Result<()>> =
         mutations.iter().map(|mutation| check(region, mutation)).collect();
     let rows = mutations.iter().zip(&checked).filter(|(_, checked)| checked.is_ok());
@@ -32,7 +27,7 @@ pub(crate) fn apply(
     if let Err(error) = commit::wait_for_memory(region.engine()) {
         return refuse_all(checked, &error);
     }
-    let mut batch = Batch::new(region, nonce);
+    let mut batch = Batch::new(region);
     let outcomes = {
         let _rows = region.engine().row_locks.lock(region.id(), rows.into_iter());
         let _gate = region.engine().gate.read();
@@ -77,7 +72,8 @@ fn check(region: &Region, mutation: &Mutation) -> Result<()> {
 /// have to read what stands before them.
 struct Batch<'a> {
     region: &'a Region,
-    nonce: Nonce,
+    /// Of the increment in `groups`.
+    nonce: Option<Nonce>,
     now: Timestamp,
     groups: Vec<Group<'a>>,
     bytes: usize,
@@ -90,10 +86,10 @@ struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    fn new(region: &'a Region, nonce: Nonce) -> Self {
+    fn new(region: &'a Region) -> Self {
         Self {
             region,
-            nonce,
+            nonce: None,
             now: region.engine().timestamps.issue(),
             groups: Vec::new(),
             bytes: 0,
@@ -181,6 +177,11 @@ impl<'a> Batch<'a> {
             get = get.column(family.clone(), qualifier.clone());
         }
         let current = self.region.read_row(&get)?;
+        let nonces = &self.region.engine().nonces;
+        if increment.nonce.is_some_and(|nonce| nonces.is_taken(nonce)) {
+            let row = if increment.return_results { current } else { Row::default() };
+            return Ok(MutationOutcome { row });
+        }
         let mut cells = Vec::with_capacity(increment.amounts().len());
         for (family, qualifier, amount) in increment.amounts() {
             let before = current.cell(family, qualifier);
@@ -203,6 +204,7 @@ impl<'a> Batch<'a> {
         for cell in &cells {
             self.push(cell.clone())?;
         }
+        self.nonce = increment.nonce;
         let row = if increment.return_results { Row::new(cells) } else { Row::default() };
         Ok(MutationOutcome { row })
     }
@@ -231,8 +233,13 @@ impl<'a> Batch<'a> {
         let waiting = std::mem::take(&mut self.waiting);
         let groups = std::mem::take(&mut self.groups);
         self.bytes = 0;
-        match commit::commit(self.region.engine(), groups, self.nonce, self.durability) {
+        let engine = self.region.engine();
+        let nonce = self.nonce.take();
+        match commit::commit(engine, groups, nonce, self.durability) {
             Ok(committed) => {
+                if let Some(nonce) = nonce {
+                    engine.nonces.take(nonce);
+                }
                 let before = std::mem::replace(&mut self.committed, Committed::nothing());
                 self.committed = before.and(committed);
             }

@@ -1,11 +1,11 @@
 //! The commit path: reserve → log → memstores → publish → (sync) → acknowledge.
 
-use rowhouse_model::{Cell, Durability, Error, ErrorKind, Result};
+use rowhouse_model::{Cell, Durability, Error, ErrorKind, Nonce, Result};
 
 use crate::background::Work;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
-use crate::wal::{Nonce, Position, RecordBody};
+use crate::wal::{Position, RecordBody};
 
 /// Cells of one (region, family) in a commit.
 pub(crate) struct Group<'a> {
@@ -46,7 +46,7 @@ impl Committed {
 pub(crate) fn commit(
     engine: &Engine,
     groups: Vec<Group<'_>>,
-    nonce: Nonce,
+    nonce: Option<Nonce>,
     durability: Durability,
 ) -> Result<Committed> {
     if groups.iter().all(|group| group.cells.is_empty()) {
@@ -69,7 +69,7 @@ pub(crate) fn commit(
     Ok(Committed { position: position.filter(|_| durability == Durability::FsyncWal) })
 }
 
-fn encode(groups: &[Group<'_>], nonce: Nonce) -> RecordBody {
+fn encode(groups: &[Group<'_>], nonce: Option<Nonce>) -> RecordBody {
     let mut body = RecordBody::new(nonce);
     for group in groups {
         body.group(group.family.region_id(), group.family.name());

@@ -2,4 +2,5 @@
 
 pub(crate) mod apply;
 pub(crate) mod commit;
+pub(crate) mod nonce;
 pub(crate) mod row_lock;

@@ -298,7 +298,8 @@ impl Store {
     pub fn create_namespace(&self, namespace: Namespace) -> Result<()> {
         let _changing = self.inner.changing.lock();
         if self.namespace(namespace.name()).is_ok() {
-            return Err(Error::new(ErrorKind::NamespaceExists, namespace.name()));
+            let message = format!("Namespace {} already exists", namespace.name());
+            return Err(Error::new(ErrorKind::NamespaceExists, message));
         }
         self.write_namespace(&namespace)
     }

@@ -16,7 +16,7 @@ mod scans;
 use std::future::Future;
 
 use rowhouse_client::{Client, Settings, Table, Target};
-use rowhouse_model::{Bytes, FamilyDescriptor, Scan, TableDescriptor, TableName};
+use rowhouse_model::{Bytes, FamilyDescriptor, Result, Scan, TableDescriptor, TableName};
 use uuid::Uuid;
 
 /// Runs `test` with a client of the cluster, if there is one.
@@ -32,12 +32,12 @@ fn on_cluster<F: Future<Output = ()>>(test: impl FnOnce(Client) -> F) {
 
 /// A client of its own.
 async fn connect() -> Client {
-    connect_with(Settings::default()).await
+    connect_with(Settings::default()).await.unwrap()
 }
 
-async fn connect_with(settings: Settings) -> Client {
+async fn connect_with(settings: Settings) -> Result<Client> {
     let url = std::env::var("ROWHOUSE_TEST_CLUSTER").unwrap();
-    Client::connect_with(&Target::parse(&url).unwrap(), settings).await.unwrap()
+    Client::connect_with(&Target::parse(&url).unwrap(), settings).await
 }
 
 fn unique(name: &str) -> String {

@@ -121,9 +121,12 @@ fn an_increment_that_is_repeated_counts_once() {
             retries_max: 1000,
             ..Settings::default()
         };
-        let hasty = connect_with(hasty).await;
-        let hasty = hasty.table(table.name());
-        // Locations are learned without haste.
+        // Connecting and learning locations may take longer than one call.
+        let hasty = loop {
+            if let Ok(client) = connect_with(hasty.clone()).await {
+                break client.table(table.name());
+            }
+        };
         while hasty.exists(&Get::new("r").unwrap()).await.is_err() {}
         let tasks = (0..100).map(|_| {
             let hasty = hasty.clone();

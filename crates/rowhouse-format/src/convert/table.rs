@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use rowhouse_model::{FamilyDescriptor, Result, TableDescriptor};
+use rowhouse_model::{Error, FamilyDescriptor, Result, TableDescriptor, escape};
 
 use super::names;
 use crate::proto;
@@ -27,7 +27,14 @@ pub fn from_proto(schema: proto::TableSchema) -> Result<TableDescriptor> {
     let name = names::table_from_proto(schema.table_name.unwrap_or_default())?;
     let mut table = TableDescriptor::new(name);
     for family in schema.column_families {
-        table = table.family(family_from_proto(family)?);
+        let family = family_from_proto(family)?;
+        if table.find_family(family.name()).is_ok() {
+            let family = escape(family.name());
+            return Err(Error::invalid(format!(
+                "Family '{family}' already exists so cannot be added"
+            )));
+        }
+        table = table.family(family);
     }
     table.attributes = attributes_from_proto(schema.attributes);
     table.configuration = configuration_from_proto(schema.configuration);

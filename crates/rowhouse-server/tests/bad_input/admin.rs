@@ -160,7 +160,7 @@ fn namespaces_that_are_missing_reserved_or_in_use_are_left_as_they_are() {
     scene.check_master(&delete("hbase"), &expect!["call 7, do not retry: constraint.ConstraintException: Reserved namespace hbase cannot be removed."]);
     scene.check_master(
         &create_namespace("default"),
-        &expect!["call 7, do not retry: NamespaceExistException: default"],
+        &expect!["call 7, do not retry: NamespaceExistException: Namespace default already exists"],
     );
     let list = proto::ListTableNamesByNamespaceRequest { namespace_name: "nowhere".into() };
     scene

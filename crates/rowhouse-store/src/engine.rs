@@ -13,7 +13,7 @@ use crate::clock::TimestampSource;
 use crate::disk::Disk;
 use crate::family::FamilyStore;
 use crate::flush;
-use crate::manifest::Manifest;
+use crate::manifest::{Edit, EditKind, LogForgotten, Manifest};
 use crate::mvcc::Mvcc;
 use crate::open::Families;
 use crate::settings::Settings;
@@ -82,7 +82,14 @@ impl Engine {
             let oldest = families.values().filter_map(|family| family.first_unflushed()).min();
             oldest.unwrap_or_else(|| self.mvcc.reserved() + 1)
         };
-        self.wal.forget_below(keep_from)?;
+        let forgotten = self.wal.forget_below(keep_from);
+        if !forgotten.is_empty() {
+            // First on the disk: a power cut can bring removed names back, without what was in
+            // them, and they must not be taken for a gap in the log.
+            let edit = LogForgotten { below_sequence: keep_from };
+            self.manifest.append(&Edit::new(EditKind::LogForgotten(edit)))?;
+            self.wal.remove(&forgotten)?;
+        }
         if self.wal.pressure(self.settings.wal_bytes_max).is_some() {
             self.queue.push(Work::RelieveLog);
         }

@@ -29,7 +29,7 @@ use crate::write::nonce::Nonces;
 use crate::write::row_lock::RowLocks;
 
 pub(crate) const TMP_DIR: &str = "tmp";
-pub(crate) const ASIDE_DIR: &str = "aside";
+const ASIDE_DIR: &str = "aside";
 
 /// How a store is opened.
 pub struct Builder {
@@ -101,7 +101,7 @@ impl Builder {
         settle_files(&*disk, &state)?;
         let families = open_families(&disk, &state);
         let nonces = Nonces::new();
-        let recovered = wal::recover(&*disk, boot_id, |record| {
+        let recovered = wal::recover(&*disk, boot_id, state.log_from, |record| {
             record.nonce.into_iter().for_each(|nonce| nonces.take(nonce));
             replay(&state, &families, record)
         })?;
@@ -199,8 +199,7 @@ fn settle_files(disk: &dyn Disk, state: &ManifestState) -> Result<()> {
     for name in names {
         if wanted.remove(&name).is_none() {
             tracing::warn!(file = name, "a file that nothing names was moved aside");
-            disk.rename(&format!("{dir}/{name}"), &format!("{ASIDE_DIR}/{name}"))
-                .map_err(|source| Error::io(format_args!("cannot move {name} aside"), source))?;
+            move_aside(disk, &format!("{dir}/{name}"))?;
         }
     }
     if let Some(missing) = wanted.keys().min() {
@@ -209,6 +208,22 @@ fn settle_files(disk: &dyn Disk, state: &ManifestState) -> Result<()> {
         )));
     }
     Ok(())
+}
+
+/// Moves a file to [`ASIDE_DIR`], under a name that nothing there has.
+pub(crate) fn move_aside(disk: &dyn Disk, path: &str) -> Result<()> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let move_file = || {
+        let taken = disk.list(ASIDE_DIR)?;
+        let mut aside = name.to_owned();
+        let mut copies = 1;
+        while taken.contains(&aside) {
+            copies += 1;
+            aside = format!("{name}.{copies}");
+        }
+        disk.rename(path, &format!("{ASIDE_DIR}/{aside}"))
+    };
+    move_file().map_err(|source| Error::io(format_args!("cannot move {path} aside"), source))
 }
 
 /// The (region, family)s of a store, by region id and family name.

@@ -9,7 +9,7 @@ use rowhouse_model::{Error, Namespace, Result, TableDescriptor};
 /// One event.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Edit {
-    #[prost(oneof = "EditKind", tags = "1, 2, 3, 4, 5, 6, 7")]
+    #[prost(oneof = "EditKind", tags = "1, 2, 3, 4, 5, 6, 7, 8")]
     pub(crate) kind: Option<EditKind>,
 }
 
@@ -31,6 +31,8 @@ pub(crate) enum EditKind {
     TableDropped(TableDropped),
     #[prost(message, tag = "7")]
     FilesChanged(FilesChanged),
+    #[prost(message, tag = "8")]
+    LogForgotten(LogForgotten),
 }
 
 /// The first edit of every manifest.
@@ -116,6 +118,15 @@ pub(crate) struct FilesChanged {
     /// Every cell of the (region, family) up to this sequence is in files; 0 leaves it as it is.
     #[prost(uint64, tag = "5")]
     pub(crate) flushed_sequence: u64,
+}
+
+/// The log begins later: segments before are about to be removed, and come back as they may after
+/// a power cut, they mean nothing.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct LogForgotten {
+    /// Everything in the log below this sequence is in files.
+    #[prost(uint64, tag = "1")]
+    pub(crate) below_sequence: u64,
 }
 
 /// What is known of an HFile without opening it, and what vouches for it.

@@ -6,8 +6,8 @@ mod log;
 mod state;
 
 pub(crate) use edit::{
-    Edit, EditKind, FileMeta, FilesChanged, NamespaceChanged, RegionMeta, StoreCreated,
-    TableCreated, TableDropped, TableStateChanged, encode_table,
+    Edit, EditKind, FileMeta, FilesChanged, LogForgotten, NamespaceChanged, RegionMeta,
+    StoreCreated, TableCreated, TableDropped, TableStateChanged, encode_table,
 };
 pub(crate) use log::Manifest;
 pub(crate) use state::ManifestState;

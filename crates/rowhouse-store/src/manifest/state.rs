@@ -9,8 +9,8 @@ use rowhouse_model::{
 };
 
 use super::{
-    Edit, EditKind, FileMeta, FilesChanged, NamespaceChanged, RegionMeta, StoreCreated,
-    TableCreated, TableStateChanged, encode_table,
+    Edit, EditKind, FileMeta, FilesChanged, LogForgotten, NamespaceChanged, RegionMeta,
+    StoreCreated, TableCreated, TableStateChanged, encode_table,
 };
 
 /// Everything the manifest says.
@@ -24,6 +24,8 @@ pub(crate) struct ManifestState {
     pub(crate) tables: BTreeMap<u64, TableEntry>,
     next_id: u64,
     last_sequence: u64,
+    /// Everything in the log below this sequence is in files.
+    pub(crate) log_from: u64,
 }
 
 /// A table.
@@ -97,6 +99,9 @@ impl ManifestState {
                     .ok_or_else(|| contradiction("an unknown table is dropped"))?;
             }
             EditKind::FilesChanged(edit) => self.change_files(edit)?,
+            EditKind::LogForgotten(edit) => {
+                self.log_from = self.log_from.max(edit.below_sequence);
+            }
         }
         Ok(())
     }
@@ -192,6 +197,8 @@ impl ManifestState {
                 kinds.extend(region.files_edits(region_id));
             }
         }
+        let below_sequence = self.log_from;
+        kinds.push(EditKind::LogForgotten(LogForgotten { below_sequence }));
         kinds.into_iter().map(Edit::new).collect()
     }
 }

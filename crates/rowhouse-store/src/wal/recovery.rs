@@ -10,7 +10,7 @@ use super::record::{self, Header, Record};
 use super::segment::{self, HEADER_LEN, SegmentHeader};
 use super::writer::ClosedSegment;
 use crate::disk::{Disk, DiskFile};
-use crate::open::ASIDE_DIR;
+use crate::open::move_aside;
 
 /// How much of a segment is read at once.
 const CHUNK_LEN: usize = 1 << 20;
@@ -29,13 +29,15 @@ pub(crate) struct Recovered {
     pub(crate) cut_bytes: u64,
 }
 
-/// Reads every record in order and hands it to `replay`. `boot_id` is the machine's now.
+/// Reads every record in order and hands it to `replay`. `boot_id` is the machine's now; records
+/// below `log_from` are known to be in files, and whole segments of them are removed.
 ///
 /// # Errors
 /// Damage that neither a killed process nor a power cut explains, naming file and offset.
 pub(crate) fn recover(
     disk: &dyn Disk,
     boot_id: [u8; 16],
+    log_from: u64,
     mut replay: impl FnMut(Record) -> Result<()>,
 ) -> Result<Recovered> {
     let names = disk
@@ -45,6 +47,7 @@ pub(crate) fn recover(
     numbers.sort_unstable();
     let next_number = numbers.last().map_or(1, |last| last + 1);
     let mut recovered = Recovered { next_number, ..Recovered::default() };
+    remove_forgotten(disk, &mut numbers, log_from)?;
     for (at, &number) in numbers.iter().enumerate() {
         let later = &numbers[at + 1..];
         let mut reader = Reader::open(disk, number)?;
@@ -68,9 +71,7 @@ pub(crate) fn recover(
         recovered.segments.drain(..).partition(|segment| segment.bytes > HEADER_LEN as u64);
     recovered.segments = kept;
     for segment in empty {
-        let path = segment::path(segment.number);
-        disk.remove(&path)
-            .map_err(|source| Error::io(format_args!("cannot remove {path}"), source))?;
+        Reader::open(disk, segment.number)?.remove(disk)?;
     }
     Ok(recovered)
 }
@@ -95,8 +96,13 @@ fn recover_segment(
     if segment.len < HEADER_LEN as u64 {
         return Ok(Some(end));
     }
-    if let Err(what) = segment.read_header()? {
-        return Ok(Some(End { interrupted: false, what, ..end }));
+    match segment.read_header()? {
+        // Numbers below it were used, even when the segments that held them are gone.
+        Ok(first_sequence) => {
+            let before = first_sequence.saturating_sub(1);
+            recovered.last_sequence = recovered.last_sequence.max(before);
+        }
+        Err(what) => return Ok(Some(End { interrupted: false, what, ..end })),
     }
     end.offset = HEADER_LEN as u64;
     while end.offset < segment.len {
@@ -119,6 +125,30 @@ fn recover_segment(
     }
     segment.keep(end.offset, recovered);
     Ok(None)
+}
+
+/// Removes the segments before one that begins at or below `log_from`: everything in them is in
+/// files. After a power cut they can be here again, empty.
+fn remove_forgotten(disk: &dyn Disk, numbers: &mut Vec<u64>, log_from: u64) -> Result<()> {
+    let mut begin = 0;
+    for (at, &number) in numbers.iter().enumerate() {
+        if first_sequence(disk, number)?.is_some_and(|first| first <= log_from) {
+            begin = at;
+        }
+    }
+    for number in numbers.drain(..begin) {
+        Reader::open(disk, number)?.remove(disk)?;
+    }
+    Ok(())
+}
+
+/// The first sequence of a segment; `None` when its header cannot be read.
+fn first_sequence(disk: &dyn Disk, number: u64) -> Result<Option<u64>> {
+    let mut segment = Reader::open(disk, number)?;
+    if segment.len < HEADER_LEN as u64 {
+        return Ok(None);
+    }
+    Ok(segment.read_header()?.ok())
 }
 
 /// Whether any record of these segments knew some of its own segment to be on the disk. Segments
@@ -145,10 +175,8 @@ fn any_synced(disk: &dyn Disk, numbers: &[u64]) -> Result<bool> {
 fn set_aside(disk: &dyn Disk, numbers: &[u64]) -> Result<()> {
     for &number in numbers {
         let path = segment::path(number);
-        let aside = format!("{ASIDE_DIR}/{number:010}.wal");
         tracing::warn!(segment = path, "a log segment behind the power cut was set aside");
-        disk.rename(&path, &aside)
-            .map_err(|source| Error::io(format_args!("cannot move {path} to {aside}"), source))?;
+        move_aside(disk, &path)?;
     }
     Ok(())
 }
@@ -187,8 +215,8 @@ impl Reader {
         Ok(Self { path, number, file, len, boot_id: None, chunk, chunk_at: 0 })
     }
 
-    /// Reads and checks the header; what is wrong with it otherwise.
-    fn read_header(&mut self) -> Result<Result<(), &'static str>> {
+    /// Reads and checks the header: the first sequence of the segment, or what is wrong.
+    fn read_header(&mut self) -> Result<Result<u64, &'static str>> {
         let bytes = self.read(0, HEADER_LEN)?;
         let bytes = bytes.first_chunk().expect("as many bytes were read");
         let Some(header) = SegmentHeader::decode(&self.path, bytes)? else {
@@ -198,7 +226,7 @@ impl Reader {
             return Ok(Err("it carries another segment's number"));
         }
         self.boot_id = Some(header.boot_id);
-        Ok(Ok(()))
+        Ok(Ok(header.first_sequence))
     }
 
     /// Whether the machine has been restarted since. Not when either boot is unknown; a header
@@ -285,6 +313,11 @@ impl Reader {
         cut().map_err(|source| Error::io(format_args!("cannot cut {}", self.path), source))?;
         self.keep(offset, recovered);
         Ok(())
+    }
+
+    fn remove(&self, disk: &dyn Disk) -> Result<()> {
+        disk.remove(&self.path)
+            .map_err(|source| Error::io(format_args!("cannot remove {}", self.path), source))
     }
 
     fn damaged(&self, offset: u64, what: &str) -> Error {

@@ -254,7 +254,7 @@ list_namespace_tables 'nosuch'",
             => Hbase::Table - ns2:t
             > create_namespace 'ns2'
 
-            ERROR: org.apache.hadoop.hbase.NamespaceExistException: ns2
+            ERROR: org.apache.hadoop.hbase.NamespaceExistException: Namespace ns2 already exists
 
             For usage try 'help "create_namespace"'
 

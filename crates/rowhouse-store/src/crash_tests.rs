@@ -177,7 +177,7 @@ fn damage_below_what_was_synced_is_refused_even_after_a_restart() {
     put(&store, 2, 2, true).unwrap();
     std::mem::forget(store);
     let disk = disk.after_power_cut(0);
-    disk.corrupt("wal/0000000001.wal", 52 + 40, 1);
+    disk.corrupt("wal/0000000001.wal", 60 + 40, 1);
     let error = open(&disk, 2).map(|_| ()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corruption, "{error}");
 }

@@ -51,8 +51,15 @@ pub(crate) fn recover(
     for (at, &number) in numbers.iter().enumerate() {
         let later = &numbers[at + 1..];
         let mut reader = Reader::open(disk, number)?;
-        let Some(end) = recover_segment(&mut reader, &mut recovered, &mut replay)? else {
-            continue;
+        let end = match recover_segment(&mut reader, &mut recovered, &mut replay)? {
+            Ok(synced) => match loss_behind(disk, &reader, later, synced)? {
+                Some(end) => end,
+                None => {
+                    reader.keep(reader.len, &mut recovered);
+                    continue;
+                }
+            },
+            Err(end) => end,
         };
         // Something is wrong at `end.offset`. Who could have done that?
         let killed = end.interrupted && later.is_empty();
@@ -86,23 +93,24 @@ struct End {
     what: &'static str,
 }
 
-/// Replays a segment; `None` when all of it is whole.
+/// Replays a segment. When all of it is whole, gives back how much of it a record knew to be
+/// synced.
 fn recover_segment(
     segment: &mut Reader,
     recovered: &mut Recovered,
     replay: &mut impl FnMut(Record) -> Result<()>,
-) -> Result<Option<End>> {
+) -> Result<Result<u64, End>> {
     let mut end = End { offset: 0, synced: 0, interrupted: true, what: "ends inside its header" };
     if segment.len < HEADER_LEN as u64 {
-        return Ok(Some(end));
+        return Ok(Err(end));
     }
     match segment.read_header()? {
         // Numbers below it were used, even when the segments that held them are gone.
-        Ok(first_sequence) => {
-            let before = first_sequence.saturating_sub(1);
+        Ok(header) => {
+            let before = header.first_sequence.saturating_sub(1);
             recovered.last_sequence = recovered.last_sequence.max(before);
         }
-        Err(what) => return Ok(Some(End { interrupted: false, what, ..end })),
+        Err(what) => return Ok(Err(End { interrupted: false, what, ..end })),
     }
     end.offset = HEADER_LEN as u64;
     while end.offset < segment.len {
@@ -118,13 +126,30 @@ fn recover_segment(
                 replay(record)?;
             }
             Found::Interrupted => {
-                return Ok(Some(End { what: "ends inside a record", ..end }));
+                return Ok(Err(End { what: "ends inside a record", ..end }));
             }
-            Found::Damaged(what) => return Ok(Some(End { interrupted: false, what, ..end })),
+            Found::Damaged(what) => return Ok(Err(End { interrupted: false, what, ..end })),
         }
     }
-    segment.keep(end.offset, recovered);
-    Ok(None)
+    Ok(Ok(end.synced))
+}
+
+/// What is missing behind a segment that is whole as far as it goes: its successor knows how long
+/// it was. A successor that cannot be read speaks for itself.
+fn loss_behind(
+    disk: &dyn Disk,
+    segment: &Reader,
+    later: &[u64],
+    synced: u64,
+) -> Result<Option<End>> {
+    let Some(&next) = later.first() else { return Ok(None) };
+    let lost = header_of(disk, next)?.is_some_and(|header| header.previous_len != segment.len);
+    Ok(lost.then_some(End {
+        offset: segment.len,
+        synced,
+        interrupted: true,
+        what: "ends before its last record",
+    }))
 }
 
 /// Removes the segments before one that begins at or below `log_from`: everything in them is in
@@ -132,7 +157,7 @@ fn recover_segment(
 fn remove_forgotten(disk: &dyn Disk, numbers: &mut Vec<u64>, log_from: u64) -> Result<()> {
     let mut begin = 0;
     for (at, &number) in numbers.iter().enumerate() {
-        if first_sequence(disk, number)?.is_some_and(|first| first <= log_from) {
+        if header_of(disk, number)?.is_some_and(|header| header.first_sequence <= log_from) {
             begin = at;
         }
     }
@@ -142,8 +167,8 @@ fn remove_forgotten(disk: &dyn Disk, numbers: &mut Vec<u64>, log_from: u64) -> R
     Ok(())
 }
 
-/// The first sequence of a segment; `None` when its header cannot be read.
-fn first_sequence(disk: &dyn Disk, number: u64) -> Result<Option<u64>> {
+/// The header of a segment; `None` when it cannot be read.
+fn header_of(disk: &dyn Disk, number: u64) -> Result<Option<SegmentHeader>> {
     let mut segment = Reader::open(disk, number)?;
     if segment.len < HEADER_LEN as u64 {
         return Ok(None);
@@ -215,8 +240,8 @@ impl Reader {
         Ok(Self { path, number, file, len, boot_id: None, chunk, chunk_at: 0 })
     }
 
-    /// Reads and checks the header: the first sequence of the segment, or what is wrong.
-    fn read_header(&mut self) -> Result<Result<u64, &'static str>> {
+    /// Reads and checks the header; what is wrong with it otherwise.
+    fn read_header(&mut self) -> Result<Result<SegmentHeader, &'static str>> {
         let bytes = self.read(0, HEADER_LEN)?;
         let bytes = bytes.first_chunk().expect("as many bytes were read");
         let Some(header) = SegmentHeader::decode(&self.path, bytes)? else {
@@ -226,7 +251,7 @@ impl Reader {
             return Ok(Err("it carries another segment's number"));
         }
         self.boot_id = Some(header.boot_id);
-        Ok(Ok(header.first_sequence))
+        Ok(Ok(header))
     }
 
     /// Whether the machine has been restarted since. Not when either boot is unknown; a header

@@ -6,7 +6,7 @@ use rowhouse_model::{Error, ErrorKind, Result};
 use super::WAL_DIR;
 
 /// Bytes of a segment's header.
-pub(super) const HEADER_LEN: usize = 52;
+pub(super) const HEADER_LEN: usize = 60;
 
 const MAGIC: [u8; 8] = *b"ROWHWAL\0";
 const VERSION: u32 = 1;
@@ -16,6 +16,9 @@ const VERSION: u32 = 1;
 pub(super) struct SegmentHeader {
     pub(super) number: u64,
     pub(super) first_sequence: u64,
+    /// Bytes of the segment before it when this one was begun; 0 when there was none. A segment
+    /// that lost its last records cannot be told from a shorter one otherwise.
+    pub(super) previous_len: u64,
     pub(super) boot_id: [u8; 16],
 }
 
@@ -27,6 +30,7 @@ impl SegmentHeader {
         bytes.put_u32_le(0);
         bytes.put_u64_le(self.number);
         bytes.put_u64_le(self.first_sequence);
+        bytes.put_u64_le(self.previous_len);
         bytes.put_slice(&self.boot_id);
         bytes.put_u32_le(crc32c::crc32c(&bytes));
         bytes.try_into().expect("the fields above are the header's length")
@@ -43,6 +47,7 @@ impl SegmentHeader {
         let version = rest.get_u32_le();
         let _reserved = rest.get_u32_le();
         let (number, first_sequence) = (rest.get_u64_le(), rest.get_u64_le());
+        let previous_len = rest.get_u64_le();
         let mut boot_id = [0; 16];
         rest.copy_to_slice(&mut boot_id);
         if magic != MAGIC || rest.get_u32_le() != crc32c::crc32c(&bytes[..HEADER_LEN - 4]) {
@@ -54,7 +59,7 @@ impl SegmentHeader {
                 format!("log segment is of another version: {path}, version={version}"),
             ));
         }
-        Ok(Some(Self { number, first_sequence, boot_id }))
+        Ok(Some(Self { number, first_sequence, previous_len, boot_id }))
     }
 }
 

@@ -34,7 +34,7 @@ struct Tail {
     offset: u64,
     /// Earlier segments, oldest first, each with its highest sequence and its length.
     closed: Vec<ClosedSegment>,
-    /// Closed segments that were not synced when they were left, by number.
+    /// Closed segments that may not be synced, by number.
     unsynced: Vec<(u64, Arc<dyn DiskFile>)>,
     last_sequence: u64,
     /// Why nothing can be appended any more.
@@ -67,13 +67,28 @@ impl Wal {
         last_sequence: u64,
         closed: Vec<ClosedSegment>,
     ) -> Result<Self> {
-        let file = create_segment(&*disk, number, last_sequence + 1, boot_id)?;
+        let header = SegmentHeader {
+            number,
+            first_sequence: last_sequence + 1,
+            previous_len: closed.last().map_or(0, |segment| segment.bytes),
+            boot_id,
+        };
+        let file = create_segment(&*disk, &header)?;
+        // Whoever wrote them may have been killed before they were synced.
+        let unsynced = closed.iter().map(|segment| {
+            let path = path(segment.number);
+            let file = disk
+                .open(&path)
+                .map_err(|source| Error::io(format_args!("cannot open {path}"), source))?;
+            Ok((segment.number, file))
+        });
+        let unsynced = unsynced.collect::<Result<Vec<_>>>()?;
         let tail = Tail {
             file,
             number,
             offset: HEADER_LEN as u64,
             closed,
-            unsynced: Vec::new(),
+            unsynced,
             last_sequence,
             failed: None,
         };
@@ -142,7 +157,13 @@ impl Wal {
 
     /// Leaves the current segment for a new one.
     fn roll(&self, tail: &mut Tail, first_sequence: u64) -> Result<()> {
-        let file = create_segment(&*self.disk, tail.number + 1, first_sequence, self.boot_id)?;
+        let header = SegmentHeader {
+            number: tail.number + 1,
+            first_sequence,
+            previous_len: tail.offset,
+            boot_id: self.boot_id,
+        };
+        let file = create_segment(&*self.disk, &header)?;
         let left = std::mem::replace(&mut tail.file, file);
         tail.unsynced.push((tail.number, left));
         tail.closed.push(ClosedSegment {
@@ -255,16 +276,10 @@ impl Wal {
     }
 }
 
-fn create_segment(
-    disk: &dyn Disk,
-    number: u64,
-    first_sequence: u64,
-    boot_id: [u8; 16],
-) -> Result<Arc<dyn DiskFile>> {
-    let path = path(number);
+fn create_segment(disk: &dyn Disk, header: &SegmentHeader) -> Result<Arc<dyn DiskFile>> {
+    let path = path(header.number);
     let make = || {
         let file = disk.create(&path)?;
-        let header = SegmentHeader { number, first_sequence, boot_id };
         file.write_all_at(&header.encode(), 0)?;
         disk.sync_dir(WAL_DIR)?;
         Ok(file)

@@ -169,6 +169,86 @@ proptest! {
 }
 
 #[test]
+fn a_synced_write_survives_behind_what_a_killed_process_left_unsynced() {
+    let disk = SimulatedDisk::default();
+    let store = open(&disk, 1).unwrap();
+    create(&store);
+    put(&store, 1, 1, false).unwrap();
+    std::mem::forget(store);
+    let disk = disk.after_kill();
+    let store = open(&disk, 1).unwrap();
+    put(&store, 2, 2, true).unwrap();
+    std::mem::forget(store);
+    assert_eq!(values(&open(&disk.after_power_cut(0), 2).unwrap())[2], Some(2));
+}
+
+#[test]
+fn no_half_of_a_mutation_survives_in_the_file_of_one_family() {
+    let disk = SimulatedDisk::default();
+    let store = open(&disk, 1).unwrap();
+    create(&store);
+    put(&store, 1, 1, false).unwrap();
+    let region = store.table(&name()).unwrap().regions()[0].clone();
+    crate::flush::flush(region.engine(), &region.families()[0]).unwrap();
+    std::mem::forget(store);
+    let store = open(&disk.after_power_cut(0), 2).unwrap();
+    assert_eq!(values(&store)[1], Some(1));
+}
+
+#[test]
+fn memory_is_given_back_to_the_byte_after_writers_side_by_side() {
+    let disk = SimulatedDisk::default();
+    let store = open(&disk, 1).unwrap();
+    create(&store);
+    std::thread::scope(|scope| {
+        for writer in 0..8 {
+            let store = &store;
+            scope.spawn(move || (0..200).for_each(|_| put(store, writer, 1, false).unwrap()));
+        }
+    });
+    let table = store.table(&name()).unwrap();
+    table.flush().unwrap();
+    assert_eq!(table.regions()[0].engine().memory.bytes(), 0);
+}
+
+#[test]
+fn sequences_of_forgotten_segments_are_not_given_out_again() {
+    let disk = SimulatedDisk::default();
+    let store = open(&disk, 1).unwrap();
+    create(&store);
+    put(&store, 1, 1, false).unwrap();
+    let table = store.table(&name()).unwrap();
+    for _ in 0..500 {
+        let mut unlogged = Put::new("x").unwrap().add("f", "q", "x").unwrap();
+        unlogged.durability = Durability::SkipWal;
+        table.mutate(&unlogged.into()).unwrap();
+    }
+    drop((table, store));
+    let store = open(&disk, 1).unwrap();
+    store.disable_table(&name()).unwrap();
+    store.drop_table(&name()).unwrap();
+    create(&store);
+    for row in 0..16 {
+        put(&store, row, row, false).unwrap();
+    }
+    drop(store);
+    let found = values(&open(&disk, 1).unwrap());
+    assert_eq!(found, (0..16).map(Some).collect::<Vec<_>>());
+}
+
+#[test]
+fn data_without_a_manifest_is_refused() {
+    let disk = SimulatedDisk::default();
+    let store = open(&disk, 1).unwrap();
+    create(&store);
+    put(&store, 1, 1, false).unwrap();
+    drop(store);
+    crate::Disk::remove(&disk, "MANIFEST").unwrap();
+    let error = open(&disk, 1).map(|_| ()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corruption);
+}
+
+#[test]
 fn damage_below_what_was_synced_is_refused_even_after_a_restart() {
     let disk = SimulatedDisk::default();
     let store = open(&disk, 1).unwrap();

@@ -134,9 +134,11 @@ impl Directory {
     fn write_format(&self, path: &Path) -> Result<()> {
         let text = format!("written-by {FORMAT_VERSION}\nreadable-by {FORMAT_VERSION}\nfeatures\n");
         let write = || {
-            let mut file = File::create(path)?;
+            let new = path.with_extension("new");
+            let mut file = File::create(&new)?;
             file.write_all(text.as_bytes())?;
             file.sync_all()?;
+            fs::rename(&new, path)?;
             File::open(&self.path)?.sync_all()
         };
         write().map_err(|source| io(format_args!("cannot write {}", path.display()), source))

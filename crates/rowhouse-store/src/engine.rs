@@ -36,7 +36,10 @@ pub(crate) struct Engine {
     pub(crate) memory: Memory,
     pub(crate) nonces: Nonces,
     pub(crate) cache: BlockCache,
+    /// What the flushing thread has to do.
     pub(crate) queue: Queue,
+    /// What the compacting thread has to do: a long merge must not keep flushes waiting.
+    pub(crate) compactions: Queue,
     pub(crate) closed: AtomicBool,
     pub(crate) families: RwLock<Families>,
 }
@@ -82,13 +85,12 @@ impl Engine {
             let oldest = families.values().filter_map(|family| family.first_unflushed()).min();
             oldest.unwrap_or_else(|| self.mvcc.reserved() + 1)
         };
-        let forgotten = self.wal.forget_below(keep_from);
-        if !forgotten.is_empty() {
+        if self.wal.can_forget_below(keep_from) {
             // First on the disk: a power cut can bring removed names back, without what was in
             // them, and they must not be taken for a gap in the log.
             let edit = LogForgotten { below_sequence: keep_from };
             self.manifest.append(&Edit::new(EditKind::LogForgotten(edit)))?;
-            self.wal.remove(&forgotten)?;
+            self.wal.forget_below(keep_from)?;
         }
         if self.wal.pressure(self.settings.wal_bytes_max).is_some() {
             self.queue.push(Work::RelieveLog);
@@ -108,11 +110,15 @@ impl Engine {
         self.forget_flushed()
     }
 
-    /// Flushes the largest memstore: many small ones can fill the memory together.
+    /// Flushes the largest memstores until there is room: many small ones can fill the memory
+    /// together.
     pub(crate) fn relieve_memory(self: &Arc<Self>) -> Result<()> {
         let families: Vec<_> = self.families.read().values().cloned().collect();
-        if let Some(largest) = families.iter().max_by_key(|family| family.memstore_bytes()) {
-            flush::flush(self, largest)?;
+        while self.memory.bytes() > self.settings.memstore_bytes_max / 4 * 3 {
+            match families.iter().max_by_key(|family| family.memstore_bytes()) {
+                Some(largest) if largest.memstore_bytes() > 0 => flush::flush(self, largest)?,
+                _ => break,
+            }
         }
         self.forget_flushed()
     }

@@ -19,6 +19,7 @@ pub(crate) fn flush(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
     if family.is_dropped() {
         return Ok(());
     }
+    engine.check_open()?;
     // Left over from a flush that failed. Only what lies in it is known to be flushed with it.
     for memstore in family.parts().frozen.clone() {
         let sequence = memstore.last_sequence();
@@ -50,7 +51,11 @@ fn flush_memstore(
     flushed_sequence: u64,
 ) -> Result<()> {
     let bytes = memstore.bytes();
+    // What cannot be named need not be written.
+    engine.manifest.check_writable()?;
     let meta = write_file(engine, family, memstore)?;
+    // Before a mutation's cells of this family survive a power cut, those of its others must.
+    engine.wal.sync()?;
     engine.manifest.append(&Edit::new(EditKind::FilesChanged(FilesChanged {
         region_id: family.region_id(),
         family: family.name().clone(),
@@ -74,7 +79,7 @@ fn flush_memstore(
     );
     if files_len > engine.settings.store_files_max {
         let (region, family) = (family.region_id(), family.name().clone());
-        engine.queue.push(Work::Compact { region, family });
+        engine.compactions.push(Work::Compact { region, family });
     }
     Ok(())
 }

@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 use std::collections::VecDeque;
 use std::ops::Bound;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering as Memory};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 use crossbeam_skiplist::SkipSet;
 use rowhouse_model::{Cell, CellRef, Key, compare};
@@ -28,21 +29,23 @@ pub(crate) struct Memstore {
 }
 
 impl Memstore {
-    /// Adds a cell, which takes the place of one with the same key and sequence.
-    pub(crate) fn insert(&self, cell: Cell) {
+    /// Adds a cell, which takes the place of one with the same key and sequence. Gives back how
+    /// many bytes of memory it takes.
+    pub(crate) fn insert(&self, cell: Cell) -> u64 {
         let bytes = cell.as_key_value().len() as u64 + ENTRY_OVERHEAD_BYTES;
         let sequence = cell.sequence();
         self.cells.insert(Entry(cell));
-        self.bytes.fetch_add(bytes, Memory::Relaxed);
-        let _ = self.first_sequence.fetch_update(Memory::Relaxed, Memory::Relaxed, |first| {
+        self.bytes.fetch_add(bytes, Relaxed);
+        let _ = self.first_sequence.fetch_update(Relaxed, Relaxed, |first| {
             (first == 0 || sequence < first).then_some(sequence)
         });
-        self.last_sequence.fetch_max(sequence, Memory::Relaxed);
+        self.last_sequence.fetch_max(sequence, Relaxed);
+        bytes
     }
 
     /// Bytes of memory it takes.
     pub(crate) fn bytes(&self) -> u64 {
-        self.bytes.load(Memory::Relaxed)
+        self.bytes.load(Relaxed)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -51,12 +54,12 @@ impl Memstore {
 
     /// The lowest sequence in it, which its log segment must outlive.
     pub(crate) fn first_sequence(&self) -> Option<u64> {
-        Some(self.first_sequence.load(Memory::Relaxed)).filter(|&first| first != 0)
+        Some(self.first_sequence.load(Relaxed)).filter(|&first| first != 0)
     }
 
     /// The highest sequence in it.
     pub(crate) fn last_sequence(&self) -> u64 {
-        self.last_sequence.load(Memory::Relaxed)
+        self.last_sequence.load(Relaxed)
     }
 
     /// Whether any cell carries tags.

@@ -137,6 +137,7 @@ impl Builder {
             memory,
             nonces,
             queue: Queue::default(),
+            compactions: Queue::default(),
             closed: AtomicBool::new(false),
             families: RwLock::new(families),
         });

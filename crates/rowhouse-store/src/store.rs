@@ -13,7 +13,7 @@ use rowhouse_model::{
     Scan, ServerName, TableDescriptor, TableName, TableState, Timestamp, check_row,
 };
 
-use crate::background::Work;
+use crate::background::{Queue, Work};
 use crate::catalog::Catalog;
 use crate::compact;
 use crate::directory::Directory;
@@ -45,7 +45,7 @@ struct Inner {
     last_region_millis: AtomicI64,
     /// Counts changes of tables, regions and namespaces.
     version: AtomicU64,
-    worker: Mutex<Option<JoinHandle<()>>>,
+    workers: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Store {
@@ -67,14 +67,11 @@ impl Store {
         catalog: Catalog,
         directory: Option<Directory>,
     ) -> Result<Self> {
-        let worker = {
-            let engine = Arc::clone(&engine);
-            std::thread::Builder::new()
-                .name("rowhouse-store".into())
-                .spawn(move || work(&engine))
-                .map_err(|source| Error::io("cannot start the store's thread", source))?
-        };
         engine.forget_flushed()?;
+        let workers = vec![
+            spawn(&engine, "rowhouse-flush", |engine| &engine.queue)?,
+            spawn(&engine, "rowhouse-compact", |engine| &engine.compactions)?,
+        ];
         let entries = catalog.entries();
         let regions = entries.tables.values().flat_map(|table| table.regions());
         let last = regions.map(|region| region.info().id).max().unwrap_or(0);
@@ -86,7 +83,7 @@ impl Store {
                 changing: Mutex::default(),
                 last_region_millis: AtomicI64::new(i64::try_from(last).unwrap_or(i64::MAX)),
                 version: AtomicU64::new(0),
-                worker: Mutex::new(Some(worker)),
+                workers: Mutex::new(workers),
             }),
         })
     }
@@ -274,7 +271,11 @@ impl Store {
             self.changed();
             families.iter().for_each(|family| self.inner.engine.drop_family(family));
         }
-        self.inner.engine.forget_flushed()
+        // The table is gone, whatever becomes of the log.
+        if let Err(error) = self.inner.engine.forget_flushed() {
+            tracing::error!(%error, "log segments cannot be removed");
+        }
+        Ok(())
     }
 
     /// Every namespace, by name; `default` and `hbase` among them.
@@ -439,17 +440,29 @@ impl Store {
 
 impl Inner {
     fn close(&self) -> Result<()> {
-        let Some(worker) = self.worker.lock().take() else { return Ok(()) };
+        let workers = std::mem::take(&mut *self.workers.lock());
+        if workers.is_empty() {
+            return Ok(());
+        }
         self.engine.closed.store(true, Ordering::Release);
         self.engine.queue.close();
-        let joined = worker.join();
+        self.engine.compactions.close();
+        let panics = workers.into_iter().map(JoinHandle::join).filter(Result::is_err).count();
+        // Flushes, merges and changes of tables that others have begun end before the directory
+        // is let go; none begins any more.
+        let _changing = self.changing.lock();
+        let families: Vec<_> = self.engine.families.read().values().cloned().collect();
+        for family in &families {
+            drop(family.flushing.lock());
+            drop(family.compacting.lock());
+        }
         // No commit is half done once the gate has been held.
         drop(self.engine.gate.write());
         let synced = self.engine.wal.sync();
         self.engine.wal.close("the store is closed");
         *self.directory.lock() = None;
-        if joined.is_err() {
-            tracing::error!("the store's thread ended in a panic");
+        if panics > 0 {
+            tracing::error!(panics, "a thread of the store ended in a panic");
         }
         synced
     }
@@ -476,9 +489,17 @@ fn region_row(region: &RegionInfo, state: TableState, server: Option<ServerName>
     }
 }
 
+fn spawn(engine: &Arc<Engine>, name: &str, queue: fn(&Engine) -> &Queue) -> Result<JoinHandle<()>> {
+    let engine = Arc::clone(engine);
+    std::thread::Builder::new()
+        .name(name.into())
+        .spawn(move || work(&engine, queue(&engine)))
+        .map_err(|source| Error::io(format_args!("cannot start the thread {name}"), source))
+}
+
 /// Does background work until the queue is closed.
-fn work(engine: &Arc<Engine>) {
-    while let Some(work) = engine.queue.pop() {
+fn work(engine: &Arc<Engine>, queue: &Queue) {
+    while let Some(work) = queue.pop() {
         let done = match &work {
             Work::Flush { region, family } => engine
                 .find_family(*region, family)

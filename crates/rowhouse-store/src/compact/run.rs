@@ -10,14 +10,21 @@ use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
 use crate::read::{Merge, Rules, Source, Verdict, Visible};
 use crate::store_file::{FileCursor, NewFile, StoreFile};
 
-/// Merges all files into one and drops what no reader can see any more: deleted, surplus and
+/// Merges all files into one (also a single one, unless that came of a merge) and drops what no reader can see any more: deleted, surplus and
 /// expired cells, and the delete markers themselves.
 pub(crate) fn compact(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
     let _compacting = family.compacting.lock();
+    engine.check_open()?;
     let files = family.parts().files.clone();
-    if files.len() < 2 || family.is_dropped() {
+    let is_compact = match &files[..] {
+        [] => true,
+        [file] => file.is_major(),
+        _ => false,
+    };
+    if is_compact || family.is_dropped() {
         return Ok(());
     }
+    engine.manifest.check_writable()?;
     let merged = merge_files(engine, family, &files)?;
     engine.manifest.append(&Edit::new(EditKind::FilesChanged(FilesChanged {
         region_id: family.region_id(),
@@ -44,6 +51,9 @@ pub(crate) fn compact(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> 
     Ok(())
 }
 
+/// How often a merge looks whether the store is closing.
+const CELLS_BETWEEN_CHECKS: u64 = 4096;
+
 /// One file of what is worth keeping; `None` when nothing is.
 fn merge_files(
     engine: &Arc<Engine>,
@@ -66,7 +76,12 @@ fn merge_files(
     let mut file: Option<NewFile> = None;
     let mut row = Vec::new();
     let mut done_with_column: Option<Vec<u8>> = None;
+    let mut cells = 0u64;
     while let Some(cell) = merge.cell() {
+        cells += 1;
+        if cells.is_multiple_of(CELLS_BETWEEN_CHECKS) {
+            engine.check_open()?;
+        }
         if row != cell.key.row {
             row.clear();
             row.extend_from_slice(cell.key.row);

@@ -9,6 +9,8 @@ use rowhouse_model::{Error, ErrorKind, Result};
 
 use super::{Edit, ManifestState};
 use crate::disk::{Disk, DiskFile};
+use crate::store_file::FILES_DIR;
+use crate::wal::WAL_DIR;
 
 const PATH: &str = "MANIFEST";
 const NEW_PATH: &str = "MANIFEST.new";
@@ -40,6 +42,7 @@ impl Manifest {
         match disk.open(PATH) {
             Ok(file) => read(&*file, &mut state)?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                check_empty(disk)?;
                 for edit in create() {
                     state.apply(&edit)?;
                 }
@@ -62,6 +65,11 @@ impl Manifest {
         self.inner.lock().state.take_id()
     }
 
+    /// Refuses when an earlier append failed.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        if self.inner.lock().failed { Err(failed_before()) } else { Ok(()) }
+    }
+
     /// Makes `edit` true: when this returns it is on the disk.
     ///
     /// # Errors
@@ -69,10 +77,7 @@ impl Manifest {
     pub(crate) fn append(&self, edit: &Edit) -> Result<()> {
         let mut inner = self.inner.lock();
         if inner.failed {
-            return Err(Error::new(
-                ErrorKind::ReadOnly,
-                "the manifest could not be written earlier; reopen the store",
-            ));
+            return Err(failed_before());
         }
         let mut state = inner.state.clone();
         state.apply(edit)?;
@@ -86,6 +91,10 @@ impl Manifest {
         inner.state = state;
         Ok(())
     }
+}
+
+fn failed_before() -> Error {
+    Error::new(ErrorKind::ReadOnly, "the manifest could not be written earlier; reopen the store")
 }
 
 fn encode(edit: &Edit) -> Vec<u8> {
@@ -116,6 +125,21 @@ fn rewrite(disk: &dyn Disk, state: &ManifestState) -> std::io::Result<(Arc<dyn D
     disk.rename(NEW_PATH, PATH)?;
     disk.sync_dir("")?;
     Ok((file, bytes.len() as u64))
+}
+
+/// Refuses to begin a manifest where there is data already: it would all be taken for nobody's.
+fn check_empty(disk: &dyn Disk) -> Result<()> {
+    for dir in [WAL_DIR, FILES_DIR] {
+        let names = disk
+            .list(dir)
+            .map_err(|source| Error::io(format_args!("cannot list {dir}"), source))?;
+        if let Some(name) = names.first() {
+            return Err(Error::corruption(format!(
+                "MANIFEST is missing, and there is data: {dir}/{name}; nothing was changed"
+            )));
+        }
+    }
+    Ok(())
 }
 
 fn read(file: &dyn DiskFile, state: &mut ManifestState) -> Result<()> {
@@ -163,10 +187,14 @@ fn take_edit(rest: &mut Bytes, at: usize) -> Result<Option<Edit>> {
     if rest.len() < RECORD_HEADER_LEN {
         return Ok(None);
     }
+    let header = rest.slice(..RECORD_HEADER_LEN);
     let header_crc = crc32c::crc32c(&rest[..8]);
     let len = rest.get_u32_le() as usize;
     let payload_crc = rest.get_u32_le();
     if rest.get_u32_le() != header_crc {
+        if header_end_is_zero(&header) && is_zero(rest) {
+            return Ok(None);
+        }
         return Err(damaged(at, "a record header fails its checksum"));
     }
     if rest.len() < len {
@@ -174,6 +202,9 @@ fn take_edit(rest: &mut Bytes, at: usize) -> Result<Option<Edit>> {
     }
     let payload = rest.split_to(len);
     if crc32c::crc32c(&payload) != payload_crc {
+        if payload.ends_with(&[0]) && is_zero(rest) {
+            return Ok(None);
+        }
         return Err(damaged(at, "an edit fails its checksum"));
     }
     let edit = Edit::decode(payload)
@@ -184,6 +215,16 @@ fn take_edit(rest: &mut Bytes, at: usize) -> Result<Option<Edit>> {
         )));
     }
     Ok(Some(edit))
+}
+
+/// Whether the end of a record's header was never written. A power cut can leave a file that has
+/// grown without what it was to hold.
+fn header_end_is_zero(header: &[u8]) -> bool {
+    header.ends_with(&[0; 4])
+}
+
+fn is_zero(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| byte == 0)
 }
 
 fn damaged(at: usize, what: &str) -> Error {

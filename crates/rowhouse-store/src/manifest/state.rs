@@ -101,6 +101,9 @@ impl ManifestState {
             EditKind::FilesChanged(edit) => self.change_files(edit)?,
             EditKind::LogForgotten(edit) => {
                 self.log_from = self.log_from.max(edit.below_sequence);
+                // They were used: given out again they would be taken for forgotten ones.
+                let used = edit.below_sequence.saturating_sub(1);
+                self.last_sequence = self.last_sequence.max(used);
             }
         }
         Ok(())

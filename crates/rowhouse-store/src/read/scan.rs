@@ -16,6 +16,9 @@ use crate::store_file::FileCursor;
 /// search in every source.
 const STEPS_BEFORE_SEEK: usize = 8;
 
+/// How many bytes may lie between two cells of an answer for both to share their blocks.
+const PASSED_BYTES_MAX: usize = 4096;
+
 /// Reads one row at this moment.
 pub(crate) fn read_row(
     engine: &Arc<Engine>,
@@ -111,6 +114,8 @@ impl RegionScanner {
 struct FamilyReader {
     merge: Merge,
     visible: Visible,
+    /// Bytes passed over since a cell was last part of an answer.
+    passed: usize,
 }
 
 impl FamilyReader {
@@ -150,7 +155,7 @@ impl FamilyReader {
             }
             sources.push(Source::File(FileCursor::open(engine, file, &start)?));
         }
-        Ok(Self { merge: Merge::new(sources, sequence)?, visible: Visible::new(rules) })
+        Ok(Self { merge: Merge::new(sources, sequence)?, visible: Visible::new(rules), passed: 0 })
     }
 
     /// Adds the visible cells of `row` to `cells` and goes to the next row.
@@ -162,7 +167,9 @@ impl FamilyReader {
             };
             let verdict = self.visible.judge(&cell);
             if matches!(verdict, Verdict::Include | Verdict::IncludeLast) {
-                cells.extend(self.merge.to_cell());
+                cells.extend(self.take_cell());
+            } else {
+                self.passed += cell.value.len() + cell.key.row.len();
             }
             match verdict {
                 Verdict::Include | Verdict::Skip => self.merge.advance()?,
@@ -171,9 +178,18 @@ impl FamilyReader {
         }
     }
 
+    /// The current cell. It shares its block, unless cells of answers are few and far between:
+    /// then each would keep a block of its own in memory.
+    fn take_cell(&mut self) -> Option<Cell> {
+        let passed = std::mem::take(&mut self.passed);
+        let cell = self.merge.to_cell()?;
+        let is_sparse = passed > PASSED_BYTES_MAX && cell.as_key_value().len() < passed;
+        Some(if is_sparse { cell.detached() } else { cell })
+    }
+
     /// To the first cell behind the current column that can matter.
     fn leave_column(&mut self, row: &[u8]) -> Result<()> {
-        let Self { merge, visible } = self;
+        let Self { merge, visible, passed } = self;
         let Some(cell) = merge.cell() else { return Ok(()) };
         let (family, qualifier) = (cell.key.family.to_vec(), cell.key.qualifier.to_vec());
         let target = match &visible.rules().qualifiers {
@@ -186,10 +202,13 @@ impl FamilyReader {
         };
         for _ in 0..STEPS_BEFORE_SEEK {
             merge.advance()?;
-            if merge.cell().is_none_or(|cell| cell.key >= target) {
-                return Ok(());
+            match merge.cell() {
+                Some(cell) if cell.key < target => *passed += cell.value.len() + cell.key.row.len(),
+                _ => return Ok(()),
             }
         }
+        // Whatever lies between is not known.
+        *passed += PASSED_BYTES_MAX + 1;
         merge.seek(&target)
     }
 }

@@ -77,6 +77,11 @@ impl StoreFile {
         self.meta.sequence_max
     }
 
+    /// Whether it came of a merge of all files.
+    pub(crate) fn is_major(&self) -> bool {
+        self.meta.major
+    }
+
     /// Whether cells may have tags.
     pub(crate) fn has_tags(&self) -> Result<bool> {
         Ok(self.opened()?.hfile.layout().tags)

@@ -244,20 +244,24 @@ impl Wal {
         self.tail.lock().failed.get_or_insert_with(|| why.to_owned());
     }
 
-    /// Gives up the closed segments that hold nothing at or above `sequence`: all of it is in
-    /// files. They are still there until [`Wal::remove`].
-    pub(crate) fn forget_below(&self, sequence: u64) -> Vec<ClosedSegment> {
-        let mut tail = self.tail.lock();
-        let count = tail.closed.iter().take_while(|s| s.last_sequence < sequence).count();
-        let forgotten: Vec<_> = tail.closed.drain(..count).collect();
-        // What is in files need not be synced here, and an open file would keep its space.
-        tail.unsynced.retain(|(number, _)| forgotten.iter().all(|s| s.number != *number));
-        forgotten
+    /// Whether a closed segment holds nothing at or above `sequence`.
+    pub(crate) fn can_forget_below(&self, sequence: u64) -> bool {
+        let tail = self.tail.lock();
+        tail.closed.first().is_some_and(|oldest| oldest.last_sequence < sequence)
     }
 
-    /// Removes segments that were given up.
-    pub(crate) fn remove(&self, segments: &[ClosedSegment]) -> Result<()> {
-        for segment in segments {
+    /// Removes the closed segments that hold nothing at or above `sequence`: all of it is in
+    /// files, and the manifest says so.
+    pub(crate) fn forget_below(&self, sequence: u64) -> Result<()> {
+        let forgotten: Vec<_> = {
+            let mut tail = self.tail.lock();
+            let count = tail.closed.iter().take_while(|s| s.last_sequence < sequence).count();
+            let forgotten: Vec<_> = tail.closed.drain(..count).collect();
+            // What is in files need not be synced here, and an open file would keep its space.
+            tail.unsynced.retain(|(number, _)| forgotten.iter().all(|s| s.number != *number));
+            forgotten
+        };
+        for segment in &forgotten {
             let path = path(segment.number);
             self.disk
                 .remove(&path)

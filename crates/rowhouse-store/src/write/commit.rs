@@ -81,13 +81,9 @@ fn encode(groups: &[Group<'_>], nonce: Option<Nonce>) -> RecordBody {
 fn insert(engine: &Engine, groups: Vec<Group<'_>>, sequence: u64) {
     for group in groups {
         let memstore = group.family.active();
-        let before = memstore.bytes();
-        for cell in group.cells {
-            memstore.insert(cell.with_sequence(sequence));
-        }
-        let after = memstore.bytes();
-        engine.memory.add(after - before);
-        if after >= engine.settings.memstore_flush_bytes {
+        let cells = group.cells.into_iter().map(|cell| cell.with_sequence(sequence));
+        engine.memory.add(cells.map(|cell| memstore.insert(cell)).sum());
+        if memstore.bytes() >= engine.settings.memstore_flush_bytes {
             group.family.request_flush(engine);
         } else if engine.memory.bytes() > engine.settings.memstore_bytes_max / 4 * 3 {
             engine.queue.push(Work::RelieveMemory);

@@ -96,6 +96,10 @@ impl ServerName {
         if host.is_empty() {
             return Err(Error::invalid(format!("address must be HOST:PORT: {text}")));
         }
+        if host.contains([':', '[', ']']) {
+            // HBase's own names of servers cannot hold them.
+            return Err(Error::unsupported(format!("IPv6 addresses are not supported: {text}")));
+        }
         Ok((host.to_owned(), port))
     }
 }

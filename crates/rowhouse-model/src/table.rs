@@ -127,6 +127,21 @@ pub struct Namespace {
 }
 
 impl Namespace {
+    /// Checks that a store can keep this namespace as declared.
+    ///
+    /// # Errors
+    /// `Unsupported` for quotas, which would silently have no effect.
+    pub fn check(&self) -> Result<()> {
+        let quota =
+            self.configuration.keys().find(|name| name.starts_with("hbase.namespace.quota."));
+        quota.map_or(Ok(()), |name| {
+            Err(Error::unsupported(format!(
+                "quotas are not supported: namespace={}, setting={name}",
+                self.name
+            )))
+        })
+    }
+
     /// A namespace without settings; the name follows [`TableName::parse`].
     pub fn new(name: &str) -> Result<Self> {
         check_namespace(name)?;
@@ -245,7 +260,24 @@ impl TableDescriptor {
                 escape(name)
             )));
         }
+        self.check_attributes()?;
         self.families.iter().try_for_each(FamilyDescriptor::check)
+    }
+
+    /// Refuses attributes that would silently have no effect on what is read and written.
+    fn check_attributes(&self) -> Result<()> {
+        for (name, supported) in SUPPORTED_OF_TABLES {
+            let Some(value) = self.attributes.get(name.as_bytes()) else { continue };
+            let value = String::from_utf8_lossy(value).to_uppercase();
+            if !supported.contains(&&*value) {
+                let have = supported.join(", ");
+                return Err(Error::unsupported(format!(
+                    "{name} {value} of table {} is not supported: supported={have}",
+                    self.name
+                )));
+            }
+        }
+        Ok(())
     }
 }
 
@@ -413,6 +445,13 @@ impl FamilyDescriptor {
     }
 }
 
+/// The same for tables.
+const SUPPORTED_OF_TABLES: [(&str, &[&str]); 3] = [
+    ("DURABILITY", &["USE_DEFAULT", "SKIP_WAL", "ASYNC_WAL", "SYNC_WAL", "FSYNC_WAL"]),
+    ("READONLY", &["FALSE"]),
+    ("REGION_REPLICATION", &["1"]),
+];
+
 /// Attributes that change what is stored or read, and the values acted upon. What is not listed
 /// (replication scope, cache hints) changes nothing a reader could see and is kept as given.
 const SUPPORTED: [(&str, &[&str]); 6] = [
@@ -446,6 +485,25 @@ mod tests {
         }
         assert!(FamilyDescriptor::new("x".repeat(127)).is_ok());
         assert!(FamilyDescriptor::new("x".repeat(128)).is_err());
+    }
+
+    #[test]
+    fn settings_of_tables_and_namespaces_without_effect_are_refused() {
+        let table = |name: &'static str, value: &'static str| {
+            let family = FamilyDescriptor::new("f").unwrap();
+            let table = TableDescriptor::new(TableName::parse("t").unwrap()).family(family);
+            table.attribute(name, value).check().map_err(|error| error.kind())
+        };
+        assert_eq!(table("READONLY", "false"), Ok(()));
+        assert_eq!(table("READONLY", "true"), Err(ErrorKind::Unsupported));
+        assert_eq!(table("REGION_REPLICATION", "2"), Err(ErrorKind::Unsupported));
+        assert_eq!(table("DURABILITY", "FSYNC_WAL"), Ok(()));
+        assert_eq!(table("DURABILITY", "BOGUS"), Err(ErrorKind::Unsupported));
+        let mut namespace = Namespace::new("ns").unwrap();
+        namespace.configuration.insert("owner".into(), "x".into());
+        assert!(namespace.check().is_ok());
+        namespace.configuration.insert("hbase.namespace.quota.maxtables".into(), "5".into());
+        assert_eq!(namespace.check().unwrap_err().kind(), ErrorKind::Unsupported);
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub(crate) const SCANNERS_MAX: usize = 100_000;
 pub(crate) const SCAN_ANSWER_BYTES_MAX: u64 = 100 << 20;
 /// Rows of a scan that are read where the call arrives; more are read on a thread of their own.
 pub(crate) const SHORT_SCAN_ROWS: u32 = 100;
-/// Actions of a multi call that are done where the call arrives.
+/// Bytes of a multi call that is done where it arrives.
 pub(crate) const SHORT_MULTI_BYTES: usize = 16 << 10;
 /// Bytes of an answer's buffer that a connection keeps for the next one.
 pub(crate) const BUFFER_KEEP_BYTES: usize = 256 << 10;

@@ -47,11 +47,8 @@ impl Server {
     /// `InUse` when another process holds the data directory or a port, naming it; `InvalidRequest`
     /// for an address that is none; what [`Store::open`] says.
     pub async fn start(options: Options) -> Result<Self> {
-        let advertise = options.advertise.as_deref().map(ServerName::parse_address).transpose()?;
-        let builder = Store::builder(&options.data).settings(options.settings.clone());
-        let store = tokio::task::spawn_blocking(|| builder.open())
-            .await
-            .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))??;
+        // The ports first: a server that cannot have them leaves no store behind.
+        let advertise = options.advertise.as_deref().map(advertised).transpose()?;
         let rpc = bind(&options.listen, "--listen").await?;
         let zookeeper = bind(&options.zookeeper, "--zookeeper").await?;
         let listen = local_address(&rpc)?;
@@ -64,6 +61,10 @@ impl Server {
             }
             None => (listen.ip().to_string(), listen.port()),
         };
+        let builder = Store::builder(&options.data).settings(options.settings.clone());
+        let store = tokio::task::spawn_blocking(|| builder.open())
+            .await
+            .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))??;
         let address = format!("{host}:{port}");
         store.set_address(&address)?;
         let name = ServerName { host, port, start_code: start_code() };
@@ -176,12 +177,27 @@ async fn expire_scanners(mut context: Context) {
     }
 }
 
+/// Reads the address that clients are told.
+fn advertised(address: &str) -> Result<(String, u16)> {
+    let (host, port) = parse(address, "--advertise")?;
+    if port == 0 {
+        let message = format!("--advertise: clients cannot connect to port 0: {address}");
+        return Err(Error::invalid(message));
+    }
+    Ok((host, port))
+}
+
+fn parse(address: &str, flag: &str) -> Result<(String, u16)> {
+    ServerName::parse_address(address)
+        .map_err(|error| Error::new(error.kind(), format!("{flag}: {error}")))
+}
+
 async fn bind(address: &str, flag: &str) -> Result<TcpListener> {
-    ServerName::parse_address(address)?;
+    parse(address, flag)?;
     listen(address).await.map_err(|source| {
         if source.kind() == std::io::ErrorKind::AddrInUse {
             let message =
-                format!("address {address} is in use by another process: choose one with {flag}");
+                format!("address {address} is in use already: choose another with {flag}");
             return Error::new(ErrorKind::InUse, message).with_source(source);
         }
         Error::io(format_args!("cannot listen on {address} ({flag})"), source)

@@ -145,15 +145,22 @@ impl Directory {
     }
 }
 
-fn in_use(path: &Path, holder: &Holder) -> Error {
-    let mut who = match holder.pid {
-        Some(pid) => format!("process {pid}"),
-        None => "another process".to_owned(),
-    };
-    if let Some(address) = &holder.address {
-        who.push_str(&format!(", serving at {address}"));
+/// Who it is, for a message.
+impl std::fmt::Display for Holder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.pid {
+            Some(pid) => write!(f, "process {pid}")?,
+            None => f.write_str("another process")?,
+        }
+        match &self.address {
+            Some(address) => write!(f, ", serving at {address}"),
+            None => Ok(()),
+        }
     }
-    Error::new(ErrorKind::InUse, format!("data directory {} is held by {who}", path.display()))
+}
+
+fn in_use(path: &Path, holder: &Holder) -> Error {
+    Error::new(ErrorKind::InUse, format!("data directory {} is held by {holder}", path.display()))
 }
 
 /// The machine's boot id: it changes with every start of the machine. Zero where there is none.

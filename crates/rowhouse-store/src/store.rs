@@ -28,6 +28,9 @@ use crate::open::Builder;
 use crate::region::{Region, not_serving, table_not_found};
 use crate::table::Table;
 
+/// What Apache's master adds to every table it makes, and its shell shows.
+const FILE_TRACKER: (&str, &str) = ("hbase.store.file-tracker.impl", "DEFAULT");
+
 /// An open store. Cloning it gives another handle on the same one; it closes with the last, or by
 /// [`Store::close`].
 #[derive(Clone)]
@@ -143,6 +146,9 @@ impl Store {
     pub fn create_table(&self, descriptor: TableDescriptor, splits: &[Bytes]) -> Result<()> {
         let _changing = self.inner.changing.lock();
         self.inner.engine.check_open()?;
+        let mut descriptor = descriptor;
+        let (tracker, kind) = FILE_TRACKER;
+        descriptor.attributes.entry(tracker.into()).or_insert_with(|| kind.into());
         let name = descriptor.name().clone();
         if name.is_system() {
             return Err(Error::invalid(format!("{name}: the hbase namespace is the system's")));
@@ -317,6 +323,7 @@ impl Store {
 
     fn write_namespace(&self, namespace: &Namespace) -> Result<()> {
         self.inner.engine.check_open()?;
+        namespace.check()?;
         let edit = EditKind::NamespaceChanged(NamespaceChanged::new(namespace));
         self.inner.engine.manifest.append(&Edit::new(edit))?;
         self.changed();

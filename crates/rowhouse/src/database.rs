@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rowhouse_model::{Namespace, Result, TableDescriptor, TableName, TableState};
+use rowhouse_model::{ErrorKind, Namespace, Result, TableDescriptor, TableName, TableState};
 
 use crate::backend::Backend;
 use crate::location::Location;
@@ -62,8 +62,11 @@ impl Database {
     /// # Errors
     /// `InvalidRequest` when it cannot be a table's name.
     pub async fn table_exists(&self, name: &str) -> Result<bool> {
-        let name = TableName::parse(name)?;
-        Ok(self.backend.tables().await?.contains(&name))
+        match self.describe(name).await {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::TableNotFound => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     /// How the table was declared.

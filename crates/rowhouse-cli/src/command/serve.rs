@@ -1,12 +1,14 @@
 //! `rowhouse serve`: a database for HBase clients.
 
 use std::fs::{self, File, OpenOptions};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use rowhouse::Error;
+use rowhouse::{Error, ErrorKind};
 use rowhouse_server::{Options, Server};
+use rowhouse_store::Holder;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
@@ -29,13 +31,24 @@ pub(crate) struct ServeArgs {
     /// Where ZooKeeper's protocol is spoken, for clients that look for their cluster there
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:2181")]
     pub(crate) zookeeper: String,
-    /// The address that clients are told, where it is not the one listened on
+    /// The address that clients are told, where it is not the one listened on; this machine must
+    /// reach it too for `rowhouse shell --data`
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) advertise: Option<String>,
 }
 
 /// Serves until it is told to stop, by Ctrl-C or SIGTERM.
 pub(crate) fn run(args: ServeArgs) -> Done {
+    // Before the log is touched: it may be another server's.
+    if let Some(holder) = Holder::of(&args.data)? {
+        return Err(Error::new(
+            ErrorKind::InUse,
+            format!(
+                "data directory {} is held by {holder}; choose another with --data",
+                args.data.display()
+            ),
+        ));
+    }
     let log = start_log(&args.data)?;
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|source| Error::io("cannot start the runtime", source))?;
@@ -54,7 +67,8 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
         ..Options::new(&args.data)
     };
     let server = Server::start(options).await?;
-    print!("{}", screen(&server, &args.data, log));
+    // Whoever started the server may not be listening.
+    let _ = std::io::stdout().write_all(screen(&server, &args.data, log).as_bytes());
     tokio::select! {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
@@ -65,7 +79,12 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
 /// What a user has to know, on one screen.
 fn screen(server: &Server, data: &Path, log: &Path) -> String {
     let (address, zookeeper) = (server.address(), server.zookeeper());
-    let (host, port) = (zookeeper.ip(), zookeeper.port());
+    let port = zookeeper.port();
+    let host = match zookeeper.ip().is_unspecified() {
+        // Whoever listens on every interface has said what clients are to call this machine.
+        true => address.rsplit_once(':').map_or(address, |(host, _)| host).to_owned(),
+        false => zookeeper.ip().to_string(),
+    };
     let (data, log) = (data.display(), log.display());
     let registry = "hbase.client.registry.impl=org.apache.hadoop.hbase.client";
     format!(

@@ -5,6 +5,7 @@ mod commands;
 mod complete;
 mod describe;
 mod failure;
+mod foreign;
 mod grammar;
 mod help;
 mod print;

@@ -11,7 +11,7 @@ use super::commands::{COMMANDS, Command, Verb};
 use super::failure::{Failure, Result, shown};
 use super::grammar::Statement;
 use super::run::{self, Returned};
-use super::{help, print};
+use super::{foreign, help, print};
 
 /// A shell on a database. What it prints goes to `out`.
 pub(crate) struct Session<W> {
@@ -123,6 +123,9 @@ impl<W: Write> Session<W> {
 }
 
 fn unknown_command(name: &str) -> String {
+    if foreign::is_hbases(name) {
+        return format!("command `{name}` is not supported yet");
+    }
     let names = COMMANDS.iter().flat_map(|command| [Some(command.name), command.alias]).flatten();
     let close = names.map(|known| (distance(name, known), known)).min();
     match close {

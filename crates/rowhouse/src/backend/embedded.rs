@@ -50,10 +50,10 @@ impl Embedded {
     }
 
     pub(super) async fn table_state(&self, name: &TableName) -> Result<TableState> {
-        match name.is_system() {
-            true => Ok(TableState::Enabled),
-            false => Ok(self.store.table(name)?.state()),
+        if self.store.system_tables().iter().any(|table| table.name() == name) {
+            return Ok(TableState::Enabled);
         }
+        Ok(self.store.table(name)?.state())
     }
 
     pub(super) async fn create_table(
@@ -255,7 +255,7 @@ impl EmbeddedRows {
 
 /// Reads rows until they are enough. Rows in front of an error are dropped: the scan ends there.
 fn read_batch(scanner: &mut TableScanner, rows_max: usize) -> Result<Batch> {
-    let mut rows = VecDeque::with_capacity(rows_max);
+    let mut rows = VecDeque::new();
     let mut bytes = 0;
     while rows.len() < rows_max && bytes < BATCH_BYTES_MAX {
         let Some(row) = scanner.next()? else { return Ok(Batch { rows, more: false }) };

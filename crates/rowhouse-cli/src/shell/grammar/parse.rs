@@ -31,7 +31,7 @@ pub(crate) fn parse(script: &str) -> Parsed {
         Err(Stop::Open { at }) => return Parsed::Open(Fault::new(at, "this text does not end")),
         Err(Stop::Fault(fault)) => return Parsed::Wrong(fault),
     };
-    let mut parser = Parser { tokens, next: 0, end: script.len() };
+    let mut parser = Parser { tokens, next: 0, end: script.len(), depth: 0 };
     let mut statements = Vec::new();
     loop {
         match parser.statement() {
@@ -54,6 +54,8 @@ struct Parser {
     tokens: Vec<(usize, Token)>,
     next: usize,
     end: usize,
+    /// How many arrays and hashes are open.
+    depth: usize,
 }
 
 impl Parser {
@@ -137,8 +139,15 @@ impl Parser {
             Token::Text(text) => Ok(Value::Text(text)),
             Token::Integer(number) => Ok(Value::Integer(number)),
             Token::Word(word) => constant(at, word),
-            Token::Open('[') => self.array(),
-            Token::Open('{') => self.hash(),
+            Token::Open(_) if self.depth == DEPTH_MAX => {
+                Err(never(at, format!("nested too deeply: max={DEPTH_MAX}")))
+            }
+            Token::Open(open @ ('[' | '{')) => {
+                self.depth += 1;
+                let value = if open == '[' { self.array() } else { self.hash() };
+                self.depth -= 1;
+                value
+            }
             other => Err(never(at, format!("expected a value, found {}", other.shown()))),
         }
     }
@@ -218,6 +227,9 @@ impl Parser {
         Some(token)
     }
 }
+
+/// More arrays and hashes in one another than any command takes.
+const DEPTH_MAX: usize = 64;
 
 fn never(at: usize, message: impl Into<String>) -> Missing {
     Missing::Never(Fault::new(at, message))

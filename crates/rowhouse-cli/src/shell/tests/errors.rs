@@ -460,3 +460,59 @@ put 'post', 'r",
         "#]],
     );
 }
+
+#[test]
+fn hbases_other_commands_and_settings_without_effect_are_refused_by_name() {
+    check(
+        "alter 't', 'f'
+status
+create_namespace 'q', {'hbase.namespace.quota.maxtables' => '5'}
+create 'q', 'f', {METADATA => {'READONLY' => 'true'}}
+exists 'hbase:meta'
+exists 'hbase:nope'
+is_enabled 'hbase:nope'",
+        expect![[r#"
+            > alter 't', 'f'
+
+            ERROR: command `alter` is not supported yet
+
+            For usage try 'help'
+
+            > status
+
+            ERROR: command `status` is not supported yet
+
+            For usage try 'help'
+
+            > create_namespace 'q', {'hbase.namespace.quota.maxtables' => '5'}
+
+            ERROR: org.apache.hadoop.hbase.DoNotRetryIOException: quotas are not supported: namespace=q, setting=hbase.namespace.quota.maxtables
+
+            For usage try 'help "create_namespace"'
+
+            Took T seconds
+            > create 'q', 'f', {METADATA => {'READONLY' => 'true'}}
+
+            ERROR: org.apache.hadoop.hbase.DoNotRetryIOException: READONLY TRUE of table q is not supported: supported=FALSE
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > exists 'hbase:meta'
+            Table hbase:meta does exist
+            Took T seconds
+            => true
+            > exists 'hbase:nope'
+            Table hbase:nope does not exist
+            Took T seconds
+            => false
+            > is_enabled 'hbase:nope'
+
+            ERROR: Unknown table hbase:nope!
+
+            For usage try 'help "is_enabled"'
+
+            Took T seconds
+        "#]],
+    );
+}

@@ -220,7 +220,7 @@ list '('",
 #[test]
 fn namespaces() {
     check(
-        "create_namespace 'ns2', {'hbase.namespace.quota.maxtables' => '5'}
+        "create_namespace 'ns2', {'owner' => 'blog team'}
 list_namespace
 list_namespace 'ns.*'
 create 'ns2:t', 'f'
@@ -234,7 +234,7 @@ drop_namespace 'default'
 create_namespace 'a b'
 list_namespace_tables 'nosuch'",
         expect![[r#"
-            > create_namespace 'ns2', {'hbase.namespace.quota.maxtables' => '5'}
+            > create_namespace 'ns2', {'owner' => 'blog team'}
             Took T seconds
             > list_namespace
             NAMESPACE

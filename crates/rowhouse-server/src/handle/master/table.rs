@@ -7,16 +7,11 @@ use rowhouse_model::{Error, Result};
 use super::procedure;
 use crate::server::Context;
 
-/// What Apache's master adds to every table it makes, and its shell shows.
-const FILE_TRACKER: (&str, &str) = ("hbase.store.file-tracker.impl", "DEFAULT");
-
 pub(crate) fn create(
     context: &Context,
     request: proto::CreateTableRequest,
 ) -> Result<proto::CreateTableResponse> {
-    let mut descriptor = table::from_proto(request.table_schema)?;
-    let (name, value) = FILE_TRACKER;
-    descriptor.attributes.entry(name.into()).or_insert_with(|| value.into());
+    let descriptor = table::from_proto(request.table_schema)?;
     context.cluster.store.create_table(descriptor, &request.split_keys)?;
     Ok(proto::CreateTableResponse { proc_id: procedure::done() })
 }

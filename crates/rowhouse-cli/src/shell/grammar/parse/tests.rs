@@ -174,3 +174,11 @@ proptest! {
         let _ = parse(&script);
     }
 }
+
+#[test]
+fn what_is_nested_too_deeply_is_refused_not_followed() {
+    let deep = format!("get 't', {}", "[".repeat(100_000));
+    assert!(matches!(parse(&deep), Parsed::Wrong(_)));
+    let fine = format!("get 't', {}{}", "[".repeat(60), "]".repeat(60));
+    assert!(matches!(parse(&fine), Parsed::Whole(_)));
+}

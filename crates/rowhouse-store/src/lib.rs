@@ -40,6 +40,7 @@ mod region;
 mod settings;
 mod store;
 mod store_file;
+mod system;
 mod table;
 mod wal;
 mod write;

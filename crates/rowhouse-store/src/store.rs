@@ -6,11 +6,9 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
-use rowhouse_format::convert::scan::OpenScan;
-use rowhouse_format::meta::{MetaTable, RegionRow, State};
 use rowhouse_model::{
-    Bytes, Error, ErrorKind, FamilyDescriptor, Get, Namespace, RegionInfo, Result, Row, RowRange,
-    Scan, ServerName, TableDescriptor, TableName, TableState, Timestamp, check_row,
+    Bytes, Error, ErrorKind, FamilyDescriptor, Namespace, RegionInfo, Result, RowRange,
+    TableDescriptor, TableName, TableState, check_row,
 };
 
 use crate::background::{Queue, Work};
@@ -25,7 +23,7 @@ use crate::manifest::{
     encode_table,
 };
 use crate::open::Builder;
-use crate::region::{Region, not_serving, table_not_found};
+use crate::region::{Region, not_serving};
 use crate::table::Table;
 
 /// What Apache's master adds to every table it makes, and its shell shows.
@@ -354,84 +352,14 @@ impl Store {
         Ok(())
     }
 
-    /// The one region of `hbase:namespace`.
-    pub fn namespace_region(&self) -> RegionInfo {
-        let created = self.inner.engine.manifest.read(|state| state.created_millis);
-        RegionInfo::new(TableName::namespace_table(), RowRange::all(), created.unsigned_abs())
+    /// When the store was made, in milliseconds.
+    pub(crate) fn created_millis(&self) -> i64 {
+        self.inner.engine.manifest.read(|state| state.created_millis)
     }
 
     /// A number that changes whenever a table, region or namespace does.
     pub fn catalog_version(&self) -> u64 {
         self.inner.version.load(Ordering::Acquire)
-    }
-
-    /// `hbase:meta` as it is now: every table and region, each region with the server that `place`
-    /// gives it.
-    pub fn meta(&self, place: impl Fn(&RegionInfo) -> Option<ServerName>) -> Result<MetaTable> {
-        let entries = self.inner.catalog.entries();
-        let system = self.namespace_region();
-        let mut regions = vec![region_row(&system, TableState::Enabled, place(&system))];
-        for table in entries.tables.values() {
-            let rows = table
-                .regions()
-                .iter()
-                .map(|region| region_row(region.info(), table.state(), place(region.info())));
-            regions.extend(rows);
-        }
-        let stored = entries.tables.values().map(|table| (table.name(), table.state()));
-        let tables = [(&system.table, TableState::Enabled)].into_iter().chain(stored);
-        MetaTable::meta(&regions, tables, self.created())
-    }
-
-    /// `hbase:namespace` as it is now.
-    pub fn namespace_table(&self) -> Result<MetaTable> {
-        MetaTable::namespaces(&self.namespaces(), self.created())
-    }
-
-    /// The tables that are made from the manifest and only read: `hbase:meta`, `hbase:namespace`.
-    pub fn system_tables(&self) -> [TableDescriptor; 2] {
-        let family = |name: &'static str| {
-            FamilyDescriptor::new(name).expect("HBase's own families have legal names")
-        };
-        [
-            TableDescriptor::new(TableName::meta()).family(family("info")).family(family("table")),
-            TableDescriptor::new(TableName::namespace_table()).family(family("info")),
-        ]
-    }
-
-    /// Reads a row of a table that is made from the manifest: `hbase:meta`, `hbase:namespace`.
-    ///
-    /// # Errors
-    /// `TableNotFound` for any other table.
-    pub fn get_system(&self, table: &TableName, get: &Get) -> Result<Row> {
-        Ok(self.system_table(table)?.get(get))
-    }
-
-    /// Reads the rows of a table that is made from the manifest, in its order, which in
-    /// `hbase:meta` is not that of bytes. Scans both ways.
-    ///
-    /// # Errors
-    /// `TableNotFound` for any other table.
-    pub fn scan_system(&self, table: &TableName, scan: &Scan) -> Result<Vec<Row>> {
-        let limit =
-            scan.limit.map_or(usize::MAX, |rows| usize::try_from(rows).unwrap_or(usize::MAX));
-        let scan = OpenScan::new(scan.clone());
-        Ok(self.system_table(table)?.scan(&scan).take(limit).collect())
-    }
-
-    fn system_table(&self, table: &TableName) -> Result<MetaTable> {
-        if *table == TableName::meta() {
-            self.meta(|_| None)
-        } else if *table == TableName::namespace_table() {
-            self.namespace_table()
-        } else {
-            Err(table_not_found(table))
-        }
-    }
-
-    fn created(&self) -> Timestamp {
-        let created = self.inner.engine.manifest.read(|state| state.created_millis);
-        Timestamp::from_millis(created).unwrap_or(Timestamp::MIN)
     }
 
     fn changed(&self) {
@@ -480,19 +408,6 @@ impl Drop for Inner {
         if let Err(error) = self.close() {
             tracing::error!(%error, "the store did not close cleanly");
         }
-    }
-}
-
-fn region_row(region: &RegionInfo, state: TableState, server: Option<ServerName>) -> RegionRow {
-    RegionRow {
-        region: region.clone(),
-        server,
-        // Apache's number for a region that was opened once.
-        open_sequence: 2,
-        state: match state {
-            TableState::Enabled => State::Open,
-            TableState::Disabled => State::Closed,
-        },
     }
 }
 

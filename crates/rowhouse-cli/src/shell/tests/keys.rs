@@ -26,7 +26,7 @@ scan 'plain', DECODE => true",
             => Hbase::Table - blog
             > describe 'blog'
             Table blog is ENABLED
-            blog, {TABLE_ATTRIBUTES => {METADATA => {'rowhouse.key' => '1 [blogger text]_[at millis digits desc]'}}}
+            blog, {TABLE_ATTRIBUTES => {METADATA => {'hbase.store.file-tracker.impl' => 'DEFAULT', 'rowhouse.key' => '1 [blogger text]_[at millis digits desc]'}}}
             COLUMN FAMILIES DESCRIPTION
             {NAME => 'cf', INDEX_BLOCK_ENCODING => 'NONE', VERSIONS => '1', KEEP_DELETED_CELLS => 'FALSE', DATA_BLOCK_ENCODING => 'NONE', TTL => 'FOREVER', MIN_VERSIONS => '0', REPLICATION_SCOPE => '0', BLOOMFILTER => 'ROW', IN_MEMORY => 'false', COMPRESSION => 'NONE', BLOCKCACHE => 'true', BLOCKSIZE => '65536 B (64KB)'}
 

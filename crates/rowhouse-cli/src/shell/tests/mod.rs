@@ -88,13 +88,8 @@ fn mask(transcript: &str) -> String {
         (r"Took \d+\.\d{4} seconds", "Took T seconds"),
         (r"timestamp=20[2-9]\d-[\d:T.-]+", "timestamp=NOW"),
         (r",\d{13}\.[0-9a-f]{32}\.", ",ID.MD5."),
-        // A server adds this to every table, as HBase's master does.
-        (r", \{TABLE_ATTRIBUTES => \{METADATA => \{TRACKER\}\}\}", ""),
-        (r", METADATA => \{TRACKER\}", ""),
-        (r"TRACKER, |, TRACKER", ""),
     ];
     masks.iter().fold(transcript.to_owned(), |text, (pattern, instead)| {
-        let pattern = pattern.replace("TRACKER", "'hbase.store.file-tracker.impl' => 'DEFAULT'");
-        Regex::new(&pattern).unwrap().replace_all(&text, *instead).into_owned()
+        Regex::new(pattern).unwrap().replace_all(&text, *instead).into_owned()
     })
 }

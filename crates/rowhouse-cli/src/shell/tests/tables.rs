@@ -56,7 +56,7 @@ list",
             Took T seconds
             > describe 'post'
             Table post is DISABLED
-            post
+            post, {TABLE_ATTRIBUTES => {METADATA => {'hbase.store.file-tracker.impl' => 'DEFAULT'}}}
             COLUMN FAMILIES DESCRIPTION
             {NAME => 'cf', INDEX_BLOCK_ENCODING => 'NONE', VERSIONS => '1', KEEP_DELETED_CELLS => 'FALSE', DATA_BLOCK_ENCODING => 'NONE', TTL => 'FOREVER', MIN_VERSIONS => '0', REPLICATION_SCOPE => '0', BLOOMFILTER => 'ROW', IN_MEMORY => 'false', COMPRESSION => 'NONE', BLOCKCACHE => 'true', BLOCKSIZE => '65536 B (64KB)'}
 
@@ -102,7 +102,7 @@ desc 'v'",
             => Hbase::Table - t
             > desc 't'
             Table t is ENABLED
-            t
+            t, {TABLE_ATTRIBUTES => {METADATA => {'hbase.store.file-tracker.impl' => 'DEFAULT'}}}
             COLUMN FAMILIES DESCRIPTION
             {NAME => 'f1', INDEX_BLOCK_ENCODING => 'NONE', VERSIONS => '5', KEEP_DELETED_CELLS => 'FALSE', DATA_BLOCK_ENCODING => 'NONE', TTL => '86400 SECONDS (1 DAY)', MIN_VERSIONS => '0', REPLICATION_SCOPE => '0', BLOOMFILTER => 'NONE', IN_MEMORY => 'false', COMPRESSION => 'NONE', BLOCKCACHE => 'true', BLOCKSIZE => '65536 B (64KB)'}
 
@@ -117,7 +117,7 @@ desc 'v'",
             => Hbase::Table - u
             > desc 'u'
             Table u is ENABLED
-            u, {TABLE_ATTRIBUTES => {MAX_FILESIZE => '134217728 B (128MB)', METADATA => {'hbase.hstore.blockingStoreFiles' => '20', 'mine' => 'yes'}}}
+            u, {TABLE_ATTRIBUTES => {MAX_FILESIZE => '134217728 B (128MB)', METADATA => {'hbase.hstore.blockingStoreFiles' => '20', 'hbase.store.file-tracker.impl' => 'DEFAULT', 'mine' => 'yes'}}}
             COLUMN FAMILIES DESCRIPTION
             {NAME => 'f', INDEX_BLOCK_ENCODING => 'NONE', VERSIONS => '1', KEEP_DELETED_CELLS => 'FALSE', DATA_BLOCK_ENCODING => 'NONE', TTL => 'FOREVER', MIN_VERSIONS => '0', REPLICATION_SCOPE => '0', BLOOMFILTER => 'ROW', IN_MEMORY => 'false', COMPRESSION => 'NONE', BLOCKCACHE => 'true', BLOCKSIZE => '65536 B (64KB)'}
 
@@ -130,7 +130,7 @@ desc 'v'",
             => Hbase::Table - v
             > desc 'v'
             Table v is ENABLED
-            v, {TABLE_ATTRIBUTES => {OWNER => 'me'}}
+            v, {TABLE_ATTRIBUTES => {OWNER => 'me', METADATA => {'hbase.store.file-tracker.impl' => 'DEFAULT'}}}
             COLUMN FAMILIES DESCRIPTION
             {NAME => 'f', INDEX_BLOCK_ENCODING => 'NONE', VERSIONS => '1', KEEP_DELETED_CELLS => 'FALSE', DATA_BLOCK_ENCODING => 'NONE', TTL => 'FOREVER', MIN_VERSIONS => '0', REPLICATION_SCOPE => '0', BLOOMFILTER => 'ROW', IN_MEMORY => 'false', COMPRESSION => 'NONE', BLOCKCACHE => 'true', BLOCKSIZE => '65536 B (64KB)'}
 

@@ -34,6 +34,8 @@ pub(crate) fn apply(region: &Region, mutations: &[Mutation]) -> Vec<Result<Mutat
         if let Err(error) = region.check_serving() {
             return refuse_all(checked, &error);
         }
+        // With the rows locked, so that what comes later to a row is not older.
+        batch.now = region.engine().timestamps.issue();
         let mut outcomes = Vec::with_capacity(mutations.len());
         for (at, mutation) in mutations.iter().enumerate() {
             let checked = std::mem::replace(&mut checked[at], Ok(()));
@@ -90,7 +92,7 @@ impl<'a> Batch<'a> {
         Self {
             region,
             nonce: None,
-            now: region.engine().timestamps.issue(),
+            now: Timestamp::MIN,
             groups: Vec::new(),
             bytes: 0,
             durability: Durability::UseDefault,

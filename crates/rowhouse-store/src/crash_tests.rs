@@ -92,7 +92,7 @@ fn run(disk: &SimulatedDisk, steps: &[Step]) -> (Vec<Vec<Option<u8>>>, usize) {
         }
     }
     // The store is not closed: the process or the machine stops here.
-    std::mem::forget(store);
+    store.abandon();
     (states, durable)
 }
 
@@ -159,7 +159,7 @@ proptest! {
                 }
             }
         }
-        std::mem::forget(store);
+        store.abandon();
         let found = values(&open(&disk.after_kill(), 1).unwrap());
         for row in 0..16 {
             let refused = found[row].is_some_and(|value| possible[row].contains(&value));
@@ -174,11 +174,11 @@ fn a_synced_write_survives_behind_what_a_killed_process_left_unsynced() {
     let store = open(&disk, 1).unwrap();
     create(&store);
     put(&store, 1, 1, false).unwrap();
-    std::mem::forget(store);
+    store.abandon();
     let disk = disk.after_kill();
     let store = open(&disk, 1).unwrap();
     put(&store, 2, 2, true).unwrap();
-    std::mem::forget(store);
+    store.abandon();
     assert_eq!(values(&open(&disk.after_power_cut(0), 2).unwrap())[2], Some(2));
 }
 
@@ -190,7 +190,7 @@ fn no_half_of_a_mutation_survives_in_the_file_of_one_family() {
     put(&store, 1, 1, false).unwrap();
     let region = store.table(&name()).unwrap().regions()[0].clone();
     crate::flush::flush(region.engine(), &region.families()[0]).unwrap();
-    std::mem::forget(store);
+    store.abandon();
     let store = open(&disk.after_power_cut(0), 2).unwrap();
     assert_eq!(values(&store)[1], Some(1));
 }
@@ -255,7 +255,7 @@ fn damage_below_what_was_synced_is_refused_even_after_a_restart() {
     create(&store);
     put(&store, 1, 1, true).unwrap();
     put(&store, 2, 2, true).unwrap();
-    std::mem::forget(store);
+    store.abandon();
     let disk = disk.after_power_cut(0);
     disk.corrupt("wal/0000000001.wal", 60 + 40, 1);
     let error = open(&disk, 2).map(|_| ()).unwrap_err();

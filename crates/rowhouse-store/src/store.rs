@@ -366,6 +366,16 @@ impl Store {
         self.inner.version.fetch_add(1, Ordering::Release);
     }
 
+    /// Ends the store as a killed process does: nothing is synced.
+    #[cfg(test)]
+    pub(crate) fn abandon(self) {
+        self.inner.engine.queue.close();
+        self.inner.engine.compactions.close();
+        for worker in self.inner.workers.lock().drain(..) {
+            worker.join().expect("the store's threads do not panic");
+        }
+    }
+
     /// Ends the store: writes under way are finished, later calls refused, the log is synced, the
     /// directory is free. Handles that are left refuse everything.
     pub fn close(&self) -> Result<()> {

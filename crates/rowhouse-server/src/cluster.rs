@@ -41,7 +41,7 @@ pub(crate) enum Served {
     /// One of the store's.
     Stored(Arc<Region>),
     /// One of `hbase:meta` or `hbase:namespace`, made from the manifest.
-    System(Arc<MetaTable>),
+    System(TableName, Arc<MetaTable>),
 }
 
 impl Cluster {
@@ -100,10 +100,11 @@ impl Cluster {
         }
         let encoded = name.encoded_name()?;
         if encoded == META_ENCODED_NAME {
-            return Ok(Served::System(self.system()?.meta));
+            return Ok(Served::System(TableName::meta(), self.system()?.meta));
         }
         if encoded == self.namespace_region.name().encoded {
-            return Ok(Served::System(self.system()?.namespace));
+            let name = self.namespace_region.table.clone();
+            return Ok(Served::System(name, self.system()?.namespace));
         }
         Err(not_online(name, server))
     }
@@ -116,10 +117,8 @@ impl Cluster {
     ) -> Result<RegionInfo> {
         match self.region(server, name)? {
             Served::Stored(region) => Ok(region.info().clone()),
-            Served::System(_) if name.encoded_name()? == META_ENCODED_NAME => {
-                Ok(RegionInfo::meta())
-            }
-            Served::System(_) => Ok(self.namespace_region.clone()),
+            Served::System(table, _) if table == TableName::meta() => Ok(RegionInfo::meta()),
+            Served::System(..) => Ok(self.namespace_region.clone()),
         }
     }
 
@@ -150,9 +149,4 @@ impl Cluster {
 
 fn not_online(name: &RegionRef, server: &RegionServer) -> Error {
     Error::new(ErrorKind::NotServingRegion, format!("{name} is not online on {}", server.name))
-}
-
-/// The error for a table that HBase keeps and nobody writes.
-pub(crate) fn read_only(table: &TableName) -> Error {
-    Error::unsupported(format!("{table} is made from the manifest and cannot be written"))
 }

@@ -1,5 +1,6 @@
 //! What all regions of a store share.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -15,11 +16,13 @@ use crate::family::FamilyStore;
 use crate::flush;
 use crate::manifest::{Edit, EditKind, LogForgotten, Manifest};
 use crate::mvcc::Mvcc;
-use crate::open::Families;
 use crate::settings::Settings;
 use crate::wal::Wal;
 use crate::write::nonce::Nonces;
 use crate::write::row_lock::RowLocks;
+
+/// The (region, family)s of a store, by region id and family name.
+pub(crate) type Families = BTreeMap<(u64, Bytes), Arc<FamilyStore>>;
 
 /// The shared parts.
 pub(crate) struct Engine {

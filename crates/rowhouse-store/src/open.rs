@@ -1,13 +1,13 @@
 //! Opening a store: hold the directory, read the manifest, find the files, replay the log.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use parking_lot::RwLock;
-use rowhouse_model::{Bytes, Error, Namespace, Result, TableName, TableState};
+use rowhouse_model::{Error, Namespace, Result, TableName, TableState};
 
 use crate::background::Queue;
 use crate::block_cache::BlockCache;
@@ -15,7 +15,7 @@ use crate::catalog::Catalog;
 use crate::clock::{Clock, SystemClock, TimestampSource};
 use crate::directory::{self, Directory};
 use crate::disk::{Disk, RealDisk};
-use crate::engine::{Engine, Memory};
+use crate::engine::{Engine, Families, Memory};
 use crate::family::FamilyStore;
 use crate::manifest::{Edit, EditKind, Manifest, ManifestState, NamespaceChanged, StoreCreated};
 use crate::mvcc::Mvcc;
@@ -226,9 +226,6 @@ pub(crate) fn move_aside(disk: &dyn Disk, path: &str) -> Result<()> {
     };
     move_file().map_err(|source| Error::io(format_args!("cannot move {path} aside"), source))
 }
-
-/// The (region, family)s of a store, by region id and family name.
-pub(crate) type Families = BTreeMap<(u64, Bytes), Arc<FamilyStore>>;
 
 fn open_families(disk: &Arc<dyn Disk>, state: &ManifestState) -> Families {
     let mut families = Families::new();

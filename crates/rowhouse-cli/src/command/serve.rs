@@ -52,8 +52,10 @@ pub(crate) fn run(args: ServeArgs) -> Done {
     let log = start_log(&args.data)?;
     let runtime = tokio::runtime::Runtime::new()
         .map_err(|source| Error::io("cannot start the runtime", source))?;
-    runtime.block_on(serve(args, &log))?;
-    Ok(ExitCode::SUCCESS)
+    let served = runtime.block_on(serve(args, &log));
+    // The store is closed and its log synced: what still runs was abandoned, and is not waited for.
+    runtime.shutdown_background();
+    served.map(|()| ExitCode::SUCCESS)
 }
 
 async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {

@@ -27,6 +27,6 @@ pub(crate) fn get(exchange: &Exchange, out: &mut BytesMut) -> Result<()> {
 pub(super) fn read(region: &Served, get: &Get) -> Result<Row> {
     match region {
         Served::Stored(region) => region.get(get),
-        Served::System(table) => Ok(table.get(get)),
+        Served::System(_, table) => Ok(table.get(get)),
     }
 }

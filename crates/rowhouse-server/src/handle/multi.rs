@@ -5,11 +5,12 @@ use rowhouse_format::convert::multi::{
     Action, ActionAnswer, MultiAnswer, MultiCall, NumberedAction, NumberedAnswer, RegionActions,
 };
 use rowhouse_format::proto;
-use rowhouse_model::{Error, Mutation, MutationOutcome, Result, TableName};
+use rowhouse_model::{Error, Mutation, MutationOutcome, Result};
+use rowhouse_store::Store;
 
 use super::get;
 use super::mutate::named;
-use crate::cluster::{Served, read_only};
+use crate::cluster::Served;
 use crate::dispatch::Exchange;
 use crate::limits::SHORT_MULTI_BYTES;
 
@@ -62,7 +63,9 @@ fn mutate(region: &Served, together: &mut Vec<(u32, Mutation)>, answers: &mut Ve
     let (indexes, mutations): (Vec<u32>, Vec<Mutation>) = together.drain(..).unzip();
     let outcomes: Vec<Result<MutationOutcome>> = match region {
         Served::Stored(region) => region.batch(&mutations),
-        Served::System(_) => mutations.iter().map(|_| Err(read_only(&TableName::meta()))).collect(),
+        Served::System(table, _) => {
+            mutations.iter().map(|_| Err(Store::refuse_write(table))).collect()
+        }
     };
     let answered = indexes.into_iter().zip(mutations).zip(outcomes);
     answers.extend(answered.map(|((index, mutation), outcome)| {

@@ -3,9 +3,10 @@
 use bytes::BytesMut;
 use rowhouse_format::convert::mutate::{self, MutateCall};
 use rowhouse_format::proto;
-use rowhouse_model::{Durability, Mutation, Nonce, Result, TableName};
+use rowhouse_model::{Durability, Mutation, Nonce, Result};
+use rowhouse_store::Store;
 
-use crate::cluster::{Served, read_only};
+use crate::cluster::Served;
 use crate::dispatch::Exchange;
 
 pub(crate) fn read(exchange: &Exchange) -> Result<MutateCall> {
@@ -40,7 +41,7 @@ pub(crate) fn mutate(exchange: &Exchange, call: MutateCall, out: &mut BytesMut) 
     let context = &exchange.context;
     let region = match context.cluster.region(&context.server, &call.region)? {
         Served::Stored(region) => region,
-        Served::System(_) => return Err(read_only(&TableName::meta())),
+        Served::System(table, _) => return Err(Store::refuse_write(&table)),
     };
     let outcome = region.mutate(&call.mutation)?;
     match call.mutation {

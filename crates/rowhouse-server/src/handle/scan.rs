@@ -43,7 +43,9 @@ fn open(
             let read_point = scanner.read_point();
             (Rows::Stored(region, Box::new(scanner)), read_point)
         }
-        Served::System(table) => (Rows::System(Box::new(SystemRows::new(table, scan.clone()))), 0),
+        Served::System(_, table) => {
+            (Rows::System(Box::new(SystemRows::new(table, scan.clone()))), 0)
+        }
     };
     let mut scanner = Scanner::new(rows, scan.result_bytes_max);
     let scanners = &context.server.scanners;

@@ -52,14 +52,14 @@ pub(crate) fn recover(
         let later = &numbers[at + 1..];
         let mut reader = Reader::open(disk, number)?;
         let end = match recover_segment(&mut reader, &mut recovered, &mut replay)? {
-            Ok(synced) => match loss_behind(disk, &reader, later, synced)? {
+            Ending::Whole { synced } => match loss_behind(disk, &reader, later, synced)? {
                 Some(end) => end,
                 None => {
                     reader.keep(reader.len, &mut recovered);
                     continue;
                 }
             },
-            Err(end) => end,
+            Ending::Wrong(end) => end,
         };
         // Something is wrong at `end.offset`. Who could have done that?
         let killed = end.interrupted && later.is_empty();
@@ -93,16 +93,24 @@ struct End {
     what: &'static str,
 }
 
-/// Replays a segment. When all of it is whole, gives back how much of it a record knew to be
-/// synced.
+/// How a segment ends.
+enum Ending {
+    /// Every record is there; one of them knew so much of the segment to be synced.
+    Whole {
+        synced: u64,
+    },
+    Wrong(End),
+}
+
+/// Replays a segment, as far as it is what was written.
 fn recover_segment(
     segment: &mut Reader,
     recovered: &mut Recovered,
     replay: &mut impl FnMut(Record) -> Result<()>,
-) -> Result<Result<u64, End>> {
+) -> Result<Ending> {
     let mut end = End { offset: 0, synced: 0, interrupted: true, what: "ends inside its header" };
     if segment.len < HEADER_LEN as u64 {
-        return Ok(Err(end));
+        return Ok(Ending::Wrong(end));
     }
     match segment.read_header()? {
         // Numbers below it were used, even when the segments that held them are gone.
@@ -110,7 +118,7 @@ fn recover_segment(
             let before = header.first_sequence.saturating_sub(1);
             recovered.last_sequence = recovered.last_sequence.max(before);
         }
-        Err(what) => return Ok(Err(End { interrupted: false, what, ..end })),
+        Err(what) => return Ok(Ending::Wrong(End { interrupted: false, what, ..end })),
     }
     end.offset = HEADER_LEN as u64;
     while end.offset < segment.len {
@@ -126,12 +134,14 @@ fn recover_segment(
                 replay(record)?;
             }
             Found::Interrupted => {
-                return Ok(Err(End { what: "ends inside a record", ..end }));
+                return Ok(Ending::Wrong(End { what: "ends inside a record", ..end }));
             }
-            Found::Damaged(what) => return Ok(Err(End { interrupted: false, what, ..end })),
+            Found::Damaged(what) => {
+                return Ok(Ending::Wrong(End { interrupted: false, what, ..end }));
+            }
         }
     }
-    Ok(Ok(end.synced))
+    Ok(Ending::Whole { synced: end.synced })
 }
 
 /// What is missing behind a segment that is whole as far as it goes: its successor knows how long

@@ -24,16 +24,14 @@ pub(crate) fn apply(region: &Region, mutations: &[Mutation]) -> Vec<Result<Mutat
             .map(|checked| checked.map(|()| MutationOutcome::default()))
             .collect();
     }
-    if let Err(error) = commit::wait_for_memory(region.engine()) {
+    // A word in time; what counts is asked again when the batch is written.
+    let ready = region.check_serving().and_then(|()| commit::wait_for_memory(region.engine()));
+    if let Err(error) = ready {
         return refuse_all(checked, &error);
     }
     let mut batch = Batch::new(region);
     let outcomes = {
         let _rows = region.engine().row_locks.lock(region.id(), rows.into_iter());
-        let _gate = region.engine().gate.read();
-        if let Err(error) = region.check_serving() {
-            return refuse_all(checked, &error);
-        }
         // With the rows locked, so that what comes later to a row is not older.
         batch.now = region.engine().timestamps.issue();
         let mut outcomes = Vec::with_capacity(mutations.len());
@@ -237,7 +235,13 @@ impl<'a> Batch<'a> {
         self.bytes = 0;
         let engine = self.region.engine();
         let nonce = self.nonce.take();
-        match commit::commit(engine, groups, nonce, self.durability) {
+        let committed = {
+            // Not while the batch reads: whoever wants the gate waits for every commit.
+            let _gate = engine.gate.read();
+            let serving = self.region.check_serving();
+            serving.and_then(|()| commit::commit(engine, groups, nonce, self.durability))
+        };
+        match committed {
             Ok(committed) => {
                 if let Some(nonce) = nonce {
                     engine.nonces.take(nonce);

@@ -112,9 +112,7 @@ impl Embedded {
         mutation: Mutation,
     ) -> Result<MutationOutcome> {
         if table.is_system() {
-            return Err(Error::unsupported(format!(
-                "{table} is made from the manifest and cannot be written"
-            )));
+            return Err(Store::refuse_write(table));
         }
         let table = self.store.table(table)?;
         if waits_for_disk(&mutation, table.descriptor()) {

@@ -84,6 +84,9 @@ fn flush_memstore(
     Ok(())
 }
 
+/// How often the writing of a file looks whether the store is closing.
+pub(crate) const CELLS_BETWEEN_CHECKS: u64 = 4096;
+
 fn write_file(
     engine: &Engine,
     family: &FamilyStore,
@@ -91,9 +94,16 @@ fn write_file(
 ) -> Result<crate::manifest::FileMeta> {
     let mut file = NewFile::create(engine, family.descriptor(), memstore.has_tags())?;
     let mut cursor = MemstoreCursor::new(Arc::clone(memstore), &Key::row_start(b""));
+    let mut cells = 0u64;
     while let Some(cell) = cursor.cell() {
         file.append(&cell.view())?;
         cursor.advance();
+        cells += 1;
+        if cells.is_multiple_of(CELLS_BETWEEN_CHECKS) {
+            engine.check_open()?;
+        }
     }
+    // The log has it all: a store that is closing need not wait for the disk here.
+    engine.check_open()?;
     file.finish(memstore.last_sequence(), false)
 }

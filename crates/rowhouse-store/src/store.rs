@@ -443,8 +443,12 @@ fn work(engine: &Arc<Engine>, queue: &Queue) {
             Work::RelieveLog => engine.relieve_log(),
             Work::RelieveMemory => engine.relieve_memory(),
         };
-        if let Err(error) = done {
-            tracing::error!(%error, ?work, "background work failed");
+        match done {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::ServerNotRunning => {
+                tracing::debug!(?work, "background work is left for the next open");
+            }
+            Err(error) => tracing::error!(%error, ?work, "background work failed"),
         }
     }
 }

@@ -6,6 +6,7 @@ use rowhouse_model::{Key, Result};
 
 use crate::engine::Engine;
 use crate::family::FamilyStore;
+use crate::flush::CELLS_BETWEEN_CHECKS;
 use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
 use crate::read::{Merge, Rules, Source, Verdict, Visible};
 use crate::store_file::{FileCursor, NewFile, StoreFile};
@@ -50,9 +51,6 @@ pub(crate) fn compact(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> 
     );
     Ok(())
 }
-
-/// How often a merge looks whether the store is closing.
-const CELLS_BETWEEN_CHECKS: u64 = 4096;
 
 /// One file of what is worth keeping; `None` when nothing is.
 fn merge_files(

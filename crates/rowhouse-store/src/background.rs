@@ -12,6 +12,8 @@ pub(crate) enum Work {
     Flush { region: u64, family: Bytes },
     /// Merge the files of a (region, family).
     Compact { region: u64, family: Bytes },
+    /// Make the next log segment, and bring the ones that are full to the disk.
+    TidyLog,
     /// Flush what keeps the oldest log segment alive.
     RelieveLog,
     /// Flush the largest memstore.
@@ -57,6 +59,12 @@ impl Queue {
             }
             self.changed.wait(&mut state);
         }
+    }
+
+    /// The next piece of work, if there is one.
+    #[cfg(test)]
+    pub(crate) fn pop_waiting(&self) -> Option<Work> {
+        self.state.lock().work.pop_front()
     }
 
     /// Whatever waits is not done any more.

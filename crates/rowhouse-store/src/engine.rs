@@ -1,8 +1,8 @@
 //! What all regions of a store share.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, RwLock};
@@ -17,7 +17,8 @@ use crate::flush;
 use crate::manifest::{Edit, EditKind, LogForgotten, Manifest};
 use crate::mvcc::Mvcc;
 use crate::settings::Settings;
-use crate::wal::Wal;
+use crate::space::Space;
+use crate::wal::{self, Wal};
 use crate::write::nonce::Nonces;
 use crate::write::row_lock::RowLocks;
 
@@ -30,7 +31,8 @@ pub(crate) struct Engine {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) timestamps: TimestampSource,
     pub(crate) manifest: Manifest,
-    pub(crate) wal: Wal,
+    /// Begun once the log that was there has been read.
+    pub(crate) log: OnceLock<Wal>,
     pub(crate) mvcc: Arc<Mvcc>,
     pub(crate) row_locks: RowLocks,
     /// Held for reading from reserving a sequence to publishing it, for writing to freeze a
@@ -41,6 +43,9 @@ pub(crate) struct Engine {
     pub(crate) cache: BlockCache,
     /// What the flushing thread has to do.
     pub(crate) queue: Queue,
+    /// What nobody should wait for in the log.
+    pub(crate) log_work: Queue,
+    pub(crate) space: Space,
     /// What the compacting thread has to do: a long merge must not keep flushes waiting.
     pub(crate) compactions: Queue,
     pub(crate) closed: AtomicBool,
@@ -54,6 +59,24 @@ impl Engine {
             return Err(Error::new(ErrorKind::ServerNotRunning, "the store is closed"));
         }
         Ok(())
+    }
+
+    /// Has the threads of the store end.
+    pub(crate) fn close_queues(&self) {
+        [&self.queue, &self.log_work, &self.compactions].into_iter().for_each(Queue::close);
+    }
+
+    /// The log, to be written.
+    pub(crate) fn wal(&self) -> &Wal {
+        self.log.get().expect("the log is begun before a store is handed out")
+    }
+
+    /// Makes everything logged so far survive a power cut.
+    pub(crate) fn sync_log(&self) -> Result<()> {
+        match self.log.get() {
+            Some(wal) => wal.sync(),
+            None => wal::sync_segments(&*self.disk),
+        }
     }
 
     /// The (region, family), if it has not been dropped.
@@ -88,14 +111,17 @@ impl Engine {
             let oldest = families.values().filter_map(|family| family.first_unflushed()).min();
             oldest.unwrap_or_else(|| self.mvcc.reserved() + 1)
         };
-        if self.wal.can_forget_below(keep_from) {
+        let wal = self.wal();
+        if wal.can_forget_below(keep_from) {
+            // What is left of the log must be able to say where it begins.
+            wal.sync()?;
             // First on the disk: a power cut can bring removed names back, without what was in
             // them, and they must not be taken for a gap in the log.
             let edit = LogForgotten { below_sequence: keep_from };
             self.manifest.append(&Edit::new(EditKind::LogForgotten(edit)))?;
-            self.wal.forget_below(keep_from)?;
+            wal.forget_below(keep_from)?;
         }
-        if self.wal.pressure(self.settings.wal_bytes_max).is_some() {
+        if wal.pressure(self.settings.wal_bytes_max).is_some() {
             self.queue.push(Work::RelieveLog);
         }
         Ok(())
@@ -103,7 +129,7 @@ impl Engine {
 
     /// Flushes whatever keeps the oldest log segment alive.
     pub(crate) fn relieve_log(self: &Arc<Self>) -> Result<()> {
-        let Some(up_to) = self.wal.pressure(self.settings.wal_bytes_max) else { return Ok(()) };
+        let Some(up_to) = self.wal().pressure(self.settings.wal_bytes_max) else { return Ok(()) };
         let families: Vec<_> = self.families.read().values().cloned().collect();
         for family in families {
             if family.first_unflushed().is_some_and(|first| first <= up_to) {
@@ -123,7 +149,7 @@ impl Engine {
                 _ => break,
             }
         }
-        self.forget_flushed()
+        if self.log.get().is_some() { self.forget_flushed() } else { Ok(()) }
     }
 }
 

@@ -55,7 +55,7 @@ fn flush_memstore(
     engine.manifest.check_writable()?;
     let meta = write_file(engine, family, memstore)?;
     // Before a mutation's cells of this family survive a power cut, those of its others must.
-    engine.wal.sync()?;
+    engine.sync_log()?;
     engine.manifest.append(&Edit::new(EditKind::FilesChanged(FilesChanged {
         region_id: family.region_id(),
         family: family.name().clone(),

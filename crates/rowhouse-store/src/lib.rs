@@ -38,6 +38,7 @@ mod open;
 mod read;
 mod region;
 mod settings;
+mod space;
 mod store;
 mod store_file;
 mod system;

@@ -34,6 +34,12 @@ impl Mvcc {
         }
     }
 
+    /// Continues behind `sequence`, which was read back from the log.
+    pub(crate) fn restore(&self, sequence: u64) {
+        self.reserved.fetch_max(sequence, Ordering::AcqRel);
+        self.visible.fetch_max(sequence, Ordering::AcqRel);
+    }
+
     /// The next number. Whoever takes one must publish it, whatever happens, or nothing behind it
     /// ever becomes visible.
     pub(crate) fn reserve(&self) -> u64 {

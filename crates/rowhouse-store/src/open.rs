@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use parking_lot::RwLock;
@@ -17,19 +17,22 @@ use crate::directory::{self, Directory};
 use crate::disk::{Disk, RealDisk};
 use crate::engine::{Engine, Families, Memory};
 use crate::family::FamilyStore;
-use crate::manifest::{Edit, EditKind, Manifest, ManifestState, NamespaceChanged, StoreCreated};
+use crate::manifest::{
+    Edit, EditKind, LogClosed, Manifest, ManifestState, NamespaceChanged, StoreCreated,
+};
 use crate::mvcc::Mvcc;
 use crate::region::Region;
 use crate::settings::Settings;
+use crate::space::Space;
 use crate::store::Store;
 use crate::store_file::{self, StoreFile};
 use crate::table::Table;
-use crate::wal::{self, Record, Wal};
+use crate::wal::{self, Commit, Epochs, Known, LogEnd, LogScan, Segments, Wal};
 use crate::write::nonce::Nonces;
 use crate::write::row_lock::RowLocks;
 
 pub(crate) const TMP_DIR: &str = "tmp";
-const ASIDE_DIR: &str = "aside";
+pub(crate) const ASIDE_DIR: &str = "aside";
 
 /// How a store is opened.
 pub struct Builder {
@@ -38,6 +41,8 @@ pub struct Builder {
     clock: Arc<dyn Clock>,
     disk: Option<Arc<dyn Disk>>,
     boot_id: Option<[u8; 16]>,
+    epochs: Epochs,
+    background: Background,
 }
 
 impl Builder {
@@ -48,6 +53,8 @@ impl Builder {
             clock: Arc::new(SystemClock),
             disk: None,
             boot_id: None,
+            epochs: Epochs::Random,
+            background: Background::Threads,
         }
     }
 
@@ -79,6 +86,15 @@ impl Builder {
         self
     }
 
+    /// Has the test do the background's work, and what is random follow `seed`: the same history
+    /// is the same every time.
+    #[cfg(test)]
+    pub(crate) fn by_hand(mut self, seed: u64) -> Self {
+        self.background = Background::ByHand;
+        self.epochs = Epochs::seeded(seed);
+        self
+    }
+
     /// Opens the store, or makes one where there is none.
     ///
     /// # Errors
@@ -96,51 +112,39 @@ impl Builder {
         let boot_id = self.boot_id.unwrap_or_else(directory::boot_id);
         prepare(&*disk)?;
         let now = self.clock.now_millis();
-        let manifest = Manifest::open(&*disk, || first_edits(now))?;
-        let state = manifest.read(ManifestState::clone);
+        let manifest = Manifest::open(&disk, boot_id, || first_edits(now))?;
+        let state = manifest.state();
         settle_files(&*disk, &state)?;
         let families = open_families(&disk, &state);
-        let nonces = Nonces::new();
-        let recovered = wal::recover(&*disk, boot_id, state.log_from, |record| {
-            record.nonce.into_iter().for_each(|nonce| nonces.take(nonce));
-            replay(&state, &families, record)
-        })?;
-        let last_sequence = recovered.last_sequence.max(state.last_sequence());
-        let memory = Memory::default();
-        memory.add(families.values().map(|family| family.memstore_bytes()).sum());
-        tracing::info!(
-            records = recovered.records,
-            bytes = recovered.bytes,
-            cut_bytes = recovered.cut_bytes,
-            last_sequence,
-            took = ?begun.elapsed(),
-            "store opened"
-        );
-        let wal = Wal::start(
-            Arc::clone(&disk),
-            boot_id,
-            self.settings.wal_segment_bytes,
-            recovered.next_number,
-            last_sequence,
-            recovered.segments,
-        )?;
         let engine = Arc::new(Engine {
             cache: BlockCache::new(self.settings.block_cache_bytes),
+            space: Space::new(self.settings.disk_reserve_bytes),
             settings: self.settings,
             disk,
             timestamps: TimestampSource::new(self.clock),
+            mvcc: Arc::new(Mvcc::new(state.last_sequence())),
             manifest,
-            wal,
-            mvcc: Arc::new(Mvcc::new(last_sequence)),
+            log: OnceLock::new(),
             row_locks: RowLocks::new(),
             gate: RwLock::default(),
-            memory,
-            nonces,
+            memory: Memory::default(),
+            nonces: Nonces::new(),
             queue: Queue::default(),
+            log_work: Queue::default(),
             compactions: Queue::default(),
             closed: AtomicBool::new(false),
             families: RwLock::new(families),
         });
+        let recovered = recover(&engine, &state, boot_id)?;
+        tracing::info!(
+            records = recovered.records,
+            bytes = recovered.bytes,
+            cut_bytes = recovered.cut.as_ref().map_or(0, |cut| cut.bytes),
+            last_sequence = engine.mvcc.reserved(),
+            took = ?begun.elapsed(),
+            "store opened"
+        );
+        begin_log(&engine, boot_id, self.epochs, recovered)?;
         let catalog = Catalog::default();
         for (&table_id, entry) in &state.tables {
             let serving = entry.state == TableState::Enabled;
@@ -154,8 +158,46 @@ impl Builder {
                 Table::new(table_id, entry.descriptor.clone(), regions.collect(), entry.state);
             catalog.add(Arc::new(table));
         }
-        Store::start(engine, catalog, directory)
+        Store::start(engine, catalog, directory, self.background)
     }
+}
+
+/// Who does the work that nobody waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Background {
+    /// Threads of the store's own.
+    Threads,
+    /// A test, when it says so: then a history is the same every time.
+    #[cfg(test)]
+    ByHand,
+}
+
+/// Reads the log into the memstores, flushing when they fill up.
+fn recover(engine: &Arc<Engine>, state: &ManifestState, boot_id: [u8; 16]) -> Result<LogScan> {
+    let known =
+        Known { boot_id, log_from: state.log_from, closed_at: state.log_closed.map(log_end) };
+    let mut recovered = wal::scan(&*engine.disk, &known, |commit| replay(engine, state, commit))?;
+    engine.mvcc.restore(recovered.last_sequence);
+    recovered.repair(&*engine.disk)?;
+    Ok(recovered)
+}
+
+fn log_end(closed: LogClosed) -> LogEnd {
+    let LogClosed { segment, len, last_sequence } = closed;
+    LogEnd { segment, len, last_sequence }
+}
+
+/// Begins a segment behind those that were there.
+fn begin_log(engine: &Engine, boot_id: [u8; 16], epochs: Epochs, recovered: LogScan) -> Result<()> {
+    engine.manifest.begin()?;
+    let segment_bytes = engine.settings.wal_segment_bytes;
+    let (number, spares) = (recovered.next_number, recovered.spares);
+    let disk = Arc::clone(&engine.disk);
+    let segments = Segments::new(disk, boot_id, epochs, segment_bytes, number, spares)?;
+    let last_sequence = engine.mvcc.reserved();
+    let wal = Wal::start(segments, segment_bytes, last_sequence, recovered.segments)?;
+    assert!(engine.log.set(wal).is_ok(), "a log is begun once");
+    Ok(())
 }
 
 /// Makes the directories and empties the one for unfinished output.
@@ -244,20 +286,26 @@ fn open_families(disk: &Arc<dyn Disk>, state: &ManifestState) -> Families {
     families
 }
 
-/// Puts the cells of a log record that are in no file back into their memstores. Regions and
-/// families that are gone need theirs no more.
-fn replay(state: &ManifestState, families: &Families, record: Record) -> Result<()> {
-    for (region, family, cells) in record.groups {
-        let Some(store) = families.get(&(region, family.clone())) else { continue };
+/// Puts the cells of a commit that are in no file back into their memstores. Regions and families
+/// that are gone need theirs no more.
+fn replay(engine: &Arc<Engine>, state: &ManifestState, commit: Commit) -> Result<()> {
+    commit.nonces.iter().for_each(|nonce| engine.nonces.take(*nonce));
+    for (region, family, cells) in commit.groups {
+        let Some(store) = engine.find_family(region, &family) else { continue };
+        // Of what was when the log was opened: what was flushed since came from here.
         let files = state.region(region).and_then(|region| region.families.get(&family));
-        if files.is_some_and(|files| record.sequence <= files.flushed_sequence) {
+        if files.is_some_and(|files| commit.sequence <= files.flushed_sequence) {
             continue;
         }
         let memstore = store.active();
-        for cell in cells {
-            // On bytes of its own: the chunk of the log it was read from can go.
-            memstore.insert(cell.detached());
-        }
+        // On bytes of its own: the chunk of the log it was read from can go.
+        let bytes = cells.into_iter().map(|cell| memstore.insert(cell.detached()));
+        engine.memory.add(bytes.sum());
+    }
+    engine.mvcc.restore(commit.sequence);
+    // Not more of the log in memory than of writes.
+    if engine.memory.bytes() > engine.settings.memstore_bytes_max / 4 * 3 {
+        engine.relieve_memory()?;
     }
     Ok(())
 }

@@ -15,6 +15,15 @@ pub struct Settings {
     /// Bytes of all log segments together before the memstores that pin the oldest are flushed.
     /// Default 1 GiB.
     pub wal_bytes_max: u64,
+    /// How long a write that does not ask for a sync may wait for one: what a power cut can take at
+    /// most. Default 1 s.
+    pub wal_sync_interval: std::time::Duration,
+    /// Bytes of the disk that writes leave free, so that flushes, compactions, deletes and a clean
+    /// stop have room when it is full. Writes that would come into it are refused with
+    /// `RegionTooBusy`, deletes at half of it. Default 256 MiB.
+    pub disk_reserve_bytes: u64,
+    /// HFiles kept open at most, each a file descriptor. Default 512.
+    pub open_files_max: usize,
     /// Files a (region, family) may have before they are merged. Default 4.
     pub store_files_max: usize,
     /// How long a writer waits for memory before it is refused. Default 10 s.
@@ -29,6 +38,9 @@ impl Default for Settings {
             block_cache_bytes: 128 << 20,
             wal_segment_bytes: 64 << 20,
             wal_bytes_max: 1 << 30,
+            wal_sync_interval: std::time::Duration::from_secs(1),
+            disk_reserve_bytes: 256 << 20,
+            open_files_max: 512,
             store_files_max: 4,
             busy_wait: std::time::Duration::from_secs(10),
         }

@@ -7,8 +7,8 @@ use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
 use rowhouse_model::{
-    Bytes, Error, ErrorKind, FamilyDescriptor, Namespace, RegionInfo, Result, RowRange,
-    TableDescriptor, TableName, TableState, check_row,
+    Bytes, Error, ErrorKind, FamilyDescriptor, Mutation, MutationOutcome, Namespace, RegionInfo,
+    Result, RowRange, TableDescriptor, TableName, TableState, check_row,
 };
 
 use crate::background::{Queue, Work};
@@ -19,12 +19,14 @@ use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;
 use crate::manifest::{
-    Edit, EditKind, NamespaceChanged, RegionMeta, TableCreated, TableDropped, TableStateChanged,
-    encode_table,
+    Edit, EditKind, LogClosed, NamespaceChanged, RegionMeta, TableCreated, TableDropped,
+    TableStateChanged, encode_table,
 };
-use crate::open::Builder;
+use crate::open::{Background, Builder};
 use crate::region::{Region, not_serving};
 use crate::table::Table;
+use crate::wal::LogEnd;
+use crate::write::apply;
 
 /// What Apache's master adds to every table it makes, and its shell shows.
 const FILE_TRACKER: (&str, &str) = ("hbase.store.file-tracker.impl", "DEFAULT");
@@ -67,12 +69,19 @@ impl Store {
         engine: Arc<Engine>,
         catalog: Catalog,
         directory: Option<Directory>,
+        background: Background,
     ) -> Result<Self> {
         engine.forget_flushed()?;
-        let workers = vec![
-            spawn(&engine, "rowhouse-flush", |engine| &engine.queue)?,
-            spawn(&engine, "rowhouse-compact", |engine| &engine.compactions)?,
-        ];
+        let workers = match background {
+            Background::Threads => vec![
+                spawn(&engine, "rowhouse-flush", |engine| &engine.queue)?,
+                spawn(&engine, "rowhouse-compact", |engine| &engine.compactions)?,
+                spawn(&engine, "rowhouse-log", |engine| &engine.log_work)?,
+            ],
+            #[cfg(test)]
+            Background::ByHand => Vec::new(),
+        };
+        engine.log_work.push(Work::TidyLog);
         let entries = catalog.entries();
         let regions = entries.tables.values().flat_map(|table| table.regions());
         let last = regions.map(|region| region.info().id).max().unwrap_or(0);
@@ -134,6 +143,23 @@ impl Store {
             let full = Bytes::copy_from_slice(name);
             not_serving(&rowhouse_model::RegionName { full, encoded: String::new() })
         })
+    }
+
+    /// Changes rows of any tables as one: when this returns all of it is visible and in the log, and
+    /// a crash leaves all of it or nothing. Durability is the strongest that any of them asks for.
+    ///
+    /// # Errors
+    /// As [`Region::mutate`], for the first mutation that cannot be done; then nothing was changed.
+    /// `InvalidRequest` for an increment of a row, or a delete of its newest version, behind another
+    /// mutation of that row: it would have to read what is not written yet.
+    pub fn commit(&self, mutations: &[(Arc<Table>, Mutation)]) -> Result<Vec<MutationOutcome>> {
+        for (table, _) in mutations {
+            table.check_enabled()?;
+        }
+        let placed = mutations
+            .iter()
+            .map(|(table, mutation)| (&**table.region_of(mutation.row()), mutation));
+        apply::apply_together(&self.inner.engine, &placed.collect::<Vec<_>>())
     }
 
     /// Makes a table whose regions begin at the first row and at each of `splits`.
@@ -366,11 +392,20 @@ impl Store {
         self.inner.version.fetch_add(1, Ordering::Release);
     }
 
+    /// Does one piece of the work that waits for the background; `false` when there is none.
+    #[cfg(test)]
+    pub(crate) fn work_by_hand(&self) -> bool {
+        let engine = &self.inner.engine;
+        let queues = [&engine.log_work, &engine.queue, &engine.compactions];
+        let work = queues.into_iter().find_map(Queue::pop_waiting);
+        work.inspect(|work| do_work(engine, work)).is_some()
+    }
+
     /// Ends the store as a killed process does: nothing is synced.
     #[cfg(test)]
     pub(crate) fn abandon(self) {
-        self.inner.engine.queue.close();
-        self.inner.engine.compactions.close();
+        self.inner.engine.closed.store(true, Ordering::Release);
+        self.inner.engine.close_queues();
         for worker in self.inner.workers.lock().drain(..) {
             worker.join().expect("the store's threads do not panic");
         }
@@ -385,13 +420,11 @@ impl Store {
 
 impl Inner {
     fn close(&self) -> Result<()> {
-        let workers = std::mem::take(&mut *self.workers.lock());
-        if workers.is_empty() {
+        if self.engine.closed.swap(true, Ordering::AcqRel) {
             return Ok(());
         }
-        self.engine.closed.store(true, Ordering::Release);
-        self.engine.queue.close();
-        self.engine.compactions.close();
+        let workers = std::mem::take(&mut *self.workers.lock());
+        self.engine.close_queues();
         let panics = workers.into_iter().map(JoinHandle::join).filter(Result::is_err).count();
         // Flushes, merges and changes of tables that others have begun end before the directory
         // is let go; none begins any more.
@@ -403,13 +436,26 @@ impl Inner {
         }
         // No commit is half done once the gate has been held.
         drop(self.engine.gate.write());
-        let synced = self.engine.wal.sync();
-        self.engine.wal.close("the store is closed");
+        let synced = self.engine.wal().sync();
+        self.engine.wal().close("the store is closed");
+        if synced.is_ok() {
+            self.note_end();
+        }
         *self.directory.lock() = None;
         if panics > 0 {
             tracing::error!(panics, "a thread of the store ended in a panic");
         }
         synced
+    }
+
+    /// Notes where the log ends, so that the next open can tell if any of it has gone.
+    fn note_end(&self) {
+        let Some(end) = self.engine.wal().end() else { return };
+        let LogEnd { segment, len, last_sequence } = end;
+        let edit = LogClosed { segment, len, last_sequence };
+        if let Err(error) = self.engine.manifest.append(&Edit::new(EditKind::LogClosed(edit))) {
+            tracing::warn!(%error, "where the log ends could not be noted");
+        }
     }
 }
 
@@ -432,24 +478,29 @@ fn spawn(engine: &Arc<Engine>, name: &str, queue: fn(&Engine) -> &Queue) -> Resu
 /// Does background work until the queue is closed.
 fn work(engine: &Arc<Engine>, queue: &Queue) {
     while let Some(work) = queue.pop() {
-        let done = match &work {
-            Work::Flush { region, family } => engine
-                .find_family(*region, family)
-                .map_or(Ok(()), |family| flush::flush(engine, &family))
-                .and_then(|()| engine.forget_flushed()),
-            Work::Compact { region, family } => engine
-                .find_family(*region, family)
-                .map_or(Ok(()), |family| compact::compact(engine, &family)),
-            Work::RelieveLog => engine.relieve_log(),
-            Work::RelieveMemory => engine.relieve_memory(),
-        };
-        match done {
-            Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::ServerNotRunning => {
-                tracing::debug!(?work, "background work is left for the next open");
-            }
-            Err(error) => tracing::error!(%error, ?work, "background work failed"),
+        do_work(engine, &work);
+    }
+}
+
+fn do_work(engine: &Arc<Engine>, work: &Work) {
+    let done = match work {
+        Work::TidyLog => engine.wal().tidy(),
+        Work::Flush { region, family } => engine
+            .find_family(*region, family)
+            .map_or(Ok(()), |family| flush::flush(engine, &family))
+            .and_then(|()| engine.forget_flushed()),
+        Work::Compact { region, family } => engine
+            .find_family(*region, family)
+            .map_or(Ok(()), |family| compact::compact(engine, &family)),
+        Work::RelieveLog => engine.relieve_log(),
+        Work::RelieveMemory => engine.relieve_memory(),
+    };
+    match done {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::ServerNotRunning => {
+            tracing::debug!(?work, "background work is left for the next open");
         }
+        Err(error) => tracing::error!(%error, ?work, "background work failed"),
     }
 }
 

@@ -147,7 +147,7 @@ impl Table {
         self.regions.iter().try_for_each(|region| region.compact())
     }
 
-    fn check_enabled(&self) -> Result<()> {
+    pub(crate) fn check_enabled(&self) -> Result<()> {
         match self.state() {
             TableState::Enabled => Ok(()),
             TableState::Disabled => {

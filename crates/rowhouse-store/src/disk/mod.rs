@@ -27,6 +27,8 @@ pub trait Disk: Send + Sync + 'static {
     fn remove(&self, path: &str) -> io::Result<()>;
     /// Makes names made, changed and removed in a directory survive a power cut.
     fn sync_dir(&self, dir: &str) -> io::Result<()>;
+    /// Bytes that files can still gain; `u64::MAX` where there is no limit.
+    fn available_bytes(&self) -> io::Result<u64>;
 }
 
 /// An open file.

@@ -60,6 +60,11 @@ impl Disk for RealDisk {
     fn sync_dir(&self, dir: &str) -> io::Result<()> {
         File::open(self.root.join(dir))?.sync_all()
     }
+
+    fn available_bytes(&self) -> io::Result<u64> {
+        let stat = rustix::fs::statvfs(&self.root)?;
+        Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+    }
 }
 
 struct RealFile(File);

@@ -1,7 +1,9 @@
-//! A disk in memory that forgets on command.
+//! A disk in memory that forgets, tears, refuses and lies on command, under a seed.
 //!
 //! Names and contents are kept apart, as a file system does: what is written and not synced, and
-//! names whose directory was not synced, survive a killed process and are lost with the power.
+//! names whose directory was not synced, survive a killed process and may be lost with the power.
+//! What is lost then is up to the seed: unsynced writes survive in pieces of a sector and in any
+//! order, changes of names in their order, each directory by itself.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,81 +13,325 @@ use parking_lot::Mutex;
 
 use super::{Disk, DiskFile};
 
+/// What reaches a medium whole or not at all.
+const SECTOR_LEN: usize = 512;
+
 /// The disk. Clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct SimulatedDisk {
     state: Arc<Mutex<State>>,
 }
 
+/// How often, out of 256 times, something goes wrong.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Faults {
+    /// A write fails, with some or nothing of it done.
+    pub(crate) write: u8,
+    /// A sync fails, and what it was to sync is never synced by a later one.
+    pub(crate) sync: u8,
+    /// A read fails.
+    pub(crate) read: u8,
+    /// Making, renaming or removing a file fails.
+    pub(crate) name: u8,
+}
+
 #[derive(Default)]
 struct State {
-    names: BTreeMap<String, Arc<Mutex<Contents>>>,
-    durable_names: BTreeMap<String, Arc<Mutex<Contents>>>,
+    names: BTreeMap<String, Shared>,
+    durable_names: BTreeMap<String, Shared>,
+    /// Changes of names since their directory was synced.
+    unsynced_names: Vec<NameChange>,
     /// Writes, syncs and changes of names until the next one fails, and all after it.
     failing_in: Option<u64>,
+    /// All changes so far.
+    changes: u64,
+    capacity: Option<u64>,
+    faults: Faults,
+    /// A sync failed, and took with it what it was to sync.
+    lost_pages: bool,
+    random: Random,
+}
+
+type Shared = Arc<Mutex<Contents>>;
+
+#[derive(Clone)]
+enum NameChange {
+    Add(String, Shared),
+    Remove(String),
 }
 
 #[derive(Clone, Default)]
 struct Contents {
     current: Vec<u8>,
     durable: Vec<u8>,
+    unsynced: Vec<Change>,
+}
+
+#[derive(Clone)]
+enum Change {
+    Write { offset: usize, bytes: Vec<u8> },
+    Truncate(usize),
+}
+
+/// A sequence of numbers that a seed decides (SplitMix64).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A number below `bound`.
+    pub(crate) fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound.max(1) as u64) as usize
+    }
+
+    /// True so many times out of 256.
+    pub(crate) fn chance(&mut self, of_256: u8) -> bool {
+        of_256 > 0 && self.next() % 256 < u64::from(of_256)
+    }
 }
 
 impl SimulatedDisk {
-    /// The disk as it is after the power went: unsynced contents and names are gone, but for the
-    /// first `torn_bytes` of what each file had gained.
-    pub(crate) fn after_power_cut(&self, torn_bytes: usize) -> Self {
+    /// A disk whose faults are decided by `seed`.
+    pub(crate) fn seeded(seed: u64) -> Self {
+        let state = State { random: Random::new(seed), ..State::default() };
+        Self { state: Arc::new(Mutex::new(state)) }
+    }
+
+    /// The disk as it is after the power went. Of what was not synced, `seed` decides what is left.
+    pub(crate) fn after_power_cut(&self, seed: u64) -> Self {
+        let mut random = Random::new(seed);
         let state = self.state.lock();
-        let names = state.durable_names.iter().map(|(name, contents)| {
-            let contents = contents.lock();
-            let mut left = contents.durable.clone();
-            if contents.current.starts_with(&left) {
-                let gained = &contents.current[left.len()..];
-                left.extend_from_slice(&gained[..torn_bytes.min(gained.len())]);
-            }
-            let contents = Contents { current: left.clone(), durable: left };
-            (name.clone(), Arc::new(Mutex::new(contents)))
+        let mut names = state.durable_names.clone();
+        let mut dirs: Vec<&str> = state.unsynced_names.iter().map(NameChange::dir).collect();
+        dirs.sort_unstable();
+        dirs.dedup();
+        for dir in dirs {
+            let changes: Vec<_> =
+                state.unsynced_names.iter().filter(|change| change.dir() == dir).collect();
+            let kept = random.below(changes.len() + 1);
+            changes.into_iter().take(kept).for_each(|change| change.apply(&mut names));
+        }
+        // A file has one contents, whatever names it has.
+        let mut left: Vec<(Shared, Shared)> = Vec::new();
+        let names = names.into_iter().map(|(name, shared)| {
+            let known = left.iter().find(|(old, _)| Arc::ptr_eq(old, &shared));
+            let new = known.map(|(_, new)| Arc::clone(new)).unwrap_or_else(|| {
+                let new = Arc::new(Mutex::new(shared.lock().after_power_cut(&mut random)));
+                left.push((Arc::clone(&shared), Arc::clone(&new)));
+                new
+            });
+            (name, new)
         });
-        Self::with_names(names.collect())
+        Self::with_names(names.collect(), state.lost_pages, random)
     }
 
     /// The disk as it is after the process was killed: everything that was written is there.
     pub(crate) fn after_kill(&self) -> Self {
         let state = self.state.lock();
-        let names = state
-            .names
-            .iter()
-            .map(|(name, contents)| (name.clone(), Arc::new(Mutex::new(contents.lock().clone()))));
-        Self::with_names(names.collect())
+        let copy = |names: &BTreeMap<String, Shared>, copies: &mut Vec<(Shared, Shared)>| {
+            let copied = names.iter().map(|(name, shared)| (name.clone(), copied(shared, copies)));
+            copied.collect::<BTreeMap<_, _>>()
+        };
+        let mut copies = Vec::new();
+        let names = copy(&state.names, &mut copies);
+        let durable_names = copy(&state.durable_names, &mut copies);
+        let unsynced_names = state.unsynced_names.iter().map(|change| match change {
+            NameChange::Add(name, shared) => {
+                NameChange::Add(name.clone(), copied(shared, &mut copies))
+            }
+            NameChange::Remove(name) => NameChange::Remove(name.clone()),
+        });
+        let unsynced_names = unsynced_names.collect();
+        let random = state.random.clone();
+        let lost_pages = state.lost_pages;
+        let copy =
+            State { names, durable_names, unsynced_names, lost_pages, random, ..State::default() };
+        Self { state: Arc::new(Mutex::new(copy)) }
     }
 
-    fn with_names(names: BTreeMap<String, Arc<Mutex<Contents>>>) -> Self {
-        let state = State { durable_names: names.clone(), names, failing_in: None };
+    fn with_names(names: BTreeMap<String, Shared>, lost_pages: bool, random: Random) -> Self {
+        let durable_names = names.clone();
+        let state = State { durable_names, names, lost_pages, random, ..State::default() };
         Self { state: Arc::new(Mutex::new(state)) }
     }
 
-    /// Has every change from the `changes`th from now on fail.
+    /// Has every change from the `changes`th from now on fail: the machine has stopped.
     pub(crate) fn fail_after(&self, changes: u64) {
         self.state.lock().failing_in = Some(changes);
     }
 
-    /// Flips bits of one byte of a file, as a failing medium does.
-    pub(crate) fn corrupt(&self, path: &str, at: usize, flip: u8) {
-        let contents = Arc::clone(&self.state.lock().names[path]);
-        contents.lock().current[at] ^= flip;
+    /// How many writes, syncs and changes of names there were.
+    pub(crate) fn changes(&self) -> u64 {
+        self.state.lock().changes
     }
 
-    fn change(&self) -> io::Result<()> {
-        let mut state = self.state.lock();
-        match &mut state.failing_in {
-            Some(0) => Err(io::Error::other("simulated failure")),
-            Some(left) => {
-                *left -= 1;
-                Ok(())
-            }
-            None => Ok(()),
+    /// From now on, things go wrong so often.
+    pub(crate) fn set_faults(&self, faults: Faults) {
+        self.state.lock().faults = faults;
+    }
+
+    /// The bytes that files may have together from now on.
+    pub(crate) fn set_capacity(&self, bytes: Option<u64>) {
+        self.state.lock().capacity = bytes;
+    }
+
+    /// Whether a sync has failed: then a power cut takes what no later sync can bring back.
+    pub(crate) fn has_lost_pages(&self) -> bool {
+        self.state.lock().lost_pages
+    }
+
+    /// Bytes of all files.
+    pub(crate) fn used_bytes(&self) -> u64 {
+        self.state.lock().used_bytes()
+    }
+
+    /// Flips bits of one byte of a file, as a failing medium does.
+    pub(crate) fn corrupt(&self, path: &str, at: usize, flip: u8) {
+        let contents = self.contents(path);
+        let mut contents = contents.lock();
+        contents.current[at] ^= flip;
+        if let Some(byte) = contents.durable.get_mut(at) {
+            *byte ^= flip;
         }
     }
+
+    /// Cuts a file, as a careless administrator does.
+    pub(crate) fn cut(&self, path: &str, len: usize) {
+        let contents = self.contents(path);
+        let mut contents = contents.lock();
+        contents.current.truncate(len);
+        contents.durable.truncate(len);
+    }
+
+    /// Bytes of a file; `None` when there is none of that name.
+    pub(crate) fn file_len(&self, path: &str) -> Option<usize> {
+        let contents = self.state.lock().names.get(path).cloned()?;
+        Some(contents.lock().current.len())
+    }
+
+    /// Every path, sorted.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        self.state.lock().names.keys().cloned().collect()
+    }
+
+    fn contents(&self, path: &str) -> Shared {
+        Arc::clone(&self.state.lock().names[path])
+    }
+
+    /// Counts a change, and fails when it is to fail.
+    fn change(&self, fault: impl Fn(&Faults) -> u8) -> io::Result<()> {
+        let mut state = self.state.lock();
+        state.changes += 1;
+        match &mut state.failing_in {
+            Some(0) => return Err(io::Error::other("simulated stop of the machine")),
+            Some(left) => *left -= 1,
+            None => {}
+        }
+        let often = fault(&state.faults);
+        if state.random.chance(often) {
+            return Err(io::Error::other("simulated failure"));
+        }
+        Ok(())
+    }
+}
+
+fn copied(shared: &Shared, copies: &mut Vec<(Shared, Shared)>) -> Shared {
+    if let Some((_, copy)) = copies.iter().find(|(old, _)| Arc::ptr_eq(old, shared)) {
+        return Arc::clone(copy);
+    }
+    let copy = Arc::new(Mutex::new(shared.lock().clone()));
+    copies.push((Arc::clone(shared), Arc::clone(&copy)));
+    copy
+}
+
+impl State {
+    fn used_bytes(&self) -> u64 {
+        self.names.values().map(|contents| contents.lock().current.len() as u64).sum()
+    }
+
+    fn rename(&mut self, change: NameChange) {
+        change.apply(&mut self.names);
+        self.unsynced_names.push(change);
+    }
+}
+
+impl NameChange {
+    fn dir(&self) -> &str {
+        match self {
+            Self::Add(name, _) | Self::Remove(name) => parent(name),
+        }
+    }
+
+    fn apply(&self, names: &mut BTreeMap<String, Shared>) {
+        match self {
+            Self::Add(name, contents) => names.insert(name.clone(), Arc::clone(contents)),
+            Self::Remove(name) => names.remove(name),
+        };
+    }
+}
+
+impl Contents {
+    fn after_power_cut(&self, random: &mut Random) -> Self {
+        let mut left = self.durable.clone();
+        // Mostly a file loses everything, or nothing, or the end; now and then pieces anywhere.
+        let mode = random.below(4);
+        let reached = random.below(self.unsynced.len() + 1);
+        for (at, change) in self.unsynced.iter().enumerate() {
+            match change {
+                Change::Truncate(len) if mode == 1 || (mode >= 2 && at < reached) => {
+                    left.truncate(*len);
+                }
+                Change::Truncate(_) => {}
+                Change::Write { offset, bytes } => {
+                    for (start, piece) in sectors(*offset, bytes) {
+                        let kept = match mode {
+                            0 => false,
+                            1 => true,
+                            2 => at < reached || (at == reached && random.chance(128)),
+                            _ => random.chance(128),
+                        };
+                        if kept {
+                            write(&mut left, start, piece);
+                        }
+                    }
+                }
+            }
+        }
+        Self { current: left.clone(), durable: left, unsynced: Vec::new() }
+    }
+}
+
+/// The pieces of a write that reach the medium by themselves.
+fn sectors(offset: usize, bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        if at == bytes.len() {
+            return None;
+        }
+        let start = offset + at;
+        let len = (SECTOR_LEN - start % SECTOR_LEN).min(bytes.len() - at);
+        at += len;
+        Some((start, &bytes[at - len..at]))
+    })
+}
+
+fn write(contents: &mut Vec<u8>, offset: usize, bytes: &[u8]) {
+    let end = offset + bytes.len();
+    if contents.len() < end {
+        contents.resize(end, 0);
+    }
+    contents[offset..end].copy_from_slice(bytes);
 }
 
 fn not_found(path: &str) -> io::Error {
@@ -98,13 +344,13 @@ fn parent(path: &str) -> &str {
 
 impl Disk for SimulatedDisk {
     fn create(&self, path: &str) -> io::Result<Arc<dyn DiskFile>> {
-        self.change()?;
+        self.change(|faults| faults.name)?;
         let mut state = self.state.lock();
         if state.names.contains_key(path) {
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, path.to_owned()));
         }
-        let contents = Arc::<Mutex<Contents>>::default();
-        state.names.insert(path.to_owned(), Arc::clone(&contents));
+        let contents = Shared::default();
+        state.rename(NameChange::Add(path.to_owned(), Arc::clone(&contents)));
         Ok(Arc::new(SimulatedFile { disk: self.clone(), contents }))
     }
 
@@ -125,37 +371,52 @@ impl Disk for SimulatedDisk {
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
-        self.change()?;
+        self.change(|faults| faults.name)?;
         let mut state = self.state.lock();
-        let contents = state.names.remove(from).ok_or_else(|| not_found(from))?;
-        state.names.insert(to.to_owned(), contents);
+        let contents = state.names.get(from).map(Arc::clone).ok_or_else(|| not_found(from))?;
+        state.rename(NameChange::Add(to.to_owned(), contents));
+        state.rename(NameChange::Remove(from.to_owned()));
         Ok(())
     }
 
     fn remove(&self, path: &str) -> io::Result<()> {
-        self.change()?;
-        let removed = self.state.lock().names.remove(path);
-        removed.map(|_| ()).ok_or_else(|| not_found(path))
+        self.change(|faults| faults.name)?;
+        let mut state = self.state.lock();
+        if !state.names.contains_key(path) {
+            return Err(not_found(path));
+        }
+        state.rename(NameChange::Remove(path.to_owned()));
+        Ok(())
     }
 
     fn sync_dir(&self, dir: &str) -> io::Result<()> {
-        self.change()?;
+        self.change(|faults| faults.sync)?;
         let mut state = self.state.lock();
-        state.durable_names.retain(|path, _| parent(path) != dir);
-        let inside: Vec<_> = state
-            .names
-            .iter()
-            .filter(|(path, _)| parent(path) == dir)
-            .map(|(path, contents)| (path.clone(), Arc::clone(contents)))
-            .collect();
-        state.durable_names.extend(inside);
+        let (synced, left) =
+            state.unsynced_names.drain(..).partition(|change: &NameChange| change.dir() == dir);
+        let synced: Vec<NameChange> = synced;
+        state.unsynced_names = left;
+        synced.iter().for_each(|change| change.apply(&mut state.durable_names));
         Ok(())
+    }
+
+    fn available_bytes(&self) -> io::Result<u64> {
+        let state = self.state.lock();
+        Ok(state.capacity.map_or(u64::MAX, |capacity| capacity.saturating_sub(state.used_bytes())))
     }
 }
 
 struct SimulatedFile {
     disk: SimulatedDisk,
-    contents: Arc<Mutex<Contents>>,
+    contents: Shared,
+}
+
+impl SimulatedFile {
+    fn write(&self, bytes: &[u8], offset: usize) {
+        let mut contents = self.contents.lock();
+        write(&mut contents.current, offset, bytes);
+        contents.unsynced.push(Change::Write { offset, bytes: bytes.to_vec() });
+    }
 }
 
 impl DiskFile for SimulatedFile {
@@ -164,6 +425,13 @@ impl DiskFile for SimulatedFile {
     }
 
     fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        {
+            let mut state = self.disk.state.lock();
+            let often = state.faults.read;
+            if state.random.chance(often) {
+                return Err(io::Error::other("simulated failure of a read"));
+            }
+        }
         let contents = self.contents.lock();
         let from = contents.current.get(offset as usize..).unwrap_or_default();
         let from = from.get(..buffer.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
@@ -172,26 +440,67 @@ impl DiskFile for SimulatedFile {
     }
 
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        self.disk.change()?;
-        let mut contents = self.contents.lock();
-        let end = offset as usize + bytes.len();
-        if contents.current.len() < end {
-            contents.current.resize(end, 0);
+        let offset = offset as usize;
+        let failed = self.disk.change(|faults| faults.write).err();
+        let room = {
+            let state = self.disk.state.lock();
+            let len = self.contents.lock().current.len();
+            let growth = (offset + bytes.len()).saturating_sub(len) as u64;
+            let room = state.capacity.map(|capacity| capacity.saturating_sub(state.used_bytes()));
+            room.filter(|room| *room < growth)
+                .map(|room| (len + room as usize).max(offset) - offset)
+        };
+        if let Some(error) = failed {
+            // A machine that has stopped writes nothing.
+            if self.disk.state.lock().failing_in != Some(0) {
+                let done = self.disk.state.lock().random.below(bytes.len() + 1);
+                self.write(&bytes[..done.saturating_sub(1)], offset);
+            }
+            return Err(error);
         }
-        contents.current[offset as usize..end].copy_from_slice(bytes);
+        if let Some(room) = room {
+            self.write(&bytes[..room.min(bytes.len())], offset);
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.write(bytes, offset);
         Ok(())
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.disk.change()?;
+        let failed = self.disk.change(|faults| faults.sync);
         let mut contents = self.contents.lock();
-        contents.durable = contents.current.clone();
-        Ok(())
+        match failed {
+            Ok(()) => {
+                contents.durable = apply_all(&contents);
+                contents.unsynced.clear();
+                Ok(())
+            }
+            Err(error) => {
+                // The kernel has dropped the pages as clean: no later sync writes them.
+                contents.unsynced.clear();
+                self.disk.state.lock().lost_pages = true;
+                Err(error)
+            }
+        }
     }
 
     fn truncate(&self, len: u64) -> io::Result<()> {
-        self.disk.change()?;
-        self.contents.lock().current.truncate(len as usize);
+        self.disk.change(|faults| faults.write)?;
+        let mut contents = self.contents.lock();
+        contents.current.truncate(len as usize);
+        contents.unsynced.push(Change::Truncate(len as usize));
         Ok(())
     }
+}
+
+/// What is durable once everything that was not synced is.
+fn apply_all(contents: &Contents) -> Vec<u8> {
+    let mut durable = contents.durable.clone();
+    for change in &contents.unsynced {
+        match change {
+            Change::Write { offset, bytes } => write(&mut durable, *offset, bytes),
+            Change::Truncate(len) => durable.truncate(*len),
+        }
+    }
+    durable
 }

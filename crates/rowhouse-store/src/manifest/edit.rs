@@ -9,7 +9,7 @@ use rowhouse_model::{Error, Namespace, Result, TableDescriptor};
 /// One event.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Edit {
-    #[prost(oneof = "EditKind", tags = "1, 2, 3, 4, 5, 6, 7, 8")]
+    #[prost(oneof = "EditKind", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9")]
     pub(crate) kind: Option<EditKind>,
 }
 
@@ -33,6 +33,8 @@ pub(crate) enum EditKind {
     FilesChanged(FilesChanged),
     #[prost(message, tag = "8")]
     LogForgotten(LogForgotten),
+    #[prost(message, tag = "9")]
+    LogClosed(LogClosed),
 }
 
 /// The first edit of every manifest.
@@ -118,6 +120,19 @@ pub(crate) struct FilesChanged {
     /// Every cell of the (region, family) up to this sequence is in files; 0 leaves it as it is.
     #[prost(uint64, tag = "5")]
     pub(crate) flushed_sequence: u64,
+}
+
+/// The store was closed, and the log ended there, all of it on the disk. It stays true afterwards:
+/// the segment is not written again.
+#[derive(Clone, Copy, PartialEq, Message)]
+pub(crate) struct LogClosed {
+    #[prost(uint64, tag = "1")]
+    pub(crate) segment: u64,
+    /// Bytes of the segment's header and records.
+    #[prost(uint64, tag = "2")]
+    pub(crate) len: u64,
+    #[prost(uint64, tag = "3")]
+    pub(crate) last_sequence: u64,
 }
 
 /// The log begins later: segments before are about to be removed, and come back as they may after

@@ -6,7 +6,7 @@ mod log;
 mod state;
 
 pub(crate) use edit::{
-    Edit, EditKind, FileMeta, FilesChanged, LogForgotten, NamespaceChanged, RegionMeta,
+    Edit, EditKind, FileMeta, FilesChanged, LogClosed, LogForgotten, NamespaceChanged, RegionMeta,
     StoreCreated, TableCreated, TableDropped, TableStateChanged, encode_table,
 };
 pub(crate) use log::Manifest;

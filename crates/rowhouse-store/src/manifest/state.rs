@@ -2,6 +2,7 @@
 //! shortest list of edits that leads to it.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use rowhouse_model::{
@@ -9,11 +10,12 @@ use rowhouse_model::{
 };
 
 use super::{
-    Edit, EditKind, FileMeta, FilesChanged, LogForgotten, NamespaceChanged, RegionMeta,
+    Edit, EditKind, FileMeta, FilesChanged, LogClosed, LogForgotten, NamespaceChanged, RegionMeta,
     StoreCreated, TableCreated, TableStateChanged, encode_table,
 };
 
-/// Everything the manifest says.
+/// Everything the manifest says. Cloning it shares what lies below tables and regions, so that a
+/// change costs what it changes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ManifestState {
     pub(crate) cluster_id: String,
@@ -21,11 +23,13 @@ pub(crate) struct ManifestState {
     /// By name.
     pub(crate) namespaces: BTreeMap<String, Namespace>,
     /// By table id.
-    pub(crate) tables: BTreeMap<u64, TableEntry>,
+    pub(crate) tables: BTreeMap<u64, Arc<TableEntry>>,
     next_id: u64,
     last_sequence: u64,
     /// Everything in the log below this sequence is in files.
     pub(crate) log_from: u64,
+    /// Where the log ended when the store was closed last.
+    pub(crate) log_closed: Option<LogClosed>,
 }
 
 /// A table.
@@ -34,7 +38,7 @@ pub(crate) struct TableEntry {
     pub(crate) descriptor: TableDescriptor,
     pub(crate) state: TableState,
     /// By region id.
-    pub(crate) regions: BTreeMap<u64, RegionState>,
+    pub(crate) regions: BTreeMap<u64, Arc<RegionState>>,
 }
 
 /// A region.
@@ -55,11 +59,9 @@ pub(crate) struct FamilyFiles {
 }
 
 impl ManifestState {
-    /// An id that was never given out.
-    pub(crate) fn take_id(&mut self) -> u64 {
-        let id = self.next_id.max(1);
-        self.next_id = id + 1;
-        id
+    /// The lowest id that was never given out.
+    pub(crate) fn next_id(&self) -> u64 {
+        self.next_id.max(1)
     }
 
     /// The highest sequence that any file holds or held.
@@ -69,7 +71,7 @@ impl ManifestState {
 
     /// Where a region is.
     pub(crate) fn region(&self, region_id: u64) -> Option<&RegionState> {
-        self.tables.values().find_map(|table| table.regions.get(&region_id))
+        self.tables.values().find_map(|table| Some(&**table.regions.get(&region_id)?))
     }
 
     /// Applies one event.
@@ -105,6 +107,7 @@ impl ManifestState {
                 let used = edit.below_sequence.saturating_sub(1);
                 self.last_sequence = self.last_sequence.max(used);
             }
+            EditKind::LogClosed(edit) => self.log_closed = Some(*edit),
         }
         Ok(())
     }
@@ -127,11 +130,11 @@ impl ManifestState {
             let info = RegionInfo::new(descriptor.name().clone(), range, region.created_millis);
             let families = families.iter().map(|name| (name.clone(), FamilyFiles::default()));
             let state = RegionState { info, families: families.collect() };
-            regions.insert(region.region_id, state);
+            regions.insert(region.region_id, Arc::new(state));
         }
         self.used(edit.table_id);
         let entry = TableEntry { descriptor, state: table_state(edit.disabled), regions };
-        if self.tables.insert(edit.table_id, entry).is_some() {
+        if self.tables.insert(edit.table_id, Arc::new(entry)).is_some() {
             return Err(contradiction("a table id is used twice"));
         }
         Ok(())
@@ -143,12 +146,14 @@ impl ManifestState {
             self.last_sequence = self.last_sequence.max(file.sequence_max);
         }
         self.last_sequence = self.last_sequence.max(edit.flushed_sequence);
-        let region = self
+        let table = self
             .tables
             .values_mut()
-            .find_map(|table| table.regions.get_mut(&edit.region_id))
+            .find(|table| table.regions.contains_key(&edit.region_id))
             .ok_or_else(|| contradiction("files of an unknown region change"))?;
-        let family = region
+        let region = Arc::make_mut(table).regions.get_mut(&edit.region_id);
+        let region = region.expect("the table was chosen for having the region");
+        let family = Arc::make_mut(region)
             .families
             .get_mut(&edit.family)
             .ok_or_else(|| contradiction("files of an unknown family change"))?;
@@ -168,7 +173,7 @@ impl ManifestState {
     fn change_table_state(&mut self, edit: &TableStateChanged) -> Result<()> {
         let table = self.tables.get_mut(&edit.table_id);
         let table = table.ok_or_else(|| contradiction("an unknown table changes"))?;
-        table.state = table_state(edit.disabled);
+        Arc::make_mut(table).state = table_state(edit.disabled);
         Ok(())
     }
 
@@ -202,6 +207,7 @@ impl ManifestState {
         }
         let below_sequence = self.log_from;
         kinds.push(EditKind::LogForgotten(LogForgotten { below_sequence }));
+        kinds.extend(self.log_closed.map(EditKind::LogClosed));
         kinds.into_iter().map(Edit::new).collect()
     }
 }

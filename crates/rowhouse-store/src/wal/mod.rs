@@ -1,14 +1,30 @@
 //! The write-ahead log: one for the whole store, in segments. Its bytes are drawn in
 //! `docs/formats/wal.md`.
 
+mod reader;
 mod record;
 mod recovery;
 mod segment;
+mod segments;
 mod writer;
 
-pub(crate) use record::{Record, RecordBody};
-pub(crate) use recovery::recover;
+pub(crate) use record::{Commit, RecordBody};
+pub(crate) use recovery::{Known, LogScan, scan, sync_segments};
+pub(crate) use segments::{Epochs, Segments};
 pub(crate) use writer::{Position, Wal};
 
 /// The directory of the segments.
 pub(crate) const WAL_DIR: &str = "wal";
+
+/// Bytes of a segment that was begun and holds no commit: its header, and a first record whose 17
+/// bytes fill 24.
+const EMPTY_LEN: u64 = (segment::HEADER_LEN + record::HEADER_LEN + 24) as u64;
+
+/// A place where the log ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LogEnd {
+    pub(crate) segment: u64,
+    /// Bytes of that segment's header and records.
+    pub(crate) len: u64,
+    pub(crate) last_sequence: u64,
+}

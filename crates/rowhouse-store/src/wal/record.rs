@@ -1,29 +1,42 @@
-//! One commit in the log: encoding and decoding side by side.
+//! One record of the log: encoding and decoding side by side.
 
 use bytes::{Buf, BufMut, Bytes};
 use rowhouse_model::{Cell, Error, Nonce, Result};
 
 /// Bytes in front of a record's body.
-pub(super) const HEADER_LEN: usize = 28;
+pub(super) const HEADER_LEN: usize = 32;
+/// Records begin at multiples of this, so that looking for one need not try every byte.
+pub(super) const ALIGN: usize = 8;
 /// The longest body, in bytes. A commit that would be longer is refused before it is written.
 pub(crate) const BODY_LEN_MAX: usize = 256 << 20;
 
-/// A commit being encoded. The header is left open until the sequence is known.
+const KIND_COMMIT: u8 = 1;
+const KIND_BEGIN: u8 = 2;
+
+/// A body being encoded. The header is left open until sequence and place are known.
 pub(crate) struct RecordBody {
     bytes: Vec<u8>,
     groups: u32,
+    /// Where the number of groups stands.
+    groups_at: usize,
     /// Where the cell count of the open group stands.
     count_at: usize,
 }
 
 impl RecordBody {
-    pub(crate) fn new(nonce: Option<Nonce>) -> Self {
+    /// A commit.
+    pub(crate) fn new(nonces: &[Nonce]) -> Self {
         let mut bytes = Vec::with_capacity(512);
         bytes.put_bytes(0, HEADER_LEN);
-        bytes.put_u64_le(nonce.map_or(0, |nonce| nonce.group));
-        bytes.put_u64_le(nonce.map_or(0, |nonce| nonce.number));
+        bytes.put_u8(KIND_COMMIT);
+        bytes.put_u32_le(nonces.len() as u32);
+        for nonce in nonces {
+            bytes.put_u64_le(nonce.group);
+            bytes.put_u64_le(nonce.number);
+        }
+        let groups_at = bytes.len();
         bytes.put_u32_le(0);
-        Self { bytes, groups: 0, count_at: 0 }
+        Self { bytes, groups: 0, groups_at, count_at: 0 }
     }
 
     /// Begins the cells of one (region, family).
@@ -53,46 +66,65 @@ impl RecordBody {
 
     /// Closes the body and computes its checksum: what can be done before the log is locked.
     pub(crate) fn seal(mut self) -> SealedRecord {
-        self.bytes[HEADER_LEN + 16..][..4].copy_from_slice(&self.groups.to_le_bytes());
-        let body_crc = crc32c::crc32c(&self.bytes[HEADER_LEN..]);
-        SealedRecord { bytes: self.bytes, body_crc }
+        self.bytes[self.groups_at..][..4].copy_from_slice(&self.groups.to_le_bytes());
+        SealedRecord::new(self.bytes)
     }
 }
 
-/// A commit whose body is complete.
+/// A record whose body is complete.
 pub(crate) struct SealedRecord {
+    /// Header, body, padding, and room for the end mark behind it.
     bytes: Vec<u8>,
+    body_len: usize,
     body_crc: u32,
 }
 
 impl SealedRecord {
-    /// Fills in the header: the record's bytes, ready to be written.
-    pub(super) fn finish(&mut self, segment: u64, sequence: u64, synced: u64) -> &[u8] {
-        let body_len = self.bytes.len() - HEADER_LEN;
-        let mut header = &mut self.bytes[..HEADER_LEN];
-        header.put_u32_le(body_len as u32);
-        header.put_u64_le(sequence);
-        header.put_u64_le(synced);
-        header.put_u32_le(self.body_crc);
-        let crc = header_crc(segment, &self.bytes[..HEADER_LEN - 4]);
-        self.bytes[HEADER_LEN - 4..HEADER_LEN].copy_from_slice(&crc.to_le_bytes());
+    fn new(mut bytes: Vec<u8>) -> Self {
+        let body_len = bytes.len() - HEADER_LEN;
+        bytes.resize(bytes.len().next_multiple_of(ALIGN), 0);
+        let body_crc = crc32c::crc32c(&bytes[HEADER_LEN..]);
+        bytes.resize(bytes.len() + HEADER_LEN, 0);
+        Self { bytes, body_len, body_crc }
+    }
+
+    /// The first record of a segment: which segment it continues, and how long that was.
+    pub(super) fn begin(previous: u64, previous_len: u64) -> Self {
+        let mut bytes = vec![0; HEADER_LEN];
+        bytes.put_u8(KIND_BEGIN);
+        bytes.put_u64_le(previous);
+        bytes.put_u64_le(previous_len);
+        Self::new(bytes)
+    }
+
+    /// Fills in the headers: the record and the mark behind it, ready to be written at `offset`.
+    pub(super) fn finish(&mut self, epoch: u64, offset: u64, sequence: u64, synced: u64) -> &[u8] {
+        let len = self.len();
+        let (body_len, body_crc) = (self.body_len as u32, self.body_crc);
+        let header = Header { body_len, sequence, synced, body_crc };
+        header.write(&mut self.bytes[..HEADER_LEN], epoch, offset);
+        let end = Header { body_len: 0, sequence, synced, body_crc: 0 };
+        end.write(&mut self.bytes[len..], epoch, offset + len as u64);
         &self.bytes
     }
 
+    /// Bytes until the next record.
     pub(super) fn len(&self) -> usize {
-        self.bytes.len()
+        self.bytes.len() - HEADER_LEN
     }
 }
 
-/// The header's checksum: it covers the segment's number, so that a record left over from another
-/// segment is not taken for one of this.
-fn header_crc(segment: u64, header: &[u8]) -> u32 {
-    crc32c::crc32c_append(crc32c::crc32c(&segment.to_le_bytes()), header)
+/// The mark that stands behind the last record: everything before it was written.
+pub(super) fn end_mark(epoch: u64, offset: u64, sequence: u64) -> [u8; HEADER_LEN] {
+    let mut bytes = [0; HEADER_LEN];
+    Header { body_len: 0, sequence, synced: 0, body_crc: 0 }.write(&mut bytes, epoch, offset);
+    bytes
 }
 
-/// A record's header, checked.
+/// A record's header, checked. A body of no length makes it the mark behind the last record.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
-    pub(super) body_len: usize,
+    pub(super) body_len: u32,
     pub(super) sequence: u64,
     /// How much of the segment was known to be on the disk.
     pub(super) synced: u64,
@@ -100,33 +132,80 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Reads a header; `None` when its checksum is not right.
-    pub(super) fn parse(segment: u64, bytes: &[u8; HEADER_LEN]) -> Option<Self> {
-        let crc = header_crc(segment, &bytes[..HEADER_LEN - 4]);
-        let mut rest = &bytes[..];
-        let body_len = rest.get_u32_le() as usize;
+    fn write(&self, out: &mut [u8], epoch: u64, offset: u64) {
+        out[..4].copy_from_slice(&mark(epoch));
+        out[4..8].copy_from_slice(&self.body_len.to_le_bytes());
+        out[8..16].copy_from_slice(&self.sequence.to_le_bytes());
+        out[16..24].copy_from_slice(&self.synced.to_le_bytes());
+        out[24..28].copy_from_slice(&self.body_crc.to_le_bytes());
+        let crc = header_crc(epoch, offset, &out[..28]);
+        out[28..32].copy_from_slice(&crc.to_le_bytes());
+    }
+
+    /// Reads the header at `offset`; `None` when its checksum is not right.
+    pub(super) fn parse(epoch: u64, offset: u64, bytes: &[u8; HEADER_LEN]) -> Option<Self> {
+        if bytes[..4] != mark(epoch) {
+            return None;
+        }
+        let crc = header_crc(epoch, offset, &bytes[..28]);
+        let mut rest = &bytes[4..];
+        let body_len = rest.get_u32_le();
         let sequence = rest.get_u64_le();
         let synced = rest.get_u64_le();
         let body_crc = rest.get_u32_le();
-        (rest.get_u32_le() == crc && body_len <= BODY_LEN_MAX).then_some(Self {
-            body_len,
-            sequence,
-            synced,
-            body_crc,
-        })
+        let is_right = rest.get_u32_le() == crc && body_len as usize <= BODY_LEN_MAX;
+        is_right.then_some(Self { body_len, sequence, synced, body_crc })
     }
 
-    /// Whether `body` is what was written.
-    pub(super) fn vouches_for(&self, body: &[u8]) -> bool {
-        crc32c::crc32c(body) == self.body_crc
+    /// Whether it is the mark behind the last record.
+    pub(super) fn is_end(&self) -> bool {
+        self.body_len == 0
+    }
+
+    /// Bytes of the body with its padding.
+    pub(super) fn padded_len(&self) -> usize {
+        (self.body_len as usize).next_multiple_of(ALIGN)
+    }
+
+    /// Whether `padded` is the body, with its padding, that was written.
+    pub(super) fn vouches_for(&self, padded: &[u8]) -> bool {
+        crc32c::crc32c(padded) == self.body_crc
     }
 }
 
-/// A commit read back.
+/// The first bytes of every header: a quick look tells that there is none.
+pub(super) fn mark(epoch: u64) -> [u8; 4] {
+    (epoch as u32).to_le_bytes()
+}
+
+/// The checksum covers the segment's epoch and the place, so that a record left over from another
+/// life of the file, or moved, is not taken for one.
+fn header_crc(epoch: u64, offset: u64, header: &[u8]) -> u32 {
+    let mut place = [0; 16];
+    place[..8].copy_from_slice(&epoch.to_le_bytes());
+    place[8..].copy_from_slice(&offset.to_le_bytes());
+    crc32c::crc32c_append(crc32c::crc32c(&place), header)
+}
+
+/// A record read back.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Record {
+pub(crate) enum Record {
+    /// A segment begins.
+    Begin {
+        /// The number of the segment before; 0 when there was none.
+        previous: u64,
+        /// Bytes of its records and header.
+        previous_len: u64,
+    },
+    Commit(Commit),
+}
+
+/// A commit read back: everything that one mutation, or some that came together, wrote.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Commit {
     pub(crate) sequence: u64,
-    pub(crate) nonce: Option<Nonce>,
+    /// Of its increments.
+    pub(crate) nonces: Vec<Nonce>,
     /// Region, family and cells, in the order they were written.
     pub(crate) groups: Vec<(u64, Bytes, Vec<Cell>)>,
 }
@@ -134,37 +213,64 @@ pub(crate) struct Record {
 impl Record {
     /// Takes a body apart whose checksum was right.
     pub(super) fn decode(sequence: u64, mut body: Bytes) -> Result<Self> {
-        let short = || Error::corruption(format!("log record ends early: sequence={sequence}"));
-        let need = |body: &Bytes, len: usize| (body.len() >= len).then_some(()).ok_or_else(short);
-        need(&body, 20)?;
-        let nonce = Nonce { group: body.get_u64_le(), number: body.get_u64_le() };
-        let nonce = (nonce.number != 0).then_some(nonce);
-        let groups_len = body.get_u32_le();
-        let mut groups = Vec::new();
-        for _ in 0..groups_len {
-            need(&body, 9)?;
-            let region = body.get_u64_le();
-            let family_len = body.get_u8() as usize;
-            need(&body, family_len + 4)?;
-            let family = body.split_to(family_len);
-            let cells_len = body.get_u32_le();
-            let mut cells = Vec::new();
-            for _ in 0..cells_len {
-                need(&body, 4)?;
-                let len = body.get_u32_le() as usize;
-                need(&body, len)?;
-                cells.push(Cell::from_key_value(body.split_to(len), sequence)?);
+        need(&body, 1, sequence)?;
+        let record = match body.get_u8() {
+            KIND_BEGIN => {
+                need(&body, 16, sequence)?;
+                Self::Begin { previous: body.get_u64_le(), previous_len: body.get_u64_le() }
             }
-            groups.push((region, family, cells));
-        }
+            KIND_COMMIT => Self::Commit(Commit::decode(sequence, &mut body)?),
+            kind => {
+                return Err(Error::unsupported(format!(
+                    "log record is of a kind unknown to this version: kind={kind}, sequence={sequence}"
+                )));
+            }
+        };
         if !body.is_empty() {
             return Err(Error::corruption(format!(
                 "log record has {} bytes too many: sequence={sequence}",
                 body.len()
             )));
         }
-        Ok(Self { sequence, nonce, groups })
+        Ok(record)
     }
+}
+
+impl Commit {
+    fn decode(sequence: u64, body: &mut Bytes) -> Result<Self> {
+        need(body, 4, sequence)?;
+        let nonces_len = body.get_u32_le() as usize;
+        need(body, nonces_len.saturating_mul(16).saturating_add(4), sequence)?;
+        let nonces = (0..nonces_len)
+            .map(|_| Nonce { group: body.get_u64_le(), number: body.get_u64_le() })
+            .collect();
+        let groups_len = body.get_u32_le();
+        let mut groups = Vec::new();
+        for _ in 0..groups_len {
+            need(body, 9, sequence)?;
+            let region = body.get_u64_le();
+            let family_len = body.get_u8() as usize;
+            need(body, family_len + 4, sequence)?;
+            let family = body.split_to(family_len);
+            let cells_len = body.get_u32_le();
+            let mut cells = Vec::new();
+            for _ in 0..cells_len {
+                need(body, 4, sequence)?;
+                let len = body.get_u32_le() as usize;
+                need(body, len, sequence)?;
+                cells.push(Cell::from_key_value(body.split_to(len), sequence)?);
+            }
+            groups.push((region, family, cells));
+        }
+        Ok(Self { sequence, nonces, groups })
+    }
+}
+
+fn need(body: &Bytes, len: usize, sequence: u64) -> Result<()> {
+    if body.len() >= len {
+        return Ok(());
+    }
+    Err(Error::corruption(format!("log record ends early: sequence={sequence}")))
 }
 
 #[cfg(test)]
@@ -174,41 +280,52 @@ mod tests {
 
     use super::*;
 
+    const EPOCH: u64 = 0x1234_5678_9ABC_DEF0;
+
     fn cell(row: &str, value: &[u8]) -> Cell {
         Cell::new(row, "f", "q", Timestamp::MIN, CellKind::Put, value).unwrap()
     }
 
     fn encoded() -> Vec<u8> {
-        let mut body = RecordBody::new(Some(Nonce { group: 1, number: 2 }));
+        let mut body = RecordBody::new(&[Nonce { group: 1, number: 2 }]);
         body.group(7, b"f");
         body.cell(&cell("a", b"1"));
         body.cell(&cell("b", b"2"));
         body.group(8, b"g");
         body.cell(&cell("c", b"3"));
-        body.seal().finish(3, 42, 0).to_vec()
+        body.seal().finish(EPOCH, 64, 42, 0).to_vec()
     }
 
-    fn decoded(segment: u64, bytes: &[u8]) -> Option<Record> {
-        let header = Header::parse(segment, bytes.first_chunk()?)?;
-        let body = bytes.get(HEADER_LEN..HEADER_LEN + header.body_len)?;
+    /// The record at 64, if it and the mark behind it are right.
+    fn decoded(epoch: u64, offset: u64, bytes: &[u8]) -> Option<Commit> {
+        let header = Header::parse(epoch, offset, bytes.first_chunk()?)?;
+        let body = bytes.get(HEADER_LEN..HEADER_LEN + header.padded_len())?;
         header.vouches_for(body).then_some(())?;
-        Record::decode(header.sequence, Bytes::copy_from_slice(body)).ok()
+        let end = &bytes[HEADER_LEN + header.padded_len()..];
+        let end_at = offset + (HEADER_LEN + header.padded_len()) as u64;
+        Header::parse(epoch, end_at, end.first_chunk()?).filter(Header::is_end)?;
+        let body = Bytes::copy_from_slice(&body[..header.body_len as usize]);
+        match Record::decode(header.sequence, body).ok()? {
+            Record::Commit(commit) => Some(commit),
+            Record::Begin { .. } => None,
+        }
     }
 
     #[test]
     fn decoding_undoes_encoding() {
-        let record = decoded(3, &encoded()).unwrap();
-        assert_eq!(record.sequence, 42);
-        assert_eq!(record.nonce, Some(Nonce { group: 1, number: 2 }));
+        let commit = decoded(EPOCH, 64, &encoded()).unwrap();
+        assert_eq!(commit.sequence, 42);
+        assert_eq!(commit.nonces, [Nonce { group: 1, number: 2 }]);
         let groups: Vec<_> =
-            record.groups.iter().map(|(region, f, cells)| (*region, &f[..], cells.len())).collect();
+            commit.groups.iter().map(|(region, f, cells)| (*region, &f[..], cells.len())).collect();
         assert_eq!(groups, [(7, &b"f"[..], 2), (8, &b"g"[..], 1)]);
-        assert_eq!(record.groups[1].2[0], cell("c", b"3"));
+        assert_eq!(commit.groups[1].2[0], cell("c", b"3"));
     }
 
     #[test]
-    fn a_record_of_another_segment_is_none() {
-        assert!(decoded(4, &encoded()).is_none());
+    fn a_record_of_another_life_or_place_is_none() {
+        assert!(decoded(EPOCH + (1 << 40), 64, &encoded()).is_none());
+        assert!(decoded(EPOCH, 72, &encoded()).is_none());
     }
 
     #[test]
@@ -218,7 +335,7 @@ mod tests {
             for bit in 0..8 {
                 let mut damaged = whole.clone();
                 damaged[at] ^= 1 << bit;
-                assert!(decoded(3, &damaged).is_none(), "byte {at} bit {bit}");
+                assert!(decoded(EPOCH, 64, &damaged).is_none(), "byte {at} bit {bit}");
             }
         }
     }

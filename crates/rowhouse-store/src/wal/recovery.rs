@@ -1,364 +1,395 @@
-//! Reading the log back at open.
+//! Reading the log back: what it holds, how it ended, and what has to be put right before it is
+//! continued. Nothing is changed while reading.
 
-use std::sync::Arc;
-
-use bytes::Bytes;
 use rowhouse_model::{Error, Result};
 
-use super::WAL_DIR;
-use super::record::{self, Header, Record};
-use super::segment::{self, HEADER_LEN, SegmentHeader};
-use super::writer::ClosedSegment;
-use crate::disk::{Disk, DiskFile};
-use crate::open::move_aside;
+use super::reader::{Found, Reader};
+use super::record::{Commit, Record};
+use super::segment::{self, HEADER_LEN};
+use super::segments::ClosedSegment;
+use super::{EMPTY_LEN, LogEnd, WAL_DIR};
+use crate::disk::Disk;
+use crate::open::{ASIDE_DIR, move_aside};
 
-/// How much of a segment is read at once.
-const CHUNK_LEN: usize = 1 << 20;
+/// What is known of the log from elsewhere.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Known {
+    /// The machine's boot id now.
+    pub(crate) boot_id: [u8; 16],
+    /// Everything below this sequence is in files: segments of nothing else may be missing.
+    pub(crate) log_from: u64,
+    /// Where the log ended when the store was last closed.
+    pub(crate) closed_at: Option<LogEnd>,
+}
 
 /// What was found.
-#[derive(Default)]
-pub(crate) struct Recovered {
+#[derive(Debug, Default)]
+pub(crate) struct LogScan {
+    /// The segments that hold anything, oldest first.
     pub(crate) segments: Vec<ClosedSegment>,
+    /// Files that can become segments, by the number they had.
+    pub(crate) spares: Vec<u64>,
     /// The number of the segment to begin.
     pub(crate) next_number: u64,
     /// The highest sequence in the log; 0 when it is empty.
     pub(crate) last_sequence: u64,
+    /// Commits.
     pub(crate) records: u64,
     pub(crate) bytes: u64,
-    /// Bytes of an interrupted write that were cut off the end.
-    pub(crate) cut_bytes: u64,
+    /// How the log ended, unless it was as it should.
+    pub(crate) cut: Option<Cut>,
+    repairs: Vec<Repair>,
 }
 
-/// Reads every record in order and hands it to `replay`. `boot_id` is the machine's now; records
-/// below `log_from` are known to be in files, and whole segments of them are removed.
+/// An end that is none of a clean close.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Cut {
+    pub(crate) segment: String,
+    pub(crate) offset: u64,
+    /// Bytes behind it that count no more.
+    pub(crate) bytes: u64,
+    pub(crate) cause: Cause,
+}
+
+/// Who could have cut the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// The process ended while it wrote.
+    Kill,
+    /// The machine ended before what was written was on the disk.
+    PowerCut,
+}
+
+/// Something to do before the log is continued.
+#[derive(Debug)]
+enum Repair {
+    /// Everything in it is in files, or nothing ever was in it.
+    Remove(u64),
+    Truncate {
+        number: u64,
+        len: u64,
+    },
+    /// Copies what is behind `offset` to where it is in nobody's way.
+    CopyAside {
+        number: u64,
+        offset: u64,
+    },
+    MoveAside(u64),
+}
+
+/// Reads every commit in order and hands it to `visit`.
 ///
 /// # Errors
-/// Damage that neither a killed process nor a power cut explains, naming file and offset.
-pub(crate) fn recover(
+/// Damage that neither a killed process nor a power cut explains, naming file and offset; what
+/// `visit` says.
+pub(crate) fn scan(
     disk: &dyn Disk,
-    boot_id: [u8; 16],
-    log_from: u64,
-    mut replay: impl FnMut(Record) -> Result<()>,
-) -> Result<Recovered> {
+    known: &Known,
+    mut visit: impl FnMut(Commit) -> Result<()>,
+) -> Result<LogScan> {
     let names = disk
         .list(WAL_DIR)
         .map_err(|source| Error::io(format_args!("cannot list {WAL_DIR}"), source))?;
     let mut numbers: Vec<u64> = names.iter().filter_map(|name| segment::number(name)).collect();
     numbers.sort_unstable();
-    let next_number = numbers.last().map_or(1, |last| last + 1);
-    let mut recovered = Recovered { next_number, ..Recovered::default() };
-    remove_forgotten(disk, &mut numbers, log_from)?;
-    for (at, &number) in numbers.iter().enumerate() {
-        let later = &numbers[at + 1..];
-        let mut reader = Reader::open(disk, number)?;
-        let end = match recover_segment(&mut reader, &mut recovered, &mut replay)? {
-            Ending::Whole { synced } => match loss_behind(disk, &reader, later, synced)? {
-                Some(end) => end,
-                None => {
-                    reader.keep(reader.len, &mut recovered);
-                    continue;
-                }
-            },
-            Ending::Wrong(end) => end,
-        };
-        // Something is wrong at `end.offset`. Who could have done that?
-        let killed = end.interrupted && later.is_empty();
-        let power_cut = reader.written_before_restart(boot_id)?
-            && end.offset >= end.synced
-            && !reader.is_synced_behind(end.offset)?
-            && !any_synced(disk, later)?;
-        if !killed && !power_cut {
-            return Err(reader.damaged(end.offset, end.what));
+    let mut scan = LogScan {
+        spares: names.iter().filter_map(|name| segment::spare_number(name)).collect(),
+        ..LogScan::default()
+    };
+    let used = numbers.iter().chain(&scan.spares).max();
+    scan.next_number = used.map_or(1, |last| last + 1);
+    let mut segments = Vec::with_capacity(numbers.len());
+    for &number in &numbers {
+        segments.push(Segment::open(disk, number)?);
+    }
+    scan.pass_forgotten(&mut segments, known.log_from);
+    // Made ahead of need and never written to.
+    while let Some(unused) = segments.pop_if(|segment| segment.is_unused) {
+        scan.repairs.push(Repair::Remove(unused.reader.header.number));
+    }
+    scan.check_whole(&segments, known)?;
+    let mut rest = segments.as_mut_slice();
+    while let Some((segment, later)) = rest.split_first_mut() {
+        let end = segment.replay(&mut scan, &mut visit)?;
+        if !scan.settle(segment, &end, later, known)? {
+            break;
         }
-        reader.cut(end.offset, killed, &mut recovered)?;
-        set_aside(disk, later)?;
-        break;
+        rest = later;
     }
-    let (kept, empty): (Vec<_>, Vec<_>) =
-        recovered.segments.drain(..).partition(|segment| segment.bytes > HEADER_LEN as u64);
-    recovered.segments = kept;
-    for segment in empty {
-        Reader::open(disk, segment.number)?.remove(disk)?;
+    // Opened and written nothing.
+    while let Some(empty) = scan.segments.pop_if(|segment| segment.bytes <= EMPTY_LEN) {
+        scan.repairs.push(Repair::Remove(empty.number));
     }
-    Ok(recovered)
+    Ok(scan)
+}
+
+/// A segment about to be read.
+struct Segment {
+    reader: Reader,
+    /// Which segment it continues and how long that was, and the sequence it begins with; `None`
+    /// when that is not there.
+    begin: Option<Begin>,
+    is_unused: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Begin {
+    previous: u64,
+    previous_len: u64,
+    first_sequence: u64,
 }
 
 /// Where a segment stops being what was written.
 struct End {
     offset: u64,
-    /// The highest offset that a record before it knew to be on the disk.
+    /// The most of the segment that a record before it knew to be on the disk.
     synced: u64,
-    /// The file ends inside a record or header.
-    interrupted: bool,
-    what: &'static str,
+    /// What is wrong there; `None` for the mark behind the last record.
+    wrong: Option<&'static str>,
 }
 
-/// How a segment ends.
-enum Ending {
-    /// Every record is there; one of them knew so much of the segment to be synced.
-    Whole {
-        synced: u64,
-    },
-    Wrong(End),
-}
-
-/// Replays a segment, as far as it is what was written.
-fn recover_segment(
-    segment: &mut Reader,
-    recovered: &mut Recovered,
-    replay: &mut impl FnMut(Record) -> Result<()>,
-) -> Result<Ending> {
-    let mut end = End { offset: 0, synced: 0, interrupted: true, what: "ends inside its header" };
-    if segment.len < HEADER_LEN as u64 {
-        return Ok(Ending::Wrong(end));
-    }
-    match segment.read_header()? {
-        // Numbers below it were used, even when the segments that held them are gone.
-        Ok(header) => {
-            let before = header.first_sequence.saturating_sub(1);
-            recovered.last_sequence = recovered.last_sequence.max(before);
-        }
-        Err(what) => return Ok(Ending::Wrong(End { interrupted: false, what, ..end })),
-    }
-    end.offset = HEADER_LEN as u64;
-    while end.offset < segment.len {
-        match segment.record(end.offset)? {
-            Found::Record(record, len, synced) => {
-                if record.sequence <= recovered.last_sequence {
-                    return Err(segment.damaged(end.offset, "sequence does not rise"));
-                }
-                recovered.last_sequence = record.sequence;
-                recovered.records += 1;
-                end.offset += len;
-                end.synced = end.synced.max(synced);
-                replay(record)?;
-            }
-            Found::Interrupted => {
-                return Ok(Ending::Wrong(End { what: "ends inside a record", ..end }));
-            }
-            Found::Damaged(what) => {
-                return Ok(Ending::Wrong(End { interrupted: false, what, ..end }));
-            }
-        }
-    }
-    Ok(Ending::Whole { synced: end.synced })
-}
-
-/// What is missing behind a segment that is whole as far as it goes: its successor knows how long
-/// it was. A successor that cannot be read speaks for itself.
-fn loss_behind(
-    disk: &dyn Disk,
-    segment: &Reader,
-    later: &[u64],
-    synced: u64,
-) -> Result<Option<End>> {
-    let Some(&next) = later.first() else { return Ok(None) };
-    let lost = header_of(disk, next)?.is_some_and(|header| header.previous_len != segment.len);
-    Ok(lost.then_some(End {
-        offset: segment.len,
-        synced,
-        interrupted: true,
-        what: "ends before its last record",
-    }))
-}
-
-/// Removes the segments before one that begins at or below `log_from`: everything in them is in
-/// files. After a power cut they can be here again, empty.
-fn remove_forgotten(disk: &dyn Disk, numbers: &mut Vec<u64>, log_from: u64) -> Result<()> {
-    let mut begin = 0;
-    for (at, &number) in numbers.iter().enumerate() {
-        if header_of(disk, number)?.is_some_and(|header| header.first_sequence <= log_from) {
-            begin = at;
-        }
-    }
-    for number in numbers.drain(..begin) {
-        Reader::open(disk, number)?.remove(disk)?;
-    }
-    Ok(())
-}
-
-/// The header of a segment; `None` when it cannot be read.
-fn header_of(disk: &dyn Disk, number: u64) -> Result<Option<SegmentHeader>> {
-    let mut segment = Reader::open(disk, number)?;
-    if segment.len < HEADER_LEN as u64 {
-        return Ok(None);
-    }
-    Ok(segment.read_header()?.ok())
-}
-
-/// Whether any record of these segments knew some of its own segment to be on the disk. Segments
-/// are synced in order, so everything before it was then too.
-fn any_synced(disk: &dyn Disk, numbers: &[u64]) -> Result<bool> {
-    for &number in numbers {
-        let mut segment = Reader::open(disk, number)?;
-        let mut offset = HEADER_LEN as u64;
-        if segment.len < offset || segment.read_header()?.is_err() {
-            continue;
-        }
-        while let Found::Record(_, len, synced) = segment.record(offset)? {
-            if synced > 0 {
-                return Ok(true);
-            }
-            offset += len;
-        }
-    }
-    Ok(false)
-}
-
-/// Moves segments away that a power cut has left behind a gap: nothing in them was acknowledged as
-/// being on the disk.
-fn set_aside(disk: &dyn Disk, numbers: &[u64]) -> Result<()> {
-    for &number in numbers {
-        let path = segment::path(number);
-        tracing::warn!(segment = path, "a log segment behind the power cut was set aside");
-        move_aside(disk, &path)?;
-    }
-    Ok(())
-}
-
-enum Found {
-    /// A record, its length, and the offset it knew to be synced.
-    Record(Record, u64, u64),
-    /// The file ends before the record does.
-    Interrupted,
-    Damaged(&'static str),
-}
-
-/// A segment being read, a chunk at a time.
-struct Reader {
-    path: String,
-    number: u64,
-    file: Arc<dyn DiskFile>,
-    len: u64,
-    /// Of the header, once it was read.
-    boot_id: Option<[u8; 16]>,
-    chunk: Bytes,
-    chunk_at: u64,
-}
-
-impl Reader {
+impl Segment {
     fn open(disk: &dyn Disk, number: u64) -> Result<Self> {
-        let path = segment::path(number);
-        let open = || {
-            let file = disk.open(&path)?;
-            let len = file.len()?;
-            Ok((file, len))
-        };
-        let (file, len) =
-            open().map_err(|source| Error::io(format_args!("cannot open {path}"), source))?;
-        let chunk = Bytes::new();
-        Ok(Self { path, number, file, len, boot_id: None, chunk, chunk_at: 0 })
-    }
-
-    /// Reads and checks the header; what is wrong with it otherwise.
-    fn read_header(&mut self) -> Result<Result<SegmentHeader, &'static str>> {
-        let bytes = self.read(0, HEADER_LEN)?;
-        let bytes = bytes.first_chunk().expect("as many bytes were read");
-        let Some(header) = SegmentHeader::decode(&self.path, bytes)? else {
-            return Ok(Err("its header is damaged"));
-        };
-        if header.number != self.number {
-            return Ok(Err("it carries another segment's number"));
-        }
-        self.boot_id = Some(header.boot_id);
-        Ok(Ok(header))
-    }
-
-    /// Whether the machine has been restarted since. Not when either boot is unknown; a header
-    /// that never reached the disk was written before a power cut.
-    fn written_before_restart(&mut self, boot_id: [u8; 16]) -> Result<bool> {
-        let unknown = [0; 16];
-        Ok(boot_id != unknown
-            && match self.boot_id {
-                Some(then) => then != boot_id && then != unknown,
-                None if self.len < HEADER_LEN as u64 => true,
-                None => self.read(0, HEADER_LEN)?.iter().all(|&byte| byte == 0),
-            })
-    }
-
-    fn record(&mut self, offset: u64) -> Result<Found> {
-        let left = self.len - offset;
-        if left < record::HEADER_LEN as u64 {
-            return Ok(Found::Interrupted);
-        }
-        let header = self.read(offset, record::HEADER_LEN)?;
-        let header = header.first_chunk().expect("as many bytes were read");
-        let Some(header) = Header::parse(self.number, header) else {
-            return Ok(Found::Damaged("record header fails its checksum"));
-        };
-        let len = (record::HEADER_LEN + header.body_len) as u64;
-        if left < len {
-            return Ok(Found::Interrupted);
-        }
-        let body = self.read(offset + record::HEADER_LEN as u64, header.body_len)?;
-        if !header.vouches_for(&body) {
-            return Ok(Found::Damaged("record fails its checksum"));
-        }
-        Ok(Found::Record(Record::decode(header.sequence, body)?, len, header.synced))
-    }
-
-    /// Whether any record behind `offset` knew the bytes at `offset` to be on the disk. Looks at
-    /// every byte, since where the records behind a damaged one begin is not known.
-    fn is_synced_behind(&mut self, offset: u64) -> Result<bool> {
-        let last = self.len.saturating_sub(record::HEADER_LEN as u64);
-        for at in offset + 1..=last {
-            let header = self.read(at, record::HEADER_LEN)?;
-            let header = header.first_chunk().expect("as many bytes were read");
-            if Header::parse(self.number, header).is_some_and(|header| header.synced > offset) {
-                return Ok(true);
+        let mut reader = Reader::open(disk, number)?;
+        let begin = match reader.at(HEADER_LEN as u64)? {
+            Found::Record {
+                record: Record::Begin { previous, previous_len }, sequence, ..
+            } => Some(Begin { previous, previous_len, first_sequence: sequence }),
+            Found::Record { .. } => {
+                return Err(reader.damaged(HEADER_LEN as u64, "it does not begin as a segment"));
             }
+            Found::End | Found::Nothing(_) => None,
+        };
+        // Its first record can have been interrupted.
+        let is_unused = begin.is_none() && !reader.behind(HEADER_LEN as u64)?.anything;
+        Ok(Self { reader, begin, is_unused })
+    }
+
+    /// Hands out the commits of the segment, as far as it is what was written.
+    fn replay(
+        &mut self,
+        scan: &mut LogScan,
+        visit: &mut impl FnMut(Commit) -> Result<()>,
+    ) -> Result<End> {
+        let mut end = End { offset: HEADER_LEN as u64, synced: 0, wrong: None };
+        loop {
+            match self.reader.at(end.offset)? {
+                Found::Record { record, len, sequence, synced } => {
+                    match record {
+                        // Numbers below it were used, though what held them may be gone.
+                        Record::Begin { .. } if end.offset == HEADER_LEN as u64 => {
+                            scan.last_sequence = scan.last_sequence.max(sequence - 1);
+                        }
+                        Record::Commit(commit) if sequence > scan.last_sequence => {
+                            scan.last_sequence = sequence;
+                            scan.records += 1;
+                            visit(commit)?;
+                        }
+                        Record::Begin { .. } | Record::Commit(_) => {
+                            return Err(self
+                                .reader
+                                .damaged(end.offset, "a record is out of order"));
+                        }
+                    }
+                    end.offset += len;
+                    end.synced = end.synced.max(synced);
+                }
+                Found::End => return Ok(end),
+                Found::Nothing(what) => return Ok(End { wrong: Some(what), ..end }),
+            }
+        }
+    }
+}
+
+impl LogScan {
+    /// Takes out the segments before one that begins at or below `log_from`: everything in them is
+    /// in files. After a power cut they can be here again, without what was in them.
+    fn pass_forgotten(&mut self, segments: &mut Vec<Segment>, log_from: u64) {
+        let begins = |segment: &Segment| segment.begin.map(|begin| begin.first_sequence);
+        let first =
+            segments.iter().rposition(|segment| begins(segment).is_some_and(|at| at <= log_from));
+        for segment in segments.drain(..first.unwrap_or(0)) {
+            self.repairs.push(Repair::Remove(segment.reader.header.number));
+        }
+    }
+
+    /// Checks that no segment is missing that could hold what is in no file.
+    fn check_whole(&self, segments: &[Segment], known: &Known) -> Result<()> {
+        let numbers = |number: u64| segments.iter().any(|s| s.reader.header.number == number);
+        for segment in segments {
+            let Some(begin) = segment.begin else { continue };
+            let forgotten = begin.first_sequence <= known.log_from || begin.previous == 0;
+            if !forgotten && !numbers(begin.previous) {
+                return Err(missing(begin.previous));
+            }
+        }
+        match known.closed_at {
+            Some(end) if end.last_sequence >= known.log_from && !numbers(end.segment) => {
+                Err(missing(end.segment))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Decides what the end of a segment means. Gives back whether the log goes on behind it.
+    fn settle(
+        &mut self,
+        segment: &mut Segment,
+        end: &End,
+        later: &mut [Segment],
+        known: &Known,
+    ) -> Result<bool> {
+        let header = segment.reader.header;
+        let noted = known.closed_at.filter(|noted| noted.segment == header.number);
+        if noted.is_some_and(|noted| end.offset < noted.len) {
+            return Err(segment.reader.damaged(end.offset, end.what()));
+        }
+        let next = later.first().and_then(|next| next.begin);
+        if next.is_some_and(|begin| {
+            begin.previous == header.number && begin.previous_len == end.offset
+        }) {
+            self.keep(segment, end.offset);
+            return Ok(true);
+        }
+        let behind = segment.reader.behind(end.offset)?;
+        if later.is_empty() && !behind.anything {
+            // The log ends here; if not at a mark, inside a record that nobody was told of.
+            if end.wrong.is_some() {
+                self.cut(segment, end, Cause::Kill);
+            }
+            self.keep(segment, end.offset);
+            return Ok(false);
+        }
+        // Something was written behind a place that is not as it was written. A power cut can do
+        // that to what was not on the disk.
+        let unknown = [0; 16];
+        let restarted =
+            ![header.boot_id, known.boot_id].contains(&unknown) && header.boot_id != known.boot_id;
+        let mut synced_later = false;
+        for segment in &mut *later {
+            synced_later |= segment.reader.behind(HEADER_LEN as u64 - 1)?.synced > 0;
+        }
+        let synced = end.synced.max(behind.synced) > end.offset || synced_later;
+        if !restarted || synced {
+            return Err(segment.reader.damaged(end.offset, end.what()));
+        }
+        self.cut(segment, end, Cause::PowerCut);
+        self.keep(segment, end.offset);
+        for segment in later {
+            self.repairs.push(Repair::MoveAside(segment.reader.header.number));
         }
         Ok(false)
     }
 
-    /// `len` bytes at `offset`, which are there.
-    fn read(&mut self, offset: u64, len: usize) -> Result<Bytes> {
-        let chunk_end = self.chunk_at + self.chunk.len() as u64;
-        if offset < self.chunk_at || offset + len as u64 > chunk_end {
-            let chunk_len = len.max(CHUNK_LEN).min((self.len - offset) as usize);
-            let mut chunk = vec![0; chunk_len];
-            self.file.read_exact_at(&mut chunk, offset).map_err(|source| {
-                Error::io(format_args!("cannot read {} at {offset}", self.path), source)
-            })?;
-            self.chunk = chunk.into();
-            self.chunk_at = offset;
-        }
-        let at = (offset - self.chunk_at) as usize;
-        Ok(self.chunk.slice(at..at + len))
-    }
-
     /// Counts a segment that was read up to `offset`.
-    fn keep(&self, offset: u64, recovered: &mut Recovered) {
-        recovered.bytes += offset;
-        let (number, last_sequence) = (self.number, recovered.last_sequence);
-        recovered.segments.push(ClosedSegment { number, last_sequence, bytes: offset });
+    fn keep(&mut self, segment: &Segment, offset: u64) {
+        self.bytes += offset;
+        let (number, last_sequence) = (segment.reader.header.number, self.last_sequence);
+        self.segments.push(ClosedSegment { number, last_sequence, bytes: offset });
     }
 
-    /// Cuts off what was not written to its end, so that the next recovery does not meet it.
-    fn cut(&self, offset: u64, killed: bool, recovered: &mut Recovered) -> Result<()> {
-        let bytes = self.len - offset;
-        let by = if killed { "an interrupted process" } else { "a power cut" };
-        tracing::warn!(segment = self.path, offset, bytes, "the log's end was cut: {by}");
-        recovered.cut_bytes += bytes;
-        let offset = if offset < HEADER_LEN as u64 { 0 } else { offset };
-        let cut = || {
-            self.file.truncate(offset)?;
-            self.file.sync()
-        };
-        cut().map_err(|source| Error::io(format_args!("cannot cut {}", self.path), source))?;
-        self.keep(offset, recovered);
+    fn cut(&mut self, segment: &Segment, end: &End, cause: Cause) {
+        let number = segment.reader.header.number;
+        let bytes = segment.reader.len - end.offset;
+        if bytes > 0 {
+            if cause == Cause::PowerCut {
+                self.repairs.push(Repair::CopyAside { number, offset: end.offset });
+            }
+            self.repairs.push(Repair::Truncate { number, len: end.offset });
+        }
+        let segment = segment.reader.path.clone();
+        self.cut = Some(Cut { segment, offset: end.offset, bytes, cause });
+    }
+
+    /// Does what has to be done before the log is continued.
+    pub(crate) fn repair(&mut self, disk: &dyn Disk) -> Result<()> {
+        if let Some(cut) = &self.cut {
+            tracing::warn!(
+                segment = cut.segment,
+                offset = cut.offset,
+                bytes = cut.bytes,
+                "the log's end was cut: {}",
+                cut.cause.describe()
+            );
+        }
+        self.repairs.drain(..).try_for_each(|repair| repair.run(disk))
+    }
+}
+
+impl End {
+    fn what(&self) -> &'static str {
+        self.wrong.unwrap_or("records are missing behind it")
+    }
+}
+
+impl Cause {
+    pub(crate) fn describe(self) -> &'static str {
+        match self {
+            Self::Kill => "the process ended while it wrote",
+            Self::PowerCut => "a power cut took what was not on the disk",
+        }
+    }
+}
+
+impl Repair {
+    fn run(self, disk: &dyn Disk) -> Result<()> {
+        let (Self::Remove(number)
+        | Self::Truncate { number, .. }
+        | Self::CopyAside { number, .. }
+        | Self::MoveAside(number)) = self;
+        let path = segment::path(number);
+        let failed = |what: &str, source| Error::io(format_args!("cannot {what} {path}"), source);
+        match self {
+            Self::Remove(_) => disk.remove(&path).map_err(|source| failed("remove", source)),
+            Self::Truncate { len, .. } => {
+                let cut = || {
+                    let file = disk.open(&path)?;
+                    file.truncate(len)?;
+                    file.sync()
+                };
+                cut().map_err(|source| failed("cut", source))
+            }
+            Self::CopyAside { offset, .. } => copy_aside(disk, number, offset),
+            Self::MoveAside(_) => {
+                tracing::warn!(segment = path, "a log segment behind a power cut was set aside");
+                move_aside(disk, &path)
+            }
+        }
+    }
+}
+
+/// Makes what is in the log survive a power cut, whoever wrote it.
+pub(crate) fn sync_segments(disk: &dyn Disk) -> Result<()> {
+    let sync = || {
+        for name in disk.list(WAL_DIR)?.iter().filter(|name| segment::number(name).is_some()) {
+            disk.open(&format!("{WAL_DIR}/{name}"))?.sync()?;
+        }
         Ok(())
-    }
+    };
+    sync().map_err(|source| Error::io("cannot sync the log", source))
+}
 
-    fn remove(&self, disk: &dyn Disk) -> Result<()> {
-        disk.remove(&self.path)
-            .map_err(|source| Error::io(format_args!("cannot remove {}", self.path), source))
+fn copy_aside(disk: &dyn Disk, number: u64, offset: u64) -> Result<()> {
+    let mut reader = Reader::open(disk, number)?;
+    let path = format!("{ASIDE_DIR}/{number:010}.wal.from-{offset}");
+    let copy = |source| Error::io(format_args!("cannot write {path}"), source);
+    match disk.remove(&path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(copy(error)),
+        _ => {}
     }
+    let file = disk.create(&path).map_err(copy)?;
+    let mut at = offset;
+    while at < reader.len {
+        let bytes = reader.read(at, (reader.len - at).min(1 << 20) as usize)?;
+        file.write_all_at(&bytes, at - offset).map_err(copy)?;
+        at += bytes.len() as u64;
+    }
+    Ok(())
+}
 
-    fn damaged(&self, offset: u64, what: &str) -> Error {
-        Error::corruption(format!(
-            "log segment {} is damaged at offset {offset}: {what}; nothing was changed",
-            self.path
-        ))
-    }
+fn missing(number: u64) -> Error {
+    Error::corruption(format!(
+        "log segment {} is missing, and what it held is in no file; nothing was changed",
+        segment::path(number)
+    ))
 }

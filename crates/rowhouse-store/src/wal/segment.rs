@@ -6,19 +6,18 @@ use rowhouse_model::{Error, ErrorKind, Result};
 use super::WAL_DIR;
 
 /// Bytes of a segment's header.
-pub(super) const HEADER_LEN: usize = 60;
+pub(super) const HEADER_LEN: usize = 64;
 
 const MAGIC: [u8; 8] = *b"ROWHWAL\0";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
-/// What a segment says of itself.
-#[derive(Debug, PartialEq)]
+/// What a segment says of itself. It is on the disk before the segment has its name.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SegmentHeader {
     pub(super) number: u64,
-    pub(super) first_sequence: u64,
-    /// Bytes of the segment before it when this one was begun; 0 when there was none. A segment
-    /// that lost its last records cannot be told from a shorter one otherwise.
-    pub(super) previous_len: u64,
+    /// A random number, in the checksum of every record: what an earlier life of the file left
+    /// behind, and what a client writes into a value, is never taken for a record of this one.
+    pub(super) epoch: u64,
     pub(super) boot_id: [u8; 16],
 }
 
@@ -29,9 +28,9 @@ impl SegmentHeader {
         bytes.put_u32_le(VERSION);
         bytes.put_u32_le(0);
         bytes.put_u64_le(self.number);
-        bytes.put_u64_le(self.first_sequence);
-        bytes.put_u64_le(self.previous_len);
+        bytes.put_u64_le(self.epoch);
         bytes.put_slice(&self.boot_id);
+        bytes.put_bytes(0, 12);
         bytes.put_u32_le(crc32c::crc32c(&bytes));
         bytes.try_into().expect("the fields above are the header's length")
     }
@@ -46,10 +45,10 @@ impl SegmentHeader {
         rest.copy_to_slice(&mut magic);
         let version = rest.get_u32_le();
         let _reserved = rest.get_u32_le();
-        let (number, first_sequence) = (rest.get_u64_le(), rest.get_u64_le());
-        let previous_len = rest.get_u64_le();
+        let (number, epoch) = (rest.get_u64_le(), rest.get_u64_le());
         let mut boot_id = [0; 16];
         rest.copy_to_slice(&mut boot_id);
+        rest.advance(12);
         if magic != MAGIC || rest.get_u32_le() != crc32c::crc32c(&bytes[..HEADER_LEN - 4]) {
             return Ok(None);
         }
@@ -59,16 +58,26 @@ impl SegmentHeader {
                 format!("log segment is of another version: {path}, version={version}"),
             ));
         }
-        Ok(Some(Self { number, first_sequence, previous_len, boot_id }))
+        Ok(Some(Self { number, epoch, boot_id }))
     }
 }
 
 /// The path of segment `number`.
-pub(super) fn path(number: u64) -> String {
+pub(crate) fn path(number: u64) -> String {
     format!("{WAL_DIR}/{number:010}.wal")
+}
+
+/// The path of what was segment `number` and waits to become another.
+pub(super) fn spare_path(number: u64) -> String {
+    format!("{WAL_DIR}/{number:010}.spare")
 }
 
 /// The number in the file name `name`; `None` if it is no segment's.
 pub(super) fn number(name: &str) -> Option<u64> {
     name.strip_suffix(".wal")?.parse().ok()
+}
+
+/// The number in the file name `name` of a spare; `None` if it is none's.
+pub(super) fn spare_number(name: &str) -> Option<u64> {
+    name.strip_suffix(".spare")?.parse().ok()
 }

@@ -1,23 +1,27 @@
-//! Appending commits, syncing them together, dropping segments that are no longer needed.
+//! Appending commits and syncing them together.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::{Condvar, Mutex};
 use rowhouse_model::{Error, ErrorKind, Result};
 
-use super::record::{BODY_LEN_MAX, SealedRecord};
-use super::segment::{HEADER_LEN, SegmentHeader, path};
-use super::{RecordBody, WAL_DIR};
-use crate::disk::{Disk, DiskFile};
+use super::RecordBody;
+use super::record::{BODY_LEN_MAX, HEADER_LEN as RECORD_HEADER_LEN, SealedRecord, end_mark};
+use super::segment::{self, HEADER_LEN};
+use super::segments::{ClosedSegment, NewSegment, Segments};
+use super::{EMPTY_LEN, LogEnd};
+use crate::disk::DiskFile;
 
 /// The open log.
 pub(crate) struct Wal {
-    disk: Arc<dyn Disk>,
-    boot_id: [u8; 16],
     segment_bytes: u64,
+    segments: Segments,
     tail: Mutex<Tail>,
     sync: Mutex<SyncState>,
     synced: Condvar,
+    /// The background has something to do: a segment was begun.
+    rolled: AtomicBool,
 }
 
 /// A place in the log: everything up to it, syncing covers.
@@ -29,23 +33,17 @@ pub(crate) struct Position {
 
 /// Where records are appended.
 struct Tail {
-    file: Arc<dyn DiskFile>,
-    number: u64,
+    segment: NewSegment,
     offset: u64,
-    /// Earlier segments, oldest first, each with its highest sequence and its length.
+    /// What the log goes on in once this segment is full.
+    next: Option<NewSegment>,
+    /// Earlier segments, oldest first.
     closed: Vec<ClosedSegment>,
     /// Closed segments that may not be synced, by number.
     unsynced: Vec<(u64, Arc<dyn DiskFile>)>,
     last_sequence: u64,
     /// Why nothing can be appended any more.
     failed: Option<String>,
-}
-
-/// A segment that is no longer written.
-pub(crate) struct ClosedSegment {
-    pub(crate) number: u64,
-    pub(crate) last_sequence: u64,
-    pub(crate) bytes: u64,
 }
 
 #[derive(Default)]
@@ -58,80 +56,66 @@ struct SyncState {
 }
 
 impl Wal {
-    /// Begins segment `number` behind the `closed` ones.
+    /// Continues the log behind the `closed` segments, in a new one.
     pub(crate) fn start(
-        disk: Arc<dyn Disk>,
-        boot_id: [u8; 16],
+        segments: Segments,
         segment_bytes: u64,
-        number: u64,
         last_sequence: u64,
         closed: Vec<ClosedSegment>,
     ) -> Result<Self> {
-        let header = SegmentHeader {
-            number,
-            first_sequence: last_sequence + 1,
-            previous_len: closed.last().map_or(0, |segment| segment.bytes),
-            boot_id,
-        };
-        let file = create_segment(&*disk, &header)?;
+        let mut first = segments.make()?;
+        let (previous, previous_len) =
+            closed.last().map_or((0, 0), |segment| (segment.number, segment.bytes));
+        let offset = begin(&mut first, previous, previous_len, last_sequence + 1)?;
         // Whoever wrote them may have been killed before they were synced.
-        let unsynced = closed.iter().map(|segment| {
-            let path = path(segment.number);
-            let file = disk
-                .open(&path)
-                .map_err(|source| Error::io(format_args!("cannot open {path}"), source))?;
-            Ok((segment.number, file))
-        });
-        let unsynced = unsynced.collect::<Result<Vec<_>>>()?;
+        let unsynced = closed
+            .iter()
+            .map(|closed| Ok((closed.number, segments.open(closed.number)?)))
+            .collect::<Result<Vec<_>>>()?;
         let tail = Tail {
-            file,
-            number,
-            offset: HEADER_LEN as u64,
+            segment: first,
+            offset,
+            next: None,
             closed,
             unsynced,
             last_sequence,
             failed: None,
         };
         Ok(Self {
-            disk,
-            boot_id,
             segment_bytes,
+            segments,
             tail: Mutex::new(tail),
             sync: Mutex::default(),
             synced: Condvar::new(),
+            rolled: AtomicBool::new(true),
         })
     }
 
     /// Appends a commit under the sequence that `reserve` gives, which it calls exactly once, in
     /// the order of the log. Whatever it returns, the sequence has been taken and must be
-    /// published.
+    /// published; of a commit that was not appended it is a hole in the sequence.
     ///
     /// # Errors
-    /// `ReadOnly` once an append or a sync has failed: what the disk holds is then not known.
+    /// `Io` when the commit could not be written: it is not in the log, and the next one may be
+    /// tried. `ReadOnly` once a sync has failed: what the disk holds is then not known.
     pub(crate) fn append(
         &self,
         body: RecordBody,
         reserve: impl FnOnce() -> u64,
     ) -> (u64, Result<Position>) {
-        let too_long = body.len() > BODY_LEN_MAX;
+        let body_len = body.len();
         let mut record = body.seal();
         let synced = self.sync.lock().done;
         let mut tail = self.tail.lock();
         let sequence = reserve();
-        if too_long {
-            let len = record.len();
-            let error = Error::invalid(format!("mutation too long: len={len}, max={BODY_LEN_MAX}"));
-            return (sequence, Err(error));
-        }
-        if let Some(why) = &tail.failed {
-            return (sequence, Err(read_only(why)));
-        }
-        let result = self.append_record(&mut tail, &mut record, sequence, synced);
-        if let Err(error) = &result {
-            tracing::error!(%error, "the log cannot be written; the store is read-only from here");
-            tail.failed = Some(error.to_string());
-        }
-        (sequence, result)
+        let appended = if body_len > BODY_LEN_MAX {
+            Err(Error::invalid(format!("mutation too long: len={body_len}, max={BODY_LEN_MAX}")))
+        } else if let Some(why) = &tail.failed {
+            Err(read_only(why))
+        } else {
+            self.append_record(&mut tail, &mut record, sequence, synced)
+        };
+        (sequence, appended)
     }
 
     fn append_record(
@@ -141,39 +125,65 @@ impl Wal {
         sequence: u64,
         synced: Position,
     ) -> Result<Position> {
-        let full = tail.offset + record.len() as u64 > self.segment_bytes;
-        if full && tail.offset > HEADER_LEN as u64 {
+        if tail.offset + record.len() as u64 > self.segment_bytes {
             self.roll(tail, sequence)?;
         }
-        let synced = if synced.segment == tail.number { synced.offset } else { 0 };
-        let bytes = record.finish(tail.number, sequence, synced);
-        tail.file.write_all_at(bytes, tail.offset).map_err(|source| {
-            Error::io(format_args!("cannot append to {}", path(tail.number)), source)
-        })?;
-        tail.offset += bytes.len() as u64;
+        let number = tail.segment.number;
+        let synced = if synced.segment == number { synced.offset } else { 0 };
+        let len = record.len() as u64;
+        let bytes = record.finish(tail.segment.epoch, tail.offset, sequence, synced);
+        if let Err(source) = tail.segment.file.write_all_at(bytes, tail.offset) {
+            return Err(tail.refuse(sequence, source));
+        }
+        tail.offset += len;
         tail.last_sequence = sequence;
-        Ok(Position { segment: tail.number, offset: tail.offset })
+        Ok(Position { segment: number, offset: tail.offset })
     }
 
-    /// Leaves the current segment for a new one.
+    /// Leaves the current segment for the next one, if that is ready. If it is not the segment
+    /// grows over its size: making a file is nothing that a commit can wait for.
+    ///
+    /// # Errors
+    /// The next one cannot be begun. It may say already how long this one is, which therefore must
+    /// not grow: who writes next tries again.
     fn roll(&self, tail: &mut Tail, first_sequence: u64) -> Result<()> {
-        let header = SegmentHeader {
-            number: tail.number + 1,
-            first_sequence,
-            previous_len: tail.offset,
-            boot_id: self.boot_id,
-        };
-        let file = create_segment(&*self.disk, &header)?;
-        let left = std::mem::replace(&mut tail.file, file);
-        tail.unsynced.push((tail.number, left));
+        self.rolled.store(true, Ordering::Release);
+        let Some(next) = &mut tail.next else { return Ok(()) };
+        let offset = begin(next, tail.segment.number, tail.offset, first_sequence)?;
+        let next = tail.next.take().expect("it was there a moment ago");
+        let left = std::mem::replace(&mut tail.segment, next);
         tail.closed.push(ClosedSegment {
-            number: tail.number,
+            number: left.number,
             last_sequence: tail.last_sequence,
             bytes: tail.offset,
         });
-        tail.number += 1;
-        tail.offset = HEADER_LEN as u64;
+        tail.unsynced.push((left.number, left.file));
+        tail.offset = offset;
         Ok(())
+    }
+
+    /// Whether a segment was begun, or wanted, since this was last asked: then the background has
+    /// to call [`Wal::tidy`].
+    pub(crate) fn wants_tidying(&self) -> bool {
+        self.rolled.load(Ordering::Relaxed) && self.rolled.swap(false, Ordering::AcqRel)
+    }
+
+    /// What nobody should wait for in a commit: makes the next segment, and brings those that were
+    /// left to the disk, so that later syncs have little to do.
+    pub(crate) fn tidy(&self) -> Result<()> {
+        if self.tail.lock().next.is_none() {
+            let next = self.segments.make()?;
+            self.tail.lock().next = Some(next);
+        }
+        let left = {
+            let tail = self.tail.lock();
+            let offset = tail.closed.last().map_or(0, |segment| segment.bytes);
+            tail.unsynced.last().map(|(number, _)| Position { segment: *number, offset })
+        };
+        match left {
+            Some(position) => self.sync_to(position),
+            None => Ok(()),
+        }
     }
 
     /// Returns when everything up to `position` is on the disk. Whoever comes first syncs for all
@@ -221,21 +231,20 @@ impl Wal {
         let (files, position) = {
             let mut tail = self.tail.lock();
             let mut files = std::mem::take(&mut tail.unsynced);
-            files.push((tail.number, Arc::clone(&tail.file)));
-            (files, Position { segment: tail.number, offset: tail.offset })
+            files.push((tail.segment.number, Arc::clone(&tail.segment.file)));
+            (files, tail.position())
         };
-        for (_, file) in files {
-            file.sync().map_err(|source| Error::io("cannot sync the log", source))?;
+        for (number, file) in files {
+            file.sync().map_err(|source| {
+                Error::io(format_args!("cannot sync {}", segment::path(number)), source)
+            })?;
         }
         Ok(position)
     }
 
     /// Syncs everything appended so far.
     pub(crate) fn sync(&self) -> Result<()> {
-        let position = {
-            let tail = self.tail.lock();
-            Position { segment: tail.number, offset: tail.offset }
-        };
+        let position = self.tail.lock().position();
         self.sync_to(position)
     }
 
@@ -244,31 +253,35 @@ impl Wal {
         self.tail.lock().failed.get_or_insert_with(|| why.to_owned());
     }
 
+    /// Where the last commit ends; `None` when there is none in the log.
+    pub(crate) fn end(&self) -> Option<LogEnd> {
+        let tail = self.tail.lock();
+        let (number, len) = match tail.closed.last() {
+            _ if tail.offset > EMPTY_LEN => (tail.segment.number, tail.offset),
+            Some(closed) => (closed.number, closed.bytes),
+            None => return None,
+        };
+        Some(LogEnd { segment: number, len, last_sequence: tail.last_sequence })
+    }
+
     /// Whether a closed segment holds nothing at or above `sequence`.
     pub(crate) fn can_forget_below(&self, sequence: u64) -> bool {
         let tail = self.tail.lock();
         tail.closed.first().is_some_and(|oldest| oldest.last_sequence < sequence)
     }
 
-    /// Removes the closed segments that hold nothing at or above `sequence`: all of it is in
+    /// Lets the closed segments go that hold nothing at or above `sequence`: all of it is in
     /// files, and the manifest says so.
     pub(crate) fn forget_below(&self, sequence: u64) -> Result<()> {
         let forgotten: Vec<_> = {
             let mut tail = self.tail.lock();
             let count = tail.closed.iter().take_while(|s| s.last_sequence < sequence).count();
             let forgotten: Vec<_> = tail.closed.drain(..count).collect();
-            // What is in files need not be synced here, and an open file would keep its space.
+            // An open file would keep its space.
             tail.unsynced.retain(|(number, _)| forgotten.iter().all(|s| s.number != *number));
             forgotten
         };
-        for segment in &forgotten {
-            let path = path(segment.number);
-            self.disk
-                .remove(&path)
-                .map_err(|source| Error::io(format_args!("cannot remove {path}"), source))?;
-            tracing::debug!(segment = path, "log segment removed");
-        }
-        Ok(())
+        forgotten.iter().try_for_each(|segment| self.segments.retire(segment))
     }
 
     /// When all segments together hold more than `bytes_max`: the sequence up to which memstores
@@ -280,15 +293,53 @@ impl Wal {
     }
 }
 
-fn create_segment(disk: &dyn Disk, header: &SegmentHeader) -> Result<Arc<dyn DiskFile>> {
-    let path = path(header.number);
-    let make = || {
-        let file = disk.create(&path)?;
-        file.write_all_at(&header.encode(), 0)?;
-        disk.sync_dir(WAL_DIR)?;
-        Ok(file)
-    };
-    make().map_err(|source| Error::io(format_args!("cannot begin {path}"), source))
+impl Tail {
+    /// After a record could not be written: makes sure that what was written of it is never taken
+    /// for one, not even after a power cut. The next record comes to the same place.
+    fn refuse(&self, sequence: u64, source: std::io::Error) -> Error {
+        let path = segment::path(self.segment.number);
+        let end = end_mark(self.segment.epoch, self.offset, self.last_sequence);
+        let file = &self.segment.file;
+        let undone = file.write_all_at(&end, self.offset).and_then(|()| file.sync());
+        let (offset, is_undone) = (self.offset, undone.is_ok());
+        tracing::error!(
+            segment = path, offset, sequence, error = %source, is_undone,
+            "a write was refused: the log cannot be appended to"
+        );
+        if undone.is_ok() {
+            return append_failed(&path, source);
+        }
+        let message = format!("{path} could not be written; some of the write may be there");
+        Error::new(ErrorKind::OutcomeUnknown, message).with_source(source)
+    }
+
+    fn position(&self) -> Position {
+        Position { segment: self.segment.number, offset: self.offset }
+    }
+}
+
+/// Writes a segment's first record. Gives back where the next one goes.
+fn begin(
+    segment: &mut NewSegment,
+    previous: u64,
+    previous_len: u64,
+    first_sequence: u64,
+) -> Result<u64> {
+    let mut record = SealedRecord::begin(previous, previous_len);
+    let offset = HEADER_LEN as u64;
+    let bytes = record.finish(segment.epoch, offset, first_sequence, 0);
+    let begun = segment.file.write_all_at(bytes, offset);
+    begun.map_err(|source| append_failed(&segment::path(segment.number), source))?;
+    Ok(offset + (bytes.len() - RECORD_HEADER_LEN) as u64)
+}
+
+/// The error of an append that did not come about: nothing of it is in the log.
+fn append_failed(path: &str, source: std::io::Error) -> Error {
+    if source.kind() == std::io::ErrorKind::StorageFull {
+        let message = format!("the disk is full, the write was not taken: {path}");
+        return Error::new(ErrorKind::RegionTooBusy, message).with_source(source);
+    }
+    Error::io(format_args!("cannot append to {path}, the write was not taken"), source)
 }
 
 fn read_only(why: &str) -> Error {

@@ -2,11 +2,13 @@
 
 use rowhouse_model::{
     Cell, CellKind, Delete, Durability, Error, Get, Increment, Mutation, MutationOutcome, Nonce,
-    Put, Result, Row, Timestamp,
+    Put, Result, Row, Timestamp, escape,
 };
 
 use super::commit::{self, Committed, Group};
+use crate::engine::Engine;
 use crate::region::Region;
+use crate::space::Need;
 
 /// Bytes of cells after which a batch begins another record, so that a batch of any size fits the
 /// log.
@@ -25,13 +27,15 @@ pub(crate) fn apply(region: &Region, mutations: &[Mutation]) -> Vec<Result<Mutat
             .collect();
     }
     // A word in time; what counts is asked again when the batch is written.
-    let ready = region.check_serving().and_then(|()| commit::wait_for_memory(region.engine()));
+    let ready = region.check_serving();
+    let ready = ready.and_then(|()| commit::admit(region.engine(), need(mutations.iter())));
     if let Err(error) = ready {
         return refuse_all(checked, &error);
     }
     let mut batch = Batch::new(region);
     let outcomes = {
-        let _rows = region.engine().row_locks.lock(region.id(), rows.into_iter());
+        let rows = rows.into_iter().map(|row| (region.id(), row));
+        let _rows = region.engine().row_locks.lock(rows);
         // With the rows locked, so that what comes later to a row is not older.
         batch.now = region.engine().timestamps.issue();
         let mut outcomes = Vec::with_capacity(mutations.len());
@@ -43,6 +47,60 @@ pub(crate) fn apply(region: &Region, mutations: &[Mutation]) -> Vec<Result<Mutat
         outcomes
     };
     batch.finish(outcomes)
+}
+
+/// Applies mutations of any regions of one store as one: they become visible, and survive,
+/// together or not at all.
+pub(crate) fn apply_together(
+    engine: &Engine,
+    mutations: &[(&Region, &Mutation)],
+) -> Result<Vec<MutationOutcome>> {
+    let Some(&(first, _)) = mutations.first() else { return Ok(Vec::new()) };
+    for (region, mutation) in mutations {
+        check(region, mutation)?;
+        region.check_serving()?;
+    }
+    commit::admit(engine, need(mutations.iter().map(|(_, mutation)| *mutation)))?;
+    let mut batch = Batch::new(first);
+    batch.together = true;
+    let durability = mutations.iter().map(|(region, mutation)| asked(region, mutation));
+    batch.durability =
+        durability.max_by_key(|durability| strength(*durability)).unwrap_or_default();
+    let mut outcomes = Vec::with_capacity(mutations.len());
+    {
+        let rows = mutations.iter().map(|(region, mutation)| (region.id(), &mutation.row()[..]));
+        let _rows = engine.row_locks.lock(rows);
+        batch.now = engine.timestamps.issue();
+        for (at, (region, mutation)) in mutations.iter().enumerate() {
+            batch.region = region;
+            outcomes.push(batch.add(at, mutation)?);
+        }
+        batch.write();
+    }
+    batch.finish(outcomes.into_iter().map(Ok).collect()).into_iter().collect()
+}
+
+/// What the mutations do to the disk in the end.
+fn need<'a>(mut mutations: impl Iterator<Item = &'a Mutation>) -> Need {
+    let is_delete = mutations.all(|mutation| matches!(mutation, Mutation::Delete(_)));
+    if is_delete { Need::Delete } else { Need::Room }
+}
+
+fn asked(region: &Region, mutation: &Mutation) -> Durability {
+    match mutation.durability() {
+        Durability::UseDefault => region.durability(),
+        asked => asked,
+    }
+}
+
+/// The strongest wish of several counts for all.
+fn strength(durability: Durability) -> u8 {
+    match durability {
+        Durability::SkipWal => 0,
+        Durability::AsyncWal => 1,
+        Durability::UseDefault | Durability::SyncWal => 2,
+        Durability::FsyncWal => 3,
+    }
 }
 
 fn refuse_all(checked: Vec<Result<()>>, error: &Error) -> Vec<Result<MutationOutcome>> {
@@ -71,9 +129,14 @@ fn check(region: &Region, mutation: &Mutation) -> Result<()> {
 /// Mutations on their way into records: as many in one as want the same durability and do not
 /// have to read what stands before them.
 struct Batch<'a> {
+    /// Of the mutation that is being added.
     region: &'a Region,
-    /// Of the increment in `groups`.
-    nonce: Option<Nonce>,
+    /// All are one: there is one record, or none.
+    together: bool,
+    /// The regions of `groups`.
+    regions: Vec<&'a Region>,
+    /// Of the increments in `groups`.
+    nonces: Vec<Nonce>,
     now: Timestamp,
     groups: Vec<Group<'a>>,
     bytes: usize,
@@ -89,7 +152,9 @@ impl<'a> Batch<'a> {
     fn new(region: &'a Region) -> Self {
         Self {
             region,
-            nonce: None,
+            together: false,
+            regions: Vec::new(),
+            nonces: Vec::new(),
             now: Timestamp::MIN,
             groups: Vec::new(),
             bytes: 0,
@@ -101,11 +166,8 @@ impl<'a> Batch<'a> {
     }
 
     fn add(&mut self, at: usize, mutation: &Mutation) -> Result<MutationOutcome> {
-        let durability = match mutation.durability() {
-            Durability::UseDefault => self.region.durability(),
-            asked => asked,
-        };
-        if durability != self.durability || self.bytes > RECORD_BYTES_MAX {
+        let durability = asked(self.region, mutation);
+        if !self.together && (durability != self.durability || self.bytes > RECORD_BYTES_MAX) {
             self.write();
             self.durability = durability;
         }
@@ -157,10 +219,26 @@ impl<'a> Batch<'a> {
         Ok(MutationOutcome::default())
     }
 
+    /// Lets what this batch has done to the row so far be seen by a read of it.
+    fn settle(&mut self, row: &[u8]) -> Result<()> {
+        if !self.together {
+            self.write();
+            return Ok(());
+        }
+        let region = self.region.id();
+        let of_region = self.groups.iter().filter(|group| group.family.region_id() == region);
+        if of_region.flat_map(|group| &group.cells).any(|cell| cell.row() == row) {
+            return Err(Error::invalid(format!(
+                "a mutation that reads its row cannot follow another of that row in one commit: row={}",
+                escape(row)
+            )));
+        }
+        Ok(())
+    }
+
     /// The marker of the version that stands at place `nth`, counted from the newest.
     fn version_marker(&mut self, cell: &Cell, nth: usize) -> Result<Cell> {
-        // What this batch has done to the row so far must be seen.
-        self.write();
+        self.settle(cell.row())?;
         let versions = u32::try_from(nth + 1).unwrap_or(u32::MAX);
         let get = Get::new(cell.row_bytes())?
             .column(cell.family().to_vec(), cell.qualifier().to_vec())
@@ -171,7 +249,7 @@ impl<'a> Batch<'a> {
     }
 
     fn increment(&mut self, increment: &Increment) -> Result<MutationOutcome> {
-        self.write();
+        self.settle(increment.row())?;
         let mut get = Get::new(increment.row().clone())?.time_range(increment.time_range);
         for (family, qualifier, _) in increment.amounts() {
             get = get.column(family.clone(), qualifier.clone());
@@ -204,7 +282,7 @@ impl<'a> Batch<'a> {
         for cell in &cells {
             self.push(cell.clone())?;
         }
-        self.nonce = increment.nonce;
+        self.nonces.extend(increment.nonce);
         let row = if increment.return_results { Row::new(cells) } else { Row::default() };
         Ok(MutationOutcome { row })
     }
@@ -217,12 +295,14 @@ impl<'a> Batch<'a> {
 
     fn push(&mut self, cell: Cell) -> Result<()> {
         self.bytes += cell.as_key_value().len();
-        let group = self.groups.iter_mut().find(|group| group.family.name() == cell.family());
-        match group {
+        let family = self.region.family(cell.family())?;
+        match self.groups.iter_mut().find(|group| std::ptr::eq(group.family, family)) {
             Some(group) => group.cells.push(cell),
             None => {
-                let family = self.region.family(cell.family())?;
                 self.groups.push(Group { family, cells: vec![cell] });
+                if !self.regions.iter().any(|region| std::ptr::eq(*region, self.region)) {
+                    self.regions.push(self.region);
+                }
             }
         }
         Ok(())
@@ -232,20 +312,19 @@ impl<'a> Batch<'a> {
     fn write(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
         let groups = std::mem::take(&mut self.groups);
+        let regions = std::mem::take(&mut self.regions);
         self.bytes = 0;
         let engine = self.region.engine();
-        let nonce = self.nonce.take();
+        let nonces = std::mem::take(&mut self.nonces);
         let committed = {
             // Not while the batch reads: whoever wants the gate waits for every commit.
             let _gate = engine.gate.read();
-            let serving = self.region.check_serving();
-            serving.and_then(|()| commit::commit(engine, groups, nonce, self.durability))
+            let serving = regions.iter().try_for_each(|region| region.check_serving());
+            serving.and_then(|()| commit::commit(engine, groups, &nonces, self.durability))
         };
         match committed {
             Ok(committed) => {
-                if let Some(nonce) = nonce {
-                    engine.nonces.take(nonce);
-                }
+                nonces.into_iter().for_each(|nonce| engine.nonces.take(nonce));
                 let before = std::mem::replace(&mut self.committed, Committed::nothing());
                 self.committed = before.and(committed);
             }

@@ -5,6 +5,7 @@ use rowhouse_model::{Cell, Durability, Error, ErrorKind, Nonce, Result};
 use crate::background::Work;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
+use crate::space::Need;
 use crate::wal::{Position, RecordBody};
 
 /// Cells of one (region, family) in a commit.
@@ -33,7 +34,7 @@ impl Committed {
     /// Waits for as much durability as the commit asked for. Rows need not be locked meanwhile.
     pub(crate) fn wait(self, engine: &Engine) -> Result<()> {
         match self.position {
-            Some(position) => engine.wal.sync_to(position),
+            Some(position) => engine.wal().sync_to(position),
             None => Ok(()),
         }
     }
@@ -46,7 +47,7 @@ impl Committed {
 pub(crate) fn commit(
     engine: &Engine,
     groups: Vec<Group<'_>>,
-    nonce: Option<Nonce>,
+    nonces: &[Nonce],
     durability: Durability,
 ) -> Result<Committed> {
     if groups.iter().all(|group| group.cells.is_empty()) {
@@ -55,13 +56,17 @@ pub(crate) fn commit(
     let (sequence, logged) = match durability {
         Durability::SkipWal => (engine.mvcc.reserve(), Ok(None)),
         _ => {
-            let (sequence, logged) =
-                engine.wal.append(encode(&groups, nonce), || engine.mvcc.reserve());
+            let body = encode(&groups, nonces);
+            engine.space.wrote(body.len() as u64);
+            let (sequence, logged) = engine.wal().append(body, || engine.mvcc.reserve());
             (sequence, logged.map(Some))
         }
     };
     if logged.is_ok() {
         insert(engine, groups, sequence);
+    }
+    if engine.wal().wants_tidying() {
+        engine.log_work.push(Work::TidyLog);
     }
     // Also when the log refused: a sequence that is never published would stop all behind it.
     engine.mvcc.publish(sequence);
@@ -69,8 +74,8 @@ pub(crate) fn commit(
     Ok(Committed { position: position.filter(|_| durability == Durability::FsyncWal) })
 }
 
-fn encode(groups: &[Group<'_>], nonce: Option<Nonce>) -> RecordBody {
-    let mut body = RecordBody::new(nonce);
+fn encode(groups: &[Group<'_>], nonces: &[Nonce]) -> RecordBody {
+    let mut body = RecordBody::new(nonces);
     for group in groups {
         body.group(group.family.region_id(), group.family.name());
         group.cells.iter().for_each(|cell| body.cell(cell));
@@ -91,13 +96,14 @@ fn insert(engine: &Engine, groups: Vec<Group<'_>>, sequence: u64) {
     }
 }
 
-/// Waits until the memstores have room.
+/// Waits until there is room for a write.
 ///
 /// # Errors
-/// `RegionTooBusy` when flushes have not made room in time; `ServerNotRunning` once the store is
-/// closing.
-pub(crate) fn wait_for_memory(engine: &Engine) -> Result<()> {
+/// `RegionTooBusy` when flushes have not made room in memory in time, or the disk is full;
+/// `ServerNotRunning` once the store is closing.
+pub(crate) fn admit(engine: &Engine, need: Need) -> Result<()> {
     engine.check_open()?;
+    engine.space.check(&*engine.disk, need)?;
     if engine.memory.bytes() < engine.settings.memstore_bytes_max {
         return Ok(());
     }

@@ -30,15 +30,11 @@ impl RowLocks {
         }
     }
 
-    /// Locks rows of a region. Stripes are taken in their order, so two callers cannot wait for
+    /// Locks rows, each with the id of its region. Stripes are taken in their order, so two callers cannot wait for
     /// each other; a caller that holds rows must not ask for more.
-    pub(crate) fn lock<'a>(
-        &self,
-        region: u64,
-        rows: impl Iterator<Item = &'a [u8]>,
-    ) -> RowGuard<'_> {
+    pub(crate) fn lock<'a>(&self, rows: impl Iterator<Item = (u64, &'a [u8])>) -> RowGuard<'_> {
         let mut stripes: Vec<usize> =
-            rows.map(|row| self.hasher.hash_one((region, row)) as usize % STRIPES).collect();
+            rows.map(|row| self.hasher.hash_one(row) as usize % STRIPES).collect();
         stripes.sort_unstable();
         stripes.dedup();
         RowGuard { _stripes: stripes.iter().map(|&stripe| self.stripes[stripe].lock()).collect() }

@@ -1,32 +1,14 @@
-//! Histories on the simulated disk that end in a kill, a power cut, a failing or a corrupting disk.
+//! What a store makes of a kill, a power cut, a failing, a full or a corrupting disk.
 
-use proptest::prelude::*;
+mod flips;
+mod history;
+
 use rowhouse_model::{
     Durability, ErrorKind, FamilyDescriptor, Get, Put, Scan, TableDescriptor, TableName,
 };
 
 use crate::disk::simulated::SimulatedDisk;
 use crate::{Settings, Store};
-
-/// What happens to a store with one table of two families, written together.
-#[derive(Clone, Debug)]
-enum Step {
-    Put { row: u8, value: u8, synced: bool },
-    Flush,
-    Compact,
-    Reopen,
-}
-
-fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let step = prop_oneof![
-        12 => (any::<u8>(), any::<u8>(), prop::bool::weighted(0.2))
-            .prop_map(|(row, value, synced)| Step::Put { row: row % 16, value, synced }),
-        2 => Just(Step::Flush),
-        1 => Just(Step::Compact),
-        1 => Just(Step::Reopen),
-    ];
-    prop::collection::vec(step, 1..60)
-}
 
 /// The machine's boots: another number after each power cut.
 fn open(disk: &SimulatedDisk, boot: u8) -> rowhouse_model::Result<Store> {
@@ -62,110 +44,6 @@ fn values(store: &Store) -> Vec<Option<u8>> {
         f.map(|value| value[0])
     });
     values.collect()
-}
-
-/// Runs a history. Gives back each state after a put, and how many of them were on the disk.
-fn run(disk: &SimulatedDisk, steps: &[Step]) -> (Vec<Vec<Option<u8>>>, usize) {
-    let mut store = open(disk, 1).unwrap();
-    create(&store);
-    let mut states = vec![vec![None; 16]];
-    let mut durable = 0;
-    for step in steps {
-        match step {
-            Step::Put { row, value, synced } => {
-                put(&store, *row, *value, *synced).unwrap();
-                let mut state = states.last().unwrap().clone();
-                state[usize::from(*row)] = Some(*value);
-                states.push(state);
-                if *synced {
-                    durable = states.len() - 1;
-                }
-            }
-            Step::Flush => store.table(&name()).unwrap().flush().unwrap(),
-            Step::Compact => store.table(&name()).unwrap().compact().unwrap(),
-            Step::Reopen => {
-                drop(store);
-                // A clean close syncs.
-                durable = states.len() - 1;
-                store = open(disk, 1).unwrap();
-            }
-        }
-    }
-    // The store is not closed: the process or the machine stops here.
-    store.abandon();
-    (states, durable)
-}
-
-/// A quarter of the usual cases: each is a whole history.
-fn config() -> ProptestConfig {
-    let usual = ProptestConfig::default();
-    ProptestConfig { cases: usual.cases / 4, failure_persistence: None, ..usual }
-}
-
-proptest! {
-    #![proptest_config(config())]
-
-    #[test]
-    fn every_acknowledged_write_survives_a_kill(steps in steps()) {
-        let disk = SimulatedDisk::default();
-        let (states, _) = run(&disk, &steps);
-        let store = open(&disk.after_kill(), 1).unwrap();
-        prop_assert_eq!(&values(&store), states.last().unwrap());
-    }
-
-    #[test]
-    fn a_power_cut_leaves_a_state_that_was_with_all_that_was_synced(
-        steps in steps(),
-        torn_bytes in 0usize..700,
-    ) {
-        let disk = SimulatedDisk::default();
-        let (states, durable) = run(&disk, &steps);
-        let disk = disk.after_power_cut(torn_bytes);
-        let store = open(&disk, 2).unwrap();
-        let found = values(&store);
-        prop_assert!(states[durable..].contains(&found), "{found:?}");
-        // It can be written and opened again.
-        put(&store, 3, 77, false).unwrap();
-        drop(store);
-        prop_assert_eq!(values(&open(&disk, 2).unwrap())[3], Some(77));
-    }
-
-    #[test]
-    fn a_failing_disk_never_loses_what_was_acknowledged(steps in steps(), changes in 1u64..60) {
-        let disk = SimulatedDisk::default();
-        let store = open(&disk, 1).unwrap();
-        create(&store);
-        disk.fail_after(changes);
-        let mut acknowledged = [None; 16];
-        // A refused write may be there or not.
-        let mut possible: Vec<Vec<u8>> = vec![Vec::new(); 16];
-        for step in &steps {
-            match step {
-                Step::Put { row, value, synced } => {
-                    let row_at = usize::from(*row);
-                    match put(&store, *row, *value, *synced) {
-                        Ok(()) => {
-                            acknowledged[row_at] = Some(*value);
-                            possible[row_at].clear();
-                        }
-                        Err(_) => possible[row_at].push(*value),
-                    }
-                }
-                Step::Flush | Step::Reopen => {
-                    let _ = store.table(&name()).unwrap().flush();
-                }
-                Step::Compact => {
-                    let _ = store.table(&name()).unwrap().compact();
-                }
-            }
-        }
-        store.abandon();
-        let found = values(&open(&disk.after_kill(), 1).unwrap());
-        for row in 0..16 {
-            let refused = found[row].is_some_and(|value| possible[row].contains(&value));
-            prop_assert!(found[row] == acknowledged[row] || refused, "row {row}: {found:?}");
-        }
-    }
 }
 
 #[test]
@@ -257,7 +135,7 @@ fn damage_below_what_was_synced_is_refused_even_after_a_restart() {
     put(&store, 2, 2, true).unwrap();
     store.abandon();
     let disk = disk.after_power_cut(0);
-    disk.corrupt("wal/0000000001.wal", 60 + 40, 1);
+    disk.corrupt("wal/0000000001.wal", 120 + 40, 1);
     let error = open(&disk, 2).map(|_| ()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Corruption, "{error}");
 }

@@ -1,0 +1,576 @@
+//! Histories under a seed: writers, readers, flushes, merges and reopens on a disk that is killed,
+//! loses power, fails, fills up. One seed is one history, the same every time:
+//!
+//! ```text
+//! ROWHOUSE_SEED=1234 cargo test -p rowhouse-store --lib history -- --nocapture
+//! ROWHOUSE_HISTORIES=50000 cargo test -p rowhouse-store --lib --release history
+//! ```
+//!
+//! Every mutation writes its own number into all the cells it touches, so what is found afterwards
+//! tells which mutations are there.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use rowhouse_model::{
+    Delete, Durability, Error, ErrorKind, FamilyDescriptor, Get, Mutation, Put, Scan,
+    TableDescriptor, TableName,
+};
+
+use crate::disk::simulated::{Faults, Random, SimulatedDisk};
+use crate::{Clock, Settings, Store, TableScanner};
+
+/// How many seeds a run tries unless it is told.
+const HISTORIES: u64 = 2_000;
+const TABLES: u8 = 2;
+const FAMILIES: [&str; 2] = ["f", "g"];
+const ROWS: u8 = 12;
+
+#[test]
+fn every_history_ends_in_what_its_acknowledged_writes_promised() {
+    let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
+    let seeds = match number("ROWHOUSE_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..number("ROWHOUSE_HISTORIES").unwrap_or(HISTORIES),
+    };
+    let workers = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    std::thread::scope(|scope| {
+        for worker in 0..workers {
+            let seeds = seeds.clone();
+            scope.spawn(move || {
+                for seed in seeds.filter(|seed| seed % workers == worker) {
+                    let told = Told(seed);
+                    History::new(seed).run();
+                    std::mem::forget(told);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_seed_gives_the_same_history_every_time() {
+    for seed in 0..20 {
+        let files = [(); 2].map(|()| History::new(seed).run());
+        assert_eq!(files[0], files[1], "seed {seed}");
+    }
+}
+
+/// Names the seed when a history panics.
+struct Told(u64);
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        eprintln!("failed: ROWHOUSE_SEED={}", self.0);
+    }
+}
+
+/// A table, a row, a family.
+type Place = (u8, u8, u8);
+/// The number of the mutation that each cell is from; absent cells are none.
+type Cells = BTreeMap<Place, u64>;
+
+/// A mutation, or several that are one.
+#[derive(Clone, Debug)]
+struct Op {
+    number: u64,
+    /// What each place holds after it; `None` where it deletes.
+    places: Vec<(Place, Option<u64>)>,
+    outcome: Outcome,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// It is there, until the power goes.
+    Written,
+    /// It is there.
+    Synced,
+    /// Nobody knows.
+    Unknown,
+}
+
+struct History {
+    seed: u64,
+    random: Random,
+    disk: SimulatedDisk,
+    clock: Arc<AtomicI64>,
+    boot: u8,
+    store: Option<Store>,
+    /// What was on the disk at some opening.
+    base: Cells,
+    /// What has been done since, in order.
+    ops: Vec<Op>,
+    /// What readers see now.
+    seen: Cells,
+    /// Open scans, each with what it must find.
+    scans: Vec<(TableScanner, u8, Cells)>,
+    next_number: u64,
+    failing: bool,
+    /// What readers see is not known, after a write of unknown outcome.
+    unsure: bool,
+    /// The disk holds no store any more.
+    over: bool,
+}
+
+impl History {
+    fn new(seed: u64) -> Self {
+        let mut random = Random::new(seed ^ 0x0005_1AE5_7A7E_0000);
+        let disk = SimulatedDisk::seeded(random.next());
+        Self {
+            seed,
+            random,
+            disk,
+            clock: Arc::default(),
+            boot: 1,
+            store: None,
+            base: Cells::new(),
+            ops: Vec::new(),
+            seen: Cells::new(),
+            scans: Vec::new(),
+            next_number: 1,
+            failing: false,
+            unsure: false,
+            over: false,
+        }
+    }
+
+    /// Gives back what is on the disk in the end.
+    fn run(mut self) -> Vec<String> {
+        self.open();
+        for table in 0..TABLES {
+            let families =
+                FAMILIES.iter().fold(TableDescriptor::new(name(table)), |table, name| {
+                    table.family(FamilyDescriptor::new(*name).unwrap())
+                });
+            self.store().create_table(families, &[]).unwrap();
+        }
+        let steps = 20 + self.random.below(60);
+        for _ in 0..steps {
+            self.step();
+            if self.over {
+                return Vec::new();
+            }
+        }
+        self.end_of_trouble();
+        match self.random.below(3) {
+            _ if self.over => {}
+            0 => self.close(),
+            1 => self.kill(),
+            _ => self.power_cut(),
+        }
+        if !self.over {
+            self.close();
+        }
+        self.disk
+            .paths()
+            .into_iter()
+            .map(|path| format!("{path} {}", self.disk.file_len(&path).unwrap()))
+            .filter(|line| !line.starts_with("MANIFEST"))
+            .collect()
+    }
+
+    fn step(&mut self) {
+        match self.random.below(100) {
+            0..55 => self.write(),
+            55..62 => drop(self.store().work_by_hand()),
+            62..68 => self.flush(),
+            68..71 => self.compact(),
+            71..76 => self.open_scan(),
+            76..82 => self.read_scan(),
+            82..86 => self.check_reads(),
+            86..88 => self.close(),
+            88..91 => self.kill(),
+            91..94 => self.power_cut(),
+            94..97 => self.begin_trouble(),
+            _ => self.end_of_trouble(),
+        }
+    }
+
+    /// Prints what happens when one seed alone is run.
+    fn tell(&self, what: std::fmt::Arguments<'_>) {
+        if std::env::var_os("ROWHOUSE_SEED").is_some() {
+            eprintln!("{what}");
+        }
+    }
+
+    fn store(&self) -> Store {
+        self.store.clone().unwrap()
+    }
+
+    /// Opens the store on the disk as it is.
+    fn open(&mut self) {
+        let settings = Settings {
+            wal_segment_bytes: 900,
+            wal_bytes_max: 3000,
+            disk_reserve_bytes: 4000,
+            ..Settings::default()
+        };
+        let opened = Store::builder("simulated")
+            .settings(settings)
+            .with_clock(Ticks(Arc::clone(&self.clock)))
+            .with_disk(self.disk.clone())
+            .with_boot_id([self.boot; 16])
+            .by_hand(self.random.next())
+            .open();
+        match opened {
+            Ok(store) => self.store = Some(store),
+            // The machine has lied: that it is told is all that can be done.
+            Err(error) if self.disk.has_lost_pages() => {
+                assert_eq!(error.kind(), ErrorKind::Corruption, "seed {}: {error}", self.seed);
+                self.over = true;
+            }
+            Err(error) => panic!("seed {}: the store does not open: {error}", self.seed),
+        }
+    }
+
+    fn write(&mut self) {
+        self.clock.fetch_add(self.random.below(3) as i64 + 1, Ordering::Relaxed);
+        let number = self.next_number;
+        self.next_number += 1;
+        let count = if self.random.chance(64) { 1 + self.random.below(4) } else { 1 };
+        let durability = match self.random.below(6) {
+            0 => Durability::FsyncWal,
+            1 => Durability::SyncWal,
+            2 => Durability::AsyncWal,
+            _ => Durability::UseDefault,
+        };
+        let mut rows: Vec<(u8, u8)> = (0..count).map(|_| self.place()).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        let mut places = Vec::new();
+        let mutations: Vec<(u8, Mutation)> = rows
+            .into_iter()
+            .map(|(table, row)| (table, self.mutation(table, row, number, durability, &mut places)))
+            .collect();
+        let store = self.store();
+        let done = match &mutations[..] {
+            [(table, mutation)] if self.random.chance(128) => {
+                store.table(&name(*table)).unwrap().mutate(mutation).map(|_| ())
+            }
+            _ => {
+                let placed: Vec<_> = mutations
+                    .into_iter()
+                    .map(|(table, mutation)| (store.table(&name(table)).unwrap(), mutation))
+                    .collect();
+                store.commit(&placed).map(|_| ())
+            }
+        };
+        self.tell(format_args!("write {number} {durability:?} {places:?}: {done:?}"));
+        let outcome = match done {
+            Ok(()) if durability == Durability::FsyncWal => Outcome::Synced,
+            Ok(()) => Outcome::Written,
+            Err(error) => match self.refused(&error) {
+                Some(outcome) => outcome,
+                None => return,
+            },
+        };
+        for (place, value) in &places {
+            match value {
+                Some(number) => drop(self.seen.insert(*place, *number)),
+                None => drop(self.seen.remove(place)),
+            }
+        }
+        self.ops.push(Op { number, places, outcome });
+    }
+
+    /// What a refusal means: `None` when nothing was written.
+    fn refused(&mut self, error: &Error) -> Option<Outcome> {
+        assert!(self.failing, "seed {}: a write was refused: {error}", self.seed);
+        match error.kind() {
+            ErrorKind::OutcomeUnknown => {
+                self.unsure = true;
+                Some(Outcome::Unknown)
+            }
+            ErrorKind::Io | ErrorKind::ReadOnly | ErrorKind::RegionTooBusy => None,
+            kind => panic!("seed {}: {kind:?}: {error}", self.seed),
+        }
+    }
+
+    fn place(&mut self) -> (u8, u8) {
+        (self.random.below(TABLES.into()) as u8, self.random.below(ROWS.into()) as u8)
+    }
+
+    fn mutation(
+        &mut self,
+        table: u8,
+        row: u8,
+        number: u64,
+        durability: Durability,
+        places: &mut Vec<(Place, Option<u64>)>,
+    ) -> Mutation {
+        if self.random.chance(40) {
+            let mut delete = Delete::new(row_key(row)).unwrap();
+            delete.durability = durability;
+            places.extend([0, 1].map(|family| ((table, row, family), None)));
+            return delete.into();
+        }
+        let families: &[u8] = match self.random.below(4) {
+            0 => &[0],
+            1 => &[1],
+            _ => &[0, 1],
+        };
+        let mut put = Put::new(row_key(row)).unwrap();
+        let longest = if self.random.chance(16) { 3000 } else { 40 };
+        let padding = self.random.below(longest);
+        for &family in families {
+            let mut value = number.to_be_bytes().to_vec();
+            value.resize(8 + padding, b'.');
+            put = put.add(FAMILIES[usize::from(family)], "q", value).unwrap();
+            places.push(((table, row, family), Some(number)));
+        }
+        put.durability = durability;
+        put.into()
+    }
+
+    fn flush(&mut self) {
+        let table = self.random.below(TABLES.into()) as u8;
+        let flushed = self.store().table(&name(table)).unwrap().flush();
+        self.tell(format_args!("flush {table}: {flushed:?}"));
+        self.may_fail(flushed);
+    }
+
+    fn compact(&mut self) {
+        let table = self.random.below(TABLES.into()) as u8;
+        let compacted = self.store().table(&name(table)).unwrap().compact();
+        self.tell(format_args!("compact {table}: {compacted:?}"));
+        self.may_fail(compacted);
+    }
+
+    fn may_fail<T>(&self, done: Result<T, Error>) -> Option<T> {
+        match done {
+            Ok(done) => Some(done),
+            Err(error) => {
+                assert!(self.failing, "seed {}: {error}", self.seed);
+                None
+            }
+        }
+    }
+
+    fn open_scan(&mut self) {
+        let table = self.random.below(TABLES.into()) as u8;
+        let scan = self.store().table(&name(table)).unwrap().scan(Scan::all());
+        let seen = self.seen.clone();
+        if let Some(scan) = self.may_fail(scan).filter(|_| !self.unsure) {
+            self.scans.push((scan, table, seen));
+        }
+    }
+
+    /// Reads a scan to its end: it must find what was there when it was opened.
+    fn read_scan(&mut self) {
+        if self.scans.is_empty() {
+            return;
+        }
+        let at = self.random.below(self.scans.len());
+        let (mut scan, table, expected) = self.scans.swap_remove(at);
+        let mut found = Cells::new();
+        loop {
+            let row = match scan.next() {
+                Ok(Some(row)) => row,
+                Ok(None) => break,
+                Err(error) => {
+                    assert!(self.failing, "seed {}: {error}", self.seed);
+                    return;
+                }
+            };
+            let key = std::str::from_utf8(row.key()).unwrap().parse().unwrap();
+            for (family, value) in values(&row) {
+                found.insert((table, key, family), value);
+            }
+        }
+        let expected: Cells = expected.into_iter().filter(|((of, _, _), _)| *of == table).collect();
+        assert_eq!(found, expected, "seed {}: a scan", self.seed);
+    }
+
+    fn check_reads(&mut self) {
+        if let Some(found) = self.read_all().filter(|_| !self.unsure) {
+            assert_eq!(found, self.seen, "seed {}: reads", self.seed);
+        }
+    }
+
+    /// Every cell there is; `None` when the disk did not let it be read.
+    fn read_all(&self) -> Option<Cells> {
+        let mut found = Cells::new();
+        for table in 0..TABLES {
+            let open = self.store().table(&name(table)).unwrap();
+            for row in 0..ROWS {
+                let read = self.may_fail(open.get(&Get::new(row_key(row)).unwrap()))?;
+                found.extend(values(&read).map(|(family, value)| ((table, row, family), value)));
+            }
+        }
+        Some(found)
+    }
+
+    fn begin_trouble(&mut self) {
+        self.failing = true;
+        match self.random.below(6) {
+            0 => self.disk.set_faults(Faults { write: 40, ..Faults::default() }),
+            1 => self.disk.set_faults(Faults { sync: 40, ..Faults::default() }),
+            2 => self.disk.set_faults(Faults { read: 20, ..Faults::default() }),
+            3 => self.disk.set_faults(Faults { name: 60, ..Faults::default() }),
+            4 => self.disk.set_faults(Faults { write: 10, sync: 10, read: 10, name: 10 }),
+            _ => {
+                let room = self.random.below(6000) as u64;
+                self.disk.set_capacity(Some(self.disk.used_bytes() + room));
+            }
+        }
+    }
+
+    fn end_of_trouble(&mut self) {
+        self.disk.set_faults(Faults::default());
+        self.disk.set_capacity(None);
+        // A sync that failed has made the store read-only until it is opened again.
+        if std::mem::take(&mut self.failing) {
+            self.kill();
+        }
+    }
+
+    /// Ends the store as one should, and opens it again.
+    fn close(&mut self) {
+        self.scans.clear();
+        let store = self.store.take().unwrap();
+        let closed = store.close();
+        self.tell(format_args!("close: {closed:?}"));
+        drop(store);
+        if self.may_fail(closed).is_some() && !self.failing {
+            let written = self.ops.iter_mut().filter(|op| op.outcome == Outcome::Written);
+            written.for_each(|op| op.outcome = Outcome::Synced);
+        }
+        self.reopen(true);
+    }
+
+    fn kill(&mut self) {
+        self.scans.clear();
+        self.tell(format_args!("kill"));
+        self.store.take().unwrap().abandon();
+        self.disk = self.disk.after_kill();
+        self.reopen(true);
+    }
+
+    fn power_cut(&mut self) {
+        self.scans.clear();
+        let store = self.store.take().unwrap();
+        // Now and then in the middle of something.
+        if self.random.chance(128) {
+            self.disk.fail_after(self.random.below(12) as u64);
+            self.failing = true;
+            self.store = Some(store.clone());
+            for _ in 0..4 {
+                match self.random.below(4) {
+                    0 => self.flush(),
+                    1 => self.compact(),
+                    2 => drop(self.store().work_by_hand()),
+                    _ => self.write(),
+                }
+            }
+            self.store = None;
+        }
+        store.abandon();
+        self.tell(format_args!("power cut: {:?}", self.disk.paths()));
+        self.disk = self.disk.after_power_cut(self.random.next());
+        self.boot = self.boot.wrapping_add(1).max(1);
+        self.reopen(false);
+    }
+
+    /// Opens the store and checks what it finds against what was promised.
+    fn reopen(&mut self, whole: bool) {
+        self.failing = false;
+        self.unsure = false;
+        self.disk.set_faults(Faults::default());
+        self.disk.set_capacity(None);
+        self.tell(format_args!("left: {:?}", self.disk.paths()));
+        self.open();
+        if self.over {
+            return;
+        }
+        let found = self.read_all().unwrap();
+        let synced = self.ops.iter().rposition(|op| op.outcome == Outcome::Synced);
+        let least = if whole { self.ops.len() } else { synced.map_or(0, |last| last + 1) };
+        let explained = (least..=self.ops.len()).any(|kept| self.explains(kept, &found));
+        assert!(
+            explained || self.disk.has_lost_pages(),
+            "seed {}: whole={whole} least={least}\nbase {:?}\nops {:#?}\nfound {found:?}",
+            self.seed,
+            self.base,
+            self.ops
+        );
+        self.check_atomic(&found);
+        // What a killed process wrote is not on the disk yet.
+        let on_disk = !self.ops.iter().any(|op| op.outcome == Outcome::Written);
+        if !whole || on_disk {
+            self.base = found.clone();
+            self.ops.clear();
+        }
+        self.seen = found;
+    }
+
+    /// Whether `found` is what the first `kept` mutations leave, those of unknown outcome there or
+    /// not.
+    fn explains(&self, kept: usize, found: &Cells) -> bool {
+        let places = (0..TABLES).flat_map(|table| {
+            (0..ROWS).flat_map(move |row| [0, 1].map(|family| (table, row, family)))
+        });
+        places.into_iter().all(|place| {
+            let mut possible = vec![self.base.get(&place).copied()];
+            for op in &self.ops[..kept] {
+                for (_, value) in op.places.iter().filter(|(touched, _)| *touched == place) {
+                    if op.outcome != Outcome::Unknown {
+                        possible.clear();
+                    }
+                    possible.push(*value);
+                }
+            }
+            possible.contains(&found.get(&place).copied())
+        })
+    }
+
+    /// No mutation is there in parts: where one is found, its other places hold it or a later one.
+    fn check_atomic(&self, found: &Cells) {
+        for (at, op) in self.ops.iter().enumerate() {
+            let is_there = |(place, value): &(Place, Option<u64>)| {
+                value.is_some() && found.get(place) == value.as_ref()
+            };
+            if !op.places.iter().any(is_there) {
+                continue;
+            }
+            for (place, value) in &op.places {
+                let later = self.ops[at + 1..].iter().flat_map(|op| &op.places);
+                let overwritten = later
+                    .filter(|(touched, _)| touched == place)
+                    .any(|(_, value)| found.get(place) == value.as_ref());
+                assert!(
+                    found.get(place) == value.as_ref() || overwritten,
+                    "seed {}: half of mutation {} at {place:?}: {found:?}",
+                    self.seed,
+                    op.number
+                );
+            }
+        }
+    }
+}
+
+/// The numbers in a row's cells, by family.
+fn values(row: &rowhouse_model::Row) -> impl Iterator<Item = (u8, u64)> {
+    row.cells().iter().map(|cell| {
+        let family = FAMILIES.iter().position(|name| name.as_bytes() == cell.family()).unwrap();
+        let number = u64::from_be_bytes(*cell.value().first_chunk().unwrap());
+        (family as u8, number)
+    })
+}
+
+fn name(table: u8) -> TableName {
+    TableName::parse(&format!("t{table}")).unwrap()
+}
+
+fn row_key(row: u8) -> String {
+    row.to_string()
+}
+
+/// A clock that a history moves.
+struct Ticks(Arc<AtomicI64>);
+
+impl Clock for Ticks {
+    fn now_millis(&self) -> i64 {
+        1_000_000 + self.0.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,159 @@
+//! Reading a segment, a chunk at a time.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use rowhouse_model::{Error, Result};
+
+use super::record::{ALIGN, HEADER_LEN, Header, Record, mark};
+use super::segment::{self, HEADER_LEN as SEGMENT_HEADER_LEN, SegmentHeader};
+use crate::disk::{Disk, DiskFile};
+
+/// How much of a segment is read at once.
+const CHUNK_LEN: usize = 1 << 20;
+
+/// A segment whose header is right.
+pub(super) struct Reader {
+    pub(super) path: String,
+    pub(super) header: SegmentHeader,
+    /// Bytes of the file: of the segment, and perhaps of what the file was before.
+    pub(super) len: u64,
+    file: Arc<dyn DiskFile>,
+    chunk: Bytes,
+    chunk_at: u64,
+}
+
+/// What stands at a place in a segment.
+pub(super) enum Found {
+    Record {
+        record: Record,
+        /// Bytes until the next record.
+        len: u64,
+        sequence: u64,
+        synced: u64,
+    },
+    /// The mark behind the last record.
+    End,
+    /// Neither: why.
+    Nothing(&'static str),
+}
+
+/// What was found behind the place where a segment ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Behind {
+    /// A record, or the mark behind one.
+    pub(super) anything: bool,
+    /// The most of the segment that any of them knew to be on the disk.
+    pub(super) synced: u64,
+}
+
+impl Reader {
+    /// Opens a segment and checks its header, which was on the disk before the segment had its
+    /// name: no crash can have damaged it.
+    ///
+    /// # Errors
+    /// `Io`, `Corruption`, `Unsupported` for a segment of another version.
+    pub(super) fn open(disk: &dyn Disk, number: u64) -> Result<Self> {
+        let path = segment::path(number);
+        let open = || {
+            let file = disk.open(&path)?;
+            let len = file.len()?;
+            Ok((file, len))
+        };
+        let (file, len) =
+            open().map_err(|source| Error::io(format_args!("cannot open {path}"), source))?;
+        let header = SegmentHeader { number, epoch: 0, boot_id: [0; 16] };
+        let mut reader = Self { path, header, len, file, chunk: Bytes::new(), chunk_at: 0 };
+        if len < SEGMENT_HEADER_LEN as u64 {
+            return Err(reader.damaged(0, "it is shorter than its header"));
+        }
+        let bytes = reader.read(0, SEGMENT_HEADER_LEN)?;
+        let bytes = bytes.first_chunk().expect("as many bytes were read");
+        reader.header = SegmentHeader::decode(&reader.path, bytes)?
+            .ok_or_else(|| reader.damaged(0, "its header fails its checksum"))?;
+        if reader.header.number != number {
+            return Err(reader.damaged(0, "it carries another segment's number"));
+        }
+        Ok(reader)
+    }
+
+    /// What stands at `offset`.
+    ///
+    /// # Errors
+    /// `Io`; `Corruption` and `Unsupported` for a record whose checksums are right and that cannot
+    /// be understood.
+    pub(super) fn at(&mut self, offset: u64) -> Result<Found> {
+        let left = self.len.saturating_sub(offset);
+        if left < HEADER_LEN as u64 {
+            return Ok(Found::Nothing("it ends inside a record's header"));
+        }
+        let header = self.read(offset, HEADER_LEN)?;
+        let header = header.first_chunk().expect("as many bytes were read");
+        let Some(header) = Header::parse(self.header.epoch, offset, header) else {
+            return Ok(Found::Nothing("a record's header fails its checksum"));
+        };
+        if header.is_end() {
+            return Ok(Found::End);
+        }
+        let len = (HEADER_LEN + header.padded_len()) as u64;
+        if left < len {
+            return Ok(Found::Nothing("it ends inside a record"));
+        }
+        let padded = self.read(offset + HEADER_LEN as u64, header.padded_len())?;
+        if !header.vouches_for(&padded) {
+            return Ok(Found::Nothing("a record fails its checksum"));
+        }
+        let record = Record::decode(header.sequence, padded.slice(..header.body_len as usize))
+            .map_err(|error| {
+                let at = format!("{}: offset={offset}: {}", self.path, error.message());
+                Error::new(error.kind(), at).with_source(error)
+            })?;
+        let (sequence, synced) = (header.sequence, header.synced);
+        Ok(Found::Record { record, len, sequence, synced })
+    }
+
+    /// Looks for records of this segment behind `offset`, in every place where one could begin.
+    pub(super) fn behind(&mut self, offset: u64) -> Result<Behind> {
+        let mut behind = Behind::default();
+        let mark = mark(self.header.epoch);
+        let mut at = (offset + 1).next_multiple_of(ALIGN as u64);
+        while at + HEADER_LEN as u64 <= self.len {
+            let chunk_len = (self.len - at).min(CHUNK_LEN as u64) as usize;
+            let chunk = self.read(at, chunk_len)?;
+            let places = (0..=chunk_len - HEADER_LEN).step_by(ALIGN);
+            for place in places.clone().filter(|&place| chunk[place..place + 4] == mark) {
+                let header = chunk[place..].first_chunk().expect("places leave room for one");
+                let header = Header::parse(self.header.epoch, at + place as u64, header);
+                if let Some(header) = header {
+                    behind.anything = true;
+                    behind.synced = behind.synced.max(header.synced);
+                }
+            }
+            at += places.last().map_or(ALIGN, |last| last + ALIGN) as u64;
+        }
+        Ok(behind)
+    }
+
+    /// `len` bytes at `offset`, which are there.
+    pub(super) fn read(&mut self, offset: u64, len: usize) -> Result<Bytes> {
+        let chunk_end = self.chunk_at + self.chunk.len() as u64;
+        if offset < self.chunk_at || offset + len as u64 > chunk_end {
+            let chunk_len = len.max(CHUNK_LEN).min((self.len - offset) as usize);
+            let mut chunk = vec![0; chunk_len];
+            self.file.read_exact_at(&mut chunk, offset).map_err(|source| {
+                Error::io(format_args!("cannot read {}: offset={offset}", self.path), source)
+            })?;
+            self.chunk = chunk.into();
+            self.chunk_at = offset;
+        }
+        let at = (offset - self.chunk_at) as usize;
+        Ok(self.chunk.slice(at..at + len))
+    }
+
+    pub(super) fn damaged(&self, offset: u64, what: &str) -> Error {
+        Error::corruption(format!(
+            "log segment {} is damaged at offset {offset}: {what}; nothing was changed",
+            self.path
+        ))
+    }
+}

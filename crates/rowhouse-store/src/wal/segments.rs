@@ -1,0 +1,187 @@
+//! The files of the log: made ahead of need, and used again.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use rowhouse_model::{Error, Result};
+
+use super::WAL_DIR;
+use super::segment::{self, SegmentHeader};
+use crate::disk::{Disk, DiskFile};
+
+/// How many files wait to become segments again. Writing over a file that has its blocks already
+/// lets a sync go without the file system's journal, which is half of its time (docs/decisions/0016).
+const SPARES_MAX: usize = 2;
+
+/// Makes segments and takes them back.
+pub(crate) struct Segments {
+    disk: Arc<dyn Disk>,
+    boot_id: [u8; 16],
+    epochs: Epochs,
+    segment_bytes: u64,
+    next_number: AtomicU64,
+    /// Numbers of the segments that the spare files were.
+    spares: Mutex<Vec<u64>>,
+}
+
+/// Where the epochs of segments come from.
+pub(crate) enum Epochs {
+    Random,
+    #[cfg(test)]
+    Seeded(Mutex<crate::disk::simulated::Random>),
+}
+
+/// A segment whose header is on the disk under its name, and that holds nothing yet.
+pub(super) struct NewSegment {
+    pub(super) number: u64,
+    pub(super) epoch: u64,
+    pub(super) file: Arc<dyn DiskFile>,
+}
+
+/// A segment that is no longer written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ClosedSegment {
+    pub(crate) number: u64,
+    pub(crate) last_sequence: u64,
+    /// Bytes of its header and records.
+    pub(crate) bytes: u64,
+}
+
+impl Segments {
+    /// The files in the log's directory, of which `spares` can be used again.
+    pub(crate) fn new(
+        disk: Arc<dyn Disk>,
+        boot_id: [u8; 16],
+        epochs: Epochs,
+        segment_bytes: u64,
+        next_number: u64,
+        spares: Vec<u64>,
+    ) -> Result<Self> {
+        let segments = Self {
+            disk,
+            boot_id,
+            epochs,
+            segment_bytes,
+            next_number: AtomicU64::new(next_number),
+            spares: Mutex::new(spares),
+        };
+        let mut kept = Vec::new();
+        for number in std::mem::take(&mut *segments.spares.lock()) {
+            let path = segment::spare_path(number);
+            let len = segments.disk.open(&path).and_then(|file| file.len());
+            let len =
+                len.map_err(|source| Error::io(format_args!("cannot open {path}"), source))?;
+            if kept.len() < SPARES_MAX && segments.is_worth_keeping(len) {
+                kept.push(number);
+            } else {
+                segments.remove(&path)?;
+            }
+        }
+        *segments.spares.lock() = kept;
+        Ok(segments)
+    }
+
+    /// A new segment. What a power cut could take from it is on the disk when this returns.
+    pub(super) fn make(&self) -> Result<NewSegment> {
+        let header = SegmentHeader {
+            number: self.next_number.fetch_add(1, Ordering::Relaxed),
+            epoch: self.epochs.next(),
+            boot_id: self.boot_id,
+        };
+        let spare = self.spares.lock().pop();
+        let file = match spare {
+            Some(number) => self.reuse(number, &header),
+            None => self.create(&header),
+        };
+        let file = file.map_err(|source| {
+            Error::io(format_args!("cannot make {}", segment::path(header.number)), source)
+        })?;
+        Ok(NewSegment { number: header.number, epoch: header.epoch, file })
+    }
+
+    fn create(&self, header: &SegmentHeader) -> std::io::Result<Arc<dyn DiskFile>> {
+        // Under its name only once its header is there: recovery need not guess then.
+        let path = segment::spare_path(header.number);
+        let file = self.disk.create(&path)?;
+        self.name(&path, file, header)
+    }
+
+    fn reuse(&self, spare: u64, header: &SegmentHeader) -> std::io::Result<Arc<dyn DiskFile>> {
+        let path = segment::spare_path(spare);
+        let file = self.disk.open(&path)?;
+        // Or a power cut could bring the old name back above the new header.
+        self.disk.sync_dir(WAL_DIR)?;
+        self.name(&path, file, header)
+    }
+
+    fn name(
+        &self,
+        path: &str,
+        file: Arc<dyn DiskFile>,
+        header: &SegmentHeader,
+    ) -> std::io::Result<Arc<dyn DiskFile>> {
+        let named = || {
+            file.write_all_at(&header.encode(), 0)?;
+            file.sync()?;
+            self.disk.rename(path, &segment::path(header.number))?;
+            self.disk.sync_dir(WAL_DIR)
+        };
+        if let Err(error) = named() {
+            // Whichever name it has; what is left goes at the next open.
+            let _ = self.disk.remove(path);
+            let _ = self.disk.remove(&segment::path(header.number));
+            return Err(error);
+        }
+        Ok(file)
+    }
+
+    pub(super) fn open(&self, number: u64) -> Result<Arc<dyn DiskFile>> {
+        let path = segment::path(number);
+        self.disk
+            .open(&path)
+            .map_err(|source| Error::io(format_args!("cannot open {path}"), source))
+    }
+
+    /// Takes back a segment that nobody needs any more.
+    pub(super) fn retire(&self, segment: &ClosedSegment) -> Result<()> {
+        let path = segment::path(segment.number);
+        let mut spares = self.spares.lock();
+        if spares.len() < SPARES_MAX && self.is_worth_keeping(segment.bytes) {
+            self.disk
+                .rename(&path, &segment::spare_path(segment.number))
+                .map_err(|source| Error::io(format_args!("cannot rename {path}"), source))?;
+            spares.push(segment.number);
+        } else {
+            self.remove(&path)?;
+        }
+        tracing::debug!(segment = path, "log segment no longer needed");
+        Ok(())
+    }
+
+    /// Neither a file that hardly has blocks to write over, nor one that grew out of bounds.
+    fn is_worth_keeping(&self, len: u64) -> bool {
+        (self.segment_bytes / 2..=self.segment_bytes * 2).contains(&len)
+    }
+
+    fn remove(&self, path: &str) -> Result<()> {
+        self.disk
+            .remove(path)
+            .map_err(|source| Error::io(format_args!("cannot remove {path}"), source))
+    }
+}
+
+impl Epochs {
+    #[cfg(test)]
+    pub(crate) fn seeded(seed: u64) -> Self {
+        Self::Seeded(Mutex::new(crate::disk::simulated::Random::new(seed)))
+    }
+
+    fn next(&self) -> u64 {
+        match self {
+            Self::Random => uuid::Uuid::new_v4().as_u64_pair().1,
+            #[cfg(test)]
+            Self::Seeded(random) => random.lock().next(),
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! Work that nobody waits for: flushes and compactions, on a thread of the store's own.
 
 use std::collections::VecDeque;
+use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
 use rowhouse_model::Bytes;
@@ -14,6 +15,8 @@ pub(crate) enum Work {
     Compact { region: u64, family: Bytes },
     /// Make the next log segment, and bring the ones that are full to the disk.
     TidyLog,
+    /// Bring the log to the disk, after a while.
+    SyncLog,
     /// Flush what keeps the oldest log segment alive.
     RelieveLog,
     /// Flush the largest memstore.
@@ -26,6 +29,14 @@ pub(crate) enum Work {
 pub(crate) struct Queue {
     state: Mutex<State>,
     changed: Condvar,
+}
+
+/// What came of waiting for work.
+pub(crate) enum Popped {
+    Work(Work),
+    /// There was none in time.
+    Nothing,
+    Closed,
 }
 
 #[derive(Default)]
@@ -49,15 +60,33 @@ impl Queue {
 
     /// The next piece of work; waits for one. `None` once the queue is closed.
     pub(crate) fn pop(&self) -> Option<Work> {
+        loop {
+            match self.pop_until(None) {
+                Popped::Work(work) => return Some(work),
+                Popped::Closed => return None,
+                Popped::Nothing => {}
+            }
+        }
+    }
+
+    /// The next piece of work; waits for one, but not longer than until `deadline`.
+    pub(crate) fn pop_until(&self, deadline: Option<Instant>) -> Popped {
         let mut state = self.state.lock();
         loop {
             if state.closed {
-                return None;
+                return Popped::Closed;
             }
             if let Some(work) = state.work.pop_front() {
-                return Some(work);
+                return Popped::Work(work);
             }
-            self.changed.wait(&mut state);
+            match deadline {
+                None => self.changed.wait(&mut state),
+                Some(deadline) => {
+                    if self.changed.wait_until(&mut state, deadline).timed_out() {
+                        return Popped::Nothing;
+                    }
+                }
+            }
         }
     }
 

@@ -10,7 +10,9 @@ use rowhouse_model::{Error, ErrorKind, Result};
 const LOCK: &str = "LOCK";
 const FORMAT: &str = "FORMAT";
 /// The format version that this code writes, and the oldest that can read what it writes.
-const FORMAT_VERSION: u32 = 1;
+const FORMAT_VERSION: u32 = 2;
+/// The oldest version that this code reads.
+const FORMAT_VERSION_OLDEST: u32 = 2;
 
 /// Who has a data directory open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -117,10 +119,16 @@ impl Directory {
             Err(source) => return Err(io(format_args!("cannot read {}", path.display()), source)),
         };
         let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name));
-        let least = value("readable-by ").and_then(|number| number.trim().parse::<u32>().ok());
-        let Some(least) = least else {
+        let version = |name: &str| value(name).and_then(|number| number.trim().parse::<u32>().ok());
+        let (Some(written), Some(least)) = (version("written-by "), version("readable-by ")) else {
             return Err(Error::corruption(format!("{} says nothing readable", path.display())));
         };
+        if written < FORMAT_VERSION_OLDEST {
+            return Err(Error::unsupported(format!(
+                "{} was written by an older version, which this one does not read: format={written}, oldest={FORMAT_VERSION_OLDEST}",
+                self.path.display()
+            )));
+        }
         let features = value("features").unwrap_or_default().trim();
         if least > FORMAT_VERSION || !features.is_empty() {
             return Err(Error::unsupported(format!(
@@ -198,9 +206,13 @@ mod tests {
     fn a_directory_of_a_newer_format_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         drop(Directory::hold(dir.path()).unwrap());
-        let text = "written-by 9\nreadable-by 2\nfeatures\n";
+        let text = "written-by 9\nreadable-by 9\nfeatures\n";
         fs::write(dir.path().join(FORMAT), text).unwrap();
         let error = Directory::hold(dir.path()).map(|_| ()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
+        let text = "written-by 1\nreadable-by 1\nfeatures\n";
+        fs::write(dir.path().join(FORMAT), text).unwrap();
+        let error = Directory::hold(dir.path()).map(|_| ()).unwrap_err();
+        assert!(error.message().contains("older version"), "{error}");
     }
 }

@@ -18,6 +18,7 @@ use crate::manifest::{Edit, EditKind, LogForgotten, Manifest};
 use crate::mvcc::Mvcc;
 use crate::settings::Settings;
 use crate::space::Space;
+use crate::store_file::OpenFiles;
 use crate::wal::{self, Wal};
 use crate::write::nonce::Nonces;
 use crate::write::row_lock::RowLocks;
@@ -41,6 +42,7 @@ pub(crate) struct Engine {
     pub(crate) memory: Memory,
     pub(crate) nonces: Nonces,
     pub(crate) cache: BlockCache,
+    pub(crate) files: Arc<OpenFiles>,
     /// What the flushing thread has to do.
     pub(crate) queue: Queue,
     /// What nobody should wait for in the log.

@@ -63,7 +63,7 @@ fn flush_memstore(
         removed: Vec::new(),
         flushed_sequence,
     })))?;
-    let file = Arc::new(StoreFile::new(&engine.disk, meta));
+    let file = Arc::new(StoreFile::new(&engine.files, meta));
     let mut files_len = 0;
     family.change(|parts| {
         parts.frozen.retain(|frozen| !Arc::ptr_eq(frozen, memstore));

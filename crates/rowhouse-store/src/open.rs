@@ -25,7 +25,7 @@ use crate::region::Region;
 use crate::settings::Settings;
 use crate::space::Space;
 use crate::store::Store;
-use crate::store_file::{self, StoreFile};
+use crate::store_file::{self, OpenFiles, StoreFile};
 use crate::table::Table;
 use crate::wal::{self, Commit, Epochs, Known, LogEnd, LogScan, Segments, Wal};
 use crate::write::nonce::Nonces;
@@ -115,9 +115,11 @@ impl Builder {
         let manifest = Manifest::open(&disk, boot_id, || first_edits(now))?;
         let state = manifest.state();
         settle_files(&*disk, &state)?;
-        let families = open_families(&disk, &state);
+        let files = Arc::new(OpenFiles::new(Arc::clone(&disk), self.settings.open_files_max));
+        let families = open_families(&files, &state);
         let engine = Arc::new(Engine {
             cache: BlockCache::new(self.settings.block_cache_bytes),
+            files,
             space: Space::new(self.settings.disk_reserve_bytes),
             settings: self.settings,
             disk,
@@ -174,9 +176,19 @@ pub(crate) enum Background {
 
 /// Reads the log into the memstores, flushing when they fill up.
 fn recover(engine: &Arc<Engine>, state: &ManifestState, boot_id: [u8; 16]) -> Result<LogScan> {
-    let known =
-        Known { boot_id, log_from: state.log_from, closed_at: state.log_closed.map(log_end) };
-    let mut recovered = wal::scan(&*engine.disk, &known, |commit| replay(engine, state, commit))?;
+    let known = Known {
+        boot_id,
+        log_from: state.log_from,
+        synced_sequence: state.last_sequence(),
+        closed_at: state.log_closed.map(log_end),
+    };
+    let mut newest = state.newest_timestamp();
+    let mut recovered = wal::scan(&*engine.disk, &known, |commit| {
+        let cells = commit.groups.iter().flat_map(|(_, _, cells)| cells);
+        newest = cells.map(|cell| cell.timestamp().as_millis()).fold(newest, i64::max);
+        replay(engine, state, commit)
+    })?;
+    engine.timestamps.compare_with_stored(newest);
     engine.mvcc.restore(recovered.last_sequence);
     recovered.repair(&*engine.disk)?;
     Ok(recovered)
@@ -269,14 +281,14 @@ pub(crate) fn move_aside(disk: &dyn Disk, path: &str) -> Result<()> {
     move_file().map_err(|source| Error::io(format_args!("cannot move {path} aside"), source))
 }
 
-fn open_families(disk: &Arc<dyn Disk>, state: &ManifestState) -> Families {
+fn open_families(open: &Arc<OpenFiles>, state: &ManifestState) -> Families {
     let mut families = Families::new();
     for table in state.tables.values() {
         for (&region_id, region) in &table.regions {
             for (name, files) in &region.families {
                 let descriptor = table.descriptor.find_family(name);
                 let descriptor = descriptor.expect("regions have the families of their table");
-                let files = files.files.values().map(|meta| StoreFile::new(disk, meta.clone()));
+                let files = files.files.values().map(|meta| StoreFile::new(open, meta.clone()));
                 let family =
                     FamilyStore::new(region_id, descriptor.clone(), files.map(Arc::new).collect());
                 families.insert((region_id, name.clone()), Arc::new(family));
@@ -291,6 +303,12 @@ fn open_families(disk: &Arc<dyn Disk>, state: &ManifestState) -> Families {
 fn replay(engine: &Arc<Engine>, state: &ManifestState, commit: Commit) -> Result<()> {
     commit.nonces.iter().for_each(|nonce| engine.nonces.take(*nonce));
     for (region, family, cells) in commit.groups {
+        // Ids rise: one that no edit has named yet was named by one that is gone.
+        if region >= state.next_id() {
+            return Err(Error::corruption(format!(
+                "the log has cells of region {region}, which MANIFEST does not know: its end is missing"
+            )));
+        }
         let Some(store) = engine.find_family(region, &family) else { continue };
         // Of what was when the log was opened: what was flushed since came from here.
         let files = state.region(region).and_then(|region| region.families.get(&family));

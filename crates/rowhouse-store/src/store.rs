@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::thread::JoinHandle;
+use std::time::Instant;
 
 use parking_lot::Mutex;
 use rowhouse_model::{
@@ -11,7 +12,7 @@ use rowhouse_model::{
     Result, RowRange, TableDescriptor, TableName, TableState, check_row,
 };
 
-use crate::background::{Queue, Work};
+use crate::background::{Popped, Queue, Work};
 use crate::catalog::Catalog;
 use crate::compact;
 use crate::directory::Directory;
@@ -74,9 +75,9 @@ impl Store {
         engine.forget_flushed()?;
         let workers = match background {
             Background::Threads => vec![
-                spawn(&engine, "rowhouse-flush", |engine| &engine.queue)?,
-                spawn(&engine, "rowhouse-compact", |engine| &engine.compactions)?,
-                spawn(&engine, "rowhouse-log", |engine| &engine.log_work)?,
+                spawn(&engine, "rowhouse-flush", |engine| work(engine, &engine.queue))?,
+                spawn(&engine, "rowhouse-compact", |engine| work(engine, &engine.compactions))?,
+                spawn(&engine, "rowhouse-log", work_on_log)?,
             ],
             #[cfg(test)]
             Background::ByHand => Vec::new(),
@@ -467,12 +468,32 @@ impl Drop for Inner {
     }
 }
 
-fn spawn(engine: &Arc<Engine>, name: &str, queue: fn(&Engine) -> &Queue) -> Result<JoinHandle<()>> {
+fn spawn(engine: &Arc<Engine>, name: &str, work: fn(&Arc<Engine>)) -> Result<JoinHandle<()>> {
     let engine = Arc::clone(engine);
     std::thread::Builder::new()
         .name(name.into())
-        .spawn(move || work(&engine, queue(&engine)))
+        .spawn(move || work(&engine))
         .map_err(|source| Error::io(format_args!("cannot start the thread {name}"), source))
+}
+
+/// Looks after the log until its queue is closed. A sync that nobody waits for comes a while after
+/// the first write that it is for.
+fn work_on_log(engine: &Arc<Engine>) {
+    let mut sync_at = None;
+    loop {
+        match engine.log_work.pop_until(sync_at) {
+            Popped::Work(Work::SyncLog) => {
+                let next = Instant::now() + engine.settings.wal_sync_interval;
+                sync_at.get_or_insert(next);
+            }
+            Popped::Work(work) => do_work(engine, &work),
+            Popped::Nothing => {
+                sync_at = None;
+                do_work(engine, &Work::SyncLog);
+            }
+            Popped::Closed => return,
+        }
+    }
 }
 
 /// Does background work until the queue is closed.
@@ -485,6 +506,7 @@ fn work(engine: &Arc<Engine>, queue: &Queue) {
 fn do_work(engine: &Arc<Engine>, work: &Work) {
     let done = match work {
         Work::TidyLog => engine.wal().tidy(),
+        Work::SyncLog => engine.wal().sync_in_background(),
         Work::Flush { region, family } => engine
             .find_family(*region, family)
             .map_or(Ok(()), |family| flush::flush(engine, &family))

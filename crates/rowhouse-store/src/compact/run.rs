@@ -34,7 +34,7 @@ pub(crate) fn compact(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> 
         removed: files.iter().map(|file| file.id()).collect(),
         flushed_sequence: 0,
     })))?;
-    let merged = merged.map(|meta| Arc::new(StoreFile::new(&engine.disk, meta)));
+    let merged = merged.map(|meta| Arc::new(StoreFile::new(&engine.files, meta)));
     family.change(|parts| {
         parts.files.retain(|file| !files.iter().any(|old| old.id() == file.id()));
         // What was flushed meanwhile is newer.

@@ -43,8 +43,6 @@ struct State {
     unsynced_names: Vec<NameChange>,
     /// Writes, syncs and changes of names until the next one fails, and all after it.
     failing_in: Option<u64>,
-    /// All changes so far.
-    changes: u64,
     capacity: Option<u64>,
     faults: Faults,
     /// A sync failed, and took with it what it was to sync.
@@ -171,11 +169,6 @@ impl SimulatedDisk {
         self.state.lock().failing_in = Some(changes);
     }
 
-    /// How many writes, syncs and changes of names there were.
-    pub(crate) fn changes(&self) -> u64 {
-        self.state.lock().changes
-    }
-
     /// From now on, things go wrong so often.
     pub(crate) fn set_faults(&self, faults: Faults) {
         self.state.lock().faults = faults;
@@ -232,7 +225,6 @@ impl SimulatedDisk {
     /// Counts a change, and fails when it is to fail.
     fn change(&self, fault: impl Fn(&Faults) -> u8) -> io::Result<()> {
         let mut state = self.state.lock();
-        state.changes += 1;
         match &mut state.failing_in {
             Some(0) => return Err(io::Error::other("simulated stop of the machine")),
             Some(left) => *left -= 1,

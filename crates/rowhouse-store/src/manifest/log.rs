@@ -320,6 +320,9 @@ pub(crate) fn read(disk: &dyn Disk, boot_id: [u8; 16]) -> Result<Option<Manifest
         }
     };
     settle_end(&header, &whole, at, wrong, boot_id)?;
+    if state.cluster_id.is_empty() {
+        return Err(damaged(at, "it does not say what store it is of"));
+    }
     Ok(Some(state))
 }
 

@@ -69,6 +69,14 @@ impl ManifestState {
         self.last_sequence
     }
 
+    /// The newest timestamp of any cell in any file.
+    pub(crate) fn newest_timestamp(&self) -> i64 {
+        let regions = self.tables.values().flat_map(|table| table.regions.values());
+        let families = regions.flat_map(|region| region.families.values());
+        let files = families.flat_map(|family| family.files.values());
+        files.map(|file| file.timestamp_max).max().unwrap_or(0)
+    }
+
     /// Where a region is.
     pub(crate) fn region(&self, region_id: u64) -> Option<&RegionState> {
         self.tables.values().find_map(|table| Some(&**table.regions.get(&region_id)?))

@@ -85,7 +85,7 @@ impl FileCursor {
 
     fn seek_from_root(&mut self, key: &Key<'_>) -> Result<()> {
         self.cursor = None;
-        let step = self.walk.seek(self.file.opened()?.hfile.index(), key);
+        let step = self.walk.seek(self.file.opened()?.index(), key);
         let Some(block) = self.enter(step)? else { return Ok(()) };
         let cursor = block.seek(key).map_err(|error| self.file.named(error))?;
         let at_end = cursor.is_end();

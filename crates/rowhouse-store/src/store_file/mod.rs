@@ -3,6 +3,7 @@
 
 mod cursor;
 mod new;
+mod open_files;
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,9 +17,9 @@ use rowhouse_model::{Bytes, Error, ErrorKind, Result, RowRange};
 
 pub(crate) use cursor::FileCursor;
 pub(crate) use new::NewFile;
+pub(crate) use open_files::OpenFiles;
 
 use crate::block_cache::{BlockCache, CachedBlock};
-use crate::disk::{Disk, DiskFile};
 use crate::engine::Engine;
 use crate::manifest::FileMeta;
 
@@ -38,25 +39,20 @@ pub(crate) fn path(id: u64) -> String {
 /// A file that the manifest names.
 pub(crate) struct StoreFile {
     meta: FileMeta,
-    disk: Arc<dyn Disk>,
-    opened: OnceLock<Opened>,
+    files: Arc<OpenFiles>,
+    /// What reading it needs.
+    opened: OnceLock<hfile::FileMeta>,
     opening: Mutex<()>,
     /// Nothing names it any more: it goes with its last reader.
     remove: AtomicBool,
 }
 
-/// What reading it needs.
-struct Opened {
-    file: Arc<dyn DiskFile>,
-    hfile: hfile::FileMeta,
-}
-
 impl StoreFile {
     /// A file that will be opened when it is first read.
-    pub(crate) fn new(disk: &Arc<dyn Disk>, meta: FileMeta) -> Self {
+    pub(crate) fn new(files: &Arc<OpenFiles>, meta: FileMeta) -> Self {
         Self {
             meta,
-            disk: Arc::clone(disk),
+            files: Arc::clone(files),
             opened: OnceLock::new(),
             opening: Mutex::default(),
             remove: AtomicBool::new(false),
@@ -84,7 +80,7 @@ impl StoreFile {
 
     /// Whether cells may have tags.
     pub(crate) fn has_tags(&self) -> Result<bool> {
-        Ok(self.opened()?.hfile.layout().tags)
+        Ok(self.opened()?.layout().tags)
     }
 
     /// Whether any row of the file lies in `range`.
@@ -96,7 +92,7 @@ impl StoreFile {
     /// Whether the file may have cells of `row`; `false` is certain.
     pub(crate) fn may_hold_row(&self, engine: &Engine, row: &[u8]) -> Result<bool> {
         let opened = self.opened()?;
-        let Some(bloom) = opened.hfile.bloom() else { return Ok(true) };
+        let Some(bloom) = opened.bloom() else { return Ok(true) };
         let Some(handle) = bloom.chunk_for(row) else { return Ok(false) };
         let chunk = self.bloom_chunk(&engine.cache, opened, &handle)?;
         Ok(bloom.chunk_contains(&chunk, row))
@@ -107,7 +103,7 @@ impl StoreFile {
         self.remove.store(true, Ordering::Release);
     }
 
-    fn opened(&self) -> Result<&Opened> {
+    fn opened(&self) -> Result<&hfile::FileMeta> {
         if let Some(opened) = self.opened.get() {
             return Ok(opened);
         }
@@ -119,10 +115,10 @@ impl StoreFile {
         Ok(self.opened.get_or_init(|| opened))
     }
 
-    fn open(&self) -> Result<Opened> {
+    fn open(&self) -> Result<hfile::FileMeta> {
         let path = path(self.meta.file_id);
         let io_error = |source: io::Error| Error::io(format_args!("cannot open {path}"), source);
-        let file = self.disk.open(&path).map_err(io_error)?;
+        let file = self.files.open(self.meta.file_id).map_err(io_error)?;
         let len = file.len().map_err(io_error)?;
         let meta_len = self.meta.len.checked_sub(self.meta.meta_offset);
         let (Some(meta_len), true) = (meta_len, len == self.meta.len) else {
@@ -134,22 +130,21 @@ impl StoreFile {
         let mut bytes = vec![0; meta_len as usize];
         file.read_exact_at(&mut bytes, self.meta.meta_offset).map_err(io_error)?;
         let seal = MetaSeal { offset: self.meta.meta_offset, crc: self.meta.meta_crc };
-        let hfile = parse_meta(seal, bytes.into(), len).map_err(|error| self.named(error))?;
-        Ok(Opened { file, hfile })
+        parse_meta(seal, bytes.into(), len).map_err(|error| self.named(error))
     }
 
     fn data_block(
         &self,
         cache: Option<&BlockCache>,
-        opened: &Opened,
+        opened: &hfile::FileMeta,
         handle: &BlockHandle,
     ) -> Result<Arc<DataBlock>> {
         let key = (self.meta.file_id, handle.offset);
         if let Some(CachedBlock::Data(block)) = cache.and_then(|cache| cache.get(key)) {
             return Ok(block);
         }
-        let bytes = self.read(opened, handle)?;
-        let block = opened.hfile.data_block(handle, bytes).map_err(|error| self.named(error))?;
+        let bytes = self.read(handle)?;
+        let block = opened.data_block(handle, bytes).map_err(|error| self.named(error))?;
         let block = Arc::new(block);
         if let Some(cache) = cache {
             cache.insert(key, CachedBlock::Data(Arc::clone(&block)));
@@ -160,15 +155,15 @@ impl StoreFile {
     fn index_block(
         &self,
         cache: &BlockCache,
-        opened: &Opened,
+        opened: &hfile::FileMeta,
         handle: &BlockHandle,
     ) -> Result<Arc<Index>> {
         let key = (self.meta.file_id, handle.offset);
         if let Some(CachedBlock::Index(block)) = cache.get(key) {
             return Ok(block);
         }
-        let bytes = self.read(opened, handle)?;
-        let block = opened.hfile.index_block(handle, bytes).map_err(|error| self.named(error))?;
+        let bytes = self.read(handle)?;
+        let block = opened.index_block(handle, bytes).map_err(|error| self.named(error))?;
         let block = Arc::new(block);
         cache.insert(key, CachedBlock::Index(Arc::clone(&block)));
         Ok(block)
@@ -177,23 +172,25 @@ impl StoreFile {
     fn bloom_chunk(
         &self,
         cache: &BlockCache,
-        opened: &Opened,
+        opened: &hfile::FileMeta,
         handle: &BlockHandle,
     ) -> Result<Arc<BloomChunk>> {
         let key = (self.meta.file_id, handle.offset);
         if let Some(CachedBlock::Bloom(chunk)) = cache.get(key) {
             return Ok(chunk);
         }
-        let bytes = self.read(opened, handle)?;
-        let chunk = opened.hfile.bloom_chunk(handle, bytes).map_err(|error| self.named(error))?;
+        let bytes = self.read(handle)?;
+        let chunk = opened.bloom_chunk(handle, bytes).map_err(|error| self.named(error))?;
         let chunk = Arc::new(chunk);
         cache.insert(key, CachedBlock::Bloom(Arc::clone(&chunk)));
         Ok(chunk)
     }
 
-    fn read(&self, opened: &Opened, handle: &BlockHandle) -> Result<Bytes> {
+    fn read(&self, handle: &BlockHandle) -> Result<Bytes> {
         let mut bytes = vec![0; handle.len as usize];
-        opened.file.read_exact_at(&mut bytes, handle.offset).map_err(|source| {
+        let file = self.files.open(self.meta.file_id);
+        let read = file.and_then(|file| file.read_exact_at(&mut bytes, handle.offset));
+        read.map_err(|source| {
             let path = path(self.meta.file_id);
             let (offset, len) = (handle.offset, handle.len);
             Error::io(format_args!("cannot read {path}: offset={offset}, len={len}"), source)
@@ -221,7 +218,7 @@ impl Drop for StoreFile {
     fn drop(&mut self) {
         if *self.remove.get_mut() {
             let path = path(self.meta.file_id);
-            match self.disk.remove(&path) {
+            match self.files.remove(self.meta.file_id) {
                 Ok(()) => tracing::debug!(file = path, "file removed"),
                 // It is in no edit, so the next open moves it aside.
                 Err(error) => tracing::warn!(file = path, %error, "a file cannot be removed"),

@@ -39,12 +39,14 @@ pub(super) enum Found {
 }
 
 /// What was found behind the place where a segment ends.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Behind {
     /// A record, or the mark behind one.
     pub(super) anything: bool,
     /// The most of the segment that any of them knew to be on the disk.
     pub(super) synced: u64,
+    /// The lowest sequence of any.
+    pub(super) sequence_min: u64,
 }
 
 impl Reader {
@@ -114,7 +116,7 @@ impl Reader {
 
     /// Looks for records of this segment behind `offset`, in every place where one could begin.
     pub(super) fn behind(&mut self, offset: u64) -> Result<Behind> {
-        let mut behind = Behind::default();
+        let mut behind = Behind { anything: false, synced: 0, sequence_min: u64::MAX };
         let mark = mark(self.header.epoch);
         let mut at = (offset + 1).next_multiple_of(ALIGN as u64);
         while at + HEADER_LEN as u64 <= self.len {
@@ -127,6 +129,7 @@ impl Reader {
                 if let Some(header) = header {
                     behind.anything = true;
                     behind.synced = behind.synced.max(header.synced);
+                    behind.sequence_min = behind.sequence_min.min(header.sequence);
                 }
             }
             at += places.last().map_or(ALIGN, |last| last + ALIGN) as u64;

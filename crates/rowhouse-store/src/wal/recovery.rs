@@ -18,6 +18,9 @@ pub(crate) struct Known {
     pub(crate) boot_id: [u8; 16],
     /// Everything below this sequence is in files: segments of nothing else may be missing.
     pub(crate) log_from: u64,
+    /// Everything up to this sequence was on the disk once: the log is synced before what says so is
+    /// written.
+    pub(crate) synced_sequence: u64,
     /// Where the log ended when the store was last closed.
     pub(crate) closed_at: Option<LogEnd>,
 }
@@ -265,11 +268,12 @@ impl LogScan {
         let unknown = [0; 16];
         let restarted =
             ![header.boot_id, known.boot_id].contains(&unknown) && header.boot_id != known.boot_id;
-        let mut synced_later = false;
+        let mut synced = end.synced.max(behind.synced) > end.offset
+            || behind.sequence_min <= known.synced_sequence;
         for segment in &mut *later {
-            synced_later |= segment.reader.behind(HEADER_LEN as u64 - 1)?.synced > 0;
+            let there = segment.reader.behind(HEADER_LEN as u64 - 1)?;
+            synced |= there.synced > 0 || there.sequence_min <= known.synced_sequence;
         }
-        let synced = end.synced.max(behind.synced) > end.offset || synced_later;
         if !restarted || synced {
             return Err(segment.reader.damaged(end.offset, end.what()));
         }

@@ -22,6 +22,8 @@ pub(crate) struct Wal {
     synced: Condvar,
     /// The background has something to do: a segment was begun.
     rolled: AtomicBool,
+    /// Something may have been appended since the background synced last.
+    dirty: AtomicBool,
 }
 
 /// A place in the log: everything up to it, syncing covers.
@@ -88,6 +90,7 @@ impl Wal {
             sync: Mutex::default(),
             synced: Condvar::new(),
             rolled: AtomicBool::new(true),
+            dirty: AtomicBool::new(false),
         })
     }
 
@@ -166,6 +169,18 @@ impl Wal {
     /// to call [`Wal::tidy`].
     pub(crate) fn wants_tidying(&self) -> bool {
         self.rolled.load(Ordering::Relaxed) && self.rolled.swap(false, Ordering::AcqRel)
+    }
+
+    /// Whether something was appended for the first time since [`Wal::sync_in_background`]: then
+    /// the background has to call that some time.
+    pub(crate) fn wants_sync(&self) -> bool {
+        !self.dirty.load(Ordering::Relaxed) && !self.dirty.swap(true, Ordering::AcqRel)
+    }
+
+    /// Syncs what nobody asked to be synced, so that a power cut takes no more than the last moments.
+    pub(crate) fn sync_in_background(&self) -> Result<()> {
+        self.dirty.store(false, Ordering::Release);
+        self.sync()
     }
 
     /// What nobody should wait for in a commit: makes the next segment, and brings those that were

@@ -68,6 +68,9 @@ pub(crate) fn commit(
     if engine.wal().wants_tidying() {
         engine.log_work.push(Work::TidyLog);
     }
+    if logged.as_ref().is_ok_and(Option::is_some) && engine.wal().wants_sync() {
+        engine.log_work.push(Work::SyncLog);
+    }
     // Also when the log refused: a sequence that is never published would stop all behind it.
     engine.mvcc.publish(sequence);
     let position = logged?;

@@ -6,6 +6,8 @@
 //! ROWHOUSE_KILLS=200 cargo test -p rowhouse-store --release --test killed
 //! ```
 
+#![expect(clippy::unwrap_used, reason = "a test may")]
+
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};

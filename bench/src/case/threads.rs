@@ -13,8 +13,8 @@ const THREADS: [u64; 3] = [1, 2, 4];
 
 pub(super) fn run(bench: &Bench<'_>) -> Result<()> {
     let workload = Workload::wide(bench.cells, bench.seed);
-    let loaded = workload.cells() / 2;
-    let operations = workload.cells() / 10;
+    let loaded = workload.cells() / 4;
+    let operations = workload.cells() / 20;
     let mut engine = bench.open(Options { cache_len: Some(CACHE_LEN), ..Options::default() })?;
     load_all(&*engine, &workload, 0..loaded)?;
     engine.compact()?;

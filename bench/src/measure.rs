@@ -1,0 +1,125 @@
+//! CPU time, wall time and memory of this process.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use rustix::time::{ClockId, clock_gettime};
+
+/// How long nothing may happen before background work counts as finished.
+const QUIET: Duration = Duration::from_millis(200);
+/// How often that is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
+/// CPU that may be used between two looks by threads that have nothing to do: timers, mostly.
+const IDLE_NANOS: u64 = 300_000;
+/// Background work that takes longer than this is not waited for.
+const QUIET_WAIT_MAX: Duration = Duration::from_secs(120);
+
+/// What something cost.
+#[derive(Clone, Copy)]
+pub(crate) struct Cost {
+    /// User and system time of all threads.
+    pub(crate) cpu: Duration,
+    /// Until the last thread had nothing more to do.
+    pub(crate) wall: Duration,
+}
+
+/// Runs `work`, waits until every thread it set to work has finished, and says what all of that
+/// cost.
+pub(crate) fn cost_of<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Cost)> {
+    let cpu = cpu_time();
+    let begun = Instant::now();
+    let done = work()?;
+    let own = clock(ClockId::ThreadCPUTime);
+    let quiet_since = wait_until_quiet()?;
+    let looking = clock(ClockId::ThreadCPUTime) - own;
+    let cost = Cost { cpu: cpu_time().saturating_sub(cpu + looking), wall: quiet_since - begun };
+    Ok((done, cost))
+}
+
+/// User and system time of all threads of this process, those that have ended included.
+fn cpu_time() -> Duration {
+    clock(ClockId::ProcessCPUTime)
+}
+
+fn clock(id: ClockId) -> Duration {
+    let time = clock_gettime(id);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// Waits until no other thread has run or waited for a disk for a while; gives back since when.
+pub(crate) fn wait_until_quiet() -> Result<Instant> {
+    let begun = Instant::now();
+    let mut since = begun;
+    let mut before = others()?.run_nanos;
+    while since.elapsed() < QUIET {
+        ensure!(begun.elapsed() < QUIET_WAIT_MAX, "background work does not come to an end");
+        std::thread::sleep(LOOK_EVERY);
+        let now = others()?;
+        if now.busy || now.run_nanos.abs_diff(before) > IDLE_NANOS {
+            since = Instant::now();
+        }
+        before = now.run_nanos;
+    }
+    Ok(since)
+}
+
+struct Others {
+    run_nanos: u64,
+    busy: bool,
+}
+
+/// The other threads of this process.
+fn others() -> Result<Others> {
+    let own = rustix::thread::gettid().as_raw_nonzero().to_string();
+    let mut others = Others { run_nanos: 0, busy: false };
+    for task in fs::read_dir("/proc/self/task")? {
+        let task = task?;
+        if task.file_name().to_str() == Some(&*own) {
+            continue;
+        }
+        // A thread may end between the listing and here.
+        let Ok(stat) = fs::read_to_string(task.path().join("stat")) else { continue };
+        let Ok(schedule) = fs::read_to_string(task.path().join("schedstat")) else { continue };
+        let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
+        others.busy |= matches!(state, Some('R' | 'D'));
+        others.run_nanos +=
+            schedule.split(' ').next().and_then(|nanos| nanos.parse::<u64>().ok()).unwrap_or(0);
+    }
+    Ok(others)
+}
+
+/// Forgets the peak of resident memory so far.
+pub(crate) fn reset_peak() -> Result<()> {
+    fs::write("/proc/self/clear_refs", "5").context("cannot reset the peak of resident memory")
+}
+
+/// The peak of resident memory since it was reset, in MiB.
+pub(crate) fn peak_mib() -> Result<f64> {
+    status_mib("VmHWM:")
+}
+
+/// Resident memory now, in MiB.
+pub(crate) fn resident_mib() -> Result<f64> {
+    status_mib("VmRSS:")
+}
+
+fn status_mib(name: &str) -> Result<f64> {
+    let status = fs::read_to_string("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    let kib = line.and_then(|rest| rest.trim().strip_suffix(" kB")).context("no such status")?;
+    Ok(kib.trim().parse::<f64>()? / 1024.0)
+}
+
+/// Bytes of all files below `dir`.
+pub(crate) fn directory_len(dir: &Path) -> Result<u64> {
+    let mut len = 0;
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        // A file may be removed between the listing and here.
+        let Ok(metadata) = entry.metadata() else { continue };
+        len += if metadata.is_dir() { directory_len(&entry.path())? } else { metadata.len() };
+    }
+    Ok(len)
+}

@@ -1,0 +1,306 @@
+//! What children say, and the table made of it.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use anyhow::{Context, Result};
+
+use crate::args::Args;
+use crate::case::CaseName;
+use crate::engine::EngineName;
+
+/// What a number counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// CPU time of an operation, user and system, all threads, in microseconds.
+    CpuMicros,
+    /// Wall time of an operation in microseconds.
+    WallMicros,
+    /// MiB of memory or disk.
+    Mib,
+    /// A quotient.
+    Ratio,
+}
+
+impl Unit {
+    const ALL: [(Self, &str); 4] = [
+        (Self::CpuMicros, "µs CPU"),
+        (Self::WallMicros, "µs wall"),
+        (Self::Mib, "MiB"),
+        (Self::Ratio, "ratio"),
+    ];
+
+    fn as_str(self) -> &'static str {
+        let (_, name) = Self::ALL[self as usize];
+        name
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|(_, name)| *name == text).map(|(unit, _)| unit)
+    }
+}
+
+/// One measured number.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Line {
+    pub(crate) label: String,
+    pub(crate) unit: Unit,
+    /// `None` when the engine cannot do it.
+    pub(crate) value: Option<f64>,
+    /// Wall time beside CPU time.
+    pub(crate) wall: Option<f64>,
+}
+
+/// What a child prints on one line of its output.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Said {
+    Line(Line),
+    Note(String),
+}
+
+impl fmt::Display for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = |value: Option<f64>| value.map_or("-".into(), |value| value.to_string());
+        match self {
+            Self::Line(line) => {
+                let (unit, value, wall) = (line.unit.as_str(), line.value, line.wall);
+                write!(f, "{}\t{unit}\t{}\t{}", line.label, number(value), number(wall))
+            }
+            Self::Note(text) => f.write_str(text),
+        }
+    }
+}
+
+impl Said {
+    pub(crate) fn parse(text: &str) -> Result<Self> {
+        let mut parts = text.split('\t');
+        let (Some(label), Some(unit), Some(value), Some(wall)) =
+            (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return Ok(Self::Note(text.to_owned()));
+        };
+        let number = |text: &str| (text != "-").then(|| text.parse()).transpose();
+        Ok(Self::Line(Line {
+            label: label.to_owned(),
+            unit: Unit::parse(unit).with_context(|| format!("unknown unit: {text}"))?,
+            value: number(value)?,
+            wall: number(wall)?,
+        }))
+    }
+}
+
+/// Everything that was said, in the order in which it was said first.
+pub(crate) struct Report {
+    about: String,
+    rows: Vec<TableRow>,
+    /// Of the last round.
+    notes: BTreeMap<(CaseName, Option<EngineName>, usize), String>,
+}
+
+struct TableRow {
+    case: CaseName,
+    label: String,
+    unit: Unit,
+    cells: BTreeMap<Option<EngineName>, Vec<Line>>,
+}
+
+impl Report {
+    pub(crate) fn new(args: &Args) -> Self {
+        let about = format!("{} cells, seed {}, rounds {}", args.cells, args.seed, args.rounds);
+        Self { about, rows: Vec::new(), notes: BTreeMap::new() }
+    }
+
+    pub(crate) fn add(&mut self, engine: Option<EngineName>, case: CaseName, said: Said) {
+        let line = match said {
+            Said::Line(line) => line,
+            Said::Note(text) => {
+                let known = |note: &&String| note.split(':').next() == text.split(':').next();
+                let mine = (case, engine, 0)..=(case, engine, usize::MAX);
+                let same = self.notes.range(mine.clone()).find(|(_, note)| known(note));
+                let key = same.map(|(key, _)| *key);
+                let next = (case, engine, self.notes.range(mine).count());
+                self.notes.insert(key.unwrap_or(next), text);
+                return;
+            }
+        };
+        let same = |row: &&mut TableRow| row.case == case && row.label == line.label;
+        let row = match self.rows.iter_mut().find(same) {
+            Some(row) => row,
+            None => {
+                let (label, unit) = (line.label.clone(), line.unit);
+                self.rows.push(TableRow { case, label, unit, cells: BTreeMap::new() });
+                self.rows.last_mut().expect("a row was just pushed")
+            }
+        };
+        row.cells.entry(engine).or_default().push(line);
+    }
+}
+
+impl TableRow {
+    /// The median of what an engine said: value and wall time.
+    fn median(&self, engine: Option<EngineName>) -> Option<(Option<f64>, Option<f64>)> {
+        let lines = self.cells.get(&engine)?;
+        let values = lines.iter().filter_map(|line| line.value).collect();
+        let walls = lines.iter().filter_map(|line| line.wall).collect();
+        Some((median(values), median(walls)))
+    }
+
+    fn print_cell(&self, engine: Option<EngineName>) -> String {
+        match self.median(engine) {
+            None => String::new(),
+            Some((None, _)) => "–".into(),
+            Some((Some(value), None)) => print_number(value),
+            Some((Some(value), Some(wall))) => {
+                format!("{} ({})", print_number(value), print_number(wall))
+            }
+        }
+    }
+}
+
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    match values.len() {
+        0 => None,
+        len if len % 2 == 1 => Some(values[middle]),
+        _ => Some((values[middle - 1] + values[middle]) / 2.0),
+    }
+}
+
+/// About three digits that count.
+fn print_number(value: f64) -> String {
+    match value.abs() {
+        0.0..0.1 => format!("{value:.4}"),
+        0.1..1.0 => format!("{value:.3}"),
+        1.0..10.0 => format!("{value:.2}"),
+        10.0..100.0 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}\n", self.about)?;
+        let mut engines: Vec<EngineName> =
+            self.rows.iter().flat_map(|row| row.cells.keys().copied().flatten()).collect();
+        engines.sort();
+        engines.dedup();
+        if !engines.is_empty() {
+            self.print_engines(f, &engines)?;
+        }
+        if self.rows.iter().any(|row| row.cells.contains_key(&None)) {
+            writeln!(f, "| the machine itself | unit | |\n|---|---|---:|")?;
+            for row in self.rows.iter().filter(|row| row.cells.contains_key(&None)) {
+                let (unit, cell) = (row.unit.as_str(), row.print_cell(None));
+                writeln!(f, "| {} | {unit} | {cell} |", row.label)?;
+            }
+            writeln!(f)?;
+        }
+        for ((case, engine, _), note) in &self.notes {
+            let engine = engine.map_or("machine", EngineName::as_str);
+            writeln!(f, "- {case}, {engine}, {note}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Report {
+    fn print_engines(&self, f: &mut fmt::Formatter<'_>, engines: &[EngineName]) -> fmt::Result {
+        write!(f, "| case | | unit |")?;
+        for engine in engines {
+            write!(f, " {} |", engine.as_str())?;
+            if *engine == EngineName::Rowhouse {
+                write!(f, " pass / stretch | |")?;
+            }
+        }
+        write!(f, "\n|---|---|---|")?;
+        for engine in engines {
+            write!(f, "---:|")?;
+            if *engine == EngineName::Rowhouse {
+                write!(f, "---:|---|")?;
+            }
+        }
+        writeln!(f)?;
+        for row in self.rows.iter().filter(|row| !row.cells.contains_key(&None)) {
+            write!(f, "| {} | {} | {} |", row.case, row.label, row.unit.as_str())?;
+            for &engine in engines {
+                write!(f, " {} |", row.print_cell(Some(engine)))?;
+                if engine == EngineName::Rowhouse {
+                    let value = row.median(Some(engine)).and_then(|(value, _)| value);
+                    match Mark::of(row.case, &row.label) {
+                        Some(mark) => {
+                            let verdict = value.map_or("", |value| mark.judge(value));
+                            write!(f, " {} / {} | {verdict} |", mark.pass, mark.stretch)?;
+                        }
+                        None => write!(f, " | |")?,
+                    }
+                }
+            }
+            writeln!(f)?;
+        }
+        writeln!(f)
+    }
+}
+
+/// What rowhouse is held to.
+struct Mark {
+    pass: f64,
+    stretch: f64,
+}
+
+/// DESIGN §5; the last one is its memory target.
+const MARKS: [(CaseName, &str, f64, f64); 11] = [
+    (CaseName::Single, "insert", 3.2, 2.4),
+    (CaseName::Batch, "insert, per cell", 2.0, 1.5),
+    (CaseName::Reads, "full scan, not compacted, per cell", 0.25, 0.16),
+    (CaseName::Reads, "disk per raw byte", 1.18, 1.14),
+    (CaseName::Reads, "full scan, compacted, per cell", 0.04, 0.02),
+    (CaseName::Reads, "get, hot", 2.0, 1.2),
+    (CaseName::Reads, "get, missing row", 0.2, 0.1),
+    (CaseName::Reads, "scan of 100 cells", 7.0, 4.5),
+    (CaseName::Lz4, "disk per raw byte, none", 1.18, 1.14),
+    (CaseName::Lz4, "disk per raw byte, LZ4", 0.58, 0.54),
+    (CaseName::Memory, "resident after the load", 400.0, 400.0),
+];
+
+impl Mark {
+    fn of(case: CaseName, label: &str) -> Option<Self> {
+        let found = MARKS.iter().find(|(of, name, ..)| *of == case && *name == label);
+        found.map(|&(_, _, pass, stretch)| Self { pass, stretch })
+    }
+
+    fn judge(&self, value: f64) -> &'static str {
+        if value <= self.stretch {
+            "★ stretch"
+        } else if value <= self.pass {
+            "✓ pass"
+        } else {
+            "✗ behind"
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_child_says_comes_through() {
+        let line = |value, wall| {
+            let label = "full scan, compacted, per cell".to_owned();
+            Said::Line(Line { label, unit: Unit::CpuMicros, value, wall })
+        };
+        for said in
+            [line(Some(0.0153), Some(0.02)), line(None, None), Said::Note("loaded: 3 files".into())]
+        {
+            assert_eq!(Said::parse(&said.to_string()).unwrap(), said);
+        }
+    }
+
+    #[test]
+    fn the_median_is_the_one_in_the_middle() {
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(vec![4.0, 1.0]), Some(2.5));
+        assert_eq!(median(vec![]), None);
+    }
+}

@@ -30,6 +30,7 @@
 mod block;
 mod bloom;
 mod checksum;
+mod compress;
 mod data_block;
 mod file_info;
 mod index;

@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rowhouse_format::hfile::WriterOptions;
-use rowhouse_model::{Cell, CellKind, DataBlockEncoding, Key, compare};
+use rowhouse_model::{Cell, CellKind, Compression, DataBlockEncoding, Key, compare};
 
 use crate::support::{File, plain, write};
 
@@ -59,10 +59,12 @@ prop_compose! {
         index_block_len in prop_oneof![Just(200u32), Just(1_000), Just(131_072)],
         bloom_block_len in prop_oneof![Just(128u32), Just(131_072)],
         row_bloom in any::<bool>(),
+        compression in proptest::sample::select(&Compression::ALL[..]),
         tags in Just(tags),
     ) -> (Vec<Cell>, WriterOptions) {
         let options = WriterOptions {
-            block_len, encoding, row_bloom, with_tags: tags, index_block_len, bloom_block_len,
+            block_len, encoding, compression, row_bloom, with_tags: tags, index_block_len,
+            bloom_block_len,
             ..WriterOptions::default()
         };
         (sorted(cells), options)

@@ -328,6 +328,37 @@ impl Compression {
     }
 }
 
+/// What a family's files can tell that they do not hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BloomKind {
+    /// Nothing.
+    None,
+    /// A row.
+    #[default]
+    Row,
+    /// A column of a row.
+    RowCol,
+}
+
+impl BloomKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::None, Self::Row, Self::RowCol];
+
+    /// HBase's name for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "NONE",
+            Self::Row => "ROW",
+            Self::RowCol => "ROWCOL",
+        }
+    }
+
+    /// The one that HBase calls `name`, in capitals.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name)
+    }
+}
+
 /// How cells are laid out in a data block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataBlockEncoding {
@@ -402,9 +433,9 @@ impl FamilyDescriptor {
         self.number("BLOCKSIZE").unwrap_or(64 * 1024)
     }
 
-    /// Whether BLOOMFILTER is ROW, as it is by default.
-    pub fn has_row_bloom(&self) -> bool {
-        self.word("BLOOMFILTER").is_none_or(|word| word == "ROW")
+    /// BLOOMFILTER of new files; ROW by default.
+    pub fn bloom(&self) -> BloomKind {
+        self.word("BLOOMFILTER").and_then(|word| BloomKind::from_name(&word)).unwrap_or_default()
     }
 
     /// COMPRESSION of new files; none by default.
@@ -485,7 +516,7 @@ const SUPPORTED_OF_TABLES: [(&str, &[&str]); 3] = [
 /// Attributes that change what is stored or read, and the values acted upon. What is not listed
 /// (replication scope, cache hints) changes nothing a reader could see and is kept as given.
 const SUPPORTED: [(&str, &[&str]); 6] = [
-    ("BLOOMFILTER", &["NONE", "ROW"]),
+    ("BLOOMFILTER", &["NONE", "ROW", "ROWCOL"]),
     ("COMPRESSION", &["NONE", "GZ", "SNAPPY", "LZ4", "ZSTD"]),
     ("DATA_BLOCK_ENCODING", &["NONE", "ROW_INDEX_V1"]),
     ("KEEP_DELETED_CELLS", &["FALSE"]),
@@ -537,9 +568,10 @@ mod tests {
     }
 
     #[test]
-    fn every_compression_can_be_declared() {
+    fn every_compression_and_bloom_can_be_declared() {
         let family = || FamilyDescriptor::new("cf").unwrap();
         assert_eq!(family().compression(), Compression::None);
+        assert_eq!(family().bloom(), BloomKind::Row);
         for compression in Compression::ALL {
             let name = compression.name();
             for name in [name.to_owned(), name.to_lowercase()] {
@@ -547,6 +579,11 @@ mod tests {
                 assert!(declared.check().is_ok());
                 assert_eq!(declared.compression(), compression);
             }
+        }
+        for bloom in BloomKind::ALL {
+            let declared = family().attribute("BLOOMFILTER", bloom.name());
+            assert!(declared.check().is_ok());
+            assert_eq!(declared.bloom(), bloom);
         }
     }
 
@@ -558,6 +595,8 @@ mod tests {
             let error = family().attribute("COMPRESSION", name).check().unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Unsupported, "{name}");
         }
+        let prefixes = family().attribute("BLOOMFILTER", "ROWPREFIX_FIXED_LENGTH");
+        assert_eq!(prefixes.check().unwrap_err().kind(), ErrorKind::Unsupported);
         let error = family().attribute("VERSIONS", "many").check().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidRequest);
         assert!(family().attribute("TTL", "2147483647").check().is_ok());

@@ -25,8 +25,8 @@ pub enum BlockKind {
     RootIndex,
     /// Bits of a bloom.
     BloomChunk,
-    /// Where the chunks of the row bloom are.
-    RowBloomMeta,
+    /// Where the chunks of the bloom over rows or columns are.
+    BloomMeta,
     /// Where the chunks of the delete family bloom are.
     DeleteFamilyBloomMeta,
     /// Names and values about the file.
@@ -43,7 +43,7 @@ impl BlockKind {
         (Self::IntermediateIndex, b"IDXINTE2"),
         (Self::RootIndex, b"IDXROOT2"),
         (Self::BloomChunk, b"BLMFBLK2"),
-        (Self::RowBloomMeta, b"BLMFMET2"),
+        (Self::BloomMeta, b"BLMFMET2"),
         (Self::DeleteFamilyBloomMeta, b"DFBLMET2"),
         (Self::FileInfo, b"FILEINF2"),
         (Self::Meta, b"METABLKc"),

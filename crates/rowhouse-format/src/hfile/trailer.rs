@@ -222,3 +222,8 @@ fn compression(codec: u32) -> Result<Compression> {
         ))
     })
 }
+
+/// Whether `name` is a comparator under which cells are in the order known here.
+pub(super) fn is_known_comparator(name: &[u8]) -> bool {
+    COMPARATORS.iter().any(|known| known.as_bytes() == name)
+}

@@ -11,5 +11,14 @@ mkdir -p "$APACHE_LIB"
 mvn -q -B -f "$here/pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$APACHE_LIB"
 # One SLF4J binding only: log4j2's.
 rm -f "$APACHE_LIB"/{slf4j-reload4j,slf4j-log4j12,reload4j,log4j-1.2.1,logback}-*.jar
+# HBase's default codec for ZSTD is Hadoop's, in C. Maven Central has it inside a jar of Trino's; nothing else of that is used.
+mkdir -p "$APACHE_NATIVE"
+if [ "$(uname -sm)" = "Linux x86_64" ] && [ ! -e "$APACHE_NATIVE/libhadoop.so" ]; then
+  mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:unpack -Dartifact=io.trino.hadoop:hadoop-apache:3.2.0-18 \
+    -Dmdep.unpack.includes='nativelib/Linux-amd64/lib*.so' -DoutputDirectory="$APACHE_NATIVE/jar"
+  mv "$APACHE_NATIVE"/jar/nativelib/Linux-amd64/lib{hadoop,zstd}.so "$APACHE_NATIVE/"
+  mv "$APACHE_NATIVE/libzstd.so" "$APACHE_NATIVE/libzstd.so.1"
+  rm -rf "$APACHE_NATIVE/jar"
+fi
 echo "$sum" >"$stamp"
 echo "apache-hbase: $(find "$APACHE_LIB" -name '*.jar' | wc -l) jars in $APACHE_LIB" >&2

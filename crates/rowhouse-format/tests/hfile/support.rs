@@ -130,6 +130,11 @@ impl File {
     }
 }
 
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// What a file system gives: no more bytes than there are.
 pub(crate) fn read(bytes: &Bytes, range: Range<u64>) -> Bytes {
     let len = bytes.len();

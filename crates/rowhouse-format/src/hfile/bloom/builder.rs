@@ -9,9 +9,9 @@ use super::{VERSION, positions, write_column};
 use crate::hfile::block::BlockHandle;
 use crate::hfile::varint::write_vint;
 
-/// Share of missing keys that a full chunk lets through (`io.storefile.bloom.error.rate`), which
-/// HBase keeps as a float.
-const ERROR_RATE: f64 = 0.01_f32 as f64;
+/// Share of questions about what is missing that are let through (`io.storefile.bloom.error.rate`),
+/// which HBase keeps as a float.
+const ERROR_RATE: f32 = 0.01;
 /// A chunk's length is a multiple of two to this power, so that it can be folded as often.
 const FOLDS_MAX: u32 = 7;
 const HASH: HashKind = HashKind::Murmur;
@@ -51,9 +51,10 @@ impl BloomBuilder {
         let chunk_len = (chunk_len.max(1) as usize).next_multiple_of(1 << FOLDS_MAX);
         let bits = chunk_len as f64 * 8.0;
         let ln2 = std::f64::consts::LN_2;
-        let ideal = (bits * (ln2 * ln2 / -ERROR_RATE.ln())).floor();
+        let error_rate = error_rate(kind);
+        let ideal = (bits * (ln2 * ln2 / -error_rate.ln())).floor();
         let hashes = (ln2 * (bits / ideal).floor()).ceil();
-        let keys = -bits / hashes * (1.0 - (ERROR_RATE.ln() / hashes).exp()).ln();
+        let keys = -bits / hashes * (1.0 - (error_rate.ln() / hashes).exp()).ln();
         Self {
             kind,
             chunk_len,
@@ -161,5 +162,14 @@ impl BloomBuilder {
         write_vint(out, comparator.len() as i64);
         out.extend_from_slice(comparator.as_bytes());
         out.extend_from_slice(&self.entries);
+    }
+}
+
+/// Share of missing keys that a full chunk lets through. Who asks about a column asks for two keys,
+/// it and the one of markers over the family, and either may be let through.
+fn error_rate(kind: BloomKind) -> f64 {
+    match kind {
+        BloomKind::None | BloomKind::Row => ERROR_RATE.into(),
+        BloomKind::RowCol => f64::from((1.0 - f64::from(1.0 - ERROR_RATE).sqrt()) as f32),
     }
 }

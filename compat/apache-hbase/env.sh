@@ -1,6 +1,7 @@
 # Settings shared by the scripts here; each can be overridden from the environment.
 ROWHOUSE_COMPAT_CACHE="${ROWHOUSE_COMPAT_CACHE:-$HOME/.cache/rowhouse-compat}"
 APACHE_LIB="$ROWHOUSE_COMPAT_CACHE/apache-hbase/lib"
+APACHE_NATIVE="$ROWHOUSE_COMPAT_CACHE/apache-hbase/native" # libhadoop.so, for HBase's default ZSTD codec
 APACHE_DATA="${APACHE_DATA:-$ROWHOUSE_COMPAT_CACHE/apache-hbase/data}" # tables, ZooKeeper, logs, pid file
 APACHE_HOST="${APACHE_HOST:-localhost}"         # the name the server advertises in ZooKeeper and hbase:meta
 APACHE_BIND="${APACHE_BIND:-127.0.0.1}"         # the address its RPC ports listen on (ZooKeeper always takes 127.0.0.1)
@@ -13,7 +14,7 @@ APACHE_PID="$APACHE_DATA/hbase.pid"
 
 apache_hbase_java() { # JVM arguments, class, arguments
   local here; here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-  exec java "${JAVA_17[@]}" -Djava.net.preferIPv4Stack=true -Dlog.level="${LOG_LEVEL:-INFO}" \
+  LD_LIBRARY_PATH="$APACHE_NATIVE" exec java "${JAVA_17[@]}" -Djava.library.path="$APACHE_NATIVE" -Djava.net.preferIPv4Stack=true -Dlog.level="${LOG_LEVEL:-INFO}" \
     ${APACHE_HOSTS_FILE:+-Djdk.net.hosts.file="$APACHE_HOSTS_FILE"} \
     -Dapache.data="$APACHE_DATA" -Dapache.host="$APACHE_HOST" -Dapache.bind="$APACHE_BIND" \
     -Dapache.zookeeper.port="$APACHE_ZOOKEEPER_PORT" -Dapache.master.port="$APACHE_MASTER_PORT" \

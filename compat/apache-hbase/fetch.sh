@@ -11,5 +11,13 @@ mkdir -p "$APACHE_LIB"
 mvn -q -B -f "$here/pom.xml" dependency:copy-dependencies -DincludeScope=runtime -DoutputDirectory="$APACHE_LIB"
 # One SLF4J binding only: log4j2's.
 rm -f "$APACHE_LIB"/{slf4j-reload4j,slf4j-log4j12,reload4j,log4j-1.2.1,logback}-*.jar
+# HBase's default codec for ZSTD is Hadoop's, in C. Maven Central has it inside a jar of Trino's; nothing else of that is used.
+mkdir -p "$APACHE_NATIVE"
+if [ "$(uname -sm)" = "Linux x86_64" ] && [ ! -e "$APACHE_NATIVE/libhadoop.so" ]; then
+  artifact=io.trino.hadoop:hadoop-apache:3.2.0-18
+  mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy -Dartifact="$artifact" -DoutputDirectory="$APACHE_NATIVE"
+  (cd "$APACHE_NATIVE" && jar xf hadoop-apache-*.jar nativelib/Linux-amd64 && mv nativelib/Linux-amd64/libzstd.so libzstd.so.1 \
+    && mv nativelib/Linux-amd64/libhadoop.so . && rm -r hadoop-apache-*.jar nativelib)
+fi
 echo "$sum" >"$stamp"
 echo "apache-hbase: $(find "$APACHE_LIB" -name '*.jar' | wc -l) jars in $APACHE_LIB" >&2

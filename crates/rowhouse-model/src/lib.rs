@@ -37,7 +37,7 @@ pub use range::RowRange;
 pub use region::{META_ENCODED_NAME, RegionInfo, RegionName, ServerName};
 pub use row::{ROW_LEN_MAX, Row, check_row};
 pub use table::{
-    Compression, DataBlockEncoding, FamilyDescriptor, Namespace, TableDescriptor, TableName,
-    TableState,
+    BloomKind, Compression, DataBlockEncoding, FamilyDescriptor, Namespace, TableDescriptor,
+    TableName, TableState,
 };
 pub use time::Timestamp;

@@ -291,11 +291,72 @@ pub struct FamilyDescriptor {
     pub configuration: BTreeMap<String, String>,
 }
 
-/// How data blocks of a family are compressed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How blocks of a family's files are compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
     /// Not at all.
+    #[default]
     None,
+    /// gzip: small, and slow to write.
+    Gz,
+    /// Snappy: about as fast as LZ4.
+    Snappy,
+    /// LZ4: the fastest to read.
+    Lz4,
+    /// Zstandard: nearly as small as gzip, and faster.
+    Zstd,
+}
+
+impl Compression {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::None, Self::Gz, Self::Snappy, Self::Lz4, Self::Zstd];
+
+    /// HBase's name for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "NONE",
+            Self::Gz => "GZ",
+            Self::Snappy => "SNAPPY",
+            Self::Lz4 => "LZ4",
+            Self::Zstd => "ZSTD",
+        }
+    }
+
+    /// The one that HBase calls `name`, in capitals.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name)
+    }
+}
+
+/// What a family's files can tell that they do not hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BloomKind {
+    /// Nothing.
+    None,
+    /// A row.
+    #[default]
+    Row,
+    /// A column of a row.
+    RowCol,
+}
+
+impl BloomKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::None, Self::Row, Self::RowCol];
+
+    /// HBase's name for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "NONE",
+            Self::Row => "ROW",
+            Self::RowCol => "ROWCOL",
+        }
+    }
+
+    /// The one that HBase calls `name`, in capitals.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name)
+    }
 }
 
 /// How cells are laid out in a data block.
@@ -372,14 +433,14 @@ impl FamilyDescriptor {
         self.number("BLOCKSIZE").unwrap_or(64 * 1024)
     }
 
-    /// Whether BLOOMFILTER is ROW, as it is by default.
-    pub fn has_row_bloom(&self) -> bool {
-        self.word("BLOOMFILTER").is_none_or(|word| word == "ROW")
+    /// BLOOMFILTER of new files; ROW by default.
+    pub fn bloom(&self) -> BloomKind {
+        self.word("BLOOMFILTER").and_then(|word| BloomKind::from_name(&word)).unwrap_or_default()
     }
 
-    /// COMPRESSION of new files.
+    /// COMPRESSION of new files; none by default.
     pub fn compression(&self) -> Compression {
-        Compression::None
+        self.word("COMPRESSION").and_then(|word| Compression::from_name(&word)).unwrap_or_default()
     }
 
     /// DATA_BLOCK_ENCODING of new files. Where the family declares none the blocks get a row
@@ -455,8 +516,8 @@ const SUPPORTED_OF_TABLES: [(&str, &[&str]); 3] = [
 /// Attributes that change what is stored or read, and the values acted upon. What is not listed
 /// (replication scope, cache hints) changes nothing a reader could see and is kept as given.
 const SUPPORTED: [(&str, &[&str]); 6] = [
-    ("BLOOMFILTER", &["NONE", "ROW"]),
-    ("COMPRESSION", &["NONE"]),
+    ("BLOOMFILTER", &["NONE", "ROW", "ROWCOL"]),
+    ("COMPRESSION", &["NONE", "GZ", "SNAPPY", "LZ4", "ZSTD"]),
     ("DATA_BLOCK_ENCODING", &["NONE", "ROW_INDEX_V1"]),
     ("KEEP_DELETED_CELLS", &["FALSE"]),
     ("NEW_VERSION_BEHAVIOR", &["FALSE"]),
@@ -507,12 +568,35 @@ mod tests {
     }
 
     #[test]
+    fn every_compression_and_bloom_can_be_declared() {
+        let family = || FamilyDescriptor::new("cf").unwrap();
+        assert_eq!(family().compression(), Compression::None);
+        assert_eq!(family().bloom(), BloomKind::Row);
+        for compression in Compression::ALL {
+            let name = compression.name();
+            for name in [name.to_owned(), name.to_lowercase()] {
+                let declared = family().attribute("COMPRESSION", name);
+                assert!(declared.check().is_ok());
+                assert_eq!(declared.compression(), compression);
+            }
+        }
+        for bloom in BloomKind::ALL {
+            let declared = family().attribute("BLOOMFILTER", bloom.name());
+            assert!(declared.check().is_ok());
+            assert_eq!(declared.bloom(), bloom);
+        }
+    }
+
+    #[test]
     fn settings_without_effect_are_refused() {
         let family = || FamilyDescriptor::new("cf").unwrap();
         assert!(family().check().is_ok());
-        assert!(family().attribute("COMPRESSION", "none").check().is_ok());
-        let error = family().attribute("COMPRESSION", "SNAPPY").check().unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Unsupported);
+        for name in ["LZO", "BZIP2", "LZMA", "BROTLI", "", "S"] {
+            let error = family().attribute("COMPRESSION", name).check().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Unsupported, "{name}");
+        }
+        let prefixes = family().attribute("BLOOMFILTER", "ROWPREFIX_FIXED_LENGTH");
+        assert_eq!(prefixes.check().unwrap_err().kind(), ErrorKind::Unsupported);
         let error = family().attribute("VERSIONS", "many").check().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidRequest);
         assert!(family().attribute("TTL", "2147483647").check().is_ok());

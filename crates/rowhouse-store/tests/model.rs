@@ -143,7 +143,12 @@ impl Run {
         run.open();
         let mut descriptor = TableDescriptor::new(table());
         for (name, versions) in FAMILIES {
-            descriptor = descriptor.family(FamilyDescriptor::new(name).unwrap().versions(versions));
+            // One family's blooms know rows and the other's columns, markers of the family among them.
+            let (bloom, compression) =
+                if name == "g" { ("ROWCOL", "ZSTD") } else { ("ROW", "LZ4") };
+            let family = FamilyDescriptor::new(name).unwrap().versions(versions);
+            let family = family.attribute("BLOOMFILTER", bloom);
+            descriptor = descriptor.family(family.attribute("COMPRESSION", compression));
         }
         run.store().create_table(descriptor, &["2".into()]).unwrap();
         run
@@ -262,6 +267,24 @@ impl Run {
             }
         }
         self.check_columns(&table);
+        self.check_gets_of_columns(&table);
+    }
+
+    fn check_gets_of_columns(&self, table: &Arc<rowhouse_store::Table>) {
+        for qualifiers in [&["q0"][..], &["q2"], &["n"], &[""], &["q0", "q2"], &["", "n"], &["no"]]
+        {
+            for row in 0u8..4 {
+                let row = row.to_string();
+                let get = Get::new(row.clone()).unwrap().versions(9);
+                let get = qualifiers.iter().fold(get, |get, name| get.column("g", *name));
+                let columns = qualifiers.iter().flat_map(|name| {
+                    let (row, name) = (row.as_bytes(), name.as_bytes());
+                    self.model.column(row, b"g", name, TimeRange::ALL).into_iter().take(3)
+                });
+                let expected: Vec<Cell> = columns.collect();
+                assert_eq!(table.get(&get).unwrap().cells(), expected, "{row} {qualifiers:?}");
+            }
+        }
     }
 
     fn check_columns(&self, table: &Arc<rowhouse_store::Table>) {

@@ -1,9 +1,11 @@
-//! A block: header, payload, checksums. Compression slots in here and nowhere else.
+//! A block: header, payload, checksums. Payloads are compressed and decompressed here, and
+//! nowhere else.
 
 use bytes::Bytes;
 use rowhouse_model::{Compression, Error, Result, escape};
 
 use super::checksum::{self, CHUNK_LEN, ChecksumKind};
+use super::compress::{Compressor, decompress};
 
 /// Bytes in front of a payload.
 pub const BLOCK_HEADER_LEN: usize = 33;
@@ -23,8 +25,8 @@ pub enum BlockKind {
     RootIndex,
     /// Bits of a bloom.
     BloomChunk,
-    /// Where the chunks of the row bloom are.
-    RowBloomMeta,
+    /// Where the chunks of the bloom over rows or columns are.
+    BloomMeta,
     /// Where the chunks of the delete family bloom are.
     DeleteFamilyBloomMeta,
     /// Names and values about the file.
@@ -41,7 +43,7 @@ impl BlockKind {
         (Self::IntermediateIndex, b"IDXINTE2"),
         (Self::RootIndex, b"IDXROOT2"),
         (Self::BloomChunk, b"BLMFBLK2"),
-        (Self::RowBloomMeta, b"BLMFMET2"),
+        (Self::BloomMeta, b"BLMFMET2"),
         (Self::DeleteFamilyBloomMeta, b"DFBLMET2"),
         (Self::FileInfo, b"FILEINF2"),
         (Self::Meta, b"METABLKc"),
@@ -187,15 +189,27 @@ impl Header {
         let (data, sums) = bytes.split_at(self.data_len);
         checksum::verify(self.checksum, data, self.chunk_len, sums, offset)?;
         let payload = bytes.slice(BLOCK_HEADER_LEN..self.data_len);
-        let payload = match compression {
-            Compression::None => payload,
-        };
-        if payload.len() != self.payload_len {
+        if compression == Compression::None && payload.len() != self.payload_len {
             return Err(damaged(offset, "uncompressed length", self.payload_len, payload.len()));
         }
+        let payload = match compression {
+            Compression::None => payload,
+            _ => decompress(compression, &payload, self.payload_len)
+                .map_err(|broken| {
+                    let name = compression.name();
+                    Error::corruption(format!(
+                        "malformed {name} hfile block: offset={offset}, len={}, {broken}",
+                        payload.len()
+                    ))
+                })?
+                .into(),
+        };
         Ok(Block { kind: self.kind, payload, offset, previous: self.previous })
     }
 }
+
+/// The header has it as a signed 32-bit number.
+const PAYLOAD_LEN_MAX: usize = i32::MAX as usize;
 
 fn damaged(
     offset: u64,
@@ -210,14 +224,17 @@ fn damaged(
 
 /// Turns payloads into blocks and remembers the last of each chain.
 pub(super) struct BlockSealer {
-    compression: Compression,
+    compressor: Compressor,
+    /// The compressed form of a block is built here, then the two change places.
+    spare: Vec<u8>,
     previous: [Option<u64>; BlockKind::ALL.len()],
 }
 
 impl BlockSealer {
     /// For one file.
     pub(super) fn new(compression: Compression) -> Self {
-        Self { compression, previous: [None; BlockKind::ALL.len()] }
+        let compressor = Compressor::new(compression);
+        Self { compressor, spare: Vec::new(), previous: [None; BlockKind::ALL.len()] }
     }
 
     /// Empties `block` and leaves room for the header.
@@ -238,8 +255,15 @@ impl BlockSealer {
         offset: u64,
     ) -> Result<u32> {
         let payload_len = block.len() - BLOCK_HEADER_LEN;
-        match self.compression {
-            Compression::None => {}
+        if payload_len > PAYLOAD_LEN_MAX {
+            return Err(Error::invalid(format!(
+                "hfile block too long: payload={payload_len}, max={PAYLOAD_LEN_MAX}"
+            )));
+        }
+        if !self.compressor.is_none() {
+            Self::start(&mut self.spare);
+            self.compressor.append(&block[BLOCK_HEADER_LEN..], &mut self.spare);
+            std::mem::swap(block, &mut self.spare);
         }
         let data_len = block.len();
         let len = data_len + data_len.div_ceil(CHUNK_LEN) * 4;

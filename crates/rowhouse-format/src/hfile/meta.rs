@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use rowhouse_model::{DataBlockEncoding, Error, Key, Result};
+use rowhouse_model::{BloomKind, DataBlockEncoding, Error, Key, Result};
 
 use super::block::{Block, BlockHandle, BlockKind};
 use super::bloom::{Bloom, BloomChunk};
@@ -91,19 +91,20 @@ impl FileMeta {
                 index.len()
             )));
         }
-        let by_row = info.text(name::BLOOM_FILTER_TYPE).is_some_and(|kind| kind == "ROW");
+        let kind = info.text(name::BLOOM_FILTER_TYPE);
+        let kind = kind.and_then(|kind| BloomKind::from_name(&kind)).unwrap_or(BloomKind::None);
         let (mut bloom, mut delete_family_bloom) = (None, None);
         while !blocks.rest.is_empty() {
             let block = blocks.any()?;
             match block.kind {
-                BlockKind::RowBloomMeta if by_row => {
-                    let last_row = info.get(name::LAST_BLOOM_KEY).cloned();
-                    bloom = Bloom::parse(&block, last_row, limit)?;
+                BlockKind::BloomMeta if kind != BloomKind::None => {
+                    let last_key = info.get(name::LAST_BLOOM_KEY).cloned();
+                    bloom = Bloom::parse(&block, kind, last_key, limit)?;
                 }
                 BlockKind::DeleteFamilyBloomMeta => {
-                    delete_family_bloom = Bloom::parse(&block, None, limit)?;
+                    delete_family_bloom = Bloom::parse(&block, BloomKind::Row, None, limit)?;
                 }
-                // A bloom over something else than rows, or a block that HBase added since.
+                // A bloom over something else, or a block that HBase added since.
                 _ => {}
             }
         }
@@ -131,7 +132,7 @@ impl FileMeta {
         &self.index
     }
 
-    /// The bloom over rows; none when every row may be in the file.
+    /// The bloom over rows or columns; none when every row may be in the file.
     pub fn bloom(&self) -> Option<&Bloom> {
         self.bloom.as_ref()
     }

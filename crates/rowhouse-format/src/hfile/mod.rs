@@ -30,6 +30,7 @@
 mod block;
 mod bloom;
 mod checksum;
+mod compress;
 mod data_block;
 mod file_info;
 mod index;
@@ -42,7 +43,7 @@ mod varint;
 mod writer;
 
 pub use block::{BLOCK_HEADER_LEN, Block, BlockHandle, BlockKind};
-pub use bloom::{Bloom, BloomChunk};
+pub use bloom::{Bloom, BloomChunk, BloomKey};
 pub use data_block::{Cursor, DataBlock, Layout};
 pub use file_info::FileInfo;
 pub use index::{Index, IndexWalk, Step};

@@ -18,8 +18,7 @@ const COMPARATORS: [&str; 5] = [
     "org.apache.hadoop.hbase.InnerStoreCellComparator",
 ];
 /// Codecs by their number (`Compression.Algorithm`).
-const CODECS: [&str; 7] = ["LZO", "GZ", "NONE", "SNAPPY", "LZ4", "BZIP2", "ZSTD"];
-const CODEC_NONE: u32 = 2;
+const CODECS: [&str; 9] = ["LZO", "GZ", "NONE", "SNAPPY", "LZ4", "BZIP2", "ZSTD", "LZMA", "BROTLI"];
 const VERSION_MAJOR: u32 = 3;
 const VERSION_MINOR: u32 = 3;
 /// Levels above the data that a reader follows; HBase makes 16 at most.
@@ -174,7 +173,7 @@ impl Trailer {
             index_levels: levels as u8,
             first_data_block: block("first_data_block", message.first_data_block_offset)?,
             last_data_block: block("last_data_block", message.last_data_block_offset)?,
-            compression: compression(message.compression_codec.unwrap_or(CODEC_NONE))?,
+            compression: message.compression_codec.map_or(Ok(Compression::None), compression)?,
         })
     }
 
@@ -197,9 +196,10 @@ impl Trailer {
             first_data_block_offset: Some(self.first_data_block.unwrap_or(u64::MAX)),
             last_data_block_offset: Some(self.last_data_block.unwrap_or(u64::MAX)),
             comparator_class_name: Some(COMPARATOR.to_owned()),
-            compression_codec: Some(match self.compression {
-                Compression::None => CODEC_NONE,
-            }),
+            compression_codec: CODECS
+                .iter()
+                .position(|name| *name == self.compression.name())
+                .map(|codec| codec as u32),
             encryption_key: None,
         };
         let message = message.encode_to_vec();
@@ -214,11 +214,16 @@ impl Trailer {
 }
 
 fn compression(codec: u32) -> Result<Compression> {
-    if codec == CODEC_NONE {
-        return Ok(Compression::None);
-    }
     let name = CODECS.get(codec as usize).copied().unwrap_or("unknown");
-    Err(Error::unsupported(format!(
-        "hfile compression {name} is not supported: codec={codec}, supported=NONE"
-    )))
+    Compression::from_name(name).ok_or_else(|| {
+        let supported = Compression::ALL.map(Compression::name).join(", ");
+        Error::unsupported(format!(
+            "hfile compression {name} is not supported: codec={codec}, supported={supported}"
+        ))
+    })
+}
+
+/// Whether `name` is a comparator under which cells are in the order known here.
+pub(super) fn is_known_comparator(name: &[u8]) -> bool {
+    COMPARATORS.iter().any(|known| known.as_bytes() == name)
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::ops::RangeInclusive;
 
 use rowhouse_model::{
-    CellKind, CellRef, Compression, DataBlockEncoding, Error, ROW_LEN_MAX, Result,
+    BloomKind, CellKind, CellRef, Compression, DataBlockEncoding, Error, ROW_LEN_MAX, Result,
 };
 
 use super::block::{BLOCK_HEADER_LEN, BlockHandle, BlockKind, BlockSealer};
@@ -27,8 +27,8 @@ pub struct WriterOptions {
     pub encoding: DataBlockEncoding,
     /// How payloads of blocks are compressed; not at all by default.
     pub compression: Compression,
-    /// Whether to write a bloom over rows; true by default.
-    pub row_bloom: bool,
+    /// What the bloom tells; a row by default.
+    pub bloom: BloomKind,
     /// Whether cells may have tags, at two bytes a cell; false by default, and then a cell with
     /// tags is refused.
     pub with_tags: bool,
@@ -46,7 +46,7 @@ impl Default for WriterOptions {
             block_len: 64 * 1024,
             encoding: DataBlockEncoding::RowIndexV1,
             compression: Compression::None,
-            row_bloom: true,
+            bloom: BloomKind::Row,
             with_tags: false,
             created_millis: 0,
             index_block_len: 128 * 1024,
@@ -106,8 +106,9 @@ pub struct Writer<W: Write> {
     last_key: Vec<u8>,
     last_sequence: u64,
     index: IndexBuilder,
-    row_bloom: Option<BloomBuilder>,
-    delete_family_bloom: BloomBuilder,
+    bloom: Option<BloomBuilder>,
+    /// None where the bloom is over columns: there a marker is the column without a name.
+    delete_family_bloom: Option<BloomBuilder>,
     data_blocks: Option<(u64, u64)>,
     seen: Seen,
 }
@@ -151,8 +152,10 @@ impl<W: Write> Writer<W> {
             last_key: Vec::new(),
             last_sequence: 0,
             index: IndexBuilder::new(options.index_block_len),
-            row_bloom: options.row_bloom.then(|| BloomBuilder::new(options.bloom_block_len)),
-            delete_family_bloom: BloomBuilder::new(options.bloom_block_len),
+            bloom: (options.bloom != BloomKind::None)
+                .then(|| BloomBuilder::new(options.bloom, options.bloom_block_len)),
+            delete_family_bloom: (options.bloom != BloomKind::RowCol)
+                .then(|| BloomBuilder::new(BloomKind::Row, options.bloom_block_len)),
             data_blocks: None,
             seen: Seen::default(),
             options,
@@ -183,15 +186,17 @@ impl<W: Write> Writer<W> {
         let kind = check(cell, self.layout)?;
         let order = self.order(cell)?;
         let new_row = order.row != Ordering::Equal;
-        // As in HBase the blooms learn of a row before the block in front of it is closed.
-        if new_row {
-            self.seen.rows += 1;
-            if let Some(bloom) = &mut self.row_bloom {
-                bloom.push(cell.key.row);
-            }
+        self.seen.rows += u64::from(new_row);
+        // As in HBase the blooms learn of a cell before the block in front of it is closed.
+        if let Some(bloom) = &mut self.bloom
+            && (new_row || self.options.bloom == BloomKind::RowCol)
+        {
+            bloom.push(cell.key.row, cell.key.qualifier);
         }
-        if matches!(kind, CellKind::DeleteFamily | CellKind::DeleteFamilyVersion) {
-            self.delete_family_bloom.push(cell.key.row);
+        if let Some(bloom) = &mut self.delete_family_bloom
+            && matches!(kind, CellKind::DeleteFamily | CellKind::DeleteFamilyVersion)
+        {
+            bloom.push(cell.key.row, b"");
         }
         // Equal keys stay together, so that a seek meets the newest first.
         let full = self.block.len() >= self.options.block_len as usize;
@@ -262,7 +267,7 @@ impl<W: Write> Writer<W> {
             let handle = self.out.put_scratch(BlockKind::LeafIndex)?;
             self.index.leaf_written(first_key, handle);
         }
-        for bloom in self.row_bloom.iter_mut().chain([&mut self.delete_family_bloom]) {
+        for bloom in self.bloom.iter_mut().chain(&mut self.delete_family_bloom) {
             if closing || bloom.chunk_is_full() {
                 bloom.finish_chunk();
             }
@@ -307,11 +312,11 @@ impl<W: Write> Writer<W> {
         info.write(self.out.start());
         self.out.put_scratch(BlockKind::FileInfo)?;
         let blooms = [
-            (self.row_bloom.as_ref(), BlockKind::RowBloomMeta),
-            (Some(&self.delete_family_bloom), BlockKind::DeleteFamilyBloomMeta),
+            (&self.bloom, BlockKind::BloomMeta),
+            (&self.delete_family_bloom, BlockKind::DeleteFamilyBloomMeta),
         ];
         for (bloom, kind) in blooms {
-            if let Some(bloom) = bloom.filter(|bloom| bloom.last_row().is_some()) {
+            if let Some(bloom) = bloom.as_ref().filter(|bloom| bloom.last_key().is_some()) {
                 bloom.write_meta(self.out.start());
                 self.out.put_scratch(kind)?;
             }
@@ -357,9 +362,9 @@ impl<W: Write> Writer<W> {
         info.set(name::TIME_RANGE, range);
         info.set(name::EARLIEST_PUT_TS, seen.earliest_put.to_be_bytes());
         info.set(name::DELETE_FAMILY_COUNT, seen.family_deletes.to_be_bytes());
-        if let Some(last_row) = self.row_bloom.as_ref().and_then(BloomBuilder::last_row) {
-            info.set(name::BLOOM_FILTER_TYPE, "ROW");
-            info.set(name::LAST_BLOOM_KEY, last_row);
+        if let Some(last_key) = self.bloom.as_ref().and_then(BloomBuilder::last_key) {
+            info.set(name::BLOOM_FILTER_TYPE, self.options.bloom.name());
+            info.set(name::LAST_BLOOM_KEY, last_key);
         }
         if self.layout.encoding == DataBlockEncoding::RowIndexV1 {
             info.set(name::DATA_BLOCK_ENCODING, "ROW_INDEX_V1");

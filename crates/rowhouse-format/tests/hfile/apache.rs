@@ -3,10 +3,14 @@
 //! Each `fixtures/*.txt` has a line per cell, as the program that wrote the file knew it: row, family
 //! and qualifier in hex, timestamp, kind, mvcc, value and tags in hex. `none` has 60 rows in plain
 //! blocks without tags; `rowindex` has 40 rows in ROW_INDEX_V1 blocks with tags and two levels of
-//! index. Blocks have 1,024 bytes.
+//! index. Blocks have 1,024 bytes. The others have the cells of `rowindex`, with a bloom over columns
+//! or compressed: with HBase's default codecs, and `zstd-chunks` with that of hbase-compression-zstd.
+//! `compat/apache-hbase/StoreFiles.java` writes them.
 
-use rowhouse_format::hfile::{Closing, Layout, Writer, WriterOptions};
-use rowhouse_model::{Bytes, Cell, DataBlockEncoding, Key};
+use rowhouse_format::hfile::{
+    BLOCK_HEADER_LEN, Block, BlockKind, Closing, Layout, Writer, WriterOptions,
+};
+use rowhouse_model::{BloomKind, Bytes, Cell, Compression, DataBlockEncoding, Key};
 
 use crate::support::{File, plain};
 
@@ -15,12 +19,22 @@ const NONE: (&[u8], &str) =
 const ROW_INDEX: (&[u8], &str) =
     (include_bytes!("fixtures/rowindex.hfile"), include_str!("fixtures/rowindex.txt"));
 
+const ROWCOL: &[u8] = include_bytes!("fixtures/rowcol.hfile");
+const COMPRESSED: [(Compression, &[u8]); 5] = [
+    (Compression::Gz, include_bytes!("fixtures/gz.hfile")),
+    (Compression::Snappy, include_bytes!("fixtures/snappy.hfile")),
+    (Compression::Lz4, include_bytes!("fixtures/lz4.hfile")),
+    (Compression::Zstd, include_bytes!("fixtures/zstd.hfile")),
+    (Compression::Zstd, include_bytes!("fixtures/zstd-chunks.hfile")),
+];
+
 fn hex(text: &str) -> Vec<u8> {
     let digits = text.as_bytes().chunks_exact(2);
     digits.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
 }
 
-fn parse(line: &str) -> Cell {
+/// A line of cells as a cell.
+pub(crate) fn parse(line: &str) -> Cell {
     let parts: Vec<&str> = line.split(' ').collect();
     let (row, family, qualifier) = (hex(parts[0]), hex(parts[1]), hex(parts[2]));
     let key = Key {
@@ -72,30 +86,120 @@ fn row_indexes_tags_and_levels_are_read() {
     assert_eq!(file.meta.trailer().index_levels, 2);
 }
 
-/// The same cells and options give the same bytes, all of them.
 #[test]
-fn apaches_files_are_written_byte_for_byte() {
-    let plain = || WriterOptions {
+fn compressed_files_are_read() {
+    for (compression, bytes) in COMPRESSED {
+        let file = check((bytes, ROW_INDEX.1));
+        assert_eq!(file.meta.trailer().compression, compression);
+        assert_eq!(file.meta.trailer().index_levels, 2);
+    }
+}
+
+#[test]
+fn blooms_over_columns_are_asked_as_hbase_asks_them() {
+    let file = File::open(Bytes::from_static(ROWCOL)).unwrap();
+    let bloom = file.meta.bloom().unwrap();
+    assert_eq!(bloom.kind(), BloomKind::RowCol);
+    assert!(bloom.chunks().count() > 0 && file.meta.delete_family_bloom().is_none());
+    let cells: Vec<Cell> = ROW_INDEX.1.lines().map(parse).collect();
+    assert!(cells.iter().any(|cell| [10, 14].contains(&cell.key().kind)));
+    let mut let_through = 0;
+    for cell in &cells {
+        assert!(file.may_contain_column(bloom, cell.row(), cell.qualifier()));
+        let missing = [cell.qualifier(), b"x"].concat();
+        let_through += usize::from(file.may_contain_column(bloom, cell.row(), &missing));
+    }
+    assert!(let_through < cells.len() / 20, "{let_through} of {}", cells.len());
+    assert!(!file.may_contain_column(bloom, b"zzz", b"q0"));
+    assert!(!file.may_contain_column(bloom, b"a", b"q0"));
+}
+
+fn plain_options() -> WriterOptions {
+    WriterOptions {
         block_len: 1024,
         encoding: DataBlockEncoding::None,
         created_millis: 1_700_000_000_000,
         ..WriterOptions::default()
-    };
-    let row_index = WriterOptions {
+    }
+}
+
+fn row_index_options() -> WriterOptions {
+    WriterOptions {
         encoding: DataBlockEncoding::RowIndexV1,
         with_tags: true,
         bloom_block_len: 1024,
         index_block_len: 400,
-        ..plain()
-    };
-    for ((bytes, lines), options) in [(NONE, plain()), (ROW_INDEX, row_index)] {
-        let mut writer = Writer::new(Vec::new(), options);
-        for cell in lines.lines().map(parse) {
-            writer.append(&cell.view()).unwrap();
-        }
-        let closing = Closing { sequence_max: 1234, ..Closing::default() };
-        let (_, ours) = writer.finish(&closing).unwrap();
+        ..plain_options()
+    }
+}
+
+fn write_lines(lines: &str, options: WriterOptions) -> Vec<u8> {
+    let mut writer = Writer::new(Vec::new(), options);
+    for cell in lines.lines().map(parse) {
+        writer.append(&cell.view()).unwrap();
+    }
+    let closing = Closing { sequence_max: 1234, ..Closing::default() };
+    writer.finish(&closing).unwrap().1
+}
+
+/// The same cells and options give the same bytes, all of them.
+#[test]
+fn apaches_files_are_written_byte_for_byte() {
+    let columns = WriterOptions { bloom: BloomKind::RowCol, ..row_index_options() };
+    let files = [
+        (NONE.0, NONE.1, plain_options()),
+        (ROW_INDEX.0, ROW_INDEX.1, row_index_options()),
+        (ROWCOL, ROW_INDEX.1, columns),
+    ];
+    for (bytes, lines, options) in files {
+        let ours = write_lines(lines, options);
         let differs = ours.iter().zip(bytes).position(|(ours, apaches)| ours != apaches);
         assert_eq!((ours.len(), differs), (bytes.len(), None));
+    }
+}
+
+/// Compressors differ, so blocks do and where they are does; what they hold does not.
+#[test]
+fn apaches_compressed_files_are_written_block_for_block() {
+    for (compression, bytes) in COMPRESSED {
+        let ours = write_lines(ROW_INDEX.1, WriterOptions { compression, ..row_index_options() });
+        let (ours, apaches) = (blocks(ours.into()), blocks(Bytes::from_static(bytes)));
+        assert_eq!(ours.len(), apaches.len());
+        for (ours, apaches) in ours.iter().zip(&apaches) {
+            assert_eq!((ours.kind, ours.payload.len()), (apaches.kind, apaches.payload.len()));
+            let tells_offsets = match ours.kind {
+                BlockKind::Data | BlockKind::EncodedData | BlockKind::BloomChunk => false,
+                BlockKind::FileInfo | BlockKind::Meta => false,
+                BlockKind::LeafIndex | BlockKind::IntermediateIndex | BlockKind::RootIndex => true,
+                BlockKind::BloomMeta | BlockKind::DeleteFamilyBloomMeta => true,
+            };
+            assert!(tells_offsets || ours.payload == apaches.payload, "{compression:?}");
+        }
+    }
+}
+
+/// All blocks of a file, from its start to its trailer.
+fn blocks(bytes: Bytes) -> Vec<Block> {
+    let trailer = File::open(bytes.clone()).unwrap().meta.trailer().clone();
+    let (mut at, mut blocks) = (0, Vec::new());
+    while at < trailer.load_on_open().end as usize {
+        let len = u32::from_be_bytes(bytes[at + 8..at + 12].try_into().unwrap()) as usize;
+        let end = at + BLOCK_HEADER_LEN + len;
+        blocks.push(Block::parse(bytes.slice(at..end), at as u64, trailer.compression).unwrap());
+        at = end;
+    }
+    blocks
+}
+
+#[test]
+fn trailers_count_bytes_before_compression_as_apaches_do() {
+    for (compression, bytes) in COMPRESSED {
+        let ours = write_lines(ROW_INDEX.1, WriterOptions { compression, ..row_index_options() });
+        let ours = File::open(ours.into()).unwrap();
+        let apaches = File::open(Bytes::from_static(bytes)).unwrap();
+        let (ours, apaches) = (ours.meta.trailer(), apaches.meta.trailer());
+        assert_eq!(ours.uncompressed_len, apaches.uncompressed_len);
+        assert_eq!(ours.uncompressed_index_len, apaches.uncompressed_index_len);
+        assert_eq!(ours.root_entries, apaches.root_entries);
     }
 }

@@ -4,6 +4,7 @@
 
 mod apache;
 mod damage;
+mod exchange;
 mod model;
 mod order;
 mod support;

@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use rowhouse_format::hfile::WriterOptions;
-use rowhouse_model::{Cell, CellKind, DataBlockEncoding, Key, compare};
+use rowhouse_model::{BloomKind, Cell, CellKind, Compression, DataBlockEncoding, Key, compare};
 
 use crate::support::{File, plain, write};
 
@@ -58,11 +58,13 @@ prop_compose! {
         block_len in prop_oneof![Just(1u32), Just(256), Just(1024), Just(65_536)],
         index_block_len in prop_oneof![Just(200u32), Just(1_000), Just(131_072)],
         bloom_block_len in prop_oneof![Just(128u32), Just(131_072)],
-        row_bloom in any::<bool>(),
+        bloom in proptest::sample::select(&BloomKind::ALL[..]),
+        compression in proptest::sample::select(&Compression::ALL[..]),
         tags in Just(tags),
     ) -> (Vec<Cell>, WriterOptions) {
         let options = WriterOptions {
-            block_len, encoding, row_bloom, with_tags: tags, index_block_len, bloom_block_len,
+            block_len, encoding, compression, bloom, with_tags: tags, index_block_len,
+            bloom_block_len,
             ..WriterOptions::default()
         };
         (sorted(cells), options)
@@ -91,8 +93,13 @@ fn check(cells: &[Cell], options: &WriterOptions, keys: &[Cell]) {
             check_forward(cells, at, found, keys);
         }
         if let Some(bloom) = file.meta.bloom() {
-            let present = cells.iter().any(|cell| cell.row() == row);
-            assert!(!present || file.may_contain(bloom, row));
+            assert_eq!(bloom.kind(), options.bloom);
+            let qualifier = wanted.qualifier();
+            let present = cells.iter().any(|cell| match options.bloom {
+                BloomKind::RowCol => cell.row() == row && cell.qualifier() == qualifier,
+                _ => cell.row() == row,
+            });
+            assert!(!present || file.may_contain_column(bloom, row, qualifier));
         }
     }
 }

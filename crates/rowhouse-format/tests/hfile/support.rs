@@ -117,11 +117,22 @@ impl File {
 
     /// Whether the bloom lets a row through.
     pub(crate) fn may_contain(&self, bloom: &Bloom, row: &[u8]) -> bool {
-        bloom.chunk_for(row).is_some_and(|handle| {
+        self.may_contain_column(bloom, row, b"")
+    }
+
+    /// Whether the bloom lets a column of a row through.
+    pub(crate) fn may_contain_column(&self, bloom: &Bloom, row: &[u8], qualifier: &[u8]) -> bool {
+        let key = bloom.key(row, qualifier);
+        bloom.chunk_for(&key).is_some_and(|handle| {
             let bytes = read(&self.bytes, handle.range());
-            bloom.chunk_contains(&self.meta.bloom_chunk(&handle, bytes).unwrap(), row)
+            bloom.chunk_contains(&self.meta.bloom_chunk(&handle, bytes).unwrap(), &key)
         })
     }
+}
+
+/// Bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// What a file system gives: no more bytes than there are.

@@ -120,7 +120,7 @@ struct FamilyReader {
 
 impl FamilyReader {
     /// Opens a reader at the start of the scan's range. For a point read, `row` lets files say
-    /// that they do not have it.
+    /// that they do not have it, or none of its columns that were asked for.
     fn open(
         engine: &Arc<Engine>,
         family: &FamilyStore,
@@ -149,7 +149,7 @@ impl FamilyReader {
                 continue;
             }
             if let Some(row) = row
-                && !file.may_hold_row(engine, row)?
+                && !file.may_hold_row(engine, row, scan.columns.qualifiers(family.name()))?
             {
                 continue;
             }

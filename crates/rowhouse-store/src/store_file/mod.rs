@@ -5,15 +5,17 @@ mod cursor;
 mod new;
 mod open_files;
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use rowhouse_format::hfile::{
-    self, BlockHandle, BloomChunk, DataBlock, Index, MetaSeal, Trailer, verify_meta,
+    self, BlockHandle, Bloom, BloomChunk, BloomKey, DataBlock, Index, MetaSeal, Trailer,
+    verify_meta,
 };
-use rowhouse_model::{Bytes, Error, ErrorKind, Result, RowRange};
+use rowhouse_model::{BloomKind, Bytes, Error, ErrorKind, Result, RowRange};
 
 pub(crate) use cursor::FileCursor;
 pub(crate) use new::NewFile;
@@ -89,13 +91,39 @@ impl StoreFile {
             && (range.stop.is_empty() || self.meta.first_row < range.stop)
     }
 
-    /// Whether the file may have cells of `row`; `false` is certain.
-    pub(crate) fn may_hold_row(&self, engine: &Engine, row: &[u8]) -> Result<bool> {
-        let opened = self.opened()?;
-        let Some(bloom) = opened.bloom() else { return Ok(true) };
-        let Some(handle) = bloom.chunk_for(row) else { return Ok(false) };
-        let chunk = self.bloom_chunk(&engine.cache, opened, &handle)?;
-        Ok(bloom.chunk_contains(&chunk, row))
+    /// Whether the file may have cells of `row` that matter to who reads these columns of it, all
+    /// when `None`; `false` is certain.
+    pub(crate) fn may_hold_row(
+        &self,
+        engine: &Engine,
+        row: &[u8],
+        qualifiers: Option<&BTreeSet<Bytes>>,
+    ) -> Result<bool> {
+        let Some(bloom) = self.opened()?.bloom() else { return Ok(true) };
+        let asks = |qualifier: &[u8]| self.may_hold_key(engine, bloom, &bloom.key(row, qualifier));
+        match (bloom.kind(), qualifiers) {
+            (BloomKind::Row, _) => asks(b""),
+            (BloomKind::RowCol, Some(qualifiers)) => {
+                // Markers over the family matter to every column. They have no qualifier, so they
+                // are in the bloom as the column without a name.
+                if asks(b"")? {
+                    return Ok(true);
+                }
+                for qualifier in qualifiers {
+                    if asks(qualifier)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            (BloomKind::RowCol, None) | (BloomKind::None, _) => Ok(true),
+        }
+    }
+
+    fn may_hold_key(&self, engine: &Engine, bloom: &Bloom, key: &BloomKey<'_>) -> Result<bool> {
+        let Some(handle) = bloom.chunk_for(key) else { return Ok(false) };
+        let chunk = self.bloom_chunk(&engine.cache, self.opened()?, &handle)?;
+        Ok(bloom.chunk_contains(&chunk, key))
     }
 
     /// Has the file removed once nobody reads it any more.

@@ -42,7 +42,7 @@ impl NewFile {
             block_len: family.block_len(),
             encoding: family.data_block_encoding(),
             compression: family.compression(),
-            row_bloom: family.has_row_bloom(),
+            bloom: family.bloom(),
             with_tags,
             created_millis: engine.timestamps.now_millis().unsigned_abs(),
             ..WriterOptions::default()

@@ -1,21 +1,26 @@
-//! Collects rows into chunks of a bloom.
+//! Collects keys into chunks of a bloom.
 
 use std::collections::VecDeque;
 
+use rowhouse_model::BloomKind;
+
 use super::hash::HashKind;
-use super::{VERSION, positions};
+use super::{VERSION, positions, write_column};
 use crate::hfile::block::BlockHandle;
 use crate::hfile::varint::write_vint;
 
-/// Share of missing rows that a full chunk lets through (`io.storefile.bloom.error.rate`), which
-/// HBase keeps as a float.
-const ERROR_RATE: f64 = 0.01_f32 as f64;
+/// Share of questions about what is missing that are let through (`io.storefile.bloom.error.rate`),
+/// which HBase keeps as a float.
+const ERROR_RATE: f32 = 0.01;
 /// A chunk's length is a multiple of two to this power, so that it can be folded as often.
 const FOLDS_MAX: u32 = 7;
 const HASH: HashKind = HashKind::Murmur;
+/// The order of the keys of a bloom over columns, as HBase 2 names it there.
+const COLUMN_COMPARATOR: &str = "org.apache.hadoop.hbase.CellComparatorImpl";
 
 /// The bloom of a file that is being written.
 pub(in crate::hfile) struct BloomBuilder {
+    kind: BloomKind,
     /// Bytes, keys and hashes of an unfolded chunk.
     chunk_len: usize,
     chunk_keys_max: u64,
@@ -29,25 +34,29 @@ pub(in crate::hfile) struct BloomBuilder {
     keys: u64,
     keys_max: u64,
     len: u64,
-    last_row: Vec<u8>,
+    last_key: Vec<u8>,
+    /// The key of a column is built here.
+    column: Vec<u8>,
 }
 
 struct Chunk {
-    first_row: Vec<u8>,
+    first_key: Vec<u8>,
     bits: Vec<u8>,
     keys: u64,
 }
 
 impl BloomBuilder {
     /// A bloom with chunks of about `chunk_len` bytes.
-    pub(in crate::hfile) fn new(chunk_len: u32) -> Self {
+    pub(in crate::hfile) fn new(kind: BloomKind, chunk_len: u32) -> Self {
         let chunk_len = (chunk_len.max(1) as usize).next_multiple_of(1 << FOLDS_MAX);
         let bits = chunk_len as f64 * 8.0;
         let ln2 = std::f64::consts::LN_2;
-        let ideal = (bits * (ln2 * ln2 / -ERROR_RATE.ln())).floor();
+        let error_rate = error_rate(kind);
+        let ideal = (bits * (ln2 * ln2 / -error_rate.ln())).floor();
         let hashes = (ln2 * (bits / ideal).floor()).ceil();
-        let keys = -bits / hashes * (1.0 - (ERROR_RATE.ln() / hashes).exp()).ln();
+        let keys = -bits / hashes * (1.0 - (error_rate.ln() / hashes).exp()).ln();
         Self {
+            kind,
             chunk_len,
             chunk_keys_max: keys as u64,
             hashes: hashes as u32,
@@ -58,33 +67,46 @@ impl BloomBuilder {
             keys: 0,
             keys_max: 0,
             len: 0,
-            last_row: Vec::new(),
+            last_key: Vec::new(),
+            column: Vec::new(),
         }
     }
 
-    /// Adds a row, behind those added before; the same row again changes nothing.
-    pub(in crate::hfile) fn push(&mut self, row: &[u8]) {
-        if self.keys > 0 && self.last_row == row {
+    /// Adds the row or column of a cell, behind those added before; the same one again changes
+    /// nothing.
+    pub(in crate::hfile) fn push(&mut self, row: &[u8], qualifier: &[u8]) {
+        if self.kind != BloomKind::RowCol {
+            return self.push_key(row);
+        }
+        let mut column = std::mem::take(&mut self.column);
+        column.clear();
+        write_column(&mut column, row, qualifier);
+        self.push_key(&column);
+        self.column = column;
+    }
+
+    fn push_key(&mut self, key: &[u8]) {
+        if self.keys > 0 && self.last_key == key {
             return;
         }
         if self.chunk_is_full() {
             self.finish_chunk();
         }
         let chunk = self.current.get_or_insert_with(|| Chunk {
-            first_row: row.to_vec(),
+            first_key: key.to_vec(),
             bits: vec![0; self.chunk_len],
             keys: 0,
         });
-        for bit in positions(HASH, self.hashes, row, self.chunk_len as u32 * 8) {
+        for bit in positions(HASH, self.hashes, key, self.chunk_len as u32 * 8) {
             chunk.bits[bit as usize / 8] |= 1 << (bit % 8);
         }
         chunk.keys += 1;
         self.keys += 1;
-        self.last_row.clear();
-        self.last_row.extend_from_slice(row);
+        self.last_key.clear();
+        self.last_key.extend_from_slice(key);
     }
 
-    /// Whether the open chunk takes no more rows.
+    /// Whether the open chunk takes no more keys.
     pub(in crate::hfile) fn chunk_is_full(&self) -> bool {
         self.current.as_ref().is_some_and(|chunk| chunk.keys >= self.chunk_keys_max)
     }
@@ -117,14 +139,14 @@ impl BloomBuilder {
         let Some(chunk) = self.ready.pop_front() else { return };
         self.entries.extend_from_slice(&handle.offset.to_be_bytes());
         self.entries.extend_from_slice(&handle.len.to_be_bytes());
-        write_vint(&mut self.entries, chunk.first_row.len() as i64);
-        self.entries.extend_from_slice(&chunk.first_row);
+        write_vint(&mut self.entries, chunk.first_key.len() as i64);
+        self.entries.extend_from_slice(&chunk.first_key);
         self.chunks += 1;
     }
 
-    /// The last row added.
-    pub(in crate::hfile) fn last_row(&self) -> Option<&[u8]> {
-        (self.keys > 0).then_some(&self.last_row[..])
+    /// The last key added.
+    pub(in crate::hfile) fn last_key(&self) -> Option<&[u8]> {
+        (self.keys > 0).then_some(&self.last_key[..])
     }
 
     /// Appends the meta block's payload to `out`.
@@ -136,7 +158,18 @@ impl BloomBuilder {
         out.extend_from_slice(&self.keys.to_be_bytes());
         out.extend_from_slice(&self.keys_max.to_be_bytes());
         out.extend_from_slice(&self.chunks.to_be_bytes());
-        write_vint(out, 0);
+        let comparator = if self.kind == BloomKind::RowCol { COLUMN_COMPARATOR } else { "" };
+        write_vint(out, comparator.len() as i64);
+        out.extend_from_slice(comparator.as_bytes());
         out.extend_from_slice(&self.entries);
+    }
+}
+
+/// Share of missing keys that a full chunk lets through. Who asks about a column asks for two keys,
+/// it and the one of markers over the family, and either may be let through.
+fn error_rate(kind: BloomKind) -> f64 {
+    match kind {
+        BloomKind::None | BloomKind::Row => ERROR_RATE.into(),
+        BloomKind::RowCol => f64::from((1.0 - f64::from(1.0 - ERROR_RATE).sqrt()) as f32),
     }
 }

@@ -1,16 +1,21 @@
-//! Which rows are certainly not in a file: blooms in chunks.
+//! Which rows or columns are certainly not in a file: blooms in chunks.
 
 mod builder;
 mod hash;
 
+use std::borrow::Cow;
+use std::cmp::Ordering;
+
 use bytes::Bytes;
-use rowhouse_model::{Error, Result};
+use rowhouse_model::{BloomKind, Error, Key, Result};
 
 pub(super) use builder::BloomBuilder;
 use hash::HashKind;
 
 use super::block::{Block, BlockHandle, BlockKind};
 use super::input::Input;
+use super::key::{check_key, view_key, write_key};
+use super::trailer::is_known_comparator;
 
 /// The version of the meta's layout (`CompoundBloomFilterBase.VERSION`).
 const VERSION: u32 = 3;
@@ -19,28 +24,35 @@ const HASHES_MAX: u32 = 255;
 /// The shortest entry of the meta: offset, length, key length.
 const ENTRY_LEN_MIN: usize = 8 + 4 + 1;
 
-/// A bloom over rows: where its chunks are and how to ask them.
+/// A bloom over rows or columns: where its chunks are and how to ask them.
 #[derive(Clone, Debug)]
 pub struct Bloom {
+    kind: BloomKind,
     hash: HashKind,
     hashes: u32,
     keys: u64,
     chunks: Vec<Chunk>,
-    /// The last row that was put in, where the file tells.
-    last_row: Option<Bytes>,
+    /// The last key that was put in, where the file tells.
+    last_key: Option<Bytes>,
 }
+
+/// What a bloom is asked for: a row, or a column of a row. [`Bloom::key`] makes it.
+#[derive(Clone, Debug)]
+pub struct BloomKey<'a>(Cow<'a, [u8]>);
 
 #[derive(Clone, Debug)]
 struct Chunk {
-    first_row: Bytes,
+    first_key: Bytes,
     handle: BlockHandle,
 }
 
 impl Bloom {
-    /// Parses a meta block; none if its keys are not rows. All chunks end at `limit` or before.
+    /// Parses a meta block; none if its keys are in an order that is not known here. All chunks end
+    /// at `limit` or before.
     pub(super) fn parse(
         block: &Block,
-        last_row: Option<Bytes>,
+        kind: BloomKind,
+        last_key: Option<Bytes>,
         limit: u64,
     ) -> Result<Option<Self>> {
         let malformed = |what: &str, value: u64| {
@@ -59,7 +71,13 @@ impl Bloom {
         let keys = input.u64()?;
         input.u64()?; // The most keys the chunks would take.
         let count = input.u32()?;
-        if !input.vint_bytes()?.is_empty() {
+        let comparator = input.vint_bytes()?;
+        let is_known = match kind {
+            BloomKind::None => false,
+            BloomKind::Row => comparator.is_empty(),
+            BloomKind::RowCol => is_known_comparator(comparator),
+        };
+        if !is_known {
             return Ok(None);
         }
         if hashes == 0 || hashes > HASHES_MAX {
@@ -72,47 +90,75 @@ impl Bloom {
         let mut chunks: Vec<Chunk> = Vec::with_capacity(count as usize);
         for _ in 0..count {
             let (offset, len) = (input.u64()?, input.u32()?);
-            let first_row = block.payload.slice_ref(input.vint_bytes()?);
-            if offset.saturating_add(len.into()) > limit
-                || chunks.last().is_some_and(|last| last.first_row >= first_row)
-            {
+            let first_key = block.payload.slice_ref(input.vint_bytes()?);
+            if kind == BloomKind::RowCol {
+                check_key(&first_key)?;
+            }
+            let ordered = chunks
+                .last()
+                .is_none_or(|last| compare(kind, &last.first_key, &first_key) == Ordering::Less);
+            if offset.saturating_add(len.into()) > limit || !ordered {
                 return Err(malformed("chunk out of place", offset));
             }
-            chunks.push(Chunk { first_row, handle: BlockHandle { offset, len, level: 0 } });
+            chunks.push(Chunk { first_key, handle: BlockHandle { offset, len, level: 0 } });
         }
         input.end()?;
-        Ok(Some(Self { hash, hashes, keys, chunks, last_row }))
+        if kind == BloomKind::RowCol {
+            last_key.as_deref().map(check_key).transpose()?;
+        }
+        Ok(Some(Self { kind, hash, hashes, keys, chunks, last_key }))
     }
 
-    /// Rows that were put in.
+    /// What it tells.
+    pub fn kind(&self) -> BloomKind {
+        self.kind
+    }
+
+    /// What to ask it about a column of a row; a bloom over rows looks at the row alone.
+    ///
+    /// In a bloom over columns, DeleteFamily and DeleteFamilyVersion cells are the column without
+    /// a name: whoever may not miss them asks for it too.
+    pub fn key<'a>(&self, row: &'a [u8], qualifier: &[u8]) -> BloomKey<'a> {
+        if self.kind != BloomKind::RowCol {
+            return BloomKey(Cow::Borrowed(row));
+        }
+        let mut key = Vec::with_capacity(row.len() + qualifier.len() + 12);
+        write_column(&mut key, row, qualifier);
+        BloomKey(Cow::Owned(key))
+    }
+
+    /// Rows or columns that were put in.
     pub fn keys(&self) -> u64 {
         self.keys
     }
 
-    /// The chunk that knows about `row`; none when the row is certainly not in the file.
-    pub fn chunk_for(&self, row: &[u8]) -> Option<BlockHandle> {
-        if self.last_row.as_ref().is_some_and(|last| row > &last[..]) {
+    /// The chunk that knows about `key`; none when what it asks for is certainly not in the file.
+    pub fn chunk_for(&self, key: &BloomKey<'_>) -> Option<BlockHandle> {
+        let is_behind = |other: &[u8]| compare(self.kind, &key.0, other) == Ordering::Greater;
+        if self.last_key.as_ref().is_some_and(|last| is_behind(last)) {
             return None;
         }
-        let behind = self.chunks.partition_point(|chunk| &chunk.first_row[..] <= row);
+        let behind = self.chunks.partition_point(|chunk| {
+            compare(self.kind, &chunk.first_key, &key.0) != Ordering::Greater
+        });
         Some(self.chunks[behind.checked_sub(1)?].handle)
     }
 
-    /// The chunks, in row order.
+    /// The chunks, in the order of their keys.
     pub fn chunks(&self) -> impl Iterator<Item = BlockHandle> {
         self.chunks.iter().map(|chunk| chunk.handle)
     }
 
-    /// Whether the chunk that [`Bloom::chunk_for`] named may hold `row`; false is certain.
-    pub fn chunk_contains(&self, chunk: &BloomChunk, row: &[u8]) -> bool {
+    /// Whether the chunk that [`Bloom::chunk_for`] named may hold `key`; false is certain.
+    pub fn chunk_contains(&self, chunk: &BloomChunk, key: &BloomKey<'_>) -> bool {
         let bits = chunk.bits.len() as u32 * 8;
-        positions(self.hash, self.hashes, row, bits)
+        positions(self.hash, self.hashes, &key.0, bits)
             .all(|bit| chunk.bits[bit as usize / 8] & 1 << (bit % 8) != 0)
     }
 
     /// Bytes this takes in memory.
     pub fn memory_len(&self) -> usize {
-        let keys = self.chunks.iter().map(|chunk| chunk.first_row.len()).sum::<usize>();
+        let keys = self.chunks.iter().map(|chunk| chunk.first_key.len()).sum::<usize>();
         keys + self.chunks.capacity() * size_of::<Chunk>()
     }
 }
@@ -150,10 +196,20 @@ impl BloomChunk {
 /// Bits are counted in signed 32-bit numbers.
 const BITS_LEN_MAX: usize = i32::MAX as usize / 8;
 
-/// The bits of `row` among `bits` (fewer than 2³¹), as HBase's wrapping signed arithmetic has them.
-fn positions(hash: HashKind, hashes: u32, row: &[u8], bits: u32) -> impl Iterator<Item = u32> {
-    let first = hash.hash(row, 0);
-    let second = hash.hash(row, first);
+/// Appends the key under which a bloom over columns has one: as in an index, without family.
+fn write_column(out: &mut Vec<u8>, row: &[u8], qualifier: &[u8]) {
+    write_key(out, &Key::column_start(row, b"", qualifier));
+}
+
+/// The order of a bloom's keys; those of columns were checked.
+fn compare(kind: BloomKind, a: &[u8], b: &[u8]) -> Ordering {
+    if kind == BloomKind::RowCol { view_key(a).cmp(&view_key(b)) } else { a.cmp(b) }
+}
+
+/// The bits of `key` among `bits` (fewer than 2³¹), as HBase's wrapping signed arithmetic has them.
+fn positions(hash: HashKind, hashes: u32, key: &[u8], bits: u32) -> impl Iterator<Item = u32> {
+    let first = hash.hash(key, 0);
+    let second = hash.hash(key, first);
     (0..hashes).map(move |at| {
         let composite = first.wrapping_add(at.wrapping_mul(second)) as i32;
         (composite % bits as i32).unsigned_abs()

@@ -1,0 +1,81 @@
+//! GZ: one gzip member (RFC 1952) per payload, as Java's `GZIPOutputStream` makes it.
+
+use flate2::{Compress, Crc, Decompress, FlushCompress, FlushDecompress, Status};
+
+use super::Broken;
+
+/// Magic, method deflate, no options, no time, no operating system: what HBase writes on any Java
+/// up to 15. Later ones put 255, "unknown", at the end.
+const HEADER: [u8; 10] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0];
+/// CRC-32 and length of the payload, least significant byte first.
+const TRAILER_LEN: usize = 8;
+
+/// A deflater for many payloads.
+pub(super) struct Deflater(Compress);
+
+impl Deflater {
+    /// At level 6, as in HBase.
+    pub(super) fn new() -> Self {
+        Self(Compress::new(flate2::Compression::default(), false))
+    }
+
+    /// Appends `payload` as a gzip member.
+    pub(super) fn append(&mut self, payload: &[u8], out: &mut Vec<u8>) {
+        self.0.reset();
+        out.extend_from_slice(&HEADER);
+        let mut status = Status::Ok;
+        while status != Status::StreamEnd {
+            out.reserve(payload.len() / 2 + 256);
+            let rest = &payload[self.0.total_in() as usize..];
+            let finished = self.0.compress_vec(rest, out, FlushCompress::Finish);
+            status = finished.expect("a deflater takes any bytes");
+        }
+        let mut crc = Crc::new();
+        crc.update(payload);
+        out.extend_from_slice(&crc.sum().to_le_bytes());
+        out.extend_from_slice(&(payload.len() as u32).to_le_bytes());
+    }
+}
+
+/// Fills `payload` from a gzip member that is exactly `bytes`.
+pub(super) fn read(bytes: &[u8], payload: &mut [u8]) -> Result<(), Broken> {
+    let Some(body_len) = bytes.len().checked_sub(HEADER.len() + TRAILER_LEN) else {
+        return Err(Broken::Cut { at: bytes.len() });
+    };
+    let (header, rest) = bytes.split_at(HEADER.len());
+    // Neither Java nor zlib put a name, a comment or anything else between header and data.
+    if header[..4] != HEADER[..4] {
+        let value = u32::from_be_bytes([header[0], header[1], header[2], header[3]]);
+        return Err(Broken::Gzip { what: "header not HBase's", value });
+    }
+    let (body, trailer) = rest.split_at(body_len);
+    let mut inflater = Decompress::new(false);
+    let status = inflater.decompress(body, payload, FlushDecompress::Finish);
+    let status = status.map_err(Broken::codec)?;
+    let filled = inflater.total_out();
+    if filled < payload.len() as u64 {
+        return Err(Broken::Short { want: payload.len() as u64, have: filled });
+    }
+    if status != Status::StreamEnd {
+        return Err(if inflater.total_in() < body.len() as u64 {
+            Broken::Long { want: payload.len() as u64 }
+        } else {
+            Broken::Cut { at: bytes.len() }
+        });
+    }
+    if inflater.total_in() < body.len() as u64 {
+        return Err(Broken::Behind { left: body.len() - inflater.total_in() as usize });
+    }
+    let mut crc = Crc::new();
+    crc.update(payload);
+    let number = |at: usize| {
+        u32::from_le_bytes([trailer[at], trailer[at + 1], trailer[at + 2], trailer[at + 3]])
+    };
+    if number(0) != crc.sum() {
+        return Err(Broken::Gzip { what: "sum does not fit", value: number(0) });
+    }
+    if number(4) != payload.len() as u32 {
+        return Err(Broken::Gzip { what: "length does not fit", value: number(4) });
+    }
+    Ok(())
+}

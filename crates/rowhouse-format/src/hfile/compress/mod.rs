@@ -1,0 +1,157 @@
+//! Payloads of blocks, compressed and decompressed as HBase's codecs lay them out.
+
+mod chunks;
+mod gz;
+mod zstd;
+
+use std::fmt;
+
+use rowhouse_model::Compression;
+
+use chunks::{LZ4_CHUNK_LEN_MAX, SNAPPY_CHUNK_LEN_MAX, read_chunks, write_chunks};
+use gz::Deflater;
+use zstd::ZstdEncoder;
+
+/// Compresses the payloads of one file, and keeps what the next payload can use again.
+pub(super) struct Compressor(Codec);
+
+enum Codec {
+    None,
+    Gz(Deflater),
+    Snappy(Box<snap::raw::Encoder>),
+    Lz4(lz4_flex::block::CompressTable),
+    Zstd(Box<ZstdEncoder>),
+}
+
+impl Compressor {
+    /// For the payloads of a file with `compression`.
+    pub(super) fn new(compression: Compression) -> Self {
+        Self(match compression {
+            Compression::None => Codec::None,
+            Compression::Gz => Codec::Gz(Deflater::new()),
+            Compression::Snappy => Codec::Snappy(Box::new(snap::raw::Encoder::new())),
+            Compression::Lz4 => Codec::Lz4(lz4_flex::block::CompressTable::default()),
+            Compression::Zstd => Codec::Zstd(Box::new(ZstdEncoder::new())),
+        })
+    }
+
+    /// Whether payloads go to disk as they are.
+    pub(super) fn is_none(&self) -> bool {
+        matches!(self.0, Codec::None)
+    }
+
+    /// Appends `payload`, compressed, to `out`. As in HBase, a payload that gets longer by it is
+    /// written all the same: nothing in a block could tell otherwise.
+    pub(super) fn append(&mut self, payload: &[u8], out: &mut Vec<u8>) {
+        match &mut self.0 {
+            Codec::None => out.extend_from_slice(payload),
+            Codec::Gz(deflater) => deflater.append(payload, out),
+            Codec::Snappy(encoder) => write_chunks(payload, SNAPPY_CHUNK_LEN_MAX, out, {
+                |chunk, out| {
+                    let start = grow(out, snap::raw::max_compress_len(chunk.len()));
+                    let written = encoder.compress(chunk, &mut out[start..]);
+                    out.truncate(start + written.expect("there is room for the worst case"));
+                }
+            }),
+            Codec::Lz4(table) => write_chunks(payload, LZ4_CHUNK_LEN_MAX, out, |chunk, out| {
+                let len_max = lz4_flex::block::get_maximum_output_size(chunk.len());
+                let start = grow(out, len_max);
+                let room = &mut out[start..];
+                let written = lz4_flex::block::compress_into_with_table(chunk, room, table);
+                out.truncate(start + written.expect("there is room for the worst case"));
+            }),
+            Codec::Zstd(encoder) => encoder.append(payload, out),
+        }
+    }
+}
+
+/// Appends `len` zeros, and says where they begin.
+fn grow(out: &mut Vec<u8>, len: usize) -> usize {
+    let start = out.len();
+    out.resize(start + len, 0);
+    start
+}
+
+/// The `payload_len` bytes that `bytes` were before compression. What is allocated is bounded by
+/// what `bytes` can hold, whatever their lengths claim.
+pub(super) fn decompress(
+    compression: Compression,
+    bytes: &[u8],
+    payload_len: usize,
+) -> Result<Vec<u8>, Broken> {
+    let len_max = (bytes.len() as u64).saturating_mul(ratio_max(compression));
+    if payload_len as u64 > len_max {
+        return Err(Broken::Short { want: payload_len as u64, have: len_max });
+    }
+    let mut payload = vec![0; payload_len];
+    match compression {
+        Compression::None => {
+            let whole = bytes.len() == payload_len;
+            let other_len = Broken::Short { want: payload_len as u64, have: bytes.len() as u64 };
+            if whole { payload.copy_from_slice(bytes) } else { return Err(other_len) }
+        }
+        Compression::Gz => gz::read(bytes, &mut payload)?,
+        Compression::Snappy => read_chunks(bytes, &mut payload, |chunk, out| {
+            snap::raw::Decoder::new().decompress(chunk, out).map_err(Broken::codec)
+        })?,
+        Compression::Lz4 => read_chunks(bytes, &mut payload, |chunk, out| {
+            lz4_flex::block::decompress_into(chunk, out).map_err(Broken::codec)
+        })?,
+        Compression::Zstd => zstd::read(bytes, &mut payload)?,
+    }
+    Ok(payload)
+}
+
+/// How many bytes one byte of compressed data can stand for, at most.
+fn ratio_max(compression: Compression) -> u64 {
+    match compression {
+        Compression::None => 1,
+        // A match of 258 bytes takes two bits.
+        Compression::Gz => 258 * 8 / 2,
+        // A copy of 64 bytes takes three.
+        Compression::Snappy => 64 / 3 + 1,
+        // A byte 255 lengthens a match by so many.
+        Compression::Lz4 => 255,
+        // A run of 128 KiB takes four.
+        Compression::Zstd => 128 * 1024 / 4,
+    }
+}
+
+/// What is wrong with a compressed payload.
+#[derive(Debug)]
+pub(super) enum Broken {
+    /// It holds fewer bytes than the block's header says.
+    Short { want: u64, have: u64 },
+    /// It holds more bytes than the block's header says.
+    Long { want: u64 },
+    /// It ends in the middle of something.
+    Cut { at: usize },
+    /// There are bytes behind its end.
+    Behind { left: usize },
+    /// It is no gzip member as HBase writes them.
+    Gzip { what: &'static str, value: u32 },
+    /// What the codec says.
+    Codec(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Broken {
+    fn codec(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self::Codec(Box::new(error))
+    }
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Short { want, have } => write!(f, "payload too short, want={want}, have={have}"),
+            Self::Long { want } => write!(f, "payload too long, want={want}"),
+            Self::Cut { at } => write!(f, "payload cut short, at={at}"),
+            Self::Behind { left } => write!(f, "bytes behind the payload, left={left}"),
+            Self::Gzip { what, value } => write!(f, "gzip {what}, value={value:#x}"),
+            Self::Codec(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! ZSTD: a Zstandard frame (RFC 8878), bare or in chunks.
+//!
+//! HBase has two codecs under this name and number that cannot read each other: Hadoop's
+//! `ZStandardCodec`, its default, writes the bare frame; those of hbase-compression-zstd and
+//! hbase-compression-aircompressor put frames into chunks. The bare frame is written, both are
+//! read (`docs/decisions/0014-codecs-in-rust.md`).
+
+use std::io::Read;
+
+use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use ruzstd::encoding::{CompressionLevel, FrameCompressor, MatchGeneratorDriver};
+
+use super::Broken;
+use super::chunks::read_chunks;
+
+/// What a frame begins with. Taken as the length in front of chunks it would be 683 million bytes,
+/// more than any block has.
+const MAGIC: [u8; 4] = 0xFD2F_B528u32.to_le_bytes();
+
+/// An encoder for many payloads.
+pub(super) struct ZstdEncoder(FrameCompressor<Source, Vec<u8>, MatchGeneratorDriver>);
+
+impl ZstdEncoder {
+    pub(super) fn new() -> Self {
+        // The one level there is that compresses; about zstd's 1.
+        Self(FrameCompressor::new(CompressionLevel::Fastest))
+    }
+
+    /// Appends `payload` as a frame.
+    pub(super) fn append(&mut self, payload: &[u8], out: &mut Vec<u8>) {
+        let mut source = self.0.take_source().unwrap_or_default();
+        source.bytes.clear();
+        source.bytes.extend_from_slice(payload);
+        source.taken = 0;
+        self.0.set_source(source);
+        self.0.set_drain(std::mem::take(out));
+        self.0.compress();
+        *out = self.0.take_drain().expect("the drain was set");
+    }
+}
+
+/// The payload on bytes of its own: the encoder, which lives longer, wants to own what it reads.
+#[derive(Default)]
+struct Source {
+    bytes: Vec<u8>,
+    taken: usize,
+}
+
+impl Read for Source {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let read = (&self.bytes[self.taken..]).read(out)?;
+        self.taken += read;
+        Ok(read)
+    }
+}
+
+/// Fills `payload` from `bytes`, whichever way the frame was written.
+pub(super) fn read(bytes: &[u8], payload: &mut [u8]) -> Result<(), Broken> {
+    let mut decoder = FrameDecoder::new();
+    if !bytes.starts_with(&MAGIC) {
+        return read_chunks(bytes, payload, |chunk, out| read_frames(&mut decoder, chunk, out));
+    }
+    let filled = read_frames(&mut decoder, bytes, payload)?;
+    if filled < payload.len() {
+        return Err(Broken::Short { want: payload.len() as u64, have: filled as u64 });
+    }
+    Ok(())
+}
+
+/// Unpacks frames to the front of `out` and says how many bytes they hold.
+fn read_frames(
+    decoder: &mut FrameDecoder,
+    mut frames: &[u8],
+    out: &mut [u8],
+) -> Result<usize, Broken> {
+    let mut filled = 0;
+    while !frames.is_empty() {
+        let long = Broken::Long { want: out.len() as u64 };
+        decoder.init(&mut frames).map_err(Broken::codec)?;
+        // One byte more than there is room for tells a frame that is too long.
+        let strategy = BlockDecodingStrategy::UptoBytes(out.len() - filled + 1);
+        decoder.decode_blocks(&mut frames, strategy).map_err(Broken::codec)?;
+        if !decoder.is_finished() {
+            return Err(long);
+        }
+        filled += decoder.read(&mut out[filled..]).map_err(Broken::codec)?;
+        if decoder.can_collect() > 0 {
+            return Err(long);
+        }
+    }
+    Ok(filled)
+}

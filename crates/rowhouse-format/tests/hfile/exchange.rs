@@ -1,0 +1,141 @@
+//! Files that change hands with Apache HBase, of every compression, encoding and bloom:
+//! `compat/hfile-kinds.sh` runs these two tests around `StoreFiles.java`.
+
+use std::fs;
+use std::path::PathBuf;
+
+use rowhouse_format::hfile::WriterOptions;
+use rowhouse_model::{BloomKind, Cell, CellKind, Compression, DataBlockEncoding};
+
+use crate::apache::parse;
+use crate::support::{File, Plain, cell, hex, plain, write};
+
+const ENCODINGS: [(&str, DataBlockEncoding); 2] =
+    [("NONE", DataBlockEncoding::None), ("ROW_INDEX_V1", DataBlockEncoding::RowIndexV1)];
+
+fn dir() -> PathBuf {
+    std::env::var_os("ROWHOUSE_EXCHANGE_DIR").expect("ROWHOUSE_EXCHANGE_DIR names a folder").into()
+}
+
+/// Puts and markers of every kind, tags, values that compress and one that does not and is longer
+/// than Hadoop's buffers.
+fn cells() -> Vec<Cell> {
+    let mut noise = 1u32;
+    let mut noise = |len: usize| -> String {
+        let mut next = || {
+            noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            char::from(b' ' + (noise >> 24) as u8 % 95)
+        };
+        (0..len).map(|_| next()).collect()
+    };
+    let mut cells = Vec::new();
+    for number in 0..400u64 {
+        let row = format!("row{number:05}");
+        let mut put = |qualifier: &str, at: i64, kind: CellKind, value: &str| {
+            let sequence = number * 7 % 300;
+            cells.push(cell(&row, qualifier, at, kind, value).with_sequence(sequence));
+        };
+        if number % 40 == 0 {
+            put("", 6000, CellKind::DeleteFamily, "");
+            put("", 5000, CellKind::DeleteFamilyVersion, "");
+        }
+        for column in 0..number % 5 + 1 {
+            let qualifier = format!("column{column}");
+            if number % 11 == 0 {
+                put(&qualifier, 7000, CellKind::DeleteColumn, "");
+            }
+            let long = if number == 200 && column == 0 { 700_000 } else { 10 };
+            put(&qualifier, 6000, CellKind::Put, &format!("value {number} {}", noise(long)));
+            put(&qualifier, 5000, CellKind::Put, &"again and ".repeat(number as usize % 9));
+        }
+    }
+    let tag = [&4u16.to_be_bytes()[..], &[65], b"tag"].concat();
+    let tagged = cells.into_iter().enumerate().map(|(at, cell)| {
+        let tags = if at % 6 == 0 { &tag[..] } else { b"" };
+        let tagged = Cell::from_parts(cell.key(), cell.value(), tags).unwrap();
+        tagged.with_sequence(cell.sequence())
+    });
+    tagged.collect()
+}
+
+fn line(cell: &Cell) -> String {
+    let (key, view) = (cell.key(), cell.view());
+    let [row, family, qualifier] = [key.row, key.family, key.qualifier].map(hex);
+    let (value, tags) = (hex(view.value), hex(view.tags));
+    format!(
+        "{row} {family} {qualifier} {} {} {} {value} {tags}\n",
+        key.timestamp,
+        key.kind,
+        cell.sequence()
+    )
+}
+
+#[test]
+#[ignore = "compat/hfile-kinds.sh runs it"]
+fn files_for_apache_are_written() {
+    let cells = cells();
+    fs::write(dir().join("cells.txt"), cells.iter().map(line).collect::<String>()).unwrap();
+    fs::create_dir_all(dir().join("ours")).unwrap();
+    for compression in Compression::ALL {
+        for (encoding_name, encoding) in ENCODINGS {
+            for bloom in BloomKind::ALL {
+                let options = WriterOptions {
+                    compression,
+                    encoding,
+                    bloom,
+                    block_len: 4096,
+                    index_block_len: 400,
+                    bloom_block_len: 1024,
+                    with_tags: true,
+                    ..WriterOptions::default()
+                };
+                let (_, bytes) = write(&cells, &options);
+                let codec = compression.name().to_lowercase();
+                let name = format!("{codec}-{encoding_name}-{}.hfile", bloom.name());
+                fs::write(dir().join("ours").join(name), bytes).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+#[ignore = "compat/hfile-kinds.sh runs it"]
+fn files_of_apache_are_read() {
+    let lines = fs::read_to_string(dir().join("cells.txt")).unwrap();
+    let want: Vec<Cell> = lines.lines().map(parse).collect();
+    let want_plain: Vec<Plain> = want.iter().map(plain).collect();
+    let mut files = 0;
+    for entry in fs::read_dir(dir().join("apache")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let file = File::open(fs::read(&path).unwrap().into()).unwrap();
+        assert!(file.scan().unwrap() == want_plain, "{name}");
+        check_kinds(&file, &name);
+        check_blooms(&file, &want, &name);
+        files += 1;
+    }
+    assert!(files >= 48, "{files} files");
+}
+
+/// That a file is what its name says.
+fn check_kinds(file: &File, name: &str) {
+    let parts: Vec<&str> = name.split('-').collect();
+    let codec = parts[0].trim_start_matches("air_").trim_end_matches("_jni").to_uppercase();
+    assert_eq!(file.meta.trailer().compression.name(), codec);
+    let encoding = ENCODINGS.iter().find(|(known, _)| *known == parts[1]).unwrap().1;
+    assert_eq!(file.meta.layout().encoding, encoding, "{name}");
+    let bloom = file.meta.bloom().map_or(BloomKind::None, |bloom| bloom.kind());
+    assert_eq!(bloom.name(), parts[2], "{name}");
+}
+
+fn check_blooms(file: &File, cells: &[Cell], name: &str) {
+    let Some(bloom) = file.meta.bloom() else { return };
+    for cell in cells {
+        assert!(file.may_contain_column(bloom, cell.row(), cell.qualifier()), "{name} {cell:?}");
+    }
+    let missing = |cell: &&Cell| match bloom.kind() {
+        BloomKind::RowCol => !file.may_contain_column(bloom, cell.row(), b"column"),
+        _ => !file.may_contain(bloom, &[cell.row(), b"x"].concat()),
+    };
+    assert!(cells.iter().filter(missing).count() > cells.len() * 9 / 10, "{name}");
+}

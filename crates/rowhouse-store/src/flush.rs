@@ -92,7 +92,7 @@ fn write_file(
     let mut file = NewFile::create(engine, family.descriptor(), memstore.has_tags())?;
     let mut cursor = MemstoreCursor::new(Arc::clone(memstore), &Key::row_start(b""));
     while let Some(cell) = cursor.cell() {
-        file.append(&cell.view())?;
+        file.append(&cell)?;
         cursor.advance();
     }
     file.finish(memstore.last_sequence(), false)

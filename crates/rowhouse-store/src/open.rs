@@ -255,8 +255,7 @@ fn replay(state: &ManifestState, families: &Families, record: Record) -> Result<
         }
         let memstore = store.active();
         for cell in cells {
-            // On bytes of its own: the chunk of the log it was read from can go.
-            memstore.insert(cell.detached());
+            memstore.insert(&cell, cell.sequence());
         }
     }
     Ok(())

@@ -101,6 +101,7 @@ impl<'a> Key<'a> {
 
 /// Row ↑, family ↑, qualifier ↑, timestamp ↓, kind ↓, as in HBase.
 impl Ord for Key<'_> {
+    #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         self.row
             .cmp(other.row)
@@ -118,6 +119,7 @@ impl PartialOrd for Key<'_> {
 }
 
 /// THE order of cells: by key, then the newest sequence first.
+#[inline]
 pub fn compare(a: &CellRef<'_>, b: &CellRef<'_>) -> Ordering {
     a.key.cmp(&b.key).then_with(|| b.sequence.cmp(&a.sequence))
 }
@@ -182,7 +184,19 @@ impl<'a> CellRef<'a> {
         Ok(cell)
     }
 
+    /// Takes apart a KeyValue that was checked when a [`Cell`] was made of it.
+    ///
+    /// # Panics
+    /// On bytes that are no KeyValue, sooner or later.
+    #[inline]
+    pub fn from_checked(bytes: &'a [u8], sequence: u64) -> Self {
+        let without_tags = 8 + read_u32(bytes, 0) + read_u32(bytes, 4);
+        let tags = bytes.get(without_tags + 2..).unwrap_or_default();
+        Self::take_apart(bytes, tags, sequence)
+    }
+
     /// Takes apart a KeyValue whose lengths were checked before.
+    #[inline]
     fn take_apart(bytes: &'a [u8], tags: &'a [u8], sequence: u64) -> Self {
         let (key_len, value_len) = (read_u32(bytes, 0), read_u32(bytes, 4));
         let row_len = u16::from_be_bytes([bytes[8], bytes[9]]) as usize;
@@ -308,10 +322,9 @@ impl Cell {
     }
 
     /// The cell, taken apart.
+    #[inline]
     pub fn view(&self) -> CellRef<'_> {
-        let without_tags = 8 + read_u32(&self.bytes, 0) + read_u32(&self.bytes, 4);
-        let tags = self.bytes.get(without_tags + 2..).unwrap_or_default();
-        CellRef::take_apart(&self.bytes, tags, self.sequence)
+        CellRef::from_checked(&self.bytes, self.sequence)
     }
 
     /// Where the cell stands.
@@ -404,6 +417,7 @@ impl Cell {
     }
 }
 
+#[inline]
 fn read_u32(bytes: &[u8], at: usize) -> usize {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]) as usize
 }

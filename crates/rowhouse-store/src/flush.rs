@@ -96,7 +96,7 @@ fn write_file(
     let mut cursor = MemstoreCursor::new(Arc::clone(memstore), &Key::row_start(b""));
     let mut cells = 0u64;
     while let Some(cell) = cursor.cell() {
-        file.append(&cell.view())?;
+        file.append(&cell)?;
         cursor.advance();
         cells += 1;
         if cells.is_multiple_of(CELLS_BETWEEN_CHECKS) {

@@ -316,9 +316,7 @@ fn replay(engine: &Arc<Engine>, state: &ManifestState, commit: Commit) -> Result
             continue;
         }
         let memstore = store.active();
-        // On bytes of its own: the chunk of the log it was read from can go.
-        let bytes = cells.into_iter().map(|cell| memstore.insert(cell.detached()));
-        engine.memory.add(bytes.sum());
+        engine.memory.add(cells.iter().map(|cell| memstore.insert(cell, commit.sequence)).sum());
     }
     engine.mvcc.restore(commit.sequence);
     // Not more of the log in memory than of writes.

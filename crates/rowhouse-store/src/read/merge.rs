@@ -14,14 +14,14 @@ pub(crate) enum Source {
 impl Source {
     fn cell(&self) -> Option<CellRef<'_>> {
         match self {
-            Self::Memory(cursor) => cursor.cell().map(Cell::view),
+            Self::Memory(cursor) => cursor.cell(),
             Self::File(cursor) => cursor.cell(),
         }
     }
 
     fn to_cell(&self) -> Option<Cell> {
         match self {
-            Self::Memory(cursor) => cursor.cell().cloned(),
+            Self::Memory(cursor) => cursor.to_cell(),
             Self::File(cursor) => cursor.to_cell(),
         }
     }

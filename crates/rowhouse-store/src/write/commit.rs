@@ -63,7 +63,7 @@ pub(crate) fn commit(
         }
     };
     if logged.is_ok() {
-        insert(engine, groups, sequence);
+        insert(engine, &groups, sequence);
     }
     if engine.wal().wants_tidying() {
         engine.log_work.push(Work::TidyLog);
@@ -86,11 +86,10 @@ fn encode(groups: &[Group<'_>], nonces: &[Nonce]) -> RecordBody {
     body
 }
 
-fn insert(engine: &Engine, groups: Vec<Group<'_>>, sequence: u64) {
+fn insert(engine: &Engine, groups: &[Group<'_>], sequence: u64) {
     for group in groups {
         let memstore = group.family.active();
-        let cells = group.cells.into_iter().map(|cell| cell.with_sequence(sequence));
-        engine.memory.add(cells.map(|cell| memstore.insert(cell)).sum());
+        engine.memory.add(group.cells.iter().map(|cell| memstore.insert(cell, sequence)).sum());
         if memstore.bytes() >= engine.settings.memstore_flush_bytes {
             group.family.request_flush(engine);
         } else if engine.memory.bytes() > engine.settings.memstore_bytes_max / 4 * 3 {

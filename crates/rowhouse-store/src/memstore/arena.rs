@@ -1,0 +1,250 @@
+//! Memory that is only ever added to, and freed at once.
+
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::ptr::{self, NonNull};
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use super::sync::{AtomicPtr, AtomicU64, AtomicUsize, Mutex, Watched};
+
+/// What every piece is aligned to.
+pub(super) const ALIGN: usize = align_of::<Chunk>();
+
+/// The first chunk: a memstore with a handful of cells costs this much.
+const CHUNK_BYTES_MIN: usize = if cfg!(loom) { 512 } else { 2 << 10 };
+/// A chunk is as large as all before it together, up to this.
+const CHUNK_BYTES_MAX: usize = if cfg!(loom) { 512 } else { 1 << 20 };
+/// What is larger gets a chunk of its own, of its own size, so that the end of a chunk that is left
+/// empty is never more than an eighth of it.
+const SHARED_BYTES_MAX: usize = CHUNK_BYTES_MAX / 8;
+
+/// Hands out memory to many threads. A thread waits for another only while a chunk is added.
+pub(super) struct Arena {
+    /// The chunk that pieces are cut from; null until there is one.
+    current: AtomicPtr<Chunk>,
+    /// The chunk added last, of any kind; held while one is added.
+    newest: Mutex<Newest>,
+    bytes: AtomicU64,
+}
+
+struct Newest(*mut Chunk);
+
+/// The head of a chunk; what it hands out comes behind it.
+#[repr(C)]
+struct Chunk {
+    /// Bytes handed out, this head included. More than `len` once the chunk is full.
+    used: AtomicUsize,
+    len: usize,
+    /// The chunk that was added before this one.
+    before: *mut Chunk,
+    plain: Watched,
+}
+
+// SAFETY: chunks belong to the arena alone. Their pointers are followed under the mutex, or behind
+// an acquiring load of `current`; what is shared in them is atomic.
+unsafe impl Send for Arena {}
+// SAFETY: as above.
+unsafe impl Sync for Arena {}
+
+/// A piece of memory, handed out.
+pub(super) struct Piece {
+    /// Uninitialised; valid for the length asked for, as long as the arena lives.
+    pub(super) start: NonNull<u8>,
+    /// Bytes that the allocator was asked for on this occasion; mostly none.
+    pub(super) added: u64,
+}
+
+impl Default for Arena {
+    fn default() -> Self {
+        Self {
+            current: AtomicPtr::new(ptr::null_mut()),
+            newest: Mutex::default(),
+            bytes: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Default for Newest {
+    fn default() -> Self {
+        Self(ptr::null_mut())
+    }
+}
+
+impl Arena {
+    /// Bytes that the allocator was asked for: the sum of every [`Piece::added`].
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes.load(Relaxed)
+    }
+
+    /// `len` bytes that are nobody else's, aligned to [`ALIGN`].
+    pub(super) fn take(&self, len: usize) -> Piece {
+        let len = len.next_multiple_of(ALIGN);
+        if len > SHARED_BYTES_MAX {
+            let needed = size_of::<Chunk>() + len;
+            return self.add_chunk(&mut self.newest.lock(), needed, len).0;
+        }
+        loop {
+            let current = self.current.load(Acquire);
+            if let Some(start) = NonNull::new(current).and_then(|chunk| cut(chunk, len)) {
+                return Piece { start, added: 0 };
+            }
+            if let Some(piece) = self.grow(current, len) {
+                return piece;
+            }
+        }
+    }
+
+    /// Goes on in a new chunk, with a piece from it; `None` when somebody else was faster.
+    #[cold]
+    fn grow(&self, full: *mut Chunk, len: usize) -> Option<Piece> {
+        let mut newest = self.newest.lock();
+        if self.current.load(Relaxed) != full {
+            return None;
+        }
+        let so_far = usize::try_from(self.bytes()).unwrap_or(CHUNK_BYTES_MAX);
+        let chunk_len = so_far.clamp(CHUNK_BYTES_MIN, CHUNK_BYTES_MAX);
+        let chunk_len = chunk_len.max(size_of::<Chunk>() + len);
+        let (piece, chunk) = self.add_chunk(&mut newest, chunk_len, len);
+        self.current.store(chunk.as_ptr(), Release);
+        Some(piece)
+    }
+
+    /// A chunk of `chunk_len` bytes, and its first piece.
+    fn add_chunk(
+        &self,
+        newest: &mut Newest,
+        chunk_len: usize,
+        len: usize,
+    ) -> (Piece, NonNull<Chunk>) {
+        let chunk = Chunk::allocate(chunk_len, size_of::<Chunk>() + len, newest.0);
+        newest.0 = chunk.as_ptr();
+        self.bytes.fetch_add(chunk_len as u64, Relaxed);
+        // SAFETY: the chunk has room for its head and the piece.
+        let start = unsafe { chunk.cast::<u8>().add(size_of::<Chunk>()) };
+        (Piece { start, added: chunk_len as u64 }, chunk)
+    }
+}
+
+/// Cuts a piece from a chunk if it has room; `len` is a multiple of [`ALIGN`].
+#[inline]
+fn cut(chunk: NonNull<Chunk>, len: usize) -> Option<NonNull<u8>> {
+    // SAFETY: chunks live as long as their arena, and the head was written before the chunk was
+    // stored with release into `current`, from where it was loaded with acquire. Nothing but `used`
+    // changes afterwards, and that is atomic.
+    let (used, chunk_len, plain) = unsafe {
+        let chunk = chunk.as_ptr();
+        (&(*chunk).used, (*chunk).len, &(*chunk).plain)
+    };
+    plain.read();
+    if used.load(Relaxed) > chunk_len {
+        return None;
+    }
+    let start = used.fetch_add(len, Relaxed);
+    // Each thread adds to a full chunk once at most, so this stays far from overflowing.
+    (start + len <= chunk_len).then(|| {
+        // SAFETY: `start` is within the chunk's allocation.
+        unsafe { chunk.cast::<u8>().add(start) }
+    })
+}
+
+impl Chunk {
+    /// A chunk of `len` bytes, `used` of which are taken.
+    fn allocate(len: usize, used: usize, before: *mut Self) -> NonNull<Self> {
+        let layout = Self::layout(len);
+        // SAFETY: the layout is not empty, since `len` includes the head.
+        let Some(chunk) = NonNull::new(unsafe { alloc(layout) }.cast::<Self>()) else {
+            handle_alloc_error(layout)
+        };
+        let head = Self { used: AtomicUsize::new(used), len, before, plain: Watched::new() };
+        head.plain.write();
+        // SAFETY: the allocation is aligned for a `Chunk`, has room for one, and nobody knows it yet.
+        unsafe { chunk.write(head) };
+        chunk
+    }
+
+    fn layout(len: usize) -> Layout {
+        Layout::from_size_align(len, ALIGN).expect("a cell has less than 2 GiB")
+    }
+}
+
+impl Drop for Arena {
+    fn drop(&mut self) {
+        let mut chunk = self.newest.get_mut().0;
+        while !chunk.is_null() {
+            // SAFETY: the list names each chunk once, and nobody can hold a piece any more. The head
+            // was written by `allocate`, with the length it was allocated with.
+            unsafe {
+                let (len, before) = ((*chunk).len, (*chunk).before);
+                dealloc(chunk.cast(), Chunk::layout(len));
+                chunk = before;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(not(loom))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_are_aligned_apart_and_counted_to_the_byte() {
+        let arena = Arena::default();
+        assert_eq!(arena.bytes(), 0);
+        let mut added = 0;
+        let mut pieces: Vec<(usize, usize)> = Vec::new();
+        for len in (1..200).chain([5000, SHARED_BYTES_MAX, SHARED_BYTES_MAX + 1, 3 << 20, 7]) {
+            let piece = arena.take(len);
+            // SAFETY: the piece has `len` bytes.
+            unsafe { piece.start.write_bytes(0xAB, len) };
+            added += piece.added;
+            pieces.push((piece.start.addr().get(), len));
+        }
+        assert_eq!(arena.bytes(), added);
+        pieces.sort_unstable();
+        assert!(pieces.iter().all(|(start, _)| start.is_multiple_of(ALIGN)));
+        assert!(pieces.windows(2).all(|pair| pair[0].0 + pair[0].1 <= pair[1].0));
+    }
+
+    #[test]
+    fn chunks_grow_with_what_is_there() {
+        let arena = Arena::default();
+        let sizes = (0..60_000).map(|_| arena.take(128).added).filter(|&added| added > 0);
+        let sizes: Vec<_> = sizes.collect();
+        assert_eq!(sizes[..4], [2 << 10, 2 << 10, 4 << 10, 8 << 10]);
+        assert_eq!(sizes[10..], [1 << 20; 7]);
+    }
+
+    #[test]
+    fn a_large_piece_leaves_the_current_chunk_in_use() {
+        let arena = Arena::default();
+        arena.take(8);
+        let large = arena.take(1 << 20);
+        assert_eq!(large.added, (1 << 20) + size_of::<Chunk>() as u64);
+        assert_eq!(arena.take(8).added, 0);
+    }
+
+    #[test]
+    fn threads_get_pieces_of_their_own() {
+        let arena = Arena::default();
+        let pieces = if cfg!(miri) { 40 } else { 4000 };
+        std::thread::scope(|scope| {
+            for thread in 0..4u8 {
+                let arena = &arena;
+                scope.spawn(move || {
+                    let mine: Vec<_> = (0..pieces).map(|len| arena.take(len % 90 + 1)).collect();
+                    for (at, piece) in mine.iter().enumerate() {
+                        // SAFETY: the piece has as many bytes.
+                        unsafe { piece.start.write_bytes(thread, at % 90 + 1) };
+                    }
+                    for (at, piece) in mine.iter().enumerate() {
+                        // SAFETY: all were written just now.
+                        let bytes = unsafe {
+                            std::slice::from_raw_parts(piece.start.as_ptr(), at % 90 + 1)
+                        };
+                        assert!(bytes.iter().all(|&byte| byte == thread));
+                    }
+                });
+            }
+        });
+    }
+}

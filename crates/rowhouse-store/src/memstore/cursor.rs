@@ -1,0 +1,90 @@
+//! A position in a memstore.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use rowhouse_model::{Bytes, Cell, CellRef, Key};
+
+use super::Memstore;
+use super::node::{Node, NodeRef, Place, prefetch};
+use super::skip_list::SkipList;
+
+/// A position in a memstore, keeping it alive. Cells that are put in behind it are met.
+pub(crate) struct MemstoreCursor {
+    /// Always a node of `memstore`.
+    node: Option<NonNull<Node>>,
+    memstore: Arc<Memstore>,
+}
+
+// SAFETY: what `node` leads to lives as long as `memstore`, and may be read from any thread, as a
+// `NodeRef` may.
+unsafe impl Send for MemstoreCursor {}
+// SAFETY: as above.
+unsafe impl Sync for MemstoreCursor {}
+
+impl MemstoreCursor {
+    /// A cursor on the first cell at or behind `key`.
+    pub(crate) fn new(memstore: Arc<Memstore>, key: &Key<'_>) -> Self {
+        let mut cursor = Self { node: None, memstore };
+        cursor.stand_at(cursor.memstore.cells.seek(&place(key)).map(NodeRef::as_ptr));
+        cursor
+    }
+
+    /// The current cell; `None` behind the last.
+    #[inline]
+    pub(crate) fn cell(&self) -> Option<CellRef<'_>> {
+        self.node().map(NodeRef::cell)
+    }
+
+    /// The current cell on bytes of its own, so that it does not keep the memstore alive.
+    pub(crate) fn to_cell(&self) -> Option<Cell> {
+        let node = self.node()?;
+        let bytes = Bytes::copy_from_slice(node.key_value());
+        let cell = Cell::from_key_value(bytes, node.sequence());
+        Some(cell.expect("what was put in was a cell"))
+    }
+
+    /// To the next cell.
+    #[inline]
+    pub(crate) fn advance(&mut self) {
+        if let Some(node) = self.node() {
+            let next = node.next().map(NodeRef::as_ptr);
+            self.stand_at(next);
+        }
+    }
+
+    /// Forward to the first cell at or behind `key`; never back.
+    pub(crate) fn seek(&mut self, key: &Key<'_>) {
+        let Some(node) = self.node() else { return };
+        let place = place(key);
+        if node.compare(&place).is_lt() {
+            let found = SkipList::seek_from(node, &place).map(NodeRef::as_ptr);
+            self.stand_at(found);
+        }
+    }
+
+    /// At `node`, or at the first behind it that was not overwritten.
+    #[inline]
+    fn stand_at(&mut self, node: Option<NonNull<Node>>) {
+        self.node = node;
+        while let Some(node) = self.node() {
+            let next = node.next();
+            if !node.is_overwritten() {
+                prefetch(next);
+                return;
+            }
+            self.node = next.map(NodeRef::as_ptr);
+        }
+    }
+
+    #[inline]
+    fn node(&self) -> Option<NodeRef<'_>> {
+        // SAFETY: the node is one of `memstore`, which lives as long as the cursor is borrowed.
+        self.node.map(|node| unsafe { NodeRef::from_ptr(node) })
+    }
+}
+
+/// Before every cell with this key.
+fn place<'a>(key: &Key<'a>) -> Place<'a> {
+    Place::new(*key, u64::MAX)
+}

@@ -1,0 +1,160 @@
+//! Every order that a few threads can take, under loom.
+
+use std::sync::atomic::Ordering::{Acquire, Release};
+
+use loom::sync::Arc;
+use loom::sync::atomic::AtomicBool;
+use loom::thread;
+use rowhouse_model::{Cell, CellKind, Key, Timestamp};
+
+use super::node::Place;
+use super::skip_list::SkipList;
+
+fn cell(row: &str, value: &str) -> Cell {
+    Cell::new(row, "f", "q", Timestamp::MIN, CellKind::Put, value).unwrap()
+}
+
+fn insert(list: &SkipList, row: &str, value: &str, height: usize) -> u64 {
+    list.insert_with_height(cell(row, value).as_key_value(), 1, height)
+}
+
+/// Rows and values that a walk finds, each of them read.
+fn walk(list: &SkipList) -> String {
+    let mut seen = Vec::new();
+    let mut node = list.first();
+    while let Some(here) = node {
+        if !here.is_overwritten() {
+            let cell = here.cell();
+            let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+            seen.push(text(cell.key.row) + &text(cell.value));
+        }
+        node = here.next();
+    }
+    seen.join(" ")
+}
+
+fn seek(list: &SkipList, row: &str) -> Option<Vec<u8>> {
+    let key = Key::row_start(row.as_bytes());
+    list.seek(&Place::new(key, u64::MAX)).map(|node| node.cell().key.row.to_vec())
+}
+
+/// Seeks from the first node, up and over.
+fn seek_from_first(list: &SkipList, row: &str) -> Option<Vec<u8>> {
+    let place = Place::new(Key::row_start(row.as_bytes()), u64::MAX);
+    let found = SkipList::seek_from(list.first().unwrap(), &place);
+    found.map(|node| node.cell().key.row.to_vec())
+}
+
+/// Runs `check` in every order, each time with a new list.
+fn model(check: impl Fn(Arc<SkipList>) + Sync + Send + 'static) {
+    loom::model(move || check(Arc::new(SkipList::default())));
+}
+
+#[test]
+fn two_writers_of_one_gap_and_a_reader() {
+    model(|list| {
+        insert(&list, "a", "", 1);
+        let writers = [("b", 2), ("c", 2)].map(|(row, height)| {
+            let list = Arc::clone(&list);
+            thread::spawn(move || insert(&list, row, "", height))
+        });
+        let seen = walk(&list);
+        assert!(["a", "a b", "a c", "a b c"].contains(&&seen[..]), "{seen}");
+        assert!(matches!(seek(&list, "b").as_deref(), None | Some(b"b" | b"c")));
+        for writer in writers {
+            writer.join().unwrap();
+        }
+        assert_eq!(walk(&list), "a b c");
+        assert_eq!(seek(&list, "b").unwrap(), b"b");
+        assert_eq!(seek(&list, "c").unwrap(), b"c");
+    });
+}
+
+#[test]
+fn what_was_published_is_found_from_everywhere() {
+    model(|list| {
+        insert(&list, "a", "", 2);
+        let published = Arc::new(AtomicBool::new(false));
+        let other = {
+            let list = Arc::clone(&list);
+            thread::spawn(move || insert(&list, "b", "", 2))
+        };
+        let writer = {
+            let (list, published) = (Arc::clone(&list), Arc::clone(&published));
+            thread::spawn(move || {
+                insert(&list, "c", "", 2);
+                published.store(true, Release);
+            })
+        };
+        if published.load(Acquire) {
+            assert_eq!(seek(&list, "c").unwrap(), b"c");
+            assert!(walk(&list).ends_with('c'));
+            assert_eq!(seek_from_first(&list, "c").unwrap(), b"c");
+        }
+        writer.join().unwrap();
+        other.join().unwrap();
+    });
+}
+
+/// A cursor comes to a node on the lowest level and goes on over a higher link, which its writer may
+/// just be setting.
+#[test]
+fn links_are_good_from_the_moment_a_node_is_found() {
+    model(|list| {
+        insert(&list, "a", "", 1);
+        let writers = ["b", "c"].map(|row| {
+            let list = Arc::clone(&list);
+            thread::spawn(move || insert(&list, row, "", 2))
+        });
+        let found = seek_from_first(&list, "c");
+        assert!(matches!(found.as_deref(), None | Some(b"c")));
+        for writer in writers {
+            writer.join().unwrap();
+        }
+        assert_eq!(seek_from_first(&list, "c").unwrap(), b"c");
+    });
+}
+
+#[test]
+fn of_the_same_cell_the_last_is_seen_once_it_is_published() {
+    model(|list| {
+        let published = Arc::new(AtomicBool::new(false));
+        let writer = {
+            let (list, published) = (Arc::clone(&list), Arc::clone(&published));
+            thread::spawn(move || {
+                insert(&list, "b", "1", 1);
+                insert(&list, "b", "2", 2);
+                published.store(true, Release);
+            })
+        };
+        let other = {
+            let list = Arc::clone(&list);
+            thread::spawn(move || insert(&list, "a", "", 1))
+        };
+        if published.load(Acquire) {
+            let seen = walk(&list);
+            assert!(["b2", "a b2"].contains(&&seen[..]), "{seen}");
+        }
+        writer.join().unwrap();
+        other.join().unwrap();
+        assert_eq!(walk(&list), "a b2");
+    });
+}
+
+#[test]
+fn chunks_added_side_by_side_are_counted_once() {
+    model(|list| {
+        let value = "v".repeat(250);
+        let mut added = insert(&list, "a", &value, 1);
+        let writers = ["b", "c"].map(|row| {
+            let (list, value) = (Arc::clone(&list), value.clone());
+            thread::spawn(move || insert(&list, row, &value, 1))
+        });
+        for writer in writers {
+            added += writer.join().unwrap();
+        }
+        assert_eq!(list.bytes(), added);
+        let rows: Vec<String> = ["a", "b", "c"].map(|row| row.to_owned() + &value).into();
+        assert_eq!(walk(&list), rows.join(" "));
+    });
+}

@@ -1,0 +1,104 @@
+//! The cells of one (region, family) that are in the log but in no file yet.
+//!
+//! A skip list in an arena: a cell is copied once, beside its links, and everything is freed at
+//! once. Many threads insert side by side; readers wait for nobody.
+//!
+//! The unsafe code is in `arena`, `node`, `skip_list` and `cursor`. Beside the usual tests, which hold
+//! the list against a `BTreeMap` and under writers and readers side by side, two tools watch it:
+//!
+//! ```text
+//! MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation" \
+//!     cargo +nightly miri test -p rowhouse-store --target-dir target/miri --lib memstore
+//! RUSTFLAGS="--cfg loom" cargo test -p rowhouse-store --release --target-dir target/loom \
+//!     --lib memstore::loom_tests
+//! ```
+//!
+//! Miri sees every access to memory of the tests; loom runs the very code in every order that two
+//! or three threads can take (a minute and a half; `LOOM_MAX_PREEMPTIONS=3` makes it a second).
+
+mod arena;
+mod cursor;
+mod node;
+mod skip_list;
+mod sync;
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use rowhouse_model::Cell;
+
+pub(crate) use cursor::MemstoreCursor;
+use skip_list::SkipList;
+use sync::{AtomicBool, AtomicU64};
+
+/// A sorted set of cells. Readers never wait for a writer, and see its cells at any time: those
+/// above their read point are for them to skip.
+#[derive(Default)]
+pub(crate) struct Memstore {
+    cells: SkipList,
+    /// The lowest sequence put in; 0 while empty.
+    first_sequence: AtomicU64,
+    /// The highest sequence put in.
+    last_sequence: AtomicU64,
+    has_tags: AtomicBool,
+}
+
+impl Memstore {
+    /// Adds a copy of a cell under `sequence`. It takes the place of one with the same key and
+    /// sequence: a mutation may put a cell twice, and HBase keeps what came last (`CellSet.add`).
+    /// Gives back how many bytes of memory it takes; mostly none, since memory comes in chunks.
+    pub(crate) fn insert(&self, cell: &Cell, sequence: u64) -> u64 {
+        let added = self.cells.insert(cell.as_key_value(), sequence);
+        self.note(sequence, !cell.tags().is_empty());
+        added
+    }
+
+    /// Notes what is in it. Looks before it writes, since writers share the cache line and mostly
+    /// have nothing new to say.
+    fn note(&self, sequence: u64, has_tags: bool) {
+        let first = self.first_sequence.load(Relaxed);
+        if first == 0 || sequence < first {
+            let _ = self.first_sequence.fetch_update(Relaxed, Relaxed, |first| {
+                (first == 0 || sequence < first).then_some(sequence)
+            });
+        }
+        if self.last_sequence.load(Relaxed) < sequence {
+            self.last_sequence.fetch_max(sequence, Relaxed);
+        }
+        if has_tags && !self.has_tags.load(Relaxed) {
+            self.has_tags.store(true, Relaxed);
+        }
+    }
+
+    /// Bytes of memory that the allocator was asked for: exactly what [`Memstore::insert`] gave
+    /// back, all together. At most half of them are still to be used while they are less than two
+    /// MiB, one MiB afterwards.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.cells.bytes()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.cells.first().is_none()
+    }
+
+    /// The lowest sequence in it, which its log segment must outlive.
+    pub(crate) fn first_sequence(&self) -> Option<u64> {
+        Some(self.first_sequence.load(Relaxed)).filter(|&first| first != 0)
+    }
+
+    /// The highest sequence in it.
+    pub(crate) fn last_sequence(&self) -> u64 {
+        self.last_sequence.load(Relaxed)
+    }
+
+    /// Whether any cell carries tags.
+    pub(crate) fn has_tags(&self) -> bool {
+        self.has_tags.load(Relaxed)
+    }
+}
+
+#[cfg(test)]
+#[cfg(loom)]
+mod loom_tests;
+#[cfg(test)]
+#[cfg(not(loom))]
+mod tests;

@@ -1,0 +1,175 @@
+//! A sorted list with express lanes, to which threads add side by side.
+//!
+//! Nodes are added and never removed, so a place that was found once stays good: only what lies
+//! between it and the next node can grow. A node is linked from the lowest level up, each time by
+//! exchanging one link; whoever loses such a race looks on from where it stood.
+
+use std::cell::Cell;
+use std::cmp::Ordering;
+use std::sync::atomic::Ordering::Relaxed;
+
+use rowhouse_model::CellRef;
+
+use super::arena::Arena;
+use super::node::{HEIGHT_MAX, Link, NodeRef, Place, Tower};
+use super::sync::AtomicUsize;
+
+/// The list, in an arena of its own.
+pub(super) struct SkipList {
+    /// Lead to the first node of each level, the lowest level last.
+    head: [Link; HEIGHT_MAX],
+    /// How many levels have nodes, or a few less while one is being added.
+    height: AtomicUsize,
+    arena: Arena,
+}
+
+/// Where on a level something belongs: between a tower and the next node.
+#[derive(Clone, Copy)]
+struct Gap<'a> {
+    before: Tower<'a>,
+    next: Option<NodeRef<'a>>,
+}
+
+impl Default for SkipList {
+    fn default() -> Self {
+        Self {
+            head: std::array::from_fn(|_| Link::default()),
+            height: AtomicUsize::new(1),
+            arena: Arena::default(),
+        }
+    }
+}
+
+impl SkipList {
+    /// Bytes that the allocator was asked for.
+    pub(super) fn bytes(&self) -> u64 {
+        self.arena.bytes()
+    }
+
+    /// Adds a cell; one with the same key and sequence that is there is overwritten. Gives back
+    /// how many bytes [`SkipList::bytes`] grew by.
+    pub(super) fn insert(&self, key_value: &[u8], sequence: u64) -> u64 {
+        self.insert_with_height(key_value, sequence, random_height())
+    }
+
+    pub(super) fn insert_with_height(&self, key_value: &[u8], sequence: u64, height: usize) -> u64 {
+        let (node, added) = NodeRef::new(&self.arena, key_value, sequence, height);
+        let cell = CellRef::from_checked(key_value, sequence);
+        let place = Place::new(cell.key, sequence);
+        let mut gaps = [Gap { before: self.head_tower(), next: None }; HEIGHT_MAX];
+        self.find(&place, &mut gaps);
+        for (level, gap) in gaps.iter_mut().enumerate().take(height) {
+            // SAFETY: `gap.before` was reached on this level, or is the head, which has all; the
+            // node has `height` links.
+            while !unsafe { gap.before.insert(level, node, gap.next) } {
+                // SAFETY: as above.
+                *gap = unsafe { walk(gap.before, level, &place, None) };
+            }
+            if level == 0 {
+                overwrite_equal(gap.next, &place);
+            }
+        }
+        if self.height.load(Relaxed) < height {
+            self.height.fetch_max(height, Relaxed);
+        }
+        added
+    }
+
+    /// The first node.
+    pub(super) fn first(&self) -> Option<NodeRef<'_>> {
+        // SAFETY: the head has all levels.
+        unsafe { self.head_tower().next(0) }
+    }
+
+    /// The first node at or behind `place`.
+    pub(super) fn seek(&self, place: &Place<'_>) -> Option<NodeRef<'_>> {
+        let mut gaps = [Gap { before: self.head_tower(), next: None }; HEIGHT_MAX];
+        self.find(place, &mut gaps);
+        gaps[0].next
+    }
+
+    /// The first node at or behind `place`, which is behind `from`.
+    pub(super) fn seek_from<'a>(from: NodeRef<'a>, place: &Place<'_>) -> Option<NodeRef<'a>> {
+        let (mut before, mut level) = (from, from.height() - 1);
+        let mut behind = None;
+        loop {
+            // SAFETY: `level` is below the height of `before`.
+            let next = unsafe { before.tower().next(level) };
+            match next {
+                Some(node) if next != behind && node.compare(place) == Ordering::Less => {
+                    // As far up as it goes: what is far is reached over the express lanes.
+                    (before, level) = (node, node.height() - 1);
+                }
+                _ if level == 0 => return next,
+                _ => (behind, level) = (next.or(behind), level - 1),
+            }
+        }
+    }
+
+    fn head_tower(&self) -> Tower<'_> {
+        Tower::of_head(&self.head)
+    }
+
+    /// Finds where `place` belongs on each level that has nodes.
+    #[inline]
+    fn find<'a>(&'a self, place: &Place<'_>, gaps: &mut [Gap<'a>; HEIGHT_MAX]) {
+        let mut gap = Gap { before: self.head_tower(), next: None };
+        for level in (0..self.height.load(Relaxed)).rev() {
+            // SAFETY: the tower is the head, or was reached on the level above.
+            gap = unsafe { walk(gap.before, level, place, gap.next) };
+            gaps[level] = gap;
+        }
+    }
+}
+
+/// Goes along a level until the next node is at or behind `place`. `behind` is a node that is known
+/// to be.
+///
+/// # Safety
+/// `before` has more than `level` links, and stands before `place`.
+#[inline]
+unsafe fn walk<'a>(
+    mut before: Tower<'a>,
+    level: usize,
+    place: &Place<'_>,
+    behind: Option<NodeRef<'a>>,
+) -> Gap<'a> {
+    loop {
+        // SAFETY: as the caller says at first; then a tower that was reached on this level.
+        let next = unsafe { before.next(level) };
+        match next {
+            Some(node) if next != behind && node.compare(place) == Ordering::Less => {
+                before = node.tower();
+            }
+            _ => return Gap { before, next },
+        }
+    }
+}
+
+/// Overwrites the cell that a new one with the same key and sequence was put in front of.
+fn overwrite_equal(next: Option<NodeRef<'_>>, place: &Place<'_>) {
+    if let Some(node) = next.filter(|node| node.compare(place) == Ordering::Equal) {
+        node.overwrite();
+    }
+}
+
+/// 1 for three nodes in four, 2 for three in four of the others, and so on.
+fn random_height() -> usize {
+    thread_local! {
+        static STATE: Cell<u64> = const { Cell::new(0) };
+    }
+    let random = STATE.with(|state| {
+        let mut number = state.get();
+        if number == 0 {
+            // Another one in each thread; any will do.
+            number = std::ptr::from_ref(state).addr() as u64 | 1;
+        }
+        // Marsaglia's xorshift: never zero, and its low bits are as good as the others here.
+        number ^= number << 13;
+        number ^= number >> 7;
+        number ^= number << 17;
+        state.set(number);
+        number.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32
+    });
+    (1 + random.trailing_ones() as usize / 2).min(HEIGHT_MAX)
+}

@@ -82,7 +82,9 @@ fn run(disk: &SimulatedDisk, steps: &[Step]) -> (Vec<Vec<Option<u8>>>, usize) {
                 }
             }
             Step::Flush => store.table(&name()).unwrap().flush().unwrap(),
-            Step::Compact => store.table(&name()).unwrap().compact().unwrap(),
+            Step::Compact => {
+                store.table(&name()).unwrap().compact(crate::CompactionKind::Major).unwrap();
+            }
             Step::Reopen => {
                 drop(store);
                 // A clean close syncs.
@@ -155,7 +157,7 @@ proptest! {
                     let _ = store.table(&name()).unwrap().flush();
                 }
                 Step::Compact => {
-                    let _ = store.table(&name()).unwrap().compact();
+                    let _ = store.table(&name()).unwrap().compact(crate::CompactionKind::Major);
                 }
             }
         }
@@ -285,7 +287,7 @@ fn a_corrupt_block_fails_its_read_and_leaves_the_others() {
     put(&store, 4, 4, false).unwrap();
     // A compaction does not drop what it could not read.
     table.flush().unwrap();
-    assert!(table.compact().is_err());
+    assert!(table.compact(crate::CompactionKind::Major).is_err());
     disk.corrupt(&file, 60, 0x10);
     assert_eq!(values(&store)[5], Some(5));
 }

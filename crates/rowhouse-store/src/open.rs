@@ -13,6 +13,7 @@ use crate::background::Queue;
 use crate::block_cache::BlockCache;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, SystemClock, TimestampSource};
+use crate::compact::{Compactions, Policy};
 use crate::directory::{self, Directory};
 use crate::disk::{Disk, RealDisk};
 use crate::engine::{Engine, Families, Memory};
@@ -99,7 +100,7 @@ impl Builder {
         let manifest = Manifest::open(&*disk, || first_edits(now))?;
         let state = manifest.read(ManifestState::clone);
         settle_files(&*disk, &state)?;
-        let families = open_families(&disk, &state);
+        let families = open_families(&disk, &self.settings, &state);
         let nonces = Nonces::new();
         let recovered = wal::recover(&*disk, boot_id, state.log_from, |record| {
             record.nonce.into_iter().for_each(|nonce| nonces.take(nonce));
@@ -131,13 +132,13 @@ impl Builder {
             timestamps: TimestampSource::new(self.clock),
             manifest,
             wal,
-            mvcc: Arc::new(Mvcc::new(last_sequence)),
+            mvcc: Mvcc::new(last_sequence),
             row_locks: RowLocks::new(),
             gate: RwLock::default(),
             memory,
             nonces,
             queue: Queue::default(),
-            compactions: Queue::default(),
+            compactions: Compactions::default(),
             closed: AtomicBool::new(false),
             families: RwLock::new(families),
         });
@@ -227,7 +228,7 @@ pub(crate) fn move_aside(disk: &dyn Disk, path: &str) -> Result<()> {
     move_file().map_err(|source| Error::io(format_args!("cannot move {path} aside"), source))
 }
 
-fn open_families(disk: &Arc<dyn Disk>, state: &ManifestState) -> Families {
+fn open_families(disk: &Arc<dyn Disk>, settings: &Settings, state: &ManifestState) -> Families {
     let mut families = Families::new();
     for table in state.tables.values() {
         for (&region_id, region) in &table.regions {
@@ -235,8 +236,9 @@ fn open_families(disk: &Arc<dyn Disk>, state: &ManifestState) -> Families {
                 let descriptor = table.descriptor.find_family(name);
                 let descriptor = descriptor.expect("regions have the families of their table");
                 let files = files.files.values().map(|meta| StoreFile::new(disk, meta.clone()));
-                let family =
-                    FamilyStore::new(region_id, descriptor.clone(), files.map(Arc::new).collect());
+                let files = files.map(Arc::new).collect();
+                let policy = Policy::of_stored(settings, &table.descriptor, descriptor);
+                let family = FamilyStore::new(region_id, descriptor.clone(), policy, files);
                 families.insert((region_id, name.clone()), Arc::new(family));
             }
         }

@@ -11,13 +11,12 @@ use rowhouse_model::{
     TableDescriptor, TableName, TableState, check_row,
 };
 
-use crate::background::{Queue, Work};
+use crate::background;
 use crate::catalog::Catalog;
-use crate::compact;
+use crate::compact::{self, Policy, Share};
 use crate::directory::Directory;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
-use crate::flush;
 use crate::manifest::{
     Edit, EditKind, NamespaceChanged, RegionMeta, TableCreated, TableDropped, TableStateChanged,
     encode_table,
@@ -69,10 +68,12 @@ impl Store {
         directory: Option<Directory>,
     ) -> Result<Self> {
         engine.forget_flushed()?;
-        let workers = vec![
-            spawn(&engine, "rowhouse-flush", |engine| &engine.queue)?,
-            spawn(&engine, "rowhouse-compact", |engine| &engine.compactions)?,
-        ];
+        let mut workers = vec![spawn(&engine, "rowhouse-flush", background::work)?];
+        for thread in 0..engine.settings.compaction.threads.max(1) {
+            let share = if thread == 1 { Share::Small } else { Share::All };
+            let merge = move |engine: &Arc<Engine>| compact::work(engine, share);
+            workers.push(spawn(&engine, "rowhouse-compact", merge)?);
+        }
         let entries = catalog.entries();
         let regions = entries.tables.values().flat_map(|table| table.regions());
         let last = regions.map(|region| region.info().id).max().unwrap_or(0);
@@ -159,6 +160,10 @@ impl Store {
             return Err(Error::new(ErrorKind::TableExists, name.to_string()));
         }
         descriptor.check()?;
+        let settings = &self.inner.engine.settings;
+        for family in descriptor.families() {
+            Policy::of(settings, &descriptor, family)?;
+        }
         let ranges = ranges(splits)?;
         let created_millis = self.next_region_millis();
         for range in &ranges {
@@ -197,7 +202,8 @@ impl Store {
         let range = RowRange { start: meta.start, stop: meta.stop };
         let info = RegionInfo::new(descriptor.name().clone(), range, meta.created_millis);
         let families = descriptor.families().iter().map(|family: &FamilyDescriptor| {
-            engine.add_family(FamilyStore::new(meta.region_id, family.clone(), Vec::new()))
+            let policy = Policy::of_stored(&engine.settings, descriptor, family);
+            engine.add_family(FamilyStore::new(meta.region_id, family.clone(), policy, Vec::new()))
         });
         let families = families.collect();
         let engine = Arc::clone(engine);
@@ -263,6 +269,8 @@ impl Store {
         }
         let families: Vec<_> =
             table.regions().iter().flat_map(|region| region.families()).collect();
+        // Merges of its files are for nothing.
+        families.iter().for_each(|family| family.set_leaving(true));
         {
             // No flush or compaction may name a file of what is gone.
             let _quiet: Vec<_> = families
@@ -270,7 +278,12 @@ impl Store {
                 .map(|family| (family.flushing.lock(), family.compacting.lock()))
                 .collect();
             let edit = TableDropped { table_id: table.id() };
-            self.inner.engine.manifest.append(&Edit::new(EditKind::TableDropped(edit)))?;
+            let dropped =
+                self.inner.engine.manifest.append(&Edit::new(EditKind::TableDropped(edit)));
+            if dropped.is_err() {
+                families.iter().for_each(|family| family.set_leaving(false));
+            }
+            dropped?;
             self.inner.catalog.remove(name);
             self.changed();
             families.iter().for_each(|family| self.inner.engine.drop_family(family));
@@ -392,6 +405,7 @@ impl Inner {
         self.engine.closed.store(true, Ordering::Release);
         self.engine.queue.close();
         self.engine.compactions.close();
+        self.engine.memory.wake();
         let panics = workers.into_iter().map(JoinHandle::join).filter(Result::is_err).count();
         // Flushes, merges and changes of tables that others have begun end before the directory
         // is let go; none begins any more.
@@ -421,32 +435,16 @@ impl Drop for Inner {
     }
 }
 
-fn spawn(engine: &Arc<Engine>, name: &str, queue: fn(&Engine) -> &Queue) -> Result<JoinHandle<()>> {
+fn spawn(
+    engine: &Arc<Engine>,
+    name: &str,
+    work: impl FnOnce(&Arc<Engine>) + Send + 'static,
+) -> Result<JoinHandle<()>> {
     let engine = Arc::clone(engine);
     std::thread::Builder::new()
         .name(name.into())
-        .spawn(move || work(&engine, queue(&engine)))
+        .spawn(move || work(&engine))
         .map_err(|source| Error::io(format_args!("cannot start the thread {name}"), source))
-}
-
-/// Does background work until the queue is closed.
-fn work(engine: &Arc<Engine>, queue: &Queue) {
-    while let Some(work) = queue.pop() {
-        let done = match &work {
-            Work::Flush { region, family } => engine
-                .find_family(*region, family)
-                .map_or(Ok(()), |family| flush::flush(engine, &family))
-                .and_then(|()| engine.forget_flushed()),
-            Work::Compact { region, family } => engine
-                .find_family(*region, family)
-                .map_or(Ok(()), |family| compact::compact(engine, &family)),
-            Work::RelieveLog => engine.relieve_log(),
-            Work::RelieveMemory => engine.relieve_memory(),
-        };
-        if let Err(error) = done {
-            tracing::error!(%error, ?work, "background work failed");
-        }
-    }
 }
 
 /// The ranges between split keys.

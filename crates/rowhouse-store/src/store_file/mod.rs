@@ -18,6 +18,7 @@ pub(crate) use cursor::FileCursor;
 pub(crate) use new::NewFile;
 
 use crate::block_cache::{BlockCache, CachedBlock};
+use crate::compact::FileFacts;
 use crate::disk::{Disk, DiskFile};
 use crate::engine::Engine;
 use crate::manifest::FileMeta;
@@ -77,9 +78,17 @@ impl StoreFile {
         self.meta.sequence_max
     }
 
-    /// Whether it came of a merge of all files.
-    pub(crate) fn is_major(&self) -> bool {
-        self.meta.major
+    /// What matters in choosing what to merge.
+    pub(crate) fn facts(&self) -> FileFacts {
+        let meta = &self.meta;
+        FileFacts {
+            id: meta.file_id,
+            len: meta.len,
+            timestamp_min: meta.timestamp_min,
+            timestamp_max: meta.timestamp_max,
+            created_millis: meta.created_millis,
+            major: meta.major,
+        }
     }
 
     /// Whether cells may have tags.

@@ -25,7 +25,10 @@ pub(crate) fn apply(region: &Region, mutations: &[Mutation]) -> Vec<Result<Mutat
             .collect();
     }
     // A word in time; what counts is asked again when the batch is written.
-    let ready = region.check_serving().and_then(|()| commit::wait_for_memory(region.engine()));
+    let ready = region
+        .check_serving()
+        .and_then(|()| commit::wait_for_memory(region.engine()))
+        .and_then(|()| commit::wait_for_files(region));
     if let Err(error) = ready {
         return refuse_all(checked, &error);
     }

@@ -289,3 +289,6 @@ pub(crate) fn work(engine: &Arc<Engine>, share: Share) {
         engine.compactions.done(job, done.err().filter(|_| wanted).map(|error| error.to_string()));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! Which store is merged next: the one in the greatest need of those that want it, on a few threads,
 //! never two on one store.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -54,7 +54,7 @@ pub(crate) struct Compactions {
 struct State {
     /// Worth a look, with what somebody asked for.
     wanted: BTreeMap<StoreKey, Option<CompactionKind>>,
-    running: BTreeSet<StoreKey>,
+    running: BTreeMap<StoreKey, Option<CompactionKind>>,
     failed: BTreeMap<StoreKey, Failure>,
     /// When all stores are looked at.
     next_check: Option<Instant>,
@@ -116,8 +116,11 @@ impl Compactions {
     /// The kinds of merges that run or were asked for.
     pub(crate) fn kinds_of(&self, family: &FamilyStore) -> Vec<CompactionKind> {
         let key = (family.region_id(), family.name().clone());
-        let asked = self.state.lock().wanted.get(&key).copied().flatten();
-        [asked, family.merging()].into_iter().flatten().collect()
+        let state = self.state.lock();
+        let asked =
+            [&state.wanted, &state.running].map(|stores| stores.get(&key).copied().flatten());
+        // A merge that was asked for may not have begun; one that was not asked for runs too.
+        asked.into_iter().chain([family.merging()]).flatten().collect()
     }
 
     /// No merge begins any more.
@@ -140,7 +143,7 @@ impl Compactions {
             if let Some(job) = state.most_urgent(engine, bytes_max, now) {
                 // What is asked for later is asked for again.
                 state.wanted.remove(&job.key);
-                state.running.insert(job.key.clone());
+                state.running.insert(job.key.clone(), job.asked);
                 return Some(job);
             }
             match state.next_look(now) {
@@ -202,7 +205,7 @@ impl State {
                 return false;
             };
             // Whoever holds it asks for another look when done.
-            let busy = running.contains(key) || family.compacting.is_locked();
+            let busy = running.contains_key(key) || family.compacting.is_locked();
             if busy || failed.get(key).is_some_and(|failure| failure.retry > now) {
                 return true;
             }

@@ -117,10 +117,10 @@ impl Compactions {
     pub(crate) fn kinds_of(&self, family: &FamilyStore) -> Vec<CompactionKind> {
         let key = (family.region_id(), family.name().clone());
         let state = self.state.lock();
-        let asked =
-            [&state.wanted, &state.running].map(|stores| stores.get(&key).copied().flatten());
-        // A merge that was asked for may not have begun; one that was not asked for runs too.
-        asked.into_iter().chain([family.merging()]).flatten().collect()
+        let asked = state.wanted.get(&key).copied().flatten();
+        // What was asked for has been taken up but may not have begun.
+        let running = state.running.get(&key).copied().flatten();
+        asked.into_iter().chain(family.merging().or(running)).collect()
     }
 
     /// No merge begins any more.

@@ -227,7 +227,7 @@ fn closing_and_dropping_end_a_merge_that_runs() {
     wait_until("the other still runs", || merging(&tables[1]));
     assert_eq!(failure(&tables[0]), None);
     store.close().unwrap();
-    assert!(begun.elapsed() < Duration::from_millis(500), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
     assert_eq!(failure(&tables[1]), None);
 }
 
@@ -461,7 +461,7 @@ fn readers_beside_merges_see_whole_mutations_and_never_an_older_one_again() {
         };
         scope.spawn(move || read(true));
         scope.spawn(move || read(false));
-        for n in 1..2000 {
+        for n in 1..600 {
             write(n);
             if n % 10 == 0 {
                 table.flush().unwrap();
@@ -472,5 +472,5 @@ fn readers_beside_merges_see_whole_mutations_and_never_an_older_one_again() {
         }
         done.store(true, Ordering::Relaxed);
     });
-    assert_eq!(number(&get(&table, "row").unwrap()), 1999);
+    assert_eq!(number(&get(&table, "row").unwrap()), 599);
 }

@@ -152,14 +152,16 @@ impl Region {
         })
     }
 
-    /// Has the background merge files of each family, before what is merely due, and does not wait.
-    /// What becomes of it: [`Region::compaction_state`].
+    /// Has the background merge files of `family`, or of each, before what is merely due, and does
+    /// not wait. What becomes of it: [`Region::compaction_state`].
     ///
     /// # Errors
-    /// `NotServingRegion`.
-    pub fn request_compaction(&self, kind: CompactionKind) -> Result<()> {
+    /// `NotServingRegion`, `NoSuchColumnFamily`.
+    pub fn request_compaction(&self, kind: CompactionKind, family: Option<&[u8]>) -> Result<()> {
         self.check_serving()?;
-        for family in &self.families {
+        self.check_families(family.into_iter())?;
+        let wanted = |have: &&Arc<FamilyStore>| family.is_none_or(|family| have.name() == family);
+        for family in self.families.iter().filter(wanted) {
             self.engine.compactions.request(family, Some(kind));
         }
         Ok(())

@@ -148,10 +148,10 @@ fn what_is_asked_for_is_merged_in_the_background_and_told() {
     let table = create(&store, "t", family());
     (0..5).for_each(|n| put_file(&table, &n.to_string(), [n]));
     assert_eq!(region(&table).compaction_state(), CompactionState::None);
-    region(&table).request_compaction(CompactionKind::Minor).unwrap();
+    region(&table).request_compaction(CompactionKind::Minor, None).unwrap();
     wait_until("nothing to do", || region(&table).compaction_state() == CompactionState::None);
     assert_eq!(files(&table), 5);
-    region(&table).request_compaction(CompactionKind::Major).unwrap();
+    region(&table).request_compaction(CompactionKind::Major, None).unwrap();
     let state = region(&table).compaction_state();
     assert!(state == CompactionState::Major || files(&table) == 1);
     wait_until("one file", || files(&table) == 1);
@@ -179,11 +179,11 @@ fn stores_are_merged_side_by_side_but_each_by_one_thread() {
     let tables = ["a", "b"].map(|name| create(&store, name, family()));
     for table in &tables {
         put_large_files(table);
-        region(table).request_compaction(CompactionKind::Major).unwrap();
+        region(table).request_compaction(CompactionKind::Major, None).unwrap();
     }
     let merging = |table: &Table| region(table).families()[0].merging().is_some();
     wait_until("both run", || tables.iter().all(|table| merging(table)));
-    region(&tables[0]).request_compaction(CompactionKind::Major).unwrap();
+    region(&tables[0]).request_compaction(CompactionKind::Major, None).unwrap();
     std::thread::sleep(Duration::from_millis(50));
     assert_eq!(region(&tables[0]).engine().compactions.state.lock().running.len(), 2);
 }
@@ -201,13 +201,13 @@ fn a_large_merge_leaves_a_thread_for_small_ones() {
     let large = ["a", "b"].map(|name| create(&store, name, family()));
     for table in &large {
         put_large_files(table);
-        region(table).request_compaction(CompactionKind::Major).unwrap();
+        region(table).request_compaction(CompactionKind::Major, None).unwrap();
     }
     let merging = |table: &Table| region(table).families()[0].merging().is_some();
     wait_until("one runs", || large.iter().any(|table| merging(table)));
     let small = create(&store, "c", family());
     (0..3).for_each(|n| put_file(&small, &n.to_string(), [n]));
-    region(&small).request_compaction(CompactionKind::Major).unwrap();
+    region(&small).request_compaction(CompactionKind::Major, None).unwrap();
     wait_until("the small one is done", || files(&small) == 1);
     assert_eq!(large.iter().filter(|table| merging(table)).count(), 1);
 }
@@ -242,12 +242,12 @@ fn a_panic_in_a_merge_leaves_the_files_and_the_thread() {
     let table = create(&store, "t", family());
     (0..3).for_each(|n| put_file(&table, &n.to_string(), [n]));
     disk.panics.store(true, Ordering::Relaxed);
-    region(&table).request_compaction(CompactionKind::Major).unwrap();
+    region(&table).request_compaction(CompactionKind::Major, None).unwrap();
     wait_until("it fails", || failure(&table).is_some());
     assert_eq!(failure(&table), Some((1, "panicked: simulated panic".into())));
     assert_eq!((files(&table), region(&table).compaction_state()), (3, CompactionState::None));
     disk.panics.store(false, Ordering::Relaxed);
-    region(&table).request_compaction(CompactionKind::Major).unwrap();
+    region(&table).request_compaction(CompactionKind::Major, None).unwrap();
     wait_until("it succeeds", || files(&table) == 1);
     wait_until("it is forgotten", || failure(&table).is_none());
 }
@@ -286,7 +286,7 @@ fn files_that_cannot_be_read_stay_and_are_not_tried_again_at_once() {
     assert_eq!(get(&table, "4").unwrap().value("f", "q").as_deref(), Some(&[4][..]));
     // Mended, and somebody asks.
     disk.corrupt("files/0000000003.hfile", 60, 1);
-    region(&table).request_compaction(CompactionKind::Major).unwrap();
+    region(&table).request_compaction(CompactionKind::Major, None).unwrap();
     wait_until("it is merged", || files(&table) == 1);
     assert_eq!(get(&table, "0").unwrap().value("f", "q").as_deref(), Some(&[0][..]));
 }
@@ -353,7 +353,7 @@ fn writers_to_a_store_with_too_many_files_wait_until_some_are_merged() {
         let table = Arc::clone(&table);
         std::thread::spawn(move || while put(&table, "4", [4]).is_err() {})
     };
-    region(&table).request_compaction(CompactionKind::Major).unwrap();
+    region(&table).request_compaction(CompactionKind::Major, None).unwrap();
     waiting.join().unwrap();
     wait_until("the flush that was put off", || files(&table) == 2);
 }

@@ -65,9 +65,9 @@ pub struct CompactionSettings {
     /// more, one of them does small merges only, so that they do not wait for a large one. Default 2.
     pub threads: usize,
     /// Bytes a second that merges in the background may write, together, while no store has more
-    /// than a few files. It rises to twice that as the store with the most files comes near
-    /// `files_blocking`, and there is no limit once that is reached. `None` for no limit ever.
-    /// Default 50 MiB, so 50 to 100 as in HBase.
+    /// than a few files. It rises to twice that as the store with the most files goes half the way
+    /// from `files_min` to `files_blocking`, and there is no limit from there. `None` for no limit
+    /// ever. Default 50 MiB, so 50 to 100 as in HBase.
     pub bytes_per_second: Option<u64>,
     /// How often all stores are looked at for files that have come of age or whose cells have all
     /// expired. Default 1 min.

@@ -82,11 +82,13 @@ fn pressure_of(files: usize, policy: &Policy) -> f64 {
     above as f64 / (policy.files_blocking.saturating_sub(policy.files_min)).max(1) as f64
 }
 
-/// Bytes a second under a pressure: once to twice the limit, and none where writers wait. As HBase's
-/// `PressureAwareCompactionThroughputController` with its defaults.
+/// Bytes a second under a pressure: once to twice the limit, and none from half the way to where
+/// writers wait. HBase's `PressureAwareCompactionThroughputController` takes the whole way for that,
+/// but then a merge that lags is still going slowly when they come to wait for it: they were seen to
+/// stand for seconds.
 fn rate(limit: Option<u64>, pressure: f64) -> Option<u64> {
-    let limit = limit.filter(|_| pressure < 1.0)?;
-    Some(((limit as f64 * (1.0 + pressure)) as u64).max(1))
+    let limit = limit.filter(|_| pressure < 0.5)?;
+    Some(((limit as f64 * (1.0 + 2.0 * pressure)) as u64).max(1))
 }
 
 #[cfg(test)]
@@ -95,11 +97,11 @@ mod tests {
     use crate::Settings;
 
     #[test]
-    fn pace_doubles_towards_where_writers_wait_and_is_free_from_there() {
+    fn pace_doubles_half_the_way_to_where_writers_wait_and_is_free_from_there() {
         let policy = Policy::new(&Settings::default());
         let rate_at = |files| rate(Some(100), pressure_of(files, &policy));
-        assert_eq!([0, 3, 9, 15].map(rate_at), [Some(100), Some(100), Some(146), Some(192)]);
-        assert_eq!([16, 40].map(rate_at), [None, None]);
+        assert_eq!([0, 3, 6, 9].map(rate_at), [Some(100), Some(100), Some(146), Some(192)]);
+        assert_eq!([10, 16, 40].map(rate_at), [None, None, None]);
         assert_eq!(rate(None, 0.0), None);
         assert_eq!(rate(Some(0), 0.0), Some(1));
         let never_merged = Policy { files_min: usize::MAX, ..policy };

@@ -6,14 +6,14 @@ use rowhouse_model::{
 };
 
 use crate::disk::simulated::SimulatedDisk;
-use crate::{Settings, Store};
+use crate::{CompactionKind, CompactionSettings, Settings, Store};
 
 /// What happens to a store with one table of two families, written together.
 #[derive(Clone, Debug)]
 enum Step {
     Put { row: u8, value: u8, synced: bool },
     Flush,
-    Compact,
+    Compact(CompactionKind),
     Reopen,
 }
 
@@ -22,7 +22,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         12 => (any::<u8>(), any::<u8>(), prop::bool::weighted(0.2))
             .prop_map(|(row, value, synced)| Step::Put { row: row % 16, value, synced }),
         2 => Just(Step::Flush),
-        1 => Just(Step::Compact),
+        1 => Just(Step::Compact(CompactionKind::Major)),
+        2 => Just(Step::Compact(CompactionKind::Minor)),
         1 => Just(Step::Reopen),
     ];
     prop::collection::vec(step, 1..60)
@@ -30,7 +31,14 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 /// The machine's boots: another number after each power cut.
 fn open(disk: &SimulatedDisk, boot: u8) -> rowhouse_model::Result<Store> {
-    let settings = Settings { wal_segment_bytes: 600, ..Settings::default() };
+    // Small files, which a merge of all would soon leave one of.
+    let compaction = CompactionSettings {
+        files_min: 2,
+        ratio: 0.9,
+        bytes_min: Some(0),
+        ..CompactionSettings::default()
+    };
+    let settings = Settings { wal_segment_bytes: 600, compaction, ..Settings::default() };
     let builder = Store::builder("simulated").settings(settings).with_disk(disk.clone());
     builder.with_boot_id([boot; 16]).open()
 }
@@ -82,9 +90,7 @@ fn run(disk: &SimulatedDisk, steps: &[Step]) -> (Vec<Vec<Option<u8>>>, usize) {
                 }
             }
             Step::Flush => store.table(&name()).unwrap().flush().unwrap(),
-            Step::Compact => {
-                store.table(&name()).unwrap().compact(crate::CompactionKind::Major).unwrap();
-            }
+            Step::Compact(kind) => store.table(&name()).unwrap().compact(*kind).unwrap(),
             Step::Reopen => {
                 drop(store);
                 // A clean close syncs.
@@ -156,8 +162,8 @@ proptest! {
                 Step::Flush | Step::Reopen => {
                     let _ = store.table(&name()).unwrap().flush();
                 }
-                Step::Compact => {
-                    let _ = store.table(&name()).unwrap().compact(crate::CompactionKind::Major);
+                Step::Compact(kind) => {
+                    let _ = store.table(&name()).unwrap().compact(*kind);
                 }
             }
         }
@@ -287,7 +293,7 @@ fn a_corrupt_block_fails_its_read_and_leaves_the_others() {
     put(&store, 4, 4, false).unwrap();
     // A compaction does not drop what it could not read.
     table.flush().unwrap();
-    assert!(table.compact(crate::CompactionKind::Major).is_err());
+    assert!(table.compact(CompactionKind::Major).is_err());
     disk.corrupt(&file, 60, 0x10);
     assert_eq!(values(&store)[5], Some(5));
 }

@@ -336,7 +336,7 @@ fn writers_to_a_store_with_too_many_files_wait_until_some_are_merged() {
     };
     let mut settings = settings(blocking);
     settings.memstore_flush_bytes = 1 << 10;
-    let store = open(SimulatedDisk::default(), settings.clone());
+    let store = open(SimulatedDisk::default(), settings);
     let table = create(&store, "t", family());
     let other = create(&store, "other", family());
     (0..3).for_each(|n| put_file(&table, &n.to_string(), [n]));
@@ -434,8 +434,8 @@ fn readers_beside_merges_see_whole_mutations_and_never_an_older_one_again() {
     store.create_table(families, &[]).unwrap();
     let table = store.table(&name).unwrap();
     let write = |n: u32| {
-        let put = Put::new("row").unwrap().add("f", "q", n.to_be_bytes().to_vec()).unwrap();
-        table.mutate(&put.add("g", "q", n.to_be_bytes().to_vec()).unwrap().into()).unwrap();
+        let put = Put::new("row").unwrap().add("f", "q", n.to_be_bytes()).unwrap();
+        table.mutate(&put.add("g", "q", n.to_be_bytes()).unwrap().into()).unwrap();
     };
     let number = |row: &Row| {
         let [f, g] = ["f", "g"].map(|family| {

@@ -201,7 +201,7 @@ fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
         Method::GetServerInfo => short(exchange, out, admin::server_info),
         Method::GetRegionLoad => short(exchange, out, admin::region_load),
         Method::FlushRegion => long(admin::flush_region),
-        Method::CompactRegion => long(admin::compact_region),
+        Method::CompactRegion => short(exchange, out, admin::compact_region),
 
         Method::ExecService
         | Method::ExecRegionServerService

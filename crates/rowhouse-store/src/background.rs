@@ -1,18 +1,24 @@
-//! Work that nobody waits for: flushes and compactions, on a thread of the store's own.
+//! Work that nobody waits for: flushes, on a thread of the store's own. Merges have theirs
+//! (`compact/schedule.rs`): a long one must not keep flushes waiting.
 
+use std::any::Any;
 use std::collections::VecDeque;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex};
-use rowhouse_model::Bytes;
+use rowhouse_model::{Bytes, Error, ErrorKind, Result};
+
+use crate::engine::Engine;
+use crate::flush;
 
 /// Something to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// Write a memstore to a file.
+    /// Write a memstore that is full to a file.
     Flush { region: u64, family: Bytes },
-    /// Merge the files of a (region, family).
-    Compact { region: u64, family: Bytes },
     /// Make the next log segment, and bring the ones that are full to the disk.
     TidyLog,
     /// Bring the log to the disk, after a while.
@@ -52,7 +58,7 @@ impl Queue {
             // Flushes give writers room: they come before anything else.
             match work {
                 Work::Flush { .. } | Work::RelieveMemory => state.work.push_front(work),
-                _ => state.work.push_back(work),
+                Work::RelieveLog | Work::TidyLog | Work::SyncLog => state.work.push_back(work),
             }
             self.changed.notify_all();
         }
@@ -102,5 +108,85 @@ impl Queue {
         state.closed = true;
         state.work.clear();
         self.changed.notify_all();
+    }
+}
+
+/// Flushes until the queue is closed.
+pub(crate) fn flush(engine: &Arc<Engine>) {
+    while let Some(work) = engine.queue.pop() {
+        do_work(engine, &work);
+    }
+}
+
+/// Looks after the log until its queue is closed. A sync that nobody waits for comes a while after
+/// the first write that it is for.
+pub(crate) fn look_after_log(engine: &Arc<Engine>) {
+    let mut sync_at = None;
+    loop {
+        match engine.log_work.pop_until(sync_at) {
+            Popped::Work(Work::SyncLog) => {
+                let next = Instant::now() + engine.settings.wal_sync_interval;
+                sync_at.get_or_insert(next);
+            }
+            Popped::Work(work) => do_work(engine, &work),
+            Popped::Nothing => {
+                sync_at = None;
+                do_work(engine, &Work::SyncLog);
+            }
+            Popped::Closed => return,
+        }
+    }
+}
+
+/// Does a piece of work. Nobody waits for it, so nobody but the log hears that it failed.
+pub(crate) fn do_work(engine: &Arc<Engine>, work: &Work) {
+    let done = guard(|| match work {
+        Work::Flush { region, family } => engine
+            .find_family(*region, family)
+            .map_or(Ok(()), |family| flush::flush_full(engine, &family))
+            .and_then(|()| engine.forget_flushed()),
+        Work::TidyLog => engine.wal().tidy(),
+        Work::SyncLog => engine.wal().sync_in_background(),
+        Work::RelieveLog => engine.relieve_log(),
+        Work::RelieveMemory => engine.relieve_memory(),
+    });
+    match done {
+        Ok(()) => {}
+        Err(Failed::Error(error)) if error.kind() == ErrorKind::ServerNotRunning => {
+            tracing::debug!(?work, "background work is left for the next open");
+        }
+        Err(error) => tracing::error!(%error, ?work, "background work failed"),
+    }
+}
+
+/// Why a piece of work was not done.
+#[derive(Debug)]
+pub(crate) enum Failed {
+    Error(Error),
+    /// A panic, and what it said: a fault of ours.
+    Panic(String),
+}
+
+/// Does a piece of work so that its thread goes on, whatever happens. What a panic leaves behind is
+/// what an error leaves: locks are let go, unfinished files removed, and memstores and files change
+/// in one step.
+pub(crate) fn guard(work: impl FnOnce() -> Result<()>) -> std::result::Result<(), Failed> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(done) => done.map_err(Failed::Error),
+        Err(panic) => Err(Failed::Panic(words(&*panic))),
+    }
+}
+
+fn words(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without words").to_owned()
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Error(error) => error.fmt(f),
+            Self::Panic(words) => write!(f, "panicked: {words}"),
+        }
     }
 }

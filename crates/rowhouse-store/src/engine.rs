@@ -11,6 +11,7 @@ use rowhouse_model::{Bytes, Error, ErrorKind, Result};
 use crate::background::{Queue, Work};
 use crate::block_cache::BlockCache;
 use crate::clock::TimestampSource;
+use crate::compact::Compactions;
 use crate::disk::Disk;
 use crate::family::FamilyStore;
 use crate::flush;
@@ -34,7 +35,7 @@ pub(crate) struct Engine {
     pub(crate) manifest: Manifest,
     /// Begun once the log that was there has been read.
     pub(crate) log: OnceLock<Wal>,
-    pub(crate) mvcc: Arc<Mvcc>,
+    pub(crate) mvcc: Mvcc,
     pub(crate) row_locks: RowLocks,
     /// Held for reading from reserving a sequence to publishing it, for writing to freeze a
     /// memstore or to stop serving a region: a moment at which no commit is half done.
@@ -48,8 +49,8 @@ pub(crate) struct Engine {
     /// What nobody should wait for in the log.
     pub(crate) log_work: Queue,
     pub(crate) space: Space,
-    /// What the compacting thread has to do: a long merge must not keep flushes waiting.
-    pub(crate) compactions: Queue,
+    /// What the compacting threads have to do.
+    pub(crate) compactions: Compactions,
     pub(crate) closed: AtomicBool,
     pub(crate) families: RwLock<Families>,
 }
@@ -63,9 +64,12 @@ impl Engine {
         Ok(())
     }
 
-    /// Has the threads of the store end.
-    pub(crate) fn close_queues(&self) {
-        [&self.queue, &self.log_work, &self.compactions].into_iter().for_each(Queue::close);
+    /// Has the threads of the store end, and whoever waits for them wait no more.
+    pub(crate) fn end_background(&self) {
+        self.queue.close();
+        self.log_work.close();
+        self.compactions.close();
+        self.memory.wake();
     }
 
     /// The log, to be written.
@@ -146,7 +150,11 @@ impl Engine {
     pub(crate) fn relieve_memory(self: &Arc<Self>) -> Result<()> {
         let families: Vec<_> = self.families.read().values().cloned().collect();
         while self.memory.bytes() > self.settings.memstore_bytes_max / 4 * 3 {
-            match families.iter().max_by_key(|family| family.memstore_bytes()) {
+            // One more file where there are too many already, only for twice the room.
+            let worth = |family: &Arc<FamilyStore>| {
+                family.memstore_bytes() / if family.is_blocked() { 2 } else { 1 }
+            };
+            match families.iter().max_by_key(|family| worth(family)) {
                 Some(largest) if largest.memstore_bytes() > 0 => flush::flush(self, largest)?,
                 _ => break,
             }
@@ -174,17 +182,27 @@ impl Memory {
 
     pub(crate) fn free(&self, bytes: u64) {
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.wake();
+    }
+
+    /// Has those who wait look again.
+    pub(crate) fn wake(&self) {
         let _lock = self.lock.lock();
         self.freed.notify_all();
     }
 
     /// Waits until fewer than `max` bytes are in use; `false` when they are not in time.
     pub(crate) fn wait_below(&self, max: u64, wait: Duration) -> bool {
+        self.wait_until(|| self.bytes() < max, wait)
+    }
+
+    /// Waits until `ready`, which flushes and merges bring about; `false` when it is not in time.
+    pub(crate) fn wait_until(&self, ready: impl Fn() -> bool, wait: Duration) -> bool {
         let deadline = Instant::now() + wait;
         let mut lock = self.lock.lock();
-        while self.bytes() >= max {
+        while !ready() {
             if self.freed.wait_until(&mut lock, deadline).timed_out() {
-                return self.bytes() < max;
+                return ready();
             }
         }
         true

@@ -2,54 +2,79 @@
 //! files. HBase calls it a Store.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, RwLock};
 use rowhouse_model::{Bytes, FamilyDescriptor};
 
 use crate::background::Work;
+use crate::compact::{CompactionKind, FileFacts, Policy, Situation};
 use crate::engine::Engine;
 use crate::memstore::Memstore;
+use crate::read::unexpired_from;
 use crate::store_file::StoreFile;
 
 /// One (region, family).
 pub(crate) struct FamilyStore {
     region_id: u64,
     descriptor: FamilyDescriptor,
+    policy: Policy,
     parts: RwLock<Arc<Parts>>,
     /// Held by whoever flushes.
     pub(crate) flushing: Mutex<()>,
     /// Held by whoever compacts.
     pub(crate) compacting: Mutex<()>,
+    /// The kind of the merge that runs: 0 for none.
+    merging: AtomicU8,
     flush_requested: AtomicBool,
+    /// There are so many files that another is put off.
+    blocked: AtomicBool,
+    /// Since when a flush is put off.
+    blocked_since: Mutex<Option<Instant>>,
+    /// The region is going: a merge of its files is worth nothing.
+    leaving: AtomicBool,
     /// The region is gone: what is in memory is not worth a file.
     dropped: AtomicBool,
 }
 
-/// What a read has to merge, at one moment. A reader holds it as long as it reads.
+/// What a read has to merge, at one moment. A reader holds it as long as it reads: whatever becomes
+/// of the store meanwhile, it goes on seeing this.
 #[derive(Clone)]
 pub(crate) struct Parts {
     pub(crate) active: Arc<Memstore>,
     /// Being written to files, oldest first.
     pub(crate) frozen: Vec<Arc<Memstore>>,
-    /// Oldest first.
+    /// Oldest first: their sequences do not overlap.
     pub(crate) files: Vec<Arc<StoreFile>>,
+    /// The lowest sequence at which these parts can be read: merges have dropped what only readers
+    /// below it could see.
+    readable_from: u64,
 }
 
 impl FamilyStore {
     pub(crate) fn new(
         region_id: u64,
         descriptor: FamilyDescriptor,
-        files: Vec<Arc<StoreFile>>,
+        policy: Policy,
+        mut files: Vec<Arc<StoreFile>>,
     ) -> Self {
-        let parts = Parts { active: Arc::default(), frozen: Vec::new(), files };
+        files.sort_by_key(|file| (file.sequence_max(), file.id()));
+        let blocked = AtomicBool::new(files.len() >= policy.files_blocking);
+        // Everything in the files was visible when the store was closed, and readers begin there.
+        let parts = Parts { active: Arc::default(), frozen: Vec::new(), files, readable_from: 0 };
         Self {
             region_id,
             descriptor,
+            policy,
             parts: RwLock::new(Arc::new(parts)),
             flushing: Mutex::default(),
             compacting: Mutex::default(),
+            merging: AtomicU8::new(0),
             flush_requested: AtomicBool::new(false),
+            blocked,
+            blocked_since: Mutex::default(),
+            leaving: AtomicBool::new(false),
             dropped: AtomicBool::new(false),
         }
     }
@@ -66,7 +91,19 @@ impl FamilyStore {
         self.descriptor.name()
     }
 
-    /// Everything there is to read.
+    pub(crate) fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// What a reader at `sequence` has to merge. `None` when a merge has dropped since what it could
+    /// see: it must take a newer sequence. A reader that takes its sequence and then its parts is
+    /// told so only if a whole merge, from its first look at the sequence on, fell between the two.
+    pub(crate) fn parts_at(&self, sequence: u64) -> Option<Arc<Parts>> {
+        let parts = self.parts();
+        (parts.readable_from <= sequence).then_some(parts)
+    }
+
+    /// Everything there is, for whoever does not read at a sequence.
     pub(crate) fn parts(&self) -> Arc<Parts> {
         Arc::clone(&self.parts.read())
     }
@@ -81,7 +118,94 @@ impl FamilyStore {
         let mut parts = self.parts.write();
         let mut changed = Parts::clone(&parts);
         change(&mut changed);
+        self.blocked.store(changed.files.len() >= self.policy.files_blocking, Ordering::Relaxed);
         *parts = Arc::new(changed);
+    }
+
+    /// Puts the outcome of a merge in the place of the files that were merged, whose cells it holds
+    /// but for what no reader at `readable_from` or behind can see.
+    pub(crate) fn replace_files(
+        &self,
+        merged: &[Arc<StoreFile>],
+        outcome: Option<Arc<StoreFile>>,
+        readable_from: u64,
+    ) {
+        self.change(|parts| {
+            let is_merged = |file: &Arc<StoreFile>| merged.iter().any(|old| old.id() == file.id());
+            let at = parts.files.iter().position(is_merged).unwrap_or(parts.files.len());
+            parts.files.retain(|file| !is_merged(file));
+            parts.files.splice(at..at, outcome);
+            parts.readable_from = parts.readable_from.max(readable_from);
+        });
+        for file in merged {
+            file.remove_when_unused();
+        }
+    }
+
+    /// What matters in choosing what to merge.
+    pub(crate) fn situation<'a>(
+        &self,
+        files: &'a [FileFacts],
+        now_millis: i64,
+        asked: Option<CompactionKind>,
+    ) -> Situation<'a> {
+        let family = &self.descriptor;
+        // Of versions that are kept however old they are a file does not say whether it has any.
+        let expires = family.versions_min() == 0;
+        let unexpired_from = if expires { unexpired_from(family, now_millis) } else { i64::MIN };
+        Situation { files, now_millis, unexpired_from, asked }
+    }
+
+    /// Tells others what kind of merge runs.
+    pub(crate) fn set_merging(&self, kind: Option<CompactionKind>) {
+        let code = match kind {
+            None => 0,
+            Some(CompactionKind::Minor) => 1,
+            Some(CompactionKind::Major) => 2,
+        };
+        self.merging.store(code, Ordering::Relaxed);
+    }
+
+    /// The kind of the merge that runs.
+    pub(crate) fn merging(&self) -> Option<CompactionKind> {
+        match self.merging.load(Ordering::Relaxed) {
+            0 => None,
+            1 => Some(CompactionKind::Minor),
+            _ => Some(CompactionKind::Major),
+        }
+    }
+
+    /// Whether there are so many files that a full memstore is not flushed for now.
+    pub(crate) fn is_blocked(&self) -> bool {
+        self.blocked.load(Ordering::Relaxed)
+    }
+
+    /// Whether writers have to wait until files are merged.
+    pub(crate) fn holds_writers(&self, engine: &Engine) -> bool {
+        self.is_blocked() && self.active().bytes() >= engine.settings.memstore_flush_bytes
+    }
+
+    /// Whether a flush is to be put off, for `wait` at most, until files are merged.
+    pub(crate) fn puts_off_flush(&self, wait: Duration) -> bool {
+        let mut since = self.blocked_since.lock();
+        if !self.is_blocked() {
+            *since = None;
+            return false;
+        }
+        if since.is_none() {
+            tracing::warn!(
+                region = self.region_id,
+                family = %rowhouse_model::escape(self.name()),
+                files = self.parts().files.len(),
+                ?wait,
+                "too many files: a flush is put off until some are merged"
+            );
+        }
+        if since.get_or_insert_with(Instant::now).elapsed() < wait {
+            return true;
+        }
+        *since = None;
+        false
     }
 
     /// The lowest sequence that is in no file yet.
@@ -107,6 +231,16 @@ impl FamilyStore {
     /// A requested flush begins: the next request counts again.
     pub(crate) fn flush_begins(&self) {
         self.flush_requested.store(false, Ordering::Relaxed);
+    }
+
+    /// Ends a merge that runs, and keeps others from beginning: the region is to be dropped, or is
+    /// not after all.
+    pub(crate) fn set_leaving(&self, leaving: bool) {
+        self.leaving.store(leaving, Ordering::Release);
+    }
+
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.leaving.load(Ordering::Acquire) || self.is_dropped()
     }
 
     /// Gives up what is in memory and marks the files for removal.

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use rowhouse_model::{Key, Result};
 
-use crate::background::Work;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::manifest::{Edit, EditKind, FilesChanged};
@@ -29,6 +28,16 @@ pub(crate) fn flush(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
         Some((memstore, sequence)) => flush_memstore(engine, family, &memstore, sequence),
         None => Ok(()),
     }
+}
+
+/// Flushes a memstore that is full, unless there are so many files that some are to be merged first.
+pub(crate) fn flush_full(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
+    if family.puts_off_flush(engine.settings.compaction.blocking_wait) {
+        family.flush_begins();
+        engine.compactions.request(family, None);
+        return Ok(());
+    }
+    flush(engine, family)
 }
 
 /// Takes the memstore out of the way of writers, at a moment when no commit is half done. Gives it
@@ -77,9 +86,8 @@ fn flush_memstore(
         memstore_bytes = bytes,
         "memstore flushed"
     );
-    if files_len > engine.settings.store_files_max {
-        let (region, family) = (family.region_id(), family.name().clone());
-        engine.compactions.push(Work::Compact { region, family });
+    if files_len >= family.policy().files_min {
+        engine.compactions.request(family, None);
     }
     Ok(())
 }

@@ -47,12 +47,13 @@ mod wal;
 mod write;
 
 pub use clock::{Clock, SystemClock};
+pub use compact::{CompactionKind, CompactionState};
 pub use directory::Holder;
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use open::Builder;
 pub use read::RegionScanner;
 pub use region::{Region, RegionSize};
-pub use settings::Settings;
+pub use settings::{CompactionSettings, Settings};
 pub use store::Store;
 pub use table::{Table, TableScanner};
 

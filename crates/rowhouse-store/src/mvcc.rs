@@ -3,9 +3,11 @@
 //! The commit path reserves a number, puts the cells into the memstores under it, and publishes
 //! it. Numbers become visible in order: a reader that holds number N sees every mutation up to N,
 //! over all tables, and none above. Only the commit path advances the sequence.
+//!
+//! Readers are not registered: a number is taken with one load. What a reader reads it holds, and
+//! what it takes hold of says how old a reader may be (`Parts::readable_from`).
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Condvar, Mutex};
@@ -18,8 +20,6 @@ pub(crate) struct Mvcc {
     /// Published before one of their predecessors was.
     early: Mutex<BTreeSet<u64>>,
     advanced: Condvar,
-    /// Read points in use, each with how many readers hold it.
-    readers: Mutex<BTreeMap<u64, usize>>,
 }
 
 impl Mvcc {
@@ -30,7 +30,6 @@ impl Mvcc {
             visible: AtomicU64::new(last),
             early: Mutex::default(),
             advanced: Condvar::new(),
-            readers: Mutex::default(),
         }
     }
 
@@ -69,50 +68,16 @@ impl Mvcc {
         }
     }
 
-    /// A point to read at: everything published so far. Compaction keeps what it can see until it
-    /// is dropped.
-    pub(crate) fn read(self: &Arc<Self>) -> ReadPoint {
-        let mut readers = self.readers.lock();
-        // Inside the lock, so that `oldest_reader` cannot miss a point taken before it looked.
-        let sequence = self.visible.load(Ordering::Acquire);
-        *readers.entry(sequence).or_default() += 1;
-        ReadPoint { mvcc: Arc::clone(self), sequence }
-    }
-
-    /// The lowest number that a reader holds or could still take.
-    pub(crate) fn oldest_reader(&self) -> u64 {
-        let readers = self.readers.lock();
-        let visible = self.visible.load(Ordering::Acquire);
-        readers.keys().next().map_or(visible, |&oldest| oldest.min(visible))
-    }
-}
-
-/// A number to read at, held.
-pub(crate) struct ReadPoint {
-    mvcc: Arc<Mvcc>,
-    sequence: u64,
-}
-
-impl ReadPoint {
-    pub(crate) fn sequence(&self) -> u64 {
-        self.sequence
-    }
-}
-
-impl Drop for ReadPoint {
-    fn drop(&mut self) {
-        let mut readers = self.mvcc.readers.lock();
-        if let Some(held) = readers.get_mut(&self.sequence) {
-            *held -= 1;
-            if *held == 0 {
-                readers.remove(&self.sequence);
-            }
-        }
+    /// A number to read at: everything published so far. Never less than one given before.
+    pub(crate) fn visible(&self) -> u64 {
+        self.visible.load(Ordering::Acquire)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
 
     #[test]
@@ -123,28 +88,14 @@ mod tests {
             let mvcc = Arc::clone(&mvcc);
             std::thread::spawn(move || {
                 mvcc.publish(second);
-                mvcc.read().sequence()
+                mvcc.visible()
             })
         };
         while mvcc.early.lock().is_empty() {
             std::thread::yield_now();
         }
-        assert_eq!(mvcc.read().sequence(), 10);
+        assert_eq!(mvcc.visible(), 10);
         mvcc.publish(first);
         assert_eq!(late.join().unwrap(), 12);
-    }
-
-    #[test]
-    fn oldest_reader_is_the_lowest_point_held() {
-        let mvcc = Arc::new(Mvcc::new(1));
-        let old = mvcc.read();
-        let next = mvcc.reserve();
-        mvcc.publish(next);
-        let new = mvcc.read();
-        assert_eq!(mvcc.oldest_reader(), 1);
-        drop(old);
-        assert_eq!(mvcc.oldest_reader(), 2);
-        drop(new);
-        assert_eq!(mvcc.oldest_reader(), 2);
     }
 }

@@ -13,6 +13,7 @@ use crate::background::Queue;
 use crate::block_cache::BlockCache;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, SystemClock, TimestampSource};
+use crate::compact::{Compactions, Policy};
 use crate::directory::{self, Directory};
 use crate::disk::{Disk, RealDisk};
 use crate::engine::{Engine, Families, Memory};
@@ -116,7 +117,7 @@ impl Builder {
         let state = manifest.state();
         settle_files(&*disk, &state)?;
         let files = Arc::new(OpenFiles::new(Arc::clone(&disk), self.settings.open_files_max));
-        let families = open_families(&files, &state);
+        let families = open_families(&files, &self.settings, &state);
         let engine = Arc::new(Engine {
             cache: BlockCache::new(self.settings.block_cache_bytes),
             files,
@@ -124,7 +125,7 @@ impl Builder {
             settings: self.settings,
             disk,
             timestamps: TimestampSource::new(self.clock),
-            mvcc: Arc::new(Mvcc::new(state.last_sequence())),
+            mvcc: Mvcc::new(state.last_sequence()),
             manifest,
             log: OnceLock::new(),
             row_locks: RowLocks::new(),
@@ -133,7 +134,7 @@ impl Builder {
             nonces: Nonces::new(),
             queue: Queue::default(),
             log_work: Queue::default(),
-            compactions: Queue::default(),
+            compactions: Compactions::default(),
             closed: AtomicBool::new(false),
             families: RwLock::new(families),
         });
@@ -281,7 +282,7 @@ pub(crate) fn move_aside(disk: &dyn Disk, path: &str) -> Result<()> {
     move_file().map_err(|source| Error::io(format_args!("cannot move {path} aside"), source))
 }
 
-fn open_families(open: &Arc<OpenFiles>, state: &ManifestState) -> Families {
+fn open_families(open: &Arc<OpenFiles>, settings: &Settings, state: &ManifestState) -> Families {
     let mut families = Families::new();
     for table in state.tables.values() {
         for (&region_id, region) in &table.regions {
@@ -289,8 +290,9 @@ fn open_families(open: &Arc<OpenFiles>, state: &ManifestState) -> Families {
                 let descriptor = table.descriptor.find_family(name);
                 let descriptor = descriptor.expect("regions have the families of their table");
                 let files = files.files.values().map(|meta| StoreFile::new(open, meta.clone()));
-                let family =
-                    FamilyStore::new(region_id, descriptor.clone(), files.map(Arc::new).collect());
+                let files = files.map(Arc::new).collect();
+                let policy = Policy::of_stored(settings, &table.descriptor, descriptor);
+                let family = FamilyStore::new(region_id, descriptor.clone(), policy, files);
                 families.insert((region_id, name.clone()), Arc::new(family));
             }
         }

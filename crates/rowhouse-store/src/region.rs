@@ -8,7 +8,7 @@ use rowhouse_model::{
     RegionName, Result, Row, Scan, TableDescriptor, TableName, check_row, escape,
 };
 
-use crate::compact;
+use crate::compact::{self, CompactionKind, CompactionState, Hurry};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;
@@ -136,10 +136,41 @@ impl Region {
         self.engine.forget_flushed()
     }
 
-    /// Merges each family's files into one, without what nobody can see any more.
-    pub fn compact(&self) -> Result<()> {
+    /// Merges files of each family and waits for it. `Minor` does the one merge that is due, if one
+    /// is; `Major` merges all files into one, without what nobody can see any more.
+    ///
+    /// # Errors
+    /// `NotServingRegion`; `Io` and `Corruption`, which leave the files as they were.
+    pub fn compact(&self, kind: CompactionKind) -> Result<()> {
         self.check_serving()?;
-        self.families.iter().try_for_each(|family| compact::compact(&self.engine, family))
+        self.families.iter().try_for_each(|family| {
+            let _compacting = family.compacting.lock();
+            let done = compact::compact(&self.engine, family, Some(kind), Hurry::Waited);
+            // What came meanwhile has not been looked at.
+            self.engine.compactions.request(family, None);
+            done
+        })
+    }
+
+    /// Has the background merge files of `family`, or of each, before what is merely due, and does
+    /// not wait. What becomes of it: [`Region::compaction_state`].
+    ///
+    /// # Errors
+    /// `NotServingRegion`, `NoSuchColumnFamily`.
+    pub fn request_compaction(&self, kind: CompactionKind, family: Option<&[u8]>) -> Result<()> {
+        self.check_serving()?;
+        self.check_families(family.into_iter())?;
+        let wanted = |have: &&Arc<FamilyStore>| family.is_none_or(|family| have.name() == family);
+        for family in self.families.iter().filter(wanted) {
+            self.engine.compactions.request(family, Some(kind));
+        }
+        Ok(())
+    }
+
+    /// What merges run or were asked for.
+    pub fn compaction_state(&self) -> CompactionState {
+        let kinds = |family: &Arc<FamilyStore>| self.engine.compactions.kinds_of(family);
+        CompactionState::of(self.families.iter().flat_map(kinds))
     }
 
     pub(crate) fn id(&self) -> u64 {

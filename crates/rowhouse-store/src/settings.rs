@@ -1,5 +1,7 @@
 //! What a user tunes.
 
+use std::time::Duration;
+
 /// Sizes and limits of a store. The defaults suit a laptop.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -17,17 +19,68 @@ pub struct Settings {
     pub wal_bytes_max: u64,
     /// How long a write that does not ask for a sync may wait for one: what a power cut can take at
     /// most. Default 1 s.
-    pub wal_sync_interval: std::time::Duration,
+    pub wal_sync_interval: Duration,
     /// Bytes of the disk that writes leave free, so that flushes, compactions, deletes and a clean
     /// stop have room when it is full. Writes that would come into it are refused with
     /// `RegionTooBusy`, deletes at half of it. Default 256 MiB.
     pub disk_reserve_bytes: u64,
     /// HFiles kept open at most, each a file descriptor. Default 512.
     pub open_files_max: usize,
-    /// Files a (region, family) may have before they are merged. Default 4.
-    pub store_files_max: usize,
-    /// How long a writer waits for memory before it is refused. Default 10 s.
-    pub busy_wait: std::time::Duration,
+    /// When files are merged, and how fast.
+    pub compaction: CompactionSettings,
+    /// How long a writer waits for memory, or for files to be merged, before it is refused.
+    /// Default 10 s.
+    pub busy_wait: Duration,
+    /// How long a scan of a region may take. It sees what was there when it was opened, and for that
+    /// keeps files and memstores that everybody else is done with. An older one is refused with
+    /// `UnknownScanner`, within 64 rows, and lets go of them; HBase's clients then go on with a new
+    /// scanner by themselves. Default 1 h; `Duration::MAX` sets no limit.
+    pub scan_age_max: Duration,
+}
+
+/// When the files of a (region, family) are merged, and how fast. A table or family can set some of
+/// these for itself, under the name that HBase has for it in its configuration.
+#[derive(Clone, Debug)]
+pub struct CompactionSettings {
+    /// Files that are merged at once, at least; 2 is the least that counts, `usize::MAX` has files
+    /// merged only when asked for. Default 3; `hbase.hstore.compaction.min`.
+    pub files_min: usize,
+    /// Files that are merged at once, at most, unless all are asked for. Default 10;
+    /// `hbase.hstore.compaction.max`.
+    pub files_max: usize,
+    /// No file of a merge is larger than the others together times this. Default 1.2;
+    /// `hbase.hstore.compaction.ratio`.
+    pub ratio: f64,
+    /// Files of fewer bytes together are merged whatever their ratio. Default `None`:
+    /// [`Settings::memstore_flush_bytes`]; `hbase.hstore.compaction.min.size`.
+    pub bytes_min: Option<u64>,
+    /// Files of more bytes together are merged only when all are asked for. Default `u64::MAX`;
+    /// `hbase.hstore.compaction.max.size`.
+    pub bytes_max: u64,
+    /// How old the oldest file gets before all are merged. Default 7 days; zero for never;
+    /// `hbase.hregion.majorcompaction`, in milliseconds.
+    pub major_period: Duration,
+    /// The part of `major_period` by which it is longer or shorter from store to store, so that not
+    /// all are merged at once. Default 0.5; `hbase.hregion.majorcompaction.jitter`.
+    pub major_jitter: f64,
+    /// Files from which on a full memstore is not flushed and its writers wait, up to
+    /// [`Settings::busy_wait`], then are refused with `RegionTooBusy`. Default 16;
+    /// `hbase.hstore.blockingStoreFiles`.
+    pub files_blocking: usize,
+    /// How long a flush is put off for that before it is done all the same: merging may be what
+    /// fails. Default 90 s, as HBase's `hbase.hstore.blockingWaitTime`.
+    pub blocking_wait: Duration,
+    /// Threads that merge, at least one; never two the same (region, family). Where there are two or
+    /// more, one of them does small merges only, so that they do not wait for a large one. Default 2.
+    pub threads: usize,
+    /// Bytes a second that merges in the background may write, together, while no store has more
+    /// than a few files. It rises to twice that as the store with the most files goes half the way
+    /// from `files_min` to `files_blocking`, and there is no limit from there. `None` for no limit
+    /// ever. Default 50 MiB, so 50 to 100 as in HBase.
+    pub bytes_per_second: Option<u64>,
+    /// How often all stores are looked at for files that have come of age or whose cells have all
+    /// expired. Default 1 min.
+    pub check_period: Duration,
 }
 
 impl Default for Settings {
@@ -38,11 +91,31 @@ impl Default for Settings {
             block_cache_bytes: 128 << 20,
             wal_segment_bytes: 64 << 20,
             wal_bytes_max: 1 << 30,
-            wal_sync_interval: std::time::Duration::from_secs(1),
+            wal_sync_interval: Duration::from_secs(1),
             disk_reserve_bytes: 256 << 20,
             open_files_max: 512,
-            store_files_max: 4,
-            busy_wait: std::time::Duration::from_secs(10),
+            compaction: CompactionSettings::default(),
+            busy_wait: Duration::from_secs(10),
+            scan_age_max: Duration::from_secs(3600),
+        }
+    }
+}
+
+impl Default for CompactionSettings {
+    fn default() -> Self {
+        Self {
+            files_min: 3,
+            files_max: 10,
+            ratio: 1.2,
+            bytes_min: None,
+            bytes_max: u64::MAX,
+            major_period: Duration::from_secs(7 * 24 * 3600),
+            major_jitter: 0.5,
+            files_blocking: 16,
+            blocking_wait: Duration::from_secs(90),
+            threads: 2,
+            bytes_per_second: Some(50 << 20),
+            check_period: Duration::from_secs(60),
         }
     }
 }

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::thread::JoinHandle;
-use std::time::Instant;
 
 use parking_lot::Mutex;
 use rowhouse_model::{
@@ -12,13 +11,12 @@ use rowhouse_model::{
     Result, RowRange, TableDescriptor, TableName, TableState, check_row,
 };
 
-use crate::background::{Popped, Queue, Work};
+use crate::background::{self, Work};
 use crate::catalog::Catalog;
-use crate::compact;
+use crate::compact::{self, Policy, Share};
 use crate::directory::Directory;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
-use crate::flush;
 use crate::manifest::{
     Edit, EditKind, LogClosed, NamespaceChanged, RegionMeta, TableCreated, TableDropped,
     TableStateChanged, encode_table,
@@ -73,15 +71,16 @@ impl Store {
         background: Background,
     ) -> Result<Self> {
         engine.forget_flushed()?;
-        let workers = match background {
-            Background::Threads => vec![
-                spawn(&engine, "rowhouse-flush", |engine| work(engine, &engine.queue))?,
-                spawn(&engine, "rowhouse-compact", |engine| work(engine, &engine.compactions))?,
-                spawn(&engine, "rowhouse-log", work_on_log)?,
-            ],
-            #[cfg(test)]
-            Background::ByHand => Vec::new(),
-        };
+        let mut workers = Vec::new();
+        if background == Background::Threads {
+            workers.push(spawn(&engine, "rowhouse-flush", background::flush)?);
+            workers.push(spawn(&engine, "rowhouse-log", background::look_after_log)?);
+            for thread in 0..engine.settings.compaction.threads.max(1) {
+                let share = if thread == 1 { Share::Small } else { Share::All };
+                let merge = move |engine: &Arc<Engine>| compact::work(engine, share);
+                workers.push(spawn(&engine, "rowhouse-compact", merge)?);
+            }
+        }
         engine.log_work.push(Work::TidyLog);
         let entries = catalog.entries();
         let regions = entries.tables.values().flat_map(|table| table.regions());
@@ -186,6 +185,10 @@ impl Store {
             return Err(Error::new(ErrorKind::TableExists, name.to_string()));
         }
         descriptor.check()?;
+        let settings = &self.inner.engine.settings;
+        for family in descriptor.families() {
+            Policy::of(settings, &descriptor, family)?;
+        }
         let ranges = ranges(splits)?;
         let created_millis = self.next_region_millis();
         for range in &ranges {
@@ -224,7 +227,8 @@ impl Store {
         let range = RowRange { start: meta.start, stop: meta.stop };
         let info = RegionInfo::new(descriptor.name().clone(), range, meta.created_millis);
         let families = descriptor.families().iter().map(|family: &FamilyDescriptor| {
-            engine.add_family(FamilyStore::new(meta.region_id, family.clone(), Vec::new()))
+            let policy = Policy::of_stored(&engine.settings, descriptor, family);
+            engine.add_family(FamilyStore::new(meta.region_id, family.clone(), policy, Vec::new()))
         });
         let families = families.collect();
         let engine = Arc::clone(engine);
@@ -290,6 +294,8 @@ impl Store {
         }
         let families: Vec<_> =
             table.regions().iter().flat_map(|region| region.families()).collect();
+        // Merges of its files are for nothing.
+        families.iter().for_each(|family| family.set_leaving(true));
         {
             // No flush or compaction may name a file of what is gone.
             let _quiet: Vec<_> = families
@@ -297,7 +303,12 @@ impl Store {
                 .map(|family| (family.flushing.lock(), family.compacting.lock()))
                 .collect();
             let edit = TableDropped { table_id: table.id() };
-            self.inner.engine.manifest.append(&Edit::new(EditKind::TableDropped(edit)))?;
+            let dropped =
+                self.inner.engine.manifest.append(&Edit::new(EditKind::TableDropped(edit)));
+            if dropped.is_err() {
+                families.iter().for_each(|family| family.set_leaving(false));
+            }
+            dropped?;
             self.inner.catalog.remove(name);
             self.changed();
             families.iter().for_each(|family| self.inner.engine.drop_family(family));
@@ -397,16 +408,20 @@ impl Store {
     #[cfg(test)]
     pub(crate) fn work_by_hand(&self) -> bool {
         let engine = &self.inner.engine;
-        let queues = [&engine.log_work, &engine.queue, &engine.compactions];
-        let work = queues.into_iter().find_map(Queue::pop_waiting);
-        work.inspect(|work| do_work(engine, work)).is_some()
+        let waiting =
+            [&engine.log_work, &engine.queue].into_iter().find_map(|queue| queue.pop_waiting());
+        match waiting {
+            Some(work) => background::do_work(engine, &work),
+            None => return compact::work_by_hand(engine),
+        }
+        true
     }
 
     /// Ends the store as a killed process does: nothing is synced.
     #[cfg(test)]
     pub(crate) fn abandon(self) {
         self.inner.engine.closed.store(true, Ordering::Release);
-        self.inner.engine.close_queues();
+        self.inner.engine.end_background();
         for worker in self.inner.workers.lock().drain(..) {
             worker.join().expect("the store's threads do not panic");
         }
@@ -425,7 +440,7 @@ impl Inner {
             return Ok(());
         }
         let workers = std::mem::take(&mut *self.workers.lock());
-        self.engine.close_queues();
+        self.engine.end_background();
         let panics = workers.into_iter().map(JoinHandle::join).filter(Result::is_err).count();
         // Flushes, merges and changes of tables that others have begun end before the directory
         // is let go; none begins any more.
@@ -468,62 +483,16 @@ impl Drop for Inner {
     }
 }
 
-fn spawn(engine: &Arc<Engine>, name: &str, work: fn(&Arc<Engine>)) -> Result<JoinHandle<()>> {
+fn spawn(
+    engine: &Arc<Engine>,
+    name: &str,
+    work: impl FnOnce(&Arc<Engine>) + Send + 'static,
+) -> Result<JoinHandle<()>> {
     let engine = Arc::clone(engine);
     std::thread::Builder::new()
         .name(name.into())
         .spawn(move || work(&engine))
         .map_err(|source| Error::io(format_args!("cannot start the thread {name}"), source))
-}
-
-/// Looks after the log until its queue is closed. A sync that nobody waits for comes a while after
-/// the first write that it is for.
-fn work_on_log(engine: &Arc<Engine>) {
-    let mut sync_at = None;
-    loop {
-        match engine.log_work.pop_until(sync_at) {
-            Popped::Work(Work::SyncLog) => {
-                let next = Instant::now() + engine.settings.wal_sync_interval;
-                sync_at.get_or_insert(next);
-            }
-            Popped::Work(work) => do_work(engine, &work),
-            Popped::Nothing => {
-                sync_at = None;
-                do_work(engine, &Work::SyncLog);
-            }
-            Popped::Closed => return,
-        }
-    }
-}
-
-/// Does background work until the queue is closed.
-fn work(engine: &Arc<Engine>, queue: &Queue) {
-    while let Some(work) = queue.pop() {
-        do_work(engine, &work);
-    }
-}
-
-fn do_work(engine: &Arc<Engine>, work: &Work) {
-    let done = match work {
-        Work::TidyLog => engine.wal().tidy(),
-        Work::SyncLog => engine.wal().sync_in_background(),
-        Work::Flush { region, family } => engine
-            .find_family(*region, family)
-            .map_or(Ok(()), |family| flush::flush(engine, &family))
-            .and_then(|()| engine.forget_flushed()),
-        Work::Compact { region, family } => engine
-            .find_family(*region, family)
-            .map_or(Ok(()), |family| compact::compact(engine, &family)),
-        Work::RelieveLog => engine.relieve_log(),
-        Work::RelieveMemory => engine.relieve_memory(),
-    };
-    match done {
-        Ok(()) => {}
-        Err(error) if error.kind() == ErrorKind::ServerNotRunning => {
-            tracing::debug!(?work, "background work is left for the next open");
-        }
-        Err(error) => tracing::error!(%error, ?work, "background work failed"),
-    }
 }
 
 /// The ranges between split keys.

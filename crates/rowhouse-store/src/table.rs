@@ -8,6 +8,7 @@ use rowhouse_model::{
     TableName, TableState,
 };
 
+use crate::compact::CompactionKind;
 use crate::read::RegionScanner;
 use crate::region::Region;
 
@@ -141,10 +142,13 @@ impl Table {
         self.regions.iter().try_for_each(|region| region.flush())
     }
 
-    /// Merges each family's files in each region into one, without what nobody can see any more.
-    pub fn compact(&self) -> Result<()> {
+    /// Merges files of each family in each region, as [`Region::compact`] does, and waits for it.
+    ///
+    /// # Errors
+    /// As [`Region::compact`]; `TableNotEnabled`.
+    pub fn compact(&self, kind: CompactionKind) -> Result<()> {
         self.check_enabled()?;
-        self.regions.iter().try_for_each(|region| region.compact())
+        self.regions.iter().try_for_each(|region| region.compact(kind))
     }
 
     pub(crate) fn check_enabled(&self) -> Result<()> {

@@ -12,7 +12,7 @@ use rowhouse_model::{
     Cell, CellKind, Delete, FamilyDescriptor, Get, Increment, Mutation, Put, Row, RowRange, Scan,
     TableDescriptor, TableName, TimeRange, Timestamp,
 };
-use rowhouse_store::{Clock, Settings, Store};
+use rowhouse_store::{Clock, CompactionKind, CompactionSettings, Settings, Store};
 
 const FAMILIES: [(&str, u32); 2] = [("f", 1), ("g", 3)];
 
@@ -157,7 +157,8 @@ impl Run {
     fn open(&mut self) {
         self.store = None;
         // No compaction but those of the history: one drops markers, which shows in later writes.
-        let settings = Settings { store_files_max: usize::MAX, ..Settings::default() };
+        let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
+        let settings = Settings { compaction, ..Settings::default() };
         let builder = Store::builder(self.dir.path()).settings(settings);
         let store = builder.with_clock(self.clock.clone()).open().unwrap();
         self.store = Some(store);
@@ -219,7 +220,7 @@ impl Run {
             Step::Compact => {
                 let table = self.store().table(&table()).unwrap();
                 table.flush().unwrap();
-                table.compact().unwrap();
+                table.compact(CompactionKind::Major).unwrap();
                 let files = |region: &Arc<rowhouse_store::Region>| region.size().files;
                 assert!(table.regions().iter().map(files).all(|files| files <= FAMILIES.len()));
                 self.model.compact();

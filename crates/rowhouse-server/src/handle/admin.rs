@@ -7,6 +7,8 @@ use rowhouse_format::convert::region::{self, RegionRef};
 use rowhouse_format::proto;
 use rowhouse_model::{Error, Result, TableName};
 
+use rowhouse_store::{CompactionKind, CompactionState};
+
 use super::master::status::region_loads;
 use crate::cluster::Served;
 use crate::server::Context;
@@ -15,13 +17,23 @@ pub(crate) fn region_info(
     context: &Context,
     request: proto::GetRegionInfoRequest,
 ) -> Result<proto::GetRegionInfoResponse> {
-    use proto::get_region_info_response::CompactionState;
+    use proto::get_region_info_response::CompactionState as State;
     let name = RegionRef::from_proto(request.region);
     let info = context.cluster.region_info(&context.server, &name)?;
     let asked = request.compaction_state.unwrap_or(false);
+    let state = match context.cluster.region(&context.server, &name)? {
+        Served::Stored(region) => region.compaction_state(),
+        Served::System(..) => CompactionState::None,
+    };
+    let state = match state {
+        CompactionState::None => State::None,
+        CompactionState::Minor => State::Minor,
+        CompactionState::Major => State::Major,
+        CompactionState::MajorAndMinor => State::MajorAndMinor,
+    };
     Ok(proto::GetRegionInfoResponse {
         region_info: region::to_proto(&info),
-        compaction_state: asked.then_some(CompactionState::None.into()),
+        compaction_state: asked.then_some(state.into()),
         splittable: Some(false),
         mergeable: Some(false),
         best_split_row: None,
@@ -74,15 +86,18 @@ pub(crate) fn flush_region(
     })
 }
 
+/// Asks for a merge and does not wait for it, as Apache's server: a client that wants to know asks
+/// for the state.
 pub(crate) fn compact_region(
     context: &Context,
     request: proto::CompactRegionRequest,
 ) -> Result<proto::CompactRegionResponse> {
-    if request.family.is_some() {
-        return Err(Error::unsupported("compacting single families is not supported"));
-    }
     if let Served::Stored(region) = find(context, request.region)? {
-        region.compact()?;
+        let kind = match request.major {
+            Some(true) => CompactionKind::Major,
+            _ => CompactionKind::Minor,
+        };
+        region.request_compaction(kind, request.family.as_deref())?;
     }
     Ok(proto::CompactRegionResponse {})
 }

@@ -1,5 +1,21 @@
-//! Merging files.
+//! Merging files: `policy` and `choose` say which, `keep` what of them stays, `run` does it,
+//! `schedule` says when, `pace` how fast.
 
+mod choose;
+mod keep;
+mod pace;
+mod policy;
 mod run;
+mod schedule;
 
-pub(crate) use run::compact;
+pub use choose::CompactionKind;
+pub(crate) use choose::{Choice, FileFacts, Situation, choose};
+pub(crate) use policy::Policy;
+pub(crate) use run::{Hurry, compact};
+pub use schedule::CompactionState;
+#[cfg(test)]
+pub(crate) use schedule::work_by_hand;
+pub(crate) use schedule::{Compactions, Share, work};
+
+#[cfg(test)]
+mod tests;

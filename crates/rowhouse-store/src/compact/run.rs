@@ -1,32 +1,106 @@
-//! Merging all files of a (region, family) into one.
+//! Doing what was chosen.
 
 use std::sync::Arc;
 
-use rowhouse_model::{Key, Result};
+use rowhouse_model::{Error, ErrorKind, Key, Result};
 
+use super::keep::Keep;
+use super::{Choice, CompactionKind, FileFacts, choose};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush::CELLS_BETWEEN_CHECKS;
 use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
-use crate::read::{Merge, Rules, Source, Verdict, Visible};
+use crate::read::{Merge, Source};
 use crate::store_file::{FileCursor, NewFile, StoreFile};
 
-/// Merges all files into one (also a single one, unless that came of a merge) and drops what no reader can see any more: deleted, surplus and
-/// expired cells, and the delete markers themselves.
-pub(crate) fn compact(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
-    let _compacting = family.compacting.lock();
-    engine.check_open()?;
-    let files = family.parts().files.clone();
-    let is_compact = match &files[..] {
-        [] => true,
-        [file] => file.is_major(),
-        _ => false,
-    };
-    if is_compact || family.is_dropped() {
-        return Ok(());
+/// Whether somebody waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hurry {
+    /// Nobody: at the pace of the settings.
+    Paced,
+    /// The caller: as fast as it goes.
+    Waited,
+}
+
+/// Drops files whose cells have all expired, then does the one merge that is asked for or, with
+/// nothing asked, due. The caller holds `family.compacting`.
+///
+/// # Errors
+/// `ServerNotRunning` when the store closes or the region goes meanwhile. After any error the files
+/// are as they were.
+pub(crate) fn compact(
+    engine: &Arc<Engine>,
+    family: &FamilyStore,
+    asked: Option<CompactionKind>,
+    hurry: Hurry,
+) -> Result<()> {
+    loop {
+        check(engine, family)?;
+        let files = family.parts().files.clone();
+        let facts: Vec<FileFacts> = files.iter().map(|file| file.facts()).collect();
+        let now_millis = engine.timestamps.now_millis();
+        let situation = family.situation(&facts, now_millis, asked);
+        let (kind, files) = match choose(&situation, family.policy()) {
+            Choice::Nothing => return Ok(()),
+            Choice::DropExpired(expired) => {
+                let expired: Vec<_> = expired.iter().map(|&at| Arc::clone(&files[at])).collect();
+                // For readers nothing changes, so none is too old.
+                replace(engine, family, &expired, None, 0)?;
+                continue;
+            }
+            Choice::Minor(run) => (CompactionKind::Minor, files[run].to_vec()),
+            Choice::Major => (CompactionKind::Major, files),
+        };
+        family.set_merging(Some(kind));
+        let merged = merge(engine, family, kind, &files, now_millis, hurry);
+        family.set_merging(None);
+        return merged;
     }
+}
+
+/// Refuses when a merge would be for nothing.
+fn check(engine: &Engine, family: &FamilyStore) -> Result<()> {
+    engine.check_open()?;
+    if family.is_leaving() {
+        return Err(Error::new(ErrorKind::NotServingRegion, "the region is being dropped"));
+    }
+    Ok(())
+}
+
+/// Merges `files`, neighbours of this family, into one.
+pub(super) fn merge(
+    engine: &Arc<Engine>,
+    family: &FamilyStore,
+    kind: CompactionKind,
+    files: &[Arc<StoreFile>],
+    now_millis: i64,
+    hurry: Hurry,
+) -> Result<()> {
     engine.manifest.check_writable()?;
-    let merged = merge_files(engine, family, &files)?;
+    // Whoever begins to read from here on sees all cells of these files: they are in files because
+    // they were visible.
+    let readable_from = engine.mvcc.visible();
+    let merged = merge_files(engine, family, kind, files, now_millis, hurry)?;
+    tracing::debug!(
+        region = family.region_id(),
+        family = %rowhouse_model::escape(family.name()),
+        ?kind,
+        files = files.len(),
+        bytes = files.iter().map(|file| file.len()).sum::<u64>(),
+        bytes_left = merged.as_ref().map_or(0, |meta| meta.len),
+        "files compacted"
+    );
+    replace(engine, family, files, merged, readable_from)
+}
+
+/// Puts `merged` in the place of `files`, on the disk and for readers.
+fn replace(
+    engine: &Arc<Engine>,
+    family: &FamilyStore,
+    files: &[Arc<StoreFile>],
+    merged: Option<FileMeta>,
+    readable_from: u64,
+) -> Result<()> {
     engine.manifest.append(&Edit::new(EditKind::FilesChanged(FilesChanged {
         region_id: family.region_id(),
         family: family.name().clone(),
@@ -35,20 +109,9 @@ pub(crate) fn compact(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> 
         flushed_sequence: 0,
     })))?;
     let merged = merged.map(|meta| Arc::new(StoreFile::new(&engine.files, meta)));
-    family.change(|parts| {
-        parts.files.retain(|file| !files.iter().any(|old| old.id() == file.id()));
-        // What was flushed meanwhile is newer.
-        parts.files.splice(0..0, merged);
-    });
-    for file in &files {
-        file.remove_when_unused();
-    }
-    tracing::debug!(
-        region = family.region_id(),
-        family = %rowhouse_model::escape(family.name()),
-        files = files.len(),
-        "files compacted"
-    );
+    family.replace_files(files, merged, readable_from);
+    // Writers may have been waiting for fewer files.
+    engine.memory.wake();
     Ok(())
 }
 
@@ -56,11 +119,11 @@ pub(crate) fn compact(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> 
 fn merge_files(
     engine: &Arc<Engine>,
     family: &FamilyStore,
+    kind: CompactionKind,
     files: &[Arc<StoreFile>],
+    now_millis: i64,
+    hurry: Hurry,
 ) -> Result<Option<FileMeta>> {
-    let oldest_reader = engine.mvcc.oldest_reader();
-    let now = engine.timestamps.now_millis();
-    let mut visible = Visible::new(Rules::compact(family.descriptor(), oldest_reader, now));
     let start = Key::row_start(b"");
     let mut sources = Vec::with_capacity(files.len());
     let mut with_tags = false;
@@ -71,41 +134,57 @@ fn merge_files(
         sources.push(Source::File(FileCursor::open_once(engine, file, &start)?));
     }
     let mut merge = Merge::new(sources, u64::MAX)?;
-    let mut file: Option<NewFile> = None;
-    let mut row = Vec::new();
-    let mut done_with_column: Option<Vec<u8>> = None;
-    let mut cells = 0u64;
+    let mut keep = Keep::new(kind, family.descriptor(), now_millis);
+    let mut progress = Progress::new(engine, family, hurry);
+    let mut output: Option<NewFile> = None;
     while let Some(cell) = merge.cell() {
-        cells += 1;
-        if cells.is_multiple_of(CELLS_BETWEEN_CHECKS) {
-            engine.check_open()?;
-        }
-        if row != cell.key.row {
-            row.clear();
-            row.extend_from_slice(cell.key.row);
-            visible.begin_row();
-            done_with_column = None;
-        }
-        // Behind a column's last visible cell there may still be cells that an older reader sees:
-        // those alone are asked about one by one.
-        let protected = cell.sequence > oldest_reader;
-        let skip = !protected && done_with_column.as_deref() == Some(cell.key.qualifier);
-        if !skip {
-            match visible.judge(&cell) {
-                Verdict::Include | Verdict::IncludeLast => {
-                    let file = match &mut file {
-                        Some(file) => file,
-                        None => {
-                            file.insert(NewFile::create(engine, family.descriptor(), with_tags)?)
-                        }
-                    };
-                    file.append(&cell)?;
-                }
-                Verdict::Skip => {}
-                Verdict::NextColumn => done_with_column = Some(cell.key.qualifier.to_vec()),
-            }
+        let keeps = keep.keeps(&cell);
+        progress.passed(cell.key.row.len() + cell.value.len(), keeps)?;
+        if keeps {
+            let file = match &mut output {
+                Some(file) => file,
+                None => output.insert(NewFile::create(engine, family.descriptor(), with_tags)?),
+            };
+            file.append(&cell)?;
         }
         merge.advance()?;
     }
-    file.map(|file| file.finish(sequence_max, true)).transpose()
+    let major = kind == CompactionKind::Major;
+    output.map(|file| file.finish(sequence_max, major)).transpose()
+}
+const BYTES_BETWEEN_CHECKS: u64 = 256 << 10;
+
+/// Stops and slows a merge.
+struct Progress<'a> {
+    engine: &'a Engine,
+    family: &'a FamilyStore,
+    hurry: Hurry,
+    cells: u64,
+    read_bytes: u64,
+    written_bytes: u64,
+}
+
+impl<'a> Progress<'a> {
+    fn new(engine: &'a Engine, family: &'a FamilyStore, hurry: Hurry) -> Self {
+        Self { engine, family, hurry, cells: 0, read_bytes: 0, written_bytes: 0 }
+    }
+
+    /// Counts a cell.
+    fn passed(&mut self, bytes: usize, written: bool) -> Result<()> {
+        self.cells += 1;
+        self.read_bytes += bytes as u64;
+        if written {
+            self.written_bytes += bytes as u64;
+        }
+        if self.cells < CELLS_BETWEEN_CHECKS && self.read_bytes < BYTES_BETWEEN_CHECKS {
+            return Ok(());
+        }
+        let written = std::mem::take(&mut self.written_bytes);
+        (self.cells, self.read_bytes) = (0, 0);
+        let check = || check(self.engine, self.family);
+        match self.hurry {
+            Hurry::Paced => self.engine.compactions.pace().wait_for(self.engine, written, check),
+            Hurry::Waited => check(),
+        }
+    }
 }

@@ -19,7 +19,7 @@ use rowhouse_model::{
 };
 
 use crate::disk::simulated::{Faults, Random, SimulatedDisk};
-use crate::{Clock, Settings, Store, TableScanner};
+use crate::{Clock, CompactionKind, CompactionSettings, Settings, Store, TableScanner};
 
 /// How many seeds a run tries unless it is told.
 const HISTORIES: u64 = 2_000;
@@ -200,7 +200,15 @@ impl History {
 
     /// Opens the store on the disk as it is.
     fn open(&mut self) {
+        // Small files, which a merge of all would soon leave one of.
+        let compaction = CompactionSettings {
+            files_min: 2,
+            ratio: 0.9,
+            bytes_min: Some(0),
+            ..CompactionSettings::default()
+        };
         let settings = Settings {
+            compaction,
             wal_segment_bytes: 900,
             wal_bytes_max: 3000,
             disk_reserve_bytes: 4000,
@@ -331,8 +339,10 @@ impl History {
     }
 
     fn compact(&mut self) {
+        let minor = self.random.chance(128);
+        let kind = if minor { CompactionKind::Minor } else { CompactionKind::Major };
         let table = self.random.below(TABLES.into()) as u8;
-        let compacted = self.store().table(&name(table)).unwrap().compact();
+        let compacted = self.store().table(&name(table)).unwrap().compact(kind);
         self.tell(format_args!("compact {table}: {compacted:?}"));
         self.may_fail(compacted);
     }

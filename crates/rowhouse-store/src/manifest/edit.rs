@@ -172,6 +172,9 @@ pub(crate) struct FileMeta {
     /// Where the load-on-open section begins.
     #[prost(uint64, tag = "11")]
     pub(crate) meta_offset: u64,
+    /// When it was written; 0 in edits of versions that did not say.
+    #[prost(int64, tag = "12")]
+    pub(crate) created_millis: i64,
 }
 
 impl NamespaceChanged {

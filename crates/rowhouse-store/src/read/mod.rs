@@ -7,4 +7,4 @@ mod visible;
 pub(crate) use merge::{Merge, Source};
 pub use scan::RegionScanner;
 pub(crate) use scan::read_row;
-pub(crate) use visible::{Rules, Verdict, Visible};
+pub(crate) use visible::{Rules, Verdict, Visible, unexpired_from};

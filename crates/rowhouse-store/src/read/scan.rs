@@ -2,14 +2,14 @@
 
 use std::ops::Bound;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use rowhouse_model::{Bytes, Cell, Get, Key, Result, Row, RowRange, Scan};
+use rowhouse_model::{Bytes, Cell, Error, ErrorKind, Get, Key, Result, Row, RowRange, Scan};
 
 use super::{Merge, Rules, Source, Verdict, Visible};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::memstore::MemstoreCursor;
-use crate::mvcc::ReadPoint;
 use crate::store_file::FileCursor;
 
 /// How many cells are stepped over before a seek is tried: a step costs a comparison, a seek a
@@ -18,6 +18,9 @@ const STEPS_BEFORE_SEEK: usize = 8;
 
 /// How many bytes may lie between two cells of an answer for both to share their blocks.
 const PASSED_BYTES_MAX: usize = 4096;
+
+/// How many rows a scanner gives between two looks at the clock, which would cost as much as a row.
+const ROWS_BETWEEN_CHECKS: u32 = 64;
 
 /// Reads one row at this moment.
 pub(crate) fn read_row(
@@ -31,11 +34,25 @@ pub(crate) fn read_row(
         versions: get.versions,
         ..Scan::new(RowRange::row(get.row()))
     };
-    let read_point = engine.mvcc.read();
+    loop {
+        if let Some(cells) = read_cells(engine, families, get, &scan, engine.mvcc.visible())? {
+            return Ok(Row::new(cells));
+        }
+    }
+}
+
+/// The cells of one row as they were at `sequence`; `None` when that is too old by now.
+fn read_cells(
+    engine: &Arc<Engine>,
+    families: &[Arc<FamilyStore>],
+    get: &Get,
+    scan: &Scan,
+    sequence: u64,
+) -> Result<Option<Vec<Cell>>> {
     let mut cells = Vec::new();
     for family in families.iter().filter(|family| scan.columns.has_family(family.name())) {
-        let mut reader =
-            FamilyReader::open(engine, family, &scan, Some(get.row()), read_point.sequence())?;
+        let reader = FamilyReader::open(engine, family, scan, Some(get.row()), sequence)?;
+        let Some(mut reader) = reader else { return Ok(None) };
         if reader.merge.cell().is_some() {
             reader.read_row(get.row(), &mut cells)?;
         }
@@ -43,15 +60,23 @@ pub(crate) fn read_row(
             break;
         }
     }
-    Ok(Row::new(cells))
+    Ok(Some(cells))
 }
 
-/// A scan of one region, open: it sees what was there when it was opened, as long as it lives.
+/// A scan of one region, open: it sees what was there when it was opened, as long as it lives. It
+/// holds the files and memstores it reads, so merges neither wait for it nor take anything from it;
+/// what they free on the disk becomes free with it. [`Settings::scan_age_max`] is how long that may
+/// be.
+///
+/// [`Settings::scan_age_max`]: crate::Settings::scan_age_max
 pub struct RegionScanner {
     families: Vec<FamilyReader>,
     range: RowRange,
     rows_left: u64,
-    read_point: ReadPoint,
+    read_point: u64,
+    opened: Instant,
+    age_max: Duration,
+    rows_until_check: u32,
 }
 
 impl RegionScanner {
@@ -62,29 +87,35 @@ impl RegionScanner {
         scan: &Scan,
     ) -> Result<Self> {
         let range = scan.range.intersect(region);
-        let read_point = engine.mvcc.read();
-        let mut readers = Vec::with_capacity(families.len());
-        if !range.is_empty() {
-            let scan = Scan { range: range.clone(), ..scan.clone() };
-            for family in families.iter().filter(|family| scan.columns.has_family(family.name())) {
-                let reader =
-                    FamilyReader::open(engine, family, &scan, None, read_point.sequence())?;
-                readers.push(reader);
+        let scan = Scan { range: range.clone(), ..scan.clone() };
+        let (read_point, readers) = loop {
+            let read_point = engine.mvcc.visible();
+            if let Some(readers) = open_readers(engine, families, &scan, read_point)? {
+                break (read_point, readers);
             }
-        }
-        let rows_left = scan.limit.unwrap_or(u64::MAX);
-        Ok(Self { families: readers, range, rows_left, read_point })
+        };
+        Ok(Self {
+            families: readers,
+            range,
+            rows_left: scan.limit.unwrap_or(u64::MAX),
+            read_point,
+            opened: Instant::now(),
+            age_max: engine.settings.scan_age_max,
+            rows_until_check: 0,
+        })
     }
 
     /// The next row that has anything to show; `None` behind the last.
     ///
     /// # Errors
-    /// `Io` and `Corruption`; the scanner is of no use afterwards.
+    /// `Io` and `Corruption`; `UnknownScanner` when it has been open for too long. The scanner is of
+    /// no use afterwards.
     #[expect(clippy::should_implement_trait, reason = "an iterator could not borrow later")]
     pub fn next(&mut self) -> Result<Option<Row>> {
         if self.rows_left == 0 {
             return Ok(None);
         }
+        self.check_age()?;
         while let Some(row) = self.next_row_key() {
             let mut cells = Vec::new();
             for family in &mut self.families {
@@ -100,7 +131,28 @@ impl RegionScanner {
 
     /// The sequence it reads at.
     pub fn read_point(&self) -> u64 {
-        self.read_point.sequence()
+        self.read_point
+    }
+
+    fn check_age(&mut self) -> Result<()> {
+        if let Some(rows) = self.rows_until_check.checked_sub(1) {
+            self.rows_until_check = rows;
+            return Ok(());
+        }
+        let age = self.opened.elapsed();
+        if age > self.age_max {
+            // The files and memstores, and that it cannot go on.
+            self.families.clear();
+            return Err(Error::new(
+                ErrorKind::UnknownScanner,
+                format!(
+                    "the scanner has been open for too long, begin another: age={age:?}, max={:?}",
+                    self.age_max
+                ),
+            ));
+        }
+        self.rows_until_check = ROWS_BETWEEN_CHECKS;
+        Ok(())
     }
 
     fn next_row_key(&self) -> Option<Bytes> {
@@ -108,6 +160,20 @@ impl RegionScanner {
         let row = rows.map(|cell| cell.key.row).min()?;
         self.range.contains(row).then(|| Bytes::copy_from_slice(row))
     }
+}
+
+/// Readers of the families that the scan asks for; `None` when `sequence` is too old by now.
+fn open_readers(
+    engine: &Arc<Engine>,
+    families: &[Arc<FamilyStore>],
+    scan: &Scan,
+    sequence: u64,
+) -> Result<Option<Vec<FamilyReader>>> {
+    if scan.range.is_empty() {
+        return Ok(Some(Vec::new()));
+    }
+    let wanted = families.iter().filter(|family| scan.columns.has_family(family.name()));
+    wanted.map(|family| FamilyReader::open(engine, family, scan, None, sequence)).collect()
 }
 
 /// The visible cells of one family, row by row.
@@ -120,14 +186,17 @@ struct FamilyReader {
 
 impl FamilyReader {
     /// Opens a reader at the start of the scan's range. For a point read, `row` lets files say
-    /// that they do not have it, or none of its columns that were asked for.
+    /// that they do not have it, or none of its columns that were asked for. `None` when `sequence`
+    /// is too old to read the family at.
     fn open(
         engine: &Arc<Engine>,
         family: &FamilyStore,
         scan: &Scan,
         row: Option<&[u8]>,
         sequence: u64,
-    ) -> Result<Self> {
+    ) -> Result<Option<Self>> {
+        // Before the clock is read: what a merge found to have expired has expired for this reader.
+        let Some(parts) = family.parts_at(sequence) else { return Ok(None) };
         let rules = Rules::read(
             family.descriptor(),
             scan.columns.qualifiers(family.name()),
@@ -136,7 +205,6 @@ impl FamilyReader {
             engine.timestamps.now_millis(),
         );
         let start = Key::row_start(&scan.range.start);
-        let parts = family.parts();
         let mut sources = Vec::with_capacity(parts.files.len() + parts.frozen.len() + 1);
         for memstore in parts.frozen.iter().chain([&parts.active]) {
             if !memstore.is_empty() {
@@ -155,7 +223,8 @@ impl FamilyReader {
             }
             sources.push(Source::File(FileCursor::open(engine, file, &start)?));
         }
-        Ok(Self { merge: Merge::new(sources, sequence)?, visible: Visible::new(rules), passed: 0 })
+        let merge = Merge::new(sources, sequence)?;
+        Ok(Some(Self { merge, visible: Visible::new(rules), passed: 0 }))
     }
 
     /// Adds the visible cells of `row` to `cells` and goes to the next row.

@@ -2,12 +2,19 @@
 //! asked by reads and by compaction, so that the two cannot disagree.
 //!
 //! The rules are those of HBase 2.6's `NormalUserScanQueryMatcher`,
-//! `MajorCompactionScanQueryMatcher` and their delete and column trackers.
+//! `MajorCompactionScanQueryMatcher` and their delete and column trackers. A merge of some files
+//! keeps more than HBase's `MinorCompactionScanQueryMatcher` does, so that no read shows whether it
+//! has run; `docs/decisions/0015` says what is dropped when.
+//!
+//! Nobody who reads a merged file reads at a sequence below that of its cells (`Parts::parts_at`),
+//! so a merge need not ask who sees what: its cells are all there for every reader, or for none.
 
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
 use rowhouse_model::{CellKind, CellRef, FamilyDescriptor, TimeRange};
+
+use crate::compact::CompactionKind;
 
 /// What to do with a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,11 +45,11 @@ pub(crate) struct Rules {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Purpose {
     Read,
-    /// Rewriting all files of a (region, family) into one.
-    Compact {
-        /// The oldest reader: what was written behind it stays, and covers nothing yet.
-        oldest_reader: u64,
-    },
+    /// Rewriting some files of a (region, family) into one: drops what no read could ever show,
+    /// whatever is written later and whatever the other files hold.
+    Minor,
+    /// Rewriting all files into one: drops what a read of them does not show, and the markers.
+    Major,
 }
 
 impl Rules {
@@ -64,20 +71,28 @@ impl Rules {
         }
     }
 
-    /// For a compaction of all files.
-    pub(crate) fn compact(family: &FamilyDescriptor, oldest_reader: u64, now_millis: i64) -> Self {
+    /// For a merge of files.
+    pub(crate) fn compact(
+        kind: CompactionKind,
+        family: &FamilyDescriptor,
+        now_millis: i64,
+    ) -> Self {
         Self {
             qualifiers: None,
             time_range: TimeRange::ALL,
             versions: family.versions_max(),
             versions_min: family.versions_min(),
             unexpired_from: unexpired_from(family, now_millis),
-            purpose: Purpose::Compact { oldest_reader },
+            purpose: match kind {
+                CompactionKind::Minor => Purpose::Minor,
+                CompactionKind::Major => Purpose::Major,
+            },
         }
     }
 }
 
-fn unexpired_from(family: &FamilyDescriptor, now_millis: i64) -> i64 {
+/// Cells of `family` below this timestamp have outlived its TTL; below every timestamp without one.
+pub(crate) fn unexpired_from(family: &FamilyDescriptor, now_millis: i64) -> i64 {
     let Some(ttl) = family.ttl() else { return i64::MIN };
     now_millis.saturating_sub(i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX))
 }
@@ -103,6 +118,8 @@ struct Column {
     included: u32,
     /// Timestamp of the version counted last: others with it are the same version, overwritten.
     last: Option<i64>,
+    /// Timestamp and kind of the marker that came last.
+    last_marker: Option<(i64, CellKind)>,
 }
 
 impl Visible {
@@ -150,12 +167,8 @@ impl Visible {
         if expired && self.rules.versions_min == 0 {
             return Verdict::NextColumn;
         }
-        let tracked = match self.rules.purpose {
-            Purpose::Read => true,
-            Purpose::Compact { oldest_reader } => cell.sequence <= oldest_reader,
-        };
         if cell.kind().is_delete() {
-            return self.judge_marker(cell, tracked);
+            return self.judge_marker(cell);
         }
         if timestamp <= self.family_deleted || timestamp <= self.column.deleted {
             return Verdict::NextColumn;
@@ -172,7 +185,7 @@ impl Visible {
         if !self.wants_column(cell.key.qualifier) {
             return Verdict::NextColumn;
         }
-        if tracked { self.count_version(timestamp, expired) } else { Verdict::Include }
+        self.count_version(timestamp, expired)
     }
 
     fn enter_column(&mut self, qualifier: &[u8]) {
@@ -184,6 +197,7 @@ impl Visible {
             self.column.versions_deleted.clear();
             self.column.included = 0;
             self.column.last = None;
+            self.column.last_marker = None;
         }
     }
 
@@ -191,10 +205,7 @@ impl Visible {
         self.rules.qualifiers.as_ref().is_none_or(|wanted| wanted.contains(qualifier))
     }
 
-    fn judge_marker(&mut self, cell: &CellRef<'_>, tracked: bool) -> Verdict {
-        if !tracked {
-            return Verdict::Include;
-        }
+    fn judge_marker(&mut self, cell: &CellRef<'_>) -> Verdict {
         let timestamp = cell.key.timestamp;
         match cell.kind() {
             CellKind::DeleteFamily => self.family_deleted = self.family_deleted.max(timestamp),
@@ -203,7 +214,12 @@ impl Visible {
             CellKind::DeleteVersion => self.column.versions_deleted.push(timestamp),
             CellKind::Put => unreachable!("puts are judged elsewhere"),
         }
-        Verdict::Skip
+        // The same marker written again says nothing new.
+        let again = self.column.last_marker.replace((timestamp, cell.kind()));
+        match self.rules.purpose {
+            Purpose::Minor if again != self.column.last_marker => Verdict::Include,
+            Purpose::Minor | Purpose::Read | Purpose::Major => Verdict::Skip,
+        }
     }
 
     fn count_version(&mut self, timestamp: i64, expired: bool) -> Verdict {
@@ -211,15 +227,17 @@ impl Visible {
             return Verdict::Skip;
         }
         self.column.last = Some(timestamp);
+        if self.rules.purpose == Purpose::Minor {
+            // A surplus version too: a delete of the newer ones would uncover it.
+            return Verdict::Include;
+        }
         self.column.included += 1;
         if self.column.included > self.rules.versions
             || (expired && self.column.included > self.rules.versions_min)
         {
             return Verdict::NextColumn;
         }
-        // A compaction must still see the cells behind the last version: some may be protected.
-        let last = self.column.included == self.rules.versions;
-        if last && self.rules.purpose == Purpose::Read {
+        if self.column.included == self.rules.versions {
             Verdict::IncludeLast
         } else {
             Verdict::Include
@@ -355,18 +373,55 @@ mod tests {
         assert_eq!(read(&family(1), |_| {}, "@5 @3f a@2 b@4"), "@5 b@4");
     }
 
+    fn compact(kind: CompactionKind, family: &FamilyDescriptor, cells: &str) -> String {
+        read(family, |rules| *rules = Rules::compact(kind, family, 1000), cells)
+    }
+
     #[test]
-    fn compaction_keeps_what_was_written_behind_the_oldest_reader() {
-        let family = family(1);
-        let compact = |oldest: u64, cells: &str| {
-            read(&family, |rules| *rules = Rules::compact(&family, oldest, 0), cells)
+    fn a_major_merge_drops_markers_and_what_a_read_does_not_show() {
+        let major = |cells| compact(CompactionKind::Major, &family(1), cells);
+        assert_eq!(major("a@1 a@2 b@1 b@1x c@3c c@2 c@4"), "a@2 c@4");
+        assert_eq!(major("a@1#1 a@1#2 @5f"), "");
+        assert_eq!(major("@5 @3f a@2 b@4 b@5x"), "@5 b@4");
+    }
+
+    #[test]
+    fn a_minor_merge_keeps_markers_and_surplus_versions() {
+        let minor = |cells| compact(CompactionKind::Minor, &family(1), cells);
+        assert_eq!(minor("a@1 a@2 a@3"), "a@3 a@2 a@1");
+        assert_eq!(minor("a@9c b@9x @9f @9v"), "@9f @9v a@9c b@9x");
+    }
+
+    #[test]
+    fn a_minor_merge_drops_puts_under_markers_that_it_keeps() {
+        let minor = |cells| compact(CompactionKind::Minor, &family(9), cells);
+        assert_eq!(minor("a@1 a@2 a@3 a@2x"), "a@3 a@2x a@1");
+        assert_eq!(minor("a@1 a@2 a@3 a@2c"), "a@3 a@2c");
+        assert_eq!(minor("@2f a@1 a@2 a@3 b@2"), "@2f a@3");
+        assert_eq!(minor("@2v a@1 a@2 a@3 b@2"), "@2v a@3 a@1");
+    }
+
+    #[test]
+    fn a_minor_merge_drops_what_was_written_again_at_the_same_timestamp() {
+        let minor = |cells| compact(CompactionKind::Minor, &family(9), cells);
+        assert_eq!(minor("a@2#1 a@2#2 a@1#3"), "a@2 a@1");
+        assert_eq!(minor("a@2x#1 a@2x#2 a@2c#3 a@2c#4 @1v#1 @1v#2"), "@1v a@2c a@2x");
+    }
+
+    #[test]
+    fn merges_drop_expired_cells_and_markers_unless_some_versions_outlive_them() {
+        let ttl = family(9).attribute("TTL", "1");
+        for kind in [CompactionKind::Minor, CompactionKind::Major] {
+            let at = |family: &FamilyDescriptor, cells| {
+                read(family, |rules| *rules = Rules::compact(kind, family, 1003), cells)
+            };
+            assert_eq!(at(&ttl, "a@2 a@3 a@4 b@2c @2f"), "a@4 a@3", "{kind:?}");
+        }
+        let kept = ttl.attribute("MIN_VERSIONS", "1");
+        let at = |kind| {
+            read(&kept, |rules| *rules = Rules::compact(kind, &kept, 1003), "a@1 a@2 b@1 b@2c c@1")
         };
-        // Nobody reads: versions, covered cells and markers go.
-        assert_eq!(compact(9, "a@1#1 a@2#2 b@1#1 b@1x#3"), "a@2");
-        // Somebody reads at 1: the newer version and the marker cover nothing yet.
-        assert_eq!(compact(1, "a@1#1 a@2#2 b@1#1 b@1x#3"), "a@2 a@1 b@1x b@1");
-        // Overwritten at the same timestamp.
-        assert_eq!(compact(9, "a@1#1 a@1#2"), "a@1");
-        assert_eq!(compact(1, "a@1#1 a@1#2"), "a@1 a@1");
+        assert_eq!(at(CompactionKind::Major), "a@2 c@1");
+        assert_eq!(at(CompactionKind::Minor), "a@2 a@1 b@2c c@1");
     }
 }

@@ -22,6 +22,7 @@ pub(crate) use new::NewFile;
 pub(crate) use open_files::OpenFiles;
 
 use crate::block_cache::{BlockCache, CachedBlock};
+use crate::compact::FileFacts;
 use crate::engine::Engine;
 use crate::manifest::FileMeta;
 
@@ -75,9 +76,17 @@ impl StoreFile {
         self.meta.sequence_max
     }
 
-    /// Whether it came of a merge of all files.
-    pub(crate) fn is_major(&self) -> bool {
-        self.meta.major
+    /// What matters in choosing what to merge.
+    pub(crate) fn facts(&self) -> FileFacts {
+        let meta = &self.meta;
+        FileFacts {
+            id: meta.file_id,
+            len: meta.len,
+            timestamp_min: meta.timestamp_min,
+            timestamp_max: meta.timestamp_max,
+            created_millis: meta.created_millis,
+            major: meta.major,
+        }
     }
 
     /// Whether cells may have tags.

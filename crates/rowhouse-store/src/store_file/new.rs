@@ -16,6 +16,7 @@ use crate::open::TMP_DIR;
 pub(crate) struct NewFile {
     id: u64,
     disk: Arc<dyn Disk>,
+    created_millis: i64,
     writer: Option<Writer<Output>>,
 }
 
@@ -38,17 +39,18 @@ impl NewFile {
             .disk
             .create(&tmp)
             .map_err(|source| Error::io(format_args!("cannot make {tmp}"), source))?;
+        let created_millis = engine.timestamps.now_millis();
         let options = WriterOptions {
             block_len: family.block_len(),
             encoding: family.data_block_encoding(),
             compression: family.compression(),
             bloom: family.bloom(),
             with_tags,
-            created_millis: engine.timestamps.now_millis().unsigned_abs(),
+            created_millis: created_millis.unsigned_abs(),
             ..WriterOptions::default()
         };
         let writer = Writer::new(Output { file, offset: 0 }, options);
-        Ok(Self { id, disk: Arc::clone(&engine.disk), writer: Some(writer) })
+        Ok(Self { id, disk: Arc::clone(&engine.disk), created_millis, writer: Some(writer) })
     }
 
     /// Adds the next cell, in order.
@@ -91,6 +93,7 @@ impl NewFile {
             meta_offset: summary.meta.offset,
             meta_crc: summary.meta.crc,
             major,
+            created_millis: self.created_millis,
         })
     }
 

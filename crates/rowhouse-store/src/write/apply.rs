@@ -28,7 +28,7 @@ pub(crate) fn apply(region: &Region, mutations: &[Mutation]) -> Vec<Result<Mutat
     }
     // A word in time; what counts is asked again when the batch is written.
     let ready = region.check_serving();
-    let ready = ready.and_then(|()| commit::admit(region.engine(), need(mutations.iter())));
+    let ready = ready.and_then(|()| commit::admit(region, need(mutations.iter())));
     if let Err(error) = ready {
         return refuse_all(checked, &error);
     }
@@ -60,7 +60,8 @@ pub(crate) fn apply_together(
         check(region, mutation)?;
         region.check_serving()?;
     }
-    commit::admit(engine, need(mutations.iter().map(|(_, mutation)| *mutation)))?;
+    let need = need(mutations.iter().map(|(_, mutation)| *mutation));
+    mutations.iter().try_for_each(|(region, _)| commit::admit(region, need))?;
     let mut batch = Batch::new(first);
     batch.together = true;
     let durability = mutations.iter().map(|(region, mutation)| asked(region, mutation));

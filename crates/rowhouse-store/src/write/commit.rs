@@ -1,10 +1,11 @@
 //! The commit path: reserve → log → memstores → publish → (sync) → acknowledge.
 
-use rowhouse_model::{Cell, Durability, Error, ErrorKind, Nonce, Result};
+use rowhouse_model::{Cell, Durability, Error, ErrorKind, Nonce, Result, escape};
 
 use crate::background::Work;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
+use crate::region::Region;
 use crate::space::Need;
 use crate::wal::{Position, RecordBody};
 
@@ -98,14 +99,52 @@ fn insert(engine: &Engine, groups: &[Group<'_>], sequence: u64) {
     }
 }
 
+/// Waits until no full memstore of the region has to wait for files to be merged.
+///
+/// # Errors
+/// `RegionTooBusy` when merges have not come far enough in time; `ServerNotRunning` once the store is
+/// closing.
+fn wait_for_files(region: &Region) -> Result<()> {
+    let engine = region.engine();
+    for family in region.families() {
+        if !family.holds_writers(engine) {
+            continue;
+        }
+        // In case the flush has been put off for long enough.
+        family.request_flush(engine);
+        let ready = || !family.holds_writers(engine) || engine.check_open().is_err();
+        if !engine.memory.wait_until(ready, engine.settings.busy_wait) {
+            return Err(Error::new(
+                ErrorKind::RegionTooBusy,
+                format!(
+                    "too many files to write another before some are merged: region={}, \
+                     family={}, files={}, max={}",
+                    region.name(),
+                    escape(family.name()),
+                    family.parts().files.len(),
+                    family.policy().files_blocking
+                ),
+            ));
+        }
+        engine.check_open()?;
+    }
+    Ok(())
+}
+
 /// Waits until there is room for a write.
 ///
 /// # Errors
-/// `RegionTooBusy` when flushes have not made room in memory in time, or the disk is full;
+/// `RegionTooBusy` when flushes and merges have not made room in time, or the disk is full;
 /// `ServerNotRunning` once the store is closing.
-pub(crate) fn admit(engine: &Engine, need: Need) -> Result<()> {
+pub(crate) fn admit(region: &Region, need: Need) -> Result<()> {
+    let engine = region.engine();
     engine.check_open()?;
     engine.space.check(&*engine.disk, need)?;
+    wait_for_memory(engine)?;
+    wait_for_files(region)
+}
+
+fn wait_for_memory(engine: &Engine) -> Result<()> {
     if engine.memory.bytes() < engine.settings.memstore_bytes_max {
         return Ok(());
     }

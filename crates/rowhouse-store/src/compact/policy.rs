@@ -1,0 +1,177 @@
+//! The policy of one (region, family): the store's settings under what the table and the family
+//! say otherwise.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use rowhouse_model::{Error, FamilyDescriptor, Result, TableDescriptor, escape};
+
+use crate::settings::Settings;
+
+/// What [`choose`](super::choose) goes by.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Policy {
+    pub(crate) files_min: usize,
+    pub(crate) files_max: usize,
+    pub(crate) ratio: f64,
+    pub(crate) bytes_min: u64,
+    pub(crate) bytes_max: u64,
+    /// 0 for never.
+    pub(crate) major_period_millis: i64,
+    pub(crate) major_jitter: f64,
+    pub(crate) files_blocking: usize,
+}
+
+impl Policy {
+    /// The store's own.
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let compaction = &settings.compaction;
+        Self {
+            files_min: compaction.files_min,
+            files_max: compaction.files_max,
+            ratio: compaction.ratio,
+            bytes_min: compaction.bytes_min.unwrap_or(settings.memstore_flush_bytes),
+            bytes_max: compaction.bytes_max,
+            major_period_millis: millis(compaction.major_period),
+            major_jitter: compaction.major_jitter,
+            files_blocking: compaction.files_blocking,
+        }
+        .within_reason()
+    }
+
+    /// That of a family: HBase's keys in the configuration of the family and of the table go before
+    /// the store's settings.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a value that is no number.
+    pub(crate) fn of(
+        settings: &Settings,
+        table: &TableDescriptor,
+        family: &FamilyDescriptor,
+    ) -> Result<Self> {
+        let said = Said { table, family };
+        let mut policy = Self::new(settings);
+        // The old name first: the new one goes before it.
+        said.read("hbase.hstore.compactionThreshold", &mut policy.files_min)?;
+        said.read("hbase.hstore.compaction.min", &mut policy.files_min)?;
+        said.read("hbase.hstore.compaction.max", &mut policy.files_max)?;
+        said.read("hbase.hstore.compaction.ratio", &mut policy.ratio)?;
+        said.read("hbase.hstore.compaction.min.size", &mut policy.bytes_min)?;
+        said.read("hbase.hstore.compaction.max.size", &mut policy.bytes_max)?;
+        said.read("hbase.hregion.majorcompaction", &mut policy.major_period_millis)?;
+        said.read("hbase.hregion.majorcompaction.jitter", &mut policy.major_jitter)?;
+        said.read("hbase.hstore.blockingStoreFiles", &mut policy.files_blocking)?;
+        Ok(policy.within_reason())
+    }
+
+    /// That of a family which is stored already, so it is too late to refuse it.
+    pub(crate) fn of_stored(
+        settings: &Settings,
+        table: &TableDescriptor,
+        family: &FamilyDescriptor,
+    ) -> Self {
+        Self::of(settings, table, family).unwrap_or_else(|error| {
+            tracing::warn!(%error, "files are merged as the store's settings say");
+            Self::new(settings)
+        })
+    }
+
+    /// As HBase: a merge takes two files at least, whatever the settings say.
+    fn within_reason(mut self) -> Self {
+        self.files_min = self.files_min.max(2);
+        self.files_max = self.files_max.max(2);
+        self
+    }
+}
+
+/// What a table and a family say.
+struct Said<'a> {
+    table: &'a TableDescriptor,
+    family: &'a FamilyDescriptor,
+}
+
+impl Said<'_> {
+    fn read<T: FromStr>(&self, key: &str, into: &mut T) -> Result<()> {
+        let Some(value) = self.find(key) else { return Ok(()) };
+        *into = value.trim().parse().map_err(|_| {
+            Error::invalid(format!(
+                "{key} of table {}, family {} must be a number: {}",
+                self.table.name(),
+                escape(self.family.name()),
+                escape(value.as_bytes())
+            ))
+        })?;
+        Ok(())
+    }
+
+    /// HBase takes attributes for configuration too.
+    fn find(&self, key: &str) -> Option<String> {
+        let (table, family) = (self.table, self.family);
+        let text = |value: &rowhouse_model::Bytes| String::from_utf8_lossy(value).into_owned();
+        let of_family = || family.attributes.get(key.as_bytes()).map(text);
+        let of_table = || table.attributes.get(key.as_bytes()).map(text);
+        of_family()
+            .or_else(|| family.configuration.get(key).cloned())
+            .or_else(|| table.configuration.get(key).cloned())
+            .or_else(of_table)
+    }
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_model::{ErrorKind, TableName};
+
+    use super::*;
+
+    fn policy(table: TableDescriptor) -> Result<Policy> {
+        Policy::of(&Settings::default(), &table, &table.families()[0])
+    }
+
+    fn table(family: FamilyDescriptor) -> TableDescriptor {
+        TableDescriptor::new(TableName::parse("t").unwrap()).family(family)
+    }
+
+    fn family() -> FamilyDescriptor {
+        FamilyDescriptor::new("f").unwrap()
+    }
+
+    #[test]
+    fn defaults_are_those_of_hbase() {
+        let policy = policy(table(family())).unwrap();
+        assert_eq!((policy.files_min, policy.files_max, policy.ratio), (3, 10, 1.2));
+        assert_eq!((policy.bytes_min, policy.bytes_max), (32 << 20, u64::MAX));
+        assert_eq!((policy.major_period_millis, policy.major_jitter), (604_800_000, 0.5));
+        assert_eq!(policy.files_blocking, 16);
+    }
+
+    #[test]
+    fn a_family_goes_before_its_table_and_that_before_the_store() {
+        let with = |name: &str, value: &str| {
+            let mut family = family();
+            family.configuration.insert(name.into(), value.into());
+            let mut table = table(family);
+            table.configuration.insert("hbase.hstore.compaction.min".into(), "7".into());
+            table.attribute("hbase.hregion.majorcompaction", "0")
+        };
+        let own = policy(with("hbase.hstore.compaction.min", "5")).unwrap();
+        assert_eq!((own.files_min, own.major_period_millis), (5, 0));
+        let other = policy(with("hbase.hstore.compaction.ratio", "1.5")).unwrap();
+        assert_eq!((other.files_min, other.ratio), (7, 1.5));
+        assert_eq!(policy(with("hbase.hstore.compaction.min", "1")).unwrap().files_min, 2);
+    }
+
+    #[test]
+    fn a_value_that_is_no_number_is_refused_by_name() {
+        let error = policy(table(family()).attribute("hbase.hstore.compaction.max", "many"));
+        let error = error.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+        assert_eq!(
+            error.message(),
+            "hbase.hstore.compaction.max of table t, family f must be a number: many"
+        );
+    }
+}

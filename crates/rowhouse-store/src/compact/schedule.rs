@@ -1,0 +1,311 @@
+//! Which store is merged next: the one in the greatest need of those that want it, on a few threads,
+//! never two on one store.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+use rowhouse_model::Bytes;
+
+use super::pace::Pace;
+use super::{Choice, CompactionKind, FileFacts, Hurry, choose, compact};
+use crate::background::guard;
+use crate::engine::Engine;
+use crate::family::FamilyStore;
+
+/// What the merges of a region are about, in HBase's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CompactionState {
+    /// None runs or waits.
+    None,
+    /// Some files are merged.
+    Minor,
+    /// All files are merged.
+    Major,
+    /// Both, of different families.
+    MajorAndMinor,
+}
+
+impl CompactionState {
+    /// The state of a region where merges of these kinds run or wait.
+    pub(crate) fn of(kinds: impl IntoIterator<Item = CompactionKind>) -> Self {
+        kinds.into_iter().fold(Self::None, |state, kind| match (state, kind) {
+            (Self::None | Self::Minor, CompactionKind::Minor) => Self::Minor,
+            (Self::None | Self::Major, CompactionKind::Major) => Self::Major,
+            _ => Self::MajorAndMinor,
+        })
+    }
+}
+
+/// A (region, family).
+type StoreKey = (u64, Bytes);
+
+/// The stores that may want a merge, and what has become of merges.
+#[derive(Default)]
+pub(crate) struct Compactions {
+    state: Mutex<State>,
+    changed: Condvar,
+    pace: Pace,
+}
+
+/// Holds each store once, so its size is bounded by the number of (region, family)s.
+#[derive(Default)]
+struct State {
+    /// Worth a look, with what somebody asked for.
+    wanted: BTreeMap<StoreKey, Option<CompactionKind>>,
+    running: BTreeMap<StoreKey, Option<CompactionKind>>,
+    failed: BTreeMap<StoreKey, Failure>,
+    /// When all stores are looked at.
+    next_check: Option<Instant>,
+    closed: bool,
+}
+
+/// A merge that failed, and is not tried again for a while.
+struct Failure {
+    times: u32,
+    message: String,
+    retry: Instant,
+}
+
+/// The wait after a first failure; it doubles with each, up to an hour.
+const RETRY_WAIT: Duration = Duration::from_secs(10);
+const RETRY_WAIT_MAX: Duration = Duration::from_secs(3600);
+
+/// Flushed memstores' worth of bytes above which a merge is large: as HBase's
+/// `hbase.regionserver.thread.compaction.throttle`, twice ten of them.
+const LARGE_IN_FLUSHES: u64 = 20;
+
+/// Work for one thread.
+struct Job {
+    key: StoreKey,
+    family: Arc<FamilyStore>,
+    asked: Option<CompactionKind>,
+}
+
+/// Which merge comes first: greater is sooner.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Urgency {
+    /// Writers wait for it.
+    blocked: bool,
+    asked: Option<CompactionKind>,
+    files: usize,
+}
+
+impl Compactions {
+    pub(crate) fn pace(&self) -> &Pace {
+        &self.pace
+    }
+
+    /// Has a store looked at: it has more files than before, or somebody asks for a merge.
+    pub(crate) fn request(&self, family: &FamilyStore, asked: Option<CompactionKind>) {
+        let mut state = self.state.lock();
+        if state.closed {
+            return;
+        }
+        let key = (family.region_id(), family.name().clone());
+        if asked.is_some() {
+            // Whoever asks knows why: the disk may have been mended.
+            state.failed.remove(&key);
+        }
+        let wanted = state.wanted.entry(key).or_default();
+        *wanted = (*wanted).max(asked);
+        self.changed.notify_all();
+    }
+
+    /// The kinds of merges that run or were asked for.
+    pub(crate) fn kinds_of(&self, family: &FamilyStore) -> Vec<CompactionKind> {
+        let key = (family.region_id(), family.name().clone());
+        let state = self.state.lock();
+        let asked = state.wanted.get(&key).copied().flatten();
+        // What was asked for has been taken up but may not have begun.
+        let running = state.running.get(&key).copied().flatten();
+        asked.into_iter().chain(family.merging().or(running)).collect()
+    }
+
+    /// No merge begins any more.
+    pub(crate) fn close(&self) {
+        let mut state = self.state.lock();
+        state.closed = true;
+        state.wanted.clear();
+        self.changed.notify_all();
+    }
+
+    /// The most urgent merge; waits for one. `None` once closed.
+    fn next(&self, engine: &Engine, bytes_max: u64) -> Option<Job> {
+        let mut state = self.state.lock();
+        loop {
+            if state.closed {
+                return None;
+            }
+            let now = Instant::now();
+            state.check_all(engine, now);
+            if let Some(job) = state.most_urgent(engine, bytes_max, now) {
+                // What is asked for later is asked for again.
+                state.wanted.remove(&job.key);
+                state.running.insert(job.key.clone(), job.asked);
+                return Some(job);
+            }
+            match state.next_look(now) {
+                Some(at) => {
+                    self.changed.wait_until(&mut state, at);
+                }
+                None => self.changed.wait(&mut state),
+            }
+        }
+    }
+
+    /// Notes what became of a job. Its store is looked at again: one merge often makes another due.
+    fn done(&self, job: Job, failed: Option<String>) {
+        let mut state = self.state.lock();
+        state.running.remove(&job.key);
+        match failed {
+            None => {
+                state.failed.remove(&job.key);
+            }
+            Some(message) => state.fail(&job, message),
+        }
+        if !state.closed {
+            state.wanted.entry(job.key).or_default();
+        }
+        self.changed.notify_all();
+    }
+}
+
+impl State {
+    /// Once a period wants a look at all stores.
+    fn check_all(&mut self, engine: &Engine, now: Instant) {
+        if self.next_check.is_some_and(|at| now < at) {
+            return;
+        }
+        self.next_check = now.checked_add(engine.settings.compaction.check_period);
+        for key in engine.families.read().keys() {
+            self.wanted.entry(key.clone()).or_default();
+        }
+    }
+
+    /// When there may be something to do without anybody saying so.
+    fn next_look(&self, now: Instant) -> Option<Instant> {
+        let retries = self
+            .failed
+            .iter()
+            .filter(|(key, failure)| failure.retry > now && self.wanted.contains_key(key))
+            .map(|(_, failure)| failure.retry);
+        retries.chain(self.next_check).min()
+    }
+
+    /// The most urgent merge of up to `bytes_max` bytes. Stores with nothing to merge are wanted no
+    /// more.
+    fn most_urgent(&mut self, engine: &Engine, bytes_max: u64, now: Instant) -> Option<Job> {
+        let Self { wanted, running, failed, .. } = self;
+        let mut best: Option<(Urgency, Job)> = None;
+        wanted.retain(|key, &mut asked| {
+            let Some(family) = engine.find_family(key.0, &key.1) else {
+                failed.remove(key);
+                return false;
+            };
+            // Whoever holds it asks for another look when done.
+            let busy = running.contains_key(key) || family.compacting.is_locked();
+            if busy || failed.get(key).is_some_and(|failure| failure.retry > now) {
+                return true;
+            }
+            let Some(bytes) = bytes_to_merge(engine, &family, asked) else { return false };
+            let files = family.parts().files.len();
+            let urgency = Urgency { blocked: family.is_blocked(), asked, files };
+            if bytes <= bytes_max && best.as_ref().is_none_or(|(most, _)| *most < urgency) {
+                best = Some((urgency, Job { key: key.clone(), family, asked }));
+            }
+            true
+        });
+        best.map(|(_, job)| job)
+    }
+
+    fn fail(&mut self, job: &Job, message: String) {
+        let times = self.failed.get(&job.key).map_or(0, |failure| failure.times) + 1;
+        let wait = RETRY_WAIT.saturating_mul(1 << (times - 1).min(16)).min(RETRY_WAIT_MAX);
+        let known = self.failed.get(&job.key).is_some_and(|failure| failure.message == message);
+        let (region, family) = (job.family.region_id(), rowhouse_model::escape(job.family.name()));
+        if known {
+            tracing::debug!(error = message, region, %family, ?wait, "files still cannot be merged");
+        } else {
+            tracing::error!(
+                error = message,
+                region,
+                %family,
+                retry_in = ?wait,
+                "files cannot be merged; they stay as they are"
+            );
+        }
+        let retry = Instant::now() + wait;
+        self.failed.insert(job.key.clone(), Failure { times, message, retry });
+    }
+}
+
+/// How many bytes the store's next merge would read; `None` when there is none to do.
+fn bytes_to_merge(
+    engine: &Engine,
+    family: &FamilyStore,
+    asked: Option<CompactionKind>,
+) -> Option<u64> {
+    let facts: Vec<FileFacts> = family.parts().files.iter().map(|file| file.facts()).collect();
+    let situation = family.situation(&facts, engine.timestamps.now_millis(), asked);
+    let files = match choose(&situation, family.policy()) {
+        Choice::Nothing => return None,
+        Choice::DropExpired(_) => &[][..],
+        Choice::Minor(run) => &facts[run],
+        Choice::Major => &facts[..],
+    };
+    Some(files.iter().map(|file| file.len).sum())
+}
+
+/// Does the most urgent merge, if there is one.
+#[cfg(test)]
+pub(crate) fn work_by_hand(engine: &Arc<Engine>) -> bool {
+    let job = engine.compactions.state.lock().most_urgent(engine, u64::MAX, Instant::now());
+    let Some(job) = job else { return false };
+    let mut state = engine.compactions.state.lock();
+    state.wanted.remove(&job.key);
+    drop(state);
+    let _compacting = job.family.compacting.lock();
+    // Asked for again when it fails.
+    let done = compact(engine, &job.family, job.asked, Hurry::Waited);
+    done.is_ok()
+}
+
+/// What a thread merges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Share {
+    /// Whatever is most urgent.
+    All,
+    /// Merges that are soon done, so that they need not wait for large ones.
+    Small,
+}
+
+/// Merges until the store is closed.
+pub(crate) fn work(engine: &Arc<Engine>, share: Share) {
+    let large = LARGE_IN_FLUSHES.saturating_mul(engine.settings.memstore_flush_bytes);
+    let bytes_max = if share == Share::Small { large } else { u64::MAX };
+    while let Some(job) = engine.compactions.next(engine, bytes_max) {
+        let done = guard(|| {
+            let Some(_compacting) = job.family.compacting.try_lock() else {
+                // Somebody came in between, who will ask for another look.
+                engine.compactions.request(&job.family, job.asked);
+                return Ok(());
+            };
+            compact(engine, &job.family, job.asked, Hurry::Paced)
+        });
+        if done.is_err() {
+            job.family.set_merging(None);
+        }
+        if job.family.memstore_bytes() >= engine.settings.memstore_flush_bytes {
+            // Its flush may have been put off.
+            job.family.request_flush(engine);
+        }
+        // A merge that ends early because nobody wants it any more has not failed.
+        let wanted = engine.check_open().is_ok() && !job.family.is_leaving();
+        engine.compactions.done(job, done.err().filter(|_| wanted).map(|error| error.to_string()));
+    }
+}
+
+#[cfg(test)]
+mod tests;

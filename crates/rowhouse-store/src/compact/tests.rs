@@ -1,0 +1,351 @@
+//! What merges leave, by the definition of reading: cell by cell here, and through whole stores
+//! below.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use rowhouse_model::{
+    Cell, CellKind, Delete, FamilyDescriptor, Mutation, Put, Row, Scan, TableDescriptor, TableName,
+    TimeRange, Timestamp, compare,
+};
+
+use super::keep::Keep;
+use super::{CompactionKind, Hurry};
+use crate::disk::simulated::SimulatedDisk;
+use crate::read::{Rules, Verdict, Visible};
+use crate::{CompactionSettings, Settings, Store, Table, TableScanner};
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis).unwrap()
+}
+
+/// Any cell of few rows, columns and timestamps, so that most have something to do with others.
+fn cell() -> impl Strategy<Value = Cell> {
+    let kinds = prop::sample::select(vec![
+        CellKind::Put,
+        CellKind::Put,
+        CellKind::Put,
+        CellKind::DeleteVersion,
+        CellKind::DeleteColumn,
+        CellKind::DeleteFamily,
+        CellKind::DeleteFamilyVersion,
+    ]);
+    (0u8..2, 0u8..3, 1i64..6, kinds).prop_map(|(row, qualifier, millis, kind)| {
+        let of_family = matches!(kind, CellKind::DeleteFamily | CellKind::DeleteFamilyVersion);
+        // The empty qualifier shares its place with the markers of the family.
+        let qualifier =
+            if qualifier == 0 || of_family { String::new() } else { qualifier.to_string() };
+        Cell::new(row.to_string(), "f", qualifier, at(millis), kind, "").unwrap()
+    })
+}
+
+fn family() -> impl Strategy<Value = FamilyDescriptor> {
+    (1u32..4, prop::option::of(0u32..2)).prop_map(|(versions, versions_min)| {
+        let family = FamilyDescriptor::new("f").unwrap().versions(versions);
+        match versions_min {
+            None => family,
+            Some(least) => {
+                family.attribute("TTL", "1").attribute("MIN_VERSIONS", least.to_string())
+            }
+        }
+    })
+}
+
+/// A time at which the cells up to `expired` have outlived a TTL of one second.
+fn now_millis(expired: i64) -> i64 {
+    1001 + expired
+}
+
+fn sorted<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> Vec<Cell> {
+    let mut cells: Vec<Cell> = cells.into_iter().cloned().collect();
+    cells.sort_by(|a, b| compare(&a.view(), &b.view()));
+    cells
+}
+
+fn merge(kind: CompactionKind, family: &FamilyDescriptor, now: i64, cells: &[Cell]) -> Vec<Cell> {
+    let mut keep = Keep::new(kind, family, now);
+    sorted(cells).into_iter().filter(|cell| keep.keeps(&cell.view())).collect()
+}
+
+/// What a read at `sequence` shows.
+fn read(rules: Rules, cells: &[Cell], sequence: u64) -> Vec<Cell> {
+    let mut visible = Visible::new(rules);
+    let mut row = Vec::new();
+    let mut done: Option<Vec<u8>> = None;
+    let mut seen = Vec::new();
+    for cell in sorted(cells.iter().filter(|cell| cell.sequence() <= sequence)) {
+        if row != cell.row() {
+            row = cell.row().to_vec();
+            visible.begin_row();
+            done = None;
+        }
+        if done.as_deref() == Some(cell.qualifier()) {
+            continue;
+        }
+        let verdict = visible.judge(&cell.view());
+        if matches!(verdict, Verdict::IncludeLast | Verdict::NextColumn) {
+            done = Some(cell.qualifier().to_vec());
+        }
+        if matches!(verdict, Verdict::Include | Verdict::IncludeLast) {
+            seen.push(cell);
+        }
+    }
+    seen
+}
+
+/// Every kind of read there is.
+fn reads(family: &FamilyDescriptor, now: i64, cells: &[Cell], sequence: u64) -> Vec<Vec<Cell>> {
+    let ranges = [TimeRange::ALL, TimeRange::new(at(2), at(4)).unwrap()];
+    let columns: [Option<BTreeSet<_>>; 2] = [None, Some(["1".into()].into())];
+    let mut answers = Vec::new();
+    for range in ranges {
+        for columns in &columns {
+            for versions in [1, 2, 9] {
+                let rules = Rules::read(family, columns.as_ref(), range, versions, now);
+                answers.push(read(rules, cells, sequence));
+            }
+        }
+    }
+    answers
+}
+
+/// Cells under sequences from 1, in files of these lengths.
+fn files(cells: &[Cell], lens: &[usize]) -> Vec<Vec<Cell>> {
+    let mut cells = cells.iter().zip(1..).map(|(cell, at)| cell.clone().with_sequence(at));
+    lens.iter().map(|&len| cells.by_ref().take(len).collect()).collect()
+}
+
+proptest! {
+    #[test]
+    fn no_read_shows_whether_minor_merges_have_run(
+        family in family(),
+        cells in prop::collection::vec(cell(), 0..40),
+        lens in prop::collection::vec(1usize..9, 1..8),
+        runs in prop::collection::vec((any::<prop::sample::Index>(), 1usize..5, 0i64..6), 0..8),
+    ) {
+        let mut merged = files(&cells, &lens);
+        let all = merged.concat();
+        let mut expired = 0;
+        let mut readable_from = 0;
+        for (start, len, later) in runs {
+            expired = expired.max(later);
+            let start = start.index(merged.len());
+            let stop = (start + len).min(merged.len());
+            let run = merged[start..stop].concat();
+            // Readers before the last cell of a merge hold the files that were merged.
+            readable_from = run.iter().map(Cell::sequence).fold(readable_from, u64::max);
+            let outcome = merge(CompactionKind::Minor, &family, now_millis(expired), &run);
+            merged.splice(start..stop, [outcome]);
+            let left = merged.concat();
+            for sequence in readable_from..=all.len() as u64 {
+                for now in [now_millis(expired), now_millis(expired + 1)] {
+                    prop_assert_eq!(
+                        reads(&family, now, &left, sequence),
+                        reads(&family, now, &all, sequence)
+                    );
+                }
+            }
+        }
+        // Nor does a major merge: it leaves the same.
+        let now = now_millis(expired);
+        prop_assert_eq!(
+            merge(CompactionKind::Major, &family, now, &merged.concat()),
+            merge(CompactionKind::Major, &family, now, &all)
+        );
+    }
+
+    #[test]
+    fn a_major_merge_shows_in_no_read_until_something_is_written(
+        family in family(),
+        cells in prop::collection::vec(cell(), 0..40),
+        expired in 0i64..6,
+    ) {
+        let [all] = &files(&cells, &[cells.len()])[..] else { unreachable!() };
+        let left = merge(CompactionKind::Major, &family, now_millis(expired), all);
+        prop_assert!(left.iter().all(|cell| cell.kind() == CellKind::Put));
+        // A time range shows versions that are surplus: those go.
+        let all_of_it = |cells| {
+            let rules = Rules::read(&family, None, TimeRange::ALL, 9, now_millis(expired));
+            read(rules, cells, u64::MAX)
+        };
+        prop_assert_eq!(all_of_it(&left), all_of_it(all));
+        prop_assert_eq!(&left, &all_of_it(all));
+    }
+}
+
+/// What happens to a store with one table of one family.
+#[derive(Clone, Debug)]
+enum Step {
+    Write(Cell),
+    Flush,
+    /// Some neighbouring files; all of them is a major merge.
+    Merge {
+        start: prop::sample::Index,
+        len: usize,
+    },
+    OpenScan,
+    /// Reads some rows of an open scan.
+    ReadScan {
+        scan: prop::sample::Index,
+        rows: usize,
+    },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let index = any::<prop::sample::Index>;
+    prop_oneof![
+        8 => cell().prop_map(Step::Write),
+        3 => Just(Step::Flush),
+        2 => (index(), 1usize..4).prop_map(|(start, len)| Step::Merge { start, len }),
+        1 => Just(Step::OpenScan),
+        2 => (index(), 0usize..2).prop_map(|(scan, rows)| Step::ReadScan { scan, rows }),
+    ]
+}
+
+/// A store, what is in it by definition, and scans with what they have yet to show.
+struct Run {
+    disk: SimulatedDisk,
+    store: Store,
+    /// In files and in memory.
+    cells: [Vec<Cell>; 2],
+    written: u64,
+    scans: Vec<(TableScanner, VecDeque<Vec<Cell>>)>,
+}
+
+fn name() -> TableName {
+    TableName::parse("t").unwrap()
+}
+
+fn two_versions() -> FamilyDescriptor {
+    FamilyDescriptor::new("f").unwrap().versions(2)
+}
+
+/// Settings under which files are merged only when a test says so.
+fn unmerged() -> Settings {
+    let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
+    Settings { compaction, ..Settings::default() }
+}
+
+impl Run {
+    fn new() -> Self {
+        let disk = SimulatedDisk::default();
+        let store = open(&disk, unmerged());
+        store.create_table(TableDescriptor::new(name()).family(two_versions()), &[]).unwrap();
+        Self { disk, store, cells: Default::default(), written: 0, scans: Vec::new() }
+    }
+
+    fn table(&self) -> Arc<Table> {
+        self.store.table(&name()).unwrap()
+    }
+
+    fn step(&mut self, step: &Step) {
+        match step {
+            Step::Write(cell) => {
+                self.table().mutate(&to_mutation(cell)).unwrap();
+                self.written += 1;
+                self.cells[1].push(cell.clone().with_sequence(self.written));
+            }
+            Step::Flush => {
+                self.table().flush().unwrap();
+                let flushed = std::mem::take(&mut self.cells[1]);
+                self.cells[0].extend(flushed);
+            }
+            Step::Merge { start, len } => {
+                let region = Arc::clone(&self.table().regions()[0]);
+                let family = &region.families()[0];
+                let files = family.parts().files.clone();
+                if files.is_empty() {
+                    return;
+                }
+                let start = start.index(files.len());
+                let run = &files[start..(start + len).min(files.len())];
+                let (kind, engine) = match run.len() == files.len() {
+                    true => (CompactionKind::Major, region.engine()),
+                    false => (CompactionKind::Minor, region.engine()),
+                };
+                let now = engine.timestamps.now_millis();
+                super::run::merge(engine, family, kind, run, now, Hurry::Waited).unwrap();
+                if kind == CompactionKind::Major {
+                    self.cells[0] = merge(kind, &two_versions(), now, &self.cells[0]);
+                }
+                let order: Vec<u64> =
+                    family.parts().files.iter().map(|file| file.sequence_max()).collect();
+                assert!(order.is_sorted(), "{order:?}");
+            }
+            Step::OpenScan => {
+                let scanner = self.table().scan(Scan::all().versions(9)).unwrap();
+                self.scans.push((scanner, self.rows()));
+            }
+            Step::ReadScan { scan, rows } => {
+                if !self.scans.is_empty() {
+                    let at = scan.index(self.scans.len());
+                    (0..*rows).for_each(|_| read_scan(&mut self.scans[at]));
+                }
+            }
+        }
+    }
+
+    /// The rows there are to see.
+    fn rows(&self) -> VecDeque<Vec<Cell>> {
+        let rules = Rules::read(&two_versions(), None, TimeRange::ALL, 9, 0);
+        let seen = read(rules, &self.cells.concat(), u64::MAX);
+        seen.chunk_by(|a, b| a.row() == b.row()).map(<[Cell]>::to_vec).collect()
+    }
+
+    fn check(&self) {
+        let scanner = self.table().scan(Scan::all().versions(9)).unwrap();
+        let mut scan = (scanner, self.rows());
+        while !scan.1.is_empty() {
+            read_scan(&mut scan);
+        }
+        read_scan(&mut scan);
+    }
+}
+
+fn read_scan((scanner, rows): &mut (TableScanner, VecDeque<Vec<Cell>>)) {
+    let row = scanner.next().unwrap().map(Row::into_cells);
+    assert_eq!(row, rows.pop_front());
+}
+
+fn to_mutation(cell: &Cell) -> Mutation {
+    let (row, qualifier) = (cell.row_bytes(), cell.qualifier().to_vec());
+    let delete = |row| Delete::new(row).unwrap();
+    let at = cell.timestamp();
+    match cell.kind() {
+        CellKind::Put => Put::new(row).unwrap().add_at("f", qualifier, at, "").unwrap().into(),
+        CellKind::DeleteVersion => delete(row).version("f", qualifier, at).unwrap().into(),
+        CellKind::DeleteColumn => delete(row).column("f", qualifier, at).unwrap().into(),
+        CellKind::DeleteFamily => delete(row).family("f", at).unwrap().into(),
+        CellKind::DeleteFamilyVersion => delete(row).family_version("f", at).unwrap().into(),
+    }
+}
+
+fn open(disk: &SimulatedDisk, settings: Settings) -> Store {
+    Store::builder("simulated").settings(settings).with_disk(disk.clone()).open().unwrap()
+}
+
+proptest! {
+    #[test]
+    fn readers_see_what_was_there_when_they_began_whatever_is_merged_meanwhile(
+        steps in prop::collection::vec(step(), 1..60),
+        last in any::<prop::sample::Index>(),
+    ) {
+        let mut run = Run::new();
+        for step in &steps {
+            run.step(step);
+            run.check();
+        }
+        for mut scan in std::mem::take(&mut run.scans) {
+            while !scan.1.is_empty() {
+                read_scan(&mut scan);
+            }
+            read_scan(&mut scan);
+        }
+        // The order of the files is found again.
+        run.store.close().unwrap();
+        run.store = open(&run.disk, unmerged());
+        run.step(&Step::Merge { start: last, len: 2 });
+        run.check();
+    }
+}

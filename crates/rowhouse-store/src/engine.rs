@@ -9,7 +9,6 @@ use parking_lot::{Condvar, Mutex, RwLock};
 use rowhouse_model::{Bytes, Error, ErrorKind, Result};
 
 use crate::background::{Queue, Work};
-use crate::block_cache::BlockCache;
 use crate::clock::TimestampSource;
 use crate::compact::Compactions;
 use crate::disk::Disk;
@@ -19,7 +18,7 @@ use crate::manifest::{Edit, EditKind, LogForgotten, Manifest};
 use crate::mvcc::Mvcc;
 use crate::settings::Settings;
 use crate::space::Space;
-use crate::store_file::OpenFiles;
+use crate::store_file::Files;
 use crate::wal::{self, Wal};
 use crate::write::nonce::Nonces;
 use crate::write::row_lock::RowLocks;
@@ -42,8 +41,7 @@ pub(crate) struct Engine {
     pub(crate) gate: RwLock<()>,
     pub(crate) memory: Memory,
     pub(crate) nonces: Nonces,
-    pub(crate) cache: BlockCache,
-    pub(crate) files: Arc<OpenFiles>,
+    pub(crate) files: Arc<Files>,
     /// What the flushing thread has to do.
     pub(crate) queue: Queue,
     /// What nobody should wait for in the log.

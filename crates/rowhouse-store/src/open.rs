@@ -10,7 +10,6 @@ use parking_lot::RwLock;
 use rowhouse_model::{Error, Namespace, Result, TableName, TableState};
 
 use crate::background::Queue;
-use crate::block_cache::BlockCache;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, SystemClock, TimestampSource};
 use crate::compact::{Compactions, Policy};
@@ -26,7 +25,7 @@ use crate::region::Region;
 use crate::settings::Settings;
 use crate::space::Space;
 use crate::store::Store;
-use crate::store_file::{self, OpenFiles, StoreFile};
+use crate::store_file::{self, Files, StoreFile};
 use crate::table::Table;
 use crate::wal::{self, Commit, Epochs, Known, LogEnd, LogScan, Segments, Wal};
 use crate::write::nonce::Nonces;
@@ -116,10 +115,11 @@ impl Builder {
         let manifest = Manifest::open(&disk, boot_id, || first_edits(now))?;
         let state = manifest.state();
         settle_files(&*disk, &state)?;
-        let files = Arc::new(OpenFiles::new(Arc::clone(&disk), self.settings.open_files_max));
+        let Settings { open_files_max, block_cache_bytes, .. } = self.settings;
+        let files = Files::new(Arc::clone(&disk), open_files_max, block_cache_bytes);
+        let files = Arc::new(files);
         let families = open_families(&files, &self.settings, &state);
         let engine = Arc::new(Engine {
-            cache: BlockCache::new(self.settings.block_cache_bytes),
             files,
             space: Space::new(self.settings.disk_reserve_bytes),
             settings: self.settings,
@@ -282,7 +282,7 @@ pub(crate) fn move_aside(disk: &dyn Disk, path: &str) -> Result<()> {
     move_file().map_err(|source| Error::io(format_args!("cannot move {path} aside"), source))
 }
 
-fn open_families(open: &Arc<OpenFiles>, settings: &Settings, state: &ManifestState) -> Families {
+fn open_families(open: &Arc<Files>, settings: &Settings, state: &ManifestState) -> Families {
     let mut families = Families::new();
     for table in state.tables.values() {
         for (&region_id, region) in &table.regions {

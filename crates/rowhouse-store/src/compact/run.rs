@@ -131,7 +131,7 @@ fn merge_files(
     for file in files {
         with_tags |= file.has_tags()?;
         sequence_max = sequence_max.max(file.sequence_max());
-        sources.push(Source::File(FileCursor::open_once(engine, file, &start)?));
+        sources.push(Source::File(FileCursor::open_once(file, &start)?));
     }
     let mut merge = Merge::new(sources, u64::MAX)?;
     let mut keep = Keep::new(kind, family.descriptor(), now_millis);

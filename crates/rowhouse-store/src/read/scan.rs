@@ -213,15 +213,15 @@ impl FamilyReader {
             }
         }
         for file in &parts.files {
-            if !file.may_hold_rows(&scan.range) {
+            if !file.may_hold_rows(&scan.range) || !file.may_hold_versions(&scan.time_range) {
                 continue;
             }
             if let Some(row) = row
-                && !file.may_hold_row(engine, row, scan.columns.qualifiers(family.name()))?
+                && !file.may_hold_row(row, scan.columns.qualifiers(family.name()))?
             {
                 continue;
             }
-            sources.push(Source::File(FileCursor::open(engine, file, &start)?));
+            sources.push(Source::File(FileCursor::open(file, &start)?));
         }
         let merge = Merge::new(sources, sequence)?;
         Ok(Some(Self { merge, visible: Visible::new(rules), passed: 0 }))

@@ -6,11 +6,9 @@ use rowhouse_format::hfile::{Cursor, IndexWalk, Step};
 use rowhouse_model::{Cell, CellRef, Key, Result};
 
 use super::StoreFile;
-use crate::engine::Engine;
 
 /// A position in a file, keeping it alive.
 pub(crate) struct FileCursor {
-    engine: Arc<Engine>,
     file: Arc<StoreFile>,
     /// Whether data blocks go into the cache; not for compactions, which read each once.
     caching: bool,
@@ -21,32 +19,18 @@ pub(crate) struct FileCursor {
 
 impl FileCursor {
     /// A cursor on the first cell at or behind `key`.
-    pub(crate) fn open(engine: &Arc<Engine>, file: &Arc<StoreFile>, key: &Key<'_>) -> Result<Self> {
-        Self::with_caching(engine, file, key, true)
+    pub(crate) fn open(file: &Arc<StoreFile>, key: &Key<'_>) -> Result<Self> {
+        Self::with_caching(file, key, true)
     }
 
     /// The same for reading everything once, past the cache.
-    pub(crate) fn open_once(
-        engine: &Arc<Engine>,
-        file: &Arc<StoreFile>,
-        key: &Key<'_>,
-    ) -> Result<Self> {
-        Self::with_caching(engine, file, key, false)
+    pub(crate) fn open_once(file: &Arc<StoreFile>, key: &Key<'_>) -> Result<Self> {
+        Self::with_caching(file, key, false)
     }
 
-    fn with_caching(
-        engine: &Arc<Engine>,
-        file: &Arc<StoreFile>,
-        key: &Key<'_>,
-        caching: bool,
-    ) -> Result<Self> {
-        let mut cursor = Self {
-            engine: Arc::clone(engine),
-            file: Arc::clone(file),
-            caching,
-            walk: IndexWalk::new(),
-            cursor: None,
-        };
+    fn with_caching(file: &Arc<StoreFile>, key: &Key<'_>, caching: bool) -> Result<Self> {
+        let mut cursor =
+            Self { file: Arc::clone(file), caching, walk: IndexWalk::new(), cursor: None };
         cursor.seek_from_root(key)?;
         Ok(cursor)
     }
@@ -106,15 +90,13 @@ impl FileCursor {
     /// Follows the index down to a data block.
     fn enter(&mut self, mut step: Step) -> Result<Option<Arc<rowhouse_format::hfile::DataBlock>>> {
         let opened = self.file.opened()?;
-        let cache = &self.engine.cache;
         loop {
             match step {
                 Step::Index(handle) => {
-                    step = self.walk.enter(self.file.index_block(cache, opened, &handle)?);
+                    step = self.walk.enter(self.file.index_block(opened, &handle)?);
                 }
                 Step::Data(handle) => {
-                    let cache = self.caching.then_some(cache);
-                    return self.file.data_block(cache, opened, &handle).map(Some);
+                    return self.file.data_block(opened, &handle, self.caching).map(Some);
                 }
                 Step::End => return Ok(None),
             }

@@ -2,8 +2,8 @@
 //! and compactions.
 
 mod cursor;
+mod files;
 mod new;
-mod open_files;
 
 use std::collections::BTreeSet;
 use std::io;
@@ -15,19 +15,21 @@ use rowhouse_format::hfile::{
     self, BlockHandle, Bloom, BloomChunk, BloomKey, DataBlock, Index, MetaSeal, Trailer,
     verify_meta,
 };
-use rowhouse_model::{BloomKind, Bytes, Error, ErrorKind, Result, RowRange};
+use rowhouse_model::{BloomKind, Bytes, Error, ErrorKind, Result, RowRange, TimeRange};
 
 pub(crate) use cursor::FileCursor;
+pub(crate) use files::Files;
 pub(crate) use new::NewFile;
-pub(crate) use open_files::OpenFiles;
 
-use crate::block_cache::{BlockCache, CachedBlock};
+use crate::block_cache::CachedBlock;
 use crate::compact::FileFacts;
-use crate::engine::Engine;
 use crate::manifest::FileMeta;
 
 /// The directory of the files.
 pub(crate) const FILES_DIR: &str = "files";
+
+/// Data blocks of more bytes are not kept in memory.
+const CACHED_BLOCK_BYTES_MAX: usize = 1 << 20;
 
 /// A file's name in [`FILES_DIR`].
 pub(crate) fn file_name(id: u64) -> String {
@@ -42,7 +44,7 @@ pub(crate) fn path(id: u64) -> String {
 /// A file that the manifest names.
 pub(crate) struct StoreFile {
     meta: FileMeta,
-    files: Arc<OpenFiles>,
+    files: Arc<Files>,
     /// What reading it needs.
     opened: OnceLock<hfile::FileMeta>,
     opening: Mutex<()>,
@@ -52,7 +54,7 @@ pub(crate) struct StoreFile {
 
 impl StoreFile {
     /// A file that will be opened when it is first read.
-    pub(crate) fn new(files: &Arc<OpenFiles>, meta: FileMeta) -> Self {
+    pub(crate) fn new(files: &Arc<Files>, meta: FileMeta) -> Self {
         Self {
             meta,
             files: Arc::clone(files),
@@ -100,16 +102,22 @@ impl StoreFile {
             && (range.stop.is_empty() || self.meta.first_row < range.stop)
     }
 
+    /// Whether any cell of the file can matter to who reads the versions of `range`. What deletes
+    /// cover counts as theirs: the least timestamp of a file with markers over older cells is 0.
+    pub(crate) fn may_hold_versions(&self, range: &TimeRange) -> bool {
+        let first = self.meta.timestamp_min.max(range.min().as_millis());
+        first <= self.meta.timestamp_max && range.contains(first)
+    }
+
     /// Whether the file may have cells of `row` that matter to who reads these columns of it, all
     /// when `None`; `false` is certain.
     pub(crate) fn may_hold_row(
         &self,
-        engine: &Engine,
         row: &[u8],
         qualifiers: Option<&BTreeSet<Bytes>>,
     ) -> Result<bool> {
         let Some(bloom) = self.opened()?.bloom() else { return Ok(true) };
-        let asks = |qualifier: &[u8]| self.may_hold_key(engine, bloom, &bloom.key(row, qualifier));
+        let asks = |qualifier: &[u8]| self.may_hold_key(bloom, &bloom.key(row, qualifier));
         match (bloom.kind(), qualifiers) {
             (BloomKind::Row, _) => asks(b""),
             (BloomKind::RowCol, Some(qualifiers)) => {
@@ -129,9 +137,9 @@ impl StoreFile {
         }
     }
 
-    fn may_hold_key(&self, engine: &Engine, bloom: &Bloom, key: &BloomKey<'_>) -> Result<bool> {
+    fn may_hold_key(&self, bloom: &Bloom, key: &BloomKey<'_>) -> Result<bool> {
         let Some(handle) = bloom.chunk_for(key) else { return Ok(false) };
-        let chunk = self.bloom_chunk(&engine.cache, self.opened()?, &handle)?;
+        let chunk = self.bloom_chunk(self.opened()?, &handle)?;
         Ok(bloom.chunk_contains(&chunk, key))
     }
 
@@ -170,56 +178,53 @@ impl StoreFile {
         parse_meta(seal, bytes.into(), len).map_err(|error| self.named(error))
     }
 
+    /// A data block. Those that are read once are read past the cache, and so are those of one large
+    /// cell, which would push out many others.
     fn data_block(
         &self,
-        cache: Option<&BlockCache>,
         opened: &hfile::FileMeta,
         handle: &BlockHandle,
+        caching: bool,
     ) -> Result<Arc<DataBlock>> {
         let key = (self.meta.file_id, handle.offset);
-        if let Some(CachedBlock::Data(block)) = cache.and_then(|cache| cache.get(key)) {
+        let blocks = &self.files.blocks;
+        if let Some(CachedBlock::Data(block)) = caching.then(|| blocks.get(key)).flatten() {
             return Ok(block);
         }
         let bytes = self.read(handle)?;
         let block = opened.data_block(handle, bytes).map_err(|error| self.named(error))?;
         let block = Arc::new(block);
-        if let Some(cache) = cache {
-            cache.insert(key, CachedBlock::Data(Arc::clone(&block)));
+        if caching && block.memory_len() <= CACHED_BLOCK_BYTES_MAX {
+            blocks.insert(key, CachedBlock::Data(Arc::clone(&block)));
         }
         Ok(block)
     }
 
-    fn index_block(
-        &self,
-        cache: &BlockCache,
-        opened: &hfile::FileMeta,
-        handle: &BlockHandle,
-    ) -> Result<Arc<Index>> {
+    fn index_block(&self, opened: &hfile::FileMeta, handle: &BlockHandle) -> Result<Arc<Index>> {
         let key = (self.meta.file_id, handle.offset);
-        if let Some(CachedBlock::Index(block)) = cache.get(key) {
+        if let Some(CachedBlock::Index(block)) = self.files.blocks.get(key) {
             return Ok(block);
         }
         let bytes = self.read(handle)?;
         let block = opened.index_block(handle, bytes).map_err(|error| self.named(error))?;
         let block = Arc::new(block);
-        cache.insert(key, CachedBlock::Index(Arc::clone(&block)));
+        self.files.blocks.insert(key, CachedBlock::Index(Arc::clone(&block)));
         Ok(block)
     }
 
     fn bloom_chunk(
         &self,
-        cache: &BlockCache,
         opened: &hfile::FileMeta,
         handle: &BlockHandle,
     ) -> Result<Arc<BloomChunk>> {
         let key = (self.meta.file_id, handle.offset);
-        if let Some(CachedBlock::Bloom(chunk)) = cache.get(key) {
+        if let Some(CachedBlock::Bloom(chunk)) = self.files.blocks.get(key) {
             return Ok(chunk);
         }
         let bytes = self.read(handle)?;
         let chunk = opened.bloom_chunk(handle, bytes).map_err(|error| self.named(error))?;
         let chunk = Arc::new(chunk);
-        cache.insert(key, CachedBlock::Bloom(Arc::clone(&chunk)));
+        self.files.blocks.insert(key, CachedBlock::Bloom(Arc::clone(&chunk)));
         Ok(chunk)
     }
 

@@ -89,6 +89,18 @@ impl Directory {
         Ok(directory)
     }
 
+    /// Takes a directory that is there.
+    ///
+    /// # Errors
+    /// As [`Directory::hold`]; `InvalidRequest` for one that holds no store.
+    pub(crate) fn hold_existing(path: &Path) -> Result<Self> {
+        if !path.join(FORMAT).is_file() {
+            let message = format!("{} is no data directory: it has no {FORMAT}", path.display());
+            return Err(Error::invalid(message));
+        }
+        Self::hold(path)
+    }
+
     /// Says where this process serves clients.
     pub(crate) fn set_address(&self, address: &str) -> Result<()> {
         self.write_holder(Some(address))

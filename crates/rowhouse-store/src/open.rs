@@ -177,12 +177,7 @@ pub(crate) enum Background {
 
 /// Reads the log into the memstores, flushing when they fill up.
 fn recover(engine: &Arc<Engine>, state: &ManifestState, boot_id: [u8; 16]) -> Result<LogScan> {
-    let known = Known {
-        boot_id,
-        log_from: state.log_from,
-        synced_sequence: state.last_sequence(),
-        closed_at: state.log_closed.map(log_end),
-    };
+    let known = log_known(state, boot_id);
     let mut newest = state.newest_timestamp();
     let mut recovered = wal::scan(&*engine.disk, &known, |commit| {
         let cells = commit.groups.iter().flat_map(|(_, _, cells)| cells);
@@ -195,9 +190,15 @@ fn recover(engine: &Arc<Engine>, state: &ManifestState, boot_id: [u8; 16]) -> Re
     Ok(recovered)
 }
 
-fn log_end(closed: LogClosed) -> LogEnd {
-    let LogClosed { segment, len, last_sequence } = closed;
-    LogEnd { segment, len, last_sequence }
+/// What the manifest knows of the log.
+pub(crate) fn log_known(state: &ManifestState, boot_id: [u8; 16]) -> Known {
+    let closed_at = state.log_closed.map(|LogClosed { segment, len, last_sequence }| LogEnd {
+        segment,
+        len,
+        last_sequence,
+    });
+    let (log_from, synced_sequence) = (state.log_from, state.last_sequence());
+    Known { boot_id, log_from, synced_sequence, closed_at }
 }
 
 /// Begins a segment behind those that were there.
@@ -305,12 +306,7 @@ fn open_families(open: &Arc<Files>, settings: &Settings, state: &ManifestState) 
 fn replay(engine: &Arc<Engine>, state: &ManifestState, commit: Commit) -> Result<()> {
     commit.nonces.iter().for_each(|nonce| engine.nonces.take(*nonce));
     for (region, family, cells) in commit.groups {
-        // Ids rise: one that no edit has named yet was named by one that is gone.
-        if region >= state.next_id() {
-            return Err(Error::corruption(format!(
-                "the log has cells of region {region}, which MANIFEST does not know: its end is missing"
-            )));
-        }
+        state.check_known(region)?;
         let Some(store) = engine.find_family(region, &family) else { continue };
         // Of what was when the log was opened: what was flushed since came from here.
         let files = state.region(region).and_then(|region| region.families.get(&family));

@@ -288,17 +288,7 @@ impl FileHeader {
 /// # Errors
 /// As [`Manifest::open`].
 pub(crate) fn read(disk: &dyn Disk, boot_id: [u8; 16]) -> Result<Option<ManifestState>> {
-    let file = match disk.open(PATH) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(Error::io("cannot open MANIFEST", source)),
-    };
-    let load = || {
-        let mut bytes = vec![0; file.len()? as usize];
-        file.read_exact_at(&mut bytes, 0)?;
-        Ok(Bytes::from(bytes))
-    };
-    let whole = load().map_err(|source| Error::io("cannot read MANIFEST", source))?;
+    let Some(whole) = load(disk)? else { return Ok(None) };
     let header = FileHeader::decode(&whole)?;
     let mut state = ManifestState::default();
     let mut at = FILE_HEADER_LEN;
@@ -324,6 +314,69 @@ pub(crate) fn read(disk: &dyn Disk, boot_id: [u8; 16]) -> Result<Option<Manifest
         return Err(damaged(at, "it does not say what store it is of"));
     }
     Ok(Some(state))
+}
+
+/// Reads what is left of a damaged manifest, and notes in `lost` where something is not.
+///
+/// # Errors
+/// Nothing can be read at all.
+pub(crate) fn read_what_is_left(disk: &dyn Disk, lost: &mut Vec<Error>) -> Result<ManifestState> {
+    let whole = load(disk)?.ok_or_else(|| Error::corruption("MANIFEST is missing"))?;
+    let header = FileHeader::decode(&whole)?;
+    let mut state = ManifestState::default();
+    let mut at = FILE_HEADER_LEN;
+    while at < whole.len() {
+        let found = header.record_at(&whole, at);
+        if let Some((LEN_END | LEN_SYNCED, _)) = found {
+            break;
+        }
+        let read = match read_edit(&header, &whole, at) {
+            Ok((edit, end)) => {
+                at = end;
+                state.apply(&edit)
+            }
+            Err(what) => {
+                let next = (at + 1..whole.len()).find(|&at| header.record_at(&whole, at).is_some());
+                let error = Err(damaged(at, what));
+                at = next.unwrap_or(whole.len());
+                error
+            }
+        };
+        lost.extend(read.err());
+    }
+    if state.cluster_id.is_empty() && state.tables.is_empty() {
+        return Err(damaged(0, "none of its edits can be read"));
+    }
+    Ok(state)
+}
+
+fn load(disk: &dyn Disk) -> Result<Option<Bytes>> {
+    let file = match disk.open(PATH) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(Error::io("cannot open MANIFEST", source)),
+    };
+    let load = || {
+        let mut bytes = vec![0; file.len()? as usize];
+        file.read_exact_at(&mut bytes, 0)?;
+        Ok(Some(Bytes::from(bytes)))
+    };
+    load().map_err(|source| Error::io("cannot read MANIFEST", source))
+}
+
+/// The edit at `at` and where it ends; what is wrong otherwise.
+fn read_edit(header: &FileHeader, whole: &Bytes, at: usize) -> Result<(Edit, usize), &'static str> {
+    let Some((len, crc)) = header.record_at(whole, at) else {
+        return Err("a record header fails its checksum");
+    };
+    let begin = at + RECORD_HEADER_LEN;
+    let end = begin.saturating_add(len as usize);
+    let payload = whole.get(begin..end).ok_or("it ends inside an edit")?;
+    if crc32c::crc32c(payload) != crc {
+        return Err("an edit fails its checksum");
+    }
+    let edit = decode(whole.slice(begin..end), at).map_err(|_| "an edit cannot be understood")?;
+    Ok((edit, end))
 }
 
 fn decode(payload: Bytes, at: usize) -> Result<Edit> {

@@ -69,6 +69,17 @@ impl ManifestState {
         self.last_sequence
     }
 
+    /// Checks that the manifest has heard of a region, though it may be gone. Ids rise: one that no
+    /// edit has named yet was named by an edit that is gone.
+    pub(crate) fn check_known(&self, region_id: u64) -> Result<()> {
+        if region_id < self.next_id() {
+            return Ok(());
+        }
+        Err(Error::corruption(format!(
+            "the log has cells of region {region_id}, of which MANIFEST has not heard: its end is missing"
+        )))
+    }
+
     /// The newest timestamp of any cell in any file.
     pub(crate) fn newest_timestamp(&self) -> i64 {
         let regions = self.tables.values().flat_map(|table| table.regions.values());

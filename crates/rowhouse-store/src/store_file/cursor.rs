@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rowhouse_format::hfile::{Cursor, IndexWalk, Step};
-use rowhouse_model::{Cell, CellRef, Key, Result};
+use rowhouse_model::{Cell, CellRef, Error, Key, Result};
 
 use super::StoreFile;
 
@@ -33,6 +33,32 @@ impl FileCursor {
             Self { file: Arc::clone(file), caching, walk: IndexWalk::new(), cursor: None };
         cursor.seek_from_root(key)?;
         Ok(cursor)
+    }
+
+    /// A cursor on the first cell that can be read. Notes in `lost` what cannot.
+    pub(crate) fn open_what_is_left(file: &Arc<StoreFile>, lost: &mut Vec<Error>) -> Result<Self> {
+        file.open_unsealed(lost)?;
+        let walk = IndexWalk::new();
+        let mut cursor = Self { file: Arc::clone(file), caching: false, walk, cursor: None };
+        if let Err(error) = cursor.seek_from_root(&Key::row_start(b"")) {
+            lost.push(error);
+            cursor.to_next_readable_block(lost);
+        }
+        Ok(cursor)
+    }
+
+    /// To the next cell that can be read. Notes in `lost` what cannot.
+    pub(crate) fn advance_over_damage(&mut self, lost: &mut Vec<Error>) {
+        if let Err(error) = self.advance() {
+            lost.push(error);
+            self.to_next_readable_block(lost);
+        }
+    }
+
+    fn to_next_readable_block(&mut self, lost: &mut Vec<Error>) {
+        while let Err(error) = self.next_block() {
+            lost.push(error);
+        }
     }
 
     /// The current cell; `None` behind the last.

@@ -96,6 +96,11 @@ impl StoreFile {
         Ok(self.opened()?.layout().tags)
     }
 
+    /// What its bloom is over.
+    pub(crate) fn bloom_kind(&self) -> Result<BloomKind> {
+        Ok(self.opened()?.bloom().map_or(BloomKind::None, Bloom::kind))
+    }
+
     /// Whether any row of the file lies in `range`.
     pub(crate) fn may_hold_rows(&self, range: &RowRange) -> bool {
         range.start <= self.meta.last_row
@@ -161,6 +166,25 @@ impl StoreFile {
     }
 
     fn open(&self) -> Result<hfile::FileMeta> {
+        let bytes = self.read_meta()?;
+        let seal = MetaSeal { offset: self.meta.meta_offset, crc: self.meta.meta_crc };
+        let parsed = verify_meta(&seal, &bytes).and_then(|()| parse_meta(bytes, self.meta.len));
+        parsed.map_err(|error| self.named(error))
+    }
+
+    /// Opens the file even where what is behind its blocks is not as it was written, as long as it
+    /// can be made sense of. Notes that in `lost`.
+    fn open_unsealed(&self, lost: &mut Vec<Error>) -> Result<()> {
+        let Err(error) = self.opened() else { return Ok(()) };
+        let parsed = parse_meta(self.read_meta()?, self.meta.len);
+        let parsed = parsed.map_err(|error| self.named(error))?;
+        lost.push(error);
+        self.opened.get_or_init(|| parsed);
+        Ok(())
+    }
+
+    /// Everything behind the blocks.
+    fn read_meta(&self) -> Result<Bytes> {
         let path = path(self.meta.file_id);
         let io_error = |source: io::Error| Error::io(format_args!("cannot open {path}"), source);
         let file = self.files.open(self.meta.file_id).map_err(io_error)?;
@@ -174,8 +198,7 @@ impl StoreFile {
         };
         let mut bytes = vec![0; meta_len as usize];
         file.read_exact_at(&mut bytes, self.meta.meta_offset).map_err(io_error)?;
-        let seal = MetaSeal { offset: self.meta.meta_offset, crc: self.meta.meta_crc };
-        parse_meta(seal, bytes.into(), len).map_err(|error| self.named(error))
+        Ok(bytes.into())
     }
 
     /// A data block. Those that are read once are read past the cache, and so are those of one large
@@ -247,8 +270,7 @@ impl StoreFile {
     }
 }
 
-fn parse_meta(seal: MetaSeal, bytes: Bytes, file_len: u64) -> Result<hfile::FileMeta> {
-    verify_meta(&seal, &bytes)?;
+fn parse_meta(bytes: Bytes, file_len: u64) -> Result<hfile::FileMeta> {
     let trailer_at = bytes.len().checked_sub(Trailer::LEN).ok_or_else(|| {
         Error::corruption(format!("hfile is shorter than its trailer: len={file_len}"))
     })?;

@@ -4,12 +4,14 @@
 mod reader;
 mod record;
 mod recovery;
+mod salvage;
 mod segment;
 mod segments;
 mod writer;
 
 pub(crate) use record::{Commit, RecordBody};
 pub(crate) use recovery::{Known, LogScan, scan, sync_segments};
+pub(crate) use salvage::read_what_is_left;
 pub(crate) use segments::{Epochs, Segments};
 pub(crate) use writer::{Position, Wal};
 

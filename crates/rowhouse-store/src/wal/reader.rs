@@ -1,5 +1,6 @@
 //! Reading a segment, a chunk at a time.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -117,6 +118,33 @@ impl Reader {
     /// Looks for records of this segment behind `offset`, in every place where one could begin.
     pub(super) fn behind(&mut self, offset: u64) -> Result<Behind> {
         let mut behind = Behind { anything: false, synced: 0, sequence_min: u64::MAX };
+        self.each_header(offset, |_, header| {
+            behind.anything = true;
+            behind.synced = behind.synced.max(header.synced);
+            behind.sequence_min = behind.sequence_min.min(header.sequence);
+            ControlFlow::Continue(())
+        })?;
+        Ok(behind)
+    }
+
+    /// Where the next record behind `offset` begins, if there is one.
+    pub(super) fn next_record(&mut self, offset: u64) -> Result<Option<u64>> {
+        let mut next = None;
+        self.each_header(offset, |at, header| {
+            if header.is_end() {
+                return ControlFlow::Continue(());
+            }
+            next = Some(at);
+            ControlFlow::Break(())
+        })?;
+        Ok(next)
+    }
+
+    fn each_header(
+        &mut self,
+        offset: u64,
+        mut visit: impl FnMut(u64, &Header) -> ControlFlow<()>,
+    ) -> Result<()> {
         let mark = mark(self.header.epoch);
         let mut at = (offset + 1).next_multiple_of(ALIGN as u64);
         while at + HEADER_LEN as u64 <= self.len {
@@ -125,16 +153,16 @@ impl Reader {
             let places = (0..=chunk_len - HEADER_LEN).step_by(ALIGN);
             for place in places.clone().filter(|&place| chunk[place..place + 4] == mark) {
                 let header = chunk[place..].first_chunk().expect("places leave room for one");
-                let header = Header::parse(self.header.epoch, at + place as u64, header);
-                if let Some(header) = header {
-                    behind.anything = true;
-                    behind.synced = behind.synced.max(header.synced);
-                    behind.sequence_min = behind.sequence_min.min(header.sequence);
+                let place = at + place as u64;
+                if let Some(header) = Header::parse(self.header.epoch, place, header)
+                    && visit(place, &header).is_break()
+                {
+                    return Ok(());
                 }
             }
             at += places.last().map_or(ALIGN, |last| last + ALIGN) as u64;
         }
-        Ok(behind)
+        Ok(())
     }
 
     /// `len` bytes at `offset`, which are there.

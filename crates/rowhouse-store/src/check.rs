@@ -1,0 +1,231 @@
+//! Looking at a store that nobody has open: every checksum, and everything that must be true of it.
+//! Nothing is changed.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use rowhouse_model::{BloomKind, Bytes, CellRef, Error, Key, Result, RowRange, compare};
+
+use crate::directory::{self, Directory};
+use crate::disk::{Disk, RealDisk};
+use crate::manifest::{self, FileMeta, ManifestState};
+use crate::open::log_known;
+use crate::settings::Settings;
+use crate::store_file::{self, FileCursor, Files, StoreFile};
+use crate::wal;
+
+/// What [`check`] found.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct CheckReport {
+    /// Tables, without those of the system.
+    pub tables: usize,
+    /// Regions of all tables.
+    pub regions: usize,
+    /// HFiles that belong to tables.
+    pub files: usize,
+    /// Bytes of those.
+    pub file_bytes: u64,
+    /// Cells in them that could be read.
+    pub cells: u64,
+    /// Commits in the write-ahead log.
+    pub log_records: u64,
+    /// Bytes of the write-ahead log.
+    pub log_bytes: u64,
+    /// How the log ends, if not as after a clean close: nothing is wrong with that.
+    pub log_end: Option<String>,
+    /// Files in the directory that no table has; the next open moves them aside.
+    pub strangers: Vec<String>,
+    /// What is wrong, each naming its file.
+    pub problems: Vec<Error>,
+}
+
+/// How far a check or a salvage has come.
+#[derive(Clone, Debug)]
+pub struct Progress<'a> {
+    /// What is being read.
+    pub file: &'a str,
+    /// Bytes of files that have been read.
+    pub bytes_done: u64,
+    /// Bytes of all files.
+    pub bytes_total: u64,
+}
+
+/// Reads everything in the data directory `dir` and says what is wrong with it.
+///
+/// # Errors
+/// A directory that holds no store, is in use, or is of another version. What is wrong with the data
+/// is no error but in the report.
+pub fn check(dir: impl AsRef<Path>, progress: impl FnMut(Progress<'_>)) -> Result<CheckReport> {
+    let _held = Directory::hold_existing(dir.as_ref())?;
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk::new(dir));
+    check_disk(&disk, directory::boot_id(), progress)
+}
+
+pub(crate) fn check_disk(
+    disk: &Arc<dyn Disk>,
+    boot_id: [u8; 16],
+    mut progress: impl FnMut(Progress<'_>),
+) -> Result<CheckReport> {
+    let mut report = CheckReport::default();
+    let state = match manifest::read(&**disk, boot_id) {
+        Ok(Some(state)) => state,
+        Ok(None) => {
+            report.problems.push(Error::corruption("MANIFEST is missing"));
+            return Ok(report);
+        }
+        Err(error) => {
+            report.problems.push(error);
+            return Ok(report);
+        }
+    };
+    report.tables = state.tables.len();
+    report.regions = state.tables.values().map(|table| table.regions.len()).sum();
+    check_log(&**disk, boot_id, &state, &mut report);
+    find_strangers(&**disk, &state, &mut report)?;
+    let settings = Settings::default();
+    let files = Files::new(Arc::clone(disk), settings.open_files_max, settings.block_cache_bytes);
+    let files = Arc::new(files);
+    let named: Vec<Named> = named_files(&state).collect();
+    let bytes_total = named.iter().map(|named| named.meta.len).sum();
+    let mut bytes_done = 0;
+    for named in named {
+        let path = store_file::path(named.meta.file_id);
+        progress(Progress { file: &path, bytes_done, bytes_total });
+        let mut checked = Checked { cells: 0, problem: None };
+        let done = check_file(&files, &named, &mut checked);
+        report.problems.extend(done.err().into_iter().chain(checked.problem));
+        report.files += 1;
+        report.file_bytes += named.meta.len;
+        report.cells += checked.cells;
+        bytes_done += named.meta.len;
+    }
+    progress(Progress { file: "", bytes_done, bytes_total });
+    Ok(report)
+}
+
+/// A file, and whose it is.
+pub(crate) struct Named<'a> {
+    pub(crate) region_id: u64,
+    pub(crate) range: &'a RowRange,
+    pub(crate) family: &'a Bytes,
+    pub(crate) meta: &'a FileMeta,
+}
+
+/// Every file that the manifest names.
+pub(crate) fn named_files(state: &ManifestState) -> impl Iterator<Item = Named<'_>> {
+    let regions = state.tables.values().flat_map(|table| &table.regions);
+    regions.flat_map(|(&region_id, region)| {
+        region.families.iter().flat_map(move |(family, files)| {
+            let range = &region.info.range;
+            files.files.values().map(move |meta| Named { region_id, range, family, meta })
+        })
+    })
+}
+
+fn check_log(disk: &dyn Disk, boot_id: [u8; 16], state: &ManifestState, report: &mut CheckReport) {
+    let known = log_known(state, boot_id);
+    let scanned = wal::scan(disk, &known, |commit| {
+        commit.groups.iter().try_for_each(|(region, _, _)| state.check_known(*region))
+    });
+    match scanned {
+        Ok(scan) => {
+            report.log_records = scan.records;
+            report.log_bytes = scan.bytes;
+            report.log_end = scan.cut.map(|cut| {
+                let (file, offset, cause) = (cut.segment, cut.offset, cut.cause.describe());
+                format!("{file} ends at offset {offset}: {cause}")
+            });
+        }
+        Err(error) => report.problems.push(error),
+    }
+}
+
+fn find_strangers(disk: &dyn Disk, state: &ManifestState, report: &mut CheckReport) -> Result<()> {
+    let named: BTreeSet<String> =
+        named_files(state).map(|named| store_file::file_name(named.meta.file_id)).collect();
+    let dir = store_file::FILES_DIR;
+    let names =
+        disk.list(dir).map_err(|source| Error::io(format_args!("cannot list {dir}"), source))?;
+    let strangers = names.into_iter().filter(|name| !named.contains(name));
+    report.strangers.extend(strangers.map(|name| format!("{dir}/{name}")));
+    Ok(())
+}
+
+struct Checked {
+    cells: u64,
+    /// The first thing that is not as it must be.
+    problem: Option<Error>,
+}
+
+/// Reads a file from its first cell to its last.
+///
+/// # Errors
+/// What cannot be read; then the rest of the file is not looked at.
+fn check_file(files: &Arc<Files>, named: &Named<'_>, checked: &mut Checked) -> Result<()> {
+    let meta = named.meta;
+    let path = store_file::path(meta.file_id);
+    let file = Arc::new(StoreFile::new(files, meta.clone()));
+    let mut wrong = |what: String| {
+        checked.problem.get_or_insert_with(|| Error::corruption(format!("{path}: {what}")));
+    };
+    let mut last: Option<rowhouse_model::Cell> = None;
+    let mut cells = 0;
+    let mut cursor = FileCursor::open_once(&file, &Key::row_start(b""))?;
+    let bloom = file.bloom_kind()?;
+    while let Some(cell) = cursor.cell() {
+        cells += 1;
+        if let Some(what) = misplaced(&cell, named) {
+            wrong(format!("{what}: {:?}, sequence={}", cell.to_cell(), cell.sequence));
+        }
+        let before = last.as_ref().map(|last| last.view());
+        if before.is_some_and(|before| compare(&before, &cell).is_gt()) {
+            wrong(format!("a cell stands before the one in front of it: {:?}", cell.to_cell()));
+        }
+        let new_row = before.is_none_or(|before| before.key.row != cell.key.row);
+        let new_column =
+            new_row || before.is_none_or(|before| before.key.qualifier != cell.key.qualifier);
+        let is_found = match bloom {
+            BloomKind::Row if new_row => file.may_hold_row(cell.key.row, None)?,
+            BloomKind::RowCol if new_column => {
+                let qualifier = Bytes::copy_from_slice(cell.key.qualifier);
+                file.may_hold_row(cell.key.row, Some(&BTreeSet::from([qualifier])))?
+            }
+            _ => true,
+        };
+        if !is_found {
+            wrong(format!("the bloom does not know a cell: {:?}", cell.to_cell()));
+        }
+        if cells == 1 && cell.key.row != meta.first_row {
+            wrong("it begins with another row than was written".to_owned());
+        }
+        last = cursor.to_cell();
+        cursor.advance()?;
+    }
+    if cells != meta.cells {
+        wrong(format!("it has another number of cells: cells={cells}, written={}", meta.cells));
+    }
+    if last.is_some_and(|last| last.row() != meta.last_row) {
+        wrong("it ends with another row than was written".to_owned());
+    }
+    checked.cells = cells;
+    Ok(())
+}
+
+/// What is wrong with a cell where it is.
+fn misplaced(cell: &CellRef<'_>, named: &Named<'_>) -> Option<&'static str> {
+    let meta = named.meta;
+    if !named.range.contains(cell.key.row) {
+        return Some("a cell is of a row that is not the region's");
+    }
+    if cell.key.family != named.family {
+        return Some("a cell is of another family");
+    }
+    if cell.sequence > meta.sequence_max {
+        return Some("a cell is newer than the file");
+    }
+    let written = meta.timestamp_min..=meta.timestamp_max;
+    (!written.contains(&cell.key.timestamp))
+        .then_some("a cell is of a time that the file is not of")
+}

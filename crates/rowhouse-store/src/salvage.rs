@@ -1,0 +1,233 @@
+//! Getting out of a damaged store what can still be read, into a new one. The damaged one is not
+//! changed.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use rowhouse_model::{
+    Bytes, Cell, Durability, Error, ErrorKind, Namespace, Result, TableName, TableState,
+};
+
+use crate::check::{Named, Progress, named_files};
+use crate::directory::Directory;
+use crate::disk::{Disk, RealDisk};
+use crate::manifest::{self, ManifestState};
+use crate::region::Region;
+use crate::settings::Settings;
+use crate::space::Need;
+use crate::store::Store;
+use crate::store_file::{self, FileCursor, Files, StoreFile};
+use crate::wal::{self, Commit};
+use crate::write::commit::{self, Group};
+
+/// What [`salvage`] did.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct SalvageReport {
+    /// Tables made in the new store.
+    pub tables: usize,
+    /// HFiles read, whole or in part.
+    pub files: usize,
+    /// Cells written to the new store.
+    pub cells: u64,
+    /// Commits of the write-ahead log that were read.
+    pub log_records: u64,
+    /// What could not be read, each naming its file. What stood there is lost.
+    pub lost: Vec<Error>,
+}
+
+/// Bytes of cells that are written to the new store at once.
+const BATCH_BYTES: usize = 4 << 20;
+
+/// Reads what can be read of the store in `from` and writes it to a new store in `into`, which must
+/// not be there or be empty. Tables keep names, descriptors and regions; cells keep timestamps, kinds
+/// and tags.
+///
+/// # Errors
+/// A directory that holds no store or is in use; a manifest of which nothing can be read, since it
+/// alone says which tables there are; what writing the new store says.
+pub fn salvage(
+    from: impl AsRef<Path>,
+    into: impl AsRef<Path>,
+    mut progress: impl FnMut(Progress<'_>),
+) -> Result<SalvageReport> {
+    let (from, into) = (from.as_ref(), into.as_ref());
+    check_free(into)?;
+    let _held = Directory::hold_existing(from)?;
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk::new(from));
+    let mut report = SalvageReport::default();
+    let state = manifest::read_what_is_left(&*disk, &mut report.lost)?;
+    let store = Store::open(into)?;
+    let mut salvage = Salvage { store, regions: HashMap::new(), report };
+    salvage.make_tables(&state)?;
+    let settings = Settings::default();
+    let files = Files::new(Arc::clone(&disk), settings.open_files_max, settings.block_cache_bytes);
+    let files = Arc::new(files);
+    let mut named: Vec<Named<'_>> = named_files(&state).collect();
+    // Where two files hold the same cell, the one that was written later counts.
+    named.sort_by_key(|named| (named.meta.sequence_max, named.meta.file_id));
+    let bytes_total = named.iter().map(|named| named.meta.len).sum();
+    let mut bytes_done = 0;
+    let mut damaged = Vec::new();
+    for named in &named {
+        let path = store_file::path(named.meta.file_id);
+        progress(Progress { file: &path, bytes_done, bytes_total });
+        let lost_before = salvage.report.lost.len();
+        salvage.read_file(&files, named)?;
+        if salvage.report.lost.len() > lost_before {
+            damaged.push((named.region_id, named.family.clone()));
+        }
+        bytes_done += named.meta.len;
+    }
+    progress(Progress { file: "the log", bytes_done, bytes_total });
+    salvage.read_log(&*disk, &state, &damaged)?;
+    salvage.finish(&state)
+}
+
+fn check_free(into: &Path) -> Result<()> {
+    let names = match std::fs::read_dir(into) {
+        Ok(mut names) => names.next(),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+        Err(source) => {
+            return Err(Error::io(format_args!("cannot read {}", into.display()), source));
+        }
+    };
+    match names {
+        None => Ok(()),
+        Some(_) => Err(Error::invalid(format!("{} is not empty", into.display()))),
+    }
+}
+
+struct Salvage {
+    store: Store,
+    /// The regions of the new store, by the ids of those they stand for.
+    regions: HashMap<u64, Arc<Region>>,
+    report: SalvageReport,
+}
+
+impl Salvage {
+    fn make_tables(&mut self, state: &ManifestState) -> Result<()> {
+        for namespace in state.namespaces.values().filter(|namespace| !namespace.is_reserved()) {
+            self.store.create_namespace(Namespace::clone(namespace))?;
+        }
+        for table in state.tables.values() {
+            let name = table.descriptor.name();
+            let regions = table.regions.values();
+            let mut starts: Vec<Bytes> =
+                regions.map(|region| region.info.range.start.clone()).collect();
+            starts.sort();
+            starts.retain(|start| !start.is_empty());
+            self.store.create_table(table.descriptor.clone(), &starts)?;
+            let made = self.store.table(name)?;
+            for (&id, region) in &table.regions {
+                self.regions.insert(id, Arc::clone(made.region_of(&region.info.range.start)));
+            }
+            self.report.tables += 1;
+        }
+        Ok(())
+    }
+
+    /// Writes the cells of a file, but for blocks that cannot be read.
+    fn read_file(&mut self, files: &Arc<Files>, named: &Named<'_>) -> Result<()> {
+        let region = Arc::clone(&self.regions[&named.region_id]);
+        let file = Arc::new(StoreFile::new(files, named.meta.clone()));
+        self.report.files += 1;
+        let mut cursor = match FileCursor::open_what_is_left(&file, &mut self.report.lost) {
+            Ok(cursor) => cursor,
+            Err(error) => {
+                self.report.lost.push(error);
+                return Ok(());
+            }
+        };
+        let mut batch = Vec::new();
+        let mut bytes = 0;
+        let mut last: Option<Cell> = None;
+        while let Some(cell) = cursor.cell() {
+            // Of equal keys the first is the newest, and the others were overwritten.
+            let overwritten = last.as_ref().is_some_and(|last| last.key() == cell.key);
+            if !overwritten {
+                let cell = cell.to_cell();
+                bytes += cell.as_key_value().len();
+                batch.push(cell.clone());
+                last = Some(cell);
+            }
+            if bytes > BATCH_BYTES {
+                self.write(&region, named.family, std::mem::take(&mut batch))?;
+                bytes = 0;
+            }
+            cursor.advance_over_damage(&mut self.report.lost);
+        }
+        self.write(&region, named.family, batch)
+    }
+
+    /// Writes the commits of the log whose cells are in no file, or were in one that is damaged.
+    fn read_log(
+        &mut self,
+        disk: &dyn Disk,
+        state: &ManifestState,
+        damaged: &[(u64, Bytes)],
+    ) -> Result<()> {
+        let mut lost = Vec::new();
+        let mut unknown = 0u64;
+        let read =
+            wal::read_what_is_left(disk, &mut lost, |Commit { sequence, groups, .. }| {
+                self.report.log_records += 1;
+                for (region_id, family, cells) in groups {
+                    let Some(region) = self.regions.get(&region_id).map(Arc::clone) else {
+                        unknown += u64::from(state.check_known(region_id).is_err());
+                        continue;
+                    };
+                    let files = state.region(region_id).and_then(|r| r.families.get(&family));
+                    let is_flushed = files.is_some_and(|files| sequence <= files.flushed_sequence);
+                    if is_flushed && !damaged.contains(&(region_id, family.clone())) {
+                        continue;
+                    }
+                    self.write(&region, &family, cells)?;
+                }
+                Ok(())
+            });
+        self.report.lost.append(&mut lost);
+        if unknown > 0 {
+            self.report.lost.push(Error::corruption(format!(
+                "the log has cells of a table of which MANIFEST does not say anything: commits={unknown}"
+            )));
+        }
+        read
+    }
+
+    fn write(&mut self, region: &Region, family: &[u8], cells: Vec<Cell>) -> Result<()> {
+        if cells.is_empty() {
+            return Ok(());
+        }
+        commit::admit(region, Need::Room)?;
+        let engine = region.engine();
+        let cells_len = cells.len() as u64;
+        let family = match region.family(family) {
+            Ok(family) => family,
+            Err(error) if error.kind() == ErrorKind::NoSuchColumnFamily => {
+                self.report.lost.push(error);
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        let _gate = engine.gate.read();
+        let groups = vec![Group { family, cells }];
+        let committed = commit::commit(engine, groups, &[], Durability::UseDefault)?;
+        committed.wait(engine)?;
+        self.report.cells += cells_len;
+        Ok(())
+    }
+
+    fn finish(self, state: &ManifestState) -> Result<SalvageReport> {
+        for table in self.store.tables() {
+            table.flush()?;
+        }
+        for table in state.tables.values().filter(|table| table.state == TableState::Disabled) {
+            let name: &TableName = table.descriptor.name();
+            self.store.disable_table(name)?;
+        }
+        self.store.close()?;
+        Ok(self.report)
+    }
+}

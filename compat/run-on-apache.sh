@@ -26,5 +26,5 @@ start & # FirstPut waits for it
 steps_until_stop
 stop
 # Its own files have no suffix: 32 hexadecimal digits, one folder per family.
-find "$work/hbase/data/default" -regextype posix-extended -type f -regex '.*/cf/[0-9a-f]{32}' -print0 | xargs -0 "$here/hfile.sh"
+find "$work/hbase/data/default" -regextype posix-extended -type f -regex '.*/(cf|[A-Z0-9]+-(NONE|ROW|ROWCOL))/[0-9a-f]{32}' -print0 | xargs -0 "$here/hfile.sh"
 echo "ok Apache HBase passed in $SECONDS s"

@@ -64,6 +64,7 @@ launch
 steps_until_stop
 stop
 "$here/hfile.sh" "$data"
+"$here/hfile-kinds.sh"
 start
 step 120 Blog zk "$zookeeper" verify
 stop

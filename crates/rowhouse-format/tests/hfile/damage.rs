@@ -1,7 +1,9 @@
 //! Whatever happens to a file's bytes: an error, or the same cells.
 
 use rowhouse_format::hfile::{Trailer, WriterOptions, verify_meta};
-use rowhouse_model::{Bytes, Cell, CellKind, DataBlockEncoding, Error, ErrorKind, Key, Result};
+use rowhouse_model::{
+    Bytes, Cell, CellKind, Compression, DataBlockEncoding, Error, ErrorKind, Key, Result,
+};
 
 use crate::support::{File, Plain, cell, plain, write};
 
@@ -106,9 +108,16 @@ fn truncated_files_are_told() {
 fn garbage_under_good_checksums_is_told() {
     // What checksums cannot see: a writer that puts nonsense into blocks. Every byte of a data block
     // is changed and the block summed up again.
-    for encoding in [DataBlockEncoding::None, DataBlockEncoding::RowIndexV1] {
-        let (_, bytes) =
-            write(&cells()[..6], &WriterOptions { encoding, ..WriterOptions::default() });
+    let encodings = [DataBlockEncoding::None, DataBlockEncoding::RowIndexV1];
+    let kinds = encodings.into_iter().flat_map(|encoding| {
+        Compression::ALL.map(|compression| WriterOptions {
+            encoding,
+            compression,
+            ..WriterOptions::default()
+        })
+    });
+    for options in kinds {
+        let (_, bytes) = write(&cells()[..6], &options);
         let len = 33 + u32::from_be_bytes(bytes[8..12].try_into().unwrap()) as usize;
         for at in 33..len - 4 {
             for flip in [0x01, 0x10, 0x80, 0xFF] {

@@ -27,8 +27,8 @@ list",
               TTL                      of a family: seconds a cell lives, '1 DAY 2 HOURS', or 'FOREVER'
               MIN_VERSIONS             of a family: how many versions outlive their TTL
               BLOCKSIZE                of a family: bytes of a data block
-              BLOOMFILTER              of a family: 'ROW' or 'NONE'
-              COMPRESSION              of a family: 'NONE'
+              BLOOMFILTER              of a family: 'ROW', 'ROWCOL' or 'NONE'
+              COMPRESSION              of a family: 'NONE', 'GZ', 'SNAPPY', 'LZ4' or 'ZSTD'
               DATA_BLOCK_ENCODING      of a family: 'NONE' or 'ROW_INDEX_V1'
               KEEP_DELETED_CELLS       of a family: 'FALSE'
               BLOCKCACHE               of a family: kept and shown, as the next ones

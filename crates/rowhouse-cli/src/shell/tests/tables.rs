@@ -314,7 +314,7 @@ create 'bad name', 'f'
 create 'x', {NAME => 'f', VERSIONS => 0}
 create 'x', {NAME => 'f', VERSIONS => 'many'}
 create 'x', {NAME => 'f', TTL => 'soon'}
-create 'x', {NAME => 'f', COMPRESSION => 'snappy'}
+create 'x', {NAME => 'f', COMPRESSION => 'lzo'}
 create 'x', {NAME => 'f', COLOUR => 'red'}
 create 'x', 'f:g'
 create 'x', 'f', 'f'
@@ -371,9 +371,9 @@ create 'hbase:x', 'f'",
             For usage try 'help "create"'
 
             Took T seconds
-            > create 'x', {NAME => 'f', COMPRESSION => 'snappy'}
+            > create 'x', {NAME => 'f', COMPRESSION => 'lzo'}
 
-            ERROR: org.apache.hadoop.hbase.DoNotRetryIOException: COMPRESSION SNAPPY of family f is not supported: supported=NONE
+            ERROR: org.apache.hadoop.hbase.DoNotRetryIOException: COMPRESSION LZO of family f is not supported: supported=NONE, GZ, SNAPPY, LZ4, ZSTD
 
             For usage try 'help "create"'
 

@@ -1,4 +1,6 @@
 //! Every order that a few threads can take, under loom.
+//!
+//! Readers are threads of their own: the model tries fewer orders of the thread it runs in.
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 
@@ -58,12 +60,16 @@ fn two_writers_of_one_gap_and_a_reader() {
             let list = Arc::clone(&list);
             thread::spawn(move || insert(&list, row, "", height))
         });
-        let seen = walk(&list);
-        assert!(["a", "a b", "a c", "a b c"].contains(&&seen[..]), "{seen}");
-        assert!(matches!(seek(&list, "b").as_deref(), None | Some(b"b" | b"c")));
+        let reader = {
+            let list = Arc::clone(&list);
+            thread::spawn(move || (walk(&list), seek(&list, "b")))
+        };
         for writer in writers {
             writer.join().unwrap();
         }
+        let (seen, found) = reader.join().unwrap();
+        assert!(["a", "a b", "a c", "a b c"].contains(&&seen[..]), "{seen}");
+        assert!(matches!(found.as_deref(), None | Some(b"b" | b"c")));
         assert_eq!(walk(&list), "a b c");
         assert_eq!(seek(&list, "b").unwrap(), b"b");
         assert_eq!(seek(&list, "c").unwrap(), b"c");
@@ -86,13 +92,19 @@ fn what_was_published_is_found_from_everywhere() {
                 published.store(true, Release);
             })
         };
-        if published.load(Acquire) {
-            assert_eq!(seek(&list, "c").unwrap(), b"c");
-            assert!(walk(&list).ends_with('c'));
-            assert_eq!(seek_from_first(&list, "c").unwrap(), b"c");
-        }
+        let reader = {
+            let list = Arc::clone(&list);
+            thread::spawn(move || {
+                if published.load(Acquire) {
+                    assert_eq!(seek(&list, "c").unwrap(), b"c");
+                    assert!(walk(&list).ends_with('c'));
+                    assert_eq!(seek_from_first(&list, "c").unwrap(), b"c");
+                }
+            })
+        };
         writer.join().unwrap();
         other.join().unwrap();
+        reader.join().unwrap();
     });
 }
 
@@ -106,11 +118,15 @@ fn links_are_good_from_the_moment_a_node_is_found() {
             let list = Arc::clone(&list);
             thread::spawn(move || insert(&list, row, "", 2))
         });
-        let found = seek_from_first(&list, "c");
-        assert!(matches!(found.as_deref(), None | Some(b"c")));
+        let reader = {
+            let list = Arc::clone(&list);
+            thread::spawn(move || seek_from_first(&list, "c"))
+        };
         for writer in writers {
             writer.join().unwrap();
         }
+        let found = reader.join().unwrap();
+        assert!(matches!(found.as_deref(), None | Some(b"c")));
         assert_eq!(seek_from_first(&list, "c").unwrap(), b"c");
     });
 }
@@ -131,12 +147,15 @@ fn of_the_same_cell_the_last_is_seen_once_it_is_published() {
             let list = Arc::clone(&list);
             thread::spawn(move || insert(&list, "a", "", 1))
         };
-        if published.load(Acquire) {
-            let seen = walk(&list);
-            assert!(["b2", "a b2"].contains(&&seen[..]), "{seen}");
-        }
+        let reader = {
+            let list = Arc::clone(&list);
+            thread::spawn(move || published.load(Acquire).then(|| walk(&list)))
+        };
         writer.join().unwrap();
         other.join().unwrap();
+        if let Some(seen) = reader.join().unwrap() {
+            assert!(["b2", "a b2"].contains(&&seen[..]), "{seen}");
+        }
         assert_eq!(walk(&list), "a b2");
     });
 }

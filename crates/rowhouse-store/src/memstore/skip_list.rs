@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use rowhouse_model::CellRef;
 
 use super::arena::Arena;
-use super::node::{HEIGHT_MAX, Link, NodeRef, Place, Tower};
+use super::node::{HEIGHT_MAX, Link, NodeRef, Place, Tower, prefetch};
 use super::sync::AtomicUsize;
 
 /// The list, in an arena of its own.
@@ -137,6 +137,10 @@ unsafe fn walk<'a>(
     loop {
         // SAFETY: as the caller says at first; then a tower that was reached on this level.
         let next = unsafe { before.next(level) };
+        if level > 0 {
+            // SAFETY: a tower that has a level has those below.
+            prefetch(unsafe { before.next(level - 1) });
+        }
         match next {
             Some(node) if next != behind && node.compare(place) == Ordering::Less => {
                 before = node.tower();

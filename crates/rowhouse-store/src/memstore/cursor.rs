@@ -71,6 +71,7 @@ impl MemstoreCursor {
             let next = node.next();
             if !node.is_overwritten() {
                 prefetch(next);
+                node.prefetch_ahead();
                 return;
             }
             self.node = next.map(NodeRef::as_ptr);

@@ -149,6 +149,22 @@ impl<'a> NodeRef<'a> {
         unsafe { self.tower().next(0) }
     }
 
+    /// Asks the processor for nodes that a walk comes to soon. On the lowest level one node leads to
+    /// the next, and each has to be waited for; a higher link leads past some, to one that can be
+    /// fetched meanwhile, and when that is here, so can what follows it.
+    #[inline]
+    pub(super) fn prefetch_ahead(self) {
+        if self.height() > 1 {
+            // SAFETY: it has a second link, and so has what that leads to.
+            let ahead = unsafe { self.tower().next(1) };
+            if let Some(ahead) = ahead {
+                prefetch(ahead.next());
+                // SAFETY: as above.
+                prefetch(unsafe { ahead.tower().next(1) });
+            }
+        }
+    }
+
     /// How many links it has.
     #[inline]
     pub(super) fn height(self) -> usize {

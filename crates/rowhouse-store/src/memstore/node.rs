@@ -149,25 +149,28 @@ impl<'a> NodeRef<'a> {
         unsafe { self.tower().next(0) }
     }
 
+    /// A node some way ahead, where one is at hand.
+    #[inline]
+    pub(super) fn ahead(self) -> Option<Self> {
+        // SAFETY: it has a second link.
+        if self.height() > 1 { unsafe { self.tower().next(1) } } else { None }
+    }
+
     /// Asks the processor for nodes that a walk comes to soon. On the lowest level one node leads to
     /// the next, and each has to be waited for; a higher link leads past some, to one that can be
     /// fetched meanwhile, and when that is here, so can what follows it.
     #[inline]
     pub(super) fn prefetch_ahead(self) {
-        if self.height() > 1 {
-            // SAFETY: it has a second link, and so has what that leads to.
-            let ahead = unsafe { self.tower().next(1) };
-            if let Some(ahead) = ahead {
-                prefetch(ahead.next());
-                // SAFETY: as above.
-                prefetch(unsafe { ahead.tower().next(1) });
-            }
+        if let Some(ahead) = self.ahead() {
+            prefetch(ahead.next());
+            // SAFETY: a node that a second link leads to has one.
+            prefetch(unsafe { ahead.tower().next(1) });
         }
     }
 
     /// How many links it has.
     #[inline]
-    pub(super) fn height(self) -> usize {
+    fn height(self) -> usize {
         self.head().height as usize
     }
 
@@ -315,6 +318,7 @@ impl<'a> Tower<'a> {
         let next = next.map_or(ptr::null_mut(), |next| next.node.as_ptr());
         // SAFETY: as the caller says.
         let (link, link_of_node) = unsafe { (self.link(level), node.tower().link(level)) };
+        // With release, since a walk on a lower level can be here already and go on over this link.
         link_of_node.store(next, Release);
         link.compare_exchange(next, node.node.as_ptr(), Release, Relaxed).is_ok()
     }

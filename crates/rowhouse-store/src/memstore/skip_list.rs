@@ -88,24 +88,6 @@ impl SkipList {
         gaps[0].next
     }
 
-    /// The first node at or behind `place`, which is behind `from`.
-    pub(super) fn seek_from<'a>(from: NodeRef<'a>, place: &Place<'_>) -> Option<NodeRef<'a>> {
-        let (mut before, mut level) = (from, from.height() - 1);
-        let mut behind = None;
-        loop {
-            // SAFETY: `level` is below the height of `before`.
-            let next = unsafe { before.tower().next(level) };
-            match next {
-                Some(node) if next != behind && node.compare(place) == Ordering::Less => {
-                    // As far up as it goes: what is far is reached over the express lanes.
-                    (before, level) = (node, node.height() - 1);
-                }
-                _ if level == 0 => return next,
-                _ => (behind, level) = (next.or(behind), level - 1),
-            }
-        }
-    }
-
     fn head_tower(&self) -> Tower<'_> {
         Tower::of_head(&self.head)
     }

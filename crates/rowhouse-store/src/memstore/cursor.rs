@@ -7,7 +7,10 @@ use rowhouse_model::{Bytes, Cell, CellRef, Key};
 
 use super::Memstore;
 use super::node::{Node, NodeRef, Place, prefetch};
-use super::skip_list::SkipList;
+
+/// How many cells are stepped over before the list is searched: what is nearer costs less to walk
+/// to, and from the top to search for than from here, since everybody's way leads over the top.
+const STEPS_BEFORE_SEARCH: usize = 4;
 
 /// A position in a memstore, keeping it alive. Cells that are put in behind it are met.
 pub(crate) struct MemstoreCursor {
@@ -55,12 +58,15 @@ impl MemstoreCursor {
 
     /// Forward to the first cell at or behind `key`; never back.
     pub(crate) fn seek(&mut self, key: &Key<'_>) {
-        let Some(node) = self.node() else { return };
         let place = place(key);
-        if node.compare(&place).is_lt() {
-            let found = SkipList::seek_from(node, &place).map(NodeRef::as_ptr);
-            self.stand_at(found);
+        for _ in 0..STEPS_BEFORE_SEARCH {
+            match self.node() {
+                Some(node) if node.compare(&place).is_lt() => self.advance(),
+                _ => return,
+            }
         }
+        let found = self.memstore.cells.seek(&place).map(NodeRef::as_ptr);
+        self.stand_at(found);
     }
 
     /// At `node`, or at the first behind it that was not overwritten.
@@ -71,6 +77,7 @@ impl MemstoreCursor {
             let next = node.next();
             if !node.is_overwritten() {
                 prefetch(next);
+                node.prefetch_ahead();
                 return;
             }
             self.node = next.map(NodeRef::as_ptr);

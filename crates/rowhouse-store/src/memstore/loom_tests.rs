@@ -1,4 +1,6 @@
 //! Every order that a few threads can take, under loom.
+//!
+//! Readers are threads of their own: the model tries fewer orders of the thread it runs in.
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 
@@ -38,11 +40,17 @@ fn seek(list: &SkipList, row: &str) -> Option<Vec<u8>> {
     list.seek(&Place::new(key, u64::MAX)).map(|node| node.cell().key.row.to_vec())
 }
 
-/// Seeks from the first node, up and over.
-fn seek_from_first(list: &SkipList, row: &str) -> Option<Vec<u8>> {
-    let place = Place::new(Key::row_start(row.as_bytes()), u64::MAX);
-    let found = SkipList::seek_from(list.first().unwrap(), &place);
-    found.map(|node| node.cell().key.row.to_vec())
+/// The rows that second links lead to from nodes that were found over first links.
+fn walk_ahead(list: &SkipList) -> String {
+    let mut seen = String::new();
+    let mut node = list.first();
+    while let Some(here) = node {
+        if let Some(ahead) = here.ahead() {
+            seen += std::str::from_utf8(ahead.cell().key.row).unwrap();
+        }
+        node = here.next();
+    }
+    seen
 }
 
 /// Runs `check` in every order, each time with a new list.
@@ -58,12 +66,16 @@ fn two_writers_of_one_gap_and_a_reader() {
             let list = Arc::clone(&list);
             thread::spawn(move || insert(&list, row, "", height))
         });
-        let seen = walk(&list);
-        assert!(["a", "a b", "a c", "a b c"].contains(&&seen[..]), "{seen}");
-        assert!(matches!(seek(&list, "b").as_deref(), None | Some(b"b" | b"c")));
+        let reader = {
+            let list = Arc::clone(&list);
+            thread::spawn(move || (walk(&list), seek(&list, "b")))
+        };
         for writer in writers {
             writer.join().unwrap();
         }
+        let (seen, found) = reader.join().unwrap();
+        assert!(["a", "a b", "a c", "a b c"].contains(&&seen[..]), "{seen}");
+        assert!(matches!(found.as_deref(), None | Some(b"b" | b"c")));
         assert_eq!(walk(&list), "a b c");
         assert_eq!(seek(&list, "b").unwrap(), b"b");
         assert_eq!(seek(&list, "c").unwrap(), b"c");
@@ -86,18 +98,24 @@ fn what_was_published_is_found_from_everywhere() {
                 published.store(true, Release);
             })
         };
-        if published.load(Acquire) {
-            assert_eq!(seek(&list, "c").unwrap(), b"c");
-            assert!(walk(&list).ends_with('c'));
-            assert_eq!(seek_from_first(&list, "c").unwrap(), b"c");
-        }
+        let reader = {
+            let list = Arc::clone(&list);
+            thread::spawn(move || {
+                if published.load(Acquire) {
+                    assert_eq!(seek(&list, "c").unwrap(), b"c");
+                    assert!(walk(&list).ends_with('c'));
+                    assert!(walk_ahead(&list).ends_with('c'));
+                }
+            })
+        };
         writer.join().unwrap();
         other.join().unwrap();
+        reader.join().unwrap();
     });
 }
 
-/// A cursor comes to a node on the lowest level and goes on over a higher link, which its writer may
-/// just be setting.
+/// A cursor comes to a node on the lowest level and looks ahead over a higher link, which the node's
+/// writer may just be setting.
 #[test]
 fn links_are_good_from_the_moment_a_node_is_found() {
     model(|list| {
@@ -106,12 +124,16 @@ fn links_are_good_from_the_moment_a_node_is_found() {
             let list = Arc::clone(&list);
             thread::spawn(move || insert(&list, row, "", 2))
         });
-        let found = seek_from_first(&list, "c");
-        assert!(matches!(found.as_deref(), None | Some(b"c")));
+        let reader = {
+            let list = Arc::clone(&list);
+            thread::spawn(move || walk_ahead(&list))
+        };
         for writer in writers {
             writer.join().unwrap();
         }
-        assert_eq!(seek_from_first(&list, "c").unwrap(), b"c");
+        let seen = reader.join().unwrap();
+        assert!(["", "c"].contains(&&seen[..]), "{seen}");
+        assert_eq!(walk_ahead(&list), "c");
     });
 }
 
@@ -131,12 +153,15 @@ fn of_the_same_cell_the_last_is_seen_once_it_is_published() {
             let list = Arc::clone(&list);
             thread::spawn(move || insert(&list, "a", "", 1))
         };
-        if published.load(Acquire) {
-            let seen = walk(&list);
-            assert!(["b2", "a b2"].contains(&&seen[..]), "{seen}");
-        }
+        let reader = {
+            let list = Arc::clone(&list);
+            thread::spawn(move || published.load(Acquire).then(|| walk(&list)))
+        };
         writer.join().unwrap();
         other.join().unwrap();
+        if let Some(seen) = reader.join().unwrap() {
+            assert!(["b2", "a b2"].contains(&&seen[..]), "{seen}");
+        }
         assert_eq!(walk(&list), "a b2");
     });
 }

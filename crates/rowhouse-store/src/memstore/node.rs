@@ -149,9 +149,28 @@ impl<'a> NodeRef<'a> {
         unsafe { self.tower().next(0) }
     }
 
+    /// A node some way ahead, where one is at hand.
+    #[inline]
+    pub(super) fn ahead(self) -> Option<Self> {
+        // SAFETY: it has a second link.
+        if self.height() > 1 { unsafe { self.tower().next(1) } } else { None }
+    }
+
+    /// Asks the processor for nodes that a walk comes to soon. On the lowest level one node leads to
+    /// the next, and each has to be waited for; a higher link leads past some, to one that can be
+    /// fetched meanwhile, and when that is here, so can what follows it.
+    #[inline]
+    pub(super) fn prefetch_ahead(self) {
+        if let Some(ahead) = self.ahead() {
+            prefetch(ahead.next());
+            // SAFETY: a node that a second link leads to has one.
+            prefetch(unsafe { ahead.tower().next(1) });
+        }
+    }
+
     /// How many links it has.
     #[inline]
-    pub(super) fn height(self) -> usize {
+    fn height(self) -> usize {
         self.head().height as usize
     }
 
@@ -171,16 +190,50 @@ impl<'a> NodeRef<'a> {
     #[inline]
     pub(super) fn compare(self, place: &Place<'_>) -> Ordering {
         match row_prefix(self.key_value()).cmp(&place.prefix) {
-            Ordering::Equal => self.compare_whole(place),
+            Ordering::Equal => self.compare_behind_prefix(place),
             decided => decided,
         }
     }
 
+    /// The same where the rows' prefixes are equal, as with rows that all begin alike.
     #[inline]
-    fn compare_whole(self, place: &Place<'_>) -> Ordering {
+    fn compare_behind_prefix(self, place: &Place<'_>) -> Ordering {
+        match compare_behind_prefix(row(self.key_value()), place.key.row) {
+            Ordering::Equal => self.compare_in_row(place),
+            decided => decided,
+        }
+    }
+
+    #[inline(never)]
+    fn compare_in_row(self, place: &Place<'_>) -> Ordering {
         let cell = self.cell();
         cell.key.cmp(&place.key).then_with(|| place.sequence.cmp(&cell.sequence))
     }
+}
+
+/// The row of a KeyValue.
+#[inline]
+fn row(key_value: &[u8]) -> &[u8] {
+    let len = u16::from_be_bytes([key_value[8], key_value[9]]) as usize;
+    &key_value[ROW_OFFSET..ROW_OFFSET + len]
+}
+
+/// Compares rows that are equal as far as their prefixes go: eight bytes at a time, since a call of
+/// `memcmp` costs more than the few comparisons that rows are mostly decided by.
+#[inline]
+fn compare_behind_prefix(a: &[u8], b: &[u8]) -> Ordering {
+    let (Some(mut a), Some(mut b)) = (a.get(PREFIX_LEN..), b.get(PREFIX_LEN..)) else {
+        return a.cmp(b);
+    };
+    while let (Some((x, a_rest)), Some((y, b_rest))) =
+        (a.split_first_chunk::<8>(), b.split_first_chunk::<8>())
+    {
+        if x != y {
+            return u64::from_be_bytes(*x).cmp(&u64::from_be_bytes(*y));
+        }
+        (a, b) = (a_rest, b_rest);
+    }
+    if a.is_empty() || b.is_empty() { a.len().cmp(&b.len()) } else { a.cmp(b) }
 }
 
 /// The first bytes of a KeyValue's row as a number, filled up with zeros: different numbers decide
@@ -265,6 +318,7 @@ impl<'a> Tower<'a> {
         let next = next.map_or(ptr::null_mut(), |next| next.node.as_ptr());
         // SAFETY: as the caller says.
         let (link, link_of_node) = unsafe { (self.link(level), node.tower().link(level)) };
+        // With release, since a walk on a lower level can be here already and go on over this link.
         link_of_node.store(next, Release);
         link.compare_exchange(next, node.node.as_ptr(), Release, Relaxed).is_ok()
     }

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use rowhouse_model::CellRef;
 
 use super::arena::Arena;
-use super::node::{HEIGHT_MAX, Link, NodeRef, Place, Tower};
+use super::node::{HEIGHT_MAX, Link, NodeRef, Place, Tower, prefetch};
 use super::sync::AtomicUsize;
 
 /// The list, in an arena of its own.
@@ -88,24 +88,6 @@ impl SkipList {
         gaps[0].next
     }
 
-    /// The first node at or behind `place`, which is behind `from`.
-    pub(super) fn seek_from<'a>(from: NodeRef<'a>, place: &Place<'_>) -> Option<NodeRef<'a>> {
-        let (mut before, mut level) = (from, from.height() - 1);
-        let mut behind = None;
-        loop {
-            // SAFETY: `level` is below the height of `before`.
-            let next = unsafe { before.tower().next(level) };
-            match next {
-                Some(node) if next != behind && node.compare(place) == Ordering::Less => {
-                    // As far up as it goes: what is far is reached over the express lanes.
-                    (before, level) = (node, node.height() - 1);
-                }
-                _ if level == 0 => return next,
-                _ => (behind, level) = (next.or(behind), level - 1),
-            }
-        }
-    }
-
     fn head_tower(&self) -> Tower<'_> {
         Tower::of_head(&self.head)
     }
@@ -137,6 +119,10 @@ unsafe fn walk<'a>(
     loop {
         // SAFETY: as the caller says at first; then a tower that was reached on this level.
         let next = unsafe { before.next(level) };
+        if level > 0 {
+            // SAFETY: a tower that has a level has those below.
+            prefetch(unsafe { before.next(level - 1) });
+        }
         match next {
             Some(node) if next != behind && node.compare(place) == Ordering::Less => {
                 before = node.tower();

@@ -22,8 +22,10 @@ pub(super) fn run(bench: &Bench<'_>) -> Result<()> {
     bench.note_state("compacted", &*engine)?;
     measure::reset_peak()?;
     // Fills the cache with whatever comes.
-    bench.gets(&*engine, &workload, cells / 100)?;
-    bench.measure("get, a quarter in the cache", || bench.gets(&*engine, &workload, cells / 40))?;
+    bench.gets(&*engine, &workload, cells / 20, 1)?;
+    bench.measure("get, a quarter in the cache", || {
+        bench.gets(&*engine, &workload, cells / 40, 2)
+    })?;
     let label = "scan of 100 cells, a quarter in the cache";
     bench.measure_short_scans(label, &*engine, &workload, cells / 400, false)?;
     bench.measure("full scan, a quarter in the cache, per cell", || {

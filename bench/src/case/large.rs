@@ -21,7 +21,7 @@ pub(super) fn run(bench: &Bench<'_>) -> Result<()> {
     measure::wait_until_quiet()?;
     bench.say_ratio("disk per raw byte, 1,000 bytes", &*engine, workload.raw_len(cells))?;
     full_scan(&*engine, &workload, cells)?;
-    bench.measure("get, hot, 1,000 bytes", || bench.gets(&*engine, &workload, cells / 2))?;
+    bench.measure("get, hot, 1,000 bytes", || bench.gets(&*engine, &workload, cells / 2, 1))?;
     bench.measure("full scan, compacted, 1,000 bytes, per cell", || {
         (0..5).try_fold(0, |sum, _| Ok(sum + full_scan(&*engine, &workload, cells)?))
     })?;

@@ -182,9 +182,15 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Random gets of cells that are there.
-    fn gets(&self, engine: &dyn Engine, workload: &Workload, gets: u64) -> Result<u64> {
-        let mut random = Random::new(self.seed ^ 1);
+    /// Random gets of cells that are there, other ones for another `choice`.
+    fn gets(
+        &self,
+        engine: &dyn Engine,
+        workload: &Workload,
+        gets: u64,
+        choice: u64,
+    ) -> Result<u64> {
+        let mut random = Random::new(self.seed ^ choice << 32);
         for _ in 0..gets {
             let (row, qualifier) = workload.place(random.below(workload.cells()));
             ensure!(engine.get(&row, &qualifier)?.is_some(), "a cell that was written is gone");

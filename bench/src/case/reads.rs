@@ -35,7 +35,7 @@ pub(super) fn run(bench: &Bench<'_>) -> Result<()> {
     full_scan(&*engine, &workload, cells)?;
     bench
         .measure("full scan, not compacted, per cell", || full_scan(&*engine, &workload, cells))?;
-    bench.measure("get, not compacted", || bench.gets(&*engine, &workload, gets))?;
+    bench.measure("get, not compacted", || bench.gets(&*engine, &workload, gets, 1))?;
     let label = "scan of 100 cells, not compacted";
     bench.measure_short_scans(label, &*engine, &workload, scans, false)?;
 
@@ -49,7 +49,7 @@ pub(super) fn run(bench: &Bench<'_>) -> Result<()> {
     bench.measure("full scan, compacted, per cell", || {
         (0..5).try_fold(0, |sum, _| Ok(sum + full_scan(&*engine, &workload, cells)?))
     })?;
-    bench.measure("get, hot", || bench.gets(&*engine, &workload, gets))?;
+    bench.measure("get, hot", || bench.gets(&*engine, &workload, gets, 1))?;
     bench.measure("get, missing row", || {
         let mut random = Random::new(bench.seed ^ 3);
         let (_, qualifier) = workload.place(0);

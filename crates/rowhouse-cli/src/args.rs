@@ -2,7 +2,10 @@
 
 use clap::{Parser, Subcommand};
 
-use crate::command::{serve::ServeArgs, shell::ShellArgs};
+use crate::command::check::CheckArgs;
+use crate::command::salvage::SalvageArgs;
+use crate::command::serve::ServeArgs;
+use crate::command::shell::ShellArgs;
 
 /// Wide-column tables that know their row key.
 #[derive(Debug, Parser)]
@@ -18,6 +21,10 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Serve a database to HBase clients
     Serve(ServeArgs),
+    /// Check that a database is whole, without opening it
+    Check(CheckArgs),
+    /// Write what can still be read of a damaged database to a new one
+    Salvage(SalvageArgs),
     /// Work on a database with the commands of HBase's shell
     Shell(ShellArgs),
 }

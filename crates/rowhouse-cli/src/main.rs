@@ -13,6 +13,8 @@ use args::{Args, Command};
 fn main() -> ExitCode {
     let done = match Args::parse().command {
         Command::Serve(args) => command::serve::run(args),
+        Command::Check(args) => command::check::run(&args),
+        Command::Salvage(args) => command::salvage::run(&args),
         Command::Shell(args) => command::shell::run(args),
     };
     match done {

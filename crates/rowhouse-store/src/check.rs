@@ -43,6 +43,7 @@ pub struct CheckReport {
 
 /// How far a check or a salvage has come.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Progress<'a> {
     /// What is being read.
     pub file: &'a str,
@@ -50,6 +51,13 @@ pub struct Progress<'a> {
     pub bytes_done: u64,
     /// Bytes of all files.
     pub bytes_total: u64,
+}
+
+impl<'a> Progress<'a> {
+    /// So many bytes of so many have been read, and this file is being read.
+    pub fn new(file: &'a str, bytes_done: u64, bytes_total: u64) -> Self {
+        Self { file, bytes_done, bytes_total }
+    }
 }
 
 /// Reads everything in the data directory `dir` and says what is wrong with it.
@@ -92,7 +100,7 @@ pub(crate) fn check_disk(
     let mut bytes_done = 0;
     for named in named {
         let path = store_file::path(named.meta.file_id);
-        progress(Progress { file: &path, bytes_done, bytes_total });
+        progress(Progress::new(&path, bytes_done, bytes_total));
         let mut checked = Checked { cells: 0, problem: None };
         let done = check_file(&files, &named, &mut checked);
         report.problems.extend(done.err().into_iter().chain(checked.problem));
@@ -101,7 +109,7 @@ pub(crate) fn check_disk(
         report.cells += checked.cells;
         bytes_done += named.meta.len;
     }
-    progress(Progress { file: "", bytes_done, bytes_total });
+    progress(Progress::new("", bytes_done, bytes_total));
     Ok(report)
 }
 

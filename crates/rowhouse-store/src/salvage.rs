@@ -72,7 +72,7 @@ pub fn salvage(
     let mut damaged = Vec::new();
     for named in &named {
         let path = store_file::path(named.meta.file_id);
-        progress(Progress { file: &path, bytes_done, bytes_total });
+        progress(Progress::new(&path, bytes_done, bytes_total));
         let lost_before = salvage.report.lost.len();
         salvage.read_file(&files, named)?;
         if salvage.report.lost.len() > lost_before {
@@ -80,7 +80,7 @@ pub fn salvage(
         }
         bytes_done += named.meta.len;
     }
-    progress(Progress { file: "the log", bytes_done, bytes_total });
+    progress(Progress::new("the log", bytes_done, bytes_total));
     salvage.read_log(&*disk, &state, &damaged)?;
     salvage.finish(&state)
 }

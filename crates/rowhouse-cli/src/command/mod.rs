@@ -1,5 +1,8 @@
 //! One file for each command of the program.
 
+pub(crate) mod check;
+mod progress;
+pub(crate) mod salvage;
 pub(crate) mod serve;
 pub(crate) mod shell;
 

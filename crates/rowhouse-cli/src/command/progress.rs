@@ -1,0 +1,63 @@
+//! A bar that tells how far reading a store has come, where somebody looks at it.
+
+use std::io::{IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use rowhouse_store::Progress;
+
+const WIDTH: usize = 30;
+const BETWEEN: Duration = Duration::from_millis(100);
+
+/// The bar, on standard error. Nothing is written where that is no terminal.
+pub(super) struct Bar {
+    is_seen: bool,
+    drawn: Option<Instant>,
+}
+
+impl Bar {
+    pub(super) fn new() -> Self {
+        Self { is_seen: std::io::stderr().is_terminal(), drawn: None }
+    }
+
+    /// Draws it, unless that was done a moment ago.
+    pub(super) fn draw(&mut self, progress: &Progress<'_>) {
+        if !self.is_seen || self.drawn.is_some_and(|drawn| drawn.elapsed() < BETWEEN) {
+            return;
+        }
+        self.drawn = Some(Instant::now());
+        let line = line(progress);
+        // A terminal that has gone away is not worth ending for.
+        let _ = write!(std::io::stderr(), "\r{line}\x1b[K");
+    }
+
+    /// Takes it away.
+    pub(super) fn clear(self) {
+        if self.drawn.is_some() {
+            let _ = write!(std::io::stderr(), "\r\x1b[K");
+        }
+    }
+}
+
+fn line(progress: &Progress<'_>) -> String {
+    let parts = progress.bytes_done as f64 / progress.bytes_total.max(1) as f64;
+    let full = ((parts * WIDTH as f64) as usize).min(WIDTH);
+    let (bar, rest) = ("█".repeat(full), "░".repeat(WIDTH - full));
+    format!("{bar}{rest} {:>3.0} % {}", parts * 100.0, progress.file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bar_fills_from_nothing_to_all() {
+        let at = |bytes_done, bytes_total| {
+            line(&Progress::new("files/0000000001.hfile", bytes_done, bytes_total))
+        };
+        let empty = "░".repeat(WIDTH);
+        assert_eq!(at(0, 100), format!("{empty}   0 % files/0000000001.hfile"));
+        assert_eq!(at(0, 0), format!("{empty}   0 % files/0000000001.hfile"));
+        assert!(at(50, 100).contains(" 50 %"));
+        assert!(at(100, 100).starts_with(&"█".repeat(WIDTH)));
+    }
+}

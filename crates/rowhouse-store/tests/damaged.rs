@@ -1,0 +1,195 @@
+//! Stores that are looked at without being opened, and what is got out of damaged ones.
+
+#![expect(clippy::unwrap_used, reason = "a test may")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rowhouse_model::{
+    Bytes, Delete, ErrorKind, FamilyDescriptor, Get, Put, Scan, TableDescriptor, TableName,
+};
+use rowhouse_store::{Settings, Store, check, salvage};
+
+const ROWS: usize = 2_000;
+
+fn name(text: &str) -> TableName {
+    TableName::parse(text).unwrap()
+}
+
+fn family(name: &'static str) -> FamilyDescriptor {
+    FamilyDescriptor::new(name).unwrap().attribute("BLOCKSIZE", "4096")
+}
+
+/// Two tables, two regions; half of the rows in files, half in the log.
+fn make(dir: &Path) {
+    let settings = Settings { wal_segment_bytes: 64 << 10, ..Settings::default() };
+    let store = Store::builder(dir).settings(settings).open().unwrap();
+    let rowcol = family("g").attribute("BLOOMFILTER", "ROWCOL");
+    let descriptor = TableDescriptor::new(name("a")).family(family("f")).family(rowcol);
+    store.create_table(descriptor, &[Bytes::from("row1000")]).unwrap();
+    store.create_table(TableDescriptor::new(name("b")).family(family("f")), &[]).unwrap();
+    for row in 0..ROWS {
+        let key = format!("row{row:04}");
+        let put = Put::new(key.clone()).unwrap().add("f", "q", value(row)).unwrap();
+        let both = put.clone().add("g", "q", value(row)).unwrap();
+        store.table(&name("a")).unwrap().mutate(&both.into()).unwrap();
+        store.table(&name("b")).unwrap().mutate(&put.into()).unwrap();
+        if row == ROWS / 2 + 100 {
+            let delete = Delete::new("row0007").unwrap();
+            store.table(&name("a")).unwrap().mutate(&delete.into()).unwrap();
+            store.tables().iter().for_each(|table| table.flush().unwrap());
+        }
+    }
+}
+
+fn value(row: usize) -> Vec<u8> {
+    format!("{row:04}").repeat(5).into()
+}
+
+fn files(dir: &Path, of: &str) -> Vec<PathBuf> {
+    let mut paths: Vec<_> =
+        fs::read_dir(dir.join(of)).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+fn flip(path: &Path, at: usize) {
+    let mut bytes = fs::read(path).unwrap();
+    bytes[at] ^= 0x40;
+    fs::write(path, bytes).unwrap();
+}
+
+/// How many cells of a table's column are there; what is there is right.
+fn count(store: &Store, table: &str, family: &str) -> usize {
+    let mut scanner =
+        store.table(&name(table)).unwrap().scan(Scan::all().family(family.to_owned())).unwrap();
+    let mut count = 0;
+    while let Some(row) = scanner.next().unwrap() {
+        let number = std::str::from_utf8(&row.key()[3..]).unwrap().parse().unwrap();
+        assert_eq!(row.value(family, "q").unwrap(), value(number));
+        count += 1;
+    }
+    count
+}
+
+fn quiet(_: rowhouse_store::Progress<'_>) {}
+
+#[test]
+fn a_whole_store_is_found_whole_and_salvaged_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    make(dir.path());
+    let mut seen = Vec::new();
+    let report =
+        check(dir.path(), |progress| seen.push((progress.bytes_done, progress.bytes_total)))
+            .unwrap();
+    assert!(report.problems.is_empty(), "{report:?}");
+    assert!(report.log_end.is_none(), "{report:?}");
+    assert_eq!((report.tables, report.regions), (2, 3));
+    assert!(report.cells > 3_000 && report.log_records > 1_000, "{report:?}");
+    let (done, total) = *seen.last().unwrap();
+    assert_eq!(done, total);
+    let into = dir.path().join("new");
+    let report = salvage(dir.path(), &into, quiet).unwrap();
+    assert!(report.lost.is_empty(), "{report:?}");
+    let store = Store::open(&into).unwrap();
+    assert_eq!(count(&store, "a", "f"), ROWS - 1);
+    assert_eq!(count(&store, "a", "g"), ROWS - 1);
+    assert_eq!(count(&store, "b", "f"), ROWS);
+    assert_eq!(store.table(&name("a")).unwrap().regions().len(), 2);
+    let deleted = store.table(&name("a")).unwrap().get(&Get::new("row0007").unwrap()).unwrap();
+    assert!(deleted.is_empty());
+}
+
+#[test]
+fn a_damaged_block_costs_its_cells_and_no_others() {
+    let dir = tempfile::tempdir().unwrap();
+    make(dir.path());
+    let file = files(dir.path(), "files").pop().unwrap();
+    flip(&file, 5_000);
+    let report = check(dir.path(), quiet).unwrap();
+    let file_name = file.file_name().unwrap().to_str().unwrap();
+    assert_eq!(report.problems.len(), 1, "{report:?}");
+    assert!(report.problems[0].to_string().contains(file_name), "{report:?}");
+    let before = fs::read(&file).unwrap();
+    let into = tempfile::tempdir().unwrap();
+    let report = salvage(dir.path(), into.path(), quiet).unwrap();
+    assert_eq!(report.lost.len(), 1, "{report:?}");
+    assert_eq!(fs::read(&file).unwrap(), before);
+    let store = Store::open(into.path()).unwrap();
+    let there = count(&store, "a", "f") + count(&store, "a", "g") + count(&store, "b", "f");
+    let all = 3 * ROWS - 2;
+    // The log may still have what the block had.
+    assert!((all - 100..=all).contains(&there), "{there}");
+    drop(store);
+    assert!(check(into.path(), quiet).unwrap().problems.is_empty());
+}
+
+#[test]
+fn what_is_behind_the_blocks_can_be_damaged_and_the_blocks_still_be_read() {
+    let dir = tempfile::tempdir().unwrap();
+    make(dir.path());
+    let file = files(dir.path(), "files").pop().unwrap();
+    // In the zeros of the trailer.
+    let at = fs::metadata(&file).unwrap().len() as usize - 1_000;
+    flip(&file, at);
+    assert_eq!(check(dir.path(), quiet).unwrap().problems.len(), 1);
+    let into = tempfile::tempdir().unwrap();
+    let report = salvage(dir.path(), into.path(), quiet).unwrap();
+    assert_eq!(report.lost.len(), 1, "{report:?}");
+    let store = Store::open(into.path()).unwrap();
+    assert_eq!(count(&store, "b", "f"), ROWS);
+}
+
+#[test]
+fn a_damaged_record_of_the_log_costs_its_cells_and_no_others() {
+    let dir = tempfile::tempdir().unwrap();
+    make(dir.path());
+    let segment = files(dir.path(), "wal").into_iter().rfind(|path| {
+        path.extension().is_some_and(|end| end == "wal")
+            && fs::metadata(path).unwrap().len() > 20_000
+    });
+    flip(&segment.unwrap(), 10_000);
+    assert_eq!(Store::open(dir.path()).map(|_| ()).unwrap_err().kind(), ErrorKind::Corruption);
+    let report = check(dir.path(), quiet).unwrap();
+    assert_eq!(report.problems.len(), 1, "{report:?}");
+    let into = tempfile::tempdir().unwrap();
+    let report = salvage(dir.path(), into.path(), quiet).unwrap();
+    assert_eq!(report.lost.len(), 1, "{report:?}");
+    let store = Store::open(into.path()).unwrap();
+    let there = count(&store, "a", "f") + count(&store, "a", "g") + count(&store, "b", "f");
+    let all = 3 * ROWS - 2;
+    assert!((all - 2..all).contains(&there), "{there}");
+}
+
+#[test]
+fn a_damaged_edit_of_the_manifest_costs_what_it_said() {
+    let dir = tempfile::tempdir().unwrap();
+    make(dir.path());
+    let manifest = dir.path().join("MANIFEST");
+    let bytes = fs::read(&manifest).unwrap();
+    // The table's name stands in the edit that made it.
+    let at = bytes.windows(9).position(|bytes| bytes == b"BLOCKSIZE").unwrap();
+    flip(&manifest, at);
+    assert_eq!(check(dir.path(), quiet).unwrap().problems.len(), 1);
+    let into = tempfile::tempdir().unwrap();
+    let report = salvage(dir.path(), into.path(), quiet).unwrap();
+    assert!(!report.lost.is_empty());
+    let store = Store::open(into.path()).unwrap();
+    assert_eq!(store.tables().len(), 1);
+    assert_eq!(count(&store, "b", "f"), ROWS);
+}
+
+#[test]
+fn neither_looks_at_what_is_no_store_nor_writes_over_what_is_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let error = check(dir.path().join("none"), quiet).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+    assert!(!dir.path().join("none").exists());
+    make(&dir.path().join("store"));
+    let error = salvage(dir.path().join("store"), dir.path(), quiet).unwrap_err();
+    assert!(error.message().contains("is not empty"), "{error}");
+    let store = Store::open(dir.path().join("store")).unwrap();
+    let error = check(dir.path().join("store"), quiet).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InUse);
+    drop(store);
+}

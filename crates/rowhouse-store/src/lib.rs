@@ -54,7 +54,7 @@ pub use compact::{CompactionKind, CompactionState};
 pub use directory::Holder;
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use open::Builder;
-pub use read::RegionScanner;
+pub use read::{ReadPoint, RegionScanner};
 pub use region::{Region, RegionSize};
 pub use salvage::{SalvageReport, salvage};
 pub use settings::{CompactionSettings, Settings};

@@ -12,7 +12,7 @@ use crate::compact::{self, CompactionKind, CompactionState, Hurry};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;
-use crate::read::{RegionScanner, read_row};
+use crate::read::{ReadPoint, RegionScanner, read_row};
 use crate::write::apply;
 
 /// A region that is served.
@@ -92,11 +92,16 @@ impl Region {
     /// `NotServingRegion`, `WrongRegion`, `NoSuchColumnFamily`; `Io` and `Corruption` for this
     /// read alone.
     pub fn get(&self, get: &Get) -> Result<Row> {
+        self.read(get, None)
+    }
+
+    /// Reads one row, at this moment unless another is held.
+    pub(crate) fn read(&self, get: &Get, point: Option<&ReadPoint>) -> Result<Row> {
         self.check_serving()?;
         self.check_row(get.row())?;
         self.check_families(get.columns.families().map(|(family, _)| &family[..]))?;
         self.reads.fetch_add(1, Ordering::Relaxed);
-        self.read_row(get)
+        read_row(&self.engine, &self.families, get, point)
     }
 
     /// Reads the rows of `scan` that lie in this region, in key order, at the moment of the call:
@@ -105,12 +110,21 @@ impl Region {
     /// # Errors
     /// As [`Region::get`]; `Unsupported` for a reversed scan.
     pub fn scan(&self, scan: &Scan) -> Result<RegionScanner> {
+        self.open_scan(scan, None)
+    }
+
+    /// Opens a scan, at this moment unless another is held.
+    pub(crate) fn open_scan(
+        &self,
+        scan: &Scan,
+        point: Option<&ReadPoint>,
+    ) -> Result<RegionScanner> {
         self.check_serving()?;
         self.check_families(scan.columns.families().map(|(family, _)| &family[..]))?;
         if scan.reversed {
             return Err(Error::unsupported("reversed scans are not supported"));
         }
-        RegionScanner::open(&self.engine, &self.families, &self.info.range, scan)
+        RegionScanner::open(&self.engine, &self.families, &self.info.range, scan, point)
     }
 
     /// Changes one row.
@@ -244,7 +258,7 @@ impl Region {
 
     /// Reads a row that lies here, without counting it.
     pub(crate) fn read_row(&self, get: &Get) -> Result<Row> {
-        read_row(&self.engine, &self.families, get)
+        read_row(&self.engine, &self.families, get, None)
     }
 }
 

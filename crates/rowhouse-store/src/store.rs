@@ -22,6 +22,7 @@ use crate::manifest::{
     TableStateChanged, encode_table,
 };
 use crate::open::{Background, Builder};
+use crate::read::ReadPoint;
 use crate::region::{Region, not_serving};
 use crate::table::Table;
 use crate::wal::LogEnd;
@@ -143,6 +144,11 @@ impl Store {
             let full = Bytes::copy_from_slice(name);
             not_serving(&rowhouse_model::RegionName { full, encoded: String::new() })
         })
+    }
+
+    /// This moment, over all tables, to read at later: see [`Table::get_at`] and [`Table::scan_at`].
+    pub fn read_point(&self) -> Arc<ReadPoint> {
+        Arc::new(ReadPoint::take(&self.inner.engine))
     }
 
     /// Changes rows of any tables as one: when this returns all of it is visible and in the log, and

@@ -9,7 +9,7 @@ use rowhouse_model::{
 };
 
 use crate::compact::CompactionKind;
-use crate::read::RegionScanner;
+use crate::read::{ReadPoint, RegionScanner};
 use crate::region::Region;
 
 /// A table of a store.
@@ -81,14 +81,41 @@ impl Table {
         self.region_of(get.row()).get(get)
     }
 
+    /// Reads one row as it was at `point`.
+    ///
+    /// # Errors
+    /// As [`Table::get`]; `UnknownScanner` for a point that is too old, `InvalidRequest` for one that
+    /// is older than the table.
+    pub fn get_at(&self, get: &Get, point: &ReadPoint) -> Result<Row> {
+        self.check_enabled()?;
+        self.region_of(get.row()).read(get, Some(point))
+    }
+
+    /// Reads the rows of `scan` in key order, all as they were at `point`.
+    ///
+    /// # Errors
+    /// As [`Table::scan`] and [`Table::get_at`].
+    pub fn scan_at(self: &Arc<Self>, scan: Scan, point: &Arc<ReadPoint>) -> Result<TableScanner> {
+        self.open_scan(scan, Some(Arc::clone(point)))
+    }
+
     /// Reads the rows of `scan` in key order, each region at the moment it is reached.
     ///
     /// # Errors
     /// As [`Region::scan`]; `TableNotEnabled`.
     pub fn scan(self: &Arc<Self>, scan: Scan) -> Result<TableScanner> {
+        self.open_scan(scan, None)
+    }
+
+    fn open_scan(
+        self: &Arc<Self>,
+        scan: Scan,
+        point: Option<Arc<ReadPoint>>,
+    ) -> Result<TableScanner> {
         self.check_enabled()?;
         let mut scanner = TableScanner {
             table: Arc::clone(self),
+            point,
             rows_left: scan.limit.unwrap_or(u64::MAX),
             scan,
             next_region: 0,
@@ -164,6 +191,8 @@ impl Table {
 /// A scan of a table, open.
 pub struct TableScanner {
     table: Arc<Table>,
+    /// The moment it reads at, if it is one for all regions.
+    point: Option<Arc<ReadPoint>>,
     scan: Scan,
     rows_left: u64,
     next_region: usize,
@@ -194,7 +223,7 @@ impl TableScanner {
             self.next_region += 1;
             let range: &RowRange = &region.info().range;
             if range.overlaps(&self.scan.range) {
-                self.current = Some(region.scan(&self.scan)?);
+                self.current = Some(region.open_scan(&self.scan, self.point.as_deref())?);
                 return Ok(());
             }
         }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use rowhouse_model::{Bytes, Cell, Error, ErrorKind, Get, Key, Result, Row, RowRange, Scan};
 
-use super::{Merge, Rules, Source, Verdict, Visible};
+use super::{At, Merge, ReadPoint, Rules, Source, Verdict, Visible};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::memstore::MemstoreCursor;
@@ -22,11 +22,12 @@ const PASSED_BYTES_MAX: usize = 4096;
 /// How many rows a scanner gives between two looks at the clock, which would cost as much as a row.
 const ROWS_BETWEEN_CHECKS: u32 = 64;
 
-/// Reads one row at this moment.
+/// Reads one row, at this moment unless another is held.
 pub(crate) fn read_row(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],
     get: &Get,
+    point: Option<&ReadPoint>,
 ) -> Result<Row> {
     let scan = Scan {
         columns: get.columns.clone(),
@@ -35,23 +36,28 @@ pub(crate) fn read_row(
         ..Scan::new(RowRange::row(get.row()))
     };
     loop {
-        if let Some(cells) = read_cells(engine, families, get, &scan, engine.mvcc.visible())? {
+        if let Some(cells) = read_cells(engine, families, get, &scan, moment(engine, point))? {
             return Ok(Row::new(cells));
         }
     }
 }
 
-/// The cells of one row as they were at `sequence`; `None` when that is too old by now.
+/// The moment to read at: what is held, or now.
+fn moment<'a>(engine: &Engine, point: Option<&'a ReadPoint>) -> At<'a> {
+    point.map_or_else(|| At::Sequence(engine.mvcc.visible()), At::Point)
+}
+
+/// The cells of one row as they were at a moment; `None` when that is too old by now.
 fn read_cells(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],
     get: &Get,
     scan: &Scan,
-    sequence: u64,
+    at: At<'_>,
 ) -> Result<Option<Vec<Cell>>> {
     let mut cells = Vec::new();
     for family in families.iter().filter(|family| scan.columns.has_family(family.name())) {
-        let reader = FamilyReader::open(engine, family, scan, Some(get.row()), sequence)?;
+        let reader = FamilyReader::open(engine, family, scan, Some(get.row()), at)?;
         let Some(mut reader) = reader else { return Ok(None) };
         if reader.merge.cell().is_some() {
             reader.read_row(get.row(), &mut cells)?;
@@ -85,13 +91,14 @@ impl RegionScanner {
         families: &[Arc<FamilyStore>],
         region: &RowRange,
         scan: &Scan,
+        point: Option<&ReadPoint>,
     ) -> Result<Self> {
         let range = scan.range.intersect(region);
         let scan = Scan { range: range.clone(), ..scan.clone() };
         let (read_point, readers) = loop {
-            let read_point = engine.mvcc.visible();
-            if let Some(readers) = open_readers(engine, families, &scan, read_point)? {
-                break (read_point, readers);
+            let at = moment(engine, point);
+            if let Some(readers) = open_readers(engine, families, &scan, at)? {
+                break (at.sequence(), readers);
             }
         };
         Ok(Self {
@@ -162,18 +169,18 @@ impl RegionScanner {
     }
 }
 
-/// Readers of the families that the scan asks for; `None` when `sequence` is too old by now.
+/// Readers of the families that the scan asks for; `None` when the moment is too old by now.
 fn open_readers(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],
     scan: &Scan,
-    sequence: u64,
+    at: At<'_>,
 ) -> Result<Option<Vec<FamilyReader>>> {
     if scan.range.is_empty() {
         return Ok(Some(Vec::new()));
     }
     let wanted = families.iter().filter(|family| scan.columns.has_family(family.name()));
-    wanted.map(|family| FamilyReader::open(engine, family, scan, None, sequence)).collect()
+    wanted.map(|family| FamilyReader::open(engine, family, scan, None, at)).collect()
 }
 
 /// The visible cells of one family, row by row.
@@ -186,17 +193,17 @@ struct FamilyReader {
 
 impl FamilyReader {
     /// Opens a reader at the start of the scan's range. For a point read, `row` lets files say
-    /// that they do not have it, or none of its columns that were asked for. `None` when `sequence`
-    /// is too old to read the family at.
+    /// that they do not have it, or none of its columns that were asked for. `None` when the
+    /// moment is too old to read the family at.
     fn open(
         engine: &Arc<Engine>,
         family: &FamilyStore,
         scan: &Scan,
         row: Option<&[u8]>,
-        sequence: u64,
+        at: At<'_>,
     ) -> Result<Option<Self>> {
         // Before the clock is read: what a merge found to have expired has expired for this reader.
-        let Some(parts) = family.parts_at(sequence) else { return Ok(None) };
+        let Some(parts) = at.parts(family)? else { return Ok(None) };
         let rules = Rules::read(
             family.descriptor(),
             scan.columns.qualifiers(family.name()),
@@ -223,7 +230,7 @@ impl FamilyReader {
             }
             sources.push(Source::File(FileCursor::open(file, &start)?));
         }
-        let merge = Merge::new(sources, sequence)?;
+        let merge = Merge::new(sources, at.sequence())?;
         Ok(Some(Self { merge, visible: Visible::new(rules), passed: 0 }))
     }
 

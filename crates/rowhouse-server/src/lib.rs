@@ -13,6 +13,7 @@
 
 mod cluster;
 mod connection;
+mod descriptors;
 mod dispatch;
 mod handle;
 mod limits;

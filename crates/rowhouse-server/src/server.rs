@@ -15,7 +15,7 @@ use crate::cluster::{Cluster, RegionServer};
 use crate::limits::{
     CONNECTIONS_MAX, CONNECTIONS_WAITING_MAX, SCANNER_LEASE, STOP_WAIT, WORKERS_MAX,
 };
-use crate::{Options, connection, zookeeper};
+use crate::{Options, connection, descriptors, zookeeper};
 
 /// A running server.
 pub struct Server {
@@ -61,6 +61,7 @@ impl Server {
             }
             None => (listen.ip().to_string(), listen.port()),
         };
+        descriptors::raise(descriptors_wanted(options.settings.open_files_max));
         let builder = Store::builder(&options.data).settings(options.settings.clone());
         let store = tokio::task::spawn_blocking(|| builder.open())
             .await
@@ -110,15 +111,22 @@ impl Server {
         tracing::info!("stopping");
         // Nobody is left to hear it when every task has ended already.
         let _ = self.stop.send(true);
+        // At once, so that calls that wait for memory or for files wait no more. Writes under way are
+        // finished, and their answers sent.
+        let store = self.cluster.store.clone();
+        let closed = tokio::task::spawn_blocking(move || store.close());
         let all = async { while self.tasks.join_next().await.is_some() {} };
         if tokio::time::timeout(STOP_WAIT, all).await.is_err() {
             tracing::warn!("calls still under way were abandoned");
             self.tasks.abort_all();
         }
-        let store = self.cluster.store.clone();
-        let closed = tokio::task::spawn_blocking(move || store.close()).await;
-        closed.map_err(|error| Error::new(ErrorKind::Io, error.to_string()))?
+        closed.await.map_err(|error| Error::new(ErrorKind::Io, error.to_string()))?
     }
+}
+
+/// Files and sockets for both ports, the store's files, its log, and what a process has anyway.
+fn descriptors_wanted(open_files_max: usize) -> u64 {
+    (2 * CONNECTIONS_MAX + open_files_max + 128) as u64
 }
 
 /// Accepts connections until the server stops, then waits for them to end.

@@ -115,7 +115,8 @@ impl Builder {
         let manifest = Manifest::open(&disk, boot_id, || first_edits(now))?;
         let state = manifest.state();
         settle_files(&*disk, &state)?;
-        let Settings { open_files_max, block_cache_bytes, .. } = self.settings;
+        let Settings { block_cache_bytes, .. } = self.settings;
+        let open_files_max = open_files_max(self.settings.open_files_max);
         let files = Files::new(Arc::clone(&disk), open_files_max, block_cache_bytes);
         let files = Arc::new(files);
         let families = open_families(&files, &self.settings, &state);
@@ -212,6 +213,18 @@ fn begin_log(engine: &Engine, boot_id: [u8; 16], epochs: Epochs, recovered: LogS
     let wal = Wal::start(segments, segment_bytes, last_sequence, recovered.segments)?;
     assert!(engine.log.set(wal).is_ok(), "a log is begun once");
     Ok(())
+}
+
+/// How many files are kept open: what is asked for, if the process may have so many, and half of what
+/// it may have otherwise.
+fn open_files_max(wanted: usize) -> usize {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    let limit = usize::try_from(limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
+    if limit / 2 >= wanted {
+        return wanted;
+    }
+    tracing::warn!(limit, wanted, "too few file descriptors: fewer files are kept open than asked");
+    limit / 2
 }
 
 /// Makes the directories and empties the one for unfinished output.

@@ -42,7 +42,7 @@ impl FileCursor {
         let mut cursor = Self { file: Arc::clone(file), caching: false, walk, cursor: None };
         if let Err(error) = cursor.seek_from_root(&Key::row_start(b"")) {
             lost.push(error);
-            cursor.to_next_readable_block(lost);
+            cursor.skip_unreadable_blocks(lost);
         }
         Ok(cursor)
     }
@@ -51,11 +51,11 @@ impl FileCursor {
     pub(crate) fn advance_over_damage(&mut self, lost: &mut Vec<Error>) {
         if let Err(error) = self.advance() {
             lost.push(error);
-            self.to_next_readable_block(lost);
+            self.skip_unreadable_blocks(lost);
         }
     }
 
-    fn to_next_readable_block(&mut self, lost: &mut Vec<Error>) {
+    fn skip_unreadable_blocks(&mut self, lost: &mut Vec<Error>) {
         while let Err(error) = self.next_block() {
             lost.push(error);
         }

@@ -1,0 +1,41 @@
+//! How many files and sockets the process may have open.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Lets the process have `wanted` files and sockets open, as far as the system lets it. Says so when
+/// that is fewer: connections beyond them will not be accepted.
+pub(crate) fn raise(wanted: u64) {
+    let limit = getrlimit(Resource::Nofile);
+    let have = limit.current.unwrap_or(u64::MAX);
+    if have >= wanted {
+        return;
+    }
+    let most = limit.maximum.unwrap_or(u64::MAX);
+    let raised = Rlimit { current: Some(wanted.min(most)), maximum: limit.maximum };
+    let now = match setrlimit(Resource::Nofile, raised) {
+        Ok(()) => wanted.min(most),
+        Err(_) => have,
+    };
+    if now < wanted {
+        tracing::warn!(
+            limit = now,
+            wanted,
+            "too few file descriptors: some connections will not be accepted; raise `ulimit -n`"
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_is_raised_as_far_as_the_system_lets_it() {
+        let before = getrlimit(Resource::Nofile);
+        let least = before.current.unwrap_or(u64::MAX);
+        raise(least.saturating_add(1));
+        let after = getrlimit(Resource::Nofile);
+        let most = before.maximum.unwrap_or(u64::MAX);
+        assert_eq!(after.current.unwrap_or(u64::MAX), least.saturating_add(1).min(most));
+    }
+}

@@ -8,7 +8,7 @@ use rowhouse_model::{
     Bytes, Durability, ErrorKind, FamilyDescriptor, Get, Mutation, Put, RowRange, TableDescriptor,
     TableName,
 };
-use rowhouse_store::{Settings, Store, Table};
+use rowhouse_store::{CompactionKind, Settings, Store, Table};
 
 use super::{Engine, Options, Scan, mib, touch};
 use crate::workload::{Cell, Qualifier, Row};
@@ -107,7 +107,7 @@ impl Engine for Rowhouse {
 
     fn compact(&mut self) -> Result<()> {
         self.table.flush()?;
-        self.table.compact()?;
+        self.table.compact(CompactionKind::Major)?;
         let size = self.table.regions()[0].size();
         ensure!(size.files == 1, "a compacted region has one file: {size:?}");
         Ok(())

@@ -220,6 +220,17 @@ impl<'a> CellRef<'a> {
         }
     }
 
+    /// Whether a KeyValue, checked before, carries tags.
+    pub fn has_tags(key_value: &[u8]) -> bool {
+        8 + read_u32(key_value, 0) + read_u32(key_value, 4) < key_value.len()
+    }
+
+    /// Gives a KeyValue, checked before, another timestamp.
+    pub fn set_timestamp(key_value: &mut [u8], millis: i64) {
+        let key_end = 8 + read_u32(key_value, 0);
+        key_value[key_end - 9..key_end - 1].copy_from_slice(&millis.to_be_bytes());
+    }
+
     /// What the cell does.
     pub fn kind(&self) -> CellKind {
         CellKind::from_code(self.key.kind).expect("kinds are checked when a cell is made")

@@ -57,7 +57,7 @@ fn run(count: u64, order: Order) {
     report("insert", cells.len(), || {
         memstore = Arc::new(Memstore::default());
         for (at, cell) in cells.iter().enumerate() {
-            memstore.insert(cell, at as u64 + 1);
+            memstore.insert(cell.as_key_value(), at as u64 + 1);
         }
     });
     report("get: a cursor and its cell", wanted.len(), || {
@@ -119,7 +119,9 @@ fn threads(count: u64) {
         std::thread::scope(|scope| {
             for share in cells.chunks(cells.len().div_ceil(threads)) {
                 let memstore = &memstore;
-                scope.spawn(move || share.iter().map(|cell| memstore.insert(cell, 1)).sum::<u64>());
+                scope.spawn(move || {
+                    share.iter().map(|cell| memstore.insert(cell.as_key_value(), 1)).sum::<u64>()
+                });
             }
         });
         let micros = start.elapsed().as_secs_f64() * 1e6 / count as f64;

@@ -221,6 +221,15 @@ impl FamilyStore {
         parts.frozen.iter().chain([&parts.active]).map(|memstore| memstore.bytes()).sum()
     }
 
+    /// After cells were put into its memstore: has it flushed, or others, where memory is short.
+    pub(crate) fn took(&self, engine: &Engine, memstore: &Memstore) {
+        if memstore.bytes() >= engine.settings.memstore_flush_bytes {
+            self.request_flush(engine);
+        } else if engine.memory.bytes() > engine.settings.memstore_bytes_max / 4 * 3 {
+            engine.queue.push(Work::RelieveMemory);
+        }
+    }
+
     /// Has the background flush this, once for however many ask.
     pub(crate) fn request_flush(&self, engine: &Engine) {
         if !self.flush_requested.swap(true, Ordering::Relaxed) {

@@ -327,7 +327,9 @@ fn replay(engine: &Arc<Engine>, state: &ManifestState, commit: Commit) -> Result
             continue;
         }
         let memstore = store.active();
-        engine.memory.add(cells.iter().map(|cell| memstore.insert(cell, commit.sequence)).sum());
+        let inserted =
+            cells.iter().map(|cell| memstore.insert(cell.as_key_value(), commit.sequence));
+        engine.memory.add(inserted.sum());
     }
     engine.mvcc.restore(commit.sequence);
     // Not more of the log in memory than of writes.

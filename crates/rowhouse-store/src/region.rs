@@ -133,8 +133,8 @@ impl Region {
     /// As [`Region::get`]; `InvalidRequest` for a mutation without columns or a counter that is
     /// none, `RegionTooBusy`, `ReadOnly`, `OutcomeUnknown`.
     pub fn mutate(&self, mutation: &Mutation) -> Result<MutationOutcome> {
-        let outcomes = self.batch(std::slice::from_ref(mutation));
-        outcomes.into_iter().next().expect("one mutation has one outcome")
+        self.writes.fetch_add(1, Ordering::Relaxed);
+        apply::apply_one(self, mutation)
     }
 
     /// Changes rows, each by itself, in order. Neighbours that need not read share a log record.

@@ -19,7 +19,8 @@ use crate::space::Need;
 use crate::store::Store;
 use crate::store_file::{self, FileCursor, Files, StoreFile};
 use crate::wal::{self, Commit};
-use crate::write::commit::{self, Group};
+use crate::write::commit;
+use crate::write::draft::Draft;
 
 /// What [`salvage`] did.
 #[derive(Debug, Default)]
@@ -212,8 +213,9 @@ impl Salvage {
             Err(error) => return Err(error),
         };
         let _gate = engine.gate.read();
-        let groups = vec![Group { family, cells }];
-        let committed = commit::commit(engine, groups, &[], Durability::UseDefault)?;
+        let mut draft = Draft::default();
+        cells.iter().for_each(|cell| draft.push(family, cell, None));
+        let committed = commit::commit(engine, draft, Durability::UseDefault)?;
         committed.wait(engine)?;
         self.report.cells += cells_len;
         Ok(())

@@ -24,7 +24,7 @@ mod sync;
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use rowhouse_model::Cell;
+use rowhouse_model::CellRef;
 
 pub(crate) use cursor::MemstoreCursor;
 use skip_list::SkipList;
@@ -43,12 +43,12 @@ pub(crate) struct Memstore {
 }
 
 impl Memstore {
-    /// Adds a copy of a cell under `sequence`. It takes the place of one with the same key and
+    /// Adds a copy of a cell, given as a checked KeyValue, under `sequence`. It takes the place of one with the same key and
     /// sequence: a mutation may put a cell twice, and HBase keeps what came last (`CellSet.add`).
     /// Gives back how many bytes of memory it takes; mostly none, since memory comes in chunks.
-    pub(crate) fn insert(&self, cell: &Cell, sequence: u64) -> u64 {
-        let added = self.cells.insert(cell.as_key_value(), sequence);
-        self.note(sequence, !cell.tags().is_empty());
+    pub(crate) fn insert(&self, key_value: &[u8], sequence: u64) -> u64 {
+        let added = self.cells.insert(key_value, sequence);
+        self.note(sequence, CellRef::has_tags(key_value));
         added
     }
 

@@ -9,7 +9,7 @@ mod segment;
 mod segments;
 mod writer;
 
-pub(crate) use record::{Commit, RecordBody};
+pub(crate) use record::{Commit, RecordBody, SealedRecord};
 pub(crate) use recovery::{Known, LogScan, scan, sync_segments};
 pub(crate) use salvage::read_what_is_left;
 pub(crate) use segments::{Epochs, Segments};

@@ -1,7 +1,9 @@
 //! One record of the log: encoding and decoding side by side.
 
+use std::cell::RefCell;
+
 use bytes::{Buf, BufMut, Bytes};
-use rowhouse_model::{Cell, Error, Nonce, Result};
+use rowhouse_model::{Cell, CellRef, Error, Nonce, Result};
 
 /// Bytes in front of a record's body.
 pub(super) const HEADER_LEN: usize = 32;
@@ -13,62 +15,109 @@ pub(crate) const BODY_LEN_MAX: usize = 256 << 20;
 const KIND_COMMIT: u8 = 1;
 const KIND_BEGIN: u8 = 2;
 
-/// A body being encoded. The header is left open until sequence and place are known.
+/// How large a buffer is kept for the next record of its thread.
+const BUFFER_KEPT_MAX: usize = 1 << 20;
+
+thread_local! {
+    /// Of the record that this thread wrote last.
+    static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The body of a commit being encoded; nothing is allocated before its first group. The header is left open until sequence and place are known.
+#[derive(Default)]
 pub(crate) struct RecordBody {
     bytes: Vec<u8>,
     groups: u32,
-    /// Where the number of groups stands.
-    groups_at: usize,
     /// Where the cell count of the open group stands.
     count_at: usize,
+    count: u32,
 }
 
-impl RecordBody {
-    /// A commit.
-    pub(crate) fn new(nonces: &[Nonce]) -> Self {
-        let mut bytes = Vec::with_capacity(512);
-        bytes.put_bytes(0, HEADER_LEN);
-        bytes.put_u8(KIND_COMMIT);
-        bytes.put_u32_le(nonces.len() as u32);
-        for nonce in nonces {
-            bytes.put_u64_le(nonce.group);
-            bytes.put_u64_le(nonce.number);
-        }
-        let groups_at = bytes.len();
-        bytes.put_u32_le(0);
-        Self { bytes, groups: 0, groups_at, count_at: 0 }
-    }
+/// Where the number of groups stands.
+const GROUPS_AT: usize = HEADER_LEN + 1;
 
-    /// Begins the cells of one (region, family).
+impl RecordBody {
+    /// Begins the cells of one (region, family). The same may come more than once.
     pub(crate) fn group(&mut self, region: u64, family: &[u8]) {
+        if self.bytes.is_empty() {
+            self.begin();
+        }
+        self.end_group();
         self.groups += 1;
         self.bytes.put_u64_le(region);
         self.bytes.put_u8(u8::try_from(family.len()).expect("families have at most 127 bytes"));
         self.bytes.put_slice(family);
         self.count_at = self.bytes.len();
+        self.count = 0;
         self.bytes.put_u32_le(0);
     }
 
-    /// Adds a cell to the group begun last.
-    pub(crate) fn cell(&mut self, cell: &Cell) {
-        let key_value = cell.as_key_value();
-        let mut count = &self.bytes[self.count_at..];
-        let count = count.get_u32_le() + 1;
-        self.bytes[self.count_at..][..4].copy_from_slice(&count.to_le_bytes());
+    fn begin(&mut self) {
+        self.bytes = BUFFER.take();
+        self.bytes.clear();
+        self.bytes.put_bytes(0, HEADER_LEN);
+        self.bytes.put_u8(KIND_COMMIT);
+        self.bytes.put_u32_le(0);
+    }
+
+    fn end_group(&mut self) {
+        if self.groups > 0 {
+            self.bytes[self.count_at..][..4].copy_from_slice(&self.count.to_le_bytes());
+        }
+    }
+
+    /// Adds a cell to the group begun last, at another timestamp than its own if one is given.
+    pub(crate) fn cell(&mut self, key_value: &[u8], timestamp: Option<i64>) {
+        self.count += 1;
         self.bytes.put_u32_le(key_value.len() as u32);
+        let at = self.bytes.len();
         self.bytes.put_slice(key_value);
+        if let Some(timestamp) = timestamp {
+            CellRef::set_timestamp(&mut self.bytes[at..], timestamp);
+        }
     }
 
     /// Bytes of the body so far.
     pub(crate) fn len(&self) -> usize {
-        self.bytes.len() - HEADER_LEN
+        self.bytes.len().saturating_sub(HEADER_LEN)
+    }
+
+    /// Where the next bytes go.
+    pub(crate) fn buffer_len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// The KeyValues between two places of the buffer, which lie in one group.
+    pub(crate) fn cells(&self, begin: usize, end: usize) -> impl Iterator<Item = &[u8]> {
+        cells(&self.bytes[begin..end])
     }
 
     /// Closes the body and computes its checksum: what can be done before the log is locked.
-    pub(crate) fn seal(mut self) -> SealedRecord {
-        self.bytes[self.groups_at..][..4].copy_from_slice(&self.groups.to_le_bytes());
+    pub(crate) fn seal(mut self, nonces: &[Nonce]) -> SealedRecord {
+        if self.bytes.is_empty() {
+            self.begin();
+        }
+        self.end_group();
+        self.bytes[GROUPS_AT..][..4].copy_from_slice(&self.groups.to_le_bytes());
+        self.bytes.put_u32_le(nonces.len() as u32);
+        for nonce in nonces {
+            self.bytes.put_u64_le(nonce.group);
+            self.bytes.put_u64_le(nonce.number);
+        }
         SealedRecord::new(self.bytes)
     }
+}
+
+fn cells(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        if bytes.is_empty() {
+            return None;
+        }
+        let len = bytes.get_u32_le() as usize;
+        let (cell, rest) = bytes.split_at(len);
+        bytes = rest;
+        Some(cell)
+    })
 }
 
 /// A record whose body is complete.
@@ -79,6 +128,14 @@ pub(crate) struct SealedRecord {
     body_crc: u32,
 }
 
+impl Drop for SealedRecord {
+    fn drop(&mut self) {
+        if self.bytes.capacity() <= BUFFER_KEPT_MAX {
+            BUFFER.set(std::mem::take(&mut self.bytes));
+        }
+    }
+}
+
 impl SealedRecord {
     fn new(mut bytes: Vec<u8>) -> Self {
         let body_len = bytes.len() - HEADER_LEN;
@@ -86,6 +143,16 @@ impl SealedRecord {
         let body_crc = crc32c::crc32c(&bytes[HEADER_LEN..]);
         bytes.resize(bytes.len() + HEADER_LEN, 0);
         Self { bytes, body_len, body_crc }
+    }
+
+    /// Bytes of the body, without padding.
+    pub(crate) fn body_len(&self) -> usize {
+        self.body_len
+    }
+
+    /// The KeyValues between two places of the buffer, which lie in one group.
+    pub(crate) fn cells(&self, begin: usize, end: usize) -> impl Iterator<Item = &[u8]> {
+        cells(&self.bytes[begin..end])
     }
 
     /// The first record of a segment: which segment it continues, and how long that was.
@@ -239,11 +306,6 @@ impl Record {
 impl Commit {
     fn decode(sequence: u64, body: &mut Bytes) -> Result<Self> {
         need(body, 4, sequence)?;
-        let nonces_len = body.get_u32_le() as usize;
-        need(body, nonces_len.saturating_mul(16).saturating_add(4), sequence)?;
-        let nonces = (0..nonces_len)
-            .map(|_| Nonce { group: body.get_u64_le(), number: body.get_u64_le() })
-            .collect();
         let groups_len = body.get_u32_le();
         let mut groups = Vec::new();
         for _ in 0..groups_len {
@@ -262,6 +324,12 @@ impl Commit {
             }
             groups.push((region, family, cells));
         }
+        need(body, 4, sequence)?;
+        let nonces_len = body.get_u32_le() as usize;
+        need(body, nonces_len.saturating_mul(16), sequence)?;
+        let nonces = (0..nonces_len)
+            .map(|_| Nonce { group: body.get_u64_le(), number: body.get_u64_le() })
+            .collect();
         Ok(Self { sequence, nonces, groups })
     }
 }
@@ -287,13 +355,13 @@ mod tests {
     }
 
     fn encoded() -> Vec<u8> {
-        let mut body = RecordBody::new(&[Nonce { group: 1, number: 2 }]);
+        let mut body = RecordBody::default();
         body.group(7, b"f");
-        body.cell(&cell("a", b"1"));
-        body.cell(&cell("b", b"2"));
+        body.cell(cell("a", b"1").as_key_value(), None);
+        body.cell(cell("b", b"2").as_key_value(), None);
         body.group(8, b"g");
-        body.cell(&cell("c", b"3"));
-        body.seal().finish(EPOCH, 64, 42, 0).to_vec()
+        body.cell(cell("c", b"4").with_timestamp(Timestamp::LATEST).as_key_value(), Some(0));
+        body.seal(&[Nonce { group: 1, number: 2 }]).finish(EPOCH, 64, 42, 0).to_vec()
     }
 
     /// The record at 64, if it and the mark behind it are right.
@@ -319,7 +387,7 @@ mod tests {
         let groups: Vec<_> =
             commit.groups.iter().map(|(region, f, cells)| (*region, &f[..], cells.len())).collect();
         assert_eq!(groups, [(7, &b"f"[..], 2), (8, &b"g"[..], 1)]);
-        assert_eq!(commit.groups[1].2[0], cell("c", b"3"));
+        assert_eq!(commit.groups[1].2[0], cell("c", b"4"));
     }
 
     #[test]

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::{Condvar, Mutex};
 use rowhouse_model::{Error, ErrorKind, Result};
 
-use super::RecordBody;
 use super::record::{BODY_LEN_MAX, HEADER_LEN as RECORD_HEADER_LEN, SealedRecord, end_mark};
 use super::segment::{self, HEADER_LEN};
 use super::segments::{ClosedSegment, NewSegment, Segments};
@@ -103,11 +102,10 @@ impl Wal {
     /// tried. `ReadOnly` once a sync has failed: what the disk holds is then not known.
     pub(crate) fn append(
         &self,
-        body: RecordBody,
+        record: &mut SealedRecord,
         reserve: impl FnOnce() -> u64,
     ) -> (u64, Result<Position>) {
-        let body_len = body.len();
-        let mut record = body.seal();
+        let body_len = record.body_len();
         let synced = self.sync.lock().done;
         let mut tail = self.tail.lock();
         let sequence = reserve();
@@ -116,7 +114,7 @@ impl Wal {
         } else if let Some(why) = &tail.failed {
             Err(read_only(why))
         } else {
-            self.append_record(&mut tail, &mut record, sequence, synced)
+            self.append_record(&mut tail, record, sequence, synced)
         };
         (sequence, appended)
     }

@@ -1,11 +1,12 @@
 //! What mutations mean: from what a client asks to the cells that are written.
 
 use rowhouse_model::{
-    Cell, CellKind, Delete, Durability, Error, Get, Increment, Mutation, MutationOutcome, Nonce,
-    Put, Result, Row, Timestamp, escape,
+    Cell, CellKind, Delete, Durability, Error, Get, Increment, Mutation, MutationOutcome, Put,
+    Result, Row, Timestamp, escape,
 };
 
-use super::commit::{self, Committed, Group};
+use super::commit::{self, Committed};
+use super::draft::Draft;
 use crate::engine::Engine;
 use crate::region::Region;
 use crate::space::Need;
@@ -13,6 +14,25 @@ use crate::space::Need;
 /// Bytes of cells after which a batch begins another record, so that a batch of any size fits the
 /// log.
 const RECORD_BYTES_MAX: usize = 8 << 20;
+
+/// Applies one mutation.
+pub(crate) fn apply_one(region: &Region, mutation: &Mutation) -> Result<MutationOutcome> {
+    let engine = region.engine();
+    check(region, mutation)?;
+    region.check_serving()?;
+    commit::admit(region, need(std::iter::once(mutation)))?;
+    let mut batch = Batch::new(region);
+    let outcome = {
+        let _row = engine.row_locks.lock_one(region.id(), mutation.row());
+        // With the row locked, so that what comes later to it is not older.
+        batch.now = engine.timestamps.issue();
+        let outcome = batch.add(mutation)?;
+        batch.write()?;
+        outcome
+    };
+    batch.committed.wait(engine)?;
+    Ok(outcome)
+}
 
 /// Applies mutations of one region in order, each by itself: one that is refused leaves the others.
 pub(crate) fn apply(region: &Region, mutations: &[Mutation]) -> Vec<Result<MutationOutcome>> {
@@ -41,9 +61,13 @@ pub(crate) fn apply(region: &Region, mutations: &[Mutation]) -> Vec<Result<Mutat
         let mut outcomes = Vec::with_capacity(mutations.len());
         for (at, mutation) in mutations.iter().enumerate() {
             let checked = std::mem::replace(&mut checked[at], Ok(()));
-            outcomes.push(checked.and_then(|()| batch.add(at, mutation)));
+            let outcome = checked.and_then(|()| batch.add(mutation));
+            if outcome.is_ok() {
+                batch.waiting.push(at);
+            }
+            outcomes.push(outcome);
         }
-        batch.write();
+        batch.write_or_fail();
         outcomes
     };
     batch.finish(outcomes)
@@ -72,13 +96,14 @@ pub(crate) fn apply_together(
         let rows = mutations.iter().map(|(region, mutation)| (region.id(), &mutation.row()[..]));
         let _rows = engine.row_locks.lock(rows);
         batch.now = engine.timestamps.issue();
-        for (at, (region, mutation)) in mutations.iter().enumerate() {
+        for (region, mutation) in mutations {
             batch.region = region;
-            outcomes.push(batch.add(at, mutation)?);
+            outcomes.push(batch.add(mutation)?);
         }
-        batch.write();
+        batch.write()?;
     }
-    batch.finish(outcomes.into_iter().map(Ok).collect()).into_iter().collect()
+    batch.committed.wait(engine)?;
+    Ok(outcomes)
 }
 
 /// What the mutations do to the disk in the end.
@@ -134,15 +159,12 @@ struct Batch<'a> {
     region: &'a Region,
     /// All are one: there is one record, or none.
     together: bool,
-    /// The regions of `groups`.
+    /// The regions of `draft`.
     regions: Vec<&'a Region>,
-    /// Of the increments in `groups`.
-    nonces: Vec<Nonce>,
     now: Timestamp,
-    groups: Vec<Group<'a>>,
-    bytes: usize,
+    draft: Draft<'a>,
     durability: Durability,
-    /// The mutations in `groups`.
+    /// The mutations in `draft`, where there are several that are no one.
     waiting: Vec<usize>,
     committed: Committed,
     /// Why the mutation at each place was not written after all.
@@ -155,10 +177,8 @@ impl<'a> Batch<'a> {
             region,
             together: false,
             regions: Vec::new(),
-            nonces: Vec::new(),
             now: Timestamp::MIN,
-            groups: Vec::new(),
-            bytes: 0,
+            draft: Draft::default(),
             durability: Durability::UseDefault,
             waiting: Vec::new(),
             committed: Committed::nothing(),
@@ -166,24 +186,23 @@ impl<'a> Batch<'a> {
         }
     }
 
-    fn add(&mut self, at: usize, mutation: &Mutation) -> Result<MutationOutcome> {
+    fn add(&mut self, mutation: &Mutation) -> Result<MutationOutcome> {
         let durability = asked(self.region, mutation);
-        if !self.together && (durability != self.durability || self.bytes > RECORD_BYTES_MAX) {
-            self.write();
+        let is_full = self.draft.len() > RECORD_BYTES_MAX;
+        if !self.together && (durability != self.durability || is_full) {
+            self.write_or_fail();
             self.durability = durability;
         }
-        let outcome = match mutation {
-            Mutation::Put(put) => self.put(put)?,
-            Mutation::Delete(delete) => self.delete(delete)?,
-            Mutation::Increment(increment) => self.increment(increment)?,
-        };
-        self.waiting.push(at);
-        Ok(outcome)
+        match mutation {
+            Mutation::Put(put) => self.put(put),
+            Mutation::Delete(delete) => self.delete(delete),
+            Mutation::Increment(increment) => self.increment(increment),
+        }
     }
 
     fn put(&mut self, put: &Put) -> Result<MutationOutcome> {
         for cell in put.cells() {
-            self.push(self.stamped(cell))?;
+            self.push_stamped(cell)?;
         }
         Ok(MutationOutcome::default())
     }
@@ -193,7 +212,7 @@ impl<'a> Batch<'a> {
             let at = if delete.timestamp.is_latest() { self.now } else { delete.timestamp };
             for family in self.region.families() {
                 let kind = CellKind::DeleteFamily;
-                self.push(Cell::new(delete.row(), family.name(), b"", at, kind, b"")?)?;
+                self.push(&Cell::new(delete.row(), family.name(), b"", at, kind, b"")?, None)?;
             }
             return Ok(MutationOutcome::default());
         }
@@ -212,23 +231,21 @@ impl<'a> Batch<'a> {
                 let nth = before.filter(same).count();
                 self.version_marker(cell, nth)?
             } else {
-                self.stamped(cell)
+                cell.clone()
             };
             markers.push(marker);
         }
-        markers.into_iter().try_for_each(|marker| self.push(marker))?;
+        markers.iter().try_for_each(|marker| self.push_stamped(marker))?;
         Ok(MutationOutcome::default())
     }
 
     /// Lets what this batch has done to the row so far be seen by a read of it.
     fn settle(&mut self, row: &[u8]) -> Result<()> {
         if !self.together {
-            self.write();
+            self.write_or_fail();
             return Ok(());
         }
-        let region = self.region.id();
-        let of_region = self.groups.iter().filter(|group| group.family.region_id() == region);
-        if of_region.flat_map(|group| &group.cells).any(|cell| cell.row() == row) {
+        if self.draft.has_row(self.region.id(), row) {
             return Err(Error::invalid(format!(
                 "a mutation that reads its row cannot follow another of that row in one commit: row={}",
                 escape(row)
@@ -281,55 +298,46 @@ impl<'a> Batch<'a> {
         }
         cells.sort_by(|a, b| a.key().cmp(&b.key()));
         for cell in &cells {
-            self.push(cell.clone())?;
+            self.push(cell, None)?;
         }
-        self.nonces.extend(increment.nonce);
+        self.draft.nonces.extend(increment.nonce);
         let row = if increment.return_results { Row::new(cells) } else { Row::default() };
         Ok(MutationOutcome { row })
     }
 
-    /// The cell as it is stored: at a time, and on bytes of its own, since those it came on belong
-    /// to a frame.
-    fn stamped(&self, cell: &Cell) -> Cell {
-        if cell.timestamp().is_latest() { cell.with_timestamp(self.now) } else { cell.detached() }
+    /// Adds a cell, at this moment if it says no other.
+    fn push_stamped(&mut self, cell: &Cell) -> Result<()> {
+        self.push(cell, cell.timestamp().is_latest().then_some(self.now))
     }
 
-    fn push(&mut self, cell: Cell) -> Result<()> {
-        self.bytes += cell.as_key_value().len();
+    fn push(&mut self, cell: &Cell, at: Option<Timestamp>) -> Result<()> {
         let family = self.region.family(cell.family())?;
-        match self.groups.iter_mut().find(|group| std::ptr::eq(group.family, family)) {
-            Some(group) => group.cells.push(cell),
-            None => {
-                self.groups.push(Group { family, cells: vec![cell] });
-                if !self.regions.iter().any(|region| std::ptr::eq(*region, self.region)) {
-                    self.regions.push(self.region);
-                }
-            }
+        self.draft.push(family, cell, at);
+        if !self.regions.last().is_some_and(|last| std::ptr::eq(*last, self.region)) {
+            self.regions.push(self.region);
         }
         Ok(())
     }
 
     /// Commits what has come together.
-    fn write(&mut self) {
-        let waiting = std::mem::take(&mut self.waiting);
-        let groups = std::mem::take(&mut self.groups);
+    fn write(&mut self) -> Result<()> {
+        let draft = std::mem::take(&mut self.draft);
         let regions = std::mem::take(&mut self.regions);
-        self.bytes = 0;
         let engine = self.region.engine();
-        let nonces = std::mem::take(&mut self.nonces);
-        let committed = {
-            // Not while the batch reads: whoever wants the gate waits for every commit.
-            let _gate = engine.gate.read();
-            let serving = regions.iter().try_for_each(|region| region.check_serving());
-            serving.and_then(|()| commit::commit(engine, groups, &nonces, self.durability))
-        };
-        match committed {
-            Ok(committed) => {
-                nonces.into_iter().for_each(|nonce| engine.nonces.take(nonce));
-                let before = std::mem::replace(&mut self.committed, Committed::nothing());
-                self.committed = before.and(committed);
-            }
-            Err(error) => self.fail(waiting, &error),
+        // Not while the batch reads: whoever wants the gate waits for every commit.
+        let _gate = engine.gate.read();
+        regions.iter().try_for_each(|region| region.check_serving())?;
+        let committed = commit::commit(engine, draft, self.durability)?;
+        let before = std::mem::replace(&mut self.committed, Committed::nothing());
+        self.committed = before.and(committed);
+        Ok(())
+    }
+
+    /// Commits what has come together; if that is refused, so are the mutations in it.
+    fn write_or_fail(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        if let Err(error) = self.write() {
+            self.fail(waiting, &error);
         }
     }
 

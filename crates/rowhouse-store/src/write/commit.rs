@@ -1,19 +1,13 @@
 //! The commit path: reserve → log → memstores → publish → (sync) → acknowledge.
 
-use rowhouse_model::{Cell, Durability, Error, ErrorKind, Nonce, Result, escape};
+use rowhouse_model::{Durability, Error, ErrorKind, Result, escape};
 
 use crate::background::Work;
 use crate::engine::Engine;
-use crate::family::FamilyStore;
 use crate::region::Region;
 use crate::space::Need;
-use crate::wal::{Position, RecordBody};
-
-/// Cells of one (region, family) in a commit.
-pub(crate) struct Group<'a> {
-    pub(crate) family: &'a FamilyStore,
-    pub(crate) cells: Vec<Cell>,
-}
+use crate::wal::Position;
+use crate::write::draft::Draft;
 
 /// A commit that readers see. It counts once [`Committed::wait`] has returned.
 #[must_use]
@@ -41,62 +35,42 @@ impl Committed {
     }
 }
 
-/// Writes `groups` as one record under one sequence. When this returns they are visible.
+/// Writes a draft as one record under one sequence. When this returns its cells are visible.
 ///
 /// The caller holds the rows locked, and `engine.gate` for reading, so that no memstore is frozen
 /// between here and there.
 pub(crate) fn commit(
     engine: &Engine,
-    groups: Vec<Group<'_>>,
-    nonces: &[Nonce],
+    draft: Draft<'_>,
     durability: Durability,
 ) -> Result<Committed> {
-    if groups.iter().all(|group| group.cells.is_empty()) {
+    if draft.is_empty() {
         return Ok(Committed::nothing());
     }
+    let mut draft = draft.seal();
     let (sequence, logged) = match durability {
         Durability::SkipWal => (engine.mvcc.reserve(), Ok(None)),
         _ => {
-            let body = encode(&groups, nonces);
-            engine.space.wrote(body.len() as u64);
-            let (sequence, logged) = engine.wal().append(body, || engine.mvcc.reserve());
+            engine.space.wrote(draft.record.body_len() as u64);
+            let (sequence, logged) =
+                engine.wal().append(&mut draft.record, || engine.mvcc.reserve());
             (sequence, logged.map(Some))
         }
     };
     if logged.is_ok() {
-        insert(engine, &groups, sequence);
-    }
-    if engine.wal().wants_tidying() {
-        engine.log_work.push(Work::TidyLog);
-    }
-    if logged.as_ref().is_ok_and(Option::is_some) && engine.wal().wants_sync() {
-        engine.log_work.push(Work::SyncLog);
+        draft.insert(engine, sequence);
     }
     // Also when the log refused: a sequence that is never published would stop all behind it.
     engine.mvcc.publish(sequence);
+    if engine.wal().wants_tidying() {
+        engine.log_work.push(Work::TidyLog);
+    }
     let position = logged?;
+    if position.is_some() && engine.wal().wants_sync() {
+        engine.log_work.push(Work::SyncLog);
+    }
+    draft.nonces.iter().for_each(|nonce| engine.nonces.take(*nonce));
     Ok(Committed { position: position.filter(|_| durability == Durability::FsyncWal) })
-}
-
-fn encode(groups: &[Group<'_>], nonces: &[Nonce]) -> RecordBody {
-    let mut body = RecordBody::new(nonces);
-    for group in groups {
-        body.group(group.family.region_id(), group.family.name());
-        group.cells.iter().for_each(|cell| body.cell(cell));
-    }
-    body
-}
-
-fn insert(engine: &Engine, groups: &[Group<'_>], sequence: u64) {
-    for group in groups {
-        let memstore = group.family.active();
-        engine.memory.add(group.cells.iter().map(|cell| memstore.insert(cell, sequence)).sum());
-        if memstore.bytes() >= engine.settings.memstore_flush_bytes {
-            group.family.request_flush(engine);
-        } else if engine.memory.bytes() > engine.settings.memstore_bytes_max / 4 * 3 {
-            engine.queue.push(Work::RelieveMemory);
-        }
-    }
 }
 
 /// Waits until no full memstore of the region has to wait for files to be merged.

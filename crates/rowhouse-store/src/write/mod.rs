@@ -2,5 +2,6 @@
 
 pub(crate) mod apply;
 pub(crate) mod commit;
+pub(crate) mod draft;
 pub(crate) mod nonce;
 pub(crate) mod row_lock;

@@ -30,6 +30,11 @@ impl RowLocks {
         }
     }
 
+    /// Locks a row of a region. A caller that holds rows must not ask for more.
+    pub(crate) fn lock_one(&self, region: u64, row: &[u8]) -> MutexGuard<'_, ()> {
+        self.stripes[self.hasher.hash_one((region, row)) as usize % STRIPES].lock()
+    }
+
     /// Locks rows, each with the id of its region. Stripes are taken in their order, so two callers cannot wait for
     /// each other; a caller that holds rows must not ask for more.
     pub(crate) fn lock<'a>(&self, rows: impl Iterator<Item = (u64, &'a [u8])>) -> RowGuard<'_> {

@@ -1,0 +1,82 @@
+//! A commit being put together: the cells of mutations, encoded as the log will have them.
+
+use rowhouse_model::{Cell, Nonce, Timestamp};
+
+use crate::engine::Engine;
+use crate::family::FamilyStore;
+use crate::wal::{RecordBody, SealedRecord};
+
+/// Cells on their way into the log and the memstores. They are copied once, into the record, and
+/// inserted from there.
+#[derive(Default)]
+pub(crate) struct Draft<'a> {
+    body: RecordBody,
+    parts: Vec<Part<'a>>,
+    /// Of its increments.
+    pub(crate) nonces: Vec<Nonce>,
+}
+
+/// Neighbours of one (region, family).
+struct Part<'a> {
+    family: &'a FamilyStore,
+    /// Where their bytes lie in the record.
+    begin: usize,
+    end: usize,
+}
+
+impl<'a> Draft<'a> {
+    /// Adds a cell, at another timestamp than its own if one is given.
+    pub(crate) fn push(&mut self, family: &'a FamilyStore, cell: &Cell, at: Option<Timestamp>) {
+        if !self.parts.last().is_some_and(|part| std::ptr::eq(part.family, family)) {
+            self.body.group(family.region_id(), family.name());
+            let begin = self.body.buffer_len();
+            self.parts.push(Part { family, begin, end: begin });
+        }
+        self.body.cell(cell.as_key_value(), at.map(Timestamp::as_millis));
+        let part = self.parts.last_mut().expect("one was begun above");
+        part.end = self.body.buffer_len();
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Bytes of the record so far.
+    pub(crate) fn len(&self) -> usize {
+        self.body.len()
+    }
+
+    /// Whether any cell is of this row of the region.
+    pub(crate) fn has_row(&self, region: u64, row: &[u8]) -> bool {
+        let of_region = self.parts.iter().filter(|part| part.family.region_id() == region);
+        of_region.flat_map(|part| self.body.cells(part.begin, part.end)).any(|key_value| {
+            let row_len = u16::from_be_bytes([key_value[8], key_value[9]]) as usize;
+            &key_value[10..10 + row_len] == row
+        })
+    }
+
+    /// Nothing can be added any more.
+    pub(crate) fn seal(self) -> SealedDraft<'a> {
+        SealedDraft { record: self.body.seal(&self.nonces), parts: self.parts, nonces: self.nonces }
+    }
+}
+
+/// A draft that is complete: the record, and where its cells belong.
+pub(crate) struct SealedDraft<'a> {
+    pub(crate) record: SealedRecord,
+    pub(crate) nonces: Vec<Nonce>,
+    parts: Vec<Part<'a>>,
+}
+
+impl SealedDraft<'_> {
+    /// Puts the cells into their memstores.
+    pub(crate) fn insert(&self, engine: &Engine, sequence: u64) {
+        for part in &self.parts {
+            let memstore = part.family.active();
+            let cells = self.record.cells(part.begin, part.end);
+            let added = cells.map(|key_value| memstore.insert(key_value, sequence)).sum();
+            engine.memory.add(added);
+            part.family.took(engine, &memstore);
+        }
+    }
+}

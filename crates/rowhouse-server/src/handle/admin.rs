@@ -6,7 +6,6 @@ use rowhouse_format::convert::names;
 use rowhouse_format::convert::region::{self, RegionRef};
 use rowhouse_format::proto;
 use rowhouse_model::{Error, Result, TableName};
-
 use rowhouse_store::{CompactionKind, CompactionState};
 
 use super::master::status::region_loads;

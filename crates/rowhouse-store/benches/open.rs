@@ -1,0 +1,89 @@
+//! How fast a log is read back: `cargo bench -p rowhouse-store --bench open`.
+//!
+//! 500 MB of log, in rows of 1,000 bytes and then of 100, left behind by a process that did not close
+//! its store. The memstores may hold all of it, or 128 MiB, so that recovery flushes meanwhile.
+
+#![expect(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
+
+use std::path::Path;
+use std::time::Instant;
+
+use rowhouse_model::{FamilyDescriptor, Mutation, Put, TableDescriptor, TableName};
+use rowhouse_store::{Settings, Store};
+
+const LOG_BYTES: usize = 500_000_000;
+
+fn main() {
+    for value_len in [1_000, 100] {
+        let dir = tempfile::tempdir().unwrap();
+        let written = write(dir.path(), value_len);
+        for memstore_bytes_max in [2 << 30, 128 << 20] {
+            let copy = tempfile::tempdir().unwrap();
+            copy_tree(dir.path(), copy.path());
+            let settings = Settings { memstore_bytes_max, ..Settings::default() };
+            let (begun, cpu) = (Instant::now(), cpu_seconds());
+            let store = Store::builder(copy.path()).settings(settings).open().unwrap();
+            println!(
+                "{value_len:>5}-byte values, {:>4} MiB for memstores: {:.2} s, {:.2} s CPU for {:.0} MB of log",
+                memstore_bytes_max >> 20,
+                begun.elapsed().as_secs_f64(),
+                cpu_seconds() - cpu,
+                written as f64 / 1e6,
+            );
+            drop(store);
+        }
+    }
+}
+
+/// Leaves a log of [`LOG_BYTES`] of which nothing is in files. Gives back its length.
+fn write(dir: &Path, value_len: usize) -> u64 {
+    let settings = Settings {
+        memstore_flush_bytes: 4 << 30,
+        memstore_bytes_max: 8 << 30,
+        wal_bytes_max: 4 << 30,
+        ..Settings::default()
+    };
+    let store = Store::builder(dir).settings(settings).open().unwrap();
+    let name = TableName::parse("t").unwrap();
+    let family = FamilyDescriptor::new("f").unwrap();
+    store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
+    let table = store.table(&name).unwrap();
+    let value = vec![b'v'; value_len];
+    let mut number = 0u64;
+    let mut left = LOG_BYTES;
+    while left > 0 {
+        let batch: Vec<Mutation> = (0..100)
+            .map(|_| {
+                number += 1;
+                let row = format!("{:016x}", number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+                Put::new(row).unwrap().add("f", "q", value.clone()).unwrap().into()
+            })
+            .collect();
+        table.batch(batch).into_iter().for_each(|outcome| drop(outcome.unwrap()));
+        left = left.saturating_sub(100 * (value_len + 45));
+    }
+    // A clean close flushes nothing either: what is replayed is the same as after a kill.
+    store.close().unwrap();
+    let wal = std::fs::read_dir(dir.join("wal")).unwrap();
+    wal.map(|entry| entry.unwrap().metadata().unwrap().len()).sum()
+}
+
+fn copy_tree(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            std::fs::create_dir(&target).unwrap();
+            copy_tree(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// CPU time of the process, its ended threads included.
+fn cpu_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/self/stat").unwrap();
+    let fields: Vec<&str> = text.rsplit(')').next().unwrap().split_whitespace().collect();
+    let ticks = |at: usize| fields[at].parse::<f64>().unwrap();
+    (ticks(11) + ticks(12)) / 100.0
+}

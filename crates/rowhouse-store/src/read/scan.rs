@@ -182,9 +182,9 @@ impl FamilyReader {
     /// then each would keep a block of its own in memory.
     fn take_cell(&mut self) -> Option<Cell> {
         let passed = std::mem::take(&mut self.passed);
-        let cell = self.merge.to_cell()?;
-        let is_sparse = passed > PASSED_BYTES_MAX && cell.as_key_value().len() < passed;
-        Some(if is_sparse { cell.detached() } else { cell })
+        let len = self.merge.cell()?.value.len();
+        let is_sparse = passed > PASSED_BYTES_MAX && len < passed;
+        self.merge.to_cell(is_sparse)
     }
 
     /// To the first cell behind the current column that can matter.

@@ -20,6 +20,15 @@ impl Source {
         }
     }
 
+    /// The current cell's sequence; `None` behind the last.
+    #[inline]
+    fn sequence(&self) -> Option<u64> {
+        match self {
+            Self::Memory(cursor) => cursor.sequence(),
+            Self::File(cursor) => cursor.sequence(),
+        }
+    }
+
     /// Cells of a memstore are copied in any case: none may keep it alive when it was flushed.
     fn to_cell(&self, detached: bool) -> Option<Cell> {
         match self {
@@ -29,6 +38,7 @@ impl Source {
         }
     }
 
+    #[inline]
     fn advance(&mut self) -> Result<()> {
         match self {
             Self::Memory(cursor) => {
@@ -64,8 +74,8 @@ impl Merge {
     /// Merges cells up to `sequence_max`.
     pub(crate) fn new(sources: Vec<Source>, sequence_max: u64) -> Result<Self> {
         let mut merge = Self { order: Vec::with_capacity(sources.len()), sources, sequence_max };
-        for at in 0..merge.sources.len() {
-            merge.skip_unseen(at)?;
+        for source in &mut merge.sources {
+            skip_unseen(source, sequence_max)?;
         }
         merge.sort();
         Ok(merge)
@@ -86,9 +96,12 @@ impl Merge {
     #[inline]
     pub(crate) fn advance(&mut self) -> Result<()> {
         let Some(&first) = self.order.first() else { return Ok(()) };
-        self.sources[first].advance()?;
-        self.skip_unseen(first)?;
-        self.move_back();
+        let source = &mut self.sources[first];
+        source.advance()?;
+        let seen = skip_unseen(source, self.sequence_max)?;
+        if self.order.len() > 1 || !seen {
+            self.move_back();
+        }
         Ok(())
     }
 
@@ -105,11 +118,6 @@ impl Merge {
         }
         self.sort();
         Ok(())
-    }
-
-    /// Passes cells that were written behind the reader's sequence.
-    fn skip_unseen(&mut self, at: usize) -> Result<()> {
-        skip_unseen(&mut self.sources[at], self.sequence_max)
     }
 
     fn sort(&mut self) {
@@ -141,12 +149,15 @@ impl Merge {
     }
 }
 
+/// Passes cells that were written behind the reader's sequence; false when none is left.
 #[inline]
-fn skip_unseen(source: &mut Source, sequence_max: u64) -> Result<()> {
-    while source.cell().is_some_and(|cell| cell.sequence > sequence_max) {
-        source.advance()?;
+fn skip_unseen(source: &mut Source, sequence_max: u64) -> Result<bool> {
+    loop {
+        match source.sequence() {
+            Some(sequence) if sequence > sequence_max => source.advance()?,
+            found => return Ok(found.is_some()),
+        }
     }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -51,6 +51,8 @@ pub struct RegionScanner {
     families: Vec<FamilyReader>,
     range: RowRange,
     rows_left: u64,
+    /// Cells of the last row: the next one may well have as many.
+    row_len: usize,
     read_point: ReadPoint,
 }
 
@@ -73,7 +75,7 @@ impl RegionScanner {
             }
         }
         let rows_left = scan.limit.unwrap_or(u64::MAX);
-        Ok(Self { families: readers, range, rows_left, read_point })
+        Ok(Self { families: readers, range, rows_left, row_len: 0, read_point })
     }
 
     /// The next row that has anything to show; `None` behind the last.
@@ -86,11 +88,12 @@ impl RegionScanner {
             return Ok(None);
         }
         while let Some(row) = self.next_row_key() {
-            let mut cells = Vec::new();
+            let mut cells = Vec::with_capacity(self.row_len);
             for family in &mut self.families {
                 family.read_row(&row, &mut cells)?;
             }
             if !cells.is_empty() {
+                self.row_len = cells.len();
                 self.rows_left -= 1;
                 return Ok(Some(Row::new(cells)));
             }
@@ -116,6 +119,9 @@ struct FamilyReader {
     visible: Visible,
     /// Bytes passed over since a cell was last part of an answer.
     passed: usize,
+    family: Bytes,
+    /// Only one row is read: nothing behind it matters.
+    single_row: bool,
 }
 
 impl FamilyReader {
@@ -155,7 +161,13 @@ impl FamilyReader {
             }
             sources.push(Source::File(FileCursor::open(engine, file, &start)?));
         }
-        Ok(Self { merge: Merge::new(sources, sequence)?, visible: Visible::new(rules), passed: 0 })
+        Ok(Self {
+            merge: Merge::new(sources, sequence)?,
+            visible: Visible::new(rules),
+            passed: 0,
+            family: family.name().clone(),
+            single_row: row.is_some(),
+        })
     }
 
     /// Adds the visible cells of `row` to `cells` and goes to the next row.
@@ -173,7 +185,11 @@ impl FamilyReader {
             }
             match verdict {
                 Verdict::Include | Verdict::Skip => self.merge.advance()?,
-                Verdict::IncludeLast | Verdict::NextColumn => self.leave_column(row)?,
+                Verdict::IncludeLast | Verdict::NextColumn => {
+                    if !self.leave_column(row)? {
+                        return Ok(());
+                    }
+                }
             }
         }
     }
@@ -182,34 +198,43 @@ impl FamilyReader {
     /// then each would keep a block of its own in memory.
     fn take_cell(&mut self) -> Option<Cell> {
         let passed = std::mem::take(&mut self.passed);
-        let len = self.merge.cell()?.value.len();
-        let is_sparse = passed > PASSED_BYTES_MAX && len < passed;
+        let is_sparse = passed > PASSED_BYTES_MAX
+            && self.merge.cell().is_some_and(|cell| cell.value.len() < passed);
         self.merge.to_cell(is_sparse)
     }
 
-    /// To the first cell behind the current column that can matter.
-    fn leave_column(&mut self, row: &[u8]) -> Result<()> {
-        let Self { merge, visible, passed } = self;
-        let Some(cell) = merge.cell() else { return Ok(()) };
-        let (family, qualifier) = (cell.key.family.to_vec(), cell.key.qualifier.to_vec());
-        let target = match &visible.rules().qualifiers {
-            // The next column that was asked for may be far, or none.
-            Some(wanted) => match wanted.range::<[u8], _>(behind(&qualifier)).next() {
-                Some(next) => Key::column_start(row, &family, next),
-                None => Key::row_end(row),
-            },
-            None => Key::column_end(row, &family, &qualifier),
-        };
+    /// To the first cell behind the current column that can matter: cells of one family are told
+    /// apart by row and qualifier. `false` when no more of this row is wanted and it is the only one.
+    fn leave_column(&mut self, row: &[u8]) -> Result<bool> {
+        let Self { merge, visible, passed, family, single_row } = self;
+        let qualifier = visible.qualifier();
+        let wanted = visible.rules().qualifiers.as_ref();
+        // The next column that was asked for may be far, or none.
+        let next = wanted.map(|wanted| wanted.range::<[u8], _>(behind(qualifier)).next());
+        if *single_row && next == Some(None) {
+            return Ok(false);
+        }
         for _ in 0..STEPS_BEFORE_SEEK {
             merge.advance()?;
-            match merge.cell() {
-                Some(cell) if cell.key < target => *passed += cell.value.len() + cell.key.row.len(),
-                _ => return Ok(()),
+            let Some(cell) = merge.cell() else { return Ok(true) };
+            let in_front = match next {
+                None => cell.key.qualifier == qualifier,
+                Some(Some(next)) => cell.key.qualifier < &next[..],
+                Some(None) => true,
+            };
+            if !in_front || cell.key.row != row {
+                return Ok(true);
             }
+            *passed += cell.value.len() + cell.key.row.len();
         }
         // Whatever lies between is not known.
         *passed += PASSED_BYTES_MAX + 1;
-        merge.seek(&target)
+        merge.seek(&match next {
+            None => Key::column_end(row, family, qualifier),
+            Some(Some(next)) => Key::column_start(row, family, next),
+            Some(None) => Key::row_end(row),
+        })?;
+        Ok(true)
     }
 }
 

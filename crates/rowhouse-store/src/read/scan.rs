@@ -3,14 +3,14 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Cell, Get, Key, Result, Row, RowRange, Scan};
+use rowhouse_model::{Bytes, Cell, Columns, Get, Key, Result, Row, RowRange, Scan, TimeRange};
 
 use super::{Merge, Rules, Source, Verdict, Visible};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::memstore::MemstoreCursor;
 use crate::mvcc::ReadPoint;
-use crate::store_file::FileCursor;
+use crate::store_file::{FileCursor, StoreFile};
 
 /// How many cells are stepped over before a seek is tried: a step costs a comparison, a seek a
 /// search in every source.
@@ -25,17 +25,16 @@ pub(crate) fn read_row(
     families: &[Arc<FamilyStore>],
     get: &Get,
 ) -> Result<Row> {
-    let scan = Scan {
-        columns: get.columns.clone(),
+    let asked = Asked {
+        columns: &get.columns,
         time_range: get.time_range,
         versions: get.versions,
-        ..Scan::new(RowRange::row(get.row()))
+        rows: Rows::One(get.row()),
     };
     let read_point = engine.mvcc.read();
     let mut cells = Vec::new();
-    for family in families.iter().filter(|family| scan.columns.has_family(family.name())) {
-        let mut reader =
-            FamilyReader::open(engine, family, &scan, Some(get.row()), read_point.sequence())?;
+    for family in families.iter().filter(|family| get.columns.has_family(family.name())) {
+        let mut reader = FamilyReader::open(engine, family, &asked, read_point.sequence())?;
         if reader.merge.cell().is_some() {
             reader.read_row(get.row(), &mut cells)?;
         }
@@ -67,11 +66,14 @@ impl RegionScanner {
         let read_point = engine.mvcc.read();
         let mut readers = Vec::with_capacity(families.len());
         if !range.is_empty() {
-            let scan = Scan { range: range.clone(), ..scan.clone() };
+            let asked = Asked {
+                columns: &scan.columns,
+                time_range: scan.time_range,
+                versions: scan.versions,
+                rows: Rows::Range(&range),
+            };
             for family in families.iter().filter(|family| scan.columns.has_family(family.name())) {
-                let reader =
-                    FamilyReader::open(engine, family, &scan, None, read_point.sequence())?;
-                readers.push(reader);
+                readers.push(FamilyReader::open(engine, family, &asked, read_point.sequence())?);
             }
         }
         let rows_left = scan.limit.unwrap_or(u64::MAX);
@@ -113,6 +115,37 @@ impl RegionScanner {
     }
 }
 
+/// What is asked of each family.
+struct Asked<'a> {
+    columns: &'a Columns,
+    time_range: TimeRange,
+    versions: u32,
+    rows: Rows<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum Rows<'a> {
+    One(&'a [u8]),
+    Range(&'a RowRange),
+}
+
+impl Rows<'_> {
+    fn first(&self) -> &[u8] {
+        match self {
+            Self::One(row) => row,
+            Self::Range(range) => &range.start,
+        }
+    }
+
+    /// Whether a file may have any of them; `false` is certain.
+    fn may_be_in(self, engine: &Engine, file: &StoreFile) -> Result<bool> {
+        match self {
+            Self::One(row) => file.may_hold_row(engine, row),
+            Self::Range(range) => Ok(file.may_hold_rows(range)),
+        }
+    }
+}
+
 /// The visible cells of one family, row by row.
 struct FamilyReader {
     merge: Merge,
@@ -125,23 +158,21 @@ struct FamilyReader {
 }
 
 impl FamilyReader {
-    /// Opens a reader at the start of the scan's range. For a point read, `row` lets files say
-    /// that they do not have it.
+    /// Opens a reader at the first of the rows.
     fn open(
         engine: &Arc<Engine>,
         family: &FamilyStore,
-        scan: &Scan,
-        row: Option<&[u8]>,
+        asked: &Asked<'_>,
         sequence: u64,
     ) -> Result<Self> {
         let rules = Rules::read(
             family.descriptor(),
-            scan.columns.qualifiers(family.name()),
-            scan.time_range,
-            scan.versions,
+            asked.columns.qualifiers(family.name()),
+            asked.time_range,
+            asked.versions,
             engine.timestamps.now_millis(),
         );
-        let start = Key::row_start(&scan.range.start);
+        let start = Key::row_start(asked.rows.first());
         let parts = family.parts();
         let mut sources = Vec::with_capacity(parts.files.len() + parts.frozen.len() + 1);
         for memstore in parts.frozen.iter().chain([&parts.active]) {
@@ -151,22 +182,16 @@ impl FamilyReader {
             }
         }
         for file in &parts.files {
-            if !file.may_hold_rows(&scan.range) {
-                continue;
+            if asked.rows.may_be_in(engine, file)? {
+                sources.push(Source::File(FileCursor::open(engine, file, &start)?));
             }
-            if let Some(row) = row
-                && !file.may_hold_row(engine, row)?
-            {
-                continue;
-            }
-            sources.push(Source::File(FileCursor::open(engine, file, &start)?));
         }
         Ok(Self {
             merge: Merge::new(sources, sequence)?,
             visible: Visible::new(rules),
             passed: 0,
             family: family.name().clone(),
-            single_row: row.is_some(),
+            single_row: matches!(asked.rows, Rows::One(_)),
         })
     }
 

@@ -95,6 +95,9 @@ impl StoreFile {
 
     /// Whether the file may have cells of `row`; `false` is certain.
     pub(crate) fn may_hold_row(&self, engine: &Engine, row: &[u8]) -> Result<bool> {
+        if row < &self.meta.first_row[..] || row > &self.meta.last_row[..] {
+            return Ok(false);
+        }
         let opened = self.opened()?;
         let Some(bloom) = opened.hfile.bloom() else { return Ok(true) };
         let Some(handle) = bloom.chunk_for(row) else { return Ok(false) };

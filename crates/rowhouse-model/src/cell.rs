@@ -311,6 +311,16 @@ impl Cell {
         Ok(Self { bytes, sequence })
     }
 
+    /// A cell from a KeyValue that was checked before; the bytes are shared, not copied.
+    ///
+    /// # Panics
+    /// On bytes that are no KeyValue, now or when it is looked at.
+    #[inline]
+    pub fn from_checked(bytes: Bytes, sequence: u64) -> Self {
+        debug_assert!(CellRef::parse(&bytes, sequence).is_ok());
+        Self { bytes, sequence }
+    }
+
     fn encode(key: Key<'_>, value: &[u8], tags: &[u8], sequence: u64) -> Self {
         let key_len = KEY_FIXED_LEN + key.row.len() + key.family.len() + key.qualifier.len();
         let tags_len = if tags.is_empty() { 0 } else { 2 + tags.len() };

@@ -39,12 +39,16 @@ impl MemstoreCursor {
         self.node().map(NodeRef::cell)
     }
 
+    /// The current cell's sequence.
+    #[inline]
+    pub(crate) fn sequence(&self) -> Option<u64> {
+        self.node().map(NodeRef::sequence)
+    }
+
     /// The current cell on bytes of its own, so that it does not keep the memstore alive.
     pub(crate) fn to_cell(&self) -> Option<Cell> {
         let node = self.node()?;
-        let bytes = Bytes::copy_from_slice(node.key_value());
-        let cell = Cell::from_key_value(bytes, node.sequence());
-        Some(cell.expect("what was put in was a cell"))
+        Some(Cell::from_checked(Bytes::copy_from_slice(node.key_value()), node.sequence()))
     }
 
     /// To the next cell.

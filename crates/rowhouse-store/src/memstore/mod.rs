@@ -9,12 +9,12 @@
 //! ```text
 //! MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation" \
 //!     cargo +nightly miri test -p rowhouse-store --target-dir target/miri --lib memstore
-//! RUSTFLAGS="--cfg loom" cargo test -p rowhouse-store --release --target-dir target/loom \
-//!     --lib memstore::loom_tests
+//! LOOM_MAX_PREEMPTIONS=3 RUSTFLAGS="--cfg loom" \
+//!     cargo test -p rowhouse-store --release --target-dir target/loom --lib memstore::loom_tests
 //! ```
 //!
-//! Miri sees every access to memory of the tests; loom runs the very code in every order that two
-//! or three threads can take (a minute and a half; `LOOM_MAX_PREEMPTIONS=3` makes it a second).
+//! Miri sees every access to memory of the tests; loom runs the very code in every order that three
+//! threads can take with three interruptions. Each takes a minute or two.
 
 mod arena;
 mod cursor;

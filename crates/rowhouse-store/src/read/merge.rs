@@ -12,6 +12,7 @@ pub(crate) enum Source {
 }
 
 impl Source {
+    #[inline]
     fn cell(&self) -> Option<CellRef<'_>> {
         match self {
             Self::Memory(cursor) => cursor.cell(),
@@ -19,13 +20,25 @@ impl Source {
         }
     }
 
-    fn to_cell(&self) -> Option<Cell> {
+    /// The current cell's sequence; `None` behind the last.
+    #[inline]
+    fn sequence(&self) -> Option<u64> {
+        match self {
+            Self::Memory(cursor) => cursor.sequence(),
+            Self::File(cursor) => cursor.sequence(),
+        }
+    }
+
+    /// Cells of a memstore are copied in any case: none may keep it alive when it was flushed.
+    fn to_cell(&self, detached: bool) -> Option<Cell> {
         match self {
             Self::Memory(cursor) => cursor.to_cell(),
+            Self::File(cursor) if detached => cursor.to_cell().map(|cell| cell.detached()),
             Self::File(cursor) => cursor.to_cell(),
         }
     }
 
+    #[inline]
     fn advance(&mut self) -> Result<()> {
         match self {
             Self::Memory(cursor) => {
@@ -50,75 +63,167 @@ impl Source {
 /// The cells of all sources in THE order, up to a sequence.
 pub(crate) struct Merge {
     sources: Vec<Source>,
-    /// The source whose cell is the first of all.
-    first: Option<usize>,
+    /// The sources that are not at their end, by their cells. Kept in order by moving back the one
+    /// that went on: one comparison as long as cells come from the same source, and never many,
+    /// since compaction keeps the sources few.
+    order: Vec<usize>,
     sequence_max: u64,
 }
 
 impl Merge {
     /// Merges cells up to `sequence_max`.
     pub(crate) fn new(sources: Vec<Source>, sequence_max: u64) -> Result<Self> {
-        let mut merge = Self { sources, first: None, sequence_max };
-        for at in 0..merge.sources.len() {
-            merge.skip_unseen(at)?;
+        let mut merge = Self { order: Vec::with_capacity(sources.len()), sources, sequence_max };
+        for source in &mut merge.sources {
+            skip_unseen(source, sequence_max)?;
         }
-        merge.find_first();
+        merge.sort();
         Ok(merge)
     }
 
     /// The current cell; `None` behind the last.
+    #[inline]
     pub(crate) fn cell(&self) -> Option<CellRef<'_>> {
-        self.sources[self.first?].cell()
+        self.sources[*self.order.first()?].cell()
     }
 
-    /// The current cell, sharing the bytes it lies in.
-    pub(crate) fn to_cell(&self) -> Option<Cell> {
-        self.sources[self.first?].to_cell()
+    /// The current cell, sharing the bytes of its block unless it is to be `detached`.
+    pub(crate) fn to_cell(&self, detached: bool) -> Option<Cell> {
+        self.sources[*self.order.first()?].to_cell(detached)
     }
 
     /// To the next cell.
+    #[inline]
     pub(crate) fn advance(&mut self) -> Result<()> {
-        let Some(at) = self.first else { return Ok(()) };
-        self.sources[at].advance()?;
-        self.skip_unseen(at)?;
-        self.find_first();
+        let Some(&first) = self.order.first() else { return Ok(()) };
+        let source = &mut self.sources[first];
+        source.advance()?;
+        let seen = skip_unseen(source, self.sequence_max)?;
+        if self.order.len() > 1 || !seen {
+            self.move_back();
+        }
         Ok(())
     }
 
     /// Forward to the first cell at or behind `key`.
     pub(crate) fn seek(&mut self, key: &Key<'_>) -> Result<()> {
+        for &at in &self.order {
+            let source = &mut self.sources[at];
+            // Those that come now are there already.
+            if source.cell().is_some_and(|cell| cell.key >= *key) {
+                break;
+            }
+            source.seek(key)?;
+            skip_unseen(source, self.sequence_max)?;
+        }
+        self.sort();
+        Ok(())
+    }
+
+    fn sort(&mut self) {
+        self.order.clear();
         for at in 0..self.sources.len() {
-            if self.sources[at].cell().is_some_and(|cell| cell.key < *key) {
-                self.sources[at].seek(key)?;
-                self.skip_unseen(at)?;
+            if self.sources[at].cell().is_some() {
+                self.order.insert(0, at);
+                self.move_back();
             }
         }
-        self.find_first();
-        Ok(())
     }
 
-    /// Passes cells that were written behind the reader's sequence.
-    fn skip_unseen(&mut self, at: usize) -> Result<()> {
-        let source = &mut self.sources[at];
-        while source.cell().is_some_and(|cell| cell.sequence > self.sequence_max) {
-            source.advance()?;
-        }
-        Ok(())
-    }
-
-    /// Linear, since a store has few sources: compaction sees to that.
-    fn find_first(&mut self) {
-        if self.sources.len() == 1 {
-            self.first = self.sources[0].cell().map(|_| 0);
+    /// Moves the first source to where its cell belongs among the others', which are in order.
+    #[inline]
+    fn move_back(&mut self) {
+        let Self { sources, order, .. } = self;
+        let Some((&first, others)) = order.split_first() else { return };
+        let Some(cell) = sources[first].cell() else {
+            order.remove(0);
             return;
+        };
+        let before = others.iter().take_while(|&&at| {
+            // Files may share a sequence: then the one added first comes first.
+            let order = sources[at].cell().map(|other| compare(&other, &cell));
+            order.is_some_and(|order| order.then(at.cmp(&first)).is_lt())
+        });
+        let before = before.count();
+        order[..=before].rotate_left(1);
+    }
+}
+
+/// Passes cells that were written behind the reader's sequence; false when none is left.
+#[inline]
+fn skip_unseen(source: &mut Source, sequence_max: u64) -> Result<bool> {
+    loop {
+        match source.sequence() {
+            Some(sequence) if sequence > sequence_max => source.advance()?,
+            found => return Ok(found.is_some()),
         }
-        let mut first: Option<(usize, CellRef<'_>)> = None;
-        for (at, source) in self.sources.iter().enumerate() {
-            let Some(cell) = source.cell() else { continue };
-            if first.as_ref().is_none_or(|(_, best)| compare(&cell, best).is_lt()) {
-                first = Some((at, cell));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use proptest::prelude::*;
+    use rowhouse_model::{CellKind, Timestamp};
+
+    use super::*;
+    use crate::memstore::Memstore;
+
+    fn cell(row: u8, millis: i64, sequence: u64) -> Cell {
+        let at = Timestamp::from_millis(millis).unwrap();
+        let cell = Cell::new([row], "f", "q", at, CellKind::Put, "").unwrap();
+        cell.with_sequence(sequence)
+    }
+
+    fn merge(sources: &[Vec<Cell>], sequence_max: u64) -> Merge {
+        let sources = sources.iter().map(|cells| {
+            let memstore = Arc::new(Memstore::default());
+            for cell in cells {
+                memstore.insert(cell.as_key_value(), cell.sequence());
+            }
+            Source::Memory(MemstoreCursor::new(memstore, &Key::row_start(b"")))
+        });
+        Merge::new(sources.collect(), sequence_max).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn cells_come_as_if_from_one_sorted_list(
+            cells in prop::collection::btree_map((0u8..20, 0i64..3, 1u64..60), 0usize..5, 0..60),
+            sequence_max in 0u64..60,
+            moves in prop::collection::vec(prop::option::weighted(0.2, 0u8..20), 0..80),
+        ) {
+            let mut sources = vec![Vec::new(); 5];
+            let mut expected = Vec::new();
+            for (&(row, millis, sequence), &source) in &cells {
+                sources[source].push(cell(row, millis, sequence));
+                if sequence <= sequence_max {
+                    expected.push(cell(row, millis, sequence));
+                }
+            }
+            expected.sort_by(|a, b| compare(&a.view(), &b.view()));
+            let mut expected = &expected[..];
+            let mut merge = merge(&sources, sequence_max);
+            // Some steps and seeks, the latter forward only, then steps to the end.
+            for step in moves.into_iter().chain(std::iter::repeat_n(None, 60)) {
+                let place = |cell: &Cell| (cell.key().timestamp, cell.sequence(), cell.clone());
+                let found = merge.to_cell(false);
+                prop_assert_eq!(found.as_ref().map(place), expected.first().map(place));
+                match step {
+                    Some(row) => {
+                        let row = [row];
+                        let target = Key::row_start(&row);
+                        merge.seek(&target).unwrap();
+                        let passed = expected.partition_point(|cell| cell.key() < target);
+                        expected = &expected[passed..];
+                    }
+                    None => {
+                        merge.advance().unwrap();
+                        expected = expected.get(1..).unwrap_or_default();
+                    }
+                }
             }
         }
-        self.first = first.map(|(at, _)| at);
     }
 }

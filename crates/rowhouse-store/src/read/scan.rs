@@ -4,13 +4,15 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rowhouse_model::{Bytes, Cell, Error, ErrorKind, Get, Key, Result, Row, RowRange, Scan};
+use rowhouse_model::{
+    Bytes, Cell, Columns, Error, ErrorKind, Get, Key, Result, Row, RowRange, Scan, TimeRange,
+};
 
 use super::{At, Merge, ReadPoint, Rules, Source, Verdict, Visible};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::memstore::MemstoreCursor;
-use crate::store_file::FileCursor;
+use crate::store_file::{FileCursor, StoreFile};
 
 /// How many cells are stepped over before a seek is tried: a step costs a comparison, a seek a
 /// search in every source.
@@ -29,14 +31,14 @@ pub(crate) fn read_row(
     get: &Get,
     point: Option<&ReadPoint>,
 ) -> Result<Row> {
-    let scan = Scan {
-        columns: get.columns.clone(),
+    let asked = Asked {
+        columns: &get.columns,
         time_range: get.time_range,
         versions: get.versions,
-        ..Scan::new(RowRange::row(get.row()))
+        rows: Rows::One(get.row()),
     };
     loop {
-        if let Some(cells) = read_cells(engine, families, get, &scan, moment(engine, point))? {
+        if let Some(cells) = read_cells(engine, families, get, &asked, moment(engine, point))? {
             return Ok(Row::new(cells));
         }
     }
@@ -52,13 +54,14 @@ fn read_cells(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],
     get: &Get,
-    scan: &Scan,
+    asked: &Asked<'_>,
     at: At<'_>,
 ) -> Result<Option<Vec<Cell>>> {
     let mut cells = Vec::new();
-    for family in families.iter().filter(|family| scan.columns.has_family(family.name())) {
-        let reader = FamilyReader::open(engine, family, scan, Some(get.row()), at)?;
-        let Some(mut reader) = reader else { return Ok(None) };
+    for family in families.iter().filter(|family| get.columns.has_family(family.name())) {
+        let Some(mut reader) = FamilyReader::open(engine, family, asked, at)? else {
+            return Ok(None);
+        };
         if reader.merge.cell().is_some() {
             reader.read_row(get.row(), &mut cells)?;
         }
@@ -79,6 +82,8 @@ pub struct RegionScanner {
     families: Vec<FamilyReader>,
     range: RowRange,
     rows_left: u64,
+    /// Cells of the last row: the next one may well have as many.
+    row_len: usize,
     read_point: u64,
     opened: Instant,
     age_max: Duration,
@@ -94,10 +99,15 @@ impl RegionScanner {
         point: Option<&ReadPoint>,
     ) -> Result<Self> {
         let range = scan.range.intersect(region);
-        let scan = Scan { range: range.clone(), ..scan.clone() };
+        let asked = Asked {
+            columns: &scan.columns,
+            time_range: scan.time_range,
+            versions: scan.versions,
+            rows: Rows::Range(&range),
+        };
         let (read_point, readers) = loop {
             let at = moment(engine, point);
-            if let Some(readers) = open_readers(engine, families, &scan, at)? {
+            if let Some(readers) = open_readers(engine, families, &asked, at)? {
                 break (at.sequence(), readers);
             }
         };
@@ -105,6 +115,7 @@ impl RegionScanner {
             families: readers,
             range,
             rows_left: scan.limit.unwrap_or(u64::MAX),
+            row_len: 0,
             read_point,
             opened: Instant::now(),
             age_max: engine.settings.scan_age_max,
@@ -124,11 +135,12 @@ impl RegionScanner {
         }
         self.check_age()?;
         while let Some(row) = self.next_row_key() {
-            let mut cells = Vec::new();
+            let mut cells = Vec::with_capacity(self.row_len);
             for family in &mut self.families {
                 family.read_row(&row, &mut cells)?;
             }
             if !cells.is_empty() {
+                self.row_len = cells.len();
                 self.rows_left -= 1;
                 return Ok(Some(Row::new(cells)));
             }
@@ -169,18 +181,56 @@ impl RegionScanner {
     }
 }
 
-/// Readers of the families that the scan asks for; `None` when the moment is too old by now.
+/// Readers of the families that are asked for; `None` when the moment is too old by now.
 fn open_readers(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],
-    scan: &Scan,
+    asked: &Asked<'_>,
     at: At<'_>,
 ) -> Result<Option<Vec<FamilyReader>>> {
-    if scan.range.is_empty() {
+    if let Rows::Range(range) = asked.rows
+        && range.is_empty()
+    {
         return Ok(Some(Vec::new()));
     }
-    let wanted = families.iter().filter(|family| scan.columns.has_family(family.name()));
-    wanted.map(|family| FamilyReader::open(engine, family, scan, None, at)).collect()
+    let wanted = families.iter().filter(|family| asked.columns.has_family(family.name()));
+    wanted.map(|family| FamilyReader::open(engine, family, asked, at)).collect()
+}
+
+/// What is asked of each family.
+struct Asked<'a> {
+    columns: &'a Columns,
+    time_range: TimeRange,
+    versions: u32,
+    rows: Rows<'a>,
+}
+
+#[derive(Clone, Copy)]
+enum Rows<'a> {
+    One(&'a [u8]),
+    Range(&'a RowRange),
+}
+
+impl Rows<'_> {
+    fn first(&self) -> &[u8] {
+        match self {
+            Self::One(row) => row,
+            Self::Range(range) => &range.start,
+        }
+    }
+}
+
+impl Asked<'_> {
+    /// Whether a file of the family may have anything that matters; `false` is certain.
+    fn may_be_in(&self, file: &StoreFile, family: &Bytes) -> Result<bool> {
+        if !file.may_hold_versions(&self.time_range) {
+            return Ok(false);
+        }
+        match self.rows {
+            Rows::One(row) => file.may_hold_row(row, self.columns.qualifiers(family)),
+            Rows::Range(range) => Ok(file.may_hold_rows(range)),
+        }
+    }
 }
 
 /// The visible cells of one family, row by row.
@@ -189,29 +239,30 @@ struct FamilyReader {
     visible: Visible,
     /// Bytes passed over since a cell was last part of an answer.
     passed: usize,
+    family: Bytes,
+    /// Only one row is read: nothing behind it matters.
+    single_row: bool,
 }
 
 impl FamilyReader {
-    /// Opens a reader at the start of the scan's range. For a point read, `row` lets files say
-    /// that they do not have it, or none of its columns that were asked for. `None` when the
-    /// moment is too old to read the family at.
+    /// Opens a reader at the first of the rows; `None` when the moment is too old to read the family
+    /// at.
     fn open(
         engine: &Arc<Engine>,
         family: &FamilyStore,
-        scan: &Scan,
-        row: Option<&[u8]>,
+        asked: &Asked<'_>,
         at: At<'_>,
     ) -> Result<Option<Self>> {
         // Before the clock is read: what a merge found to have expired has expired for this reader.
         let Some(parts) = at.parts(family)? else { return Ok(None) };
         let rules = Rules::read(
             family.descriptor(),
-            scan.columns.qualifiers(family.name()),
-            scan.time_range,
-            scan.versions,
+            asked.columns.qualifiers(family.name()),
+            asked.time_range,
+            asked.versions,
             engine.timestamps.now_millis(),
         );
-        let start = Key::row_start(&scan.range.start);
+        let start = Key::row_start(asked.rows.first());
         let mut sources = Vec::with_capacity(parts.files.len() + parts.frozen.len() + 1);
         for memstore in parts.frozen.iter().chain([&parts.active]) {
             if !memstore.is_empty() {
@@ -220,18 +271,17 @@ impl FamilyReader {
             }
         }
         for file in &parts.files {
-            if !file.may_hold_rows(&scan.range) || !file.may_hold_versions(&scan.time_range) {
-                continue;
+            if asked.may_be_in(file, family.name())? {
+                sources.push(Source::File(FileCursor::open(file, &start)?));
             }
-            if let Some(row) = row
-                && !file.may_hold_row(row, scan.columns.qualifiers(family.name()))?
-            {
-                continue;
-            }
-            sources.push(Source::File(FileCursor::open(file, &start)?));
         }
-        let merge = Merge::new(sources, at.sequence())?;
-        Ok(Some(Self { merge, visible: Visible::new(rules), passed: 0 }))
+        Ok(Some(Self {
+            merge: Merge::new(sources, at.sequence())?,
+            visible: Visible::new(rules),
+            passed: 0,
+            family: family.name().clone(),
+            single_row: matches!(asked.rows, Rows::One(_)),
+        }))
     }
 
     /// Adds the visible cells of `row` to `cells` and goes to the next row.
@@ -249,7 +299,11 @@ impl FamilyReader {
             }
             match verdict {
                 Verdict::Include | Verdict::Skip => self.merge.advance()?,
-                Verdict::IncludeLast | Verdict::NextColumn => self.leave_column(row)?,
+                Verdict::IncludeLast | Verdict::NextColumn => {
+                    if !self.leave_column(row)? {
+                        return Ok(());
+                    }
+                }
             }
         }
     }
@@ -258,34 +312,43 @@ impl FamilyReader {
     /// then each would keep a block of its own in memory.
     fn take_cell(&mut self) -> Option<Cell> {
         let passed = std::mem::take(&mut self.passed);
-        let cell = self.merge.to_cell()?;
-        let is_sparse = passed > PASSED_BYTES_MAX && cell.as_key_value().len() < passed;
-        Some(if is_sparse { cell.detached() } else { cell })
+        let is_sparse = passed > PASSED_BYTES_MAX
+            && self.merge.cell().is_some_and(|cell| cell.value.len() < passed);
+        self.merge.to_cell(is_sparse)
     }
 
-    /// To the first cell behind the current column that can matter.
-    fn leave_column(&mut self, row: &[u8]) -> Result<()> {
-        let Self { merge, visible, passed } = self;
-        let Some(cell) = merge.cell() else { return Ok(()) };
-        let (family, qualifier) = (cell.key.family.to_vec(), cell.key.qualifier.to_vec());
-        let target = match &visible.rules().qualifiers {
-            // The next column that was asked for may be far, or none.
-            Some(wanted) => match wanted.range::<[u8], _>(behind(&qualifier)).next() {
-                Some(next) => Key::column_start(row, &family, next),
-                None => Key::row_end(row),
-            },
-            None => Key::column_end(row, &family, &qualifier),
-        };
+    /// To the first cell behind the current column that can matter: cells of one family are told
+    /// apart by row and qualifier. `false` when no more of this row is wanted and it is the only one.
+    fn leave_column(&mut self, row: &[u8]) -> Result<bool> {
+        let Self { merge, visible, passed, family, single_row } = self;
+        let qualifier = visible.qualifier();
+        let wanted = visible.rules().qualifiers.as_ref();
+        // The next column that was asked for may be far, or none.
+        let next = wanted.map(|wanted| wanted.range::<[u8], _>(behind(qualifier)).next());
+        if *single_row && next == Some(None) {
+            return Ok(false);
+        }
         for _ in 0..STEPS_BEFORE_SEEK {
             merge.advance()?;
-            match merge.cell() {
-                Some(cell) if cell.key < target => *passed += cell.value.len() + cell.key.row.len(),
-                _ => return Ok(()),
+            let Some(cell) = merge.cell() else { return Ok(true) };
+            let in_front = match next {
+                None => cell.key.qualifier == qualifier,
+                Some(Some(next)) => cell.key.qualifier < &next[..],
+                Some(None) => true,
+            };
+            if !in_front || cell.key.row != row {
+                return Ok(true);
             }
+            *passed += cell.value.len() + cell.key.row.len();
         }
         // Whatever lies between is not known.
         *passed += PASSED_BYTES_MAX + 1;
-        merge.seek(&target)
+        merge.seek(&match next {
+            None => Key::column_end(row, family, qualifier),
+            Some(Some(next)) => Key::column_start(row, family, next),
+            Some(None) => Key::row_end(row),
+        })?;
+        Ok(true)
     }
 }
 

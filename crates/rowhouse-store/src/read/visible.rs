@@ -138,6 +138,11 @@ impl Visible {
         &self.rules
     }
 
+    /// The column of the cell that was judged last.
+    pub(crate) fn qualifier(&self) -> &[u8] {
+        &self.column.qualifier
+    }
+
     /// Forgets the row before.
     pub(crate) fn begin_row(&mut self) {
         self.family_deleted = i64::MIN;

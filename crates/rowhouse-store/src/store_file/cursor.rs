@@ -62,8 +62,15 @@ impl FileCursor {
     }
 
     /// The current cell; `None` behind the last.
+    #[inline]
     pub(crate) fn cell(&self) -> Option<CellRef<'_>> {
         self.cursor.as_ref()?.cell()
+    }
+
+    /// The current cell's sequence.
+    #[inline]
+    pub(crate) fn sequence(&self) -> Option<u64> {
+        self.cursor.as_ref()?.sequence()
     }
 
     /// The current cell, sharing its block's bytes.
@@ -72,6 +79,7 @@ impl FileCursor {
     }
 
     /// To the next cell.
+    #[inline]
     pub(crate) fn advance(&mut self) -> Result<()> {
         let Some(cursor) = &mut self.cursor else { return Ok(()) };
         if !cursor.advance().map_err(|error| self.file.named(error))? {

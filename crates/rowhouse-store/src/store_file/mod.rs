@@ -121,6 +121,9 @@ impl StoreFile {
         row: &[u8],
         qualifiers: Option<&BTreeSet<Bytes>>,
     ) -> Result<bool> {
+        if row < &self.meta.first_row[..] || row > &self.meta.last_row[..] {
+            return Ok(false);
+        }
         let Some(bloom) = self.opened()?.bloom() else { return Ok(true) };
         let asks = |qualifier: &[u8]| self.may_hold_key(bloom, &bloom.key(row, qualifier));
         match (bloom.kind(), qualifiers) {

@@ -136,16 +136,23 @@ impl Cursor {
         self.place.map(|place| place.key(&self.block.cells))
     }
 
+    /// The sequence number of the cell here; none at the end of the block.
+    #[inline]
+    pub fn sequence(&self) -> Option<u64> {
+        self.place.map(|place| place.sequence)
+    }
+
     /// The cell here, sharing the block's bytes: it keeps the whole block in memory
     /// ([`Cell::detached`] does not). None at the end of the block.
     pub fn to_cell(&self) -> Option<Cell> {
         let place = self.place?;
         let bytes = self.block.cells.slice(place.start as usize..place.key_value_end());
-        let cell = Cell::from_key_value(bytes, place.sequence);
-        Some(cell.expect("a cursor checks what a cell checks before it stops at one"))
+        // A cursor checks what a cell checks before it stops at one.
+        Some(Cell::from_checked(bytes, place.sequence))
     }
 
     /// Whether all cells are behind.
+    #[inline]
     pub fn is_end(&self) -> bool {
         self.place.is_none()
     }

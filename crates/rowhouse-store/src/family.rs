@@ -12,6 +12,7 @@ use crate::background::Work;
 use crate::compact::{CompactionKind, FileFacts, Policy, Situation};
 use crate::engine::Engine;
 use crate::memstore::Memstore;
+use crate::read::Kept;
 use crate::read::unexpired_from;
 use crate::store_file::StoreFile;
 
@@ -20,6 +21,7 @@ pub(crate) struct FamilyStore {
     region_id: u64,
     descriptor: FamilyDescriptor,
     policy: Policy,
+    kept: Kept,
     parts: RwLock<Arc<Parts>>,
     /// Held by whoever flushes.
     pub(crate) flushing: Mutex<()>,
@@ -65,6 +67,7 @@ impl FamilyStore {
         let parts = Parts { active: Arc::default(), frozen: Vec::new(), files, readable_from: 0 };
         Self {
             region_id,
+            kept: Kept::from(&descriptor),
             descriptor,
             policy,
             parts: RwLock::new(Arc::new(parts)),
@@ -89,6 +92,11 @@ impl FamilyStore {
 
     pub(crate) fn name(&self) -> &Bytes {
         self.descriptor.name()
+    }
+
+    /// How long its cells are kept.
+    pub(crate) fn kept(&self) -> Kept {
+        self.kept
     }
 
     pub(crate) fn policy(&self) -> &Policy {

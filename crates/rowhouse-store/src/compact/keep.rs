@@ -7,7 +7,7 @@ use crate::read::{Rules, Verdict, Visible};
 
 /// Judges the cells of a merge, in cell order.
 pub(crate) struct Keep {
-    visible: Visible,
+    visible: Visible<'static>,
     row: Vec<u8>,
     /// The column behind whose last cell worth keeping we are.
     done_with_column: bool,

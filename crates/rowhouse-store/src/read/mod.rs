@@ -10,4 +10,4 @@ pub(crate) use point::At;
 pub use point::ReadPoint;
 pub use scan::RegionScanner;
 pub(crate) use scan::read_row;
-pub(crate) use visible::{Rules, Verdict, Visible, unexpired_from};
+pub(crate) use visible::{Kept, Rules, Verdict, Visible, unexpired_from};

@@ -59,11 +59,12 @@ fn read_cells(
 ) -> Result<Option<Vec<Cell>>> {
     let mut cells = Vec::new();
     for family in families.iter().filter(|family| get.columns.has_family(family.name())) {
-        let Some(mut reader) = FamilyReader::open(engine, family, asked, at)? else {
-            return Ok(None);
-        };
-        if reader.merge.cell().is_some() {
-            reader.read_row(get.row(), &mut cells)?;
+        match find(family, asked, at)? {
+            Found::Merge(merge) => {
+                FamilyReader::new(engine, family, asked, merge).read_row(get.row(), &mut cells)?;
+            }
+            Found::Nothing => {}
+            Found::TooOld => return Ok(None),
         }
         if get.existence_only && !cells.is_empty() {
             break;
@@ -79,7 +80,7 @@ fn read_cells(
 ///
 /// [`Settings::scan_age_max`]: crate::Settings::scan_age_max
 pub struct RegionScanner {
-    families: Vec<FamilyReader>,
+    families: Vec<FamilyReader<'static>>,
     range: RowRange,
     rows_left: u64,
     /// Cells of the last row: the next one may well have as many.
@@ -187,14 +188,23 @@ fn open_readers(
     families: &[Arc<FamilyStore>],
     asked: &Asked<'_>,
     at: At<'_>,
-) -> Result<Option<Vec<FamilyReader>>> {
+) -> Result<Option<Vec<FamilyReader<'static>>>> {
     if let Rows::Range(range) = asked.rows
         && range.is_empty()
     {
         return Ok(Some(Vec::new()));
     }
-    let wanted = families.iter().filter(|family| asked.columns.has_family(family.name()));
-    wanted.map(|family| FamilyReader::open(engine, family, asked, at)).collect()
+    let mut readers = Vec::with_capacity(families.len());
+    for family in families.iter().filter(|family| asked.columns.has_family(family.name())) {
+        match find(family, asked, at)? {
+            Found::Merge(merge) => {
+                readers.push(FamilyReader::new(engine, family, asked, merge).into_owned());
+            }
+            Found::Nothing => {}
+            Found::TooOld => return Ok(None),
+        }
+    }
+    Ok(Some(readers))
 }
 
 /// What is asked of each family.
@@ -212,6 +222,14 @@ enum Rows<'a> {
 }
 
 impl Rows<'_> {
+    /// Whether the first cell at or behind the first of them can be of any of them.
+    fn may_hold(&self, row: &[u8]) -> bool {
+        match self {
+            Self::One(wanted) => *wanted == row,
+            Self::Range(range) => range.stop.is_empty() || row < &range.stop[..],
+        }
+    }
+
     fn first(&self) -> &[u8] {
         match self {
             Self::One(row) => row,
@@ -234,9 +252,9 @@ impl Asked<'_> {
 }
 
 /// The visible cells of one family, row by row.
-struct FamilyReader {
+struct FamilyReader<'a> {
     merge: Merge,
-    visible: Visible,
+    visible: Visible<'a>,
     /// Bytes passed over since a cell was last part of an answer.
     passed: usize,
     family: Bytes,
@@ -244,44 +262,63 @@ struct FamilyReader {
     single_row: bool,
 }
 
-impl FamilyReader {
-    /// Opens a reader at the first of the rows; `None` when the moment is too old to read the family
-    /// at.
-    fn open(
-        engine: &Arc<Engine>,
-        family: &FamilyStore,
-        asked: &Asked<'_>,
-        at: At<'_>,
-    ) -> Result<Option<Self>> {
-        // Before the clock is read: what a merge found to have expired has expired for this reader.
-        let Some(parts) = at.parts(family)? else { return Ok(None) };
+/// Cells of a family that could be asked for, as they were at a moment.
+enum Found {
+    Merge(Merge),
+    /// There are none.
+    Nothing,
+    /// The moment is too old to read the family at.
+    TooOld,
+}
+
+/// Finds the first cell of the rows asked for.
+fn find(family: &FamilyStore, asked: &Asked<'_>, at: At<'_>) -> Result<Found> {
+    let Some(parts) = at.parts(family)? else { return Ok(Found::TooOld) };
+    let start = Key::row_start(asked.rows.first());
+    let mut sources = Vec::new();
+    for memstore in parts.frozen.iter().chain([&parts.active]) {
+        if !memstore.is_empty() {
+            let cursor = MemstoreCursor::new(Arc::clone(memstore), &start);
+            sources.push(Source::Memory(cursor));
+        }
+    }
+    for file in &parts.files {
+        if asked.may_be_in(file, family.name())? {
+            sources.push(Source::File(FileCursor::open(file, &start)?));
+        }
+    }
+    if sources.is_empty() {
+        return Ok(Found::Nothing);
+    }
+    let merge = Merge::new(sources, at.sequence())?;
+    let first = merge.cell().is_some_and(|cell| asked.rows.may_hold(cell.key.row));
+    Ok(if first { Found::Merge(merge) } else { Found::Nothing })
+}
+
+impl<'a> FamilyReader<'a> {
+    /// A reader of what was found.
+    fn new(engine: &Engine, family: &FamilyStore, asked: &Asked<'a>, merge: Merge) -> Self {
+        // The clock is read behind taking hold of the files: what a merge of files found to have
+        // expired has expired for this reader.
         let rules = Rules::read(
-            family.descriptor(),
+            family.kept(),
             asked.columns.qualifiers(family.name()),
             asked.time_range,
             asked.versions,
             engine.timestamps.now_millis(),
         );
-        let start = Key::row_start(asked.rows.first());
-        let mut sources = Vec::with_capacity(parts.files.len() + parts.frozen.len() + 1);
-        for memstore in parts.frozen.iter().chain([&parts.active]) {
-            if !memstore.is_empty() {
-                let cursor = MemstoreCursor::new(Arc::clone(memstore), &start);
-                sources.push(Source::Memory(cursor));
-            }
-        }
-        for file in &parts.files {
-            if asked.may_be_in(file, family.name())? {
-                sources.push(Source::File(FileCursor::open(file, &start)?));
-            }
-        }
-        Ok(Some(Self {
-            merge: Merge::new(sources, at.sequence())?,
+        Self {
+            merge,
             visible: Visible::new(rules),
             passed: 0,
             family: family.name().clone(),
             single_row: matches!(asked.rows, Rows::One(_)),
-        }))
+        }
+    }
+
+    /// The same, for longer than the question lives.
+    fn into_owned(self) -> FamilyReader<'static> {
+        FamilyReader { visible: self.visible.into_owned(), ..self }
     }
 
     /// Adds the visible cells of `row` to `cells` and goes to the next row.

@@ -9,6 +9,7 @@
 //! Nobody who reads a merged file reads at a sequence below that of its cells (`Parts::parts_at`),
 //! so a merge need not ask who sees what: its cells are all there for every reader, or for none.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use bytes::Bytes;
@@ -29,11 +30,40 @@ pub(crate) enum Verdict {
     NextColumn,
 }
 
+/// What a family says about how long its cells are kept. Parsed once: every read asks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kept {
+    versions_max: u32,
+    versions_min: u32,
+    /// `None` for ever.
+    ttl_millis: Option<i64>,
+}
+
+impl From<&FamilyDescriptor> for Kept {
+    fn from(family: &FamilyDescriptor) -> Self {
+        let ttl_millis = family.ttl().map(|ttl| i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX));
+        let (versions_max, versions_min) = (family.versions_max(), family.versions_min());
+        Self { versions_max, versions_min, ttl_millis }
+    }
+}
+
+impl Kept {
+    /// Cells below this timestamp have outlived the TTL; below every timestamp without one.
+    fn unexpired_from(&self, now_millis: i64) -> i64 {
+        self.ttl_millis.map_or(i64::MIN, |ttl| now_millis.saturating_sub(ttl))
+    }
+}
+
+/// Cells of `family` below this timestamp have outlived its TTL; below every timestamp without one.
+pub(crate) fn unexpired_from(family: &FamilyDescriptor, now_millis: i64) -> i64 {
+    Kept::from(family).unexpired_from(now_millis)
+}
+
 /// What is asked of one family.
 #[derive(Clone, Debug)]
-pub(crate) struct Rules {
+pub(crate) struct Rules<'a> {
     /// Single columns; `None` for all.
-    pub(crate) qualifiers: Option<BTreeSet<Bytes>>,
+    pub(crate) qualifiers: Option<Cow<'a, BTreeSet<Bytes>>>,
     pub(crate) time_range: TimeRange,
     pub(crate) versions: u32,
     versions_min: u32,
@@ -52,54 +82,52 @@ enum Purpose {
     Major,
 }
 
-impl Rules {
+impl<'a> Rules<'a> {
     /// For a read of `versions` versions.
     pub(crate) fn read(
-        family: &FamilyDescriptor,
-        qualifiers: Option<&BTreeSet<Bytes>>,
+        family: impl Into<Kept>,
+        qualifiers: Option<&'a BTreeSet<Bytes>>,
         time_range: TimeRange,
         versions: u32,
         now_millis: i64,
     ) -> Self {
+        let kept = family.into();
         Self {
-            qualifiers: qualifiers.cloned(),
+            qualifiers: qualifiers.map(Cow::Borrowed),
             time_range,
-            versions: versions.min(family.versions_max()),
-            versions_min: family.versions_min(),
-            unexpired_from: unexpired_from(family, now_millis),
+            versions: versions.min(kept.versions_max),
+            versions_min: kept.versions_min,
+            unexpired_from: kept.unexpired_from(now_millis),
             purpose: Purpose::Read,
         }
     }
 
     /// For a merge of files.
-    pub(crate) fn compact(
-        kind: CompactionKind,
-        family: &FamilyDescriptor,
-        now_millis: i64,
-    ) -> Self {
+    pub(crate) fn compact(kind: CompactionKind, family: impl Into<Kept>, now_millis: i64) -> Self {
+        let kept = family.into();
         Self {
             qualifiers: None,
             time_range: TimeRange::ALL,
-            versions: family.versions_max(),
-            versions_min: family.versions_min(),
-            unexpired_from: unexpired_from(family, now_millis),
+            versions: kept.versions_max,
+            versions_min: kept.versions_min,
+            unexpired_from: kept.unexpired_from(now_millis),
             purpose: match kind {
                 CompactionKind::Minor => Purpose::Minor,
                 CompactionKind::Major => Purpose::Major,
             },
         }
     }
-}
 
-/// Cells of `family` below this timestamp have outlived its TTL; below every timestamp without one.
-pub(crate) fn unexpired_from(family: &FamilyDescriptor, now_millis: i64) -> i64 {
-    let Some(ttl) = family.ttl() else { return i64::MIN };
-    now_millis.saturating_sub(i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX))
+    /// The same, on a set of columns of its own.
+    pub(crate) fn into_owned(self) -> Rules<'static> {
+        let qualifiers = self.qualifiers.map(|qualifiers| Cow::Owned(qualifiers.into_owned()));
+        Rules { qualifiers, ..self }
+    }
 }
 
 /// Judges the cells of one family, row by row, in cell order.
-pub(crate) struct Visible {
-    rules: Rules,
+pub(crate) struct Visible<'a> {
+    rules: Rules<'a>,
     /// Everything in the family up to here is deleted; below every timestamp when nothing is.
     family_deleted: i64,
     /// Timestamps at which everything in the family is deleted.
@@ -122,8 +150,8 @@ struct Column {
     last_marker: Option<(i64, CellKind)>,
 }
 
-impl Visible {
-    pub(crate) fn new(rules: Rules) -> Self {
+impl<'a> Visible<'a> {
+    pub(crate) fn new(rules: Rules<'a>) -> Self {
         let mut visible = Self {
             rules,
             family_deleted: i64::MIN,
@@ -134,13 +162,18 @@ impl Visible {
         visible
     }
 
-    pub(crate) fn rules(&self) -> &Rules {
+    pub(crate) fn rules(&self) -> &Rules<'a> {
         &self.rules
     }
 
     /// The column of the cell that was judged last.
     pub(crate) fn qualifier(&self) -> &[u8] {
         &self.column.qualifier
+    }
+
+    /// The same, on a set of columns of its own.
+    pub(crate) fn into_owned(self) -> Visible<'static> {
+        Visible { rules: self.rules.into_owned(), ..self }
     }
 
     /// Forgets the row before.
@@ -262,7 +295,7 @@ mod tests {
 
     /// `q@5` is a put, `q@5x` deletes a version, `q@5c` a column, `@5f` a family, `@5v` a family
     /// at a version. Prints what a read of `versions` versions sees, in the same notation.
-    fn read(family: &FamilyDescriptor, rules: impl FnOnce(&mut Rules), cells: &str) -> String {
+    fn read(family: &FamilyDescriptor, rules: impl FnOnce(&mut Rules<'_>), cells: &str) -> String {
         let mut cells: Vec<Cell> = cells.split_whitespace().map(parse).collect();
         cells.sort_by(|a, b| rowhouse_model::compare(&a.view(), &b.view()));
         let mut asked = Rules::read(family, None, TimeRange::ALL, u32::MAX, 1000);
@@ -349,7 +382,8 @@ mod tests {
 
     #[test]
     fn a_time_range_uncovers_overwritten_versions() {
-        let range = |rules: &mut Rules| rules.time_range = TimeRange::new(at(1), at(3)).unwrap();
+        let range =
+            |rules: &mut Rules<'_>| rules.time_range = TimeRange::new(at(1), at(3)).unwrap();
         assert_eq!(read(&family(1), range, "a@1 a@2 a@3"), "a@2");
         assert_eq!(read(&family(1), range, "a@1 a@2 a@3 a@5c"), "");
     }
@@ -369,7 +403,8 @@ mod tests {
 
     #[test]
     fn named_columns_are_seen_through_deletes_of_their_family() {
-        let only_b = |rules: &mut Rules| rules.qualifiers = Some([Bytes::from("b")].into());
+        let only_b =
+            |rules: &mut Rules<'_>| rules.qualifiers = Some(Cow::Owned([Bytes::from("b")].into()));
         assert_eq!(read(&family(9), only_b, "a@1 b@1 b@3 c@1 @2f"), "b@3");
     }
 

@@ -259,16 +259,16 @@ fn a_panic_in_a_merge_leaves_the_files_and_the_thread() {
 fn a_panic_in_a_flush_leaves_the_memstore_and_the_thread() {
     let disk = PanickingDisk::default();
     let mut settings = settings(|_| {});
-    settings.memstore_flush_bytes = 1 << 10;
+    settings.memstore_flush_bytes = 16 << 10;
     let store = open(disk.clone(), settings);
     let table = create(&store, "t", family());
     disk.panics.store(true, Ordering::Relaxed);
-    put(&table, "1", vec![1; 2 << 10]).unwrap();
+    put(&table, "1", vec![1; 32 << 10]).unwrap();
     wait_until("it begins", || !region(&table).families()[0].parts().frozen.is_empty());
     disk.panics.store(false, Ordering::Relaxed);
-    put(&table, "2", vec![2; 2 << 10]).unwrap();
+    put(&table, "2", vec![2; 32 << 10]).unwrap();
     wait_until("both are written", || files(&table) == 2);
-    assert_eq!(get(&table, "1").unwrap().value("f", "q").map(|value| value.len()), Some(2 << 10));
+    assert_eq!(get(&table, "1").unwrap().value("f", "q").map(|value| value.len()), Some(32 << 10));
 }
 
 #[test]
@@ -338,13 +338,13 @@ fn writers_to_a_store_with_too_many_files_wait_until_some_are_merged() {
         compaction.files_blocking = 3;
     };
     let mut settings = settings(blocking);
-    settings.memstore_flush_bytes = 1 << 10;
+    settings.memstore_flush_bytes = 16 << 10;
     let store = open(SimulatedDisk::default(), settings);
     let table = create(&store, "t", family());
     let other = create(&store, "other", family());
     (0..3).for_each(|n| put_file(&table, &n.to_string(), [n]));
     // What fits into memory is taken, and not flushed.
-    put(&table, "3", vec![3; 2 << 10]).unwrap();
+    put(&table, "3", vec![3; 32 << 10]).unwrap();
     let error = put(&table, "4", [4]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::RegionTooBusy);
     assert!(error.message().contains("files=3, max=3"), "{error}");
@@ -369,11 +369,11 @@ fn a_flush_is_not_put_off_for_ever() {
         compaction.blocking_wait = Duration::from_secs(3);
     };
     let mut settings = settings(blocking);
-    settings.memstore_flush_bytes = 1 << 10;
+    settings.memstore_flush_bytes = 16 << 10;
     let store = open(SimulatedDisk::default(), settings);
     let table = create(&store, "t", family());
     put_file(&table, "0", [0]);
-    put(&table, "1", vec![1; 2 << 10]).unwrap();
+    put(&table, "1", vec![1; 32 << 10]).unwrap();
     assert_eq!(put(&table, "2", [2]).unwrap_err().kind(), ErrorKind::RegionTooBusy);
     wait_until("it is done all the same", || {
         let _ = put(&table, "2", [2]);

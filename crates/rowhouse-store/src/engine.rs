@@ -49,6 +49,9 @@ pub(crate) struct Engine {
     pub(crate) space: Space,
     /// What the compacting threads have to do.
     pub(crate) compactions: Compactions,
+    /// Nobody reads or writes any more.
+    pub(crate) closing: AtomicBool,
+    /// Nothing is flushed or merged any more.
     pub(crate) closed: AtomicBool,
     pub(crate) families: RwLock<Families>,
 }
@@ -56,10 +59,12 @@ pub(crate) struct Engine {
 impl Engine {
     /// Refuses when the store is closing.
     pub(crate) fn check_open(&self) -> Result<()> {
-        if self.closed.load(Ordering::Acquire) {
-            return Err(Error::new(ErrorKind::ServerNotRunning, "the store is closed"));
-        }
-        Ok(())
+        if self.closing.load(Ordering::Acquire) { Err(closed()) } else { Ok(()) }
+    }
+
+    /// Refuses when nothing is to be flushed or merged any more.
+    pub(crate) fn check_working(&self) -> Result<()> {
+        if self.closed.load(Ordering::Acquire) { Err(closed()) } else { Ok(()) }
     }
 
     /// Has the threads of the store end, and whoever waits for them wait no more.
@@ -159,6 +164,10 @@ impl Engine {
         }
         if self.log.get().is_some() { self.forget_flushed() } else { Ok(()) }
     }
+}
+
+fn closed() -> Error {
+    Error::new(ErrorKind::ServerNotRunning, "the store is closed")
 }
 
 /// Bytes of all memstores.

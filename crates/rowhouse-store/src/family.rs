@@ -216,6 +216,12 @@ impl FamilyStore {
         false
     }
 
+    /// Whether anything in memory is in no log.
+    pub(crate) fn has_unlogged(&self) -> bool {
+        let parts = self.parts();
+        parts.frozen.iter().chain([&parts.active]).any(|memstore| memstore.is_unlogged())
+    }
+
     /// The lowest sequence that is in no file yet.
     pub(crate) fn first_unflushed(&self) -> Option<u64> {
         let parts = self.parts();

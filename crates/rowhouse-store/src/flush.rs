@@ -18,7 +18,7 @@ pub(crate) fn flush(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
     if family.is_dropped() {
         return Ok(());
     }
-    engine.check_open()?;
+    engine.check_working()?;
     // Left over from a flush that failed. Only what lies in it is known to be flushed with it.
     for memstore in family.parts().frozen.clone() {
         let sequence = memstore.last_sequence();
@@ -108,10 +108,10 @@ fn write_file(
         cursor.advance();
         cells += 1;
         if cells.is_multiple_of(CELLS_BETWEEN_CHECKS) {
-            engine.check_open()?;
+            engine.check_working()?;
         }
     }
     // The log has it all: a store that is closing need not wait for the disk here.
-    engine.check_open()?;
+    engine.check_working()?;
     file.finish(memstore.last_sequence(), false)
 }

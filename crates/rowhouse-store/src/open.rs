@@ -136,6 +136,7 @@ impl Builder {
             queue: Queue::default(),
             log_work: Queue::default(),
             compactions: Compactions::default(),
+            closing: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             families: RwLock::new(families),
         });

@@ -17,6 +17,7 @@ use crate::compact::{self, Policy, Share};
 use crate::directory::Directory;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
+use crate::flush;
 use crate::manifest::{
     Edit, EditKind, LogClosed, NamespaceChanged, RegionMeta, TableCreated, TableDropped,
     TableStateChanged, encode_table,
@@ -426,6 +427,7 @@ impl Store {
     /// Ends the store as a killed process does: nothing is synced.
     #[cfg(test)]
     pub(crate) fn abandon(self) {
+        self.inner.engine.closing.store(true, Ordering::Release);
         self.inner.engine.closed.store(true, Ordering::Release);
         self.inner.engine.end_background();
         for worker in self.inner.workers.lock().drain(..) {
@@ -442,9 +444,14 @@ impl Store {
 
 impl Inner {
     fn close(&self) -> Result<()> {
-        if self.engine.closed.swap(true, Ordering::AcqRel) {
+        if self.engine.closing.swap(true, Ordering::AcqRel) {
             return Ok(());
         }
+        self.engine.memory.wake();
+        // No commit is half done once the gate has been held.
+        drop(self.engine.gate.write());
+        let flushed = self.flush_unlogged();
+        self.engine.closed.store(true, Ordering::Release);
         let workers = std::mem::take(&mut *self.workers.lock());
         self.engine.end_background();
         let panics = workers.into_iter().map(JoinHandle::join).filter(Result::is_err).count();
@@ -456,8 +463,6 @@ impl Inner {
             drop(family.flushing.lock());
             drop(family.compacting.lock());
         }
-        // No commit is half done once the gate has been held.
-        drop(self.engine.gate.write());
         let synced = self.engine.wal().sync();
         self.engine.wal().close("the store is closed");
         if synced.is_ok() {
@@ -467,7 +472,14 @@ impl Inner {
         if panics > 0 {
             tracing::error!(panics, "a thread of the store ended in a panic");
         }
-        synced
+        flushed.and(synced)
+    }
+
+    /// Brings to files what is in no log: it has nothing else to survive the process by.
+    fn flush_unlogged(&self) -> Result<()> {
+        let families: Vec<_> = self.engine.families.read().values().cloned().collect();
+        let unlogged = families.iter().filter(|family| family.has_unlogged());
+        unlogged.map(|family| flush::flush(&self.engine, family)).fold(Ok(()), Result::and)
     }
 
     /// Notes where the log ends, so that the next open can tell if any of it has gone.

@@ -10,7 +10,7 @@ pub enum Durability {
     /// What the table declares; in the log before the answer unless it says otherwise.
     #[default]
     UseDefault,
-    /// Not in the log at all: lost with the process, until a flush.
+    /// Not in the log at all: lost with a process that is killed, until a flush.
     SkipWal,
     /// In the log some time after the answer.
     AsyncWal,

@@ -60,7 +60,7 @@ pub(crate) fn compact(
 
 /// Refuses when a merge would be for nothing.
 fn check(engine: &Engine, family: &FamilyStore) -> Result<()> {
-    engine.check_open()?;
+    engine.check_working()?;
     if family.is_leaving() {
         return Err(Error::new(ErrorKind::NotServingRegion, "the region is being dropped"));
     }

@@ -302,7 +302,7 @@ pub(crate) fn work(engine: &Arc<Engine>, share: Share) {
             job.family.request_flush(engine);
         }
         // A merge that ends early because nobody wants it any more has not failed.
-        let wanted = engine.check_open().is_ok() && !job.family.is_leaving();
+        let wanted = engine.check_working().is_ok() && !job.family.is_leaving();
         engine.compactions.done(job, done.err().filter(|_| wanted).map(|error| error.to_string()));
     }
 }

@@ -122,6 +122,29 @@ fn sequences_of_forgotten_segments_are_not_given_out_again() {
 }
 
 #[test]
+fn what_asked_for_no_log_survives_a_clean_close_and_no_kill() {
+    let disk = SimulatedDisk::default();
+    let store = open(&disk, 1).unwrap();
+    create(&store);
+    put(&store, 1, 1, false).unwrap();
+    let unlogged = |store: &Store, row: &str| {
+        let mut put = Put::new(row.to_owned()).unwrap().add("f", "q", [9]).unwrap();
+        put.durability = Durability::SkipWal;
+        store.table(&name()).unwrap().mutate(&put.into()).unwrap();
+    };
+    unlogged(&store, "kept");
+    store.close().unwrap();
+    drop(store);
+    let store = open(&disk, 1).unwrap();
+    unlogged(&store, "lost");
+    store.abandon();
+    let store = open(&disk.after_kill(), 1).unwrap();
+    let table = store.table(&name()).unwrap();
+    let there = |row: &str| !table.get(&Get::new(row.to_owned()).unwrap()).unwrap().is_empty();
+    assert_eq!((there("1"), there("kept"), there("lost")), (true, true, false));
+}
+
+#[test]
 fn data_without_a_manifest_is_refused() {
     let disk = SimulatedDisk::default();
     let store = open(&disk, 1).unwrap();

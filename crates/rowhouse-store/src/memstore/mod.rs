@@ -40,6 +40,8 @@ pub(crate) struct Memstore {
     /// The highest sequence put in.
     last_sequence: AtomicU64,
     has_tags: AtomicBool,
+    /// Some of it is in no log.
+    unlogged: AtomicBool,
 }
 
 impl Memstore {
@@ -88,6 +90,16 @@ impl Memstore {
     /// The highest sequence in it.
     pub(crate) fn last_sequence(&self) -> u64 {
         self.last_sequence.load(Relaxed)
+    }
+
+    /// Notes that a cell was put in that is in no log.
+    pub(crate) fn set_unlogged(&self) {
+        self.unlogged.store(true, Relaxed);
+    }
+
+    /// Whether any cell is in no log.
+    pub(crate) fn is_unlogged(&self) -> bool {
+        self.unlogged.load(Relaxed)
     }
 
     /// Whether any cell carries tags.

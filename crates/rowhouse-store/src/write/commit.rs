@@ -57,8 +57,8 @@ pub(crate) fn commit(
             (sequence, logged.map(Some))
         }
     };
-    if logged.is_ok() {
-        draft.insert(engine, sequence);
+    if let Ok(logged) = &logged {
+        draft.insert(engine, sequence, logged.is_some());
     }
     // Also when the log refused: a sequence that is never published would stop all behind it.
     engine.mvcc.publish(sequence);

@@ -70,11 +70,14 @@ pub(crate) struct SealedDraft<'a> {
 
 impl SealedDraft<'_> {
     /// Puts the cells into their memstores.
-    pub(crate) fn insert(&self, engine: &Engine, sequence: u64) {
+    pub(crate) fn insert(&self, engine: &Engine, sequence: u64, is_logged: bool) {
         for part in &self.parts {
             let memstore = part.family.active();
             let cells = self.record.cells(part.begin, part.end);
             let added = cells.map(|key_value| memstore.insert(key_value, sequence)).sum();
+            if !is_logged {
+                memstore.set_unlogged();
+            }
             engine.memory.add(added);
             part.family.took(engine, &memstore);
         }

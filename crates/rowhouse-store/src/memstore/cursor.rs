@@ -19,8 +19,7 @@ pub(crate) struct MemstoreCursor {
     memstore: Arc<Memstore>,
 }
 
-// SAFETY: what `node` leads to lives as long as `memstore`, and may be read from any thread, as a
-// `NodeRef` may.
+// SAFETY: what `node` leads to lives as long as `memstore`, and is only read, but for its atomics.
 unsafe impl Send for MemstoreCursor {}
 // SAFETY: as above.
 unsafe impl Sync for MemstoreCursor {}

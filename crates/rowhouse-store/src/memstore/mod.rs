@@ -72,8 +72,8 @@ impl Memstore {
     }
 
     /// Bytes of memory that the allocator was asked for: exactly what [`Memstore::insert`] gave
-    /// back, all together. At most half of them are still to be used while they are less than two
-    /// MiB, one MiB afterwards.
+    /// back, all together. Of the chunk that is being filled, at most half of them or a MiB, some
+    /// are still to be used.
     pub(crate) fn bytes(&self) -> u64 {
         self.cells.bytes()
     }

@@ -50,11 +50,6 @@ pub(super) struct NodeRef<'a> {
     arena: PhantomData<&'a Arena>,
 }
 
-// SAFETY: a node is read only, but for its atomics.
-unsafe impl Send for NodeRef<'_> {}
-// SAFETY: as above.
-unsafe impl Sync for NodeRef<'_> {}
-
 impl<'a> NodeRef<'a> {
     /// Copies a cell into the arena, with `height` links that lead nowhere. Also gives back how
     /// many bytes the arena grew by.

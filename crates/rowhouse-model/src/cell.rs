@@ -103,10 +103,9 @@ impl<'a> Key<'a> {
 impl Ord for Key<'_> {
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
-        self.row
-            .cmp(other.row)
-            .then_with(|| self.family.cmp(other.family))
-            .then_with(|| self.qualifier.cmp(other.qualifier))
+        compare_bytes(self.row, other.row)
+            .then_with(|| compare_bytes(self.family, other.family))
+            .then_with(|| compare_bytes(self.qualifier, other.qualifier))
             .then_with(|| other.timestamp.cmp(&self.timestamp))
             .then_with(|| other.kind.cmp(&self.kind))
     }
@@ -116,6 +115,14 @@ impl PartialOrd for Key<'_> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
+}
+
+/// Compares bytes as unsigned numbers, as keys do. The same as `a.cmp(b)`; but an empty slice mostly
+/// points to no memory, and machines whose `memcmp` reads what it does not compare take a hundred
+/// times as long to find that out as to look at two lengths.
+#[inline]
+pub fn compare_bytes(a: &[u8], b: &[u8]) -> Ordering {
+    if a.is_empty() || b.is_empty() { a.len().cmp(&b.len()) } else { a.cmp(b) }
 }
 
 /// THE order of cells: by key, then the newest sequence first.

@@ -26,7 +26,7 @@ mod time;
 
 pub use bytes::Bytes;
 
-pub use cell::{Cell, CellKind, CellRef, Key, QUALIFIER_VALUE_LEN_MAX, compare};
+pub use cell::{Cell, CellKind, CellRef, Key, QUALIFIER_VALUE_LEN_MAX, compare, compare_bytes};
 pub use error::{Action, Error, ErrorKind, Result};
 pub use escape::{escape, unescape};
 pub use op::{

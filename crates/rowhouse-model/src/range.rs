@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::escape;
+use crate::{compare_bytes, escape};
 
 /// The rows from `start` (included) up to `stop` (not included). An empty `start` is the first row
 /// there can be, an empty `stop` is behind the last.
@@ -37,7 +37,8 @@ impl RowRange {
 
     /// Whether `row` lies in the range.
     pub fn contains(&self, row: &[u8]) -> bool {
-        row >= &self.start[..] && (self.stop.is_empty() || row < &self.stop[..])
+        compare_bytes(&self.start, row).is_le()
+            && (self.stop.is_empty() || compare_bytes(row, &self.stop).is_lt())
     }
 
     /// Whether no row can lie in the range.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rowhouse_model::{
     Error, ErrorKind, Get, Mutation, MutationOutcome, Result, Row, RowRange, Scan, TableDescriptor,
-    TableName, TableState,
+    TableName, TableState, compare_bytes,
 };
 
 use crate::compact::CompactionKind;
@@ -67,9 +67,14 @@ impl Table {
 
     /// The region that holds `row`.
     pub fn region_of(&self, row: &[u8]) -> &Arc<Region> {
-        let behind = self.regions.partition_point(|region| region.info().range.start <= row);
+        &self.regions[self.place_of(row)]
+    }
+
+    fn place_of(&self, row: &[u8]) -> usize {
+        let starts_before =
+            |region: &Arc<Region>| compare_bytes(&region.info().range.start, row).is_le();
         // The first region starts at the empty row, which is at or before every row.
-        &self.regions[behind.saturating_sub(1)]
+        self.regions.partition_point(starts_before).saturating_sub(1)
     }
 
     /// Reads one row.
@@ -150,8 +155,7 @@ impl Table {
         by_region.resize_with(self.regions.len(), Default::default);
         for (at, mutation) in mutations.into_iter().enumerate() {
             let row = mutation.row();
-            let behind = self.regions.partition_point(|region| region.info().range.start <= *row);
-            let (places, mutations) = &mut by_region[behind.saturating_sub(1)];
+            let (places, mutations) = &mut by_region[self.place_of(row)];
             places.push(at);
             mutations.push(mutation);
         }

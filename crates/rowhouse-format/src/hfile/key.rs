@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use bytes::Bytes;
-use rowhouse_model::{Error, Key, ROW_LEN_MAX, Result, escape};
+use rowhouse_model::{Error, Key, ROW_LEN_MAX, Result, compare_bytes, escape};
 
 /// Bytes of a key that are not row, family or qualifier: row length, family length, timestamp, kind.
 pub(super) const KEY_FIXED_LEN: usize = 2 + 1 + 8 + 1;
@@ -129,19 +129,18 @@ pub(super) fn row_prefix(row: &[u8]) -> u64 {
 pub(super) fn compare_rows(a: &[u8], b: &[u8], b_prefix: u64) -> Ordering {
     match a.first_chunk::<8>() {
         Some(prefix) => match u64::from_be_bytes(*prefix).cmp(&b_prefix) {
-            Ordering::Equal => a.cmp(b),
+            Ordering::Equal => compare_bytes(a, b),
             decided => decided,
         },
-        None => a.cmp(b),
+        None => compare_bytes(a, b),
     }
 }
 
 /// Compares what is behind the row.
 #[inline]
 pub(super) fn compare_columns(a: &Key<'_>, b: &Key<'_>) -> Ordering {
-    a.family
-        .cmp(b.family)
-        .then_with(|| a.qualifier.cmp(b.qualifier))
+    compare_bytes(a.family, b.family)
+        .then_with(|| compare_bytes(a.qualifier, b.qualifier))
         .then_with(|| b.timestamp.cmp(&a.timestamp))
         .then_with(|| b.kind.cmp(&a.kind))
 }

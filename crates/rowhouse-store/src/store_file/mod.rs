@@ -15,7 +15,9 @@ use rowhouse_format::hfile::{
     self, BlockHandle, Bloom, BloomChunk, BloomKey, DataBlock, Index, MetaSeal, Trailer,
     verify_meta,
 };
-use rowhouse_model::{BloomKind, Bytes, Error, ErrorKind, Result, RowRange, TimeRange};
+use rowhouse_model::{
+    BloomKind, Bytes, Error, ErrorKind, Result, RowRange, TimeRange, compare_bytes,
+};
 
 pub(crate) use cursor::FileCursor;
 pub(crate) use files::Files;
@@ -103,7 +105,7 @@ impl StoreFile {
 
     /// Whether any row of the file lies in `range`.
     pub(crate) fn may_hold_rows(&self, range: &RowRange) -> bool {
-        range.start <= self.meta.last_row
+        compare_bytes(&range.start, &self.meta.last_row).is_le()
             && (range.stop.is_empty() || self.meta.first_row < range.stop)
     }
 
@@ -121,7 +123,8 @@ impl StoreFile {
         row: &[u8],
         qualifiers: Option<&BTreeSet<Bytes>>,
     ) -> Result<bool> {
-        if row < &self.meta.first_row[..] || row > &self.meta.last_row[..] {
+        let (first, last) = (&self.meta.first_row, &self.meta.last_row);
+        if compare_bytes(row, first).is_lt() || compare_bytes(row, last).is_gt() {
             return Ok(false);
         }
         let Some(bloom) = self.opened()?.bloom() else { return Ok(true) };

@@ -1,19 +1,26 @@
-//! How fast a log is read back: `cargo bench -p rowhouse-store --bench open`.
+//! What the log costs: `cargo bench -p rowhouse-store --bench log`.
 //!
-//! 500 MB of log, in rows of 1,000 bytes and then of 100, left behind by a process that did not close
-//! its store. The memstores may hold all of it, or 128 MiB, so that recovery flushes meanwhile.
+//! Reading it back: 500 MB, in rows of 1,000 bytes and then of 100. The memstores may hold all of it, or
+//! 128 MiB, so that recovery flushes meanwhile.
+//!
+//! Waiting for others: how long a put takes that asks for no sync, alone and while another table's
+//! writer has each of its puts synced.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use rowhouse_model::{FamilyDescriptor, Mutation, Put, TableDescriptor, TableName};
+use rowhouse_model::{Durability, FamilyDescriptor, Mutation, Put, TableDescriptor, TableName};
 use rowhouse_store::{Settings, Store};
 
 const LOG_BYTES: usize = 500_000_000;
 
 fn main() {
+    for synced in [false, true] {
+        puts_beside(synced);
+    }
     for value_len in [1_000, 100] {
         let dir = tempfile::tempdir().unwrap();
         let written = write(dir.path(), value_len);
@@ -33,6 +40,60 @@ fn main() {
             drop(store);
         }
     }
+}
+
+/// Prints how long puts take while another table's are synced, or not.
+fn puts_beside(synced: bool) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let tables = ["a", "b"].map(|name| {
+        let name = TableName::parse(name).unwrap();
+        let family = FamilyDescriptor::new("f").unwrap();
+        store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
+        store.table(&name).unwrap()
+    });
+    let put = |number: u64, durability: Durability| -> Mutation {
+        let row = format!("{:016x}", number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mut put = Put::new(row).unwrap().add("f", "q", vec![b'v'; 100]).unwrap();
+        put.durability = durability;
+        put.into()
+    };
+    let stop = AtomicBool::new(false);
+    let (mut nanos, mut syncs) = (Vec::new(), 0);
+    std::thread::scope(|scope| {
+        let other = synced.then(|| {
+            scope.spawn(|| {
+                let mut syncs = 0u64;
+                while !stop.load(Ordering::Relaxed) {
+                    tables[0].mutate(&put(syncs, Durability::FsyncWal)).unwrap();
+                    syncs += 1;
+                }
+                syncs
+            })
+        });
+        let begun = Instant::now();
+        for number in 0.. {
+            let mutation = put(number, Durability::UseDefault);
+            let before = Instant::now();
+            tables[1].mutate(&mutation).unwrap();
+            nanos.push(before.elapsed().as_nanos() as u64);
+            if begun.elapsed().as_secs() >= 3 {
+                break;
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+        syncs = other.map_or(0, |other| other.join().unwrap());
+    });
+    nanos.sort_unstable();
+    let at = |part: f64| nanos[((nanos.len() - 1) as f64 * part) as usize] as f64 / 1e3;
+    println!(
+        "{} puts beside {syncs} synced ones of another table: p50 {:.1} µs, p99 {:.1}, p99.9 {:.1}, max {:.0}",
+        nanos.len(),
+        at(0.5),
+        at(0.99),
+        at(0.999),
+        at(1.0)
+    );
 }
 
 /// Leaves a log of [`LOG_BYTES`] of which nothing is in files. Gives back its length.

@@ -4,10 +4,10 @@ mod flips;
 mod history;
 
 use rowhouse_model::{
-    Durability, ErrorKind, FamilyDescriptor, Get, Put, Scan, TableDescriptor, TableName,
+    Delete, Durability, ErrorKind, FamilyDescriptor, Get, Put, Scan, TableDescriptor, TableName,
 };
 
-use crate::disk::simulated::SimulatedDisk;
+use crate::disk::simulated::{Faults, SimulatedDisk};
 use crate::{CompactionKind, CompactionSettings, Settings, Store};
 
 /// The machine's boots: another number after each power cut.
@@ -142,6 +142,73 @@ fn what_asked_for_no_log_survives_a_clean_close_and_no_kill() {
     let table = store.table(&name()).unwrap();
     let there = |row: &str| !table.get(&Get::new(row.to_owned()).unwrap()).unwrap().is_empty();
     assert_eq!((there("1"), there("kept"), there("lost")), (true, true, false));
+}
+
+#[test]
+fn a_full_disk_refuses_writes_leaves_room_for_deletes_and_flushes_and_recovers() {
+    let disk = SimulatedDisk::default();
+    let settings = Settings { disk_reserve_bytes: 60_000, ..Settings::default() };
+    let builder = Store::builder("simulated").settings(settings).with_disk(disk.clone());
+    let store = builder.with_boot_id([1; 16]).open().unwrap();
+    create(&store);
+    disk.set_capacity(Some(disk.used_bytes() + 70_000));
+    let mut written = 0;
+    let error = loop {
+        match put(&store, written, written, false) {
+            Ok(()) => written += 1,
+            Err(error) => break error,
+        }
+    };
+    assert_eq!(error.kind(), ErrorKind::RegionTooBusy);
+    assert!(error.message().contains("reserve=60000"), "{error}");
+    assert!(written > 10, "{written}");
+    // Deletes make room in the end, and what makes it needs some.
+    let table = store.table(&name()).unwrap();
+    table.mutate(&Delete::new("0").unwrap().into()).unwrap();
+    table.flush().unwrap();
+    table.compact(CompactionKind::Major).unwrap();
+    assert_eq!(values(&store)[..3], [None, Some(1), Some(2)]);
+    disk.set_capacity(None);
+    put(&store, 0, 7, false).unwrap();
+    assert_eq!(values(&store)[0], Some(7));
+    store.close().unwrap();
+}
+
+#[test]
+fn a_write_that_the_disk_refuses_is_a_hole_and_the_next_one_is_taken() {
+    let disk = SimulatedDisk::default();
+    let store = open(&disk, 1).unwrap();
+    create(&store);
+    put(&store, 1, 1, false).unwrap();
+    disk.set_faults(Faults { write: 255, ..Faults::default() });
+    // Now and then one comes through: then another is tried.
+    let refused = (2..).find(|row| put(&store, *row, *row, false).is_err()).unwrap();
+    disk.set_faults(Faults::default());
+    put(&store, 0, 0, true).unwrap();
+    let seen = values(&store);
+    assert_eq!((seen[0], seen[1], seen[usize::from(refused)]), (Some(0), Some(1), None));
+    store.abandon();
+    for disk in [disk.after_kill(), disk.after_power_cut(1)] {
+        assert_eq!(values(&open(&disk, 2).unwrap()), seen);
+    }
+}
+
+#[test]
+fn a_failed_sync_ends_writing_until_the_store_is_opened_again() {
+    let disk = SimulatedDisk::default();
+    let store = open(&disk, 1).unwrap();
+    create(&store);
+    put(&store, 1, 1, true).unwrap();
+    disk.set_faults(Faults { sync: 255, ..Faults::default() });
+    let error = (0..9).find_map(|_| put(&store, 2, 2, true).err()).unwrap();
+    assert_eq!(error.kind(), ErrorKind::OutcomeUnknown);
+    disk.set_faults(Faults::default());
+    assert_eq!(put(&store, 3, 3, false).unwrap_err().kind(), ErrorKind::ReadOnly);
+    assert_eq!(values(&store)[1], Some(1));
+    store.abandon();
+    let store = open(&disk.after_kill(), 1).unwrap();
+    put(&store, 3, 3, false).unwrap();
+    assert_eq!((values(&store)[1], values(&store)[3]), (Some(1), Some(3)));
 }
 
 #[test]

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use rowhouse_model::{
     Delete, FamilyDescriptor, Get, Increment, Mutation, Nonce, Put, Scan, TableDescriptor,
-    TableName,
+    TableName, Timestamp,
 };
 use rowhouse_store::{Settings, Store, Table};
 
@@ -138,14 +138,18 @@ fn row(writer: usize, number: u64) -> String {
 fn batch(store: &Store, writer: usize, number: u64) -> Vec<(Arc<Table>, Mutation)> {
     let (a, b) = (table(store, "a"), table(store, "b"));
     let row = row(writer, number);
+    // At times of its own: a delete covers what is put in the same millisecond, also later.
+    let at = Timestamp::from_millis(i64::try_from(number).unwrap()).unwrap();
     let mut batch: Vec<(Arc<Table>, Mutation)> = if is_delete(number) {
-        let delete = || Delete::new(row.clone()).unwrap().into();
+        let mut delete = Delete::new(row.clone()).unwrap();
+        delete.timestamp = at;
+        let delete = || delete.clone().into();
         vec![(Arc::clone(&a), delete()), (Arc::clone(&b), delete())]
     } else {
         let value = number.to_be_bytes();
         let put = || Put::new(row.clone()).unwrap();
-        let both = put().add("f", "q", value).unwrap().add("g", "q", value).unwrap();
-        vec![(Arc::clone(&a), both.into()), (b, put().add("f", "q", value).unwrap().into())]
+        let both = put().add_at("f", "q", at, value).unwrap().add_at("g", "q", at, value).unwrap();
+        vec![(Arc::clone(&a), both.into()), (b, put().add_at("f", "q", at, value).unwrap().into())]
     };
     let mut count = Increment::new(format!("{writer}-counter")).unwrap().add("g", "n", 1).unwrap();
     count.nonce = Some(Nonce { group: writer as u64 + 1, number });

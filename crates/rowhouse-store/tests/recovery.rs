@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rowhouse_model::{
     ErrorKind, FamilyDescriptor, Get, Increment, Nonce, Put, Scan, TableDescriptor, TableName,
@@ -37,6 +38,8 @@ fn rows(store: &Store) -> Vec<String> {
 fn segments(dir: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<_> =
         fs::read_dir(dir.join("wal")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    // Those that wait to be used again hold nothing.
+    paths.retain(|path| path.extension().is_some_and(|end| end == "wal"));
     paths.sort();
     paths
 }
@@ -193,8 +196,12 @@ fn the_log_is_rolled_flushed_and_forgotten() {
         store.table(&name()).unwrap().mutate(&put.into()).unwrap();
     }
     store.table(&name()).unwrap().flush().unwrap();
-    // With the one made ahead.
-    assert!(segments(dir.path()).len() <= 3, "{}", segments(dir.path()).len());
+    // The one that is written and the one made ahead. A flush in the background may still be at it.
+    let begun = Instant::now();
+    while segments(dir.path()).len() > 2 {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", segments(dir.path()));
+        std::thread::sleep(Duration::from_millis(5));
+    }
     drop(store);
     let store = Store::builder(dir.path()).settings(settings).open().unwrap();
     let expected: Vec<_> = (0..1000).map(|row| format!("{row:04}")).collect();

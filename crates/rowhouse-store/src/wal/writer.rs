@@ -269,10 +269,12 @@ impl Wal {
     /// Where the last commit ends; `None` when there is none in the log.
     pub(crate) fn end(&self) -> Option<LogEnd> {
         let tail = self.tail.lock();
-        let (number, len) = match tail.closed.last() {
-            _ if tail.offset > EMPTY_LEN => (tail.segment.number, tail.offset),
-            Some(closed) => (closed.number, closed.bytes),
-            None => return None,
+        // Segments without commits at the end are gone when the log is next begun.
+        let last = tail.closed.iter().rfind(|closed| closed.bytes > EMPTY_LEN);
+        let (number, len) = if tail.offset > EMPTY_LEN {
+            (tail.segment.number, tail.offset)
+        } else {
+            last.map(|closed| (closed.number, closed.bytes))?
         };
         Some(LogEnd { segment: number, len, last_sequence: tail.last_sequence })
     }

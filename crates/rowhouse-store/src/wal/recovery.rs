@@ -113,7 +113,8 @@ pub(crate) fn scan(
     scan.check_whole(&segments, known)?;
     let mut rest = segments.as_mut_slice();
     while let Some((segment, later)) = rest.split_first_mut() {
-        let end = segment.replay(&mut scan, &mut visit)?;
+        let limit = segment.len_that_counts(later);
+        let end = segment.replay(limit, &mut scan, &mut visit)?;
         if !scan.settle(segment, &end, later, known)? {
             break;
         }
@@ -168,14 +169,22 @@ impl Segment {
         Ok(Self { reader, begin, is_unused })
     }
 
-    /// Hands out the commits of the segment, as far as it is what was written.
+    /// How long the segment after this one says it is. Behind that can stand a commit that was written
+    /// but refused all the same, since the disk said that it was not.
+    fn len_that_counts(&self, later: &[Self]) -> Option<u64> {
+        let begin = later.first()?.begin?;
+        (begin.previous == self.reader.header.number).then_some(begin.previous_len)
+    }
+
+    /// Hands out the commits of the segment, as far as it is what was written and not behind `limit`.
     fn replay(
         &mut self,
+        limit: Option<u64>,
         scan: &mut LogScan,
         visit: &mut impl FnMut(Commit) -> Result<()>,
     ) -> Result<End> {
         let mut end = End { offset: HEADER_LEN as u64, synced: 0, wrong: None };
-        loop {
+        while limit != Some(end.offset) {
             match self.reader.at(end.offset)? {
                 Found::Record { record, len, sequence, synced } => {
                     match record {
@@ -201,6 +210,7 @@ impl Segment {
                 Found::Nothing(what) => return Ok(End { wrong: Some(what), ..end }),
             }
         }
+        Ok(end)
     }
 }
 

@@ -38,6 +38,8 @@ struct Tail {
     offset: u64,
     /// What the log goes on in once this segment is full.
     next: Option<NewSegment>,
+    /// The next one may say already how long this one is, which therefore must not grow.
+    must_roll: bool,
     /// Earlier segments, oldest first.
     closed: Vec<ClosedSegment>,
     /// Closed segments that may not be synced, by number.
@@ -77,6 +79,7 @@ impl Wal {
             segment: first,
             offset,
             next: None,
+            must_roll: false,
             closed,
             unsynced,
             last_sequence,
@@ -126,7 +129,7 @@ impl Wal {
         sequence: u64,
         synced: Position,
     ) -> Result<Position> {
-        if tail.offset + record.len() as u64 > self.segment_bytes {
+        if tail.must_roll || tail.offset + record.len() as u64 > self.segment_bytes {
             self.roll(tail, sequence)?;
         }
         let number = tail.segment.number;
@@ -145,12 +148,13 @@ impl Wal {
     /// grows over its size: making a file is nothing that a commit can wait for.
     ///
     /// # Errors
-    /// The next one cannot be begun. It may say already how long this one is, which therefore must
-    /// not grow: who writes next tries again.
+    /// The next one cannot be begun. Who writes next tries again, however little.
     fn roll(&self, tail: &mut Tail, first_sequence: u64) -> Result<()> {
         self.rolled.store(true, Ordering::Release);
         let Some(next) = &mut tail.next else { return Ok(()) };
+        tail.must_roll = true;
         let offset = begin(next, tail.segment.number, tail.offset, first_sequence)?;
+        tail.must_roll = false;
         let next = tail.next.take().expect("it was there a moment ago");
         let left = std::mem::replace(&mut tail.segment, next);
         tail.closed.push(ClosedSegment {

@@ -38,7 +38,7 @@ fn write(dir: &Path) {
     let blog = store.table(&name("blog")).unwrap();
     let put = |row: usize, value: &str| {
         let put = Put::new(format!("row{row}")).unwrap();
-        let put = put.add("f", "q", value.to_owned()).unwrap().add("g", "q", value.to_owned());
+        let put = put.add("f", "q", value).unwrap().add("g", "q", value);
         blog.mutate(&put.unwrap().into()).unwrap();
     };
     (0..10).for_each(|row| put(row, "first"));

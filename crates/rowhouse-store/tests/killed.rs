@@ -141,7 +141,7 @@ fn batch(store: &Store, writer: usize, number: u64) -> Vec<(Arc<Table>, Mutation
     // At times of its own: a delete covers what is put in the same millisecond, also later.
     let at = Timestamp::from_millis(i64::try_from(number).unwrap()).unwrap();
     let mut batch: Vec<(Arc<Table>, Mutation)> = if is_delete(number) {
-        let mut delete = Delete::new(row.clone()).unwrap();
+        let mut delete = Delete::new(row).unwrap();
         delete.timestamp = at;
         let delete = || delete.clone().into();
         vec![(Arc::clone(&a), delete()), (Arc::clone(&b), delete())]

@@ -23,7 +23,17 @@ pub(crate) struct Wal {
     rolled: AtomicBool,
     /// Something may have been appended since the background synced last.
     dirty: AtomicBool,
+    patience: Mutex<Patience>,
 }
+
+/// How many wishes for a segment pass before making one is tried again.
+#[derive(Default)]
+struct Patience {
+    left: u32,
+    wait: u32,
+}
+
+const PATIENCE_MAX: u32 = 1 << 16;
 
 /// A place in the log: everything up to it, syncing covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,6 +103,7 @@ impl Wal {
             synced: Condvar::new(),
             rolled: AtomicBool::new(true),
             dirty: AtomicBool::new(false),
+            patience: Mutex::default(),
         })
     }
 
@@ -189,8 +200,7 @@ impl Wal {
     /// left to the disk, so that later syncs have little to do.
     pub(crate) fn tidy(&self) -> Result<()> {
         if self.tail.lock().next.is_none() {
-            let next = self.segments.make()?;
-            self.tail.lock().next = Some(next);
+            self.make_next()?;
         }
         let left = {
             let tail = self.tail.lock();
@@ -200,6 +210,28 @@ impl Wal {
         match left {
             Some(position) => self.sync_to(position),
             None => Ok(()),
+        }
+    }
+
+    /// Makes the next segment. Where that fails it is not tried, and said, at every commit: half as
+    /// often each time.
+    fn make_next(&self) -> Result<()> {
+        let mut patience = self.patience.lock();
+        if patience.left > 0 {
+            patience.left -= 1;
+            return Ok(());
+        }
+        match self.segments.make() {
+            Ok(next) => {
+                *patience = Patience::default();
+                self.tail.lock().next = Some(next);
+                Ok(())
+            }
+            Err(error) => {
+                patience.wait = (patience.wait * 2 + 1).min(PATIENCE_MAX);
+                patience.left = patience.wait;
+                Err(error)
+            }
         }
     }
 

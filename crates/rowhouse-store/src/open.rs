@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use parking_lot::RwLock;
-use rowhouse_model::{Error, Namespace, Result, TableName, TableState};
+use rowhouse_model::{Cell, Error, Namespace, Result, TableName, TableState, compare};
 
 use crate::background::Queue;
 use crate::catalog::Catalog;
@@ -180,13 +180,10 @@ pub(crate) enum Background {
 /// Reads the log into the memstores, flushing when they fill up.
 fn recover(engine: &Arc<Engine>, state: &ManifestState, boot_id: [u8; 16]) -> Result<LogScan> {
     let known = log_known(state, boot_id);
-    let mut newest = state.newest_timestamp();
-    let mut recovered = wal::scan(&*engine.disk, &known, |commit| {
-        let cells = commit.groups.iter().flat_map(|(_, _, cells)| cells);
-        newest = cells.map(|cell| cell.timestamp().as_millis()).fold(newest, i64::max);
-        replay(engine, state, commit)
-    })?;
-    engine.timestamps.compare_with_stored(newest);
+    let mut replay = Replay::new(engine, state);
+    let mut recovered = wal::scan(&*engine.disk, &known, |commit| replay.commit(commit))?;
+    replay.settle();
+    engine.timestamps.compare_with_stored(replay.newest_millis);
     engine.mvcc.restore(recovered.last_sequence);
     recovered.repair(&*engine.disk)?;
     Ok(recovered)
@@ -315,27 +312,69 @@ fn open_families(open: &Arc<Files>, settings: &Settings, state: &ManifestState) 
     families
 }
 
-/// Puts the cells of a commit that are in no file back into their memstores. Regions and families
-/// that are gone need theirs no more.
-fn replay(engine: &Arc<Engine>, state: &ManifestState, commit: Commit) -> Result<()> {
-    commit.nonces.iter().for_each(|nonce| engine.nonces.take(*nonce));
-    for (region, family, cells) in commit.groups {
-        state.check_known(region)?;
-        let Some(store) = engine.find_family(region, &family) else { continue };
-        // Of what was when the log was opened: what was flushed since came from here.
-        let files = state.region(region).and_then(|region| region.families.get(&family));
-        if files.is_some_and(|files| commit.sequence <= files.flushed_sequence) {
-            continue;
+/// Bytes of cells that are sorted before they go into their memstores: neighbours find their places
+/// in memory that was looked at a moment ago.
+const REPLAY_BYTES: usize = 16 << 20;
+
+/// Puts the cells of commits that are in no file back into their memstores.
+struct Replay<'a> {
+    engine: &'a Arc<Engine>,
+    /// Of what was when the log was opened: what was flushed since came from here.
+    state: &'a ManifestState,
+    /// The newest timestamp of any cell in files or log.
+    newest_millis: i64,
+    waiting: Vec<(Arc<FamilyStore>, Vec<Cell>)>,
+    waiting_bytes: usize,
+}
+
+impl<'a> Replay<'a> {
+    fn new(engine: &'a Arc<Engine>, state: &'a ManifestState) -> Self {
+        let newest_millis = state.newest_timestamp();
+        Self { engine, state, newest_millis, waiting: Vec::new(), waiting_bytes: 0 }
+    }
+
+    /// Takes a commit. Regions and families that are gone need theirs no more.
+    fn commit(&mut self, commit: Commit) -> Result<()> {
+        commit.nonces.iter().for_each(|nonce| self.engine.nonces.take(*nonce));
+        for (region, family, cells) in commit.groups {
+            let times = cells.iter().map(|cell| cell.timestamp().as_millis());
+            self.newest_millis = times.fold(self.newest_millis, i64::max);
+            self.state.check_known(region)?;
+            let Some(store) = self.engine.find_family(region, &family) else { continue };
+            let files = self.state.region(region).and_then(|region| region.families.get(&family));
+            if files.is_none_or(|files| commit.sequence > files.flushed_sequence) {
+                self.take(store, cells);
+            }
         }
-        let memstore = store.active();
-        let inserted =
-            cells.iter().map(|cell| memstore.insert(cell.as_key_value(), commit.sequence));
-        engine.memory.add(inserted.sum());
+        self.engine.mvcc.restore(commit.sequence);
+        if self.waiting_bytes > REPLAY_BYTES {
+            self.settle();
+            // Not more of the log in memory than of writes.
+            if self.engine.memory.bytes() > self.engine.settings.memstore_bytes_max / 4 * 3 {
+                self.engine.relieve_memory()?;
+            }
+        }
+        Ok(())
     }
-    engine.mvcc.restore(commit.sequence);
-    // Not more of the log in memory than of writes.
-    if engine.memory.bytes() > engine.settings.memstore_bytes_max / 4 * 3 {
-        engine.relieve_memory()?;
+
+    fn take(&mut self, store: Arc<FamilyStore>, cells: Vec<Cell>) {
+        self.waiting_bytes += cells.iter().map(|cell| cell.as_key_value().len()).sum::<usize>();
+        match self.waiting.iter_mut().find(|(known, _)| Arc::ptr_eq(known, &store)) {
+            Some((_, waiting)) => waiting.extend(cells),
+            None => self.waiting.push((store, cells)),
+        }
     }
-    Ok(())
+
+    /// Puts what waits into the memstores.
+    fn settle(&mut self) {
+        self.waiting_bytes = 0;
+        for (store, mut cells) in self.waiting.drain(..) {
+            // Stable: of the same cell put twice by one mutation the last one counts.
+            cells.sort_by(|a, b| compare(&a.view(), &b.view()));
+            let memstore = store.active();
+            let inserted =
+                cells.iter().map(|cell| memstore.insert(cell.as_key_value(), cell.sequence()));
+            self.engine.memory.add(inserted.sum());
+        }
+    }
 }

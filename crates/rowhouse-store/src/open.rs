@@ -1,6 +1,6 @@
 //! Opening a store: hold the directory, read the manifest, find the files, replay the log.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
@@ -114,7 +114,7 @@ impl Builder {
         let now = self.clock.now_millis();
         let manifest = Manifest::open(&disk, boot_id, || first_edits(now))?;
         let state = manifest.state();
-        settle_files(&*disk, &state)?;
+        settle_files(&*disk, &manifest, &state)?;
         let Settings { block_cache_bytes, .. } = self.settings;
         let open_files_max = open_files_max(self.settings.open_files_max);
         let files = Files::new(Arc::clone(&disk), open_files_max, block_cache_bytes);
@@ -253,27 +253,32 @@ fn first_edits(now_millis: i64) -> Vec<Edit> {
     [created].into_iter().chain(namespaces).map(Edit::new).collect()
 }
 
-/// Moves files that no edit names aside, and makes sure that those that are named are there.
-fn settle_files(disk: &dyn Disk, state: &ManifestState) -> Result<()> {
+/// Makes sure that the files that edits name are there, removes what an edit has taken away, and moves
+/// files that no edit names aside.
+fn settle_files(disk: &dyn Disk, manifest: &Manifest, state: &ManifestState) -> Result<()> {
     let dir = store_file::FILES_DIR;
     let names =
         disk.list(dir).map_err(|source| Error::io(format_args!("cannot list {dir}"), source))?;
     let regions = state.tables.values().flat_map(|table| table.regions.values());
     let families = regions.flat_map(|region| region.families.values());
-    let mut wanted: HashMap<String, u64> = families
-        .flat_map(|family| family.files.keys())
-        .map(|&id| (store_file::file_name(id), id))
-        .collect();
-    for name in names {
-        if wanted.remove(&name).is_none() {
-            tracing::warn!(file = name, "a file that nothing names was moved aside");
-            move_aside(disk, &format!("{dir}/{name}"))?;
-        }
-    }
-    if let Some(missing) = wanted.keys().min() {
+    let ids = families.flat_map(|family| family.files.keys());
+    let mut wanted: BTreeSet<String> = ids.map(|&id| store_file::file_name(id)).collect();
+    let strangers: Vec<String> = names.into_iter().filter(|name| !wanted.remove(name)).collect();
+    if let Some(missing) = wanted.first() {
         return Err(Error::corruption(format!(
             "{dir}/{missing} is named by MANIFEST and is not there; nothing was changed"
         )));
+    }
+    for name in strangers {
+        let path = format!("{dir}/{name}");
+        // The process ended before the last reader of it.
+        if store_file::id_of(&name).is_some_and(|id| manifest.is_gone(id)) {
+            disk.remove(&path)
+                .map_err(|source| Error::io(format_args!("cannot remove {path}"), source))?;
+        } else {
+            tracing::warn!(file = path, "a file that nothing names was moved aside");
+            move_aside(disk, &path)?;
+        }
     }
     Ok(())
 }

@@ -212,6 +212,29 @@ fn a_failed_sync_ends_writing_until_the_store_is_opened_again() {
 }
 
 #[test]
+fn merged_files_that_a_killed_process_left_are_removed_and_strangers_kept() {
+    let disk = SimulatedDisk::default();
+    let store = open(&disk, 1).unwrap();
+    create(&store);
+    let table = store.table(&name()).unwrap();
+    for row in 0..3 {
+        put(&store, row, row, false).unwrap();
+        table.flush().unwrap();
+    }
+    // Keeps the files that are merged.
+    let mut scanner = table.scan(Scan::all()).unwrap();
+    table.compact(CompactionKind::Major).unwrap();
+    assert!(scanner.next().unwrap().is_some());
+    crate::Disk::create(&disk, "files/0000009999.hfile").unwrap();
+    let killed = disk.after_kill();
+    assert!(disk_files(&killed).len() > 3, "{:?}", disk_files(&killed));
+    let store = open(&killed, 1).unwrap();
+    assert_eq!(disk_files(&killed).len(), 2);
+    assert_eq!(crate::Disk::list(&killed, "aside").unwrap(), ["0000009999.hfile"]);
+    assert_eq!(values(&store)[..3], [Some(0), Some(1), Some(2)]);
+}
+
+#[test]
 fn data_without_a_manifest_is_refused() {
     let disk = SimulatedDisk::default();
     let store = open(&disk, 1).unwrap();

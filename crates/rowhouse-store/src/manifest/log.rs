@@ -1,5 +1,6 @@
 //! The file: reading it, rewriting it, appending to it. Drawn in `docs/formats/manifest.md`.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -36,6 +37,8 @@ pub(crate) struct Manifest {
     boot_id: [u8; 16],
     state: RwLock<Arc<ManifestState>>,
     next_id: AtomicU64,
+    /// Files that were taken away, as the file that was read tells.
+    gone: BTreeSet<u64>,
     /// Held by whoever appends; who only looks at the state does not wait for the disk.
     log: Mutex<Option<Log>>,
 }
@@ -68,22 +71,28 @@ impl Manifest {
         boot_id: [u8; 16],
         create: impl FnOnce() -> Vec<Edit>,
     ) -> Result<Self> {
-        let state = match read(&**disk, boot_id)? {
-            Some(state) => state,
+        let (state, gone) = match read_with_gone(&**disk, boot_id)? {
+            Some(read) => read,
             None => {
                 check_empty(&**disk)?;
                 let mut state = ManifestState::default();
                 create().iter().try_for_each(|edit| state.apply(edit))?;
-                state
+                (state, BTreeSet::new())
             }
         };
         Ok(Self {
             disk: Arc::clone(disk),
             boot_id,
             next_id: AtomicU64::new(state.next_id()),
+            gone,
             state: RwLock::new(Arc::new(state)),
             log: Mutex::new(None),
         })
+    }
+
+    /// Whether a file was taken away by an edit: what is left of it is of no use.
+    pub(crate) fn is_gone(&self, file_id: u64) -> bool {
+        self.gone.contains(&file_id)
     }
 
     /// The present state.
@@ -288,8 +297,17 @@ impl FileHeader {
 /// # Errors
 /// As [`Manifest::open`].
 pub(crate) fn read(disk: &dyn Disk, boot_id: [u8; 16]) -> Result<Option<ManifestState>> {
+    Ok(read_with_gone(disk, boot_id)?.map(|(state, _)| state))
+}
+
+/// The same, with the files that were taken away since it was last rewritten.
+fn read_with_gone(
+    disk: &dyn Disk,
+    boot_id: [u8; 16],
+) -> Result<Option<(ManifestState, BTreeSet<u64>)>> {
     let Some(whole) = load(disk)? else { return Ok(None) };
     let header = FileHeader::decode(&whole)?;
+    let mut gone = BTreeSet::new();
     let mut state = ManifestState::default();
     let mut at = FILE_HEADER_LEN;
     let wrong = loop {
@@ -304,7 +322,9 @@ pub(crate) fn read(disk: &dyn Disk, boot_id: [u8; 16]) -> Result<Option<Manifest
                 if crc32c::crc32c(payload) != crc {
                     break Some("an edit fails its checksum");
                 }
-                state.apply(&decode(whole.slice(begin..begin + len as usize), at)?)?;
+                let edit = decode(whole.slice(begin..begin + len as usize), at)?;
+                gone.extend(state.files_gone(&edit));
+                state.apply(&edit)?;
                 at = begin + len as usize;
             }
         }
@@ -313,7 +333,7 @@ pub(crate) fn read(disk: &dyn Disk, boot_id: [u8; 16]) -> Result<Option<Manifest
     if state.cluster_id.is_empty() {
         return Err(damaged(at, "it does not say what store it is of"));
     }
-    Ok(Some(state))
+    Ok(Some((state, gone)))
 }
 
 /// Reads what is left of a damaged manifest, and notes in `lost` where something is not.

@@ -88,6 +88,19 @@ impl ManifestState {
         files.map(|file| file.timestamp_max).max().unwrap_or(0)
     }
 
+    /// The files that an edit would take away.
+    pub(crate) fn files_gone(&self, edit: &Edit) -> Vec<u64> {
+        match &edit.kind {
+            Some(EditKind::FilesChanged(edit)) => edit.removed.clone(),
+            Some(EditKind::TableDropped(edit)) => {
+                let regions = self.tables.get(&edit.table_id).map(|table| table.regions.values());
+                let families = regions.into_iter().flatten().flat_map(|r| r.families.values());
+                families.flat_map(|family| family.files.keys().copied()).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Where a region is.
     pub(crate) fn region(&self, region_id: u64) -> Option<&RegionState> {
         self.tables.values().find_map(|table| Some(&**table.regions.get(&region_id)?))

@@ -38,6 +38,11 @@ pub(crate) fn file_name(id: u64) -> String {
     format!("{id:010}.hfile")
 }
 
+/// The id in a file's name; `None` when it is no file's.
+pub(crate) fn id_of(name: &str) -> Option<u64> {
+    name.strip_suffix(".hfile")?.parse().ok()
+}
+
 /// A file's path.
 pub(crate) fn path(id: u64) -> String {
     format!("{FILES_DIR}/{}", file_name(id))

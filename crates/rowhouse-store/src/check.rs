@@ -35,7 +35,8 @@ pub struct CheckReport {
     pub log_bytes: u64,
     /// How the log ends, if not as after a clean close: nothing is wrong with that.
     pub log_end: Option<String>,
-    /// Files in the directory that no table has; the next open moves them aside.
+    /// Files in the directory that no table has: the next open removes those that were merged away, and
+    /// moves the others aside.
     pub strangers: Vec<String>,
     /// What is wrong, each naming its file.
     pub problems: Vec<Error>,

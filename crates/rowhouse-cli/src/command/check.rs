@@ -45,7 +45,9 @@ fn told(report: &CheckReport) -> String {
         text.push_str(&format!("the log was not closed: {end}\n"));
     }
     for file in &report.strangers {
-        text.push_str(&format!("no table has {file}: the next open moves it aside\n"));
+        text.push_str(&format!(
+            "no table has {file}: the next open takes it away, or aside if none ever had it\n"
+        ));
     }
     match report.problems.len() {
         0 => text.push_str("nothing is wrong\n"),

@@ -226,7 +226,7 @@ fn bytes_of(action: &Action) -> usize {
 }
 
 fn bytes_of_cells(cells: &[Cell]) -> usize {
-    cells.iter().map(|cell| cell.as_key_value().len()).sum()
+    cells.iter().map(|cell| cell.as_bytes().len()).sum()
 }
 
 /// Asks all servers at once.

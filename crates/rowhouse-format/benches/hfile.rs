@@ -185,7 +185,7 @@ fn read_row(cursor: &mut Cursor, row: &[u8]) -> usize {
 }
 
 fn bytes_of(cells: &[Cell]) -> f64 {
-    cells.iter().map(|cell| cell.as_key_value().len()).sum::<usize>() as f64
+    cells.iter().map(|cell| cell.as_bytes().len()).sum::<usize>() as f64
 }
 
 fn leaves(meta: &FileMeta, file: &Bytes) -> Vec<(u64, rowhouse_format::hfile::Index)> {

@@ -96,5 +96,5 @@ fn answered(table: &MetaTable, request: &Request) -> Vec<String> {
 /// Rows without their timestamps.
 fn plain(rows: &[Row]) -> Vec<String> {
     let cells = rows.iter().flat_map(Row::cells);
-    cells.map(|cell| format!("{:?}", cell.with_timestamp(Timestamp::MIN))).collect()
+    cells.map(|cell| format!("{:?}", cell.to_cell().with_timestamp(Timestamp::MIN))).collect()
 }

@@ -9,14 +9,14 @@ use std::fmt;
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-use crate::{Error, ROW_LEN_MAX, Result, Timestamp, escape};
+use crate::{Error, KeyValue, ROW_LEN_MAX, Result, Timestamp};
 
 /// The longest qualifier and value together, in bytes, that one cell can hold: the whole KeyValue
 /// must fit a signed 32-bit length, with room for row, family and tags.
 pub const QUALIFIER_VALUE_LEN_MAX: usize = i32::MAX as usize - 256 * 1024;
 
 /// Bytes of a KeyValue in front of the row: key length, value length, row length.
-const ROW_OFFSET: usize = 4 + 4 + 2;
+pub(crate) const ROW_OFFSET: usize = 4 + 4 + 2;
 /// Bytes of a key that are not row, family or qualifier: row length, family length, timestamp, kind.
 const KEY_FIXED_LEN: usize = 2 + 1 + 8 + 1;
 
@@ -123,6 +123,28 @@ impl PartialOrd for Key<'_> {
 #[inline]
 pub fn compare_bytes(a: &[u8], b: &[u8]) -> Ordering {
     if a.is_empty() || b.is_empty() { a.len().cmp(&b.len()) } else { a.cmp(b) }
+}
+
+/// Whether two slices are equal. The same as `a == b`, but for short ones, which keys mostly are, it
+/// costs less than a call of `memcmp`.
+#[inline]
+pub fn equal_bytes(a: &[u8], b: &[u8]) -> bool {
+    const SHORT: usize = 64;
+    if a.len() != b.len() {
+        return false;
+    }
+    match (a.last_chunk::<8>(), b.last_chunk::<8>()) {
+        // What is told apart late is told apart mostly.
+        (Some(a_end), Some(b_end)) => {
+            a_end == b_end
+                && if a.len() <= SHORT {
+                    a.chunks_exact(8).zip(b.chunks_exact(8)).all(|(a, b)| a == b)
+                } else {
+                    a == b
+                }
+        }
+        _ => a.iter().eq(b),
+    }
 }
 
 /// THE order of cells: by key, then the newest sequence first.
@@ -349,80 +371,83 @@ impl Cell {
         Self { bytes: bytes.freeze(), sequence }
     }
 
+    /// The cell, borrowed.
+    #[inline]
+    pub fn as_key_value(&self) -> KeyValue<'_> {
+        KeyValue::from_checked(&self.bytes, &self.bytes, self.sequence)
+    }
+
     /// The cell, taken apart.
     #[inline]
     pub fn view(&self) -> CellRef<'_> {
-        CellRef::from_checked(&self.bytes, self.sequence)
+        self.as_key_value().view()
     }
 
     /// Where the cell stands.
     pub fn key(&self) -> Key<'_> {
-        self.view().key
+        self.as_key_value().key()
     }
 
     /// Row key.
     pub fn row(&self) -> &[u8] {
-        &self.bytes[ROW_OFFSET..ROW_OFFSET + self.row_len()]
+        self.as_key_value().row()
     }
 
     /// Row key, sharing the cell's bytes.
     pub fn row_bytes(&self) -> Bytes {
-        self.bytes.slice(ROW_OFFSET..ROW_OFFSET + self.row_len())
-    }
-
-    fn row_len(&self) -> usize {
-        u16::from_be_bytes([self.bytes[8], self.bytes[9]]) as usize
+        self.as_key_value().row_bytes()
     }
 
     /// Column family.
     pub fn family(&self) -> &[u8] {
-        self.key().family
+        self.as_key_value().family()
     }
 
     /// Column qualifier.
     pub fn qualifier(&self) -> &[u8] {
-        self.key().qualifier
+        self.as_key_value().qualifier()
     }
 
     /// Version.
     pub fn timestamp(&self) -> Timestamp {
-        Timestamp::trusted(self.key().timestamp)
+        self.as_key_value().timestamp()
     }
 
     /// What the cell does.
     pub fn kind(&self) -> CellKind {
-        self.view().kind()
+        self.as_key_value().kind()
     }
 
     /// Value; empty for deletes.
     pub fn value(&self) -> &[u8] {
-        self.view().value
+        self.as_key_value().value()
     }
 
     /// Value, sharing the cell's bytes.
     pub fn value_bytes(&self) -> Bytes {
-        let start = 8 + read_u32(&self.bytes, 0);
-        self.bytes.slice(start..start + read_u32(&self.bytes, 4))
+        self.as_key_value().value_bytes()
     }
 
     /// HBase's tags, as they lie in the cell, without their total length.
     pub fn tags(&self) -> &[u8] {
-        self.view().tags
+        self.as_key_value().tags()
     }
 
     /// The sequence number of the mutation that wrote it; 0 when unknown.
+    #[inline]
     pub fn sequence(&self) -> u64 {
         self.sequence
     }
 
     /// The whole KeyValue, tags included.
-    pub fn as_key_value(&self) -> &Bytes {
+    #[inline]
+    pub fn as_bytes(&self) -> &Bytes {
         &self.bytes
     }
 
-    /// The KeyValue without its tags, as a cell block without tags carries it.
-    pub fn without_tags(&self) -> &[u8] {
-        &self.bytes[..8 + read_u32(&self.bytes, 0) + read_u32(&self.bytes, 4)]
+    /// The whole KeyValue, taken.
+    pub(crate) fn into_bytes(self) -> Bytes {
+        self.bytes
     }
 
     /// The same cell under another sequence number.
@@ -446,7 +471,7 @@ impl Cell {
 }
 
 #[inline]
-fn read_u32(bytes: &[u8], at: usize) -> usize {
+pub(crate) fn read_u32(bytes: &[u8], at: usize) -> usize {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]) as usize
 }
 
@@ -459,18 +484,7 @@ impl PartialEq for Cell {
 
 impl fmt::Debug for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let cell = self.view();
-        write!(
-            f,
-            "{}/{}:{}/{}/{:?}={}#{}",
-            escape(cell.key.row),
-            escape(cell.key.family),
-            escape(cell.key.qualifier),
-            cell.key.timestamp,
-            cell.kind(),
-            escape(cell.value),
-            cell.sequence
-        )
+        self.as_key_value().fmt(f)
     }
 }
 
@@ -490,7 +504,7 @@ mod tests {
         let expected =
             [&[0, 0, 0, 16, 0, 0, 0, 1, 0, 1][..], b"r\x02cfq", &[0, 0, 0, 0, 0, 0, 0, 1, 4], b"v"]
                 .concat();
-        assert_eq!(&cell.as_key_value()[..], &expected[..]);
+        assert_eq!(&cell.as_bytes()[..], &expected[..]);
     }
 
     #[test]
@@ -515,8 +529,8 @@ mod tests {
         let plain = cell(b"r", b"q", 1, CellKind::Put, b"v");
         let tagged = Cell::from_parts(plain.key(), b"v", b"\0\x03\x01ab").unwrap();
         assert_eq!(tagged.tags(), b"\0\x03\x01ab");
-        assert_eq!(tagged.without_tags(), &plain.as_key_value()[..]);
-        let read = Cell::from_key_value(tagged.as_key_value().clone(), 0).unwrap();
+        assert_eq!(tagged.as_key_value().without_tags(), &plain.as_bytes()[..]);
+        let read = Cell::from_key_value(tagged.as_bytes().clone(), 0).unwrap();
         assert_eq!(read, tagged);
     }
 
@@ -534,7 +548,7 @@ mod tests {
                 row: &row, family: &family, qualifier: &qualifier, timestamp: millis, kind: 4,
             };
             let cell = Cell::from_parts(key, &value, &tags).unwrap();
-            let read = Cell::from_key_value(cell.as_key_value().clone(), 7).unwrap();
+            let read = Cell::from_key_value(cell.as_bytes().clone(), 7).unwrap();
             prop_assert!(read.key() == key);
             prop_assert_eq!(read.value(), &value[..]);
             prop_assert_eq!(read.tags(), &tags[..]);

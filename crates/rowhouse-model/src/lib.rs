@@ -17,6 +17,7 @@
 mod cell;
 mod error;
 mod escape;
+mod key_value;
 mod op;
 mod range;
 mod region;
@@ -26,16 +27,19 @@ mod time;
 
 pub use bytes::Bytes;
 
-pub use cell::{Cell, CellKind, CellRef, Key, QUALIFIER_VALUE_LEN_MAX, compare, compare_bytes};
+pub use cell::{
+    Cell, CellKind, CellRef, Key, QUALIFIER_VALUE_LEN_MAX, compare, compare_bytes, equal_bytes,
+};
 pub use error::{Action, Error, ErrorKind, Result};
 pub use escape::{escape, unescape};
+pub use key_value::KeyValue;
 pub use op::{
-    Columns, Delete, Durability, Get, Increment, Mutation, MutationOutcome, Nonce, Put, Scan,
-    TimeRange,
+    Columns, Delete, Durability, Get, Increment, Mutation, MutationOutcome, Nonce, Put, Qualifiers,
+    Scan, TimeRange,
 };
 pub use range::RowRange;
 pub use region::{META_ENCODED_NAME, RegionInfo, RegionName, ServerName};
-pub use row::{ROW_LEN_MAX, Row, check_row};
+pub use row::{ROW_LEN_MAX, Row, RowBuilder, check_row};
 pub use table::{
     BloomKind, Compression, DataBlockEncoding, FamilyDescriptor, Namespace, TableDescriptor,
     TableName, TableState,

@@ -1,8 +1,14 @@
 //! Row keys and what a read gives back for one row.
 
+mod builder;
+
+use std::fmt;
+
 use bytes::Bytes;
 
-use crate::{Cell, Error, Result};
+use crate::{Cell, Error, KeyValue, Result};
+
+pub use builder::RowBuilder;
 
 /// The longest row key, in bytes: HBase keeps the length in a signed 16-bit number.
 pub const ROW_LEN_MAX: usize = i16::MAX as usize;
@@ -19,31 +25,74 @@ pub fn check_row(row: &[u8]) -> Result<()> {
 }
 
 /// The cells of one row that a read asked for, in cell order. HBase calls it a Result.
-#[derive(Clone, Debug, Default, PartialEq)]
+///
+/// Cells that lie in one block share it: the row holds the block once, however many cells it has.
+#[derive(Clone, Default)]
 pub struct Row {
-    cells: Vec<Cell>,
+    cells: Vec<Place>,
+    runs: Runs,
+}
+
+/// Where a cell lies.
+#[derive(Clone, Copy)]
+struct Place {
+    run: u32,
+    start: u32,
+    len: u32,
+    sequence: u64,
+}
+
+/// Bytes in which cells lie, by number.
+#[derive(Clone, Default)]
+struct Runs {
+    /// Number 0: cells that were copied.
+    copied: Bytes,
+    /// Number 1, and mostly the only one: what cells share.
+    shared: Bytes,
+    more: Vec<Bytes>,
+}
+
+impl Runs {
+    #[inline]
+    fn get(&self, number: u32) -> &Bytes {
+        match number {
+            0 => &self.copied,
+            1 => &self.shared,
+            number => &self.more[number as usize - 2],
+        }
+    }
 }
 
 impl Row {
     /// A row of these cells, all of the same row and in cell order.
     pub fn new(cells: Vec<Cell>) -> Self {
-        debug_assert!(cells.windows(2).all(|pair| pair[0].row() == pair[1].row()));
-        Self { cells }
+        let mut row = RowBuilder::with_capacity(cells.len(), 0);
+        for cell in cells {
+            row.push(cell);
+        }
+        row.finish()
     }
 
     /// The row's key; empty when the row holds nothing.
     pub fn key(&self) -> &[u8] {
-        self.cells.first().map_or(&[], Cell::row)
+        self.cells().next().map_or(&[], KeyValue::row)
     }
 
     /// The cells, in order.
-    pub fn cells(&self) -> &[Cell] {
-        &self.cells
+    pub fn cells(
+        &self,
+    ) -> impl DoubleEndedIterator<Item = KeyValue<'_>> + ExactSizeIterator + Clone {
+        self.cells.iter().map(|place| self.at(place))
     }
 
-    /// The cells, taken.
-    pub fn into_cells(self) -> Vec<Cell> {
-        self.cells
+    /// How many cells there are.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// The cells, each for itself. They share what the row held.
+    pub fn to_cells(&self) -> Vec<Cell> {
+        self.cells().map(KeyValue::to_cell).collect()
     }
 
     /// Whether the read found nothing.
@@ -52,14 +101,18 @@ impl Row {
     }
 
     /// The newest cell of a column.
-    pub fn cell(&self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Option<&Cell> {
+    pub fn cell(
+        &self,
+        family: impl AsRef<[u8]>,
+        qualifier: impl AsRef<[u8]>,
+    ) -> Option<KeyValue<'_>> {
         let (family, qualifier) = (family.as_ref(), qualifier.as_ref());
-        self.cells.iter().find(|cell| cell.family() == family && cell.qualifier() == qualifier)
+        self.cells().find(|cell| cell.family() == family && cell.qualifier() == qualifier)
     }
 
     /// The newest value of a column.
     pub fn value(&self, family: impl AsRef<[u8]>, qualifier: impl AsRef<[u8]>) -> Option<Bytes> {
-        self.cell(family, qualifier).map(Cell::value_bytes)
+        self.cell(family, qualifier).map(KeyValue::value_bytes)
     }
 
     /// The newest value of a column that holds a counter: eight bytes, big-endian.
@@ -73,5 +126,25 @@ impl Row {
             Error::invalid(format!("Field is not a long, it's {} bytes wide", cell.value().len()))
         })?;
         Ok(Some(i64::from_be_bytes(bytes)))
+    }
+
+    #[inline]
+    fn at(&self, place: &Place) -> KeyValue<'_> {
+        let run = self.runs.get(place.run);
+        let start = place.start as usize;
+        KeyValue::from_checked(&run[start..start + place.len as usize], run, place.sequence)
+    }
+}
+
+/// Equal cells, wherever they lie.
+impl PartialEq for Row {
+    fn eq(&self, other: &Self) -> bool {
+        self.cells().eq(other.cells())
+    }
+}
+
+impl fmt::Debug for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.cells()).finish()
     }
 }

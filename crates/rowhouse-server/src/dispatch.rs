@@ -6,7 +6,7 @@ use prost::Message;
 use rowhouse_format::convert::CellsIn;
 use rowhouse_format::exception::Exception;
 use rowhouse_format::rpc::{self, Call, CellCodec, Method, Request};
-use rowhouse_model::{Cell, Error, ErrorKind, Result};
+use rowhouse_model::{Error, ErrorKind, KeyValue, Result};
 
 use crate::handle::{admin, get, master, multi, mutate, registry, scan};
 use crate::server::Context;
@@ -68,7 +68,7 @@ impl Exchange {
 
     /// Writes the answer.
     pub(crate) fn reply(&self, out: &mut BytesMut, message: &impl Message) -> Result<()> {
-        self.reply_with(out, message, &[])
+        self.reply_with(out, message, [])
     }
 
     /// Writes the answer and, if the connection has a codec, cells behind it.
@@ -76,7 +76,7 @@ impl Exchange {
         &self,
         out: &mut BytesMut,
         message: &impl Message,
-        cells: impl IntoIterator<Item = &'a Cell, IntoIter: Clone>,
+        cells: impl IntoIterator<Item = KeyValue<'a>, IntoIter: Clone>,
     ) -> Result<()> {
         let call_id = self.request.call_id;
         match self.codec {

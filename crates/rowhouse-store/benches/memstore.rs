@@ -14,7 +14,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use memstore::{Memstore, MemstoreCursor};
-use rowhouse_model::{Cell, CellKind, CellRef, Key, Timestamp, compare};
+use rowhouse_model::{Cell, CellKind, CellRef, Key, RowBuilder, Timestamp, compare};
 
 fn main() {
     for count in [300_000, 600_000] {
@@ -49,7 +49,7 @@ fn cells(count: u64, order: Order) -> Vec<Cell> {
 
 fn run(count: u64, order: Order) {
     let cells = cells(count, order);
-    let bytes = cells.iter().map(|cell| cell.as_key_value().len()).sum::<usize>();
+    let bytes = cells.iter().map(|cell| cell.as_bytes().len()).sum::<usize>();
     println!("{count} cells of {} bytes, {order:?}", bytes / cells.len());
     let wanted: Vec<Key<'_>> =
         (0..count).map(|at| cells[(mix(at) % count) as usize].key()).collect();
@@ -57,7 +57,7 @@ fn run(count: u64, order: Order) {
     report("insert", cells.len(), || {
         memstore = Arc::new(Memstore::default());
         for (at, cell) in cells.iter().enumerate() {
-            memstore.insert(cell.as_key_value(), at as u64 + 1);
+            memstore.insert(cell.as_bytes(), at as u64 + 1);
         }
     });
     report("get: a cursor and its cell", wanted.len(), || {
@@ -76,8 +76,12 @@ fn run(count: u64, order: Order) {
         black_box(total);
     };
     report("scan", cells.len(), || scan(&|cursor| cursor.cell().unwrap().value.len()));
-    report("scan as cells on their own bytes", cells.len(), || {
-        scan(&|cursor| cursor.to_cell().unwrap().as_key_value().len());
+    report("scan as rows of their own", cells.len(), || {
+        scan(&|cursor| {
+            let mut row = RowBuilder::with_capacity(1, 128);
+            cursor.push_to(&mut row);
+            row.finish().len()
+        });
     });
     for step in [2, 10, 100, 10_000] {
         let mut sorted: Vec<&Cell> = cells.iter().collect();
@@ -120,7 +124,7 @@ fn threads(count: u64) {
             for share in cells.chunks(cells.len().div_ceil(threads)) {
                 let memstore = &memstore;
                 scope.spawn(move || {
-                    share.iter().map(|cell| memstore.insert(cell.as_key_value(), 1)).sum::<u64>()
+                    share.iter().map(|cell| memstore.insert(cell.as_bytes(), 1)).sum::<u64>()
                 });
             }
         });

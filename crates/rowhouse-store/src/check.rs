@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use rowhouse_model::{BloomKind, Bytes, CellRef, Error, Key, Result, RowRange, compare};
+use rowhouse_model::{
+    BloomKind, Bytes, CellRef, Error, Key, Qualifiers, Result, RowRange, compare,
+};
 
 use crate::directory::{self, Directory};
 use crate::disk::{Disk, RealDisk};
@@ -199,7 +201,7 @@ fn check_file(files: &Arc<Files>, named: &Named<'_>, checked: &mut Checked) -> R
             BloomKind::Row if new_row => file.may_hold_row(cell.key.row, None)?,
             BloomKind::RowCol if new_column => {
                 let qualifier = Bytes::copy_from_slice(cell.key.qualifier);
-                file.may_hold_row(cell.key.row, Some(&BTreeSet::from([qualifier])))?
+                file.may_hold_row(cell.key.row, Some(&Qualifiers::from_iter([qualifier])))?
             }
             _ => true,
         };

@@ -363,7 +363,7 @@ impl<'a> Replay<'a> {
     }
 
     fn take(&mut self, store: Arc<FamilyStore>, cells: Vec<Cell>) {
-        self.waiting_bytes += cells.iter().map(|cell| cell.as_key_value().len()).sum::<usize>();
+        self.waiting_bytes += cells.iter().map(|cell| cell.as_bytes().len()).sum::<usize>();
         match self.waiting.iter_mut().find(|(known, _)| Arc::ptr_eq(known, &store)) {
             Some((_, waiting)) => waiting.extend(cells),
             None => self.waiting.push((store, cells)),
@@ -378,7 +378,7 @@ impl<'a> Replay<'a> {
             cells.sort_by(|a, b| compare(&a.view(), &b.view()));
             let memstore = store.active();
             let inserted =
-                cells.iter().map(|cell| memstore.insert(cell.as_key_value(), cell.sequence()));
+                cells.iter().map(|cell| memstore.insert(cell.as_bytes(), cell.sequence()));
             self.engine.memory.add(inserted.sum());
         }
     }

@@ -149,7 +149,7 @@ impl Salvage {
             let overwritten = last.as_ref().is_some_and(|last| last.key() == cell.key);
             if !overwritten {
                 let cell = cell.to_cell();
-                bytes += cell.as_key_value().len();
+                bytes += cell.as_bytes().len();
                 batch.push(cell.clone());
                 last = Some(cell);
             }

@@ -240,7 +240,7 @@ impl Run {
         let at = before.map_or(now, |cell| now.max(cell.timestamp().as_millis() + 1));
         let value = value.wrapping_add(amount).to_be_bytes();
         let cell = Cell::new(row, family, "n", millis(at), CellKind::Put, value).unwrap();
-        assert_eq!(written.cells(), std::slice::from_ref(&cell));
+        assert_eq!(written.to_cells(), std::slice::from_ref(&cell));
         self.model.write(cell);
     }
 
@@ -254,7 +254,7 @@ impl Run {
                     let row = row.to_string();
                     let expected = self.model.row(row.as_bytes(), versions, range);
                     let get = Get::new(row).unwrap().versions(versions).time_range(range);
-                    assert_eq!(table.get(&get).unwrap().cells(), expected);
+                    assert_eq!(table.get(&get).unwrap().to_cells(), expected);
                     expected_rows.push(expected);
                 }
                 expected_rows.retain(|row| !row.is_empty());
@@ -262,7 +262,7 @@ impl Run {
                 let mut scanner = table.scan(scan).unwrap();
                 let mut rows = Vec::new();
                 while let Some(row) = scanner.next().unwrap() {
-                    rows.push(row.into_cells());
+                    rows.push(row.to_cells());
                 }
                 assert_eq!(rows, expected_rows);
             }
@@ -283,7 +283,7 @@ impl Run {
                     self.model.column(row, b"g", name, TimeRange::ALL).into_iter().take(3)
                 });
                 let expected: Vec<Cell> = columns.collect();
-                assert_eq!(table.get(&get).unwrap().cells(), expected, "{row} {qualifiers:?}");
+                assert_eq!(table.get(&get).unwrap().to_cells(), expected, "{row} {qualifiers:?}");
             }
         }
     }
@@ -294,7 +294,7 @@ impl Run {
             let mut scanner = table.scan(scan).unwrap();
             let mut cells = Vec::new();
             while let Some(row) = scanner.next().unwrap() {
-                cells.extend(row.into_cells());
+                cells.extend(row.to_cells());
             }
             let expected: Vec<Cell> = (1..4)
                 .flat_map(|row: u8| {

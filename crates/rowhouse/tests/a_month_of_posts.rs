@@ -165,7 +165,7 @@ async fn columns_versions_and_limits_of_a_query() -> Result<()> {
     let rows = query().column("cf", "title").versions(2).limit(2).rows().await?.collect().await?;
     assert_eq!(rows.len(), 2);
     assert_eq!(rows[0].key("at"), Some(&Time::parse("2022-12-01T00:04")?.into()));
-    assert_eq!(rows[0].row().cells().len(), 2);
+    assert_eq!(rows[0].row().len(), 2);
     assert_eq!(rows[0].text("cf", "title").as_deref(), Some("2022-12-01T00:04"));
     assert_eq!(rows[0].bytes("log", "seen"), None);
     let exact = blog.query("user = 'bob'").family("log").limit(3).rows().await?.collect().await?;

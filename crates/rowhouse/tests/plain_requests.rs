@@ -72,7 +72,7 @@ async fn rows_come_change_and_go() -> Result<()> {
         assert_eq!(row.value("cf", "q").as_deref(), Some(&b"1"[..]));
         let delete = Delete::new("a")?.column("cf", "q", Timestamp::LATEST)?;
         table.delete(delete).await?;
-        assert_eq!(table.get(&Get::new("a")?).await?.cells().len(), 1);
+        assert_eq!(table.get(&Get::new("a")?).await?.len(), 1);
 
         let row = table.increment(Increment::new("z")?.add("cf", "n", 5)?).await?;
         assert_eq!(row.counter("cf", "n")?, Some(5));

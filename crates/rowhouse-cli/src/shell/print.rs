@@ -1,22 +1,22 @@
 //! What commands print, in HBase's forms.
 
-use rowhouse::{Cell, CellKind, escape};
+use rowhouse::{CellKind, KeyValue, escape};
 
 /// A cell of one row, behind `COLUMN  CELL`.
-pub(crate) fn cell(cell: &Cell) -> String {
+pub(crate) fn cell(cell: KeyValue<'_>) -> String {
     format!(" {} {}", column(cell), content(cell))
 }
 
 /// A cell of a scan, behind `ROW  COLUMN+CELL`. `row` is the key as it is to be shown.
-pub(crate) fn scanned_cell(row: &str, cell: &Cell) -> String {
+pub(crate) fn scanned_cell(row: &str, cell: KeyValue<'_>) -> String {
     format!(" {row} column={}, {}", column(cell), content(cell))
 }
 
-fn column(cell: &Cell) -> String {
+fn column(cell: KeyValue<'_>) -> String {
     format!("{}:{}", String::from_utf8_lossy(cell.family()), escape(cell.qualifier()))
 }
 
-fn content(cell: &Cell) -> String {
+fn content(cell: KeyValue<'_>) -> String {
     let at = timestamp(cell.timestamp().as_millis());
     match cell.kind() {
         CellKind::Put => format!("timestamp={at}, value={}", escape(cell.value())),

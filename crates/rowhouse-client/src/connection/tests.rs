@@ -23,7 +23,7 @@ fn row_of(request: &Request) -> Bytes {
 fn echo(request: &Request) -> Reply {
     let row = Row::new(vec![cell(row_of(request), "q", "v")]);
     let result = Some(result::to_proto(&row, CellsIn::Block));
-    Reply::answer(request, &proto::GetResponse { result }, row.cells())
+    Reply::answer(request, &proto::GetResponse { result }, &row.to_cells())
 }
 
 /// Asks for a row; what comes back is the key of the row in the answer.

@@ -99,7 +99,7 @@ fn catalog(
             let cell = Cell::new("t", "table", "state", at, CellKind::Put, state).unwrap();
             let row = Row::new(vec![cell]);
             let result = Some(result::to_proto(&row, CellsIn::Block));
-            Reply::answer(request, &proto::GetResponse { result }, row.cells())
+            Reply::answer(request, &proto::GetResponse { result }, &row.to_cells())
         }
         Method::Scan if request.priority > 0 => {
             let scan = request.message::<proto::ScanRequest>().unwrap().scan.unwrap();
@@ -110,7 +110,7 @@ fn catalog(
             let found = regions.iter().rev().filter(|region| region.range.start <= row);
             let rows = found.map(|region| meta_row(region, &here)).collect();
             let answer = ScanAnswer { rows, more_results: false, ..Default::default() };
-            let cells: Vec<_> = answer.cells().cloned().collect();
+            let cells: Vec<_> = answer.cells().map(|cell| cell.to_cell()).collect();
             Reply::answer(request, &answer.to_proto(CellsIn::Block), &cells)
         }
         _ => return None,

@@ -36,7 +36,14 @@ pub(crate) enum Reply {
 impl Reply {
     pub(crate) fn answer(request: &Request, message: &impl Message, cells: &[Cell]) -> Self {
         let mut out = BytesMut::new();
-        encode_response(&mut out, request.call_id, message, CellCodec::KeyValue, cells).unwrap();
+        encode_response(
+            &mut out,
+            request.call_id,
+            message,
+            CellCodec::KeyValue,
+            cells.iter().map(Cell::as_key_value),
+        )
+        .unwrap();
         Self::Now(out)
     }
 

@@ -29,7 +29,7 @@ impl Joiner {
             match (self.part.is_empty(), result.partial) {
                 (true, false) => whole.push_back(result.row),
                 (_, partial) => {
-                    self.part.extend(result.row.into_cells());
+                    self.part.extend(result.row.to_cells());
                     if !partial {
                         whole.extend(self.finish());
                     }
@@ -73,7 +73,7 @@ mod tests {
 
     fn print(rows: impl IntoIterator<Item = Row>) -> String {
         let row = |row: Row| {
-            let qualifiers = row.cells().iter().map(|cell| cell.qualifier()[0] as char);
+            let qualifiers = row.cells().map(|cell| cell.qualifier()[0] as char);
             format!("{}{}", row.key()[0] as char, qualifiers.collect::<String>())
         };
         rows.into_iter().map(row).collect::<Vec<_>>().join(" ")

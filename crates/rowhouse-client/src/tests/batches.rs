@@ -62,7 +62,7 @@ fn answer(
         };
         answer.regions.push(Ok(actions.iter().rev().map(one).collect()));
     }
-    let cells: Vec<_> = answer.cells().cloned().collect();
+    let cells: Vec<_> = answer.cells().map(|cell| cell.to_cell()).collect();
     Reply::answer(request, &answer.to_proto(CellsIn::Block), &cells)
 }
 

@@ -13,7 +13,7 @@ use crate::fake::{FakeCluster, Reply, cell};
 fn found(request: &Request) -> Reply {
     let row = Row::new(vec![cell("r", "q", "v")]);
     let result = Some(result::to_proto(&row, CellsIn::Block));
-    Reply::answer(request, &proto::GetResponse { result }, row.cells())
+    Reply::answer(request, &proto::GetResponse { result }, &row.to_cells())
 }
 
 fn done(request: &Request) -> Reply {
@@ -85,7 +85,7 @@ async fn deleting_the_newest_version_is_repeated_only_when_it_was_not_done() {
 async fn a_region_that_moved_is_looked_up_again() {
     let moved = |request: &Request| Reply::refuse(request, ErrorKind::NotServingRegion, "moved");
     let cluster = FakeCluster::start(&[], TableState::Enabled, once(moved, found)).await;
-    assert_eq!(cluster.table.get(&get()).await.unwrap().cells().len(), 1);
+    assert_eq!(cluster.table.get(&get()).await.unwrap().len(), 1);
     cluster.table.get(&get()).await.unwrap();
     assert_eq!(cluster.lookups(), 2);
 }

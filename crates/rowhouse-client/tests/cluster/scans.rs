@@ -68,7 +68,7 @@ fn scans_cross_regions_in_both_directions() {
         }
         let one = table.scan(Scan::new(RowRange::row(b"0500")).column("cf", "a"));
         let rows = one.collect().await.unwrap();
-        assert_eq!((rows.len(), rows[0].cells().len()), (1, 1));
+        assert_eq!((rows.len(), rows[0].len()), (1, 1));
         assert!(scanned(&table, Scan::new(RowRange::new("b", "a"))).await.is_empty());
         drop_table(&client, &table).await;
     });
@@ -91,7 +91,7 @@ fn rows_that_come_in_parts_come_whole() {
         }
         for &reversed in directions(&table).await {
             let rows = table.scan(Scan { reversed, ..Scan::all() }).collect().await.unwrap();
-            let sizes: Vec<_> = rows.iter().map(|row| row.cells().len()).collect();
+            let sizes: Vec<_> = rows.iter().map(|row| row.len()).collect();
             assert_eq!(sizes, [500, 500, 500]);
             let first = if reversed { "2" } else { "0" };
             assert_eq!(rows[0].key(), first.as_bytes());

@@ -1,6 +1,6 @@
 //! Cells inside messages, for peers that use no cell block.
 
-use rowhouse_model::{Cell, CellKind, Error, Key, Result};
+use rowhouse_model::{Cell, CellKind, Error, Key, KeyValue, Result};
 
 use crate::proto;
 use crate::rpc::CellCodec;
@@ -22,15 +22,14 @@ impl CellsIn {
 }
 
 /// Writes a cell, without its tags.
-pub fn to_proto(cell: &Cell) -> proto::Cell {
-    let bytes = cell.as_key_value();
-    let view = cell.view();
+pub fn to_proto(cell: KeyValue<'_>) -> proto::Cell {
+    let key = cell.key();
     proto::Cell {
         row: Some(cell.row_bytes()),
-        family: Some(bytes.slice_ref(view.key.family)),
-        qualifier: Some(bytes.slice_ref(view.key.qualifier)),
-        timestamp: Some(view.key.timestamp as u64),
-        cell_type: Some(view.key.kind.into()),
+        family: Some(cell.family_bytes()),
+        qualifier: Some(cell.qualifier_bytes()),
+        timestamp: Some(key.timestamp as u64),
+        cell_type: Some(key.kind.into()),
         value: Some(cell.value_bytes()),
         tags: None,
     }
@@ -66,7 +65,7 @@ mod tests {
     fn cells_come_back() {
         for kind in [CellKind::Put, CellKind::DeleteColumn] {
             let cell = Cell::new("row", "cf", "q", Timestamp::LATEST, kind, "value").unwrap();
-            assert_eq!(from_proto(to_proto(&cell)).unwrap(), cell);
+            assert_eq!(from_proto(to_proto(cell.as_key_value())).unwrap(), cell);
         }
     }
 

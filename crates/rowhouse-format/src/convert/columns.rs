@@ -23,7 +23,7 @@ pub(super) fn columns_to_proto(columns: &Columns) -> Vec<proto::Column> {
         .families()
         .map(|(family, qualifiers)| proto::Column {
             family: family.clone(),
-            qualifier: qualifiers.iter().cloned().collect(),
+            qualifier: qualifiers.named().cloned().collect(),
         })
         .collect()
 }

@@ -2,7 +2,7 @@
 //!
 //! An action fails by itself: what is wrong with one is in its place, and the others are done.
 
-use rowhouse_model::{Cell, Error, ErrorKind, Get, Mutation, Result, Row};
+use rowhouse_model::{Cell, Error, ErrorKind, Get, KeyValue, Mutation, Result, Row};
 
 use super::mutate::{self, Nonce};
 use super::region::RegionRef;
@@ -182,11 +182,13 @@ impl MultiAnswer {
     }
 
     /// The cells of all rows, in the order of the cell block.
-    pub fn cells(&self) -> impl Iterator<Item = &Cell> + Clone {
-        self.regions.iter().flatten().flatten().flat_map(|numbered| match &numbered.answer {
-            Ok(ActionAnswer::Row(row)) => row.cells(),
-            Ok(ActionAnswer::Done | ActionAnswer::Exists(_)) | Err(_) => &[],
-        })
+    pub fn cells(&self) -> impl Iterator<Item = KeyValue<'_>> + Clone {
+        let rows =
+            self.regions.iter().flatten().flatten().filter_map(|numbered| match &numbered.answer {
+                Ok(ActionAnswer::Row(row)) => Some(row),
+                Ok(ActionAnswer::Done | ActionAnswer::Exists(_)) | Err(_) => None,
+            });
+        rows.flat_map(Row::cells)
     }
 
     /// Reads a Multi response. A result without cells and without existence is read as
@@ -266,7 +268,7 @@ mod tests {
     use super::*;
     use crate::rpc::{CellBlock, CellCodec};
 
-    fn block<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> CellReader {
+    fn block<'a>(cells: impl IntoIterator<Item: Into<KeyValue<'a>>>) -> CellReader {
         let mut block = CellBlock::new(CellCodec::KeyValue);
         cells.into_iter().for_each(|cell| block.push(cell));
         CellReader::new(CellCodec::KeyValue, Bytes::copy_from_slice(block.as_bytes()))

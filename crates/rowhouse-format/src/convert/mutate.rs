@@ -234,7 +234,7 @@ fn amount_of_cell(row: &[u8], cell: &Cell) -> Result<(Bytes, Bytes, i64)> {
     if cell.row() != row {
         return Err(Error::invalid("the row of a cell is not that of its increment"));
     }
-    let (bytes, key) = (cell.as_key_value(), cell.key());
+    let (bytes, key) = (cell.as_bytes(), cell.key());
     let column = (bytes.slice_ref(key.family), bytes.slice_ref(key.qualifier));
     Ok((column.0, column.1, amount(cell.value())?))
 }
@@ -319,7 +319,7 @@ pub fn cells(mutation: &Mutation) -> Vec<Cell> {
 fn column_values(cells: &[Cell]) -> Vec<ColumnValue> {
     let mut families = BTreeMap::<Bytes, Vec<QualifierValue>>::new();
     for cell in cells {
-        let bytes = cell.as_key_value();
+        let bytes = cell.as_bytes();
         let key = cell.key();
         let delete_type = match cell.kind() {
             CellKind::Put => None,

@@ -26,12 +26,12 @@ pub fn to_proto(row: &Row, cells_in: CellsIn) -> proto::Result {
     }
     match cells_in {
         CellsIn::Block => proto::Result {
-            associated_cell_count: Some(row.cells().len() as i32),
+            associated_cell_count: Some(row.len() as i32),
             stale: Some(false),
             ..Default::default()
         },
         CellsIn::Message => proto::Result {
-            cell: row.cells().iter().map(cell::to_proto).collect(),
+            cell: row.cells().map(cell::to_proto).collect(),
             stale: Some(false),
             partial: Some(false),
             ..Default::default()
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn rows_come_back_from_block_and_message() {
         for row in [Row::default(), Row::new(vec![cell("r", "a"), cell("r", "b")])] {
-            let read = from_proto(to_proto(&row, CellsIn::Block), &mut block(row.cells()));
+            let read = from_proto(to_proto(&row, CellsIn::Block), &mut block(&row.to_cells()));
             assert_eq!(read.unwrap().row, row);
             let read = from_proto(to_proto(&row, CellsIn::Message), &mut block(&[]));
             assert_eq!(read.unwrap().row, row);

@@ -1,7 +1,7 @@
 //! Reading many rows: opening a scanner, going on with it, and what it gives.
 
 use bytes::Bytes;
-use rowhouse_model::{Cell, Error, ErrorKind, Result, Row, RowRange, Scan};
+use rowhouse_model::{Error, ErrorKind, KeyValue, Result, Row, RowRange, Scan};
 
 use super::columns::{
     Narrowing, columns_from_proto, columns_to_proto, time_range_from_proto, time_range_to_proto,
@@ -327,7 +327,7 @@ impl ScanAnswer {
         };
         match cells_in {
             CellsIn::Block => {
-                let counts = self.rows.iter().map(|row| row.row.cells().len() as u32);
+                let counts = self.rows.iter().map(|row| row.row.len() as u32);
                 response.cells_per_result = counts.collect();
                 response.partial_flag_per_result =
                     self.rows.iter().map(|row| row.partial).collect();
@@ -338,7 +338,7 @@ impl ScanAnswer {
     }
 
     /// The cells of all rows, in the order of the cell block.
-    pub fn cells(&self) -> impl Iterator<Item = &Cell> + Clone {
+    pub fn cells(&self) -> impl Iterator<Item = KeyValue<'_>> + Clone {
         self.rows.iter().flat_map(|row| row.row.cells())
     }
 

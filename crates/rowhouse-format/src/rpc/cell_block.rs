@@ -1,7 +1,7 @@
 //! Cell blocks: KeyValues one after the other, each behind its length.
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
-use rowhouse_model::{Cell, Result};
+use rowhouse_model::{Cell, KeyValue, Result};
 
 use super::wire::malformed;
 
@@ -30,20 +30,20 @@ impl CellCodec {
     }
 
     /// The bytes of `cell` that this codec carries.
-    fn bytes_of(self, cell: &Cell) -> &[u8] {
+    fn bytes_of(self, cell: KeyValue<'_>) -> &[u8] {
         match self {
             Self::KeyValue => cell.without_tags(),
-            Self::KeyValueWithTags => cell.as_key_value(),
+            Self::KeyValueWithTags => cell.as_bytes(),
         }
     }
 
     /// Bytes that `cell` takes in a block, its length included.
-    pub fn len_of(self, cell: &Cell) -> usize {
+    pub fn len_of(self, cell: KeyValue<'_>) -> usize {
         4 + self.bytes_of(cell).len()
     }
 
     /// Writes `cell` behind what is in `out`.
-    pub fn put(self, out: &mut BytesMut, cell: &Cell) {
+    pub fn put(self, out: &mut BytesMut, cell: KeyValue<'_>) {
         let bytes = self.bytes_of(cell);
         out.put_u32(bytes.len() as u32);
         out.put_slice(bytes);
@@ -64,8 +64,8 @@ impl CellBlock {
     }
 
     /// Adds a cell.
-    pub fn push(&mut self, cell: &Cell) {
-        self.codec.put(&mut self.bytes, cell);
+    pub fn push<'a>(&mut self, cell: impl Into<KeyValue<'a>>) {
+        self.codec.put(&mut self.bytes, cell.into());
     }
 
     /// The block so far.
@@ -171,13 +171,13 @@ mod tests {
             let cells: Vec<_> = parts.iter().map(|(q, v, t)| cell(q, v, t)).collect();
             let mut block = CellBlock::new(codec);
             cells.iter().for_each(|cell| block.push(cell));
-            let len: usize = cells.iter().map(|cell| codec.len_of(cell)).sum();
+            let len: usize = cells.iter().map(|cell| codec.len_of(cell.as_key_value())).sum();
             prop_assert_eq!(block.as_bytes().len(), len);
             let mut reader = CellReader::new(codec, Bytes::copy_from_slice(block.as_bytes()));
             let read = reader.take_cells(cells.len()).unwrap();
             prop_assert!(reader.is_empty());
             for (read, cell) in read.iter().zip(&cells) {
-                prop_assert_eq!(read.without_tags(), cell.without_tags());
+                prop_assert_eq!(read.as_key_value().without_tags(), cell.as_key_value().without_tags());
                 prop_assert_eq!(read.tags(), if with_tags { cell.tags() } else { b"" });
             }
         }
@@ -194,6 +194,6 @@ mod tests {
         block.push(&cell(b"q", b"value", b""));
         let bytes = Bytes::copy_from_slice(block.as_bytes());
         let read = CellReader::new(CellCodec::KeyValue, bytes.clone()).next().unwrap().unwrap();
-        assert_eq!(read.as_key_value().as_ptr(), bytes[4..].as_ptr());
+        assert_eq!(read.as_bytes().as_ptr(), bytes[4..].as_ptr());
     }
 }

@@ -121,7 +121,7 @@ pub fn encode_request<'a, M: Call>(
     cells: impl IntoIterator<Item = &'a Cell, IntoIter: Clone>,
 ) -> Result<()> {
     let codec = codec.unwrap_or_default();
-    let cells = cells.into_iter();
+    let cells = cells.into_iter().map(Cell::as_key_value);
     let block_len: usize = cells.clone().map(|cell| codec.len_of(cell)).sum();
     let header = proto::RequestHeader {
         call_id: Some(head.call_id),

@@ -2,7 +2,7 @@
 
 use bytes::{BufMut, Bytes, BytesMut};
 use prost::Message;
-use rowhouse_model::{Cell, Error, Result};
+use rowhouse_model::{Error, KeyValue, Result};
 
 use super::wire::{decode_message, delimited_len, malformed, take_delimited};
 use super::{CellCodec, CellReader};
@@ -22,7 +22,7 @@ pub fn encode_response<'a>(
     call_id: u32,
     message: &impl Message,
     codec: CellCodec,
-    cells: impl IntoIterator<Item = &'a Cell, IntoIter: Clone>,
+    cells: impl IntoIterator<Item = KeyValue<'a>, IntoIter: Clone>,
 ) -> Result<()> {
     let cells = cells.into_iter();
     let block_len = cells.clone().map(|cell| codec.len_of(cell)).sum();
@@ -141,7 +141,7 @@ impl Body {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use rowhouse_model::{CellKind, ErrorKind, Timestamp};
+    use rowhouse_model::{Cell, CellKind, ErrorKind, Timestamp};
 
     use super::*;
 
@@ -165,7 +165,14 @@ mod tests {
         });
         let mut out = BytesMut::new();
         let message = proto::GetResponse::default();
-        encode_response(&mut out, 5, &message, CellCodec::KeyValue, &cells).unwrap();
+        encode_response(
+            &mut out,
+            5,
+            &message,
+            CellCodec::KeyValue,
+            cells.iter().map(Cell::as_key_value),
+        )
+        .unwrap();
         let response = Response::decode(out.split_off(4).freeze()).unwrap();
         assert_eq!(response.call_id, 5);
         let body = response.outcome.unwrap();

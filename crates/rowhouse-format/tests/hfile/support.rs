@@ -13,7 +13,7 @@ use rowhouse_model::{Bytes, Cell, CellKind, Key, Result, Timestamp};
 pub(crate) type Plain = (Bytes, u64);
 
 pub(crate) fn plain(cell: &Cell) -> Plain {
-    (cell.as_key_value().clone(), cell.sequence())
+    (cell.as_bytes().clone(), cell.sequence())
 }
 
 pub(crate) fn cell(

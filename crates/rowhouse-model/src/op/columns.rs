@@ -1,14 +1,33 @@
 //! Which columns a read wants.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
 
 use bytes::Bytes;
 
 /// A choice of columns: all of them, or whole families and single columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Columns {
-    /// Per family, the qualifiers; an empty set is the whole family.
-    families: BTreeMap<Bytes, BTreeSet<Bytes>>,
+pub struct Columns(Families);
+
+/// Most reads want one column of one family: that costs no map.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Families {
+    #[default]
+    All,
+    One(Bytes, Qualifiers),
+    Many(BTreeMap<Bytes, Qualifiers>),
+}
+
+/// The columns wanted of one family: all of them, or those named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Qualifiers(Named);
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Named {
+    #[default]
+    All,
+    One(Bytes),
+    Many(BTreeSet<Bytes>),
 }
 
 impl Columns {
@@ -19,43 +38,135 @@ impl Columns {
 
     /// Adds a whole family; single columns of it named before no longer narrow it.
     pub fn add_family(&mut self, family: impl Into<Bytes>) {
-        self.families.insert(family.into(), BTreeSet::new());
+        *self.family_mut(family.into()) = Qualifiers::all();
     }
 
     /// Adds one column. After its whole family was added it narrows the family to the columns
     /// named since, as in HBase.
     pub fn add_column(&mut self, family: impl Into<Bytes>, qualifier: impl Into<Bytes>) {
-        self.families.entry(family.into()).or_default().insert(qualifier.into());
+        self.family_mut(family.into()).add(qualifier.into());
+    }
+
+    /// What is wanted of a family, which is named from now on.
+    fn family_mut(&mut self, family: Bytes) -> &mut Qualifiers {
+        let families = &mut self.0;
+        match families {
+            Families::All => *families = Families::One(family.clone(), Qualifiers::all()),
+            Families::One(only, qualifiers) if *only != family => {
+                let first = (std::mem::take(only), std::mem::take(qualifiers));
+                *families = Families::Many(BTreeMap::from([first]));
+            }
+            Families::One(..) | Families::Many(_) => {}
+        }
+        match families {
+            Families::One(_, qualifiers) => qualifiers,
+            Families::Many(families) => families.entry(family).or_default(),
+            Families::All => unreachable!("a family was named"),
+        }
     }
 
     /// Whether every column is wanted.
     pub fn is_all(&self) -> bool {
-        self.families.is_empty()
+        matches!(self.0, Families::All)
     }
 
-    /// The families named, each with its qualifiers (none: the whole family); nothing when every
-    /// column is wanted.
-    pub fn families(&self) -> impl Iterator<Item = (&Bytes, &BTreeSet<Bytes>)> {
-        self.families.iter()
+    /// The families named, in order, each with what is wanted of it; nothing when every column is
+    /// wanted.
+    pub fn families(&self) -> impl Iterator<Item = (&Bytes, &Qualifiers)> {
+        let (one, many) = match &self.0 {
+            Families::All => (None, None),
+            Families::One(family, qualifiers) => (Some((family, qualifiers)), None),
+            Families::Many(families) => (None, Some(families)),
+        };
+        one.into_iter().chain(many.into_iter().flatten())
     }
 
     /// Whether any column of `family` is wanted.
     pub fn has_family(&self, family: &[u8]) -> bool {
-        self.is_all() || self.families.contains_key(family)
+        self.is_all() || self.find(family).is_some()
     }
 
     /// Whether the column is wanted.
     pub fn has_column(&self, family: &[u8], qualifier: &[u8]) -> bool {
-        self.is_all()
-            || self
-                .families
-                .get(family)
-                .is_some_and(|qualifiers| qualifiers.is_empty() || qualifiers.contains(qualifier))
+        self.is_all() || self.find(family).is_some_and(|named| named.contains(qualifier))
     }
 
     /// The single columns wanted of `family`, or `None` when all of its columns are.
-    pub fn qualifiers(&self, family: &[u8]) -> Option<&BTreeSet<Bytes>> {
-        self.families.get(family).filter(|qualifiers| !qualifiers.is_empty())
+    pub fn qualifiers(&self, family: &[u8]) -> Option<&Qualifiers> {
+        self.find(family).filter(|qualifiers| !qualifiers.is_all())
+    }
+
+    fn find(&self, family: &[u8]) -> Option<&Qualifiers> {
+        match &self.0 {
+            Families::All => None,
+            Families::One(only, qualifiers) => (only == family).then_some(qualifiers),
+            Families::Many(families) => families.get(family),
+        }
+    }
+}
+
+impl Qualifiers {
+    /// All columns of the family.
+    pub fn all() -> Self {
+        Self::default()
+    }
+
+    /// Whether all columns of the family are wanted.
+    pub fn is_all(&self) -> bool {
+        matches!(self.0, Named::All)
+    }
+
+    /// Whether the column is wanted.
+    pub fn contains(&self, qualifier: &[u8]) -> bool {
+        match &self.0 {
+            Named::All => true,
+            Named::One(only) => only == qualifier,
+            Named::Many(named) => named.contains(qualifier),
+        }
+    }
+
+    /// The columns named, in order; nothing when all are wanted.
+    pub fn named(&self) -> impl Iterator<Item = &Bytes> {
+        let (one, many) = match &self.0 {
+            Named::All => (None, None),
+            Named::One(only) => (Some(only), None),
+            Named::Many(named) => (None, Some(named)),
+        };
+        one.into_iter().chain(many.into_iter().flatten())
+    }
+
+    /// The first column named behind `qualifier`.
+    pub fn named_behind(&self, qualifier: &[u8]) -> Option<&Bytes> {
+        match &self.0 {
+            Named::All => None,
+            Named::One(only) => Some(only).filter(|only| only[..] > *qualifier),
+            Named::Many(named) => {
+                let behind = (Bound::Excluded(qualifier), Bound::Unbounded);
+                named.range::<[u8], _>(behind).next()
+            }
+        }
+    }
+
+    fn add(&mut self, qualifier: Bytes) {
+        match &mut self.0 {
+            Named::All => self.0 = Named::One(qualifier),
+            Named::One(only) => {
+                let first = std::mem::take(only);
+                self.0 = Named::Many(BTreeSet::from([first, qualifier]));
+            }
+            Named::Many(named) => {
+                named.insert(qualifier);
+            }
+        }
+    }
+}
+
+impl<T: Into<Bytes>> FromIterator<T> for Qualifiers {
+    /// The columns given; all when there are none.
+    fn from_iter<I: IntoIterator<Item = T>>(named: I) -> Self {
+        let mut qualifiers = Self::all();
+        named.into_iter().for_each(|qualifier| qualifiers.add(qualifier.into()));
+        qualifiers
     }
 }
 
@@ -73,5 +184,23 @@ mod tests {
         assert!(columns.has_column(b"b", b"q"));
         assert!(!columns.has_column(b"b", b"r"));
         assert!(!columns.has_family(b"x"));
+        columns.add_column("a", "q");
+        assert!(!columns.has_column(b"a", b"anything"));
+        columns.add_family("b");
+        assert!(columns.has_column(b"b", b"r"));
+    }
+
+    #[test]
+    fn the_next_column_named_is_found_among_none_one_and_many() {
+        let behind = |named: &[&'static str], qualifier: &str| {
+            let qualifiers: Qualifiers = named.iter().copied().collect();
+            assert_eq!(qualifiers.named().count(), named.len());
+            qualifiers.named_behind(qualifier.as_bytes()).cloned()
+        };
+        assert_eq!(behind(&[], "a"), None);
+        assert_eq!(behind(&["b"], "a"), Some("b".into()));
+        assert_eq!(behind(&["b"], "b"), None);
+        assert_eq!(behind(&["d", "b", "c"], "b"), Some("c".into()));
+        assert_eq!(behind(&["d", "b", "c"], "d"), None);
     }
 }

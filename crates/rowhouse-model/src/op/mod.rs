@@ -9,7 +9,7 @@ mod put;
 mod scan;
 mod time_range;
 
-pub use columns::Columns;
+pub use columns::{Columns, Qualifiers};
 pub use delete::Delete;
 pub use get::Get;
 pub use increment::{Increment, Nonce};

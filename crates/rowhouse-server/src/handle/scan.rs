@@ -4,7 +4,7 @@ use bytes::BytesMut;
 use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall, ScanTarget, ScannedRow};
 use rowhouse_format::proto;
-use rowhouse_model::{Cell, Error, ErrorKind, Result, Row};
+use rowhouse_model::{Error, ErrorKind, Result, Row};
 
 use crate::cluster::Served;
 use crate::dispatch::Exchange;
@@ -139,5 +139,5 @@ fn read_rows(scanner: &mut Scanner, call: &ScanCall) -> Result<ScanAnswer> {
 }
 
 fn bytes_of(row: &Row) -> u64 {
-    row.cells().iter().map(|cell: &Cell| cell.as_key_value().len() as u64).sum()
+    row.cells().map(|cell| cell.as_bytes().len() as u64).sum()
 }

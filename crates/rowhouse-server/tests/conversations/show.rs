@@ -11,7 +11,7 @@ use rowhouse_format::convert::region;
 use rowhouse_format::exception::Exception;
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{Body, Call, CellReader, Method, decode_message};
-use rowhouse_model::{Cell, Result, Row, escape};
+use rowhouse_model::{KeyValue, Result, Row, escape};
 
 /// An answer: its message without what is absent, its cells behind it.
 pub(crate) fn answer(method: Method, answer: &std::result::Result<Body, Exception>) -> String {
@@ -65,15 +65,15 @@ fn multi(body: &Body) -> String {
 }
 
 fn row_text(row: &Row) -> String {
-    let cells: String = row.cells().iter().map(cell).collect();
-    format!("{} cells\n{cells}", row.cells().len())
+    let cells: String = row.cells().map(cell).collect();
+    format!("{} cells\n{cells}", row.len())
 }
 
 fn cells(block: CellReader) -> String {
-    block.map(Result::unwrap).map(|one| cell(&one)).collect()
+    block.map(Result::unwrap).map(|one| cell(one.as_key_value())).collect()
 }
 
-fn cell(cell: &Cell) -> String {
+fn cell(cell: KeyValue<'_>) -> String {
     let key = cell.key();
     let (family, qualifier) = (escape(key.family), escape(key.qualifier));
     let value = match &*qualifier {

@@ -128,7 +128,7 @@ pub(crate) fn next(
 /// The rows of an answer, in text.
 pub(crate) fn rows_of(answer: &ScanAnswer) -> Vec<Scanned> {
     let text = |row: &Row| {
-        let values = row.cells().iter().map(|cell| escape(cell.value()));
+        let values = row.cells().map(|cell| escape(cell.value()));
         (escape(row.key()), values.collect())
     };
     answer.rows.iter().map(|scanned| text(&scanned.row)).collect()

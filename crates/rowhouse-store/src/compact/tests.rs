@@ -1,13 +1,13 @@
 //! What merges leave, by the definition of reading: cell by cell here, and through whole stores
 //! below.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use proptest::prelude::*;
 use rowhouse_model::{
-    Cell, CellKind, Delete, FamilyDescriptor, Mutation, Put, Row, Scan, TableDescriptor, TableName,
-    TimeRange, Timestamp, compare,
+    Cell, CellKind, Delete, FamilyDescriptor, Mutation, Put, Qualifiers, Scan, TableDescriptor,
+    TableName, TimeRange, Timestamp, compare,
 };
 
 use super::keep::Keep;
@@ -97,7 +97,7 @@ fn read(rules: Rules, cells: &[Cell], sequence: u64) -> Vec<Cell> {
 /// Every kind of read there is.
 fn reads(family: &FamilyDescriptor, now: i64, cells: &[Cell], sequence: u64) -> Vec<Vec<Cell>> {
     let ranges = [TimeRange::ALL, TimeRange::new(at(2), at(4)).unwrap()];
-    let columns: [Option<BTreeSet<_>>; 2] = [None, Some(["1".into()].into())];
+    let columns: [Option<Qualifiers>; 2] = [None, Some(["1"].into_iter().collect())];
     let mut answers = Vec::new();
     for range in ranges {
         for columns in &columns {
@@ -304,7 +304,7 @@ impl Run {
 }
 
 fn read_scan((scanner, rows): &mut (TableScanner, VecDeque<Vec<Cell>>)) {
-    let row = scanner.next().unwrap().map(Row::into_cells);
+    let row = scanner.next().unwrap().map(|row| row.to_cells());
     assert_eq!(row, rows.pop_front());
 }
 

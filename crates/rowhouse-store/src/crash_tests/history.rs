@@ -563,7 +563,7 @@ impl History {
 
 /// The numbers in a row's cells, by family.
 fn values(row: &rowhouse_model::Row) -> impl Iterator<Item = (u8, u64)> {
-    row.cells().iter().map(|cell| {
+    row.cells().map(|cell| {
         let family = FAMILIES.iter().position(|name| name.as_bytes() == cell.family()).unwrap();
         let number = u64::from_be_bytes(*cell.value().first_chunk().unwrap());
         (family as u8, number)

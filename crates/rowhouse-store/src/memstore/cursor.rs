@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Cell, CellRef, Key};
+use rowhouse_model::{CellRef, Key, RowBuilder};
 
 use super::Memstore;
 use super::node::{Node, NodeRef, Place, prefetch};
@@ -44,10 +44,12 @@ impl MemstoreCursor {
         self.node().map(NodeRef::sequence)
     }
 
-    /// The current cell on bytes of its own, so that it does not keep the memstore alive.
-    pub(crate) fn to_cell(&self) -> Option<Cell> {
-        let node = self.node()?;
-        Some(Cell::from_checked(Bytes::copy_from_slice(node.key_value()), node.sequence()))
+    /// Adds a copy of the current cell to a row, which must not keep the memstore alive.
+    #[inline]
+    pub(crate) fn push_to(&self, row: &mut RowBuilder) {
+        if let Some(node) = self.node() {
+            row.push_copy(node.key_value(), node.sequence());
+        }
     }
 
     /// To the next cell.

@@ -17,7 +17,7 @@ fn cell(row: &str, value: &str) -> Cell {
 }
 
 fn insert(list: &SkipList, row: &str, value: &str, height: usize) -> u64 {
-    list.insert_with_height(cell(row, value).as_key_value(), 1, height)
+    list.insert_with_height(cell(row, value).as_bytes(), 1, height)
 }
 
 /// Rows and values that a walk finds, each of them read.

@@ -1,6 +1,6 @@
 //! Many sorted sources as one.
 
-use rowhouse_model::{Cell, CellRef, Key, Result, compare};
+use rowhouse_model::{CellRef, Key, Result, RowBuilder, compare};
 
 use crate::memstore::MemstoreCursor;
 use crate::store_file::FileCursor;
@@ -30,11 +30,11 @@ impl Source {
     }
 
     /// Cells of a memstore are copied in any case: none may keep it alive when it was flushed.
-    fn to_cell(&self, detached: bool) -> Option<Cell> {
+    #[inline]
+    fn push_to(&self, row: &mut RowBuilder, copied: bool) {
         match self {
-            Self::Memory(cursor) => cursor.to_cell(),
-            Self::File(cursor) if detached => cursor.to_cell().map(|cell| cell.detached()),
-            Self::File(cursor) => cursor.to_cell(),
+            Self::Memory(cursor) => cursor.push_to(row),
+            Self::File(cursor) => cursor.push_to(row, copied),
         }
     }
 
@@ -87,9 +87,12 @@ impl Merge {
         self.sources[*self.order.first()?].cell()
     }
 
-    /// The current cell, sharing the bytes of its block unless it is to be `detached`.
-    pub(crate) fn to_cell(&self, detached: bool) -> Option<Cell> {
-        self.sources[*self.order.first()?].to_cell(detached)
+    /// Adds the current cell to a row: sharing its block unless it is to be `copied`.
+    #[inline]
+    pub(crate) fn push_to(&self, row: &mut RowBuilder, copied: bool) {
+        if let Some(&first) = self.order.first() {
+            self.sources[first].push_to(row, copied);
+        }
     }
 
     /// To the next cell.
@@ -165,7 +168,7 @@ mod tests {
     use std::sync::Arc;
 
     use proptest::prelude::*;
-    use rowhouse_model::{CellKind, Timestamp};
+    use rowhouse_model::{Cell, CellKind, Timestamp};
 
     use super::*;
     use crate::memstore::Memstore;
@@ -180,7 +183,7 @@ mod tests {
         let sources = sources.iter().map(|cells| {
             let memstore = Arc::new(Memstore::default());
             for cell in cells {
-                memstore.insert(cell.as_key_value(), cell.sequence());
+                memstore.insert(cell.as_bytes(), cell.sequence());
             }
             Source::Memory(MemstoreCursor::new(memstore, &Key::row_start(b"")))
         });
@@ -208,7 +211,7 @@ mod tests {
             // Some steps and seeks, the latter forward only, then steps to the end.
             for step in moves.into_iter().chain(std::iter::repeat_n(None, 60)) {
                 let place = |cell: &Cell| (cell.key().timestamp, cell.sequence(), cell.clone());
-                let found = merge.to_cell(false);
+                let found = merge.cell().map(|cell| cell.to_cell());
                 prop_assert_eq!(found.as_ref().map(place), expected.first().map(place));
                 match step {
                     Some(row) => {

@@ -1,11 +1,11 @@
 //! Rows out of cells: point reads and scanners of a region.
 
-use std::ops::Bound;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rowhouse_model::{
-    Bytes, Cell, Columns, Error, ErrorKind, Get, Key, Result, Row, RowRange, Scan, TimeRange,
+    Bytes, Columns, Error, ErrorKind, Get, Key, Result, Row, RowBuilder, RowRange, Scan, TimeRange,
+    equal_bytes,
 };
 
 use super::{At, Merge, ReadPoint, Rules, Source, Verdict, Visible};
@@ -39,7 +39,7 @@ pub(crate) fn read_row(
     };
     loop {
         if let Some(cells) = read_cells(engine, families, get, &asked, moment(engine, point))? {
-            return Ok(Row::new(cells));
+            return Ok(cells.finish());
         }
     }
 }
@@ -56,8 +56,8 @@ fn read_cells(
     get: &Get,
     asked: &Asked<'_>,
     at: At<'_>,
-) -> Result<Option<Vec<Cell>>> {
-    let mut cells = Vec::new();
+) -> Result<Option<RowBuilder>> {
+    let mut cells = RowBuilder::default();
     for family in families.iter().filter(|family| get.columns.has_family(family.name())) {
         match find(family, asked, at)? {
             Found::Merge(merge) => {
@@ -83,8 +83,10 @@ pub struct RegionScanner {
     families: Vec<FamilyReader<'static>>,
     range: RowRange,
     rows_left: u64,
-    /// Cells of the last row: the next one may well have as many.
-    row_len: usize,
+    /// The row that is being read.
+    row: Vec<u8>,
+    /// Cells of the last row, and bytes copied of them: the next one may well have as many.
+    usual: (usize, usize),
     read_point: u64,
     opened: Instant,
     age_max: Duration,
@@ -116,7 +118,8 @@ impl RegionScanner {
             families: readers,
             range,
             rows_left: scan.limit.unwrap_or(u64::MAX),
-            row_len: 0,
+            row: Vec::new(),
+            usual: (0, 0),
             read_point,
             opened: Instant::now(),
             age_max: engine.settings.scan_age_max,
@@ -135,15 +138,15 @@ impl RegionScanner {
             return Ok(None);
         }
         self.check_age()?;
-        while let Some(row) = self.next_row_key() {
-            let mut cells = Vec::with_capacity(self.row_len);
+        while self.find_row() {
+            let mut cells = RowBuilder::with_capacity(self.usual.0, self.usual.1);
             for family in &mut self.families {
-                family.read_row(&row, &mut cells)?;
+                family.read_row(&self.row, &mut cells)?;
             }
             if !cells.is_empty() {
-                self.row_len = cells.len();
+                self.usual = (cells.len(), cells.copied_len());
                 self.rows_left -= 1;
-                return Ok(Some(Row::new(cells)));
+                return Ok(Some(cells.finish()));
             }
         }
         Ok(None)
@@ -175,10 +178,14 @@ impl RegionScanner {
         Ok(())
     }
 
-    fn next_row_key(&self) -> Option<Bytes> {
-        let rows = self.families.iter().filter_map(|family| family.merge.cell());
-        let row = rows.map(|cell| cell.key.row).min()?;
-        self.range.contains(row).then(|| Bytes::copy_from_slice(row))
+    /// Finds the first row at which any family stands; false behind the last.
+    fn find_row(&mut self) -> bool {
+        let Self { families, range, row, .. } = self;
+        let rows = families.iter().filter_map(|family| family.merge.cell());
+        let Some(first) = rows.map(|cell| cell.key.row).min() else { return false };
+        row.clear();
+        row.extend_from_slice(first);
+        range.stop.is_empty() || row[..] < range.stop[..]
     }
 }
 
@@ -322,74 +329,77 @@ impl<'a> FamilyReader<'a> {
     }
 
     /// Adds the visible cells of `row` to `cells` and goes to the next row.
-    fn read_row(&mut self, row: &[u8], cells: &mut Vec<Cell>) -> Result<()> {
+    fn read_row(&mut self, row: &[u8], cells: &mut RowBuilder) -> Result<()> {
         self.visible.begin_row();
+        // Cells that were passed since nothing of their column was wanted any more.
+        let mut behind: Option<usize> = None;
         loop {
-            let Some(cell) = self.merge.cell().filter(|cell| cell.key.row == row) else {
+            let Self { merge, visible, passed, .. } = self;
+            let Some(cell) = merge.cell().filter(|cell| equal_bytes(cell.key.row, row)) else {
                 return Ok(());
             };
-            let verdict = self.visible.judge(&cell);
-            if matches!(verdict, Verdict::Include | Verdict::IncludeLast) {
-                cells.extend(self.take_cell());
-            } else {
-                self.passed += cell.value.len() + cell.key.row.len();
+            if !visible.is_in_column(&cell) {
+                visible.enter_column(cell.key.qualifier);
+                behind = None;
             }
-            match verdict {
-                Verdict::Include | Verdict::Skip => self.merge.advance()?,
-                Verdict::IncludeLast | Verdict::NextColumn => {
-                    if !self.leave_column(row)? {
+            if let Some(steps) = &mut behind {
+                *steps += 1;
+                *passed += cell.value.len() + row.len();
+                if *steps < STEPS_BEFORE_SEEK {
+                    merge.advance()?;
+                } else {
+                    // Whatever lies between is not known.
+                    *passed += PASSED_BYTES_MAX + 1;
+                    merge.seek(&Key::column_end(row, &self.family, visible.qualifier()))?;
+                }
+                continue;
+            }
+            let verdict = visible.judge_in_column(&cell);
+            if matches!(verdict, Verdict::Include | Verdict::IncludeLast) {
+                // It shares its block, unless cells of answers are few and far between: then each
+                // would keep a block of its own in memory.
+                let passed = std::mem::take(passed);
+                let is_sparse = passed > PASSED_BYTES_MAX && cell.value.len() < passed;
+                merge.push_to(cells, is_sparse);
+            } else {
+                *passed += cell.value.len() + row.len();
+            }
+            if matches!(verdict, Verdict::IncludeLast | Verdict::NextColumn) {
+                if visible.rules().qualifiers.is_some() {
+                    if !self.to_next_named_column(row)? {
                         return Ok(());
                     }
+                    continue;
                 }
+                behind = Some(0);
             }
+            merge.advance()?;
         }
     }
 
-    /// The current cell. It shares its block, unless cells of answers are few and far between:
-    /// then each would keep a block of its own in memory.
-    fn take_cell(&mut self) -> Option<Cell> {
-        let passed = std::mem::take(&mut self.passed);
-        let is_sparse = passed > PASSED_BYTES_MAX
-            && self.merge.cell().is_some_and(|cell| cell.value.len() < passed);
-        self.merge.to_cell(is_sparse)
-    }
-
-    /// To the first cell behind the current column that can matter: cells of one family are told
-    /// apart by row and qualifier. `false` when no more of this row is wanted and it is the only one.
-    fn leave_column(&mut self, row: &[u8]) -> Result<bool> {
+    /// To the first cell of the next column that was asked for by name: it may be far, or none.
+    /// `false` when no more of this row is wanted and it is the only one.
+    fn to_next_named_column(&mut self, row: &[u8]) -> Result<bool> {
         let Self { merge, visible, passed, family, single_row } = self;
-        let qualifier = visible.qualifier();
-        let wanted = visible.rules().qualifiers.as_ref();
-        // The next column that was asked for may be far, or none.
-        let next = wanted.map(|wanted| wanted.range::<[u8], _>(behind(qualifier)).next());
-        if *single_row && next == Some(None) {
+        let Some(wanted) = visible.rules().qualifiers.as_ref() else { return Ok(true) };
+        let next = wanted.named_behind(visible.qualifier());
+        if *single_row && next.is_none() {
             return Ok(false);
         }
         for _ in 0..STEPS_BEFORE_SEEK {
             merge.advance()?;
             let Some(cell) = merge.cell() else { return Ok(true) };
-            let in_front = match next {
-                None => cell.key.qualifier == qualifier,
-                Some(Some(next)) => cell.key.qualifier < &next[..],
-                Some(None) => true,
-            };
+            let in_front = next.is_none_or(|next| cell.key.qualifier < &next[..]);
             if !in_front || cell.key.row != row {
                 return Ok(true);
             }
-            *passed += cell.value.len() + cell.key.row.len();
+            *passed += cell.value.len() + row.len();
         }
-        // Whatever lies between is not known.
         *passed += PASSED_BYTES_MAX + 1;
         merge.seek(&match next {
-            None => Key::column_end(row, family, qualifier),
-            Some(Some(next)) => Key::column_start(row, family, next),
-            Some(None) => Key::row_end(row),
+            Some(next) => Key::column_start(row, family, next),
+            None => Key::row_end(row),
         })?;
         Ok(true)
     }
-}
-
-/// Everything above `qualifier`.
-fn behind(qualifier: &[u8]) -> (Bound<&[u8]>, Bound<&[u8]>) {
-    (Bound::Excluded(qualifier), Bound::Unbounded)
 }

@@ -10,10 +10,8 @@
 //! so a merge need not ask who sees what: its cells are all there for every reader, or for none.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
-use bytes::Bytes;
-use rowhouse_model::{CellKind, CellRef, FamilyDescriptor, TimeRange};
+use rowhouse_model::{CellKind, CellRef, FamilyDescriptor, Qualifiers, TimeRange, equal_bytes};
 
 use crate::compact::CompactionKind;
 
@@ -63,7 +61,7 @@ pub(crate) fn unexpired_from(family: &FamilyDescriptor, now_millis: i64) -> i64 
 #[derive(Clone, Debug)]
 pub(crate) struct Rules<'a> {
     /// Single columns; `None` for all.
-    pub(crate) qualifiers: Option<Cow<'a, BTreeSet<Bytes>>>,
+    pub(crate) qualifiers: Option<Cow<'a, Qualifiers>>,
     pub(crate) time_range: TimeRange,
     pub(crate) versions: u32,
     versions_min: u32,
@@ -86,7 +84,7 @@ impl<'a> Rules<'a> {
     /// For a read of `versions` versions.
     pub(crate) fn read(
         family: impl Into<Kept>,
-        qualifiers: Option<&'a BTreeSet<Bytes>>,
+        qualifiers: Option<&'a Qualifiers>,
         time_range: TimeRange,
         versions: u32,
         now_millis: i64,
@@ -185,6 +183,21 @@ impl<'a> Visible<'a> {
 
     /// Judges the next cell of the row. Cells above the reader's sequence must not come here.
     pub(crate) fn judge(&mut self, cell: &CellRef<'_>) -> Verdict {
+        if !self.is_in_column(cell) {
+            self.enter_column(cell.key.qualifier);
+        }
+        self.judge_in_column(cell)
+    }
+
+    /// Whether the cell is of the column of the one judged before it, in the same row.
+    #[inline]
+    pub(crate) fn is_in_column(&self, cell: &CellRef<'_>) -> bool {
+        self.column.begun && equal_bytes(&self.column.qualifier, cell.key.qualifier)
+    }
+
+    /// Judges a cell of the column that was entered last.
+    #[inline]
+    pub(crate) fn judge_in_column(&mut self, cell: &CellRef<'_>) -> Verdict {
         let verdict = self.judge_cell(cell);
         if !cell.key.qualifier.is_empty() {
             return verdict;
@@ -200,7 +213,6 @@ impl<'a> Visible<'a> {
 
     fn judge_cell(&mut self, cell: &CellRef<'_>) -> Verdict {
         let timestamp = cell.key.timestamp;
-        self.enter_column(cell.key.qualifier);
         let expired = timestamp < self.rules.unexpired_from;
         if expired && self.rules.versions_min == 0 {
             return Verdict::NextColumn;
@@ -226,17 +238,16 @@ impl<'a> Visible<'a> {
         self.count_version(timestamp, expired)
     }
 
-    fn enter_column(&mut self, qualifier: &[u8]) {
-        if !self.column.begun || self.column.qualifier != qualifier {
-            self.column.begun = true;
-            self.column.qualifier.clear();
-            self.column.qualifier.extend_from_slice(qualifier);
-            self.column.deleted = i64::MIN;
-            self.column.versions_deleted.clear();
-            self.column.included = 0;
-            self.column.last = None;
-            self.column.last_marker = None;
-        }
+    /// Another column of the row begins.
+    pub(crate) fn enter_column(&mut self, qualifier: &[u8]) {
+        self.column.begun = true;
+        self.column.qualifier.clear();
+        self.column.qualifier.extend_from_slice(qualifier);
+        self.column.deleted = i64::MIN;
+        self.column.versions_deleted.clear();
+        self.column.included = 0;
+        self.column.last = None;
+        self.column.last_marker = None;
     }
 
     fn wants_column(&self, qualifier: &[u8]) -> bool {
@@ -403,8 +414,9 @@ mod tests {
 
     #[test]
     fn named_columns_are_seen_through_deletes_of_their_family() {
-        let only_b =
-            |rules: &mut Rules<'_>| rules.qualifiers = Some(Cow::Owned([Bytes::from("b")].into()));
+        let only_b = |rules: &mut Rules<'_>| {
+            rules.qualifiers = Some(Cow::Owned(["b"].into_iter().collect()))
+        };
         assert_eq!(read(&family(9), only_b, "a@1 b@1 b@3 c@1 @2f"), "b@3");
     }
 

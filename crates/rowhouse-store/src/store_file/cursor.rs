@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use rowhouse_format::hfile::{Cursor, IndexWalk, Step};
-use rowhouse_model::{Cell, CellRef, Error, Key, Result};
+use rowhouse_model::{Cell, CellRef, Error, Key, Result, RowBuilder};
 
 use super::StoreFile;
 
@@ -73,9 +73,19 @@ impl FileCursor {
         self.cursor.as_ref()?.sequence()
     }
 
-    /// The current cell, sharing its block's bytes.
+    /// The current cell, sharing its block.
     pub(crate) fn to_cell(&self) -> Option<Cell> {
         self.cursor.as_ref()?.to_cell()
+    }
+
+    /// Adds the current cell to a row: sharing its block, or a copy.
+    #[inline]
+    pub(crate) fn push_to(&self, row: &mut RowBuilder, copied: bool) {
+        match &self.cursor {
+            Some(cursor) if copied => cursor.push_copy_to(row),
+            Some(cursor) => cursor.push_to(row),
+            None => {}
+        }
     }
 
     /// To the next cell.

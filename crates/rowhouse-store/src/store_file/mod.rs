@@ -5,7 +5,6 @@ mod cursor;
 mod files;
 mod new;
 
-use std::collections::BTreeSet;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -16,7 +15,7 @@ use rowhouse_format::hfile::{
     verify_meta,
 };
 use rowhouse_model::{
-    BloomKind, Bytes, Error, ErrorKind, Result, RowRange, TimeRange, compare_bytes,
+    BloomKind, Bytes, Error, ErrorKind, Qualifiers, Result, RowRange, TimeRange, compare_bytes,
 };
 
 pub(crate) use cursor::FileCursor;
@@ -123,11 +122,7 @@ impl StoreFile {
 
     /// Whether the file may have cells of `row` that matter to who reads these columns of it, all
     /// when `None`; `false` is certain.
-    pub(crate) fn may_hold_row(
-        &self,
-        row: &[u8],
-        qualifiers: Option<&BTreeSet<Bytes>>,
-    ) -> Result<bool> {
+    pub(crate) fn may_hold_row(&self, row: &[u8], qualifiers: Option<&Qualifiers>) -> Result<bool> {
         let (first, last) = (&self.meta.first_row, &self.meta.last_row);
         if compare_bytes(row, first).is_lt() || compare_bytes(row, last).is_gt() {
             return Ok(false);
@@ -142,7 +137,7 @@ impl StoreFile {
                 if asks(b"")? {
                     return Ok(true);
                 }
-                for qualifier in qualifiers {
+                for qualifier in qualifiers.named() {
                     if asks(qualifier)? {
                         return Ok(true);
                     }

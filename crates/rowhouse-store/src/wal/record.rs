@@ -357,10 +357,10 @@ mod tests {
     fn encoded() -> Vec<u8> {
         let mut body = RecordBody::default();
         body.group(7, b"f");
-        body.cell(cell("a", b"1").as_key_value(), None);
-        body.cell(cell("b", b"2").as_key_value(), None);
+        body.cell(cell("a", b"1").as_bytes(), None);
+        body.cell(cell("b", b"2").as_bytes(), None);
         body.group(8, b"g");
-        body.cell(cell("c", b"4").with_timestamp(Timestamp::LATEST).as_key_value(), Some(0));
+        body.cell(cell("c", b"4").with_timestamp(Timestamp::LATEST).as_bytes(), Some(0));
         body.seal(&[Nonce { group: 1, number: 2 }]).finish(EPOCH, 64, 42, 0).to_vec()
     }
 

@@ -1,8 +1,8 @@
 //! What mutations mean: from what a client asks to the cells that are written.
 
 use rowhouse_model::{
-    Cell, CellKind, Delete, Durability, Error, Get, Increment, Mutation, MutationOutcome, Put,
-    Result, Row, Timestamp, escape,
+    Cell, CellKind, Delete, Durability, Error, Get, Increment, KeyValue, Mutation, MutationOutcome,
+    Put, Result, Row, Timestamp, escape,
 };
 
 use super::commit::{self, Committed};
@@ -262,7 +262,7 @@ impl<'a> Batch<'a> {
             .column(cell.family().to_vec(), cell.qualifier().to_vec())
             .versions(versions);
         let row = self.region.read_row(&get)?;
-        let found = row.cells().get(nth).map_or(self.now, Cell::timestamp);
+        let found = row.cells().nth(nth).map_or(self.now, KeyValue::timestamp);
         Ok(cell.with_timestamp(found))
     }
 
@@ -293,7 +293,7 @@ impl<'a> Batch<'a> {
                 CellKind::Put,
                 sum.to_be_bytes(),
             )?;
-            let tags = before.map_or(&b""[..], Cell::tags);
+            let tags = before.map_or(&b""[..], KeyValue::tags);
             cells.push(Cell::from_parts(cell.key(), cell.value(), tags)?);
         }
         cells.sort_by(|a, b| a.key().cmp(&b.key()));

@@ -32,7 +32,7 @@ impl<'a> Draft<'a> {
             let begin = self.body.buffer_len();
             self.parts.push(Part { family, begin, end: begin });
         }
-        self.body.cell(cell.as_key_value(), at.map(Timestamp::as_millis));
+        self.body.cell(cell.as_bytes(), at.map(Timestamp::as_millis));
         let part = self.parts.last_mut().expect("one was begun above");
         part.end = self.body.buffer_len();
     }

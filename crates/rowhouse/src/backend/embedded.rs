@@ -257,7 +257,7 @@ fn read_batch(scanner: &mut TableScanner, rows_max: usize) -> Result<Batch> {
     let mut bytes = 0;
     while rows.len() < rows_max && bytes < BATCH_BYTES_MAX {
         let Some(row) = scanner.next()? else { return Ok(Batch { rows, more: false }) };
-        bytes += row.cells().iter().map(|cell| cell.as_key_value().len()).sum::<usize>();
+        bytes += row.cells().map(|cell| cell.as_bytes().len()).sum::<usize>();
         rows.push_back(row);
     }
     Ok(Batch { rows, more: true })

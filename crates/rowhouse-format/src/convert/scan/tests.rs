@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use rowhouse_model::{CellKind, TimeRange, Timestamp};
+use rowhouse_model::{Cell, CellKind, TimeRange, Timestamp};
 
 use super::*;
 use crate::rpc::{CellBlock, CellCodec};

@@ -3,7 +3,9 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use rowhouse_model::{Cell, CellKind, CellRef, DataBlockEncoding, Key, ROW_LEN_MAX, Result};
+use rowhouse_model::{
+    Cell, CellKind, CellRef, DataBlockEncoding, Key, ROW_LEN_MAX, Result, RowBuilder,
+};
 
 use super::{DataBlock, Layout, ROW_OFFSET};
 use crate::hfile::key::KEY_FIXED_LEN;
@@ -149,6 +151,25 @@ impl Cursor {
         let bytes = self.block.cells.slice(place.start as usize..place.key_value_end());
         // A cursor checks what a cell checks before it stops at one.
         Some(Cell::from_checked(bytes, place.sequence))
+    }
+
+    /// Adds the cell here to a row, which comes to share the block. Nothing at the end of the block.
+    #[inline]
+    pub fn push_to(&self, row: &mut RowBuilder) {
+        if let Some(place) = self.place {
+            let end = place.key_value_end() as u32;
+            // A cursor checks what a cell checks before it stops at one.
+            row.push_shared(&self.block.cells, place.start, end, place.sequence);
+        }
+    }
+
+    /// Adds a copy of the cell here to a row. Nothing at the end of the block.
+    #[inline]
+    pub fn push_copy_to(&self, row: &mut RowBuilder) {
+        if let Some(place) = self.place {
+            let cell = &self.block.cells[place.start as usize..place.key_value_end()];
+            row.push_copy(cell, place.sequence);
+        }
     }
 
     /// Whether all cells are behind.

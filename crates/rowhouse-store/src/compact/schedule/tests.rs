@@ -325,8 +325,8 @@ fn files_whose_cells_have_all_expired_go_unread() {
     clock.0.fetch_add(1, Ordering::Relaxed);
     wait_until("the first two go", || files(&table) == 1);
     assert_eq!(failure(&table), None);
-    assert!(get(&table, "0").unwrap().cells().is_empty());
-    assert_eq!(get(&table, "2").unwrap().cells().len(), 1);
+    assert!(get(&table, "0").unwrap().is_empty());
+    assert_eq!(get(&table, "2").unwrap().len(), 1);
     drop(held);
     wait_until("their bytes too", || disk.list("files").unwrap().len() == 1);
 }
@@ -351,7 +351,7 @@ fn writers_to_a_store_with_too_many_files_wait_until_some_are_merged() {
     assert_eq!(files(&table), 3);
     // Others are not concerned, nor is who reads.
     put(&other, "4", [4]).unwrap();
-    assert_eq!(get(&table, "3").unwrap().cells().len(), 1);
+    assert_eq!(get(&table, "3").unwrap().len(), 1);
     let waiting = {
         let table = Arc::clone(&table);
         std::thread::spawn(move || while put(&table, "4", [4]).is_err() {})

@@ -1,0 +1,161 @@
+//! Making a row of cells from many places.
+
+use bytes::Bytes;
+
+use super::{Place, Row, Runs};
+use crate::{Cell, CellRef};
+
+/// A row that is being made.
+///
+/// ```
+/// use rowhouse_model::{Cell, CellKind, RowBuilder, Timestamp};
+///
+/// let at = Timestamp::from_millis(7)?;
+/// let cell = Cell::new("r", "f", "q", at, CellKind::Put, "value")?;
+/// let mut row = RowBuilder::default();
+/// row.push_copy(cell.as_bytes(), 1);
+/// row.push(cell);
+/// let row = row.finish();
+/// assert_eq!(row.key(), b"r");
+/// assert_eq!(row.len(), 2);
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+#[derive(Default)]
+pub struct RowBuilder {
+    cells: Vec<Place>,
+    copied: Vec<u8>,
+    shared: Bytes,
+    more: Vec<Bytes>,
+}
+
+impl RowBuilder {
+    /// Room for so many cells, of which so many bytes will be copied.
+    pub fn with_capacity(cells: usize, copied_len: usize) -> Self {
+        Self {
+            cells: Vec::with_capacity(cells),
+            copied: Vec::with_capacity(copied_len),
+            ..Self::default()
+        }
+    }
+
+    /// Adds a cell.
+    pub fn push(&mut self, cell: Cell) {
+        let (sequence, len) = (cell.sequence(), cell.as_bytes().len() as u32);
+        let run = self.add_run(cell.into_bytes());
+        self.cells.push(Place { run, start: 0, len, sequence });
+    }
+
+    /// Adds a cell that lies in `run` from `start` to `end`, which becomes part of the row.
+    ///
+    /// # Panics
+    /// Where there is no KeyValue, now or when the row is looked at.
+    #[inline]
+    pub fn push_shared(&mut self, run: &Bytes, start: u32, end: u32, sequence: u64) {
+        debug_assert!(CellRef::parse(&run[start as usize..end as usize], sequence).is_ok());
+        let last = self.more.last().unwrap_or(&self.shared);
+        let run = if last.as_ptr() == run.as_ptr() && last.len() == run.len() {
+            self.runs()
+        } else {
+            self.add_run(run.clone())
+        };
+        self.cells.push(Place { run, start, len: end - start, sequence });
+    }
+
+    /// Adds a copy of a KeyValue.
+    ///
+    /// # Panics
+    /// Where there is no KeyValue, now or when the row is looked at.
+    #[inline]
+    pub fn push_copy(&mut self, key_value: &[u8], sequence: u64) {
+        debug_assert!(CellRef::parse(key_value, sequence).is_ok());
+        let start = self.copied.len();
+        if start + key_value.len() > u32::MAX as usize {
+            let cell = Cell::from_checked(Bytes::copy_from_slice(key_value), sequence);
+            return self.push(cell);
+        }
+        self.copied.extend_from_slice(key_value);
+        let (start, len) = (start as u32, key_value.len() as u32);
+        self.cells.push(Place { run: 0, start, len, sequence });
+    }
+
+    /// Whether there is no cell yet.
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// How many cells there are.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// How many bytes were copied.
+    pub fn copied_len(&self) -> usize {
+        self.copied.len()
+    }
+
+    /// The row. Its cells are all of one row and in cell order.
+    pub fn finish(self) -> Row {
+        let Self { cells, copied, shared, more } = self;
+        let row = Row { cells, runs: Runs { copied: copied.into(), shared, more } };
+        debug_assert!(row.cells().all(|cell| cell.row() == row.key()));
+        row
+    }
+
+    /// The number of the run added last.
+    #[inline]
+    fn runs(&self) -> u32 {
+        1 + self.more.len() as u32
+    }
+
+    fn add_run(&mut self, run: Bytes) -> u32 {
+        if self.shared.is_empty() {
+            self.shared = run;
+        } else {
+            self.more.push(run);
+        }
+        self.runs()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{CellKind, Timestamp};
+
+    fn cell(qualifier: u32) -> Cell {
+        let at = Timestamp::from_millis(5).unwrap();
+        let qualifier = qualifier.to_be_bytes();
+        Cell::new("row", "f", qualifier, at, CellKind::Put, "value").unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn cells_come_back_as_they_were_put_in(ways in prop::collection::vec(0u8..4, 0..40)) {
+            // Two blocks of many cells, from which some are taken.
+            let blocks = [0, 1].map(|_| {
+                Bytes::from((0..40).flat_map(|n| cell(n).as_bytes().to_vec()).collect::<Vec<_>>())
+            });
+            let len = cell(0).as_bytes().len() as u32;
+            let mut row = RowBuilder::default();
+            let mut expected = Vec::new();
+            for (&way, number) in ways.iter().zip(0u32..) {
+                let sequence = u64::from(number);
+                expected.push((cell(number), sequence));
+                match way {
+                    0 => row.push(cell(number).with_sequence(sequence)),
+                    1 => row.push_copy(cell(number).as_bytes(), sequence),
+                    block => {
+                        let (start, end) = (number * len, (number + 1) * len);
+                        row.push_shared(&blocks[block as usize - 2], start, end, sequence);
+                    }
+                }
+            }
+            prop_assert_eq!(row.len(), expected.len());
+            let row = row.finish();
+            let found: Vec<_> = row.cells().map(|cell| (cell.to_cell(), cell.sequence())).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

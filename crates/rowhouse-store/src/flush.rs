@@ -10,6 +10,9 @@ use crate::manifest::{Edit, EditKind, FilesChanged};
 use crate::memstore::{Memstore, MemstoreCursor};
 use crate::store_file::{NewFile, StoreFile};
 
+/// Cells after which the writing of a file looks whether the store is closing.
+pub(crate) const CELLS_BETWEEN_CHECKS: u64 = 4096;
+
 /// Writes everything that is in memory now to files. Drops no cell: what a later delete could
 /// uncover must still be there.
 pub(crate) fn flush(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
@@ -91,9 +94,6 @@ fn flush_memstore(
     }
     Ok(())
 }
-
-/// How often the writing of a file looks whether the store is closing.
-pub(crate) const CELLS_BETWEEN_CHECKS: u64 = 4096;
 
 fn write_file(
     engine: &Engine,

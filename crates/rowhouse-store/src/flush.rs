@@ -111,7 +111,8 @@ fn write_file(
             engine.check_working()?;
         }
     }
-    // The log has it all: a store that is closing need not wait for the disk here.
+    // A closed store does not wait for the disk here. The log has these cells; those that no log has,
+    // of mutations with SKIP_WAL, were flushed on the way to closing, or the close says they were not.
     engine.check_working()?;
     file.finish(memstore.last_sequence(), false)
 }

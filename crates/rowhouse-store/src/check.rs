@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use rowhouse_model::{BloomKind, Bytes, CellRef, Error, Key, Result, RowRange, compare};
+use rowhouse_model::{BloomKind, Bytes, CellRef, Error, Key, Result, compare};
 
 use crate::directory::{self, Directory};
 use crate::disk::{Disk, RealDisk};
-use crate::manifest::{self, FileMeta, ManifestState};
+use crate::manifest::{self, ManifestState, NamedFile};
 use crate::open::log_known;
 use crate::settings::Settings;
 use crate::store_file::{self, FileCursor, Files, StoreFile};
@@ -96,7 +96,7 @@ pub(crate) fn check_disk(
     let settings = Settings::default();
     let files = Files::new(Arc::clone(disk), settings.open_files_max, settings.block_cache_bytes);
     let files = Arc::new(files);
-    let named: Vec<Named> = named_files(&state).collect();
+    let named: Vec<NamedFile> = state.files().collect();
     let bytes_total = named.iter().map(|named| named.meta.len).sum();
     let mut bytes_done = 0;
     for named in named {
@@ -112,25 +112,6 @@ pub(crate) fn check_disk(
     }
     progress(Progress::new("", bytes_done, bytes_total));
     Ok(report)
-}
-
-/// A file, and whose it is.
-pub(crate) struct Named<'a> {
-    pub(crate) region_id: u64,
-    pub(crate) range: &'a RowRange,
-    pub(crate) family: &'a Bytes,
-    pub(crate) meta: &'a FileMeta,
-}
-
-/// Every file that the manifest names.
-pub(crate) fn named_files(state: &ManifestState) -> impl Iterator<Item = Named<'_>> {
-    let regions = state.tables.values().flat_map(|table| &table.regions);
-    regions.flat_map(|(&region_id, region)| {
-        region.families.iter().flat_map(move |(family, files)| {
-            let range = &region.info.range;
-            files.files.values().map(move |meta| Named { region_id, range, family, meta })
-        })
-    })
 }
 
 fn check_log(disk: &dyn Disk, boot_id: [u8; 16], state: &ManifestState, report: &mut CheckReport) {
@@ -153,7 +134,7 @@ fn check_log(disk: &dyn Disk, boot_id: [u8; 16], state: &ManifestState, report: 
 
 fn find_strangers(disk: &dyn Disk, state: &ManifestState, report: &mut CheckReport) -> Result<()> {
     let named: BTreeSet<String> =
-        named_files(state).map(|named| store_file::file_name(named.meta.file_id)).collect();
+        state.files().map(|named| store_file::file_name(named.meta.file_id)).collect();
     let dir = store_file::FILES_DIR;
     let names =
         disk.list(dir).map_err(|source| Error::io(format_args!("cannot list {dir}"), source))?;
@@ -172,7 +153,7 @@ struct Checked {
 ///
 /// # Errors
 /// What cannot be read; then the rest of the file is not looked at.
-fn check_file(files: &Arc<Files>, named: &Named<'_>, checked: &mut Checked) -> Result<()> {
+fn check_file(files: &Arc<Files>, named: &NamedFile<'_>, checked: &mut Checked) -> Result<()> {
     let meta = named.meta;
     let path = store_file::path(meta.file_id);
     let file = Arc::new(StoreFile::new(files, meta.clone()));
@@ -223,7 +204,7 @@ fn check_file(files: &Arc<Files>, named: &Named<'_>, checked: &mut Checked) -> R
 }
 
 /// What is wrong with a cell where it is.
-fn misplaced(cell: &CellRef<'_>, named: &Named<'_>) -> Option<&'static str> {
+fn misplaced(cell: &CellRef<'_>, named: &NamedFile<'_>) -> Option<&'static str> {
     let meta = named.meta;
     if !named.range.contains(cell.key.row) {
         return Some("a cell is of a row that is not the region's");

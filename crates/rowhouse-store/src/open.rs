@@ -259,10 +259,8 @@ fn settle_files(disk: &dyn Disk, manifest: &Manifest, state: &ManifestState) -> 
     let dir = store_file::FILES_DIR;
     let names =
         disk.list(dir).map_err(|source| Error::io(format_args!("cannot list {dir}"), source))?;
-    let regions = state.tables.values().flat_map(|table| table.regions.values());
-    let families = regions.flat_map(|region| region.families.values());
-    let ids = families.flat_map(|family| family.files.keys());
-    let mut wanted: BTreeSet<String> = ids.map(|&id| store_file::file_name(id)).collect();
+    let mut wanted: BTreeSet<String> =
+        state.files().map(|file| store_file::file_name(file.meta.file_id)).collect();
     let strangers: Vec<String> = names.into_iter().filter(|name| !wanted.remove(name)).collect();
     if let Some(missing) = wanted.first() {
         return Err(Error::corruption(format!(

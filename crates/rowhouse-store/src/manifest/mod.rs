@@ -13,4 +13,4 @@ pub(crate) use edit::{
 };
 pub(crate) use log::Manifest;
 pub(crate) use read::{read, read_what_is_left};
-pub(crate) use state::ManifestState;
+pub(crate) use state::{ManifestState, NamedFile};

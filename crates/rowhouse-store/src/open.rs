@@ -344,8 +344,7 @@ impl<'a> Replay<'a> {
             self.newest_millis = times.fold(self.newest_millis, i64::max);
             self.state.check_known(region)?;
             let Some(store) = self.engine.find_family(region, &family) else { continue };
-            let files = self.state.region(region).and_then(|region| region.families.get(&family));
-            if files.is_none_or(|files| commit.sequence > files.flushed_sequence) {
+            if !self.state.is_flushed(region, &family, commit.sequence) {
                 self.take(store, cells);
             }
         }

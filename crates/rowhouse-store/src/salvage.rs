@@ -179,8 +179,7 @@ impl Salvage {
                         unknown += u64::from(state.check_known(region_id).is_err());
                         continue;
                     };
-                    let files = state.region(region_id).and_then(|r| r.families.get(&family));
-                    let is_flushed = files.is_some_and(|files| sequence <= files.flushed_sequence);
+                    let is_flushed = state.is_flushed(region_id, &family, sequence);
                     if is_flushed && !damaged.contains(&(region_id, family.clone())) {
                         continue;
                     }

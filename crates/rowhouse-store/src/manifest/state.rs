@@ -111,9 +111,12 @@ impl ManifestState {
         }
     }
 
-    /// Where a region is.
-    pub(crate) fn region(&self, region_id: u64) -> Option<&RegionState> {
-        self.tables.values().find_map(|table| Some(&**table.regions.get(&region_id)?))
+    /// Whether the cells that a (region, family) got with `sequence` are in files; `false` for one that
+    /// is not there.
+    pub(crate) fn is_flushed(&self, region_id: u64, family: &[u8], sequence: u64) -> bool {
+        let region = self.tables.values().find_map(|table| table.regions.get(&region_id));
+        let files = region.and_then(|region| region.families.get(family));
+        files.is_some_and(|files| sequence <= files.flushed_sequence)
     }
 
     /// Applies one event.

@@ -111,8 +111,8 @@ fn write_file(
             engine.check_working()?;
         }
     }
-    // A closed store does not wait for the disk here. The log has these cells; those that no log has,
-    // of mutations with SKIP_WAL, were flushed on the way to closing, or the close says they were not.
+    // A closed store does not wait for the disk here. The log has these cells, but for those of
+    // mutations with SKIP_WAL, and closing has flushed those before, or says that it could not.
     engine.check_working()?;
     file.finish(memstore.last_sequence(), false)
 }

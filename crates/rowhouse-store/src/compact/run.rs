@@ -13,8 +13,8 @@ use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
 use crate::read::{Merge, Source};
 use crate::store_file::{FileCursor, NewFile, StoreFile};
 
-/// Bytes of rows and values after which a merge looks whether it should stop or wait, even if they are
-/// fewer than [`CELLS_BETWEEN_CHECKS`] cells: large ones would take too long.
+/// Bytes of rows and values after which a merge looks whether it should stop or wait, even if they
+/// are of fewer than [`CELLS_BETWEEN_CHECKS`] cells: large ones would take too long.
 const BYTES_BETWEEN_CHECKS: u64 = 256 << 10;
 
 /// Whether somebody waits.

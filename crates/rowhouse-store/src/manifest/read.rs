@@ -1,5 +1,4 @@
-//! Reading the file: for a store that opens, for one that only looks, and what is left of one that is
-//! damaged.
+//! Reading the file: whole, for who opens or checks a store, and what is left of a damaged one.
 
 use std::collections::BTreeSet;
 use std::io;

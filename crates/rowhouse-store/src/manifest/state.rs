@@ -111,8 +111,8 @@ impl ManifestState {
         }
     }
 
-    /// Whether the cells that a (region, family) got with `sequence` are in files; `false` for one that
-    /// is not there.
+    /// Whether the cells that a (region, family) got with `sequence` are in files; `false` for one
+    /// that is not there.
     pub(crate) fn is_flushed(&self, region_id: u64, family: &[u8], sequence: u64) -> bool {
         let region = self.tables.values().find_map(|table| table.regions.get(&region_id));
         let files = region.and_then(|region| region.families.get(family));

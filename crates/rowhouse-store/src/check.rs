@@ -93,9 +93,7 @@ pub(crate) fn check_disk(
     report.regions = state.tables.values().map(|table| table.regions.len()).sum();
     check_log(&**disk, boot_id, &state, &mut report);
     find_strangers(&**disk, &state, &mut report)?;
-    let settings = Settings::default();
-    let files = Files::new(Arc::clone(disk), settings.open_files_max, settings.block_cache_bytes);
-    let files = Arc::new(files);
+    let files = files_on(disk);
     let named: Vec<NamedFile> = state.files().collect();
     let bytes_total = named.iter().map(|named| named.meta.len).sum();
     let mut bytes_done = 0;
@@ -112,6 +110,12 @@ pub(crate) fn check_disk(
     }
     progress(Progress::new("", bytes_done, bytes_total));
     Ok(report)
+}
+
+/// The files of a store that nobody has open, within the limits that are set by default.
+pub(crate) fn files_on(disk: &Arc<dyn Disk>) -> Arc<Files> {
+    let Settings { open_files_max, block_cache_bytes, .. } = Settings::default();
+    Arc::new(Files::new(Arc::clone(disk), open_files_max, block_cache_bytes))
 }
 
 fn check_log(disk: &dyn Disk, boot_id: [u8; 16], state: &ManifestState, report: &mut CheckReport) {

@@ -9,12 +9,11 @@ use rowhouse_model::{
     Bytes, Cell, Durability, Error, ErrorKind, Namespace, Result, TableName, TableState,
 };
 
-use crate::check::Progress;
+use crate::check::{Progress, files_on};
 use crate::directory::Directory;
 use crate::disk::{Disk, RealDisk};
 use crate::manifest::{self, ManifestState, NamedFile};
 use crate::region::Region;
-use crate::settings::Settings;
 use crate::space::Need;
 use crate::store::Store;
 use crate::store_file::{self, FileCursor, Files, StoreFile};
@@ -62,9 +61,7 @@ pub fn salvage(
     let store = Store::open(into)?;
     let mut salvage = Salvage { store, regions: HashMap::new(), report };
     salvage.make_tables(&state)?;
-    let settings = Settings::default();
-    let files = Files::new(Arc::clone(&disk), settings.open_files_max, settings.block_cache_bytes);
-    let files = Arc::new(files);
+    let files = files_on(&disk);
     let mut named: Vec<NamedFile> = state.files().collect();
     // Where two files hold the same cell, the one that was written later counts.
     named.sort_by_key(|named| (named.meta.sequence_max, named.meta.file_id));

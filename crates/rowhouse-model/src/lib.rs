@@ -17,11 +17,14 @@
 mod cell;
 mod error;
 mod escape;
+mod family;
+mod namespace;
 mod op;
 mod range;
 mod region;
 mod row;
 mod table;
+mod table_name;
 mod time;
 
 pub use bytes::Bytes;
@@ -29,6 +32,8 @@ pub use bytes::Bytes;
 pub use cell::{Cell, CellKind, CellRef, Key, QUALIFIER_VALUE_LEN_MAX, compare, compare_bytes};
 pub use error::{Action, Error, ErrorKind, Result};
 pub use escape::{escape, unescape};
+pub use family::{BloomKind, Compression, DataBlockEncoding, FamilyDescriptor};
+pub use namespace::Namespace;
 pub use op::{
     Columns, Delete, Durability, Get, Increment, Mutation, MutationOutcome, Nonce, Put, Scan,
     TimeRange,
@@ -36,8 +41,6 @@ pub use op::{
 pub use range::RowRange;
 pub use region::{META_ENCODED_NAME, RegionInfo, RegionName, ServerName};
 pub use row::{ROW_LEN_MAX, Row, check_row};
-pub use table::{
-    BloomKind, Compression, DataBlockEncoding, FamilyDescriptor, Namespace, TableDescriptor,
-    TableName, TableState,
-};
+pub use table::{TableDescriptor, TableState};
+pub use table_name::TableName;
 pub use time::Timestamp;

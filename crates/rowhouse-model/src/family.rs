@@ -108,8 +108,8 @@ impl FamilyDescriptor {
         self.word("COMPRESSION").and_then(|word| Compression::from_name(&word)).unwrap_or_default()
     }
 
-    /// DATA_BLOCK_ENCODING of new files. Where the family declares none the blocks get a row
-    /// index: readers go by the file's own word, and gets cost half (`docs/formats/hfile.md`).
+    /// DATA_BLOCK_ENCODING of new files: a row index, also where the family declares NONE or nothing.
+    /// Readers go by the file's own word, and gets cost half (`docs/formats/hfile.md`).
     pub fn data_block_encoding(&self) -> DataBlockEncoding {
         DataBlockEncoding::RowIndexV1
     }

@@ -17,12 +17,15 @@
 mod cell;
 mod error;
 mod escape;
+mod family;
 mod key_value;
+mod namespace;
 mod op;
 mod range;
 mod region;
 mod row;
 mod table;
+mod table_name;
 mod time;
 
 pub use bytes::Bytes;
@@ -32,7 +35,9 @@ pub use cell::{
 };
 pub use error::{Action, Error, ErrorKind, Result};
 pub use escape::{escape, unescape};
+pub use family::{BloomKind, Compression, DataBlockEncoding, FamilyDescriptor};
 pub use key_value::KeyValue;
+pub use namespace::Namespace;
 pub use op::{
     Columns, Delete, Durability, Get, Increment, Mutation, MutationOutcome, Nonce, Put, Qualifiers,
     Scan, TimeRange,
@@ -40,8 +45,6 @@ pub use op::{
 pub use range::RowRange;
 pub use region::{META_ENCODED_NAME, RegionInfo, RegionName, ServerName};
 pub use row::{ROW_LEN_MAX, Row, RowBuilder, check_row};
-pub use table::{
-    BloomKind, Compression, DataBlockEncoding, FamilyDescriptor, Namespace, TableDescriptor,
-    TableName, TableState,
-};
+pub use table::{TableDescriptor, TableState};
+pub use table_name::TableName;
 pub use time::Timestamp;

@@ -5,13 +5,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use rowhouse_model::{
-    BloomKind, Bytes, CellRef, Error, Key, Qualifiers, Result, RowRange, compare,
-};
+use rowhouse_model::{BloomKind, Bytes, CellRef, Error, Key, Qualifiers, Result, compare};
 
 use crate::directory::{self, Directory};
 use crate::disk::{Disk, RealDisk};
-use crate::manifest::{self, FileMeta, ManifestState};
+use crate::manifest::{self, ManifestState, NamedFile};
 use crate::open::log_known;
 use crate::settings::Settings;
 use crate::store_file::{self, FileCursor, Files, StoreFile};
@@ -95,10 +93,8 @@ pub(crate) fn check_disk(
     report.regions = state.tables.values().map(|table| table.regions.len()).sum();
     check_log(&**disk, boot_id, &state, &mut report);
     find_strangers(&**disk, &state, &mut report)?;
-    let settings = Settings::default();
-    let files = Files::new(Arc::clone(disk), settings.open_files_max, settings.block_cache_bytes);
-    let files = Arc::new(files);
-    let named: Vec<Named> = named_files(&state).collect();
+    let files = files_on(disk);
+    let named: Vec<NamedFile> = state.files().collect();
     let bytes_total = named.iter().map(|named| named.meta.len).sum();
     let mut bytes_done = 0;
     for named in named {
@@ -116,23 +112,10 @@ pub(crate) fn check_disk(
     Ok(report)
 }
 
-/// A file, and whose it is.
-pub(crate) struct Named<'a> {
-    pub(crate) region_id: u64,
-    pub(crate) range: &'a RowRange,
-    pub(crate) family: &'a Bytes,
-    pub(crate) meta: &'a FileMeta,
-}
-
-/// Every file that the manifest names.
-pub(crate) fn named_files(state: &ManifestState) -> impl Iterator<Item = Named<'_>> {
-    let regions = state.tables.values().flat_map(|table| &table.regions);
-    regions.flat_map(|(&region_id, region)| {
-        region.families.iter().flat_map(move |(family, files)| {
-            let range = &region.info.range;
-            files.files.values().map(move |meta| Named { region_id, range, family, meta })
-        })
-    })
+/// The files of a store that nobody has open, within the limits that are set by default.
+pub(crate) fn files_on(disk: &Arc<dyn Disk>) -> Arc<Files> {
+    let Settings { open_files_max, block_cache_bytes, .. } = Settings::default();
+    Arc::new(Files::new(Arc::clone(disk), open_files_max, block_cache_bytes))
 }
 
 fn check_log(disk: &dyn Disk, boot_id: [u8; 16], state: &ManifestState, report: &mut CheckReport) {
@@ -155,7 +138,7 @@ fn check_log(disk: &dyn Disk, boot_id: [u8; 16], state: &ManifestState, report: 
 
 fn find_strangers(disk: &dyn Disk, state: &ManifestState, report: &mut CheckReport) -> Result<()> {
     let named: BTreeSet<String> =
-        named_files(state).map(|named| store_file::file_name(named.meta.file_id)).collect();
+        state.files().map(|named| store_file::file_name(named.meta.file_id)).collect();
     let dir = store_file::FILES_DIR;
     let names =
         disk.list(dir).map_err(|source| Error::io(format_args!("cannot list {dir}"), source))?;
@@ -174,7 +157,7 @@ struct Checked {
 ///
 /// # Errors
 /// What cannot be read; then the rest of the file is not looked at.
-fn check_file(files: &Arc<Files>, named: &Named<'_>, checked: &mut Checked) -> Result<()> {
+fn check_file(files: &Arc<Files>, named: &NamedFile<'_>, checked: &mut Checked) -> Result<()> {
     let meta = named.meta;
     let path = store_file::path(meta.file_id);
     let file = Arc::new(StoreFile::new(files, meta.clone()));
@@ -225,7 +208,7 @@ fn check_file(files: &Arc<Files>, named: &Named<'_>, checked: &mut Checked) -> R
 }
 
 /// What is wrong with a cell where it is.
-fn misplaced(cell: &CellRef<'_>, named: &Named<'_>) -> Option<&'static str> {
+fn misplaced(cell: &CellRef<'_>, named: &NamedFile<'_>) -> Option<&'static str> {
     let meta = named.meta;
     if !named.range.contains(cell.key.row) {
         return Some("a cell is of a row that is not the region's");

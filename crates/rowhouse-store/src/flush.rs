@@ -10,6 +10,9 @@ use crate::manifest::{Edit, EditKind, FilesChanged};
 use crate::memstore::{Memstore, MemstoreCursor};
 use crate::store_file::{NewFile, StoreFile};
 
+/// Cells after which the writing of a file looks whether the store is closing.
+pub(crate) const CELLS_BETWEEN_CHECKS: u64 = 4096;
+
 /// Writes everything that is in memory now to files. Drops no cell: what a later delete could
 /// uncover must still be there.
 pub(crate) fn flush(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
@@ -92,9 +95,6 @@ fn flush_memstore(
     Ok(())
 }
 
-/// How often the writing of a file looks whether the store is closing.
-pub(crate) const CELLS_BETWEEN_CHECKS: u64 = 4096;
-
 fn write_file(
     engine: &Engine,
     family: &FamilyStore,
@@ -111,7 +111,8 @@ fn write_file(
             engine.check_working()?;
         }
     }
-    // The log has it all: a store that is closing need not wait for the disk here.
+    // A closed store does not wait for the disk here. The log has these cells, but for those of
+    // mutations with SKIP_WAL, and closing has flushed those before, or says that it could not.
     engine.check_working()?;
     file.finish(memstore.last_sequence(), false)
 }

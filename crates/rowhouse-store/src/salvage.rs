@@ -9,12 +9,11 @@ use rowhouse_model::{
     Bytes, Cell, Durability, Error, ErrorKind, Namespace, Result, TableName, TableState,
 };
 
-use crate::check::{Named, Progress, named_files};
+use crate::check::{Progress, files_on};
 use crate::directory::Directory;
 use crate::disk::{Disk, RealDisk};
-use crate::manifest::{self, ManifestState};
+use crate::manifest::{self, ManifestState, NamedFile};
 use crate::region::Region;
-use crate::settings::Settings;
 use crate::space::Need;
 use crate::store::Store;
 use crate::store_file::{self, FileCursor, Files, StoreFile};
@@ -62,10 +61,8 @@ pub fn salvage(
     let store = Store::open(into)?;
     let mut salvage = Salvage { store, regions: HashMap::new(), report };
     salvage.make_tables(&state)?;
-    let settings = Settings::default();
-    let files = Files::new(Arc::clone(&disk), settings.open_files_max, settings.block_cache_bytes);
-    let files = Arc::new(files);
-    let mut named: Vec<Named<'_>> = named_files(&state).collect();
+    let files = files_on(&disk);
+    let mut named: Vec<NamedFile> = state.files().collect();
     // Where two files hold the same cell, the one that was written later counts.
     named.sort_by_key(|named| (named.meta.sequence_max, named.meta.file_id));
     let bytes_total = named.iter().map(|named| named.meta.len).sum();
@@ -130,7 +127,7 @@ impl Salvage {
     }
 
     /// Writes the cells of a file, but for blocks that cannot be read.
-    fn read_file(&mut self, files: &Arc<Files>, named: &Named<'_>) -> Result<()> {
+    fn read_file(&mut self, files: &Arc<Files>, named: &NamedFile<'_>) -> Result<()> {
         let region = Arc::clone(&self.regions[&named.region_id]);
         let file = Arc::new(StoreFile::new(files, named.meta.clone()));
         self.report.files += 1;
@@ -179,8 +176,7 @@ impl Salvage {
                         unknown += u64::from(state.check_known(region_id).is_err());
                         continue;
                     };
-                    let files = state.region(region_id).and_then(|r| r.families.get(&family));
-                    let is_flushed = files.is_some_and(|files| sequence <= files.flushed_sequence);
+                    let is_flushed = state.is_flushed(region_id, &family, sequence);
                     if is_flushed && !damaged.contains(&(region_id, family.clone())) {
                         continue;
                     }

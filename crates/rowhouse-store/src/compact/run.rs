@@ -13,6 +13,10 @@ use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
 use crate::read::{Merge, Source};
 use crate::store_file::{FileCursor, NewFile, StoreFile};
 
+/// Bytes of rows and values after which a merge looks whether it should stop or wait, even if they
+/// are of fewer than [`CELLS_BETWEEN_CHECKS`] cells: large ones would take too long.
+const BYTES_BETWEEN_CHECKS: u64 = 256 << 10;
+
 /// Whether somebody waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hurry {
@@ -152,7 +156,6 @@ fn merge_files(
     let major = kind == CompactionKind::Major;
     output.map(|file| file.finish(sequence_max, major)).transpose()
 }
-const BYTES_BETWEEN_CHECKS: u64 = 256 << 10;
 
 /// Stops and slows a merge.
 struct Progress<'a> {

@@ -3,11 +3,14 @@
 
 mod edit;
 mod log;
+mod read;
+mod record;
 mod state;
 
 pub(crate) use edit::{
     Edit, EditKind, FileMeta, FilesChanged, LogClosed, LogForgotten, NamespaceChanged, RegionMeta,
     StoreCreated, TableCreated, TableDropped, TableStateChanged, encode_table,
 };
-pub(crate) use log::{Manifest, read, read_what_is_left};
-pub(crate) use state::ManifestState;
+pub(crate) use log::Manifest;
+pub(crate) use read::{read, read_what_is_left};
+pub(crate) use state::{ManifestState, NamedFile};

@@ -58,6 +58,15 @@ pub(crate) struct FamilyFiles {
     pub(crate) flushed_sequence: u64,
 }
 
+/// A file, and whose it is.
+pub(crate) struct NamedFile<'a> {
+    pub(crate) region_id: u64,
+    /// The rows of the region.
+    pub(crate) range: &'a RowRange,
+    pub(crate) family: &'a Bytes,
+    pub(crate) meta: &'a FileMeta,
+}
+
 impl ManifestState {
     /// The lowest id that was never given out.
     pub(crate) fn next_id(&self) -> u64 {
@@ -80,12 +89,14 @@ impl ManifestState {
         )))
     }
 
+    /// Every file of every table.
+    pub(crate) fn files(&self) -> impl Iterator<Item = NamedFile<'_>> {
+        self.tables.values().flat_map(|table| table.files())
+    }
+
     /// The newest timestamp of any cell in any file.
     pub(crate) fn newest_timestamp(&self) -> i64 {
-        let regions = self.tables.values().flat_map(|table| table.regions.values());
-        let families = regions.flat_map(|region| region.families.values());
-        let files = families.flat_map(|family| family.files.values());
-        files.map(|file| file.timestamp_max).max().unwrap_or(0)
+        self.files().map(|file| file.meta.timestamp_max).max().unwrap_or(0)
     }
 
     /// The files that an edit would take away.
@@ -93,17 +104,19 @@ impl ManifestState {
         match &edit.kind {
             Some(EditKind::FilesChanged(edit)) => edit.removed.clone(),
             Some(EditKind::TableDropped(edit)) => {
-                let regions = self.tables.get(&edit.table_id).map(|table| table.regions.values());
-                let families = regions.into_iter().flatten().flat_map(|r| r.families.values());
-                families.flat_map(|family| family.files.keys().copied()).collect()
+                let files = self.tables.get(&edit.table_id).into_iter().flat_map(|t| t.files());
+                files.map(|file| file.meta.file_id).collect()
             }
             _ => Vec::new(),
         }
     }
 
-    /// Where a region is.
-    pub(crate) fn region(&self, region_id: u64) -> Option<&RegionState> {
-        self.tables.values().find_map(|table| Some(&**table.regions.get(&region_id)?))
+    /// Whether the cells that a (region, family) got with `sequence` are in files; `false` for one
+    /// that is not there.
+    pub(crate) fn is_flushed(&self, region_id: u64, family: &[u8], sequence: u64) -> bool {
+        let region = self.tables.values().find_map(|table| table.regions.get(&region_id));
+        let files = region.and_then(|region| region.families.get(family));
+        files.is_some_and(|files| sequence <= files.flushed_sequence)
     }
 
     /// Applies one event.
@@ -241,6 +254,17 @@ impl ManifestState {
         kinds.push(EditKind::LogForgotten(LogForgotten { below_sequence }));
         kinds.extend(self.log_closed.map(EditKind::LogClosed));
         kinds.into_iter().map(Edit::new).collect()
+    }
+}
+
+impl TableEntry {
+    fn files(&self) -> impl Iterator<Item = NamedFile<'_>> {
+        self.regions.iter().flat_map(|(&region_id, region)| {
+            region.families.iter().flat_map(move |(family, files)| {
+                let range = &region.info.range;
+                files.files.values().map(move |meta| NamedFile { region_id, range, family, meta })
+            })
+        })
     }
 }
 

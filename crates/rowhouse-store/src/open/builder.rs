@@ -1,14 +1,15 @@
-//! Opening a store: hold the directory, read the manifest, find the files, replay the log.
+//! How a store is opened, and the steps of it in order.
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use parking_lot::RwLock;
-use rowhouse_model::{Cell, Error, Namespace, Result, TableName, TableState, compare};
+use rowhouse_model::{Namespace, Result, TableName, TableState};
 
+use super::replay::recover;
+use super::settle::{prepare, settle_files};
 use crate::background::Queue;
 use crate::catalog::Catalog;
 use crate::clock::{Clock, SystemClock, TimestampSource};
@@ -17,22 +18,17 @@ use crate::directory::{self, Directory};
 use crate::disk::{Disk, RealDisk};
 use crate::engine::{Engine, Families, Memory};
 use crate::family::FamilyStore;
-use crate::manifest::{
-    Edit, EditKind, LogClosed, Manifest, ManifestState, NamespaceChanged, StoreCreated,
-};
+use crate::manifest::{Edit, EditKind, Manifest, ManifestState, NamespaceChanged, StoreCreated};
 use crate::mvcc::Mvcc;
 use crate::region::Region;
 use crate::settings::Settings;
 use crate::space::Space;
 use crate::store::Store;
-use crate::store_file::{self, Files, StoreFile};
+use crate::store_file::{Files, StoreFile};
 use crate::table::Table;
-use crate::wal::{self, Commit, Epochs, Known, LogEnd, LogScan, Segments, Wal};
+use crate::wal::{Epochs, LogScan, Segments, Wal};
 use crate::write::nonce::Nonces;
 use crate::write::row_lock::RowLocks;
-
-pub(crate) const TMP_DIR: &str = "tmp";
-pub(crate) const ASIDE_DIR: &str = "aside";
 
 /// How a store is opened.
 pub struct Builder {
@@ -177,29 +173,6 @@ pub(crate) enum Background {
     ByHand,
 }
 
-/// Reads the log into the memstores, flushing when they fill up.
-fn recover(engine: &Arc<Engine>, state: &ManifestState, boot_id: [u8; 16]) -> Result<LogScan> {
-    let known = log_known(state, boot_id);
-    let mut replay = Replay::new(engine, state);
-    let mut recovered = wal::scan(&*engine.disk, &known, |commit| replay.commit(commit))?;
-    replay.settle();
-    engine.timestamps.compare_with_stored(replay.newest_millis);
-    engine.mvcc.restore(recovered.last_sequence);
-    recovered.repair(&*engine.disk)?;
-    Ok(recovered)
-}
-
-/// What the manifest knows of the log.
-pub(crate) fn log_known(state: &ManifestState, boot_id: [u8; 16]) -> Known {
-    let closed_at = state.log_closed.map(|LogClosed { segment, len, last_sequence }| LogEnd {
-        segment,
-        len,
-        last_sequence,
-    });
-    let (log_from, synced_sequence) = (state.log_from, state.last_sequence());
-    Known { boot_id, log_from, synced_sequence, closed_at }
-}
-
 /// Begins a segment behind those that were there.
 fn begin_log(engine: &Engine, boot_id: [u8; 16], epochs: Epochs, recovered: LogScan) -> Result<()> {
     engine.manifest.begin()?;
@@ -225,20 +198,6 @@ fn open_files_max(wanted: usize) -> usize {
     limit / 2
 }
 
-/// Makes the directories and empties the one for unfinished output.
-fn prepare(disk: &dyn Disk) -> Result<()> {
-    let prepare = || {
-        for dir in [wal::WAL_DIR, store_file::FILES_DIR, TMP_DIR, ASIDE_DIR] {
-            disk.create_dir(dir)?;
-        }
-        for name in disk.list(TMP_DIR)? {
-            disk.remove(&format!("{TMP_DIR}/{name}"))?;
-        }
-        disk.sync_dir("")
-    };
-    prepare().map_err(|source| Error::io("cannot prepare the data directory", source))
-}
-
 fn first_edits(now_millis: i64) -> Vec<Edit> {
     let created = EditKind::StoreCreated(StoreCreated {
         cluster_id: uuid::Uuid::new_v4().to_string(),
@@ -251,52 +210,6 @@ fn first_edits(now_millis: i64) -> Vec<Edit> {
         EditKind::NamespaceChanged(NamespaceChanged::new(&namespace))
     });
     [created].into_iter().chain(namespaces).map(Edit::new).collect()
-}
-
-/// Makes sure that the files that edits name are there, removes what an edit has taken away, and moves
-/// files that no edit names aside.
-fn settle_files(disk: &dyn Disk, manifest: &Manifest, state: &ManifestState) -> Result<()> {
-    let dir = store_file::FILES_DIR;
-    let names =
-        disk.list(dir).map_err(|source| Error::io(format_args!("cannot list {dir}"), source))?;
-    let regions = state.tables.values().flat_map(|table| table.regions.values());
-    let families = regions.flat_map(|region| region.families.values());
-    let ids = families.flat_map(|family| family.files.keys());
-    let mut wanted: BTreeSet<String> = ids.map(|&id| store_file::file_name(id)).collect();
-    let strangers: Vec<String> = names.into_iter().filter(|name| !wanted.remove(name)).collect();
-    if let Some(missing) = wanted.first() {
-        return Err(Error::corruption(format!(
-            "{dir}/{missing} is named by MANIFEST and is not there; nothing was changed"
-        )));
-    }
-    for name in strangers {
-        let path = format!("{dir}/{name}");
-        // The process ended before the last reader of it.
-        if store_file::id_of(&name).is_some_and(|id| manifest.is_gone(id)) {
-            disk.remove(&path)
-                .map_err(|source| Error::io(format_args!("cannot remove {path}"), source))?;
-        } else {
-            tracing::warn!(file = path, "a file that nothing names was moved aside");
-            move_aside(disk, &path)?;
-        }
-    }
-    Ok(())
-}
-
-/// Moves a file to [`ASIDE_DIR`], under a name that nothing there has.
-pub(crate) fn move_aside(disk: &dyn Disk, path: &str) -> Result<()> {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let move_file = || {
-        let taken = disk.list(ASIDE_DIR)?;
-        let mut aside = name.to_owned();
-        let mut copies = 1;
-        while taken.contains(&aside) {
-            copies += 1;
-            aside = format!("{name}.{copies}");
-        }
-        disk.rename(path, &format!("{ASIDE_DIR}/{aside}"))
-    };
-    move_file().map_err(|source| Error::io(format_args!("cannot move {path} aside"), source))
 }
 
 fn open_families(open: &Arc<Files>, settings: &Settings, state: &ManifestState) -> Families {
@@ -315,71 +228,4 @@ fn open_families(open: &Arc<Files>, settings: &Settings, state: &ManifestState) 
         }
     }
     families
-}
-
-/// Bytes of cells that are sorted before they go into their memstores: neighbours find their places
-/// in memory that was looked at a moment ago.
-const REPLAY_BYTES: usize = 16 << 20;
-
-/// Puts the cells of commits that are in no file back into their memstores.
-struct Replay<'a> {
-    engine: &'a Arc<Engine>,
-    /// Of what was when the log was opened: what was flushed since came from here.
-    state: &'a ManifestState,
-    /// The newest timestamp of any cell in files or log.
-    newest_millis: i64,
-    waiting: Vec<(Arc<FamilyStore>, Vec<Cell>)>,
-    waiting_bytes: usize,
-}
-
-impl<'a> Replay<'a> {
-    fn new(engine: &'a Arc<Engine>, state: &'a ManifestState) -> Self {
-        let newest_millis = state.newest_timestamp();
-        Self { engine, state, newest_millis, waiting: Vec::new(), waiting_bytes: 0 }
-    }
-
-    /// Takes a commit. Regions and families that are gone need theirs no more.
-    fn commit(&mut self, commit: Commit) -> Result<()> {
-        commit.nonces.iter().for_each(|nonce| self.engine.nonces.take(*nonce));
-        for (region, family, cells) in commit.groups {
-            let times = cells.iter().map(|cell| cell.timestamp().as_millis());
-            self.newest_millis = times.fold(self.newest_millis, i64::max);
-            self.state.check_known(region)?;
-            let Some(store) = self.engine.find_family(region, &family) else { continue };
-            let files = self.state.region(region).and_then(|region| region.families.get(&family));
-            if files.is_none_or(|files| commit.sequence > files.flushed_sequence) {
-                self.take(store, cells);
-            }
-        }
-        self.engine.mvcc.restore(commit.sequence);
-        if self.waiting_bytes > REPLAY_BYTES {
-            self.settle();
-            // Not more of the log in memory than of writes.
-            if self.engine.memory.bytes() > self.engine.settings.memstore_bytes_max / 4 * 3 {
-                self.engine.relieve_memory()?;
-            }
-        }
-        Ok(())
-    }
-
-    fn take(&mut self, store: Arc<FamilyStore>, cells: Vec<Cell>) {
-        self.waiting_bytes += cells.iter().map(|cell| cell.as_bytes().len()).sum::<usize>();
-        match self.waiting.iter_mut().find(|(known, _)| Arc::ptr_eq(known, &store)) {
-            Some((_, waiting)) => waiting.extend(cells),
-            None => self.waiting.push((store, cells)),
-        }
-    }
-
-    /// Puts what waits into the memstores.
-    fn settle(&mut self) {
-        self.waiting_bytes = 0;
-        for (store, mut cells) in self.waiting.drain(..) {
-            // Stable: of the same cell put twice by one mutation the last one counts.
-            cells.sort_by(|a, b| compare(&a.view(), &b.view()));
-            let memstore = store.active();
-            let inserted =
-                cells.iter().map(|cell| memstore.insert(cell.as_bytes(), cell.sequence()));
-            self.engine.memory.add(inserted.sum());
-        }
-    }
 }

@@ -1,0 +1,301 @@
+//! Column families as they are declared.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::{Error, Result, escape};
+
+/// The longest family name, in bytes: HBase keeps the length in a signed byte.
+const FAMILY_LEN_MAX: usize = i8::MAX as usize;
+/// HBase's `TTL => FOREVER`, in seconds.
+const TTL_FOREVER: u32 = i32::MAX as u32;
+
+/// Attributes that change what is stored or read, and the values acted upon. What is not listed
+/// (replication scope, cache hints) changes nothing a reader could see and is kept as given.
+const SUPPORTED: [(&str, &[&str]); 6] = [
+    ("BLOOMFILTER", &["NONE", "ROW", "ROWCOL"]),
+    ("COMPRESSION", &["NONE", "GZ", "SNAPPY", "LZ4", "ZSTD"]),
+    ("DATA_BLOCK_ENCODING", &["NONE", "ROW_INDEX_V1"]),
+    ("KEEP_DELETED_CELLS", &["FALSE"]),
+    ("NEW_VERSION_BEHAVIOR", &["FALSE"]),
+    ("ENCRYPTION", &[]),
+];
+
+/// A column family as declared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FamilyDescriptor {
+    name: Bytes,
+    /// Attributes of the family under HBase's names (`VERSIONS`, `TTL`, …), as given.
+    pub attributes: BTreeMap<Bytes, Bytes>,
+    /// Configuration of the family, as given.
+    pub configuration: BTreeMap<String, String>,
+}
+
+impl FamilyDescriptor {
+    /// A family with every attribute at HBase's default.
+    ///
+    /// # Errors
+    /// HBase's rules for the name: 1 to 127 bytes, no leading `.`, no `:` `/` `\` or control
+    /// characters, not `recovered.edits`.
+    pub fn new(name: impl Into<Bytes>) -> Result<Self> {
+        let name = name.into();
+        let refused = |what: &str| {
+            Err(Error::invalid(format!("illegal family name: {what}, name={}", escape(&name))))
+        };
+        if name.is_empty() || name.len() > FAMILY_LEN_MAX {
+            return refused(&format!("must have 1 to {FAMILY_LEN_MAX} bytes, has {}", name.len()));
+        }
+        if name[0] == b'.' {
+            return refused("must not begin with a full stop");
+        }
+        if name.iter().any(|&byte| byte < b' ' || byte == 0x7F || b":/\\".contains(&byte)) {
+            return refused("must not hold : / \\ or control characters");
+        }
+        if &name[..] == b"recovered.edits" {
+            return refused("reserved");
+        }
+        Ok(Self { name, attributes: BTreeMap::new(), configuration: BTreeMap::new() })
+    }
+
+    /// Sets an attribute under HBase's name for it.
+    #[must_use]
+    pub fn attribute(mut self, name: impl Into<Bytes>, value: impl Into<Bytes>) -> Self {
+        self.attributes.insert(name.into(), value.into());
+        self
+    }
+
+    /// Keeps up to `versions` versions of a cell (HBase: VERSIONS).
+    #[must_use]
+    pub fn versions(self, versions: u32) -> Self {
+        self.attribute("VERSIONS", versions.to_string())
+    }
+
+    /// The family's name.
+    pub fn name(&self) -> &Bytes {
+        &self.name
+    }
+
+    /// VERSIONS: how many versions of a cell are kept; 1 by default.
+    pub fn versions_max(&self) -> u32 {
+        self.number("VERSIONS").unwrap_or(1)
+    }
+
+    /// MIN_VERSIONS: how many versions survive their TTL; 0 by default.
+    pub fn versions_min(&self) -> u32 {
+        self.number("MIN_VERSIONS").unwrap_or(0)
+    }
+
+    /// TTL: how long a cell lives after its timestamp; `None` for ever.
+    pub fn ttl(&self) -> Option<Duration> {
+        let seconds = self.number("TTL").unwrap_or(TTL_FOREVER);
+        (seconds != TTL_FOREVER).then(|| Duration::from_secs(seconds.into()))
+    }
+
+    /// BLOCKSIZE: bytes of cells after which a data block is closed; 65,536 by default.
+    pub fn block_len(&self) -> u32 {
+        self.number("BLOCKSIZE").unwrap_or(64 * 1024)
+    }
+
+    /// BLOOMFILTER of new files; ROW by default.
+    pub fn bloom(&self) -> BloomKind {
+        self.word("BLOOMFILTER").and_then(|word| BloomKind::from_name(&word)).unwrap_or_default()
+    }
+
+    /// COMPRESSION of new files; none by default.
+    pub fn compression(&self) -> Compression {
+        self.word("COMPRESSION").and_then(|word| Compression::from_name(&word)).unwrap_or_default()
+    }
+
+    /// DATA_BLOCK_ENCODING of new files: a row index, also where the family declares NONE or nothing.
+    /// Readers go by the file's own word, and gets cost half (`docs/formats/hfile.md`).
+    pub fn data_block_encoding(&self) -> DataBlockEncoding {
+        DataBlockEncoding::RowIndexV1
+    }
+
+    /// Checks that a store can keep this family as declared.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a value that is none, `Unsupported` for one that would silently have
+    /// no effect.
+    pub fn check(&self) -> Result<()> {
+        for name in ["VERSIONS", "MIN_VERSIONS", "TTL", "BLOCKSIZE"] {
+            if self.word(name).is_some() && self.number(name).is_none() {
+                return Err(self.bad(name, "must be a number from 0 to 2147483647"));
+            }
+        }
+        if self.versions_max() == 0 {
+            return Err(self.bad("VERSIONS", "must be 1 or more"));
+        }
+        if self.versions_min() > self.versions_max() {
+            return Err(self.bad("MIN_VERSIONS", "must not exceed VERSIONS"));
+        }
+        if self.number("TTL") == Some(0) {
+            return Err(self.bad("TTL", "must be 1 second or more"));
+        }
+        if !(1024..=16 * 1024 * 1024).contains(&self.block_len()) {
+            // Apache's words, with the value behind them.
+            return Err(Error::invalid(format!(
+                "Block size for column family {} must be between 1K and 16MB: {}",
+                escape(&self.name),
+                self.block_len()
+            )));
+        }
+        for (name, supported) in SUPPORTED {
+            let Some(word) = self.word(name) else { continue };
+            if !supported.contains(&&*word) {
+                let have = supported.join(", ");
+                return Err(Error::unsupported(format!(
+                    "{name} {word} of family {} is not supported: supported={have}",
+                    escape(&self.name)
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn bad(&self, name: &str, what: &str) -> Error {
+        let value = self.attributes.get(name.as_bytes()).map_or(String::new(), |v| escape(v));
+        Error::invalid(format!("{name} of family {} {what}: {value}", escape(&self.name)))
+    }
+
+    fn number(&self, name: &str) -> Option<u32> {
+        let number: i32 = self.word(name)?.parse().ok()?;
+        number.try_into().ok()
+    }
+
+    fn word(&self, name: &str) -> Option<String> {
+        let value = self.attributes.get(name.as_bytes())?;
+        Some(String::from_utf8_lossy(value).to_uppercase())
+    }
+}
+
+/// How blocks of a family's files are compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compression {
+    /// Not at all.
+    #[default]
+    None,
+    /// gzip: small, and slow to write.
+    Gz,
+    /// Snappy: about as fast as LZ4.
+    Snappy,
+    /// LZ4: the fastest to read.
+    Lz4,
+    /// Zstandard: nearly as small as gzip, and faster.
+    Zstd,
+}
+
+impl Compression {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::None, Self::Gz, Self::Snappy, Self::Lz4, Self::Zstd];
+
+    /// HBase's name for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "NONE",
+            Self::Gz => "GZ",
+            Self::Snappy => "SNAPPY",
+            Self::Lz4 => "LZ4",
+            Self::Zstd => "ZSTD",
+        }
+    }
+
+    /// The one that HBase calls `name`, in capitals.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name)
+    }
+}
+
+/// What a family's files can tell that they do not hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BloomKind {
+    /// Nothing.
+    None,
+    /// A row.
+    #[default]
+    Row,
+    /// A column of a row.
+    RowCol,
+}
+
+impl BloomKind {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::None, Self::Row, Self::RowCol];
+
+    /// HBase's name for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "NONE",
+            Self::Row => "ROW",
+            Self::RowCol => "ROWCOL",
+        }
+    }
+
+    /// The one that HBase calls `name`, in capitals.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name)
+    }
+}
+
+/// How cells are laid out in a data block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DataBlockEncoding {
+    /// One after the other.
+    None,
+    /// One after the other, with an index of rows behind them.
+    RowIndexV1,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+
+    #[test]
+    fn family_names_follow_hbases_rules() {
+        for bad in ["", ".a", "a:b", "a/b", "a\\b", "a\tb", "recovered.edits"] {
+            assert!(FamilyDescriptor::new(bad).is_err(), "{bad}");
+        }
+        assert!(FamilyDescriptor::new("x".repeat(127)).is_ok());
+        assert!(FamilyDescriptor::new("x".repeat(128)).is_err());
+    }
+
+    #[test]
+    fn every_compression_and_bloom_can_be_declared() {
+        let family = || FamilyDescriptor::new("cf").unwrap();
+        assert_eq!(family().compression(), Compression::None);
+        assert_eq!(family().bloom(), BloomKind::Row);
+        for compression in Compression::ALL {
+            let name = compression.name();
+            for name in [name.to_owned(), name.to_lowercase()] {
+                let declared = family().attribute("COMPRESSION", name);
+                assert!(declared.check().is_ok());
+                assert_eq!(declared.compression(), compression);
+            }
+        }
+        for bloom in BloomKind::ALL {
+            let declared = family().attribute("BLOOMFILTER", bloom.name());
+            assert!(declared.check().is_ok());
+            assert_eq!(declared.bloom(), bloom);
+        }
+    }
+
+    #[test]
+    fn settings_without_effect_are_refused() {
+        let family = || FamilyDescriptor::new("cf").unwrap();
+        assert!(family().check().is_ok());
+        for name in ["LZO", "BZIP2", "LZMA", "BROTLI", "", "S"] {
+            let error = family().attribute("COMPRESSION", name).check().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Unsupported, "{name}");
+        }
+        let prefixes = family().attribute("BLOOMFILTER", "ROWPREFIX_FIXED_LENGTH");
+        assert_eq!(prefixes.check().unwrap_err().kind(), ErrorKind::Unsupported);
+        let error = family().attribute("VERSIONS", "many").check().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+        assert!(family().attribute("TTL", "2147483647").check().is_ok());
+        assert_eq!(family().attribute("TTL", "2147483647").ttl(), None);
+        assert_eq!(family().attribute("TTL", "60").ttl(), Some(Duration::from_secs(60)));
+    }
+}

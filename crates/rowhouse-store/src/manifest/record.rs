@@ -1,0 +1,224 @@
+//! The bytes of the file, both ways: its header, and records with an edit in each. Drawn in
+//! `docs/formats/manifest.md`.
+
+use bytes::{Buf, BufMut, Bytes};
+use prost::Message;
+use rowhouse_model::{Error, Result};
+
+use super::Edit;
+
+const MAGIC: [u8; 8] = *b"ROWHMANI";
+const VERSION: u32 = 2;
+pub(super) const FILE_HEADER_LEN: usize = 48;
+const RECORD_HEADER_LEN: usize = 12;
+/// In place of a record's length: nothing was written behind this.
+pub(super) const LEN_END: u32 = 0;
+/// In place of a record's length: the same, and everything before it is on the disk.
+pub(super) const LEN_SYNCED: u32 = u32::MAX;
+
+/// What the file says of itself.
+#[derive(Clone, Copy)]
+pub(super) struct FileHeader {
+    /// A random number, in the checksum of every record.
+    epoch: u64,
+    pub(super) boot_id: [u8; 16],
+}
+
+/// What stands where a record could.
+pub(super) enum Found {
+    /// An edit, and where it ends.
+    Edit(Edit, usize),
+    /// The end of what was written.
+    End,
+    /// No whole record, and what is wrong with it.
+    Nothing(&'static str),
+}
+
+impl FileHeader {
+    /// The header of a new file.
+    pub(super) fn new(boot_id: [u8; 16]) -> Self {
+        Self { epoch: uuid::Uuid::new_v4().as_u64_pair().1, boot_id }
+    }
+
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(4096);
+        bytes.put_slice(&MAGIC);
+        bytes.put_u32_le(VERSION);
+        bytes.put_u32_le(0);
+        bytes.put_u64_le(self.epoch);
+        bytes.put_slice(&self.boot_id);
+        bytes.put_u32_le(0);
+        bytes.put_u32_le(crc32c::crc32c(&bytes));
+        bytes
+    }
+
+    /// Reads the header of a whole file.
+    ///
+    /// # Errors
+    /// Damage; `Unsupported` for a file of another version.
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self> {
+        let Some(header) = bytes.first_chunk::<FILE_HEADER_LEN>() else {
+            return Err(damaged(0, "it is shorter than its header"));
+        };
+        if header[..8] != MAGIC {
+            return Err(damaged(0, "it does not begin as a manifest"));
+        }
+        let mut rest = &header[8..];
+        let version = rest.get_u32_le();
+        let _reserved = rest.get_u32_le();
+        let epoch = rest.get_u64_le();
+        let mut boot_id = [0; 16];
+        rest.copy_to_slice(&mut boot_id);
+        let crc = crc32c::crc32c(&header[..FILE_HEADER_LEN - 4]);
+        if header[FILE_HEADER_LEN - 4..] != crc.to_le_bytes() {
+            return Err(damaged(0, "its header fails its checksum"));
+        }
+        if version != VERSION {
+            return Err(Error::unsupported(format!(
+                "MANIFEST is of another version: version={version}, known={VERSION}"
+            )));
+        }
+        Ok(Self { epoch, boot_id })
+    }
+
+    /// Adds the record of `edit`, which is to stand at `at` in the file.
+    pub(super) fn put_edit(&self, bytes: &mut Vec<u8>, at: u64, edit: &Edit) {
+        self.put_payload(bytes, at, &edit.encode_to_vec());
+    }
+
+    /// The same of an edit that is encoded. None is empty: its length would say that it is an end.
+    pub(super) fn put_payload(&self, bytes: &mut Vec<u8>, at: u64, payload: &[u8]) {
+        self.put_record_header(bytes, at, payload.len() as u32, crc32c::crc32c(payload));
+        bytes.put_slice(payload);
+    }
+
+    /// Adds an end: `len` is [`LEN_END`] or [`LEN_SYNCED`].
+    pub(super) fn put_end(&self, bytes: &mut Vec<u8>, at: u64, len: u32) {
+        self.put_record_header(bytes, at, len, 0);
+    }
+
+    fn put_record_header(&self, bytes: &mut Vec<u8>, at: u64, len: u32, crc: u32) {
+        bytes.put_u32_le(len);
+        bytes.put_u32_le(crc);
+        bytes.put_u32_le(self.record_crc(at, len, crc));
+    }
+
+    /// What stands at `at` in the file.
+    ///
+    /// # Errors
+    /// A whole record whose edit is none, or `Unsupported` for one of a kind that is not known.
+    pub(super) fn at(&self, whole: &Bytes, at: usize) -> Result<Found> {
+        let (len, crc) = match self.record_at(whole, at) {
+            None => return Ok(Found::Nothing("a record header fails its checksum")),
+            Some((LEN_END | LEN_SYNCED, _)) => return Ok(Found::End),
+            Some(found) => found,
+        };
+        let begin = at + RECORD_HEADER_LEN;
+        let end = begin.saturating_add(len as usize);
+        let Some(payload) = whole.get(begin..end) else {
+            return Ok(Found::Nothing("it ends inside an edit"));
+        };
+        if crc32c::crc32c(payload) != crc {
+            return Ok(Found::Nothing("an edit fails its checksum"));
+        }
+        Ok(Found::Edit(decode(whole.slice(begin..end), at)?, end))
+    }
+
+    /// The length and checksum in the record header at `at`; `None` when it is not right.
+    pub(super) fn record_at(&self, whole: &[u8], at: usize) -> Option<(u32, u32)> {
+        let mut header: &[u8] = whole.get(at..at + RECORD_HEADER_LEN)?;
+        let (len, crc) = (header.get_u32_le(), header.get_u32_le());
+        (header.get_u32_le() == self.record_crc(at as u64, len, crc)).then_some((len, crc))
+    }
+
+    /// Covers where the record stands and in which file, so that neither one that moved nor one
+    /// that an earlier file left behind is taken for it.
+    fn record_crc(&self, at: u64, len: u32, crc: u32) -> u32 {
+        let mut bytes = [0; 24];
+        bytes[..8].copy_from_slice(&self.epoch.to_le_bytes());
+        bytes[8..16].copy_from_slice(&at.to_le_bytes());
+        bytes[16..20].copy_from_slice(&len.to_le_bytes());
+        bytes[20..].copy_from_slice(&crc.to_le_bytes());
+        crc32c::crc32c(&bytes)
+    }
+}
+
+fn decode(payload: Bytes, at: usize) -> Result<Edit> {
+    let edit = Edit::decode(payload)
+        .map_err(|error| damaged(at, "an edit cannot be decoded").with_source(error))?;
+    if edit.kind.is_none() {
+        return Err(Error::unsupported(format!(
+            "MANIFEST holds an edit of a kind unknown to this version: offset={at}"
+        )));
+    }
+    Ok(edit)
+}
+
+pub(super) fn damaged(at: usize, what: &str) -> Error {
+    Error::corruption(format!("MANIFEST is damaged at offset {at}: {what}; nothing was changed"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+
+    use rowhouse_model::ErrorKind;
+
+    use super::*;
+    use crate::manifest::EditKind;
+
+    /// A file of one record with this payload, and an end.
+    fn file(payload: &[u8]) -> (FileHeader, Vec<u8>) {
+        let header = FileHeader::new([7; 16]);
+        let mut bytes = header.encode();
+        header.put_payload(&mut bytes, FILE_HEADER_LEN as u64, payload);
+        let end = bytes.len() as u64;
+        header.put_end(&mut bytes, end, LEN_END);
+        (header, bytes)
+    }
+
+    fn edit() -> Edit {
+        Edit::new(EditKind::NamespaceDropped(Bytes::from_static(b"ns")))
+    }
+
+    #[test]
+    fn what_was_written_is_read_back() {
+        let written = FileHeader::new([7; 16]);
+        let mut bytes = written.encode();
+        written.put_edit(&mut bytes, FILE_HEADER_LEN as u64, &edit());
+        let end = bytes.len();
+        written.put_end(&mut bytes, end as u64, LEN_SYNCED);
+        let bytes = Bytes::from(bytes);
+        let header = FileHeader::decode(&bytes).unwrap();
+        assert_eq!((header.epoch, header.boot_id), (written.epoch, written.boot_id));
+        let found = header.at(&bytes, FILE_HEADER_LEN).unwrap();
+        assert!(matches!(found, Found::Edit(found, at) if found == edit() && at == end));
+        assert!(matches!(header.at(&bytes, end), Ok(Found::End)));
+    }
+
+    #[test]
+    fn a_flipped_bit_or_a_cut_leaves_no_record() {
+        let (header, whole) = file(&edit().encode_to_vec());
+        for at in FILE_HEADER_LEN..whole.len() - RECORD_HEADER_LEN {
+            let mut flipped = whole.clone();
+            flipped[at] ^= 0x10;
+            for broken in [flipped, whole[..at].to_vec()] {
+                let found = header.at(&broken.into(), FILE_HEADER_LEN);
+                assert!(matches!(found, Ok(Found::Nothing(_))), "at={at}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_edit_of_another_version_is_told_from_one_that_is_damaged() {
+        let error = |payload: &[u8]| {
+            let (header, bytes) = file(payload);
+            header.at(&bytes.into(), FILE_HEADER_LEN).err().expect("it is no edit")
+        };
+        // Field 100 of an edit, and a field whose bytes are missing.
+        assert_eq!(error(&[0xA2, 0x06, 0x00]).kind(), ErrorKind::Unsupported);
+        let damaged = error(&[0x1A, 0x05, 0x00]);
+        assert_eq!(damaged.kind(), ErrorKind::Corruption);
+        assert!(damaged.source().is_some(), "it says what is wrong with the message");
+    }
+}

@@ -1,0 +1,199 @@
+//! The handle on an open store: its threads, what is found through it, a moment to read at, changes
+//! of rows in several tables.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+
+use parking_lot::Mutex;
+use rowhouse_model::{Bytes, Error, Mutation, MutationOutcome, Result, TableName};
+
+use crate::background::{self, Work};
+use crate::catalog::Catalog;
+use crate::compact::{self, Share};
+use crate::directory::Directory;
+use crate::engine::Engine;
+use crate::open::{Background, Builder};
+use crate::read::ReadPoint;
+use crate::region::{Region, not_serving};
+use crate::table::Table;
+use crate::write::apply;
+
+/// An open store. Cloning it gives another handle on the same one; it closes with the last, or by
+/// [`Store::close`].
+#[derive(Clone)]
+pub struct Store {
+    pub(super) inner: Arc<Inner>,
+}
+
+pub(super) struct Inner {
+    pub(super) engine: Arc<Engine>,
+    pub(super) catalog: Catalog,
+    pub(super) directory: Mutex<Option<Directory>>,
+    /// Held by whoever makes, changes or drops tables and namespaces.
+    pub(super) changing: Mutex<()>,
+    /// The creation time in the newest region name: no two regions share one.
+    pub(super) last_region_millis: AtomicI64,
+    /// Counts changes of tables, regions and namespaces.
+    pub(super) version: AtomicU64,
+    pub(super) workers: Mutex<Vec<JoinHandle<()>>>,
+}
+
+impl Store {
+    /// Opens the store in `dir`, or makes one where there is none.
+    ///
+    /// # Errors
+    /// As [`Builder::open`].
+    pub fn open(dir: impl AsRef<Path>) -> Result<Self> {
+        Self::builder(dir).open()
+    }
+
+    /// For opening with other settings or parts.
+    pub fn builder(dir: impl AsRef<Path>) -> Builder {
+        Builder::new(dir)
+    }
+
+    pub(crate) fn start(
+        engine: Arc<Engine>,
+        catalog: Catalog,
+        directory: Option<Directory>,
+        background: Background,
+    ) -> Result<Self> {
+        engine.forget_flushed()?;
+        let mut workers = Vec::new();
+        if background == Background::Threads {
+            workers.push(spawn(&engine, "rowhouse-flush", background::flush)?);
+            workers.push(spawn(&engine, "rowhouse-log", background::look_after_log)?);
+            for thread in 0..engine.settings.compaction.threads.max(1) {
+                let share = if thread == 1 { Share::Small } else { Share::All };
+                let merge = move |engine: &Arc<Engine>| compact::work(engine, share);
+                workers.push(spawn(&engine, "rowhouse-compact", merge)?);
+            }
+        }
+        engine.log_work.push(Work::TidyLog);
+        let entries = catalog.entries();
+        let regions = entries.tables.values().flat_map(|table| table.regions());
+        let last = regions.map(|region| region.info().id).max().unwrap_or(0);
+        Ok(Self {
+            inner: Arc::new(Inner {
+                engine,
+                catalog,
+                directory: Mutex::new(directory),
+                changing: Mutex::default(),
+                last_region_millis: AtomicI64::new(i64::try_from(last).unwrap_or(i64::MAX)),
+                version: AtomicU64::new(0),
+                workers: Mutex::new(workers),
+            }),
+        })
+    }
+
+    /// The store's UUID, given when it was made.
+    pub fn cluster_id(&self) -> String {
+        self.inner.engine.manifest.read(|state| state.cluster_id.clone())
+    }
+
+    /// Writes into the data directory where this process serves clients, for others to find.
+    pub fn set_address(&self, address: &str) -> Result<()> {
+        match &*self.inner.directory.lock() {
+            Some(directory) => directory.set_address(address),
+            None => Ok(()),
+        }
+    }
+
+    /// Every table of users, by name.
+    pub fn tables(&self) -> Vec<Arc<Table>> {
+        self.inner.catalog.entries().tables.values().cloned().collect()
+    }
+
+    /// The table `name`.
+    ///
+    /// # Errors
+    /// `TableNotFound`.
+    pub fn table(&self, name: &TableName) -> Result<Arc<Table>> {
+        self.inner.catalog.table(name)
+    }
+
+    /// The region with this full name, if it is known, served or not.
+    pub fn find_region(&self, name: &[u8]) -> Option<Arc<Region>> {
+        self.inner.catalog.region(name)
+    }
+
+    /// The region with this encoded name, if it is known, served or not.
+    pub fn find_region_by_encoded_name(&self, name: &str) -> Option<Arc<Region>> {
+        self.inner.catalog.region_by_encoded_name(name)
+    }
+
+    /// The region with this full name.
+    ///
+    /// # Errors
+    /// `NotServingRegion`.
+    pub fn region(&self, name: &[u8]) -> Result<Arc<Region>> {
+        self.find_region(name).ok_or_else(|| {
+            let full = Bytes::copy_from_slice(name);
+            not_serving(&rowhouse_model::RegionName { full, encoded: String::new() })
+        })
+    }
+
+    /// This moment, over all tables, to read at later: see [`Table::get_at`] and [`Table::scan_at`].
+    pub fn read_point(&self) -> Arc<ReadPoint> {
+        Arc::new(ReadPoint::take(&self.inner.engine))
+    }
+
+    /// Changes rows of any tables as one: when this returns all of it is visible and in the log, and
+    /// a crash leaves all of it or nothing. Durability is the strongest that any of them asks for.
+    ///
+    /// # Errors
+    /// As [`Region::mutate`], for the first mutation that cannot be done; then nothing was changed.
+    /// `InvalidRequest` for an increment of a row, or a delete of its newest version, behind another
+    /// mutation of that row: it would have to read what is not written yet.
+    pub fn commit(&self, mutations: &[(Arc<Table>, Mutation)]) -> Result<Vec<MutationOutcome>> {
+        for (table, _) in mutations {
+            table.check_enabled()?;
+        }
+        let placed = mutations
+            .iter()
+            .map(|(table, mutation)| (&**table.region_of(mutation.row()), mutation));
+        apply::apply_together(&self.inner.engine, &placed.collect::<Vec<_>>())
+    }
+
+    /// When the store was made, in milliseconds.
+    pub(crate) fn created_millis(&self) -> i64 {
+        self.inner.engine.manifest.read(|state| state.created_millis)
+    }
+
+    /// A number that changes whenever a table, region or namespace does.
+    pub fn catalog_version(&self) -> u64 {
+        self.inner.version.load(Ordering::Acquire)
+    }
+
+    /// Has who keeps something of the catalog look again.
+    pub(super) fn changed(&self) {
+        self.inner.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// Does one piece of the work that waits for the background; `false` when there is none.
+    #[cfg(test)]
+    pub(crate) fn work_by_hand(&self) -> bool {
+        let engine = &self.inner.engine;
+        let waiting =
+            [&engine.log_work, &engine.queue].into_iter().find_map(|queue| queue.pop_waiting());
+        match waiting {
+            Some(work) => background::do_work(engine, &work),
+            None => return compact::work_by_hand(engine),
+        }
+        true
+    }
+}
+
+fn spawn(
+    engine: &Arc<Engine>,
+    name: &str,
+    work: impl FnOnce(&Arc<Engine>) + Send + 'static,
+) -> Result<JoinHandle<()>> {
+    let engine = Arc::clone(engine);
+    std::thread::Builder::new()
+        .name(name.into())
+        .spawn(move || work(&engine))
+        .map_err(|source| Error::io(format_args!("cannot start the thread {name}"), source))
+}

@@ -1,0 +1,211 @@
+//! Tables come and go, and take reads and writes or do not.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use rowhouse_model::{
+    Bytes, Error, ErrorKind, FamilyDescriptor, RegionInfo, Result, RowRange, TableDescriptor,
+    TableName, TableState, check_row,
+};
+
+use super::Store;
+use crate::compact::Policy;
+use crate::family::FamilyStore;
+use crate::manifest::{
+    Edit, EditKind, RegionMeta, TableCreated, TableDropped, TableStateChanged, encode_table,
+};
+use crate::region::Region;
+use crate::table::Table;
+
+/// What Apache's master adds to every table it makes, and its shell shows.
+const FILE_TRACKER: (&str, &str) = ("hbase.store.file-tracker.impl", "DEFAULT");
+
+impl Store {
+    /// Makes a table whose regions begin at the first row and at each of `splits`.
+    ///
+    /// # Errors
+    /// `TableExists`, `NamespaceNotFound`, `InvalidRequest` for splits that are empty or not
+    /// distinct, and what [`TableDescriptor::check`] refuses.
+    pub fn create_table(&self, descriptor: TableDescriptor, splits: &[Bytes]) -> Result<()> {
+        let _changing = self.inner.changing.lock();
+        self.inner.engine.check_open()?;
+        let mut descriptor = descriptor;
+        let (tracker, kind) = FILE_TRACKER;
+        descriptor.attributes.entry(tracker.into()).or_insert_with(|| kind.into());
+        let name = descriptor.name().clone();
+        if name.is_system() {
+            return Err(Error::invalid(format!("{name}: the hbase namespace is the system's")));
+        }
+        let manifest = &self.inner.engine.manifest;
+        if !manifest.read(|state| state.namespaces.contains_key(name.namespace())) {
+            return Err(Error::new(ErrorKind::NamespaceNotFound, name.namespace()));
+        }
+        if self.inner.catalog.table(&name).is_ok() {
+            return Err(Error::new(ErrorKind::TableExists, name.to_string()));
+        }
+        descriptor.check()?;
+        let settings = &self.inner.engine.settings;
+        for family in descriptor.families() {
+            Policy::of(settings, &descriptor, family)?;
+        }
+        let ranges = ranges(splits)?;
+        let created_millis = self.next_region_millis();
+        for range in &ranges {
+            // A region's name is its row in hbase:meta.
+            let region = RegionInfo::new(name.clone(), range.clone(), created_millis);
+            check_row(&region.name().full).map_err(|error| {
+                Error::invalid(format!("a split key makes a region name too long: {error}"))
+            })?;
+        }
+        let regions: Vec<RegionMeta> = ranges
+            .into_iter()
+            .map(|RowRange { start, stop }| RegionMeta {
+                region_id: manifest.next_id(),
+                start,
+                stop,
+                created_millis,
+            })
+            .collect();
+        let created = TableCreated {
+            table_id: manifest.next_id(),
+            descriptor: encode_table(&descriptor),
+            regions,
+            disabled: false,
+        };
+        manifest.append(&Edit::new(EditKind::TableCreated(created.clone())))?;
+        let regions = created.regions.into_iter().map(|meta| self.new_region(&descriptor, meta));
+        let regions = regions.collect();
+        let table = Table::new(created.table_id, descriptor, regions, TableState::Enabled);
+        self.inner.catalog.add(Arc::new(table));
+        self.changed();
+        Ok(())
+    }
+
+    fn new_region(&self, descriptor: &TableDescriptor, meta: RegionMeta) -> Arc<Region> {
+        let engine = &self.inner.engine;
+        let range = RowRange { start: meta.start, stop: meta.stop };
+        let info = RegionInfo::new(descriptor.name().clone(), range, meta.created_millis);
+        let families = descriptor.families().iter().map(|family: &FamilyDescriptor| {
+            let policy = Policy::of_stored(&engine.settings, descriptor, family);
+            engine.add_family(FamilyStore::new(meta.region_id, family.clone(), policy, Vec::new()))
+        });
+        let families = families.collect();
+        let engine = Arc::clone(engine);
+        Arc::new(Region::new(meta.region_id, info, families, descriptor, true, engine))
+    }
+
+    /// A creation time for region names, later than that of every other.
+    fn next_region_millis(&self) -> u64 {
+        let now = self.inner.engine.timestamps.issue().as_millis();
+        let last = &self.inner.last_region_millis;
+        let before = last.fetch_max(now, Ordering::Relaxed);
+        let millis = if before < now { now } else { last.fetch_add(1, Ordering::Relaxed) + 1 };
+        millis.unsigned_abs()
+    }
+
+    /// Has a table take reads and writes again.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `TableNotDisabled` when it does already.
+    pub fn enable_table(&self, name: &TableName) -> Result<()> {
+        self.set_table_state(name, TableState::Enabled)
+    }
+
+    /// Has a table take no more reads and writes. Those under way are finished.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `TableNotEnabled` when it does not already.
+    pub fn disable_table(&self, name: &TableName) -> Result<()> {
+        self.set_table_state(name, TableState::Disabled)
+    }
+
+    fn set_table_state(&self, name: &TableName, state: TableState) -> Result<()> {
+        let _changing = self.inner.changing.lock();
+        self.inner.engine.check_open()?;
+        let table = self.inner.catalog.table(name)?;
+        if table.state() == state {
+            return Err(match state {
+                TableState::Enabled => not_disabled(name, state),
+                TableState::Disabled => Error::new(ErrorKind::TableNotEnabled, name.to_string()),
+            });
+        }
+        let disabled = state == TableState::Disabled;
+        let edit = TableStateChanged { table_id: table.id(), disabled };
+        self.inner.engine.manifest.append(&Edit::new(EditKind::TableStateChanged(edit)))?;
+        table.set_state(state);
+        for region in table.regions() {
+            region.serve(!disabled);
+        }
+        self.changed();
+        Ok(())
+    }
+
+    /// Drops a table, its cells and files.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `TableNotDisabled`.
+    pub fn drop_table(&self, name: &TableName) -> Result<()> {
+        let _changing = self.inner.changing.lock();
+        self.inner.engine.check_open()?;
+        let table = self.inner.catalog.table(name)?;
+        if table.state() == TableState::Enabled {
+            return Err(not_disabled(name, TableState::Enabled));
+        }
+        let families: Vec<_> =
+            table.regions().iter().flat_map(|region| region.families()).collect();
+        // Merges of its files are for nothing.
+        families.iter().for_each(|family| family.set_leaving(true));
+        {
+            // No flush or compaction may name a file of what is gone.
+            let _quiet: Vec<_> = families
+                .iter()
+                .map(|family| (family.flushing.lock(), family.compacting.lock()))
+                .collect();
+            let edit = TableDropped { table_id: table.id() };
+            let dropped =
+                self.inner.engine.manifest.append(&Edit::new(EditKind::TableDropped(edit)));
+            if dropped.is_err() {
+                families.iter().for_each(|family| family.set_leaving(false));
+            }
+            dropped?;
+            self.inner.catalog.remove(name);
+            self.changed();
+            families.iter().for_each(|family| self.inner.engine.drop_family(family));
+        }
+        // The table is gone, whatever becomes of the log.
+        if let Err(error) = self.inner.engine.forget_flushed() {
+            tracing::error!(%error, "log segments cannot be removed");
+        }
+        Ok(())
+    }
+}
+
+/// The ranges between split keys.
+fn ranges(splits: &[Bytes]) -> Result<Vec<RowRange>> {
+    let mut splits = splits.to_vec();
+    splits.sort();
+    for split in &splits {
+        check_row(split)
+            .map_err(|error| Error::invalid(format!("a split key must be a row key: {error}")))?;
+    }
+    if let Some(twice) = splits.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(Error::invalid(format!(
+            "All split keys must be unique, found duplicate: {}",
+            rowhouse_model::escape(&twice[0])
+        )));
+    }
+    let starts = [Bytes::new()].into_iter().chain(splits.iter().cloned());
+    let stops = splits.iter().cloned().chain([Bytes::new()]);
+    Ok(starts.zip(stops).map(|(start, stop)| RowRange { start, stop }).collect())
+}
+
+fn not_disabled(name: &TableName, state: TableState) -> Error {
+    let state = match state {
+        TableState::Enabled => "ENABLED",
+        TableState::Disabled => "DISABLED",
+    };
+    Error::new(
+        ErrorKind::TableNotDisabled,
+        format!("Not DISABLED; tableName={name}, state={state}"),
+    )
+}

@@ -11,11 +11,11 @@ pub(super) const ALIGN: usize = align_of::<Chunk>();
 
 /// The first chunk: a memstore with a handful of cells costs this much.
 const CHUNK_BYTES_MIN: usize = if cfg!(loom) { 512 } else { 2 << 10 };
-/// A chunk is as large as all before it together, up to this.
-const CHUNK_BYTES_MAX: usize = if cfg!(loom) { 512 } else { 1 << 20 };
+/// A chunk is as large as all before it together, up to this: a large page of most machines.
+const CHUNK_BYTES_MAX: usize = if cfg!(loom) { 512 } else { 2 << 20 };
 /// What is larger gets a chunk of its own, of its own size, so that the end of a chunk that is left
-/// empty is never more than an eighth of it.
-const SHARED_BYTES_MAX: usize = CHUNK_BYTES_MAX / 8;
+/// empty is never more than a sixteenth of it.
+const SHARED_BYTES_MAX: usize = CHUNK_BYTES_MAX / 16;
 
 /// Hands out memory to many threads. A thread waits for another only while a chunk is added.
 pub(super) struct Arena {
@@ -154,6 +154,9 @@ impl Chunk {
         let Some(chunk) = NonNull::new(unsafe { alloc(layout) }.cast::<Self>()) else {
             handle_alloc_error(layout)
         };
+        if len == CHUNK_BYTES_MAX {
+            want_large_page(chunk.cast(), len);
+        }
         let head = Self { used: AtomicUsize::new(used), len, before, plain: Watched::new() };
         head.plain.write();
         // SAFETY: the allocation is aligned for a `Chunk`, has room for one, and nobody knows it yet.
@@ -162,8 +165,22 @@ impl Chunk {
     }
 
     fn layout(len: usize) -> Layout {
-        Layout::from_size_align(len, ALIGN).expect("a cell has less than 2 GiB")
+        let align = if len == CHUNK_BYTES_MAX { CHUNK_BYTES_MAX } else { ALIGN };
+        Layout::from_size_align(len, align).expect("a cell has less than 2 GiB")
     }
+}
+
+/// Asks the system for memory in one piece: a search goes all over the arena, and with small pages
+/// finding out where a page lies costs as much as looking at it.
+fn want_large_page(start: NonNull<u8>, len: usize) {
+    #[cfg(all(target_os = "linux", not(any(miri, loom))))]
+    // SAFETY: the range was allocated and nobody knows it yet; the advice changes nothing in it. A
+    // system that does not follow it leaves things as they are.
+    let _ = unsafe {
+        rustix::mm::madvise(start.as_ptr().cast(), len, rustix::mm::Advice::LinuxHugepage)
+    };
+    #[cfg(not(all(target_os = "linux", not(any(miri, loom)))))]
+    let _ = (start, len);
 }
 
 impl Drop for Arena {
@@ -211,7 +228,7 @@ mod tests {
         let sizes = (0..2_000).map(|_| arena.take(4096 - 8).added).filter(|&added| added > 0);
         let sizes: Vec<_> = sizes.collect();
         assert_eq!(sizes[..4], [4112, 4112, 8224, 16448]);
-        assert_eq!(sizes[9..], [1 << 20; 7]);
+        assert_eq!(sizes[9..], [1_052_672, 2 << 20, 2 << 20, 2 << 20]);
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl Memstore {
     }
 
     /// Bytes of memory that the allocator was asked for: exactly what [`Memstore::insert`] gave
-    /// back, all together. Of the chunk that is being filled, at most half of them or a MiB, some
+    /// back, all together. Of the chunk that is being filled, at most half of them or two MiB, some
     /// are still to be used.
     pub(crate) fn bytes(&self) -> u64 {
         self.cells.bytes()

@@ -147,6 +147,19 @@ pub fn equal_bytes(a: &[u8], b: &[u8]) -> bool {
     }
 }
 
+/// The first eight bytes of `row` as a number, so that most comparisons of rows are one of numbers:
+/// different ones decide as the rows do, equal ones say nothing. A shorter row is filled up with zeros.
+#[inline]
+pub fn row_prefix(row: &[u8]) -> u64 {
+    match row.first_chunk::<8>() {
+        Some(prefix) => u64::from_be_bytes(*prefix),
+        None => row
+            .iter()
+            .enumerate()
+            .fold(0, |prefix, (at, &byte)| prefix | u64::from(byte) << (56 - 8 * at)),
+    }
+}
+
 /// THE order of cells: by key, then the newest sequence first.
 #[inline]
 pub fn compare(a: &CellRef<'_>, b: &CellRef<'_>) -> Ordering {

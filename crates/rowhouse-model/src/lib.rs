@@ -32,6 +32,7 @@ pub use bytes::Bytes;
 
 pub use cell::{
     Cell, CellKind, CellRef, Key, QUALIFIER_VALUE_LEN_MAX, compare, compare_bytes, equal_bytes,
+    row_prefix,
 };
 pub use error::{Action, Error, ErrorKind, Result};
 pub use escape::{escape, unescape};

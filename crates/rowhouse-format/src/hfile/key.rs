@@ -110,20 +110,6 @@ pub(super) fn write_key(out: &mut Vec<u8>, key: &Key<'_>) {
     out.push(key.kind);
 }
 
-/// The first eight bytes of a row as a number, so that rows which differ in them compare in one
-/// instruction. A shorter row is filled up with zeros, which keeps the order: equal numbers say
-/// nothing, different ones decide.
-#[inline]
-pub(super) fn row_prefix(row: &[u8]) -> u64 {
-    match row.first_chunk::<8>() {
-        Some(prefix) => u64::from_be_bytes(*prefix),
-        None => row
-            .iter()
-            .enumerate()
-            .fold(0, |prefix, (at, &byte)| prefix | u64::from(byte) << (56 - 8 * at)),
-    }
-}
-
 /// Compares rows, one of them with its prefix at hand.
 #[inline]
 pub(super) fn compare_rows(a: &[u8], b: &[u8], b_prefix: u64) -> Ordering {
@@ -175,6 +161,8 @@ fn midpoint(left: &[u8], right: &[u8], out: &mut Vec<u8>) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use rowhouse_model::row_prefix;
+
     use super::*;
 
     #[test]

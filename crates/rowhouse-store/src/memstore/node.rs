@@ -261,7 +261,7 @@ impl<'a> Place<'a> {
 }
 
 /// The links of a node, or those that a list begins with.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(super) struct Tower<'a> {
     lowest: NonNull<Link>,
     arena: PhantomData<&'a Arena>,

@@ -56,23 +56,62 @@ impl SkipList {
         let (node, added) = NodeRef::new(&self.arena, key_value, sequence, height);
         let cell = CellRef::from_checked(key_value, sequence);
         let place = Place::new(cell.key, sequence);
-        let mut gaps = [Gap { before: self.head_tower(), next: None }; HEIGHT_MAX];
+        let mut gaps = self.gaps();
         self.find(&place, &mut gaps);
+        self.link(node, height, &place, &mut gaps);
+        added
+    }
+
+    /// Adds cells that come in order: each is looked for from where the one before it went. Others are
+    /// looked for from the head. Gives back how many bytes [`SkipList::bytes`] grew by.
+    pub(super) fn insert_sorted<'c>(&self, cells: impl Iterator<Item = (&'c [u8], u64)>) -> u64 {
+        let mut gaps = self.gaps();
+        let mut last: Option<NodeRef<'_>> = None;
+        let mut added = 0;
+        for (key_value, sequence) in cells {
+            let height = random_height();
+            let (node, grown) = NodeRef::new(&self.arena, key_value, sequence, height);
+            let cell = CellRef::from_checked(key_value, sequence);
+            let place = Place::new(cell.key, sequence);
+            // The same cell again goes in front of the one it takes the place of.
+            if last.is_some_and(|last| last.compare(&place) == Ordering::Less) {
+                self.find_onward(&place, &mut gaps);
+            } else {
+                gaps = self.gaps();
+                self.find(&place, &mut gaps);
+            }
+            self.link(node, height, &place, &mut gaps);
+            for gap in &mut gaps[..height] {
+                gap.before = node.tower();
+            }
+            last = Some(node);
+            added += grown;
+        }
+        added
+    }
+
+    /// Links a node in, from the lowest level up, into the gaps that were found for it.
+    fn link<'a>(
+        &'a self,
+        node: NodeRef<'a>,
+        height: usize,
+        place: &Place<'_>,
+        gaps: &mut [Gap<'a>; HEIGHT_MAX],
+    ) {
         for (level, gap) in gaps.iter_mut().enumerate().take(height) {
             // SAFETY: `gap.before` was reached on this level, or is the head, which has all; the
             // node has `height` links.
             while !unsafe { gap.before.insert(level, node, gap.next) } {
                 // SAFETY: as above.
-                *gap = unsafe { walk(gap.before, level, &place, None) };
+                *gap = unsafe { walk(gap.before, level, place, None) };
             }
             if level == 0 {
-                overwrite_equal(gap.next, &place);
+                overwrite_equal(gap.next, place);
             }
         }
         if self.height.load(Relaxed) < height {
             self.height.fetch_max(height, Relaxed);
         }
-        added
     }
 
     /// The first node.
@@ -83,9 +122,14 @@ impl SkipList {
 
     /// The first node at or behind `place`.
     pub(super) fn seek(&self, place: &Place<'_>) -> Option<NodeRef<'_>> {
-        let mut gaps = [Gap { before: self.head_tower(), next: None }; HEIGHT_MAX];
+        let mut gaps = self.gaps();
         self.find(place, &mut gaps);
         gaps[0].next
+    }
+
+    /// What is known before anything was looked for: everything comes behind the head.
+    fn gaps(&self) -> [Gap<'_>; HEIGHT_MAX] {
+        [Gap { before: self.head_tower(), next: None }; HEIGHT_MAX]
     }
 
     fn head_tower(&self) -> Tower<'_> {
@@ -99,6 +143,28 @@ impl SkipList {
         for level in (0..self.height.load(Relaxed)).rev() {
             // SAFETY: the tower is the head, or was reached on the level above.
             gap = unsafe { walk(gap.before, level, place, gap.next) };
+            gaps[level] = gap;
+        }
+    }
+
+    /// The same, from gaps of a place that is not behind this one.
+    #[inline]
+    fn find_onward<'a>(&'a self, place: &Place<'_>, gaps: &mut [Gap<'a>; HEIGHT_MAX]) {
+        let is_behind =
+            |gap: &Gap<'_>| gap.next.is_some_and(|next| next.compare(place) != Ordering::Less);
+        let height = self.height.load(Relaxed);
+        // From here up the place is in the gaps that there are.
+        let right = gaps[..height].iter().position(is_behind).unwrap_or(height);
+        let mut moved = None;
+        for level in (0..right).rev() {
+            let behind = gaps.get(level + 1).and_then(|above| above.next);
+            // Whoever moved on a level above stands behind the gaps below.
+            let before = moved.unwrap_or(gaps[level].before);
+            // SAFETY: the tower is the gap's own, or was reached on a level above.
+            let gap = unsafe { walk(before, level, place, behind) };
+            if gap.before != gaps[level].before {
+                moved = Some(gap.before);
+            }
             gaps[level] = gap;
         }
     }

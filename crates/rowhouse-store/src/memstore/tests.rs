@@ -79,6 +79,24 @@ fn any_cell() -> impl Strategy<Value = Cell> {
     )
 }
 
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    OneByOne,
+    AtOnce,
+}
+
+/// Cells in order, or nearly so, and how they are put in.
+fn any_run() -> impl Strategy<Value = (Way, Vec<Cell>)> {
+    let way = prop::sample::select(vec![Way::OneByOne, Way::AtOnce]);
+    let cells = prop::collection::vec(any_cell(), 0..if cfg!(miri) { 12 } else { 40 });
+    (way, cells, any::<bool>()).prop_map(|(way, mut cells, sorted)| {
+        if sorted {
+            cells.sort_by(|a, b| compare(&a.view(), &b.view()));
+        }
+        (way, cells)
+    })
+}
+
 fn config() -> ProptestConfig {
     // Under Miri a case takes seconds, and files are out of reach.
     let cases = if cfg!(miri) { 4 } else { ProptestConfig::default().cases };
@@ -98,14 +116,21 @@ proptest! {
 
     #[test]
     fn holds_what_a_map_holds(
-        cells in prop::collection::vec(any_cell(), 0..if cfg!(miri) { 30 } else { 300 }),
+        runs in prop::collection::vec(any_run(), 0..if cfg!(miri) { 3 } else { 12 }),
         seeks in prop::collection::vec(any_cell(), 1..12),
     ) {
         let memstore = Arc::new(Memstore::default());
         let mut map = BTreeMap::new();
         let mut added = 0;
-        for cell in &cells {
-            added += memstore.insert(cell.as_bytes(), cell.sequence());
+        for (way, run) in &runs {
+            let each = run.iter().map(|cell| (&cell.as_bytes()[..], cell.sequence()));
+            added += match way {
+                Way::OneByOne => each.map(|(cell, sequence)| memstore.insert(cell, sequence)).sum(),
+                Way::AtOnce => memstore.insert_sorted(each),
+            };
+        }
+        let cells: Vec<&Cell> = runs.iter().flat_map(|(_, run)| run).collect();
+        for &cell in &cells {
             // Insert would keep the older key, which holds the older value.
             map.remove(&Sorted(cell.clone()));
             map.insert(Sorted(cell.clone()), ());
@@ -115,7 +140,7 @@ proptest! {
         prop_assert_eq!(memstore.bytes(), added);
         prop_assert_eq!(memstore.is_empty(), cells.is_empty());
         prop_assert_eq!(memstore.has_tags(), cells.iter().any(|cell| !cell.tags().is_empty()));
-        let sequences = || cells.iter().map(Cell::sequence);
+        let sequences = || cells.iter().map(|cell| cell.sequence());
         prop_assert_eq!(memstore.first_sequence(), sequences().min());
         prop_assert_eq!(memstore.last_sequence(), sequences().max().unwrap_or(0));
         // One cursor that goes on, and one that is new each time.
@@ -285,11 +310,16 @@ fn neighbours_written_at_once_are_all_there() {
         for writer in 0..4u64 {
             let memstore = &memstore;
             scope.spawn(move || {
-                for at in 0..each {
-                    let row = (at * 4 + writer).to_be_bytes();
-                    // Twice: the second time the first must go.
-                    memstore.insert(cell(&row, b"q", 1, b"first").as_bytes(), 1);
-                    memstore.insert(cell(&row, b"q", 1, b"second").as_bytes(), 1);
+                let rows = (0..each).map(|at| (at * 4 + writer).to_be_bytes());
+                // Twice: the second time the first must go.
+                let twice =
+                    |row: [u8; 8]| [b"first".as_slice(), b"second"].map(|v| cell(&row, b"q", 1, v));
+                let cells: Vec<Cell> = rows.flat_map(twice).collect();
+                let cells = cells.iter().map(|cell| &cell.as_bytes()[..]);
+                if writer % 2 == 0 {
+                    cells.for_each(|cell| _ = memstore.insert(cell, 1));
+                } else {
+                    memstore.insert_sorted(cells.map(|cell| (cell, 1)));
                 }
             });
         }

@@ -136,7 +136,7 @@ impl Builder {
             closed: AtomicBool::new(false),
             families: RwLock::new(families),
         });
-        let recovered = recover(&engine, &state, boot_id)?;
+        let recovered = recover(&engine, &state, boot_id, self.background)?;
         tracing::info!(
             records = recovered.records,
             bytes = recovered.bytes,

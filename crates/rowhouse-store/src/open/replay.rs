@@ -1,9 +1,11 @@
 //! Replaying the log: cells that are in no file go back into the memstores.
 
 use std::sync::Arc;
+use std::sync::mpsc;
 
-use rowhouse_model::{Cell, Result, compare};
+use rowhouse_model::{Cell, Error, ErrorKind, Result, compare, row_prefix};
 
+use super::Background;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::manifest::{LogClosed, ManifestState};
@@ -11,18 +13,24 @@ use crate::wal::{self, Commit, Known, LogEnd, LogScan};
 
 /// Bytes of cells that are sorted before they go into their memstores: neighbours find their places
 /// in memory that was looked at a moment ago.
-const REPLAY_BYTES: usize = 16 << 20;
+const BATCH_BYTES: usize = 16 << 20;
 
-/// Reads the log into the memstores, flushing when they fill up.
+/// Reads the log into the memstores, flushing when they fill up. One thread reads and sorts while another
+/// puts what was read before into its place; but for a test, whose histories are to come out the same
+/// every time.
 pub(super) fn recover(
     engine: &Arc<Engine>,
     state: &ManifestState,
     boot_id: [u8; 16],
+    background: Background,
 ) -> Result<LogScan> {
-    let known = log_known(state, boot_id);
     let mut replay = Replay::new(engine, state);
-    let mut recovered = wal::scan(&*engine.disk, &known, |commit| replay.commit(commit))?;
-    replay.settle();
+    let known = log_known(state, boot_id);
+    let mut recovered = match background {
+        Background::Threads => replay.on_two_threads(&known)?,
+        #[cfg(test)]
+        Background::ByHand => replay.on_this_thread(&known)?,
+    };
     engine.timestamps.compare_with_stored(replay.newest_millis);
     engine.mvcc.restore(recovered.last_sequence);
     recovered.repair(&*engine.disk)?;
@@ -40,25 +48,64 @@ pub(crate) fn log_known(state: &ManifestState, boot_id: [u8; 16]) -> Known {
     Known { boot_id, log_from, synced_sequence, closed_at }
 }
 
-/// Puts the cells of commits that are in no file back into their memstores.
+/// Collects the cells of commits that are in no file.
 struct Replay<'a> {
     engine: &'a Arc<Engine>,
     /// Of what was when the log was opened: what was flushed since came from here.
     state: &'a ManifestState,
     /// The newest timestamp of any cell in files or log.
     newest_millis: i64,
-    waiting: Vec<(Arc<FamilyStore>, Vec<Cell>)>,
-    waiting_bytes: usize,
+    waiting: Batch,
 }
 
 impl<'a> Replay<'a> {
     fn new(engine: &'a Arc<Engine>, state: &'a ManifestState) -> Self {
         let newest_millis = state.newest_timestamp();
-        Self { engine, state, newest_millis, waiting: Vec::new(), waiting_bytes: 0 }
+        Self { engine, state, newest_millis, waiting: Batch::default() }
+    }
+
+    fn on_two_threads(&mut self, known: &Known) -> Result<LogScan> {
+        let engine = self.engine;
+        // One batch is put in its place, one waits and one is read: memory is bounded.
+        let (to_insert, batches) = mpsc::sync_channel::<Batch>(1);
+        std::thread::scope(|scope| {
+            let inserting =
+                scope.spawn(move || batches.into_iter().try_for_each(|batch| batch.insert(engine)));
+            let scanned = self.scan(known, |batch| {
+                // It ended with an error of its own, which is what is told.
+                to_insert.send(batch).map_err(|_| Error::new(ErrorKind::Io, "recovery ended early"))
+            });
+            drop(to_insert);
+            match inserting.join() {
+                Ok(inserted) => inserted.and(scanned),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        })
+    }
+
+    #[cfg(test)]
+    fn on_this_thread(&mut self, known: &Known) -> Result<LogScan> {
+        let engine = self.engine;
+        self.scan(known, |batch| batch.insert(engine))
+    }
+
+    /// Reads the log and hands out its cells, sorted.
+    fn scan(
+        &mut self,
+        known: &Known,
+        mut insert: impl FnMut(Batch) -> Result<()>,
+    ) -> Result<LogScan> {
+        let disk = Arc::clone(&self.engine.disk);
+        let scanned = wal::scan(&*disk, known, |commit| {
+            self.take(commit)?;
+            if self.waiting.bytes > BATCH_BYTES { insert(self.sorted_batch()) } else { Ok(()) }
+        })?;
+        insert(self.sorted_batch())?;
+        Ok(scanned)
     }
 
     /// Takes a commit. Regions and families that are gone need theirs no more.
-    fn commit(&mut self, commit: Commit) -> Result<()> {
+    fn take(&mut self, commit: Commit) -> Result<()> {
         commit.nonces.iter().for_each(|nonce| self.engine.nonces.take(*nonce));
         for (region, family, cells) in commit.groups {
             let times = cells.iter().map(|cell| cell.timestamp().as_millis());
@@ -66,38 +113,79 @@ impl<'a> Replay<'a> {
             self.state.check_known(region)?;
             let Some(store) = self.engine.find_family(region, &family) else { continue };
             if !self.state.is_flushed(region, &family, commit.sequence) {
-                self.take(store, cells);
+                self.waiting.take(store, cells);
             }
         }
-        self.engine.mvcc.restore(commit.sequence);
-        if self.waiting_bytes > REPLAY_BYTES {
-            self.settle();
-            // Not more of the log in memory than of writes.
-            if self.engine.memory.bytes() > self.engine.settings.memstore_bytes_max / 4 * 3 {
-                self.engine.relieve_memory()?;
-            }
-        }
+        self.waiting.last_sequence = commit.sequence;
         Ok(())
     }
 
+    fn sorted_batch(&mut self) -> Batch {
+        let mut batch = std::mem::take(&mut self.waiting);
+        batch.cells.iter_mut().for_each(|(_, cells)| cells.sort());
+        batch
+    }
+}
+
+/// The cells of some commits, one after the other.
+#[derive(Default)]
+struct Batch {
+    cells: Vec<(Arc<FamilyStore>, Cells)>,
+    bytes: usize,
+    last_sequence: u64,
+}
+
+impl Batch {
     fn take(&mut self, store: Arc<FamilyStore>, cells: Vec<Cell>) {
-        self.waiting_bytes += cells.iter().map(|cell| cell.as_bytes().len()).sum::<usize>();
-        match self.waiting.iter_mut().find(|(known, _)| Arc::ptr_eq(known, &store)) {
-            Some((_, waiting)) => waiting.extend(cells),
-            None => self.waiting.push((store, cells)),
+        self.bytes += cells.iter().map(|cell| cell.as_bytes().len()).sum::<usize>();
+        match self.cells.iter_mut().find(|(known, _)| Arc::ptr_eq(known, &store)) {
+            Some((_, waiting)) => waiting.cells.extend(cells),
+            None => self.cells.push((store, Cells { cells, order: Vec::new() })),
         }
     }
 
-    /// Puts what waits into the memstores.
-    fn settle(&mut self) {
-        self.waiting_bytes = 0;
-        for (store, mut cells) in self.waiting.drain(..) {
-            // Stable: of the same cell put twice by one mutation the last one counts.
-            cells.sort_by(|a, b| compare(&a.view(), &b.view()));
-            let memstore = store.active();
-            let inserted =
-                cells.iter().map(|cell| memstore.insert(cell.as_bytes(), cell.sequence()));
-            self.engine.memory.add(inserted.sum());
+    /// Puts the cells into their memstores.
+    fn insert(self, engine: &Arc<Engine>) -> Result<()> {
+        for (store, cells) in self.cells {
+            engine.memory.add(store.active().insert_sorted(cells.in_order()));
         }
+        // A flush says that everything up to here is in its file.
+        engine.mvcc.restore(self.last_sequence);
+        // Not more of the log in memory than of writes.
+        if engine.memory.bytes() > engine.settings.memstore_bytes_max / 4 * 3 {
+            engine.relieve_memory()?;
+        }
+        Ok(())
+    }
+}
+
+/// Cells of a family, as they came, and once they are sorted the order they belong in.
+struct Cells {
+    cells: Vec<Cell>,
+    order: Vec<u32>,
+}
+
+impl Cells {
+    /// Of the same cell put twice by one mutation the last one stays the last one.
+    fn sort(&mut self) {
+        let cells = &self.cells;
+        let Some(first) = cells.first() else { return };
+        let in_common =
+            |row: &[u8]| row.iter().zip(first.row()).take_while(|(a, b)| a == b).count();
+        let common = cells.iter().map(|cell| in_common(cell.row())).min().unwrap_or(0);
+        let mut order: Vec<(u64, u32)> =
+            cells.iter().map(|cell| row_prefix(&cell.row()[common..])).zip(0..).collect();
+        order.sort_unstable_by(|a, b| {
+            let cells = || compare(&cells[a.1 as usize].view(), &cells[b.1 as usize].view());
+            a.0.cmp(&b.0).then_with(cells).then(a.1.cmp(&b.1))
+        });
+        self.order = order.into_iter().map(|(_, at)| at).collect();
+    }
+
+    fn in_order(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        self.order.iter().map(|&at| {
+            let cell = &self.cells[at as usize];
+            (&cell.as_bytes()[..], cell.sequence())
+        })
     }
 }

@@ -366,7 +366,7 @@ impl<'a> FamilyReader<'a> {
             }
             if matches!(verdict, Verdict::IncludeLast | Verdict::NextColumn) {
                 if visible.rules().qualifiers.is_some() {
-                    if !self.to_next_named_column(row)? {
+                    if !self.find_next_named_column(row)? {
                         return Ok(());
                     }
                     continue;
@@ -379,7 +379,7 @@ impl<'a> FamilyReader<'a> {
 
     /// To the first cell of the next column that was asked for by name: it may be far, or none.
     /// `false` when no more of this row is wanted and it is the only one.
-    fn to_next_named_column(&mut self, row: &[u8]) -> Result<bool> {
+    fn find_next_named_column(&mut self, row: &[u8]) -> Result<bool> {
         let Self { merge, visible, passed, family, single_row } = self;
         let Some(wanted) = visible.rules().qualifiers.as_ref() else { return Ok(true) };
         let next = wanted.named_behind(visible.qualifier());

@@ -415,7 +415,7 @@ mod tests {
     #[test]
     fn named_columns_are_seen_through_deletes_of_their_family() {
         let only_b = |rules: &mut Rules<'_>| {
-            rules.qualifiers = Some(Cow::Owned(["b"].into_iter().collect()))
+            rules.qualifiers = Some(Cow::Owned(["b"].into_iter().collect()));
         };
         assert_eq!(read(&family(9), only_b, "a@1 b@1 b@3 c@1 @2f"), "b@3");
     }

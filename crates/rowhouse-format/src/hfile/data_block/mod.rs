@@ -7,13 +7,13 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use rowhouse_model::{DataBlockEncoding, Error, Key, ROW_LEN_MAX, Result};
+use rowhouse_model::{DataBlockEncoding, Error, Key, ROW_LEN_MAX, Result, row_prefix};
 
 pub(super) use builder::DataBlockBuilder;
 pub use cursor::Cursor;
 
 use super::block::{Block, BlockKind};
-use super::key::{compare_columns, compare_rows, row_prefix};
+use super::key::{compare_columns, compare_rows};
 use cursor::Place;
 
 /// The number of ROW_INDEX_V1 in the first two bytes of a block.

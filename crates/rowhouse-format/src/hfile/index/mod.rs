@@ -7,14 +7,14 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use bytes::Bytes;
-use rowhouse_model::{Error, Key, Result};
+use rowhouse_model::{Error, Key, Result, row_prefix};
 
 pub(super) use builder::IndexBuilder;
 pub use walk::{IndexWalk, Step};
 
 use super::block::{Block, BlockHandle, BlockKind};
 use super::input::Input;
-use super::key::{check_key, row_prefix, view_key};
+use super::key::{check_key, view_key};
 
 /// Bytes of a node's entry in front of its key: block offset and length.
 const NODE_ENTRY_FIXED_LEN: usize = 8 + 4;

@@ -91,8 +91,9 @@ impl TableDescriptor {
 
     /// DURABILITY: what a mutation gets that asks for the table's default.
     pub fn durability(&self) -> Durability {
-        let declared = self.attributes.get(&b"DURABILITY"[..]).map(|value| &value[..]);
-        match declared {
+        let declared =
+            self.attributes.get(&b"DURABILITY"[..]).map(|word| word.to_ascii_uppercase());
+        match declared.as_deref() {
             Some(b"SKIP_WAL") => Durability::SkipWal,
             Some(b"ASYNC_WAL") => Durability::AsyncWal,
             Some(b"FSYNC_WAL") => Durability::FsyncWal,
@@ -156,6 +157,10 @@ mod tests {
         assert_eq!(table("READONLY", "true"), Err(ErrorKind::Unsupported));
         assert_eq!(table("REGION_REPLICATION", "2"), Err(ErrorKind::Unsupported));
         assert_eq!(table("DURABILITY", "FSYNC_WAL"), Ok(()));
+        assert_eq!(table("DURABILITY", "fsync_wal"), Ok(()));
         assert_eq!(table("DURABILITY", "BOGUS"), Err(ErrorKind::Unsupported));
+        let lower = TableDescriptor::new(TableName::parse("t").unwrap());
+        let lower = lower.attribute("DURABILITY", "fsync_wal");
+        assert_eq!(lower.durability(), Durability::FsyncWal);
     }
 }

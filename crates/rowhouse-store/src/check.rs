@@ -10,7 +10,7 @@ use rowhouse_model::{BloomKind, Bytes, CellRef, Error, Key, Qualifiers, Result, 
 use crate::directory::{self, Directory};
 use crate::disk::{Disk, RealDisk};
 use crate::manifest::{self, ManifestState, NamedFile};
-use crate::open::log_known;
+use crate::open::{log_known, open_files_max};
 use crate::settings::Settings;
 use crate::store_file::{self, FileCursor, Files, StoreFile};
 use crate::wal;
@@ -114,8 +114,9 @@ pub(crate) fn check_disk(
 
 /// The files of a store that nobody has open, within the limits that are set by default.
 pub(crate) fn files_on(disk: &Arc<dyn Disk>) -> Arc<Files> {
-    let Settings { open_files_max, block_cache_bytes, .. } = Settings::default();
-    Arc::new(Files::new(Arc::clone(disk), open_files_max, block_cache_bytes))
+    let settings = Settings::default();
+    let open_max = open_files_max(settings.open_files_max);
+    Arc::new(Files::new(Arc::clone(disk), open_max, settings.block_cache_bytes))
 }
 
 fn check_log(disk: &dyn Disk, boot_id: [u8; 16], state: &ManifestState, report: &mut CheckReport) {

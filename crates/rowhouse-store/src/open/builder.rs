@@ -188,7 +188,7 @@ fn begin_log(engine: &Engine, boot_id: [u8; 16], epochs: Epochs, recovered: LogS
 
 /// How many files are kept open: what is asked for, if the process may have so many, and half of what
 /// it may have otherwise.
-fn open_files_max(wanted: usize) -> usize {
+pub(crate) fn open_files_max(wanted: usize) -> usize {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     let limit = usize::try_from(limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
     if limit / 2 >= wanted {

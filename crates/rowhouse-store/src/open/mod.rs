@@ -4,7 +4,7 @@ mod builder;
 mod replay;
 mod settle;
 
-pub(crate) use builder::Background;
 pub use builder::Builder;
+pub(crate) use builder::{Background, open_files_max};
 pub(crate) use replay::log_known;
 pub(crate) use settle::{ASIDE_DIR, TMP_DIR, move_aside};

@@ -2,12 +2,14 @@
 
 mod merge;
 mod point;
+mod rules;
 mod scan;
 mod visible;
 
 pub(crate) use merge::{Merge, Source};
 pub(crate) use point::At;
 pub use point::ReadPoint;
+pub(crate) use rules::{Kept, Rules, unexpired_from};
 pub use scan::RegionScanner;
 pub(crate) use scan::read_row;
-pub(crate) use visible::{Kept, Rules, Verdict, Visible, unexpired_from};
+pub(crate) use visible::{Verdict, Visible};

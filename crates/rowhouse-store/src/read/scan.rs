@@ -137,8 +137,11 @@ impl RegionScanner {
         if self.rows_left == 0 {
             return Ok(None);
         }
-        self.check_age()?;
-        while self.find_row() {
+        loop {
+            self.check_age()?;
+            if !self.find_row() {
+                return Ok(None);
+            }
             let mut cells = RowBuilder::with_capacity(self.usual.0, self.usual.1);
             for family in &mut self.families {
                 family.read_row(&self.row, &mut cells)?;
@@ -149,7 +152,6 @@ impl RegionScanner {
                 return Ok(Some(cells.finish()));
             }
         }
-        Ok(None)
     }
 
     /// The sequence it reads at.

@@ -35,6 +35,8 @@ impl Store {
 
 impl Inner {
     fn close(&self) -> Result<()> {
+        // Whoever closes it a second time waits until it is closed.
+        let _ending = self.ending.lock();
         if self.engine.closing.swap(true, Ordering::AcqRel) {
             return Ok(());
         }

@@ -31,6 +31,8 @@ pub(super) struct Inner {
     pub(super) engine: Arc<Engine>,
     pub(super) catalog: Catalog,
     pub(super) directory: Mutex<Option<Directory>>,
+    /// Held while the store is being closed.
+    pub(super) ending: Mutex<()>,
     /// Held by whoever makes, changes or drops tables and namespaces.
     pub(super) changing: Mutex<()>,
     /// The creation time in the newest region name: no two regions share one.
@@ -80,6 +82,7 @@ impl Store {
                 engine,
                 catalog,
                 directory: Mutex::new(directory),
+                ending: Mutex::default(),
                 changing: Mutex::default(),
                 last_region_millis: AtomicI64::new(i64::try_from(last).unwrap_or(i64::MAX)),
                 version: AtomicU64::new(0),

@@ -23,7 +23,8 @@ thread_local! {
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The body of a commit being encoded; nothing is allocated before its first group. The header is left open until sequence and place are known.
+/// The body of a commit being encoded; nothing is allocated before its first group. The header is left
+/// open until sequence and place are known.
 #[derive(Default)]
 pub(crate) struct RecordBody {
     bytes: Vec<u8>,

@@ -1,3 +1,4 @@
+import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -59,11 +60,15 @@ final class PhoenixKeys {
     key("", List.of(Vectors.bytes(1, 2), 7), "binary(4)", "integer");
     key("", List.of("a", Vectors.bytes(0, 0xff)), "varchar", "varbinary");
     key("", List.of(Vectors.bytes(0, 0xff), "a"), "varbinary", "varchar");
-    key("", List.of(new java.math.BigDecimal("1.5"), "a"), "decimal", "varchar");
-    key("", List.of(new java.math.BigDecimal("1.5"), "a"), "decimal desc", "varchar");
-    key("", List.of(new java.math.BigDecimal("-1.5"), "a"), "decimal", "varchar");
-    key("", List.of(new java.math.BigDecimal("-1.5"), "a"), "decimal desc", "varchar");
-    key("", List.of("a", new java.math.BigDecimal("-1.5")), "varchar", "decimal");
+    key("", List.of(new BigDecimal("1.5"), "a"), "decimal", "varchar");
+    key("", List.of(new BigDecimal("1.5"), "a"), "decimal desc", "varchar");
+    key("", List.of(new BigDecimal("-1.5"), "a"), "decimal", "varchar");
+    key("", List.of(new BigDecimal("-1.5"), "a"), "decimal desc", "varchar");
+    key("", List.of("a", new BigDecimal("-1.5")), "varchar", "decimal");
+    key("", List.of("a", new BigDecimal("-1.5")), "varchar", "decimal desc");
+    key("", List.of(new BigDecimal("1.5")), "decimal desc");
+    key("", List.of("a", Vectors.bytes(0, 0xff)), "varchar", "varbinary desc");
+    key("", List.of(Vectors.bytes(0, 0xff)), "varbinary");
     key("", List.of("a", "b", 1L), "varchar", "varchar desc", "bigint");
     key("", List.of("a", "b", "c"), "varchar", "varchar", "varchar");
     key("", List.of("a", "b", "c"), "varchar desc", "varchar desc", "varchar desc");

@@ -45,7 +45,7 @@ program_of() {
 
 build
 case "${1:-}" in
-  "" | --check) target="$golden"; [ -z "${1:-}" ] || target="$(mktemp -d)" ;;
+  "" | --check) target="$golden"; [ -z "${1:-}" ] || { target="$(mktemp -d)"; trap 'rm -rf "$target"' EXIT; } ;;
   *) program="$(program_of "$1")"; vectors "$program"; exit ;;
 esac
 mkdir -p "$target"
@@ -60,7 +60,6 @@ for entry in $programs; do
   [ "$target" = "$golden" ] || diff -u "$golden/$name.txt" "$target/$name.txt" || status=1
 done
 if [ "$target" != "$golden" ]; then
-  rm -r "$target"
   [ "$status" != 0 ] || echo "run.sh: $(wc -w <<<"$programs") files as recorded"
 fi
 exit "$status"

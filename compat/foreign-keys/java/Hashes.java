@@ -30,7 +30,9 @@ final class Hashes {
   }
 
   private static void javaHashCodes() {
-    for (String v : new String[] {"", "a", "ab", "abc", "user10", "foo0001", "bob@example.com", "ü", "東京", "😀", "polygenelubricants", "Aa", "BB", "\u0000"}) {
+    for (String v : new String[] {
+      "", "a", "ab", "abc", "user10", "foo0001", "bob@example.com", "ü", "東京", "😀", "polygenelubricants", "Aa", "BB", "\u0000"
+    }) {
       Vectors.vector("java.hashcode string", Vectors.text(v), number(v.hashCode()));
     }
     for (long v : Vectors.LONGS) {

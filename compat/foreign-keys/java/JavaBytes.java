@@ -17,6 +17,7 @@ final class JavaBytes {
     for (double v : Vectors.DOUBLES) {
       Vectors.vector("java.double", Double.toString(v), Bytes.toBytes(v));
     }
+    Vectors.vector("java.double", Vectors.OTHER_NAN_TEXT, Bytes.toBytes(Vectors.OTHER_NAN));
     for (float v : Vectors.FLOATS) {
       Vectors.vector("java.float", Float.toString(v), Bytes.toBytes(v));
     }

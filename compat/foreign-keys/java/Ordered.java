@@ -39,6 +39,7 @@ final class Ordered {
     for (double v : Vectors.DOUBLES) {
       both("ordered.float64", Double.toString(v), (to, order) -> OrderedBytes.encodeFloat64(to, v, order));
     }
+    both("ordered.float64", Vectors.OTHER_NAN_TEXT, (to, order) -> OrderedBytes.encodeFloat64(to, Vectors.OTHER_NAN, order));
     for (String v : Vectors.TEXTS) {
       both("ordered.string", Vectors.text(v), (to, order) -> OrderedBytes.encodeString(to, v, order));
     }

@@ -10,7 +10,9 @@ import java.util.stream.Collectors;
 import org.apache.hadoop.hbase.Cell;
 import org.apache.hadoop.hbase.util.Pair;
 import org.apache.phoenix.jdbc.PhoenixDriver;
+import org.apache.phoenix.schema.SortOrder;
 import org.apache.phoenix.util.PhoenixRuntime;
+import org.apache.phoenix.util.SchemaUtil;
 
 /** Whole row keys, as Phoenix makes them of CREATE TABLE and UPSERT; its driver does both without a server. */
 final class PhoenixKeys {
@@ -28,6 +30,7 @@ final class PhoenixKeys {
       keys.nulls();
       keys.salted();
     }
+    separatorsOfOldTables();
   }
 
   private PhoenixKeys(Connection connection) {
@@ -57,7 +60,11 @@ final class PhoenixKeys {
     key("", List.of("ab", 7), "char(4)", "integer");
     key("", List.of("ab", 7), "char(4) desc", "integer");
     key("", List.of("abcde", 7), "char(4)", "integer");
+    key("", List.of("a ", 7), "char(4)", "integer");
+    key("", List.of("ü", 7), "char(4)", "integer");
+    key("", List.of("", 7), "char(4)", "integer");
     key("", List.of(Vectors.bytes(1, 2), 7), "binary(4)", "integer");
+    key("", List.of(Vectors.bytes(1, 2, 3, 4, 5), 7), "binary(4)", "integer");
     key("", List.of("a", Vectors.bytes(0, 0xff)), "varchar", "varbinary");
     key("", List.of(Vectors.bytes(0, 0xff), "a"), "varbinary", "varchar");
     key("", List.of(new BigDecimal("1.5"), "a"), "decimal", "varchar");
@@ -111,6 +118,18 @@ final class PhoenixKeys {
     key(" salt_buckets = 16", List.of("bob", 1669852800000L), "varchar desc", "bigint desc");
     key(" salt_buckets = 16", Arrays.asList("bob", null), "varchar", "varchar");
     key(" salt_buckets = 257", "a", "varchar");
+  }
+
+  /** A table of an old Phoenix, whose descriptor does not call its row key order optimizable, separates otherwise. */
+  private static void separatorsOfOldTables() {
+    for (boolean optimizable : new boolean[] {true, false}) {
+      for (boolean isNull : new boolean[] {false, true}) {
+        for (SortOrder order : SortOrder.values()) {
+          String value = (optimizable ? "" : "not ") + "optimizable, " + (isNull ? "null" : "a value") + ", " + order;
+          Vectors.vector("phoenix separator", value, new byte[] {SchemaUtil.getSeparatorByte(optimizable, isNull, order)});
+        }
+      }
+    }
   }
 
   private void key(String options, String text, String column) {

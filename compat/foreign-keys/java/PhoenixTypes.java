@@ -9,7 +9,8 @@ import org.apache.phoenix.schema.types.*;
 final class PhoenixTypes {
   private static final String[] DECIMALS = {
     "-12345678901234567890", "-1E+100", "-101", "-100", "-99.5", "-10", "-1.5", "-1", "-0.1", "-0.01", "0", "0.01", "0.0123", "0.1", "1", "1.0", "1.5",
-    "10", "99", "100", "101", "1234", "12345", "12345678901234567890", "1E-100", "1E-129", "1E-131", "1E+100", "1E+126", "1E+127", "-1E+126", "99999999999999999999999999999999999999"
+    "10", "99", "100", "101", "1234", "12345", "12345678901234567890", "1E-128", "1E-129", "1E-131", "1E+100", "9E+125",
+    "1E+126", "1E+127", "-1E+126", "99999999999999999999999999999999999999"
   };
 
   private static final long[] MILLIS = {Long.MIN_VALUE, -62135596800000L, -1, 0, 1, 1669852800000L, 253402300799999L, Long.MAX_VALUE};
@@ -56,6 +57,7 @@ final class PhoenixTypes {
     for (double v : Vectors.DOUBLES) {
       both("phoenix.double", Double.toString(v), PDouble.INSTANCE, v);
     }
+    both("phoenix.double", Vectors.OTHER_NAN_TEXT, PDouble.INSTANCE, Vectors.OTHER_NAN);
     for (double v : new double[] {-1, -0.0, 0, Double.MIN_VALUE, 1.5, Double.MAX_VALUE, Double.NaN}) {
       both("phoenix.unsigned_double", Double.toString(v), PUnsignedDouble.INSTANCE, v);
     }

@@ -31,6 +31,7 @@ final class Tuples {
     for (double v : Vectors.DOUBLES) {
       vector("tuple.double", Double.toString(v), v);
     }
+    vector("tuple.double", Vectors.OTHER_NAN_TEXT, Vectors.OTHER_NAN);
     for (String v : Vectors.TEXTS) {
       vector("tuple.string", Vectors.text(v), v);
     }

@@ -94,6 +94,11 @@ final class Vectors {
     Double.POSITIVE_INFINITY, Double.NaN
   };
 
+  /** A NaN that is not Java's own: some encodings keep its bits, some do not. */
+  static final double OTHER_NAN = Double.longBitsToDouble(0x7ff8000000000001L);
+
+  static final String OTHER_NAN_TEXT = "NaN of bits 0x7ff8000000000001";
+
   static final float[] FLOATS = {
     Float.NEGATIVE_INFINITY, -Float.MAX_VALUE, -1.5f, -1, -Float.MIN_VALUE, -0.0f, 0, Float.MIN_VALUE, 0.1f, 1, 1.5f, Float.MAX_VALUE,
     Float.POSITIVE_INFINITY, Float.NaN

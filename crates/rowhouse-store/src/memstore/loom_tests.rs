@@ -82,6 +82,35 @@ fn two_writers_of_one_gap_and_a_reader() {
     });
 }
 
+/// The gaps that one cell was found by are those the next is looked for from, and another writer may
+/// have filled them meanwhile.
+#[test]
+fn a_sorted_run_and_a_writer_among_it() {
+    model(|list| {
+        let run = {
+            let list = Arc::clone(&list);
+            thread::spawn(move || {
+                let cells = [("b", 2), ("d", 1), ("f", 2)].map(|(row, h)| (cell(row, ""), h));
+                let cells = cells.iter().map(|(cell, height)| (&cell.as_bytes()[..], 1, *height));
+                list.insert_with_heights(cells)
+            })
+        };
+        let writer = {
+            let list = Arc::clone(&list);
+            thread::spawn(move || {
+                insert(&list, "c", "", 2);
+                insert(&list, "e", "", 1)
+            })
+        };
+        run.join().unwrap();
+        writer.join().unwrap();
+        assert_eq!(walk(&list), "b c d e f");
+        for row in ["b", "c", "d", "e", "f"] {
+            assert_eq!(seek(&list, row).unwrap(), row.as_bytes());
+        }
+    });
+}
+
 #[test]
 fn what_was_published_is_found_from_everywhere() {
     model(|list| {

@@ -65,11 +65,19 @@ impl SkipList {
     /// Adds cells that come in order: each is looked for from where the one before it went. Others are
     /// looked for from the head. Gives back how many bytes [`SkipList::bytes`] grew by.
     pub(super) fn insert_sorted<'c>(&self, cells: impl Iterator<Item = (&'c [u8], u64)>) -> u64 {
+        self.insert_with_heights(
+            cells.map(|(key_value, sequence)| (key_value, sequence, random_height())),
+        )
+    }
+
+    pub(super) fn insert_with_heights<'c>(
+        &self,
+        cells: impl Iterator<Item = (&'c [u8], u64, usize)>,
+    ) -> u64 {
         let mut gaps = self.gaps();
         let mut last: Option<NodeRef<'_>> = None;
         let mut added = 0;
-        for (key_value, sequence) in cells {
-            let height = random_height();
+        for (key_value, sequence, height) in cells {
             let (node, grown) = NodeRef::new(&self.arena, key_value, sequence, height);
             let cell = CellRef::from_checked(key_value, sequence);
             let place = Place::new(cell.key, sequence);

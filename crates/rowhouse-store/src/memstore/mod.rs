@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation" \
-//!     cargo +nightly miri test -p rowhouse-store --target-dir target/miri --lib memstore
+//!     cargo +nightly miri test -p rowhouse-store --target-dir target/miri --lib memstore::
 //! LOOM_MAX_PREEMPTIONS=3 RUSTFLAGS="--cfg loom" \
 //!     cargo test -p rowhouse-store --release --target-dir target/loom --lib memstore::loom_tests
 //! ```

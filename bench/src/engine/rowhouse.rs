@@ -75,7 +75,7 @@ impl Engine for Rowhouse {
         let get = Get::new(Bytes::copy_from_slice(row))?
             .column(Bytes::from_static(FAMILY), Bytes::copy_from_slice(qualifier));
         let row = self.table.get(&get)?;
-        Ok(row.cells().first().map(|cell| touch(cell.value())))
+        Ok(row.cells().next().map(|cell| touch(cell.value())))
     }
 
     fn scan(&self, scan: &Scan) -> Result<Option<u64>> {

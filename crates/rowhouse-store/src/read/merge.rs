@@ -60,6 +60,18 @@ impl Source {
     }
 }
 
+/// Cells in THE order, gone through once.
+pub(super) trait Cells {
+    /// The current cell; `None` behind the last.
+    fn cell(&self) -> Option<CellRef<'_>>;
+    /// To the next cell.
+    fn advance(&mut self) -> Result<()>;
+    /// Forward to the first cell at or behind `key`.
+    fn seek(&mut self, key: &Key<'_>) -> Result<()>;
+    /// Adds the current cell to a row: sharing its block unless it is to be `copied`.
+    fn push_to(&self, row: &mut RowBuilder, copied: bool);
+}
+
 /// The cells of all sources in THE order, up to a sequence.
 pub(crate) struct Merge {
     sources: Vec<Source>,
@@ -123,6 +135,28 @@ impl Merge {
         Ok(())
     }
 
+    /// The one file that cells are left in, if nothing of it has to be passed over: its cursor can be
+    /// moved by itself, and [`Merge::settle`] comes next. Most of what is read is in one file, and half
+    /// of the work of going through it would be to find that out at every cell.
+    #[inline]
+    pub(super) fn only_file(&mut self) -> Option<&mut FileCursor> {
+        match (&self.order[..], self.sequence_max) {
+            (&[only], sequence_max) => match &mut self.sources[only] {
+                Source::File(cursor) if cursor.sequence_max() <= sequence_max => Some(cursor),
+                Source::File(_) | Source::Memory(_) => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Notes that the only file was moved.
+    #[inline]
+    pub(super) fn settle(&mut self) {
+        if self.cell().is_none() {
+            self.order.clear();
+        }
+    }
+
     fn sort(&mut self) {
         self.order.clear();
         for at in 0..self.sources.len() {
@@ -149,6 +183,48 @@ impl Merge {
         });
         let before = before.count();
         order[..=before].rotate_left(1);
+    }
+}
+
+impl Cells for Merge {
+    #[inline]
+    fn cell(&self) -> Option<CellRef<'_>> {
+        self.cell()
+    }
+
+    #[inline]
+    fn advance(&mut self) -> Result<()> {
+        self.advance()
+    }
+
+    fn seek(&mut self, key: &Key<'_>) -> Result<()> {
+        self.seek(key)
+    }
+
+    #[inline]
+    fn push_to(&self, row: &mut RowBuilder, copied: bool) {
+        self.push_to(row, copied);
+    }
+}
+
+impl Cells for FileCursor {
+    #[inline]
+    fn cell(&self) -> Option<CellRef<'_>> {
+        self.cell()
+    }
+
+    #[inline]
+    fn advance(&mut self) -> Result<()> {
+        self.advance()
+    }
+
+    fn seek(&mut self, key: &Key<'_>) -> Result<()> {
+        self.seek(key)
+    }
+
+    #[inline]
+    fn push_to(&self, row: &mut RowBuilder, copied: bool) {
+        self.push_to(row, copied);
     }
 }
 

@@ -8,6 +8,7 @@ use rowhouse_model::{
     equal_bytes,
 };
 
+use super::merge::Cells;
 use super::{At, Merge, ReadPoint, Rules, Source, Verdict, Visible};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
@@ -263,6 +264,11 @@ impl Asked<'_> {
 /// The visible cells of one family, row by row.
 struct FamilyReader<'a> {
     merge: Merge,
+    judging: Judging<'a>,
+}
+
+/// What is known on the way through the cells of a family.
+struct Judging<'a> {
     visible: Visible<'a>,
     /// Bytes passed over since a cell was last part of an answer.
     passed: usize,
@@ -316,28 +322,50 @@ impl<'a> FamilyReader<'a> {
             asked.versions,
             engine.timestamps.now_millis(),
         );
-        Self {
-            merge,
+        let judging = Judging {
             visible: Visible::new(rules),
             passed: 0,
             family: family.name().clone(),
             single_row: matches!(asked.rows, Rows::One(_)),
-        }
+        };
+        Self { merge, judging }
     }
 
     /// The same, for longer than the question lives.
     fn into_owned(self) -> FamilyReader<'static> {
-        FamilyReader { visible: self.visible.into_owned(), ..self }
+        let Self { merge, judging } = self;
+        let visible = judging.visible.into_owned();
+        FamilyReader { merge, judging: Judging { visible, ..judging } }
     }
 
     /// Adds the visible cells of `row` to `cells` and goes to the next row.
     fn read_row(&mut self, row: &[u8], cells: &mut RowBuilder) -> Result<()> {
+        let Self { merge, judging } = self;
+        match merge.only_file() {
+            Some(cursor) => {
+                judging.read_row(cursor, row, cells)?;
+                merge.settle();
+                Ok(())
+            }
+            None => judging.read_row(merge, row, cells),
+        }
+    }
+}
+
+impl Judging<'_> {
+    /// Adds the visible cells of `row` to `cells` and goes to the next row.
+    fn read_row(
+        &mut self,
+        from: &mut impl Cells,
+        row: &[u8],
+        cells: &mut RowBuilder,
+    ) -> Result<()> {
         self.visible.begin_row();
         // Cells that were passed since nothing of their column was wanted any more.
         let mut behind: Option<usize> = None;
         loop {
-            let Self { merge, visible, passed, .. } = self;
-            let Some(cell) = merge.cell().filter(|cell| equal_bytes(cell.key.row, row)) else {
+            let Self { visible, passed, .. } = self;
+            let Some(cell) = from.cell().filter(|cell| equal_bytes(cell.key.row, row)) else {
                 return Ok(());
             };
             if !visible.is_in_column(&cell) {
@@ -348,11 +376,11 @@ impl<'a> FamilyReader<'a> {
                 *steps += 1;
                 *passed += cell.value.len() + row.len();
                 if *steps < STEPS_BEFORE_SEEK {
-                    merge.advance()?;
+                    from.advance()?;
                 } else {
                     // Whatever lies between is not known.
                     *passed += PASSED_BYTES_MAX + 1;
-                    merge.seek(&Key::column_end(row, &self.family, visible.qualifier()))?;
+                    from.seek(&Key::column_end(row, &self.family, visible.qualifier()))?;
                 }
                 continue;
             }
@@ -362,35 +390,35 @@ impl<'a> FamilyReader<'a> {
                 // would keep a block of its own in memory.
                 let passed = std::mem::take(passed);
                 let is_sparse = passed > PASSED_BYTES_MAX && cell.value.len() < passed;
-                merge.push_to(cells, is_sparse);
+                from.push_to(cells, is_sparse);
             } else {
                 *passed += cell.value.len() + row.len();
             }
             if matches!(verdict, Verdict::IncludeLast | Verdict::NextColumn) {
                 if visible.rules().qualifiers.is_some() {
-                    if !self.find_next_named_column(row)? {
+                    if !self.find_next_named_column(from, row)? {
                         return Ok(());
                     }
                     continue;
                 }
                 behind = Some(0);
             }
-            merge.advance()?;
+            from.advance()?;
         }
     }
 
     /// To the first cell of the next column that was asked for by name: it may be far, or none.
     /// `false` when no more of this row is wanted and it is the only one.
-    fn find_next_named_column(&mut self, row: &[u8]) -> Result<bool> {
-        let Self { merge, visible, passed, family, single_row } = self;
+    fn find_next_named_column(&mut self, from: &mut impl Cells, row: &[u8]) -> Result<bool> {
+        let Self { visible, passed, family, single_row } = self;
         let Some(wanted) = visible.rules().qualifiers.as_ref() else { return Ok(true) };
         let next = wanted.named_behind(visible.qualifier());
         if *single_row && next.is_none() {
             return Ok(false);
         }
         for _ in 0..STEPS_BEFORE_SEEK {
-            merge.advance()?;
-            let Some(cell) = merge.cell() else { return Ok(true) };
+            from.advance()?;
+            let Some(cell) = from.cell() else { return Ok(true) };
             let in_front = next.is_none_or(|next| cell.key.qualifier < &next[..]);
             if !in_front || cell.key.row != row {
                 return Ok(true);
@@ -398,7 +426,7 @@ impl<'a> FamilyReader<'a> {
             *passed += cell.value.len() + row.len();
         }
         *passed += PASSED_BYTES_MAX + 1;
-        merge.seek(&match next {
+        from.seek(&match next {
             Some(next) => Key::column_start(row, family, next),
             None => Key::row_end(row),
         })?;

@@ -61,6 +61,12 @@ impl FileCursor {
         }
     }
 
+    /// The highest sequence in the file.
+    #[inline]
+    pub(crate) fn sequence_max(&self) -> u64 {
+        self.file.sequence_max()
+    }
+
     /// The current cell; `None` behind the last.
     #[inline]
     pub(crate) fn cell(&self) -> Option<CellRef<'_>> {

@@ -22,23 +22,31 @@
 //!
 //! Nothing here does I/O, reads a clock or starts a thread. `docs/templates.md` is the guide.
 
+mod computed;
 mod encode;
 mod error;
 mod field;
+mod field_type;
 mod key;
 mod order;
 mod plan;
 mod template;
 mod time;
+mod transform;
 mod value;
 
+pub use computed::Computed;
+pub use encode::Labels;
 pub use error::NotFitting;
-pub use field::{Field, FieldType};
+pub use field::Field;
+pub use field_type::{Calendar, FieldType};
 pub use key::KeySchema;
 pub use order::FieldOrder;
-pub use plan::{OrderedField, Plan, PlanOrder, Predicate, RANGES_MAX, Residual};
-pub use time::{Time, TimeUnit, TimeZone};
-pub use value::{NamedValues, Value, Values};
+pub use plan::{
+    OrderedField, Plan, PlanOrder, PlanStream, Predicate, RANGES_MAX, Residual, RowSequence,
+};
+pub use time::{Date, Time, TimeUnit, TimeZone};
+pub use value::{Float, NamedValues, Uuid, Value, Values};
 
 /// Compiles the examples of the guide.
 #[cfg(doctest)]

@@ -22,6 +22,7 @@
 //!
 //! Nothing here does I/O, reads a clock or starts a thread. `docs/templates.md` is the guide.
 
+mod advise;
 mod computed;
 mod encode;
 mod error;
@@ -35,6 +36,7 @@ mod time;
 mod transform;
 mod value;
 
+pub use advise::{Finding, Rule};
 pub use computed::Computed;
 pub use encode::Labels;
 pub use error::NotFitting;
@@ -43,7 +45,8 @@ pub use field_type::{Calendar, FieldType};
 pub use key::KeySchema;
 pub use order::FieldOrder;
 pub use plan::{
-    OrderedField, Plan, PlanOrder, PlanStream, Predicate, RANGES_MAX, Residual, RowSequence,
+    Direction, OrderedField, Plan, PlanOrder, PlanStream, Predicate, RANGES_MAX, Residual,
+    RowSequence,
 };
 pub use time::{Date, Time, TimeUnit, TimeZone};
 pub use value::{Float, NamedValues, Uuid, Value, Values};

@@ -67,15 +67,14 @@ impl Compared<'_> {
         ranges
     }
 
-    /// The keys of shorter values that begin the constant.
+    /// The keys of shorter values that begin the constant, as far as they do not stand before it.
     fn strays(&self, constant: &[u8]) -> Vec<RowRange> {
-        // Padding of zeros is less than anything.
-        let Some(1..) = self.fixed.pad else { return Vec::new() };
         let values = (0..constant.len())
             .map(|len| &constant[..len])
             .filter(|value| !self.is_text || is_boundary(constant, value.len()))
             .filter(|value| self.fixed.check(value).is_ok());
-        values.map(|value| RowRange::prefix(&self.stored(value))).collect()
+        let keys = values.map(|value| self.stored(value));
+        keys.filter(|key| key.as_slice() >= constant).map(|key| RowRange::prefix(&key)).collect()
     }
 
     fn stored(&self, value: &[u8]) -> Vec<u8> {

@@ -15,6 +15,7 @@ mod found;
 mod number;
 mod open;
 mod order;
+mod page;
 mod parse;
 mod predicate;
 mod ranges;
@@ -28,6 +29,7 @@ use jiff::tz::TimeZone;
 use rowhouse_model::{Result, RowRange};
 
 pub use order::{OrderedField, PlanOrder, RowSequence};
+pub use page::Direction;
 pub use predicate::Predicate;
 
 use crate::key::KeySchema;
@@ -108,6 +110,8 @@ pub struct Plan {
     coarsened: bool,
     /// The fields with conditions that keys cannot answer fully, for they hold a hash or a floor.
     candidates: Vec<usize>,
+    /// Tells the query and its zone from others, in page tokens.
+    query_mark: u64,
 }
 
 /// What remains to be checked on decoded values, because the ranges hold other rows too.
@@ -143,6 +147,7 @@ impl Plan {
             streams: walked.streams,
             coarsened: walked.coarsened,
             candidates: (0..schema.fields().len()).filter(lossy).collect(),
+            query_mark: query_mark(predicate, zone),
         })
     }
 
@@ -184,6 +189,16 @@ impl Plan {
     pub fn matches(&self, values: &Values) -> bool {
         self.residual.as_ref().is_none_or(|residual| residual.matches(values))
     }
+}
+
+/// The same query asks for other rows in another zone.
+fn query_mark(predicate: &Predicate, zone: &TimeZone) -> u64 {
+    let zone = match (zone.iana_name(), zone.to_fixed_offset()) {
+        (Some(name), _) => name.to_owned(),
+        (None, Ok(offset)) => offset.to_string(),
+        (None, Err(_)) => format!("{zone:?}"),
+    };
+    xxhash_rust::xxh3::xxh3_64(format!("{zone} {predicate}").as_bytes())
 }
 
 impl PlanStream<'_> {

@@ -13,7 +13,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use rowhouse_model::{RowRange, escape};
 use rowhouse_schema::{
-    Field, KeySchema, Plan, PlanOrder, Predicate, RANGES_MAX, RowSequence, Time, Values,
+    Direction, Field, KeySchema, Plan, PlanOrder, Predicate, RANGES_MAX, RowSequence, Time, Values,
 };
 
 use brute::{compare, compare_computed, could_hold, elements, is_kept};
@@ -224,6 +224,50 @@ proptest! {
             let order = planned(&schema, plan.order(), &pair[0].values, &pair[1].values);
             prop_assert!(order.is_none_or(Ordering::is_lt), "{}\n{}\n{}\n{:?} {:?}", &schema, &predicate, &plan, &pair[0].values, &pair[1].values);
         }
+    }
+}
+
+/// The rows of a plan, merged, in its direction.
+fn merged<'r>(plan: &Plan, rows: &'r [Row], direction: Direction) -> Vec<&'r Row> {
+    let mut found: Vec<_> = rows.iter().filter(|row| is_found(plan, row)).collect();
+    let logical = |row: &Row| match plan.order().sequence() {
+        RowSequence::Merged => row.values.schema().logical_key(&row.key).unwrap().into_owned(),
+        RowSequence::AsRead | RowSequence::Physical => Vec::new(),
+    };
+    found.sort_by_key(|row| (logical(row), row.key.clone()));
+    found.dedup_by(|a, b| a.key == b.key);
+    if direction == Direction::Reverse {
+        found.reverse();
+    }
+    found
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..Default::default() })]
+
+    /// Pages of two rows, one behind the other, are all rows, once each and in order.
+    #[test]
+    fn pages_are_the_whole(
+        schema in schemas(), pool in pools(), at in rows(), drawn in drawn(), reverse: bool,
+    ) {
+        let conditions = conditions(&schema, &pool, &drawn[..drawn.len().min(1)]);
+        let predicate = conditions.iter()
+            .fold(Predicate::all(), |predicate, (field, asked)| asked.ask(predicate, field.name()));
+        let plan = schema.plan(&predicate).unwrap();
+        let direction = if reverse { Direction::Reverse } else { Direction::Forward };
+        let rows: Vec<_> = at.iter().filter_map(|at| row(&schema, &pool, at)).collect();
+        let whole: Vec<_> = merged(&plan, &rows, direction).iter().map(|row| &row.key).collect();
+
+        let mut paged = Vec::new();
+        let mut rest = plan.clone();
+        loop {
+            let page = merged(&rest, &rows, direction);
+            let Some(last) = page.iter().take(2).next_back() else { break };
+            paged.extend(page.iter().take(2).map(|row| &row.key));
+            let token = plan.page_token(&last.key, direction).unwrap();
+            rest = plan.resume(&token, direction).unwrap();
+        }
+        prop_assert_eq!(paged, whole, "{}\n{}\n{}", &schema, &predicate, &plan);
     }
 }
 

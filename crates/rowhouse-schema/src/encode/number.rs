@@ -103,6 +103,15 @@ impl Number {
         !self.form.reversed
     }
 
+    pub(crate) fn shape(&self) -> Shape {
+        self.form.shape
+    }
+
+    /// Whether digits can be anything: those of a calendar or a time cannot, unless the last comes first.
+    pub(crate) fn is_evenly_written(&self) -> bool {
+        !self.is_ordered() || self.scale.tick().is_none()
+    }
+
     pub(crate) fn is_floored(&self) -> bool {
         self.step.is_some_and(|step| step > 1)
     }

@@ -81,11 +81,13 @@ impl KeySchema {
             return Err(NotFitting::new(at, "the key goes on behind its last field"));
         }
         let checks = self.computed().iter().zip(places);
-        checks.into_iter().try_for_each(|(field, place)| self.check(field, place, key, values))
+        checks
+            .into_iter()
+            .try_for_each(|(field, place)| self.check_computed(field, place, key, values))
     }
 
     /// Whether a computed field holds what is computed of the others, as far as that can be known.
-    fn check(
+    fn check_computed(
         &self,
         computed: &Computed,
         place: usize,

@@ -3,6 +3,7 @@
 mod decode;
 mod encode;
 mod logical;
+mod splits;
 
 use std::fmt;
 use std::str::FromStr;

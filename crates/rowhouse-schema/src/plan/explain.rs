@@ -37,10 +37,10 @@ impl fmt::Display for Plan {
         writeln!(f, "order: {}", self.order)?;
         for name in self.candidates() {
             let kept = match self.schema.field(name) {
-                Some(field) if field.is_hashed() => "its hash",
-                _ => "the step it lies in",
+                Some(field) if field.is_hashed() => "hash",
+                _ => "step",
             };
-            writeln!(f, "note: keys hold only {kept} of {name}, so rows found may have others")?;
+            writeln!(f, "note: keys hold only the {kept} of {name}, which other values have too")?;
         }
         if self.coarsened {
             writeln!(f, "note: more than {RANGES_MAX} ranges were needed, these are wider")?;

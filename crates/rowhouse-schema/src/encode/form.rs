@@ -117,6 +117,13 @@ pub(crate) fn write_digits(number: u128, width: usize, out: &mut Vec<u8>) {
         high /= 10;
     }
     let mut low = high as u64;
+    while low >= 100 {
+        at -= 2;
+        let pair = low % 100;
+        digits[at] = b'0' + (pair / 10) as u8;
+        digits[at + 1] = b'0' + (pair % 10) as u8;
+        low /= 100;
+    }
     while low > 0 {
         at -= 1;
         digits[at] = b'0' + (low % 10) as u8;

@@ -14,6 +14,7 @@ mod hashed;
 mod labels;
 mod number;
 mod open;
+mod quick;
 mod repeat;
 mod scale;
 mod sequence;
@@ -142,6 +143,7 @@ impl Codec {
     }
 
     /// Reads the value that begins at `at` and says where it ends.
+    #[inline]
     pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
         let Some(place) = self.null else { return self.body.decode(key, at) };
         match key.get(at) {
@@ -185,6 +187,7 @@ impl Body {
         }
     }
 
+    #[inline]
     fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
         match self {
             Self::Number(number) => number.encode(value, out),
@@ -195,6 +198,7 @@ impl Body {
         }
     }
 
+    #[inline]
     fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
         match self {
             Self::Number(number) => number.decode(key, at),

@@ -1,9 +1,12 @@
 //! Numbers, times, floats, bools and enums: whole numbers of a scale, in a fixed number of bytes.
 
+use std::borrow::Cow;
+
 use rowhouse_model::escape;
 
 use super::float;
 use super::form::{Form, Shape, write_digits};
+use super::quick::Quick;
 use super::scale::Scale;
 use crate::error::NotFitting;
 use crate::field_type::{Calendar, FieldType};
@@ -21,6 +24,7 @@ pub(crate) struct Number {
     mirror: Option<i128>,
     form: Form,
     canonical: Canonical,
+    quick: Option<Quick>,
 }
 
 /// The bytes of a number before any modifier, of which hashes are made.
@@ -80,14 +84,17 @@ impl Number {
             }
         };
         let form = Form { shape, reversed: modifiers.reverse };
-        Ok(Self { scale, step, calendar, mirror, form, canonical })
+        let is_plain = step.is_none() && calendar.is_none() && !form.reversed;
+        let quick = Quick::new(shape, mirror).filter(|_| is_plain);
+        Ok(Self { scale, step, calendar, mirror, form, canonical, quick })
     }
 
     /// Numbers of a scale in a given shape, ascending: what computed fields hold.
     pub(crate) fn plain(scale: Scale, shape: Shape) -> Self {
         let (step, calendar, mirror) = (None, None, None);
         let canonical = Canonical::Integer(8);
-        Self { scale, step, calendar, mirror, form: Form::new(shape), canonical }
+        let quick = Quick::new(shape, mirror);
+        Self { scale, step, calendar, mirror, form: Form::new(shape), canonical, quick }
     }
 
     pub(crate) fn width(&self) -> usize {
@@ -116,31 +123,45 @@ impl Number {
         self.step.is_some_and(|step| step > 1)
     }
 
+    #[inline]
     pub(crate) fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
-        self.put(self.scale.number(value)?, out);
+        match self.scale.quick_number(value) {
+            Some(number) => self.put(number, out),
+            None => self.put(self.scale.number(value)?, out),
+        }
         Ok(())
     }
 
+    #[inline]
     pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
-        let bytes = key[at..].get(..self.width()).ok_or_else(|| {
-            let why = format!("needs {} bytes, {} are left", self.width(), key.len() - at);
-            NotFitting::new(at, why)
-        })?;
-        let stored = self.form.read(bytes).map_err(|why| NotFitting::new(at, why))?;
-        let packed = self.mirror.map_or(stored, |mirror| mirror - stored);
-        let number = match self.calendar {
-            Some(calendar) => calendar.unpack(packed),
-            None => Some(packed),
+        let width = self.width();
+        let Some(bytes) = key[at..].get(..width) else { return Err(self.too_short(key, at)) };
+        let number = match self.quick {
+            Some(quick) => Some(quick.read(bytes)),
+            None => self.read(bytes).map_err(|why| NotFitting::new(at, why))?,
         };
         match number {
             Some(number) if self.scale.contains(number) && self.floor(number) == number => {
-                Ok((self.scale.value(number), at + self.width()))
+                Ok((self.scale.value(number), at + width))
             }
-            _ => {
-                let why = format!("{} is no value of the field", escape(bytes));
-                Err(NotFitting::new(at, why))
-            }
+            _ => Err(not_a_value(bytes, at)),
         }
+    }
+
+    /// The number that these bytes stand for; nothing if the calendar has no such day.
+    fn read(&self, bytes: &[u8]) -> Result<Option<i128>, Cow<'static, str>> {
+        let stored = self.form.read(bytes)?;
+        let packed = self.mirror.map_or(stored, |mirror| mirror - stored);
+        Ok(match self.calendar {
+            Some(calendar) => calendar.unpack(packed),
+            None => Some(packed),
+        })
+    }
+
+    #[cold]
+    fn too_short(&self, key: &[u8], at: usize) -> NotFitting {
+        let why = format!("needs {} bytes, {} are left", self.width(), key.len() - at);
+        NotFitting::new(at, why)
     }
 
     /// The number that is stored for one of the scale. Below the first step that is the least.
@@ -152,7 +173,15 @@ impl Number {
     }
 
     /// Appends the bytes of a number of the scale.
+    #[inline]
     pub(crate) fn put(&self, number: i128, out: &mut Vec<u8>) {
+        match self.quick {
+            Some(quick) => quick.put(number, out),
+            None => self.put_slowly(number, out),
+        }
+    }
+
+    fn put_slowly(&self, number: i128, out: &mut Vec<u8>) {
         let number = self.floor(number);
         let packed = self.calendar.map_or(number, |calendar| calendar.pack(number));
         self.form.write(self.mirror.map_or(packed, |mirror| mirror - packed), out);
@@ -202,6 +231,11 @@ impl Number {
         let floor = self.floor(number);
         (floor > self.scale.min).then(|| floor - 1)
     }
+}
+
+#[cold]
+fn not_a_value(bytes: &[u8], at: usize) -> NotFitting {
+    NotFitting::new(at, format!("{} is no value of the field", escape(bytes)))
 }
 
 /// How the values of a type are written where no modifier says otherwise.

@@ -36,6 +36,24 @@ pub(crate) struct Tick {
     pub(crate) word: &'static str,
 }
 
+impl Tick {
+    /// How many ticks so many nanoseconds are, if they are whole ones.
+    #[inline]
+    fn count(self, nanos: i128) -> Option<i128> {
+        // Division of 64 bits by a constant is many times as fast as that of 128: from 1677 to 2262.
+        let Ok(near) = i64::try_from(nanos) else {
+            return (nanos % self.nanos == 0).then(|| nanos / self.nanos);
+        };
+        let count = match self.nanos {
+            1_000_000 => near / 1_000_000,
+            1_000_000_000 => near / 1_000_000_000,
+            1_000 => near / 1_000,
+            unit => near / unit as i64,
+        };
+        (i128::from(count) * self.nanos == nanos).then_some(count.into())
+    }
+}
+
 const DAY: Tick = Tick { nanos: 86_400_000_000_000, word: "days" };
 
 /// The numbers of a scale that equal a constant: from `low` to `high`. If there is none, `high` is the
@@ -148,16 +166,27 @@ impl Scale {
         }
     }
 
+    /// The number of a value of the commonest kinds, if it is one and lies on the scale.
+    #[inline]
+    pub(crate) fn quick_number(&self, value: &Value) -> Option<i128> {
+        let number = match (&self.kind, value) {
+            (Kind::Unsigned | Kind::Signed, Value::Signed(number)) => *number,
+            (Kind::Unsigned | Kind::Signed, Value::Unsigned(number)) => {
+                i128::try_from(*number).ok()?
+            }
+            (Kind::Time(tick), Value::Time(time)) => tick.count(time.as_nanos())?,
+            _ => return None,
+        };
+        (self.min <= number && number <= self.max).then_some(number)
+    }
+
     /// The number of a value, which lies on the scale.
     pub(crate) fn number(&self, value: &Value) -> Result<i128, String> {
+        if let Some(number) = self.quick_number(value) {
+            return Ok(number);
+        }
         let number = match (&self.kind, value) {
-            (Kind::Unsigned | Kind::Signed, _) => {
-                value.as_integer().ok_or_else(|| self.wrong(value))?
-            }
             (Kind::Float(bytes), Value::Float(float)) => float::number(float.get(), *bytes)?,
-            (Kind::Time(tick), Value::Time(time)) if time.as_nanos() % tick.nanos == 0 => {
-                time.as_nanos() / tick.nanos
-            }
             _ => self.exactly(value)?,
         };
         if number < self.min || number > self.max {

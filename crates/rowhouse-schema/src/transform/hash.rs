@@ -112,6 +112,7 @@ mod tests {
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         );
         assert_eq!(hex(HashFunction::Xxh3, b""), "2d06800538d394c2");
+        assert_eq!(hex(HashFunction::Xxh3, b"abc"), "78af5f94892f3950");
         assert_eq!(hex(HashFunction::Crc32, b"123456789"), "cbf43926");
     }
 

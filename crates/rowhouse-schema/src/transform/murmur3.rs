@@ -37,6 +37,8 @@ mod tests {
     fn hashes_are_those_of_the_original() {
         assert_eq!(murmur3(b""), 0);
         assert_eq!(murmur3(b"a"), 0x3C25_69B2);
+        assert_eq!(murmur3(b"aa"), 0x3710_91A9);
+        assert_eq!(murmur3(b"aaa"), 0xB4D0_5FB7);
         assert_eq!(murmur3(b"abc"), 0xB3DD_93FA);
         assert_eq!(murmur3(b"test"), 0xBA6B_D213);
         assert_eq!(murmur3(b"Hello, world!"), 0xC036_3E43);

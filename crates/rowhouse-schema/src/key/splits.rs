@@ -39,6 +39,9 @@ impl KeySchema {
         if regions == 0 {
             return Err(Error::invalid("a table has at least one region: regions=0"));
         }
+        if regions == 1 {
+            return Ok(Vec::new());
+        }
         let (literal, first) = match self.elements() {
             [Element::Literal(literal), first, ..] => (literal.as_slice(), first),
             [first, ..] => (&[][..], first),

@@ -60,6 +60,10 @@ impl Compared<'_> {
         let stop = match self.constant.len() > width {
             true => RowRange::prefix(constant).stop,
             false if constant.is_empty() => return self.strays(constant),
+            // Padded with zeros, values are in their own order.
+            false if self.fixed.pad == Some(0) && self.fixed.check(constant).is_ok() => {
+                self.stored(constant).into()
+            }
             false => Bytes::copy_from_slice(constant),
         };
         let mut ranges = self.strays(constant);

@@ -35,7 +35,7 @@ pub use predicate::Predicate;
 use crate::key::KeySchema;
 use crate::value::{Value, Values};
 use set::Wanted;
-use streams::Stream;
+use streams::{Stream, are_in_order};
 
 /// The most ranges a plan has. Where a query would need more, the plan has fewer and wider ones, a
 /// residual, and a note that says so.
@@ -131,10 +131,12 @@ impl Plan {
     pub(crate) fn new(schema: &KeySchema, predicate: &Predicate, zone: &TimeZone) -> Result<Self> {
         let wanted = bind::bind(schema, predicate, zone)?;
         let walked = walk::walk(schema, &wanted);
-        let sequence = match walked.streams.len() {
-            _ if walked.physical => RowSequence::Physical,
-            0 | 1 => RowSequence::AsRead,
-            _ => RowSequence::Merged,
+        let sequence = if walked.physical {
+            RowSequence::Physical
+        } else if are_in_order(&walked.streams) {
+            RowSequence::AsRead
+        } else {
+            RowSequence::Merged
         };
         let kept = |at: &usize| wanted[*at].clone();
         let residual = Residual { wanted: walked.residual.iter().filter_map(kept).collect() };

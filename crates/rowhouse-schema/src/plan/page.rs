@@ -123,12 +123,7 @@ impl Plan {
 /// What is left of a stream, when rows were merged up to this logical key, the last of them being of the
 /// stream with this prefix. Of several rows with one logical key, those of the lesser prefix come first.
 fn left(stream: &Stream, logical: &[u8], prefix: &[u8], direction: Direction) -> Option<RowRange> {
-    let mut own = Vec::new();
-    let mut at = 0;
-    for cut in &stream.cuts {
-        own.extend_from_slice(&stream.prefix[at..cut.start]);
-        at = cut.end;
-    }
+    let own = stream.logical_prefix();
     let Some(rest) = logical.strip_prefix(own.as_slice()) else {
         let ahead = (own.as_slice() > logical) == (direction == Direction::Forward);
         return ahead.then(RowRange::all);

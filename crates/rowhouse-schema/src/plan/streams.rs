@@ -39,6 +39,29 @@ pub(super) struct Stream {
     pub(super) ranges: Vec<RowRange>,
 }
 
+impl Stream {
+    /// The prefix without the computed fields.
+    pub(super) fn logical_prefix(&self) -> Vec<u8> {
+        let mut logical = Vec::with_capacity(self.prefix.len());
+        let mut at = 0;
+        for cut in &self.cuts {
+            logical.extend_from_slice(&self.prefix[at..cut.start]);
+            at = cut.end;
+        }
+        logical.extend_from_slice(&self.prefix[at..]);
+        logical
+    }
+}
+
+/// Whether streams, read one after the other, are in the order of logical keys: each lies behind the one
+/// before it whatever its bucket.
+pub(super) fn are_in_order(streams: &[Stream]) -> bool {
+    streams.windows(2).all(|pair| {
+        let (before, behind) = (pair[0].logical_prefix(), pair[1].logical_prefix());
+        before < behind && !behind.starts_with(&before)
+    })
+}
+
 impl Walked {
     /// Sorts the ranges into streams, and drops what is checked of fields that nothing is asked of.
     pub(super) fn into_streams(

@@ -3,6 +3,7 @@
 use super::bracket::{Words, number_up_to};
 use super::field_type::DIGITS_MAX;
 use super::words::{self, Role, is_foreign};
+use crate::encode::Scale;
 use crate::error::Fault;
 use crate::field_type::FieldType;
 use crate::transform::{Floor, HashFunction, Hashing, Modifiers, NullPlace, TextForm};
@@ -106,7 +107,10 @@ fn floor(at: usize, field_type: &FieldType, words: &mut Words<'_>) -> Result<Flo
         return Err(Fault::new(at, "only whole numbers and times can be floored"));
     }
     let (at, step) = words.expect("a step behind `floor`: 1h, 15m, 1d, or 100 for a number")?;
-    Floor::parse(step).map_err(|why| Fault::new(at, why))
+    let floor = Floor::parse(step).map_err(|why| Fault::new(at, why))?;
+    let tick = Scale::new(field_type).and_then(|scale| scale.tick());
+    floor.step(tick.map(|tick| tick.nanos)).map_err(|why| Fault::new(at, why))?;
+    Ok(floor)
 }
 
 fn check_digits(field_type: &FieldType, at: usize) -> Result<(), Fault> {

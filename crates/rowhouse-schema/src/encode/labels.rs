@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::is_plain;
 use crate::template::closest;
+use crate::value::Value;
 
 /// The labels of an `enum`, each with its byte: the position in the list, or the number given.
 ///
@@ -58,6 +59,11 @@ impl Labels {
     /// The label of a byte.
     pub fn label(&self, byte: u8) -> Option<&str> {
         self.iter().find(|(_, known)| *known == byte).map(|(label, _)| label)
+    }
+
+    /// The label of a byte that has one, as a value.
+    pub(crate) fn value(&self, byte: u8) -> Value {
+        self.label(byte).map_or(Value::Null, Value::from)
     }
 
     /// What is said of a label that is not there.

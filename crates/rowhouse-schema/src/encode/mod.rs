@@ -116,7 +116,17 @@ impl Codec {
     }
 
     /// Appends a value's bytes, or says what is wrong with the value.
+    #[inline]
     pub(crate) fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
+        if let (Body::Number(number), None) = (&self.body, self.null)
+            && number.encode_quickly(value, out)
+        {
+            return Ok(());
+        }
+        self.encode_any(value, out)
+    }
+
+    fn encode_any(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
         match (self.null, value) {
             (None, Value::Null) => {
                 return Err("has a value always: add null first or null last".into());
@@ -142,8 +152,16 @@ impl Codec {
         }
     }
 
+    /// Reads the value that begins at `at`, if it is one of the commonest kind.
+    #[inline(always)]
+    pub(crate) fn decode_quickly(&self, key: &[u8], at: usize) -> Option<(Value, usize)> {
+        match (&self.body, self.null) {
+            (Body::Number(number), None) => number.decode_quickly(key, at),
+            _ => None,
+        }
+    }
+
     /// Reads the value that begins at `at` and says where it ends.
-    #[inline]
     pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
         let Some(place) = self.null else { return self.body.decode(key, at) };
         match key.get(at) {
@@ -187,7 +205,6 @@ impl Body {
         }
     }
 
-    #[inline]
     fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
         match self {
             Self::Number(number) => number.encode(value, out),
@@ -198,7 +215,6 @@ impl Body {
         }
     }
 
-    #[inline]
     fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
         match self {
             Self::Number(number) => number.decode(key, at),

@@ -123,16 +123,33 @@ impl Number {
         self.step.is_some_and(|step| step > 1)
     }
 
-    #[inline]
     pub(crate) fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
-        match self.scale.quick_number(value) {
-            Some(number) => self.put(number, out),
-            None => self.put(self.scale.number(value)?, out),
-        }
+        self.put(self.scale.number(value)?, out);
         Ok(())
     }
 
+    /// Appends the bytes of a value, if that can be done the shortest way; says whether it was.
     #[inline]
+    pub(crate) fn encode_quickly(&self, value: &Value, out: &mut Vec<u8>) -> bool {
+        let (Some(quick), Some(number)) = (self.quick, self.scale.quick_number(value)) else {
+            return false;
+        };
+        quick.put(number, out);
+        true
+    }
+
+    /// Reads the value that begins at `at`, if that can be done the shortest way.
+    #[inline(always)]
+    pub(crate) fn decode_quickly(&self, key: &[u8], at: usize) -> Option<(Value, usize)> {
+        let quick = self.quick?;
+        let next = at + quick.width();
+        let number = quick.read(key.get(at..next)?);
+        match self.scale.contains(number) {
+            true => Some((self.scale.value(number), next)),
+            false => None,
+        }
+    }
+
     pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
         let width = self.width();
         let Some(bytes) = key[at..].get(..width) else { return Err(self.too_short(key, at)) };
@@ -173,7 +190,6 @@ impl Number {
     }
 
     /// Appends the bytes of a number of the scale.
-    #[inline]
     pub(crate) fn put(&self, number: i128, out: &mut Vec<u8>) {
         match self.quick {
             Some(quick) => quick.put(number, out),

@@ -141,6 +141,7 @@ impl Scale {
     }
 
     /// Whether a number stands for a value.
+    #[inline]
     pub(crate) fn contains(&self, number: i128) -> bool {
         self.min <= number && number <= self.max && self.is_known(number)
     }
@@ -154,13 +155,14 @@ impl Scale {
     }
 
     /// The value of a number of the scale.
+    #[inline]
     pub(crate) fn value(&self, number: i128) -> Value {
         match &self.kind {
             Kind::Unsigned => Value::Unsigned(number.unsigned_abs()),
             Kind::Signed => Value::Signed(number),
             Kind::Float(bytes) => Value::Float(float::value(number, *bytes).into()),
             Kind::Bool => Value::Bool(number != 0),
-            Kind::Label(labels) => labels.label(number as u8).map_or(Value::Null, Value::from),
+            Kind::Label(labels) => labels.value(number as u8),
             Kind::Time(tick) => Value::Time(Time::from_nanos(number * tick.nanos)),
             Kind::Day => Value::Date(Date::new(number as i32)),
         }

@@ -5,6 +5,7 @@ use rowhouse_model::{ROW_LEN_MAX, escape};
 use super::KeySchema;
 use crate::computed::{Computed, Operands};
 use crate::error::NotFitting;
+use crate::field::Field;
 use crate::template::{COMPUTED_MAX, Element};
 use crate::value::{Value, Values};
 
@@ -60,9 +61,10 @@ impl KeySchema {
                 Element::Literal(bytes) => at = literal(bytes, key, at)?,
                 Element::Field(nth) => {
                     let field = &self.fields()[*nth];
-                    let (value, next) = field.codec.decode(key, at).map_err(|why| {
-                        NotFitting::new(why.at, format!("field `{}`: {}", field.name, why.why))
-                    })?;
+                    let (value, next) = match field.codec.decode_quickly(key, at) {
+                        Some(decoded) => decoded,
+                        None => field.codec.decode(key, at).map_err(|why| in_field(field, why))?,
+                    };
                     values.push(value);
                     at = next;
                 }
@@ -120,6 +122,11 @@ impl KeySchema {
         let why = format!("`{computed}`: found={}, computed={}", escape(found), escape(&expected));
         Err(NotFitting::new(place, why))
     }
+}
+
+#[cold]
+fn in_field(field: &Field, why: NotFitting) -> NotFitting {
+    NotFitting::new(why.at, format!("field `{}`: {}", field.name, why.why))
 }
 
 /// The offset behind a literal that must stand at `at`.

@@ -91,7 +91,17 @@ impl KeySchema {
                 "the key has {fields} stored fields, not as many values: values={given}"
             )));
         }
-        self.append(|at| values.get(at), |_| None, None, out)
+        if !self.computed().is_empty() {
+            return self.append(|at| values.get(at), |_| None, None, out);
+        }
+        let start = out.len();
+        let mut places = [0; COMPUTED_MAX];
+        let result = self.append_stored(|at| values.get(at), &mut places, out);
+        let result = result.and_then(|()| check_len(out.len() - start));
+        if result.is_err() {
+            out.truncate(start);
+        }
+        result
     }
 
     /// The key of these values; salts that are not given follow from `random`.
@@ -201,6 +211,7 @@ impl KeySchema {
     }
 
     /// Appends literals and stored fields, and zeros in the places of computed ones.
+    #[inline]
     fn append_stored<'v>(
         &self,
         value_of: impl Fn(usize) -> Option<&'v Value>,

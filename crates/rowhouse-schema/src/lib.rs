@@ -46,7 +46,7 @@ pub use key::KeySchema;
 pub use order::FieldOrder;
 pub use plan::{
     Direction, OrderedField, Plan, PlanOrder, PlanStream, Predicate, RANGES_MAX, Residual,
-    RowSequence,
+    RowSequence, StreamMerge,
 };
 pub use time::{Date, Time, TimeUnit, TimeZone};
 pub use value::{Float, NamedValues, Uuid, Value, Values};

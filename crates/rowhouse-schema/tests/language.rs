@@ -974,7 +974,7 @@ fn values_are_refused_by_name() {
     check(
         "[f enum(open,closed)]",
         "gone".into(),
-        expect!["field `f`: unknown label 'gone'; there are: open,closed"],
+        expect!["field `f`: unknown label 'gone'; there are: open, closed"],
     );
     check("[f bool]", 1.into(), expect!["field `f`: takes true or false, not the number 1"]);
     check(

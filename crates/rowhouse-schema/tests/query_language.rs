@@ -198,9 +198,9 @@ fn what_a_type_does_not_compare_with_is_said() {
         "[d f64][e enum(a,b)]",
         "e = 'c'",
         expect![[r#"
-        field `e` unknown label 'c'; there are: a,b: offset=4
-          e = 'c'
-              ^"#]],
+            field `e` unknown label 'c'; there are: a, b: offset=4
+              e = 'c'
+                  ^"#]],
     );
     check(
         "[d f64]",

@@ -70,7 +70,10 @@ impl Labels {
     pub(crate) fn unknown(&self, label: &str) -> String {
         match closest(label, self.iter().map(|(label, _)| label)) {
             Some(close) => format!("unknown label '{label}'; did you mean '{close}'?"),
-            None => format!("unknown label '{label}'; there are: {self}"),
+            None => {
+                let labels: Vec<_> = self.iter().map(|(label, _)| label).collect();
+                format!("unknown label '{label}'; there are: {}", labels.join(", "))
+            }
         }
     }
 }

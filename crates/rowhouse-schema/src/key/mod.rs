@@ -1,5 +1,6 @@
 //! Templates, ready to use: the one way from values to keys, and the one way back.
 
+mod compute;
 mod decode;
 mod encode;
 mod logical;

@@ -12,6 +12,7 @@ mod decimal;
 mod explain;
 mod fixed;
 mod found;
+mod merge;
 mod number;
 mod open;
 mod order;
@@ -28,6 +29,7 @@ mod walk;
 use jiff::tz::TimeZone;
 use rowhouse_model::{Result, RowRange};
 
+pub use merge::StreamMerge;
 pub use order::{OrderedField, PlanOrder, RowSequence};
 pub use page::Direction;
 pub use predicate::Predicate;
@@ -85,7 +87,7 @@ pub const RANGES_MAX: usize = 10_000;
 /// # Example: what if the rows are spread over buckets?
 ///
 /// The plan has a stream of ranges for each; a merge of these by [`KeySchema::logical_key`], forward or
-/// backward, gives the rows in the order that the plan tells.
+/// backward, gives the rows in the order that the plan tells: [`StreamMerge`] does it.
 ///
 /// ```
 /// use rowhouse_schema::{KeySchema, Predicate, RowSequence};

@@ -13,7 +13,8 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use rowhouse_model::{RowRange, escape};
 use rowhouse_schema::{
-    Direction, Field, KeySchema, Plan, PlanOrder, Predicate, RANGES_MAX, RowSequence, Time, Values,
+    Direction, Field, KeySchema, Plan, PlanOrder, Predicate, RANGES_MAX, RowSequence, StreamMerge,
+    Time, Values,
 };
 
 use brute::{compare, compare_computed, could_hold, elements, is_kept};
@@ -258,6 +259,9 @@ proptest! {
         let rows: Vec<_> = at.iter().filter_map(|at| row(&schema, &pool, at)).collect();
         let whole: Vec<_> = merged(&plan, &rows, direction).iter().map(|row| &row.key).collect();
 
+        if plan.is_exact() && plan.order().sequence() == RowSequence::Merged {
+            prop_assert_eq!(merged_by_streams(&plan, &rows, direction), whole.clone(), "{}", &plan);
+        }
         let mut paged = Vec::new();
         let mut rest = plan.clone();
         loop {
@@ -268,6 +272,35 @@ proptest! {
             rest = plan.resume(&token, direction).unwrap();
         }
         prop_assert_eq!(paged, whole, "{}\n{}\n{}", &schema, &predicate, &plan);
+    }
+}
+
+/// The rows of a plan as a merge of its streams gives them.
+fn merged_by_streams<'r>(plan: &Plan, rows: &'r [Row], direction: Direction) -> Vec<&'r Vec<u8>> {
+    let mut keys: Vec<_> = rows.iter().map(|row| &row.key).collect();
+    keys.sort();
+    keys.dedup();
+    if direction == Direction::Reverse {
+        keys.reverse();
+    }
+    let mut streams: Vec<_> = plan
+        .streams()
+        .map(|stream| {
+            let inside = |key: &&&Vec<u8>| stream.ranges().iter().any(|range| range.contains(key));
+            keys.iter().filter(inside).copied().collect::<Vec<_>>().into_iter()
+        })
+        .collect();
+    let mut merge = StreamMerge::new(plan, direction);
+    let mut merged = Vec::new();
+    loop {
+        while let Some(stream) = merge.wanted() {
+            match streams[stream].next() {
+                Some(key) => merge.offer(key, key).unwrap(),
+                None => merge.end(),
+            }
+        }
+        let Some(key) = merge.next_row() else { return merged };
+        merged.push(key);
     }
 }
 

@@ -30,7 +30,7 @@ impl Found {
         Self::exact(Vec::new())
     }
 
-    /// Every value, whatever is wanted.
+    /// A range that holds them, and others.
     pub(super) fn candidates(range: RowRange) -> Self {
         Self { ranges: vec![range], exact: false }
     }
@@ -140,6 +140,13 @@ pub(super) fn pins(codec: &Codec, wanted: &Wanted) -> Option<Vec<Pin>> {
         _ => return None,
     };
     Some(marked(codec, values, wanted.nulls))
+}
+
+/// How many values a field has, if they can be counted.
+pub(super) fn values_count(codec: &Codec) -> Option<u128> {
+    let Body::Number(number) = &codec.body else { return None };
+    let nulls = u128::from(codec.null.is_some());
+    Some(number.count(number.scale.min, number.scale.max).saturating_add(nulls))
 }
 
 /// Every value of a small field one by one, in the order of their bytes: what a scan may go through to

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rowhouse_model::{ROW_LEN_MAX, RowRange};
 
 use super::RANGES_MAX;
-use super::found::{Found, Pin, every_pin, found, pins, under};
+use super::found::{Found, Pin, every_pin, found, pins, under, values_count};
 use super::ranges::{coarsen, hull};
 use super::set::Wanted;
 use super::streams::Walked;
@@ -88,7 +88,8 @@ impl Path {
     }
 
     pub(super) fn with(&self, bytes: &[u8]) -> Self {
-        Self { bytes: [&self.bytes, bytes].concat(), ..self.clone() }
+        let bytes = [self.bytes.as_slice(), bytes].concat();
+        Self { bytes, chosen: self.chosen.clone(), cuts: self.cuts.clone() }
     }
 }
 
@@ -136,8 +137,7 @@ impl Walk<'_> {
     fn small(&self, nth: usize, codec: &Codec, wanted: Option<&Wanted>) -> Option<Vec<Pin>> {
         let room = RANGES_MAX / self.paths.len();
         // The domain counts, not what is left of it: a narrow range of a wide field is one range.
-        let is_small = every_pin(codec, None, SKIP_VALUES_MAX).is_some();
-        if !is_small || !self.leads_on(nth) {
+        if !is_small(codec) || !self.leads_on(nth) {
             return None;
         }
         every_pin(codec, wanted, SKIP_VALUES_MAX.min(room))
@@ -150,8 +150,7 @@ impl Walk<'_> {
             if self.wanted[slot].is_some() {
                 return true;
             }
-            let codec = self.schema.codec(slot);
-            if every_pin(codec, None, SKIP_VALUES_MAX).is_none() {
+            if !is_small(self.schema.codec(slot)) {
                 return false;
             }
         }
@@ -277,6 +276,11 @@ impl Walk<'_> {
         let mut behind = self.schema.elements()[nth + 1..].iter();
         behind.any(|e| self.schema.slot_of(e).is_some_and(|slot| self.wanted[slot].is_some()))
     }
+}
+
+/// Whether a field has so few values that they can be gone through.
+fn is_small(codec: &Codec) -> bool {
+    values_count(codec).is_some_and(|count| count <= SKIP_VALUES_MAX as u128)
 }
 
 fn is_ordered_number(codec: &Codec) -> bool {

@@ -89,9 +89,9 @@ fn order(field: &Field) -> Option<(Rule, String)> {
         }
         Some(End::Literal(literal)) if *field.field_type() == FieldType::Text => {
             let delimiter = rowhouse_model::escape(literal);
-            // The least character that is commonly in names and less than the delimiter.
-            let below = "!#$%&*+,-./09:;=@AZ^_az".bytes().find(|byte| *byte < literal[0]);
-            let below = char::from(below.unwrap_or(b'\x01'));
+            // Of the characters that are less than the delimiter, one that is common in names.
+            let below = b"01-.!#$%&*+,/:;=@AZ^_az".iter().find(|byte| **byte < literal[0]);
+            let below = char::from(*below.unwrap_or(&0));
             if literal.iter().all(|byte| *byte == 0) {
                 return None;
             }

@@ -3,10 +3,11 @@
 use super::RANGES_MAX;
 use super::found::{Pin, every_pin, found};
 use super::walk::{Next, Path, Walk};
-use crate::computed::Operands;
+use crate::computed::{Computed, Operands};
 use crate::template::Element;
 
 impl Walk<'_> {
+    /// Goes on behind a computed field, or ends.
     pub(super) fn computed(&mut self, nth: usize, at: usize) -> Next {
         let schema = self.schema;
         let slot = schema.fields().len() + at;
@@ -40,57 +41,48 @@ impl Walk<'_> {
     fn by_operands(&mut self, nth: usize, at: usize) -> Option<Next> {
         let computed = &self.schema.computed()[at];
         let behind = &self.schema.elements()[nth + 1..];
-        let operands: Vec<usize> = match &computed.operands {
-            Operands::Chance => return None,
-            Operands::Fields(fields) => fields.clone(),
-            Operands::Rest => {
-                let fields = behind.iter().filter_map(|element| match element {
-                    Element::Field(field) => Some(*field),
-                    Element::Literal(_) | Element::Computed(_) => None,
-                });
-                fields.collect()
-            }
-        };
-        let of_values = computed.operands != Operands::Rest;
-        let mut count = self.paths.len();
-        for field in &operands {
-            let pins = self.pins[*field].as_ref()?;
-            if of_values && pins.iter().any(|pin| pin.canonical.is_none()) {
-                return None;
-            }
-            if pins.is_empty() {
-                return Some(self.nothing(nth));
-            }
-            // Every path has chosen, or none has.
-            if self.paths.iter().any(|path| path.chosen(*field).is_none()) {
-                count = count.saturating_mul(pins.len());
-            }
-        }
-        if count > RANGES_MAX {
-            return None;
+        let operands = operands(computed, behind)?;
+        match self.combinations(computed, &operands)? {
+            0 => return Some(self.nothing(nth)),
+            count if count > RANGES_MAX => return None,
+            _ => {}
         }
         let mut paths = std::mem::take(&mut self.paths);
         for field in &operands {
             paths = self.choices(paths, *field);
         }
+        let behind = if computed.operands == Operands::Rest { behind } else { &[] };
         for path in &mut paths {
-            let behind = if of_values { &[] } else { behind };
             let input = self.input(path, &operands, behind);
             computed.put(computed.digest(&input).as_ref(), &mut path.bytes);
         }
         if let Some(wanted) = &self.wanted[self.schema.fields().len() + at] {
-            let width = computed.width();
             paths.retain(|path| {
-                let value = computed.codec.decode(&path.bytes, path.bytes.len() - width);
+                let place = path.bytes.len() - computed.width();
+                let value = computed.codec.decode(&path.bytes, place);
                 value.is_ok_and(|(value, _)| wanted.matches(&computed.codec, &value))
             });
         }
-        if paths.is_empty() {
-            self.paths = vec![Path::new(self.schema)];
-            return Some(self.nothing(nth));
-        }
         self.paths = paths;
-        Some(Next::GoOn)
+        Some(if self.paths.is_empty() { self.nothing(nth) } else { Next::GoOn })
+    }
+
+    /// How many combinations of the operands' values there are; nothing if one is not pinned, or its value
+    /// not known.
+    fn combinations(&self, computed: &Computed, operands: &[usize]) -> Option<usize> {
+        let mut count = self.paths.len();
+        for field in operands {
+            let pins = self.pins[*field].as_ref()?;
+            let known = pins.iter().all(|pin| pin.canonical.is_some());
+            if !known && computed.operands != Operands::Rest {
+                return None;
+            }
+            // Every path has chosen, or none has.
+            if pins.is_empty() || self.paths.iter().any(|path| path.chosen(*field).is_none()) {
+                count = count.saturating_mul(pins.len());
+            }
+        }
+        Some(count)
     }
 
     /// Each path with each value of a field chosen.
@@ -131,5 +123,20 @@ impl Walk<'_> {
             }
         }
         input
+    }
+}
+
+/// The stored fields that a computed one depends on; nothing if it depends on chance.
+fn operands(computed: &Computed, behind: &[Element]) -> Option<Vec<usize>> {
+    match &computed.operands {
+        Operands::Chance => None,
+        Operands::Fields(fields) => Some(fields.clone()),
+        Operands::Rest => {
+            let fields = behind.iter().filter_map(|element| match element {
+                Element::Field(field) => Some(*field),
+                Element::Literal(_) | Element::Computed(_) => None,
+            });
+            Some(fields.collect())
+        }
     }
 }

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use rowhouse_model::{Error, Result};
+
 use super::{Direction, Plan};
-use crate::error::NotFitting;
 use crate::key::KeySchema;
 
 /// A merge of the rows of a plan's streams by logical key.
@@ -67,13 +68,14 @@ impl<T> StreamMerge<T> {
     /// Takes the next row of the stream that is wanted.
     ///
     /// # Errors
-    /// For a key that does not fit the template, which has no place among those that do. The next row of
-    /// the stream is still wanted then.
-    pub fn offer(&mut self, key: &[u8], row: T) -> Result<(), NotFitting> {
+    /// `InvalidRequest` for a key that does not fit the template, which has no place among those that do
+    /// (the next row of the stream is still wanted then); and when no row is wanted.
+    pub fn offer(&mut self, key: &[u8], row: T) -> Result<()> {
         let logical = self.schema.logical_key(key)?.into_owned();
-        if let Some(stream) = self.wanted.pop() {
-            self.heads.insert((logical, stream), row);
-        }
+        let stream = self.wanted.pop().ok_or_else(|| {
+            Error::invalid("a row was offered to a merge that wants none, take the next one first")
+        })?;
+        self.heads.insert((logical, stream), row);
         Ok(())
     }
 

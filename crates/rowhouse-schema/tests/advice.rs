@@ -29,7 +29,7 @@ fn each_rule_has_a_template_it_warns_of() {
     check(
         "[user text]_[id uuid]",
         expect![
-            "K3 order is not that of the values: `user` stands before `_`: 'user!' comes before 'user', since `!` is less than `_`; use string if that matters"
+            "K3 order is not that of the values: `user` stands before `_`: 'user0' comes before 'user', since `0` is less than `_`; use string if that matters"
         ],
     );
     check(

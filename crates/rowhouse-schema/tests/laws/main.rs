@@ -155,11 +155,20 @@ proptest! {
     /// L4: the rows of the ranges that pass the residual are the rows that are asked for.
     #[test]
     fn plans_find_what_is_asked_for(
-        schema in schemas(), pool in pools(), at in rows(), drawn in drawn(),
+        schema in schemas(), pool in pools(), at in rows(), drawn in drawn(), by_bucket: bool,
     ) {
+        let rows: Vec<_> = at.iter().filter_map(|at| row(&schema, &pool, at)).collect();
         let conditions = conditions(&schema, &pool, &drawn);
         let predicate = conditions.iter()
             .fold(Predicate::all(), |predicate, (field, asked)| asked.ask(predicate, field.name()));
+        // A computed field that has a name can be asked for too.
+        let named = schema.computed().iter().find_map(|computed| computed.name());
+        let bucket = named.zip(rows.first()).filter(|_| by_bucket)
+            .map(|(name, row)| (name, row.values[name].clone()));
+        let predicate = match bucket.clone() {
+            Some((name, value)) => predicate.eq(name, value),
+            None => predicate,
+        };
         let plan = schema.plan(&predicate);
         prop_assert!(plan.is_ok(), "{}: {}: {}", &schema, &predicate, plan.unwrap_err());
         let plan = plan.unwrap();
@@ -169,10 +178,12 @@ proptest! {
             prop_assert!(pair[0].stop <= pair[1].start && !pair[0].stop.is_empty(), "{}", &plan);
         }
 
-        for row in at.iter().filter_map(|at| row(&schema, &pool, at)) {
-            let (asked, could) = is_asked(&schema, &conditions, &row);
+        for row in &rows {
+            let (asked, could) = is_asked(&schema, &conditions, row);
+            let in_bucket = bucket.as_ref().is_none_or(|(name, value)| row.values[*name] == *value);
+            let (asked, could) = (asked && in_bucket, could && in_bucket);
             let inside = plan.ranges().iter().any(|range| range.contains(&row.key));
-            let found = is_found(&plan, &row);
+            let found = is_found(&plan, row);
             let case = || format!(
                 "{schema}\n{} of {:?}\n{predicate}\n{plan}", escape(&row.key), row.given
             );

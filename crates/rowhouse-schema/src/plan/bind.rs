@@ -18,13 +18,15 @@ pub(super) fn bind(
     zone: &TimeZone,
 ) -> Result<Vec<Option<Wanted>>, Error> {
     let mut wanted: Vec<Option<Wanted>> = vec![None; schema.slots()];
-    for condition in &predicate.conditions {
+    for (nth, condition) in predicate.conditions.iter().enumerate() {
         let bound = schema
             .slot(&condition.field)
             .ok_or_else(|| Fault::new(condition.at, schema.no_field_message(&condition.field)))
             .and_then(|slot| {
                 let codec = schema.codec(slot);
-                let wanted = wanted[slot].get_or_insert_with(|| Wanted::everything(slot, codec));
+                let everything = || Wanted::everything(slot, codec, predicate);
+                let wanted = wanted[slot].get_or_insert_with(everything);
+                wanted.note(nth);
                 wanted.add(codec, condition, zone)
             });
         bound.map_err(|fault| match &condition.source {
@@ -70,10 +72,6 @@ impl Wanted {
             // Nothing compares with null.
             self.nulls = false;
         }
-        if !self.text.is_empty() {
-            self.text.push_str(" and ");
-        }
-        self.text.push_str(&condition.to_string());
         Ok(())
     }
 }

@@ -112,8 +112,9 @@ pub struct Plan {
     coarsened: bool,
     /// The fields with conditions that keys cannot answer fully, for they hold a hash or a floor.
     candidates: Vec<usize>,
-    /// Tells the query and its zone from others, in page tokens.
-    query_mark: u64,
+    /// What it was made for.
+    predicate: Predicate,
+    zone: TimeZone,
 }
 
 /// What remains to be checked on decoded values, because the ranges hold other rows too.
@@ -151,7 +152,8 @@ impl Plan {
             streams: walked.streams,
             coarsened: walked.coarsened,
             candidates: (0..schema.fields().len()).filter(lossy).collect(),
-            query_mark: query_mark(predicate, zone),
+            predicate: predicate.clone(),
+            zone: zone.clone(),
         })
     }
 
@@ -193,16 +195,6 @@ impl Plan {
     pub fn matches(&self, values: &Values) -> bool {
         self.residual.as_ref().is_none_or(|residual| residual.matches(values))
     }
-}
-
-/// The same query asks for other rows in another zone.
-fn query_mark(predicate: &Predicate, zone: &TimeZone) -> u64 {
-    let zone = match (zone.iana_name(), zone.to_fixed_offset()) {
-        (Some(name), _) => name.to_owned(),
-        (None, Ok(offset)) => offset.to_string(),
-        (None, Err(_)) => format!("{zone:?}"),
-    };
-    xxhash_rust::xxh3::xxh3_64(format!("{zone} {predicate}").as_bytes())
 }
 
 impl PlanStream<'_> {

@@ -55,7 +55,7 @@ impl Plan {
         }
         let mut token = vec![FORM, direction as u8];
         token.extend_from_slice(&self.template_mark().to_be_bytes());
-        token.extend_from_slice(&self.query_mark.to_be_bytes());
+        token.extend_from_slice(&self.query_mark().to_be_bytes());
         token.extend_from_slice(last);
         let sum = sum(&token);
         token.extend_from_slice(&sum);
@@ -81,7 +81,7 @@ impl Plan {
         if head[2..10] != self.template_mark().to_be_bytes() {
             return Err(refuse("was made for another template of the key"));
         }
-        if head[10..18] != self.query_mark.to_be_bytes() {
+        if head[10..18] != self.query_mark().to_be_bytes() {
             return Err(refuse("was made for another query"));
         }
         if head[1] != direction as u8 {
@@ -117,6 +117,16 @@ impl Plan {
 
     fn template_mark(&self) -> u64 {
         xxh3_64(self.schema.to_stored().as_bytes())
+    }
+
+    /// The same query asks for other rows in another zone.
+    fn query_mark(&self) -> u64 {
+        let zone = match (self.zone.iana_name(), self.zone.to_fixed_offset()) {
+            (Some(name), _) => name.to_owned(),
+            (None, Ok(offset)) => offset.to_string(),
+            (None, Err(_)) => format!("{:?}", self.zone),
+        };
+        xxh3_64(format!("{zone} {}", self.predicate).as_bytes())
     }
 }
 

@@ -21,16 +21,16 @@ use crate::value::{Value, parse_hex};
 pub(super) fn parse(text: &str) -> Result<Predicate, Fault> {
     let mut reader = Reader { text, at: 0, depth: 0 };
     let source: Arc<str> = text.into();
-    let mut predicate = Predicate::all();
+    let mut conditions = Vec::new();
     if reader.peek()?.1 == Token::End {
-        return Ok(predicate);
+        return Ok(Predicate::all());
     }
     loop {
         let (field, at) = reader.field()?;
         let test = reader.test()?;
-        predicate.conditions.push(Condition { field, test, source: Some(source.clone()), at });
+        conditions.push(Condition { field, test, source: Some(source.clone()), at });
         match reader.next()? {
-            (_, Token::End) => return Ok(predicate),
+            (_, Token::End) => return Ok(Predicate { conditions: conditions.into() }),
             (_, Token::Word(word)) if is(word, "and") => {}
             (at, Token::Word(word)) if is(word, "or") => {
                 return Err(Fault::new(at, "`or` is not in the query language")

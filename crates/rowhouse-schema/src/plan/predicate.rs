@@ -60,7 +60,8 @@ use crate::value::{Quoted, Value};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Predicate {
-    pub(super) conditions: Vec<Condition>,
+    /// Shared, so that plans can tell what they were made for.
+    pub(super) conditions: Arc<Vec<Condition>>,
 }
 
 /// One condition on one field.
@@ -194,7 +195,7 @@ impl Predicate {
 
     /// And everything that the other predicate asks.
     pub fn and(mut self, other: Self) -> Self {
-        self.conditions.extend(other.conditions);
+        Arc::make_mut(&mut self.conditions).extend(other.conditions.iter().cloned());
         self
     }
 
@@ -208,7 +209,8 @@ impl Predicate {
     }
 
     fn with(mut self, field: &str, test: Test) -> Self {
-        self.conditions.push(Condition { field: field.to_owned(), test, source: None, at: 0 });
+        let condition = Condition { field: field.to_owned(), test, source: None, at: 0 };
+        Arc::make_mut(&mut self.conditions).push(condition);
         self
     }
 }

@@ -1,8 +1,9 @@
 //! The values that a query wants of one field.
 
 use std::fmt;
+use std::sync::Arc;
 
-use super::predicate::Comparison;
+use super::predicate::{Comparison, Condition, Predicate};
 use crate::encode::{Body, Codec, Number, Point};
 use crate::value::Value;
 
@@ -14,8 +15,9 @@ pub(super) struct Wanted {
     /// Whether rows are wanted in which the field is null.
     pub(super) nulls: bool,
     pub(super) set: Set,
-    /// The conditions, as a query writes them.
-    pub(super) text: String,
+    /// The conditions of the query, and which of them are on this field.
+    conditions: Arc<Vec<Condition>>,
+    own: Vec<usize>,
 }
 
 /// The values that are wanted.
@@ -62,7 +64,7 @@ pub(super) struct Hash {
 
 impl Wanted {
     /// Every value of a field, null too if it may be.
-    pub(super) fn everything(slot: usize, codec: &Codec) -> Self {
+    pub(super) fn everything(slot: usize, codec: &Codec, predicate: &Predicate) -> Self {
         let numbers = |low, high| Set::Numbers(NumberSet { low, high, list: None });
         let set = match &codec.body {
             Body::Number(number) => numbers(number.scale.min, number.scale.max),
@@ -70,7 +72,13 @@ impl Wanted {
             Body::Sequence(_) | Body::Repeat(_) => Set::Bytes(BytesSet::default()),
             Body::Hashed(_) => Set::Hashes(None),
         };
-        Self { slot, nulls: codec.null.is_some(), set, text: String::new() }
+        let conditions = predicate.conditions.clone();
+        Self { slot, nulls: codec.null.is_some(), set, conditions, own: Vec::new() }
+    }
+
+    /// Takes note of a condition on the field, by its place in the query.
+    pub(super) fn note(&mut self, nth: usize) {
+        self.own.push(nth);
     }
 
     /// Whether a decoded value of the field is one of those wanted.
@@ -248,6 +256,9 @@ impl BytesTest {
 
 impl fmt::Display for Wanted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        for (nth, own) in self.own.iter().enumerate() {
+            write!(f, "{}{}", if nth == 0 { "" } else { " and " }, self.conditions[*own])?;
+        }
+        Ok(())
     }
 }

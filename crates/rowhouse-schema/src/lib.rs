@@ -20,7 +20,17 @@
 //! # Ok::<(), rowhouse_model::Error>(())
 //! ```
 //!
-//! Nothing here does I/O, reads a clock or starts a thread. `docs/templates.md` is the guide.
+//! | to | there is |
+//! |---|---|
+//! | make a key | [`KeySchema::encode`], [`KeySchema::encode_values`] (the quickest), [`KeySchema::encode_all`] (with every salt) |
+//! | read a key | [`KeySchema::decode`], [`KeySchema::decode_into`] (into a buffer) |
+//! | find rows | [`KeySchema::plan`] of a [`Predicate`]: a [`Plan`] |
+//! | bring rows of several buckets into order | [`StreamMerge`], [`KeySchema::logical_key`] |
+//! | go on where reading stopped | [`Plan::page_token`], [`Plan::resume`] |
+//! | split a new table | [`KeySchema::splits`] |
+//! | think twice about a template | [`KeySchema::check`] |
+//!
+//! Nothing here does I/O, reads a clock, knows chance or starts a thread. `docs/templates.md` is the guide.
 
 mod advise;
 mod computed;

@@ -2,7 +2,7 @@
 
 use super::{Value, Values};
 
-/// What [`KeySchema::encode`] takes: pairs of a field's name and its value, in any order, in an
+/// What [`KeySchema::encode`](crate::KeySchema::encode) takes: pairs of a field's name and its value, in any order, in an
 /// array, a slice or a `Vec`; or [`Values`].
 pub trait NamedValues: sealed::Sealed {
     /// How many pairs there are.

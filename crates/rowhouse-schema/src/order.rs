@@ -26,7 +26,9 @@ pub enum FieldOrder {
     /// By value.
     Ordered,
     /// By the bytes that are stored, which is not always the order of the values: a text before a
-    /// literal comes in the order of the text with the literal behind it.
+    /// literal comes in the order of the text with the literal behind it, a domain in that of its parts from
+    /// the last to the first, a decimal in that of its digits, and what is reversed, hashed, floored or
+    /// repeated in that of what is kept of it.
     AsStored,
     /// In no order that concerns this field alone: the field's end is found from the key's end, or
     /// such a field stands before it.

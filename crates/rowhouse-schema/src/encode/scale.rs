@@ -168,15 +168,18 @@ impl Scale {
         }
     }
 
-    /// The number of a value of the commonest kinds, if it is one and lies on the scale.
+    /// The number of a value of the field's own kind, if it is one and lies on the scale.
     #[inline]
     pub(crate) fn quick_number(&self, value: &Value) -> Option<i128> {
         let number = match (&self.kind, value) {
-            (Kind::Unsigned | Kind::Signed, Value::Signed(number)) => *number,
-            (Kind::Unsigned | Kind::Signed, Value::Unsigned(number)) => {
+            (Kind::Unsigned | Kind::Signed | Kind::Time(_), Value::Signed(number)) => *number,
+            (Kind::Unsigned | Kind::Signed | Kind::Time(_), Value::Unsigned(number)) => {
                 i128::try_from(*number).ok()?
             }
             (Kind::Time(tick), Value::Time(time)) => tick.count(time.as_nanos())?,
+            (Kind::Day, Value::Date(date)) => date.days().into(),
+            (Kind::Float(bytes), Value::Float(float)) => float::number(float.get(), *bytes).ok()?,
+            (Kind::Bool, Value::Bool(flag)) => (*flag).into(),
             _ => return None,
         };
         (self.min <= number && number <= self.max).then_some(number)

@@ -4,70 +4,11 @@ use std::fmt;
 
 use rowhouse_model::Result;
 
-use crate::encode::Codec;
+use crate::encode::{Body, Codec};
+use crate::field_type::FieldType;
 use crate::order::FieldOrder;
-use crate::time::TimeUnit;
+use crate::transform::Modifiers;
 use crate::value::Value;
-
-/// The type of a field, as a template names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum FieldType {
-    /// `text`: UTF-8 as it is, ending by where it stands in the template.
-    Text,
-    /// `string`: UTF-8, escaped and terminated.
-    String,
-    /// `u8` to `u64`, in steps of a byte.
-    Unsigned {
-        /// 1 to 8.
-        bytes: u8,
-    },
-    /// `i8` to `i64`, in steps of a byte.
-    Signed {
-        /// 1 to 8.
-        bytes: u8,
-    },
-    /// `millis`, `micros`, `nanos`, `seconds` (8 bytes) and `seconds 4`.
-    Time {
-        /// What is counted.
-        unit: TimeUnit,
-        /// 8, or 4 for `seconds 4`.
-        bytes: u8,
-    },
-    /// `digits N`: a number below 10^N as N decimal digits.
-    Digits {
-        /// 1 to 38.
-        width: u8,
-    },
-}
-
-impl fmt::Display for FieldType {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Text => f.write_str("text"),
-            Self::String => f.write_str("string"),
-            Self::Unsigned { bytes } => write!(f, "u{}", u16::from(*bytes) * 8),
-            Self::Signed { bytes } => write!(f, "i{}", u16::from(*bytes) * 8),
-            Self::Time { unit, bytes: 8 } => f.write_str(unit.word()),
-            Self::Time { unit, bytes } => write!(f, "{} {bytes}", unit.word()),
-            Self::Digits { width } => write!(f, "digits {width}"),
-        }
-    }
-}
-
-/// The modifiers of a field, as written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Modifiers {
-    pub(crate) digits: Option<Digits>,
-    pub(crate) desc: bool,
-}
-
-/// The modifier `digits [n]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Digits {
-    /// `n`, if it was written.
-    pub(crate) width: Option<u8>,
-}
 
 /// A stored field of a template.
 ///
@@ -77,7 +18,7 @@ pub(crate) struct Digits {
 /// let schema = KeySchema::parse("[blogger text]_[at millis digits desc]")?;
 /// let at = &schema.fields()[1];
 /// assert_eq!(at.name(), "at");
-/// assert_eq!(at.field_type(), FieldType::Time { unit: TimeUnit::Millis, bytes: 8 });
+/// assert_eq!(*at.field_type(), FieldType::Time { unit: TimeUnit::Millis, bytes: 8 });
 /// assert!(at.is_desc());
 /// assert_eq!(at.order(), FieldOrder::Ordered);
 /// assert_eq!(at.to_string(), "at millis digits desc");
@@ -99,8 +40,8 @@ impl Field {
     }
 
     /// The field's type.
-    pub fn field_type(&self) -> FieldType {
-        self.field_type
+    pub fn field_type(&self) -> &FieldType {
+        &self.field_type
     }
 
     /// Whether keys hold the field in descending order.
@@ -115,8 +56,9 @@ impl Field {
     }
 
     /// The value that somebody wrote as plain text, on a command line for example: a text as it is, a
-    /// number, a time literal. For a time, a number is a count of the field's units, unless it has
-    /// four digits: then it is a year.
+    /// number, a time literal (without a zone in UTC), bytes as `0x00ff`. For a time, a number is a count
+    /// of the field's units, unless it has four digits: then it is a year. Of a field that may be null, `null`
+    /// is no value; of one that only a hash is kept of, `0x` and as many digits as that has are the hash itself.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -131,6 +73,21 @@ impl Field {
         self.codec.read(text).map_err(|fault| fault.in_text(text))
     }
 
+    /// Whether the field may have no value: it is declared `null first` or `null last`.
+    pub fn is_nullable(&self) -> bool {
+        self.modifiers.null.is_some()
+    }
+
+    /// Whether keys hold only a hash of the value: it can be asked for, and not got back.
+    pub fn is_hashed(&self) -> bool {
+        matches!(self.codec.body, Body::Hashed(_))
+    }
+
+    /// Whether keys hold the value cut down to a step (`floor 1h`).
+    pub fn is_floored(&self) -> bool {
+        self.codec.is_lossy() && !self.is_hashed()
+    }
+
     /// How many bytes of a key the field takes, if that is always the same.
     pub fn width(&self) -> Option<usize> {
         self.codec.width()
@@ -138,13 +95,8 @@ impl Field {
 }
 
 impl fmt::Display for Field {
+    /// As the template says it, without brackets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.name, self.field_type)?;
-        match self.modifiers.digits {
-            Some(Digits { width: Some(width) }) => write!(f, " digits {width}")?,
-            Some(Digits { width: None }) => f.write_str(" digits")?,
-            None => {}
-        }
-        if self.modifiers.desc { f.write_str(" desc") } else { Ok(()) }
+        write!(f, "{} {}{}", self.name, self.field_type, self.modifiers)
     }
 }

@@ -20,25 +20,46 @@
 //! # Ok::<(), rowhouse_model::Error>(())
 //! ```
 //!
-//! Nothing here does I/O, reads a clock or starts a thread. `docs/templates.md` is the guide.
+//! | to | there is |
+//! |---|---|
+//! | make a key | [`KeySchema::encode`], [`KeySchema::encode_values`] (the quickest), [`KeySchema::encode_all`] (with every salt) |
+//! | read a key | [`KeySchema::decode`], [`KeySchema::decode_into`] (into a buffer) |
+//! | find rows | [`KeySchema::plan`] of a [`Predicate`]: a [`Plan`] |
+//! | bring rows of several buckets into order | [`StreamMerge`], [`KeySchema::logical_key`] |
+//! | go on where reading stopped | [`Plan::page_token`], [`Plan::resume`] |
+//! | split a new table | [`KeySchema::splits`] |
+//! | think twice about a template | [`KeySchema::check`] |
+//!
+//! Nothing here does I/O, reads a clock, knows chance or starts a thread. `docs/templates.md` is the guide.
 
+mod advise;
+mod computed;
 mod encode;
 mod error;
 mod field;
+mod field_type;
 mod key;
 mod order;
 mod plan;
 mod template;
 mod time;
+mod transform;
 mod value;
 
+pub use advise::{Finding, Rule};
+pub use computed::Computed;
+pub use encode::Labels;
 pub use error::NotFitting;
-pub use field::{Field, FieldType};
+pub use field::Field;
+pub use field_type::{Calendar, FieldType};
 pub use key::KeySchema;
 pub use order::FieldOrder;
-pub use plan::{OrderedField, Plan, PlanOrder, Predicate, RANGES_MAX, Residual};
-pub use time::{Time, TimeUnit, TimeZone};
-pub use value::{NamedValues, Value, Values};
+pub use plan::{
+    Direction, OrderedField, Plan, PlanOrder, PlanStream, Predicate, RANGES_MAX, Residual,
+    RowSequence, StreamMerge,
+};
+pub use time::{Date, Time, TimeUnit, TimeZone};
+pub use value::{Float, NamedValues, Uuid, Value, Values};
 
 /// Compiles the examples of the guide.
 #[cfg(doctest)]

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use crate::encode::{Codec, TextEnd};
+use crate::encode::{Arrangement, Body, Codec, Container, End, Fixed};
 
-/// Whether keys that agree in all fields before this one come in the order of this field's values
+/// Whether keys that agree in all fields before this one, computed ones too, come in the order of this field's values
 /// (in descending order, for `desc`).
 ///
 /// # Example: will user10 come behind user1?
@@ -26,7 +26,9 @@ pub enum FieldOrder {
     /// By value.
     Ordered,
     /// By the bytes that are stored, which is not always the order of the values: a text before a
-    /// literal comes in the order of the text with the literal behind it.
+    /// literal comes in the order of the text with the literal behind it, a domain in that of its parts from
+    /// the last to the first, a decimal in that of its digits, and what is reversed, hashed, floored or
+    /// repeated in that of what is kept of it.
     AsStored,
     /// In no order that concerns this field alone: the field's end is found from the key's end, or
     /// such a field stands before it.
@@ -34,21 +36,33 @@ pub enum FieldOrder {
 }
 
 impl FieldOrder {
-    /// The order of a field, given the order of the field before it.
-    pub(crate) fn of(codec: &Codec, before: Option<Self>) -> Self {
-        if before == Some(Self::Unordered) {
-            return Self::Unordered;
-        }
-        match codec {
-            Codec::Number(_) | Codec::String(_) => Self::Ordered,
-            Codec::Text(text) => match &text.end {
-                TextEnd::KeyEnd => Self::Ordered,
-                // Nothing is less than zeros, so a text that goes on comes behind one that ends.
-                TextEnd::Literal(literal) if literal.iter().all(|&byte| byte == 0) => Self::Ordered,
-                TextEnd::Literal(_) => Self::AsStored,
-                TextEnd::Before(_) => Self::Unordered,
+    /// The order of a field by itself, whatever stands before it.
+    pub(crate) fn of(codec: &Codec) -> Self {
+        let open = match codec.end() {
+            None | Some(End::Key) => Self::Ordered,
+            // Nothing is less than zeros, so a text that goes on comes behind one that ends.
+            Some(End::Literal(literal)) if literal.iter().all(|byte| *byte == 0) => Self::Ordered,
+            Some(End::Literal(_)) => Self::AsStored,
+            Some(End::Before(_)) => Self::Unordered,
+        };
+        match &codec.body {
+            _ if open == Self::Unordered => Self::Unordered,
+            Body::Number(number) if number.is_floored() || !number.is_ordered() => Self::AsStored,
+            Body::Number(_) => Self::Ordered,
+            Body::Sequence(sequence) => match (sequence.arrangement, &sequence.container) {
+                (Arrangement::AsGiven, Container::Fixed(Fixed { pad: Some(1..), .. })) => {
+                    Self::AsStored
+                }
+                (Arrangement::AsGiven, _) => open,
+                _ => Self::AsStored,
             },
+            Body::Decimal(_) | Body::Repeat(_) | Body::Hashed(_) => Self::AsStored,
         }
+    }
+
+    /// The order of a field, given the order of the field before it.
+    pub(crate) fn behind(self, before: Option<Self>) -> Self {
+        if before == Some(Self::Unordered) { Self::Unordered } else { self }
     }
 }
 

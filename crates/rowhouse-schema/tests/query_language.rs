@@ -58,25 +58,25 @@ fn mistakes_are_pointed_at() {
         template,
         "n = '7'",
         expect![[r#"
-        field `n` is a number, not the text '7': offset=4
-          n = '7'
-              ^"#]],
+            field `n` takes a whole number, not the text '7': offset=4
+              n = '7'
+                  ^"#]],
     );
     check(
         template,
         "n = 7.5",
         expect![[r#"
-        field `n` is a number, not 7.5: offset=4
-          n = 7.5
-              ^"#]],
+            field `n` takes a whole number, not 7.5: offset=4
+              n = 7.5
+                  ^"#]],
     );
     check(
         template,
         "n = 2022-12-01",
         expect![[r#"
-        field `n` is a number, not 2022-12-01: offset=4
-          n = 2022-12-01
-              ^"#]],
+            field `n` takes a whole number, not 2022-12-01: offset=4
+              n = 2022-12-01
+                  ^"#]],
     );
     check(
         template,
@@ -98,17 +98,17 @@ fn mistakes_are_pointed_at() {
         template,
         "user during 2022",
         expect![[r#"
-        field `user` is no time, `during` is for times: offset=12
-          user during 2022
-                      ^"#]],
+            field `user` is no time, `during` is for times: offset=0
+              user during 2022
+              ^"#]],
     );
     check(
         template,
         "n starts with '1'",
         expect![[r#"
-        field `n` is no text; `starts with` is for text; compare, or use between: offset=0
-          n starts with '1'
-          ^"#]],
+            field `n` is no text; `starts with`, `ends with` and `under` are for texts; compare, or use between: offset=0
+              n starts with '1'
+              ^"#]],
     );
     check(
         template,
@@ -144,19 +144,11 @@ fn mistakes_are_pointed_at() {
     );
     check(
         template,
-        "user ends with 'b'",
-        expect![[r#"
-        `ends` is not supported yet by this version of rowhouse: offset=5
-          user ends with 'b'
-               ^"#]],
-    );
-    check(
-        template,
         "user start with 'b'",
         expect![[r#"
-        expected =, <, <=, >, >=, between, in, starts with, during or is null; did you mean `starts`?: offset=5
-          user start with 'b'
-               ^"#]],
+            expected =, <, <=, >, >=, between, in, starts with, ends with, under, during or is null; did you mean `starts`?: offset=5
+              user start with 'b'
+                   ^"#]],
     );
     check(
         template,
@@ -197,5 +189,169 @@ fn mistakes_are_pointed_at() {
         expected the name of a field, not 分: offset=0
           分 = 1
           ^"#]],
+    );
+}
+
+#[test]
+fn what_a_type_does_not_compare_with_is_said() {
+    check(
+        "[d f64][e enum(a,b)]",
+        "e = 'c'",
+        expect![[r#"
+            field `e` unknown label 'c'; there are: a, b: offset=4
+              e = 'c'
+                  ^"#]],
+    );
+    check(
+        "[d f64]",
+        "d = 'x'",
+        expect![[r#"
+        field `d` takes a number, not the text 'x': offset=4
+          d = 'x'
+              ^"#]],
+    );
+    check(
+        "[b bool]",
+        "b = 1",
+        expect![[r#"
+        field `b` takes true or false, not 1: offset=4
+          b = 1
+              ^"#]],
+    );
+    check(
+        "[b bytes 2]",
+        "b = 'ab'",
+        expect![[r#"
+        field `b` takes bytes, not the text 'ab': offset=4
+          b = 'ab'
+              ^"#]],
+    );
+    check(
+        "[b bytes 2]",
+        "b = x'0'",
+        expect![[r#"
+        expected an even number of hex digits: x'00ff': offset=4
+          b = x'0'
+              ^"#]],
+    );
+    check(
+        "[u uuid]",
+        "u = '67e5'",
+        expect![[r#"
+        field `u` not a uuid: text='67e5': offset=4
+          u = '67e5'
+              ^"#]],
+    );
+    check(
+        "[h hex 4]",
+        "h = 'AB12'",
+        expect![[r#"
+        field `h` not hex digits in lower case: 'AB12': offset=4
+          h = 'AB12'
+              ^"#]],
+    );
+    check(
+        "[u text md5 4]",
+        "u > 'a'",
+        expect![[r#"
+        keys hold only a hash of `u`; ask with = or in: offset=0
+          u > 'a'
+          ^"#]],
+    );
+    check(
+        "[u text md5 4]",
+        "u = 0x01",
+        expect![[r#"
+        field `u` takes exactly 4 bytes: len=1: offset=4
+          u = 0x01
+              ^"#]],
+    );
+    check(
+        "[u text]",
+        "u under 'com'",
+        expect![[r#"
+        field `u` is no domain, `under` is for the type `domain`: offset=0
+          u under 'com'
+          ^"#]],
+    );
+    check(
+        "[n u8]",
+        "n under 'com'",
+        expect![[r#"
+        field `n` is no text; `starts with`, `ends with` and `under` are for texts; compare, or use between: offset=0
+          n under 'com'
+          ^"#]],
+    );
+    check(
+        "[r repeat(u8 u8)]",
+        "r = (1, 2)",
+        expect![[r#"
+        field `r` takes groups of 2 values: (1, 2): offset=5
+          r = (1, 2)
+               ^"#]],
+    );
+    check(
+        "[r repeat(u8)]",
+        "r > (1)",
+        expect![[r#"
+        field `r` is a list: ask with =, in or starts with: offset=0
+          r > (1)
+          ^"#]],
+    );
+    check(
+        "[r repeat(u8)]",
+        "r = 1",
+        expect![[r#"
+        field `r` takes a list such as ((1, 2), (3, 4)), not 1: offset=4
+          r = 1
+              ^"#]],
+    );
+    check(
+        "[n u8]",
+        "n = (1)",
+        expect![[r#"
+        field `n` takes one value, not a list: offset=4
+          n = (1)
+              ^"#]],
+    );
+    check(
+        "[n u8]",
+        "n is not 3",
+        expect![[r#"
+        expected `null`: offset=9
+          n is not 3
+                   ^"#]],
+    );
+    check(
+        "[n u8]",
+        "n ends 3",
+        expect![[r#"
+        expected `with`: offset=7
+          n ends 3
+                 ^"#]],
+    );
+    check(
+        "[d date]",
+        "d during '2022-13'",
+        expect![[r#"
+        expected a month from 01 to 12: offset=15
+          d during '2022-13'
+                         ^"#]],
+    );
+    check(
+        "[d decimal]",
+        "d = 1.x",
+        expect![[r#"
+        field `d` takes a whole number, not 1.x: offset=4
+          d = 1.x
+              ^"#]],
+    );
+    check(
+        "[a u8]",
+        "a in ((((1))))",
+        expect![[r#"
+        field `a` takes one value, not a list: offset=6
+          a in ((((1))))
+                ^"#]],
     );
 }

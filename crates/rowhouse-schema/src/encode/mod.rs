@@ -1,92 +1,286 @@
 //! The bytes of values: one file per kind of encoding, both directions together.
+//!
+//! A [`Codec`] is made once, when the template is read, of a type and its modifiers; encoding and
+//! decoding look nothing up. The planner asks codecs what it needs to know (`plan/`), never which type
+//! it has before it.
 
+mod calendar;
+mod content;
+pub(crate) mod decimal;
+mod fixed;
+mod float;
+mod form;
+mod hashed;
+mod labels;
 mod number;
-mod string;
-mod text;
+mod open;
+mod quick;
+mod repeat;
+mod scale;
+mod sequence;
+mod terminated;
 
 use crate::error::{Fault, NotFitting};
-use crate::field::{FieldType, Modifiers};
-use crate::time::{TimeLiteral, TimeZone};
-use crate::value::Value;
+use crate::field_type::FieldType;
+use crate::time::TimeZone;
+use crate::transform::{Modifiers, NullPlace};
+use crate::value::{Value, parse_hex};
 
-pub(crate) use number::{Number, integer, is_count};
-pub(crate) use string::Terminated;
-pub(crate) use text::{Text, TextEnd, ends_at_its_end};
+pub(crate) use content::{Arrangement, Content};
+pub(crate) use decimal::Decimal;
+pub(crate) use fixed::Fixed;
+pub(crate) use form::Shape;
+pub(crate) use hashed::Hashed;
+pub use labels::Labels;
+pub(crate) use number::{Number, digits_of};
+pub(crate) use open::{End, ends_at_its_end};
+pub(crate) use repeat::Repeat;
+pub(crate) use scale::{Point, Scale, is_count};
+pub(crate) use sequence::{Container, Sequence};
+pub(crate) use terminated::Terminated;
 
 /// How the values of one field become bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Codec {
-    /// Fixed width, ordered: numbers, times, digits.
+pub(crate) struct Codec {
+    /// The marker in front of values, where there may be none.
+    pub(crate) null: Option<NullPlace>,
+    pub(crate) body: Body,
+}
+
+/// How values that are not null become bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Body {
+    /// Whole numbers of a scale, of fixed width.
     Number(Number),
-    /// Escaped and terminated.
-    String(Terminated),
-    /// As it is.
-    Text(Text),
+    /// The shortest decimal text.
+    Decimal(Decimal),
+    /// Texts and bytes.
+    Sequence(Sequence),
+    /// Groups of fixed width.
+    Repeat(Repeat),
+    /// A hash of the value.
+    Hashed(Hashed),
 }
 
 impl Codec {
-    /// The codec of a field; `end` says where it would end if it were a text.
-    pub(crate) fn new(field_type: FieldType, modifiers: Modifiers, end: TextEnd) -> Self {
-        match field_type {
-            FieldType::Text => Self::Text(Text { end }),
-            FieldType::String => Self::String(Terminated { desc: modifiers.desc }),
-            FieldType::Unsigned { .. }
-            | FieldType::Signed { .. }
-            | FieldType::Time { .. }
-            | FieldType::Digits { .. } => Self::Number(Number::new(field_type, modifiers)),
-        }
+    /// The codec of a field; `end` says where it would end if it were open. Says what is wrong if the
+    /// modifiers cannot be carried out.
+    pub(crate) fn new(
+        field_type: &FieldType,
+        modifiers: &Modifiers,
+        end: End,
+    ) -> Result<Self, String> {
+        let body = Body::new(field_type, modifiers, end)?;
+        let body = match modifiers.hash {
+            Some(hashing) => Body::Hashed(Hashed::new(body, hashing)),
+            None => body,
+        };
+        Ok(Self { null: modifiers.null, body })
+    }
+
+    /// The codec of what is never null.
+    pub(crate) fn of(body: Body) -> Self {
+        Self { null: None, body }
     }
 
     /// The number of bytes, if it is always the same.
     pub(crate) fn width(&self) -> Option<usize> {
-        match self {
-            Self::Number(number) => Some(number.width()),
-            Self::String(_) | Self::Text(_) => None,
+        if self.null.is_some() {
+            return None;
+        }
+        match &self.body {
+            Body::Number(number) => Some(number.width()),
+            Body::Sequence(sequence) => sequence.width(),
+            Body::Hashed(hashed) => Some(hashed.fixed.width()),
+            Body::Decimal(_) | Body::Repeat(_) => None,
+        }
+    }
+
+    /// Where the field ends, if it has no end of its own.
+    pub(crate) fn end(&self) -> Option<&End> {
+        match &self.body {
+            Body::Sequence(Sequence { container: Container::Open(end), .. }) => Some(end),
+            Body::Decimal(decimal) => Some(&decimal.end),
+            Body::Repeat(_) => Some(&End::Key),
+            _ => None,
+        }
+    }
+
+    /// Whether the value itself cannot be got back, only what is kept of it.
+    pub(crate) fn is_lossy(&self) -> bool {
+        match &self.body {
+            Body::Number(number) => number.is_floored(),
+            Body::Hashed(_) => true,
+            _ => false,
         }
     }
 
     /// Appends a value's bytes, or says what is wrong with the value.
+    #[inline]
     pub(crate) fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
-        match self {
-            Self::Number(number) => number.encode(value, out),
-            Self::String(string) => {
-                string.put(text_of(value)?, out);
-                Ok(())
+        if let (Body::Number(number), None) = (&self.body, self.null)
+            && number.encode_quickly(value, out)
+        {
+            return Ok(());
+        }
+        self.encode_any(value, out)
+    }
+
+    fn encode_any(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
+        match (self.null, value) {
+            (None, Value::Null) => {
+                return Err("has a value always: add null first or null last".into());
             }
-            Self::Text(text) => text.encode(text_of(value)?, out),
+            (Some(place), Value::Null) => {
+                out.push(place.null());
+                return Ok(());
+            }
+            (Some(place), _) => out.push(place.value()),
+            (None, _) => {}
+        }
+        self.body.encode(value, out)
+    }
+
+    /// Whether a value is of the field's kind, though a key might not hold it.
+    fn check_kind(&self, value: &Value) -> Result<(), String> {
+        match &self.body {
+            Body::Sequence(sequence) => sequence.content.bytes(value).map(|_| ()),
+            body => match body.scale() {
+                Some(scale) => scale.point(value, &TimeZone::UTC).map(|_| ()),
+                None => Ok(()),
+            },
         }
     }
 
-    /// The value that somebody wrote as plain text, without quotes.
-    pub(crate) fn read(&self, text: &str) -> Result<Value, Fault> {
-        let Self::Number(number) = self else { return Ok(text.into()) };
-        match integer(text) {
-            Some(count) if number.unit().is_none() || is_count(text) => Ok(count.into()),
-            _ if number.unit().is_some() => {
-                Ok(TimeLiteral::parse(text)?.instant(&TimeZone::UTC)?.into())
-            }
-            _ => Err(Fault::new(0, "expected a whole number")),
+    /// Reads the value that begins at `at`, if it is one of the commonest kind.
+    #[inline(always)]
+    pub(crate) fn decode_quickly(&self, key: &[u8], at: usize) -> Option<(Value, usize)> {
+        match (&self.body, self.null) {
+            (Body::Number(number), None) => number.decode_quickly(key, at),
+            _ => None,
         }
     }
 
     /// Reads the value that begins at `at` and says where it ends.
     pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
+        let Some(place) = self.null else { return self.body.decode(key, at) };
+        match key.get(at) {
+            Some(marker) if *marker == place.null() => Ok((Value::Null, at + 1)),
+            Some(marker) if *marker == place.value() => self.body.decode(key, at + 1),
+            _ => Err(NotFitting::new(at, "neither the marker of null nor that of a value")),
+        }
+    }
+
+    /// Appends the bytes of a value before any modifier, of which buckets and hashes are made; of null,
+    /// none.
+    pub(crate) fn put_canonical(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
+        match value {
+            Value::Null => Ok(()),
+            value => self.body.put_canonical(value, out),
+        }
+    }
+
+    /// The value that somebody wrote as plain text, without quotes.
+    pub(crate) fn read(&self, text: &str) -> Result<Value, Fault> {
+        if self.null.is_some() && text == "null" {
+            return Ok(Value::Null);
+        }
+        self.body.read(text)
+    }
+}
+
+impl Body {
+    fn new(field_type: &FieldType, modifiers: &Modifiers, end: End) -> Result<Self, String> {
+        if let FieldType::Repeat(types) = field_type {
+            let plain = Modifiers::default();
+            let group = types.iter().map(|inner| Codec::new(inner, &plain, End::Key));
+            return Ok(Self::Repeat(Repeat { group: group.collect::<Result<_, _>>()? }));
+        }
+        match (field_type, Scale::new(field_type)) {
+            (FieldType::Decimal, _) => Ok(Self::Decimal(Decimal::new(end, modifiers.reverse))),
+            (_, Some(scale)) => Number::new(field_type, scale, modifiers).map(Self::Number),
+            (_, None) => Sequence::new(field_type, modifiers, end)
+                .map(Self::Sequence)
+                .ok_or_else(|| format!("`{field_type}` has no encoding")),
+        }
+    }
+
+    fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
+        match self {
+            Self::Number(number) => number.encode(value, out),
+            Self::Decimal(decimal) => decimal.encode(value, out),
+            Self::Sequence(sequence) => sequence.encode(value, out),
+            Self::Repeat(repeat) => repeat.encode(value, out),
+            Self::Hashed(hashed) => hashed.encode(value, out),
+        }
+    }
+
+    fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
         match self {
             Self::Number(number) => number.decode(key, at),
-            Self::String(string) => string.decode(key, at),
-            Self::Text(text) => text.decode(key, at),
+            Self::Decimal(decimal) => decimal.decode(key, at),
+            Self::Sequence(sequence) => sequence.decode(key, at),
+            Self::Repeat(repeat) => repeat.decode(key, at),
+            Self::Hashed(hashed) => hashed.decode(key, at),
+        }
+    }
+
+    /// The scale, if values are numbers of one.
+    pub(crate) fn scale(&self) -> Option<&Scale> {
+        match self {
+            Self::Number(number) => Some(&number.scale),
+            Self::Decimal(decimal) => Some(&decimal.scale),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn put_canonical(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
+        match self {
+            Self::Number(number) => number.put_canonical(number.scale.number(value)?, out),
+            Self::Decimal(decimal) => {
+                decimal::put_canonical(decimal.scale.number(value)?, out);
+            }
+            Self::Sequence(sequence) => out.extend_from_slice(&sequence.content.bytes(value)?),
+            Self::Repeat(repeat) => repeat.encode(value, out)?,
+            Self::Hashed(hashed) => match value {
+                Value::Hashed(_) => return Err("a hash is given, and the value is needed".into()),
+                value => hashed.of.put_canonical(value, out)?,
+            },
+        }
+        Ok(())
+    }
+
+    fn read(&self, text: &str) -> Result<Value, Fault> {
+        match self {
+            Self::Number(number) => number.scale.read(text),
+            Self::Decimal(decimal) => decimal.scale.read(text),
+            Self::Sequence(Sequence { content: Content::Raw, .. }) => read_bytes(text)
+                .map(Value::Bytes)
+                .ok_or_else(|| Fault::new(0, "expected bytes such as 0x00ff")),
+            Self::Sequence(_) => Ok(text.into()),
+            Self::Repeat(_) => Err(Fault::new(0, "a list is not written as plain text")),
+            Self::Hashed(hashed) => match read_hash(text) {
+                Some(hash) if hash.len() == usize::from(hashed.fixed.width) => {
+                    Ok(Value::Hashed(hash))
+                }
+                _ => hashed.of.read(text),
+            },
         }
     }
 }
 
-fn text_of(value: &Value) -> Result<&str, String> {
-    value.as_str().ok_or_else(|| format!("takes a text, not {}", value.described()))
+/// Bytes as somebody wrote them: `0x00ff` or `x'00ff'`.
+pub(crate) fn read_bytes(word: &str) -> Option<Vec<u8>> {
+    let quoted = word.strip_prefix("x'").and_then(|rest| rest.strip_suffix('\''));
+    quoted.map_or_else(|| read_hash(word), parse_hex)
 }
 
-/// The text of these bytes of a key, which begin at `at`.
-fn utf8(bytes: Vec<u8>, at: usize) -> Result<Value, NotFitting> {
-    match String::from_utf8(bytes) {
-        Ok(text) => Ok(Value::Text(text)),
-        Err(error) => Err(NotFitting::new(at + error.utf8_error().valid_up_to(), "not UTF-8")),
-    }
+/// The stored bytes of a hash as somebody wrote them: `0x00ff`.
+pub(crate) fn read_hash(word: &str) -> Option<Vec<u8>> {
+    word.strip_prefix("0x").and_then(parse_hex)
+}
+
+/// Whether a character can stand for itself in a template.
+pub(crate) fn is_plain(c: char) -> bool {
+    !matches!(c, '[' | ']' | '\\') && !c.is_whitespace() && !c.is_control()
 }

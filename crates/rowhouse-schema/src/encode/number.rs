@@ -1,40 +1,40 @@
-//! Numbers and times: a domain of whole numbers, in a fixed number of bytes, big-endian or as
-//! decimal digits, so that the order of the bytes is the order of the numbers.
+//! Numbers, times, floats, bools and enums: whole numbers of a scale, in a fixed number of bytes.
 
 use std::borrow::Cow;
 
 use rowhouse_model::escape;
 
+use super::float;
+use super::form::{Form, Shape, write_digits};
+use super::quick::Quick;
+use super::scale::Scale;
 use crate::error::NotFitting;
-use crate::field::{FieldType, Modifiers};
-use crate::time::{Time, TimeUnit};
+use crate::field_type::{Calendar, FieldType};
+use crate::transform::{Modifiers, TextForm};
 use crate::value::Value;
 
-/// The codec of `u8…`, `i8…`, times and `digits N`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The codec of a field of whole numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Number {
-    kind: Kind,
-    /// The least and the greatest number that a key can hold.
-    pub(crate) min: i128,
-    pub(crate) max: i128,
-    /// For `desc`: the number stored is this one minus the value.
+    pub(crate) scale: Scale,
+    /// Stored is the number cut down to a multiple of this one.
+    step: Option<i128>,
+    calendar: Option<Calendar>,
+    /// For `desc`: the number written is this one minus the value.
     mirror: Option<i128>,
     form: Form,
+    canonical: Canonical,
+    quick: Option<Quick>,
 }
 
+/// The bytes of a number before any modifier, of which hashes are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Unsigned,
-    Signed,
-    Time(TimeUnit),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    /// Big-endian; the sign bit flipped if there is one.
-    Binary { bytes: u8, signed: bool },
-    /// Decimal digits, zero padded.
-    Digits { width: u8 },
+enum Canonical {
+    /// Big-endian two's complement.
+    Integer(u8),
+    /// Big-endian IEEE 754.
+    Float(u8),
+    Digits(u8),
 }
 
 /// The greatest time for which `Long.MAX_VALUE - ts` still has nineteen digits, so that Java's text,
@@ -42,184 +42,235 @@ enum Form {
 const JAVA_DIGITS_TIME_MAX: i128 = i64::MAX as i128 - 1_000_000_000_000_000_000;
 
 impl Number {
-    pub(crate) fn new(field_type: FieldType, modifiers: Modifiers) -> Self {
-        let (kind, min, mut max, bytes) = match field_type {
-            FieldType::Unsigned { bytes } => (Kind::Unsigned, 0, (1 << (8 * bytes)) - 1, bytes),
-            FieldType::Signed { bytes } => {
-                let half = 1 << (8 * bytes - 1);
-                (Kind::Signed, -half, half - 1, bytes)
+    /// The codec of a type whose values are numbers of a scale; says what is wrong with a step.
+    pub(crate) fn new(
+        field_type: &FieldType,
+        mut scale: Scale,
+        modifiers: &Modifiers,
+    ) -> Result<Self, String> {
+        let natural = natural(field_type);
+        let mut shape = natural;
+        match (modifiers.form, natural) {
+            (Some(TextForm::Digits(width)), _) => {
+                let width = width.unwrap_or(digits_of(scale.max));
+                scale.max = scale.max.min(10_i128.pow(width.into()) - 1);
+                shape = Shape::Digits { width };
             }
-            FieldType::Time { unit, bytes: 4 } => (Kind::Time(unit), 0, u32::MAX.into(), 4),
-            FieldType::Time { unit, bytes } => (Kind::Time(unit), 0, i64::MAX.into(), bytes),
-            FieldType::Digits { width } => (Kind::Unsigned, 0, 10_i128.pow(width.into()) - 1, 0),
-            FieldType::Text | FieldType::String => unreachable!("texts are not numbers"),
+            (Some(TextForm::Hex), Shape::Binary { bytes, signed }) => {
+                shape = Shape::Hex { width: 2 * bytes, signed };
+            }
+            _ => {}
+        }
+        let calendar = match field_type {
+            FieldType::Calendar(calendar) => Some(*calendar),
+            _ => None,
         };
-        let mut form = Form::Binary { bytes, signed: kind == Kind::Signed };
-        let natural = digits_of(max);
-        if let FieldType::Digits { width } = field_type {
-            form = Form::Digits { width };
-        } else if let Some(digits) = modifiers.digits {
-            let width = digits.width.unwrap_or(natural);
-            form = Form::Digits { width };
-            max = max.min(10_i128.pow(width.into()) - 1);
+        let mirror = modifiers.desc.then(|| match field_type {
+            FieldType::Bool => 255,
+            FieldType::Calendar(calendar) => 10_i128.pow(calendar.digits().into()) - 1,
+            _ => scale.min + scale.max,
+        });
+        let is_java = matches!(field_type, FieldType::Time { bytes: 8, .. });
+        if mirror.is_some() && is_java && shape == (Shape::Digits { width: 19 }) {
+            scale.max = JAVA_DIGITS_TIME_MAX;
         }
-        let mirror = modifiers.desc.then_some(min + max);
-        let java_text = bytes == 8 && matches!(kind, Kind::Time(_));
-        if mirror.is_some() && java_text && form == (Form::Digits { width: 19 }) {
-            max = JAVA_DIGITS_TIME_MAX;
-        }
-        Self { kind, min, max, mirror, form }
+        let unit = scale.tick().map(|tick| tick.nanos);
+        let step = modifiers.floor.map(|floor| floor.step(unit)).transpose()?;
+        let canonical = match (field_type, natural) {
+            (FieldType::Float { bytes }, _) => Canonical::Float(*bytes),
+            (_, Shape::Digits { width }) => Canonical::Digits(width),
+            (_, Shape::Binary { bytes, .. } | Shape::Hex { width: bytes, .. }) => {
+                Canonical::Integer(bytes)
+            }
+        };
+        let form = Form { shape, reversed: modifiers.reverse };
+        let is_plain = step.is_none() && calendar.is_none() && !form.reversed;
+        let quick = Quick::new(shape, mirror).filter(|_| is_plain);
+        Ok(Self { scale, step, calendar, mirror, form, canonical, quick })
+    }
+
+    /// Numbers of a scale in a given shape, ascending: what computed fields hold.
+    pub(crate) fn plain(scale: Scale, shape: Shape) -> Self {
+        let (step, calendar, mirror) = (None, None, None);
+        let canonical = Canonical::Integer(8);
+        let quick = Quick::new(shape, mirror);
+        Self { scale, step, calendar, mirror, form: Form::new(shape), canonical, quick }
     }
 
     pub(crate) fn width(&self) -> usize {
-        match self.form {
-            Form::Binary { bytes, .. } => bytes.into(),
-            Form::Digits { width } => width.into(),
-        }
+        self.form.width()
     }
 
     pub(crate) fn is_desc(&self) -> bool {
         self.mirror.is_some()
     }
 
-    /// The unit, if the field is a time.
-    pub(crate) fn unit(&self) -> Option<TimeUnit> {
-        match self.kind {
-            Kind::Time(unit) => Some(unit),
-            Kind::Unsigned | Kind::Signed => None,
-        }
+    /// Whether keys come in the order of the numbers, or in that against it.
+    pub(crate) fn is_ordered(&self) -> bool {
+        !self.form.reversed
     }
 
-    /// How many values there are, as far as that fits.
-    pub(crate) fn count(&self) -> u128 {
-        self.max.abs_diff(self.min).saturating_add(1)
+    pub(crate) fn shape(&self) -> Shape {
+        self.form.shape
+    }
+
+    /// Whether digits can be anything: those of a calendar or a time cannot, unless the last comes first.
+    pub(crate) fn is_evenly_written(&self) -> bool {
+        !self.is_ordered() || self.scale.tick().is_none()
+    }
+
+    pub(crate) fn is_floored(&self) -> bool {
+        self.step.is_some_and(|step| step > 1)
     }
 
     pub(crate) fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
-        let number = self.number_of(value)?;
-        if number < self.min || number > self.max {
-            return Err(self.outside(value, number));
-        }
-        self.put(number, out);
+        self.put(self.scale.number(value)?, out);
         Ok(())
     }
 
-    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
-        let bytes = key[at..].get(..self.width()).ok_or_else(|| {
-            let why = format!("needs {} bytes, {} are left", self.width(), key.len() - at);
-            NotFitting::new(at, why)
-        })?;
-        let stored = self.stored(bytes).map_err(|why| NotFitting::new(at, why))?;
-        let number = self.mirror.map_or(stored, |mirror| mirror - stored);
-        if number < self.min || number > self.max {
-            let why = format!("{} is no value of the field", escape(bytes));
-            return Err(NotFitting::new(at, why));
-        }
-        Ok((self.value(number), at + self.width()))
-    }
-
-    /// Appends the bytes of a number of the domain.
-    pub(crate) fn put(&self, number: i128, out: &mut Vec<u8>) {
-        debug_assert!((self.min..=self.max).contains(&number));
-        let stored = self.mirror.map_or(number, |mirror| mirror - number);
-        match self.form {
-            Form::Binary { bytes, signed } => {
-                let sign = if signed { 1_i128 << (8 * bytes - 1) } else { 0 };
-                out.extend_from_slice(&(stored ^ sign).to_be_bytes()[16 - bytes as usize..]);
-            }
-            Form::Digits { width } => {
-                out.extend_from_slice(
-                    format!("{stored:0width$}", width = width as usize).as_bytes(),
-                );
-            }
-        }
-    }
-
-    /// The number that bytes of the right length stand for, before `desc` is taken back.
-    fn stored(&self, bytes: &[u8]) -> Result<i128, Cow<'static, str>> {
-        match self.form {
-            Form::Binary { signed, .. } => {
-                let number = bytes.iter().fold(0, |number, &byte| number << 8 | i128::from(byte));
-                Ok(if signed { number - (1 << (8 * bytes.len() - 1)) } else { number })
-            }
-            Form::Digits { width } => {
-                if !bytes.iter().all(u8::is_ascii_digit) {
-                    return Err(format!("{} is not {width} digits", escape(bytes)).into());
-                }
-                Ok(bytes.iter().fold(0, |number, &digit| number * 10 + i128::from(digit - b'0')))
-            }
-        }
-    }
-
-    /// The value of a number of the domain.
-    pub(crate) fn value(&self, number: i128) -> Value {
-        match self.kind {
-            Kind::Unsigned => Value::Unsigned(number.unsigned_abs()),
-            Kind::Signed => Value::Signed(number),
-            Kind::Time(unit) => Value::Time(Time::from_nanos(number * unit.nanos())),
-        }
-    }
-
-    /// The number that a value stands for, in the domain or not.
-    fn number_of(&self, value: &Value) -> Result<i128, String> {
-        let time = match (self.kind, value) {
-            (Kind::Time(_), Value::Time(time)) => Some(*time),
-            (Kind::Time(_), Value::Text(text)) => {
-                Some(Time::parse(text).map_err(|error| error.to_string())?)
-            }
-            _ => None,
+    /// Appends the bytes of a value, if that can be done the shortest way; says whether it was.
+    #[inline]
+    pub(crate) fn encode_quickly(&self, value: &Value, out: &mut Vec<u8>) -> bool {
+        let (Some(quick), Some(number)) = (self.quick, self.scale.quick_number(value)) else {
+            return false;
         };
-        match (self.kind, time) {
-            (Kind::Time(unit), Some(time)) if time.as_nanos() % unit.nanos() != 0 => {
-                Err(format!("holds {}, the value is finer: value={time}", unit.word()))
-            }
-            (Kind::Time(unit), Some(time)) => Ok(time.as_nanos() / unit.nanos()),
-            _ => value.as_integer().ok_or_else(|| {
-                let what = if self.unit().is_some() { "time" } else { "number" };
-                format!("takes a {what}, not {}", value.described())
-            }),
+        quick.put(number, out);
+        true
+    }
+
+    /// Reads the value that begins at `at`, if that can be done the shortest way.
+    #[inline(always)]
+    pub(crate) fn decode_quickly(&self, key: &[u8], at: usize) -> Option<(Value, usize)> {
+        let quick = self.quick?;
+        let next = at + quick.width();
+        let number = quick.read(key.get(at..next)?);
+        match self.scale.contains(number) {
+            true => Some((self.scale.value(number), next)),
+            false => None,
         }
     }
 
-    fn outside(&self, value: &Value, number: i128) -> String {
-        let (min, max) = (self.min, self.max);
-        match self.kind {
-            Kind::Time(unit) if number < 0 => format!(
-                "a time before 1970 cannot be held, use i64 for a number of {unit}: \
-                 value={value}, {unit}={number}",
-                unit = unit.word()
-            ),
-            Kind::Time(unit) => format!(
-                "value out of range: value={value}, {}={number}, min={min}, max={max}",
-                unit.word()
-            ),
-            Kind::Unsigned | Kind::Signed => {
-                format!("value out of range: value={value}, min={min}, max={max}")
+    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
+        let width = self.width();
+        let Some(bytes) = key[at..].get(..width) else { return Err(self.too_short(key, at)) };
+        let number = match self.quick {
+            Some(quick) => Some(quick.read(bytes)),
+            None => self.read(bytes).map_err(|why| NotFitting::new(at, why))?,
+        };
+        match number {
+            Some(number) if self.scale.contains(number) && self.floor(number) == number => {
+                Ok((self.scale.value(number), at + width))
+            }
+            _ => Err(not_a_value(bytes, at)),
+        }
+    }
+
+    /// The number that these bytes stand for; nothing if the calendar has no such day.
+    fn read(&self, bytes: &[u8]) -> Result<Option<i128>, Cow<'static, str>> {
+        let stored = self.form.read(bytes)?;
+        let packed = self.mirror.map_or(stored, |mirror| mirror - stored);
+        Ok(match self.calendar {
+            Some(calendar) => calendar.unpack(packed),
+            None => Some(packed),
+        })
+    }
+
+    #[cold]
+    fn too_short(&self, key: &[u8], at: usize) -> NotFitting {
+        let why = format!("needs {} bytes, {} are left", self.width(), key.len() - at);
+        NotFitting::new(at, why)
+    }
+
+    /// The number that is stored for one of the scale. Below the first step that is the least.
+    pub(crate) fn floor(&self, number: i128) -> i128 {
+        match self.step {
+            Some(step) => (number.div_euclid(step) * step).max(self.scale.min),
+            None => number,
+        }
+    }
+
+    /// Appends the bytes of a number of the scale.
+    pub(crate) fn put(&self, number: i128, out: &mut Vec<u8>) {
+        match self.quick {
+            Some(quick) => quick.put(number, out),
+            None => self.put_slowly(number, out),
+        }
+    }
+
+    fn put_slowly(&self, number: i128, out: &mut Vec<u8>) {
+        let number = self.floor(number);
+        let packed = self.calendar.map_or(number, |calendar| calendar.pack(number));
+        self.form.write(self.mirror.map_or(packed, |mirror| mirror - packed), out);
+    }
+
+    /// Appends the bytes that the number has before any modifier.
+    pub(crate) fn put_canonical(&self, number: i128, out: &mut Vec<u8>) {
+        match self.canonical {
+            Canonical::Integer(bytes) => {
+                out.extend_from_slice(&number.to_be_bytes()[16 - usize::from(bytes)..]);
+            }
+            Canonical::Float(bytes) => {
+                let bits = float::bits(number, bytes);
+                out.extend_from_slice(&bits.to_be_bytes()[16 - usize::from(bytes)..]);
+            }
+            Canonical::Digits(width) => {
+                let packed = self.calendar.map_or(number, |calendar| calendar.pack(number));
+                write_digits(packed.unsigned_abs(), width.into(), out);
             }
         }
+    }
+
+    /// How many different stored numbers there are from `low` to `high`.
+    pub(crate) fn count(&self, low: i128, high: i128) -> u128 {
+        let step = self.step.unwrap_or(1).unsigned_abs();
+        self.floor(high).abs_diff(self.floor(low)).div_ceil(step).saturating_add(1)
+    }
+
+    /// One number for each that is stored from `low` to `high`.
+    pub(crate) fn each(&self, low: i128, high: i128) -> impl Iterator<Item = i128> {
+        let known = move |number: &i128| self.scale.is_known(*number);
+        let next = move |number: &i128| self.following(*number).filter(|next| *next <= high);
+        std::iter::successors(Some(low).filter(|_| low <= high), next).filter(known)
+    }
+
+    /// The next number that is stored as another one than this is.
+    pub(crate) fn following(&self, number: i128) -> Option<i128> {
+        let next = match self.step {
+            Some(step) => (number.div_euclid(step) + 1) * step,
+            None => number + 1,
+        };
+        (next <= self.scale.max).then_some(next)
+    }
+
+    /// The greatest number below those that are stored as this one is.
+    pub(crate) fn preceding(&self, number: i128) -> Option<i128> {
+        let floor = self.floor(number);
+        (floor > self.scale.min).then(|| floor - 1)
+    }
+}
+
+#[cold]
+fn not_a_value(bytes: &[u8], at: usize) -> NotFitting {
+    NotFitting::new(at, format!("{} is no value of the field", escape(bytes)))
+}
+
+/// How the values of a type are written where no modifier says otherwise.
+fn natural(field_type: &FieldType) -> Shape {
+    let binary = |bytes| Shape::Binary { bytes, signed: false };
+    match field_type {
+        FieldType::Signed { bytes } => Shape::Binary { bytes: *bytes, signed: true },
+        FieldType::Date => Shape::Binary { bytes: 4, signed: true },
+        FieldType::Unsigned { bytes }
+        | FieldType::Float { bytes }
+        | FieldType::Time { bytes, .. } => binary(*bytes),
+        FieldType::Digits { width } => Shape::Digits { width: *width },
+        FieldType::Calendar(calendar) => Shape::Digits { width: calendar.digits() },
+        // One byte each; the others have no scale.
+        _ => binary(1),
     }
 }
 
 /// How many decimal digits a number has that is not negative.
-fn digits_of(number: i128) -> u8 {
+pub(crate) fn digits_of(number: i128) -> u8 {
     number.checked_ilog10().map_or(1, |log| log as u8 + 1)
-}
-
-/// Whether a bare word for a time is a count of its units: a year has four digits.
-pub(crate) fn is_count(word: &str) -> bool {
-    let digits = word.strip_prefix('-').unwrap_or(word);
-    digits.bytes().all(|c| c.is_ascii_digit()) && (digits.len() != 4 || digits != word)
-}
-
-/// A whole number; one that is too large for any domain becomes the largest there is.
-pub(crate) fn integer(word: &str) -> Option<i128> {
-    let (negative, digits) = match word.strip_prefix('-') {
-        Some(digits) => (true, digits),
-        None => (false, word.strip_prefix('+').unwrap_or(word)),
-    };
-    if digits.is_empty() || !digits.bytes().all(|c| c.is_ascii_digit()) {
-        return None;
-    }
-    let size = digits.parse().unwrap_or(i128::MAX);
-    Some(if negative { -size } else { size })
 }

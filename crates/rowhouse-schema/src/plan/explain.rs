@@ -5,6 +5,7 @@ use std::fmt;
 use rowhouse_model::{RowRange, escape};
 
 use super::{Plan, RANGES_MAX, Residual};
+use crate::value::Value;
 
 /// How many ranges are printed before the rest is counted.
 const RANGES_SHOWN: usize = 20;
@@ -13,12 +14,18 @@ impl fmt::Display for Plan {
     /// Explains the plan: the ranges, with bytes as HBase prints them (`…` where there is no end),
     /// the residual, the order, and a note if ranges were joined because they were too many.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.ranges.len() {
-            0 => writeln!(f, "ranges: none, no row can match")?,
-            count => writeln!(f, "ranges: {count}")?,
+        match (self.ranges.len(), self.streams.len()) {
+            (0, _) => writeln!(f, "ranges: none, no row can match")?,
+            (count, 0 | 1) => writeln!(f, "ranges: {count}")?,
+            (count, streams) => writeln!(f, "ranges: {count}, in {streams} streams")?,
         }
-        for range in self.ranges.iter().take(RANGES_SHOWN) {
-            writeln!(f, "  {}", Shown(range))?;
+        let ranges = self.streams().flat_map(|stream| {
+            stream.ranges().to_vec().into_iter().map(move |range| (stream, range))
+        });
+        for (stream, range) in ranges.take(RANGES_SHOWN) {
+            let buckets: Vec<_> = stream.buckets().iter().map(Value::to_string).collect();
+            let buckets = if buckets.is_empty() { String::new() } else { buckets.join(" ") + ": " };
+            writeln!(f, "  {buckets}{}", Shown(&range))?;
         }
         if let Some(more @ 1..) = self.ranges.len().checked_sub(RANGES_SHOWN) {
             writeln!(f, "  and {more} more")?;
@@ -28,6 +35,13 @@ impl fmt::Display for Plan {
             None => writeln!(f, "residual: none, the ranges are exact")?,
         }
         writeln!(f, "order: {}", self.order)?;
+        for name in self.candidates() {
+            let kept = match self.schema.field(name) {
+                Some(field) if field.is_hashed() => "hash",
+                _ => "step",
+            };
+            writeln!(f, "note: keys hold only the {kept} of {name}, which other values have too")?;
+        }
         if self.coarsened {
             writeln!(f, "note: more than {RANGES_MAX} ranges were needed, these are wider")?;
         }

@@ -1,27 +1,43 @@
 //! From a query to the row ranges that hold its rows: pure, in four steps.
 //!
-//! [`parse`] reads the query, [`bind`] makes of it one set of values for each field, [`walk`] goes
+//! [`parse`] reads the query, [`bind`] makes of it one [`set`] of values for each field, [`walk`] goes
 //! through the template from the left and pins bytes as long as it can, [`explain`] prints what
-//! came of it.
+//! came of it. What the walk asks of a field is in [`found`]: the ranges of the values wanted, or the
+//! single ones; a file for each kind of codec answers.
 
 mod bind;
+mod buckets;
+mod constant;
+mod decimal;
 mod explain;
+mod fixed;
+mod found;
+mod merge;
+mod number;
+mod open;
 mod order;
+mod page;
 mod parse;
 mod predicate;
 mod ranges;
-mod text;
+mod sequence;
+mod set;
+mod streams;
+mod terminated;
 mod walk;
 
 use jiff::tz::TimeZone;
 use rowhouse_model::{Result, RowRange};
 
-pub use order::{OrderedField, PlanOrder};
+pub use merge::StreamMerge;
+pub use order::{OrderedField, PlanOrder, RowSequence};
+pub use page::Direction;
 pub use predicate::Predicate;
 
 use crate::key::KeySchema;
-use crate::value::Values;
-use bind::Wanted;
+use crate::value::{Value, Values};
+use set::Wanted;
+use streams::{Stream, are_in_order};
 
 /// The most ranges a plan has. Where a query would need more, the plan has fewer and wider ones, a
 /// residual, and a note that says so.
@@ -67,13 +83,38 @@ pub const RANGES_MAX: usize = 10_000;
 /// ");
 /// # Ok::<(), rowhouse_model::Error>(())
 /// ```
+///
+/// # Example: what if the rows are spread over buckets?
+///
+/// The plan has a stream of ranges for each; a merge of these by [`KeySchema::logical_key`], forward or
+/// backward, gives the rows in the order that the plan tells: [`StreamMerge`] does it.
+///
+/// ```
+/// use rowhouse_schema::{KeySchema, Predicate, RowSequence};
+///
+/// let schema = KeySchema::parse("[bucket 4 of user][user string][at millis desc]")?;
+/// let bob = schema.plan(&Predicate::parse("user = 'bob'")?)?;
+/// assert_eq!(bob.streams().count(), 1);
+///
+/// let all = schema.plan(&Predicate::parse("user >= 'b'")?)?;
+/// assert_eq!(all.streams().count(), 4);
+/// assert_eq!(all.order().sequence(), RowSequence::Merged);
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Plan {
+    schema: KeySchema,
     ranges: Vec<RowRange>,
+    streams: Vec<Stream>,
     residual: Option<Residual>,
     order: PlanOrder,
     /// Whether ranges were joined, because they were too many.
     coarsened: bool,
+    /// The fields with conditions that keys cannot answer fully, for they hold a hash or a floor.
+    candidates: Vec<usize>,
+    /// What it was made for.
+    predicate: Predicate,
+    zone: TimeZone,
 }
 
 /// What remains to be checked on decoded values, because the ranges hold other rows too.
@@ -82,25 +123,49 @@ pub struct Residual {
     wanted: Vec<Wanted>,
 }
 
+/// The ranges of a plan that are of the same bucket or salt.
+#[derive(Clone, Copy, Debug)]
+pub struct PlanStream<'p> {
+    schema: &'p KeySchema,
+    stream: &'p Stream,
+}
+
 impl Plan {
     pub(crate) fn new(schema: &KeySchema, predicate: &Predicate, zone: &TimeZone) -> Result<Self> {
         let wanted = bind::bind(schema, predicate, zone)?;
-        let order = PlanOrder::new(schema, &wanted);
         let walked = walk::walk(schema, &wanted);
+        let sequence = if walked.physical {
+            RowSequence::Physical
+        } else if are_in_order(&walked.streams) {
+            RowSequence::AsRead
+        } else {
+            RowSequence::Merged
+        };
         let kept = |at: &usize| wanted[*at].clone();
         let residual = Residual { wanted: walked.residual.iter().filter_map(kept).collect() };
+        let lossy = |slot: &usize| wanted[*slot].is_some() && schema.codec(*slot).is_lossy();
         Ok(Self {
-            ranges: walked.ranges,
+            schema: schema.clone(),
+            ranges: walked.streams.iter().flat_map(|stream| stream.ranges.clone()).collect(),
             residual: Some(residual).filter(|residual| !residual.wanted.is_empty()),
-            order,
+            order: PlanOrder::new(schema, &wanted, sequence),
+            streams: walked.streams,
             coarsened: walked.coarsened,
+            candidates: (0..schema.fields().len()).filter(lossy).collect(),
+            predicate: predicate.clone(),
+            zone: zone.clone(),
         })
     }
 
-    /// The ranges, in key order, none overlapping or touching another. None at all when no row can
-    /// match.
+    /// The ranges, in key order, none overlapping another. None at all when no row can match.
     pub fn ranges(&self) -> &[RowRange] {
         &self.ranges
+    }
+
+    /// The same ranges by the buckets or salts they are of. Within a stream rows come in the order of
+    /// their logical keys; of a plan that cannot give that order there is one stream of all.
+    pub fn streams(&self) -> impl Iterator<Item = PlanStream<'_>> {
+        self.streams.iter().map(|stream| PlanStream { schema: &self.schema, stream })
     }
 
     /// What remains to be checked on the rows of the ranges; nothing if the plan is exact.
@@ -108,14 +173,22 @@ impl Plan {
         self.residual.as_ref()
     }
 
-    /// In which order the rows come, when the ranges are read from first to last.
+    /// In which order the rows come, when the ranges are read from first to last, or merged.
     pub fn order(&self) -> &PlanOrder {
         &self.order
     }
 
-    /// Whether every row of the ranges that fits the template is asked for.
+    /// Whether every row of the ranges that fits the template is asked for, as far as keys tell: see
+    /// [`Plan::candidates`].
     pub fn is_exact(&self) -> bool {
         self.residual.is_none()
+    }
+
+    /// The fields with conditions of which keys hold too little: a hash, or the value cut down to a step.
+    /// Rows are found whose fields could be what is asked for; whoever stored the values
+    /// elsewhere can check them there.
+    pub fn candidates(&self) -> impl Iterator<Item = &str> {
+        self.candidates.iter().map(|at| self.schema.fields()[*at].name())
     }
 
     /// Whether a row from the ranges, decoded by the same template, is asked for.
@@ -124,12 +197,42 @@ impl Plan {
     }
 }
 
+impl PlanStream<'_> {
+    /// The ranges, in key order, none overlapping or touching another.
+    pub fn ranges(&self) -> &[RowRange] {
+        &self.stream.ranges
+    }
+
+    /// The bytes with which all its keys begin, up to the last computed field: the lesser of two
+    /// streams with a row of the same logical key is the one whose prefix is less.
+    pub fn prefix(&self) -> &[u8] {
+        &self.stream.prefix
+    }
+
+    /// The bucket or salt; several, if the template has several. None for rows that need no merge.
+    pub fn buckets(&self) -> Vec<Value> {
+        let merged = (0..self.schema.computed().len()).filter(|at| !self.schema.follows(*at));
+        let value = |(at, cut): (usize, &std::ops::Range<usize>)| {
+            let codec = &self.schema.computed()[at].codec;
+            codec.decode(&self.stream.prefix, cut.start).map_or(Value::Null, |(value, _)| value)
+        };
+        merged.zip(&self.stream.cuts).map(value).collect()
+    }
+}
+
 impl Residual {
     /// Whether the values, decoded by the template that the plan was made for, pass.
     pub fn matches(&self, values: &Values) -> bool {
-        let values = values.as_slice();
-        self.wanted
-            .iter()
-            .all(|wanted| values.get(wanted.field).is_some_and(|value| wanted.matches(value)))
+        let fields = values.as_slice();
+        let value = |slot: usize| match slot.checked_sub(fields.len()) {
+            None => Some(&fields[slot]),
+            Some(computed) => values.computed_values().get(computed),
+        };
+        let schema = values.schema();
+        self.wanted.iter().all(|wanted| {
+            wanted.slot < schema.slots()
+                && value(wanted.slot)
+                    .is_some_and(|value| wanted.matches(schema.codec(wanted.slot), value))
+        })
     }
 }

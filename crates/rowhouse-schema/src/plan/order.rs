@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use super::bind::{Set, Wanted};
-use crate::encode::Codec;
+use super::set::Wanted;
 use crate::field::Field;
 use crate::key::KeySchema;
 use crate::order::FieldOrder;
@@ -28,6 +27,18 @@ use crate::order::FieldOrder;
 pub struct PlanOrder {
     fields: Vec<OrderedField>,
     complete: bool,
+    sequence: RowSequence,
+}
+
+/// How rows of a plan's ranges come into their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RowSequence {
+    /// By themselves, when the ranges are read from first to last.
+    AsRead,
+    /// By a merge of the plan's streams by logical key: they are spread over buckets.
+    Merged,
+    /// Not at all: rows come by the bytes of their keys, computed fields included.
+    Physical,
 }
 
 /// One field by which rows are ordered.
@@ -43,20 +54,27 @@ pub struct OrderedField {
 }
 
 impl PlanOrder {
-    pub(super) fn new(schema: &KeySchema, wanted: &[Option<Wanted>]) -> Self {
+    pub(super) fn new(
+        schema: &KeySchema,
+        wanted: &[Option<Wanted>],
+        sequence: RowSequence,
+    ) -> Self {
         let mut fields = Vec::new();
+        if sequence == RowSequence::Physical {
+            return Self { fields, complete: false, sequence };
+        }
         for (field, wanted) in schema.fields().iter().zip(wanted) {
             // Of a single value, any order is its order.
             let order = match wanted.as_ref().is_some_and(Wanted::is_single) {
                 true => FieldOrder::Ordered,
-                false => FieldOrder::of(&field.codec, None),
+                false => FieldOrder::of(&field.codec),
             };
             if order == FieldOrder::Unordered {
-                return Self { fields, complete: false };
+                return Self { fields, complete: false, sequence };
             }
             fields.push(OrderedField::new(field, order));
         }
-        Self { fields, complete: true }
+        Self { fields, complete: true, sequence }
     }
 
     /// The fields by which rows are ordered, the first counting most.
@@ -69,30 +87,25 @@ impl PlanOrder {
     pub fn is_complete(&self) -> bool {
         self.complete
     }
+
+    /// How rows come into this order.
+    pub fn sequence(&self) -> RowSequence {
+        self.sequence
+    }
 }
 
 impl OrderedField {
     fn new(field: &Field, order: FieldOrder) -> Self {
-        let time = matches!(&field.codec, Codec::Number(number) if number.unit().is_some());
+        let time = field.field_type().is_time();
         Self { name: field.name().to_owned(), desc: field.is_desc(), order, time }
-    }
-}
-
-impl Wanted {
-    /// Whether the conditions leave one value.
-    fn is_single(&self) -> bool {
-        match &self.set {
-            Set::Numbers(set) => match &set.list {
-                Some(list) => list.len() == 1,
-                None => set.low == set.high,
-            },
-            Set::Texts(set) => set.list.as_ref().is_some_and(|list| list.len() == 1),
-        }
     }
 }
 
 impl fmt::Display for PlanOrder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.sequence == RowSequence::Physical {
+            return f.write_str("physical, by the bytes of the key");
+        }
         for (nth, field) in self.fields.iter().enumerate() {
             write!(f, "{}{field}", if nth == 0 { "" } else { ", " })?;
         }
@@ -100,6 +113,10 @@ impl fmt::Display for PlanOrder {
             (true, _) => Ok(()),
             (false, true) => f.write_str("by the bytes of the key"),
             (false, false) => f.write_str(", then by the bytes of the key"),
+        }?;
+        match self.sequence {
+            RowSequence::Merged => f.write_str("; merged from the buckets"),
+            RowSequence::AsRead | RowSequence::Physical => Ok(()),
         }
     }
 }

@@ -4,8 +4,10 @@
 //! query     = [ condition *( "and" condition ) ]
 //! condition = name ( sign constant / "between" constant "and" constant
 //!                  / "in" "(" constant *( "," constant ) ")"
-//!                  / "starts" "with" constant / "during" constant / "is" "null" )
-//! constant  = "'" text with '' for a quote "'" / number / time
+//!                  / ( "starts" / "ends" ) "with" constant / "under" constant / "during" constant
+//!                  / "is" [ "not" ] "null" )
+//! constant  = "'" text with '' for a quote "'" / "x'" hex digits "'" / "0x" hex digits
+//!           / number / time / "true" / "false" / "(" [ constant *( "," constant ) ] ")"
 //! ```
 
 use std::sync::Arc;
@@ -13,22 +15,22 @@ use std::sync::Arc;
 use super::predicate::{Comparison, Condition, Constant, Literal, Predicate, Test};
 use crate::error::Fault;
 use crate::template::closest;
-use crate::value::Value;
+use crate::value::{Value, parse_hex};
 
 /// Reads a query.
 pub(super) fn parse(text: &str) -> Result<Predicate, Fault> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = Reader { text, at: 0, depth: 0 };
     let source: Arc<str> = text.into();
-    let mut predicate = Predicate::all();
+    let mut conditions = Vec::new();
     if reader.peek()?.1 == Token::End {
-        return Ok(predicate);
+        return Ok(Predicate::all());
     }
     loop {
         let (field, at) = reader.field()?;
         let test = reader.test()?;
-        predicate.conditions.push(Condition { field, test, source: Some(source.clone()), at });
+        conditions.push(Condition { field, test, source: Some(source.clone()), at });
         match reader.next()? {
-            (_, Token::End) => return Ok(predicate),
+            (_, Token::End) => return Ok(Predicate { conditions: conditions.into() }),
             (_, Token::Word(word)) if is(word, "and") => {}
             (at, Token::Word(word)) if is(word, "or") => {
                 return Err(Fault::new(at, "`or` is not in the query language")
@@ -39,16 +41,17 @@ pub(super) fn parse(text: &str) -> Result<Predicate, Fault> {
     }
 }
 
-/// The words that may stand behind a field, and those of the language that cannot yet.
-const TESTS: &[&str] = &["between", "in", "starts", "is", "during"];
-const TESTS_LATER: &[&str] = &["under", "ends"];
-const EXPECTED: &str = "=, <, <=, >, >=, between, in, starts with, during or is null";
+/// The words that may stand behind a field.
+const TESTS: &[&str] = &["between", "in", "starts", "ends", "under", "is", "during"];
+const EXPECTED: &str =
+    "=, <, <=, >, >=, between, in, starts with, ends with, under, during or is null";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Token<'a> {
     /// A name, a word of the language, a number or a time.
     Word(&'a str),
     Text(String),
+    Bytes(Vec<u8>),
     Sign(&'a str),
     End,
 }
@@ -56,7 +59,14 @@ enum Token<'a> {
 struct Reader<'a> {
     text: &'a str,
     at: usize,
+    /// How many parentheses are open.
+    depth: usize,
 }
+
+/// The constants that begin with a letter.
+const WORDS: &[&str] = &["true", "false", "inf"];
+/// A list of groups of values has two.
+const DEPTH_MAX: usize = 3;
 
 impl<'a> Reader<'a> {
     fn field(&mut self) -> Result<(String, usize), Fault> {
@@ -111,12 +121,20 @@ impl<'a> Reader<'a> {
                 self.word("with")?;
                 Ok(Test::StartsWith(self.constant()?))
             }
-            "during" => Ok(Test::During(self.constant()?)),
-            "is" => {
-                self.word("null")?;
-                Ok(Test::IsNull)
+            "ends" => {
+                self.word("with")?;
+                Ok(Test::EndsWith(self.constant()?))
             }
-            word if TESTS_LATER.contains(&word) => Err(Fault::unsupported(at, word)),
+            "under" => Ok(Test::Under(self.constant()?)),
+            "during" => Ok(Test::During(self.constant()?)),
+            "is" => match self.peek()? {
+                (_, Token::Word(word)) if is(word, "not") => {
+                    self.next()?;
+                    self.word("null")?;
+                    Ok(Test::IsNotNull)
+                }
+                _ => self.word("null").map(|()| Test::IsNull),
+            },
             "like" => Err(Fault::new(at, "`like` is not in the query language")
                 .hint("for what a text begins with use starts with '…'")),
             "not" => Err(Fault::new(at, "`not` is not in the query language")),
@@ -135,11 +153,20 @@ impl<'a> Reader<'a> {
         if token != Token::Sign("(") {
             return Err(Fault::new(at, "expected `(` behind `in`"));
         }
+        Ok(Test::OneOf(self.constants()?))
+    }
+
+    /// Constants and the parenthesis behind them.
+    fn constants(&mut self) -> Result<Vec<Constant>, Fault> {
         let mut constants = Vec::new();
+        if self.peek()?.1 == Token::Sign(")") {
+            self.next()?;
+            return Ok(constants);
+        }
         loop {
             constants.push(self.constant()?);
             match self.next()? {
-                (_, Token::Sign(")")) => return Ok(Test::OneOf(constants)),
+                (_, Token::Sign(")")) => return Ok(constants),
                 (_, Token::Sign(",")) => {}
                 (at, _) => return Err(Fault::new(at, "expected `,` or `)`")),
             }
@@ -150,9 +177,17 @@ impl<'a> Reader<'a> {
         let (at, token) = self.next()?;
         let literal = match token {
             Token::Text(text) => Literal::Value(Value::Text(text)),
+            Token::Bytes(bytes) => Literal::Value(Value::Bytes(bytes)),
+            Token::Sign("(") if self.depth < DEPTH_MAX => {
+                self.depth += 1;
+                let list = self.constants()?;
+                self.depth -= 1;
+                Literal::List(list)
+            }
             Token::Word(word) if is(word, "null") => {
                 return Err(Fault::new(at, "nothing compares with null").hint("ask with `is null`"));
             }
+            Token::Word(word) if WORDS.contains(&word) => Literal::Word(word.to_owned()),
             Token::Word(word) if word.starts_with(|c: char| c.is_alphabetic() || c == '_') => {
                 return Err(Fault::new(at, "expected a value")
                     .hint(format!("a text stands in quotes: '{word}'")));
@@ -177,7 +212,7 @@ impl<'a> Reader<'a> {
     }
 
     fn peek(&self) -> Result<(usize, Token<'a>), Fault> {
-        Reader { text: self.text, at: self.at }.next()
+        Reader { text: self.text, at: self.at, depth: self.depth }.next()
     }
 
     fn next(&mut self) -> Result<(usize, Token<'a>), Fault> {
@@ -187,6 +222,13 @@ impl<'a> Reader<'a> {
         let Some(first) = rest.chars().next() else { return Ok((at, Token::End)) };
         if first == '\'' {
             return Ok((at, Token::Text(self.quoted()?)));
+        }
+        if rest.starts_with("x'") {
+            self.at += 1;
+            let digits = self.quoted()?;
+            let bytes = parse_hex(&digits);
+            let expected = || Fault::new(at, "expected an even number of hex digits: x'00ff'");
+            return Ok((at, Token::Bytes(bytes.ok_or_else(expected)?)));
         }
         let word = rest.find(|c: char| !(c.is_alphanumeric() || "_.:+-".contains(c)));
         let word = &rest[..word.unwrap_or(rest.len())];

@@ -26,7 +26,8 @@ use crate::value::{Quoted, Value};
 /// # Example: what can be asked?
 ///
 /// `=`, `<`, `<=`, `>`, `>=`, `between … and …` (both ends included), `in (…)`,
-/// `starts with '…'`, `is null`, and `during` for the whole of a year, month, day, hour, …
+/// `starts with '…'`, `ends with '…'`, `under '…'` for domains, `is null`, `is not null`, and `during`
+/// for the whole of a year, month, day, hour, …
 ///
 /// ```
 /// use rowhouse_schema::Predicate;
@@ -59,7 +60,8 @@ use crate::value::{Quoted, Value};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Predicate {
-    pub(super) conditions: Vec<Condition>,
+    /// Shared, so that plans can tell what they were made for.
+    pub(super) conditions: Arc<Vec<Condition>>,
 }
 
 /// One condition on one field.
@@ -78,8 +80,11 @@ pub(super) enum Test {
     Between(Constant, Constant),
     OneOf(Vec<Constant>),
     StartsWith(Constant),
+    EndsWith(Constant),
+    Under(Constant),
     During(Constant),
     IsNull,
+    IsNotNull,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,6 +108,8 @@ pub(super) enum Literal {
     /// A bare word, a number or a time: which, the field's type says.
     Word(String),
     Value(Value),
+    /// Constants in parentheses: the groups of a `repeat`.
+    List(Vec<Constant>),
 }
 
 impl Predicate {
@@ -153,9 +160,20 @@ impl Predicate {
         self.with(field, Test::OneOf(values.collect()))
     }
 
-    /// And the text begins with this one.
-    pub fn starts_with(self, field: &str, start: impl Into<String>) -> Self {
-        self.with(field, Test::StartsWith(Constant::of(Value::Text(start.into()))))
+    /// And the text (or the bytes, or the list) begins with this one.
+    pub fn starts_with(self, field: &str, start: impl Into<Value>) -> Self {
+        self.with(field, Test::StartsWith(Constant::of(start.into())))
+    }
+
+    /// And the text (or the bytes) ends with this one.
+    pub fn ends_with(self, field: &str, end: impl Into<Value>) -> Self {
+        self.with(field, Test::EndsWith(Constant::of(end.into())))
+    }
+
+    /// And the domain is this one or lies under it: `example.com` and `www.example.com`, but not
+    /// `counterexample.com`.
+    pub fn under(self, field: &str, domain: impl Into<String>) -> Self {
+        self.with(field, Test::Under(Constant::of(Value::Text(domain.into()))))
     }
 
     /// And the time lies in this year, month, day, hour, minute or second: `2022-12`.
@@ -170,9 +188,14 @@ impl Predicate {
         self.with(field, Test::IsNull)
     }
 
+    /// And the field has a value.
+    pub fn is_not_null(self, field: &str) -> Self {
+        self.with(field, Test::IsNotNull)
+    }
+
     /// And everything that the other predicate asks.
     pub fn and(mut self, other: Self) -> Self {
-        self.conditions.extend(other.conditions);
+        Arc::make_mut(&mut self.conditions).extend(other.conditions.iter().cloned());
         self
     }
 
@@ -186,7 +209,8 @@ impl Predicate {
     }
 
     fn with(mut self, field: &str, test: Test) -> Self {
-        self.conditions.push(Condition { field: field.to_owned(), test, source: None, at: 0 });
+        let condition = Condition { field: field.to_owned(), test, source: None, at: 0 };
+        Arc::make_mut(&mut self.conditions).push(condition);
         self
     }
 }
@@ -215,20 +239,31 @@ impl fmt::Display for Condition {
             Test::Compare(comparison, constant) => write!(f, " {} {constant}", comparison.sign()),
             Test::Between(low, high) => write!(f, " between {low} and {high}"),
             Test::OneOf(constants) => {
-                f.write_str(" in (")?;
-                for (nth, constant) in constants.iter().enumerate() {
-                    write!(f, "{}{constant}", if nth == 0 { "" } else { ", " })?;
-                }
-                f.write_str(")")
+                f.write_str(" in ")?;
+                write_list(constants, f)
             }
             Test::StartsWith(start) => write!(f, " starts with {start}"),
+            Test::EndsWith(end) => write!(f, " ends with {end}"),
+            Test::Under(domain) => write!(f, " under {domain}"),
             Test::During(interval) => write!(f, " during {interval}"),
             Test::IsNull => f.write_str(" is null"),
+            Test::IsNotNull => f.write_str(" is not null"),
         }
     }
 }
 
 impl Comparison {
+    /// The comparison that holds for what is in descending order.
+    pub(super) fn mirrored(self) -> Self {
+        match self {
+            Self::Equal => Self::Equal,
+            Self::Less => Self::Greater,
+            Self::LessOrEqual => Self::GreaterOrEqual,
+            Self::Greater => Self::Less,
+            Self::GreaterOrEqual => Self::LessOrEqual,
+        }
+    }
+
     fn sign(self) -> &'static str {
         match self {
             Self::Equal => "=",
@@ -240,12 +275,20 @@ impl Comparison {
     }
 }
 
+fn write_list(constants: &[Constant], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for (nth, constant) in constants.iter().enumerate() {
+        write!(f, "{}{constant}", if nth == 0 { "(" } else { ", " })?;
+    }
+    f.write_str(if constants.is_empty() { "()" } else { ")" })
+}
+
 impl fmt::Display for Constant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.literal {
             Literal::Word(word) if word.contains(' ') => write!(f, "'{word}'"),
             Literal::Word(word) => f.write_str(word),
             Literal::Value(value) => write!(f, "{}", Quoted(value)),
+            Literal::List(constants) => write_list(constants, f),
         }
     }
 }

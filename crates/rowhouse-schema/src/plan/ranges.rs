@@ -38,7 +38,10 @@ pub(super) fn subtract(range: RowRange, holes: Vec<RowRange>) -> Vec<RowRange> {
     let mut left = Vec::new();
     let mut start = range.start;
     for hole in normalize(holes) {
-        left.push(RowRange { start, stop: earlier(&hole.start, &range.stop) });
+        // A hole from the very first row on leaves nothing before it; its empty start is no stop.
+        if hole.start > start {
+            left.push(RowRange { start, stop: earlier(&hole.start, &range.stop) });
+        }
         if hole.stop.is_empty() {
             return normalize(left);
         }

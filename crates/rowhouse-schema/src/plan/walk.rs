@@ -2,324 +2,294 @@
 
 use std::ops::Range;
 
-use rowhouse_model::{Bytes, ROW_LEN_MAX, RowRange};
+use rowhouse_model::{ROW_LEN_MAX, RowRange};
 
 use super::RANGES_MAX;
-use super::bind::{NumberSet, Set, TextSet, Wanted};
-use super::ranges::{bounded, coarsen, hull, intersect, normalize};
-use super::text::{string_keys, text_keys};
-use crate::encode::{Codec, Number, TextEnd};
+use super::found::{Found, Pin, every_pin, found, pins, under, values_count};
+use super::ranges::{coarsen, hull};
+use super::set::Wanted;
+use super::streams::Walked;
+use crate::encode::{Body, Codec, End};
 use crate::key::KeySchema;
 use crate::template::Element;
-use crate::value::Value;
 
 /// A field with no more values than this is gone through value by value, when that lets a later
 /// condition narrow the ranges.
-const SKIP_VALUES_MAX: u128 = 1_000;
-
-/// What came of a walk.
-#[derive(Default)]
-pub(super) struct Walked {
-    pub(super) ranges: Vec<RowRange>,
-    /// The fields that remain to be checked.
-    pub(super) residual: Vec<usize>,
-    pub(super) coarsened: bool,
-}
+const SKIP_VALUES_MAX: usize = 1_000;
 
 /// The ranges of the rows that are wanted.
 pub(super) fn walk(schema: &KeySchema, wanted: &[Option<Wanted>]) -> Walked {
+    let listed = |wanted: &Option<Wanted>| {
+        wanted.as_ref().and_then(|wanted| pins(schema.codec(wanted.slot), wanted))
+    };
+    let pins: Vec<Option<Vec<Pin>>> = wanted.iter().map(listed).collect();
     let mut walk = Walk {
         schema,
         wanted,
-        prefixes: vec![Vec::new()],
+        pins: &pins,
+        paths: vec![Path::new(schema)],
         uncertain: None,
         walked: Walked::default(),
     };
-    let mut next = Next::GoOn;
-    for (nth, element) in schema.elements().iter().enumerate() {
-        next = match element {
-            Element::Literal(bytes) => {
-                walk.prefixes.iter_mut().for_each(|prefix| prefix.extend_from_slice(bytes));
-                Next::GoOn
-            }
-            Element::Field(field) => walk.field(*field, nth + 1 == schema.elements().len()),
+    let reached = walk.elements();
+    walk.finish(reached)
+}
+
+pub(super) struct Walk<'a> {
+    pub(super) schema: &'a KeySchema,
+    pub(super) wanted: &'a [Option<Wanted>],
+    /// The values wanted one by one, by slot.
+    pub(super) pins: &'a [Option<Vec<Pin>>],
+    /// The bytes that are pinned so far, one way for each combination of values.
+    pub(super) paths: Vec<Path>,
+    /// The elements that have to be checked although bytes were pinned for them: an open field whose
+    /// end is found from the key's end. Longer values begin with the same bytes, so the value
+    /// itself has to be checked, unless all the rest is pinned too; and where there are several such values,
+    /// a key of one may lie in the range of another, so the rest has to be checked as well.
+    pub(super) uncertain: Option<Range<usize>>,
+    pub(super) walked: Walked,
+}
+
+/// One way to pin the bytes from the left.
+#[derive(Clone, Debug)]
+pub(super) struct Path {
+    pub(super) bytes: Vec<u8>,
+    /// For each stored field which of its pins this way takes, where a computed field depends on it.
+    chosen: Vec<Option<u32>>,
+    /// Where the computed fields stand by which rows have to be merged.
+    pub(super) cuts: Vec<Range<usize>>,
+}
+
+/// How far a walk got.
+pub(super) enum Next {
+    GoOn,
+    /// With the ranges of each path; elements from this one on remain to be checked.
+    Stop(usize),
+}
+
+impl Path {
+    pub(super) fn new(schema: &KeySchema) -> Self {
+        let chosen = match schema.computed() {
+            [] => Vec::new(),
+            _ => vec![None; schema.fields().len()],
         };
-        if let Next::Stop = next {
-            break;
+        Self { bytes: Vec::new(), chosen, cuts: Vec::new() }
+    }
+
+    /// The pin that the way takes of a field, if it had to choose one.
+    pub(super) fn chosen(&self, field: usize) -> Option<usize> {
+        self.chosen.get(field).copied().flatten().map(|nth| nth as usize)
+    }
+
+    pub(super) fn choose(&mut self, field: usize, nth: usize) {
+        if let Some(chosen) = self.chosen.get_mut(field) {
+            *chosen = Some(nth as u32);
         }
     }
-    if let Next::GoOn = next {
-        walk.rows();
+
+    pub(super) fn with(&self, bytes: &[u8]) -> Self {
+        let bytes = [self.bytes.as_slice(), bytes].concat();
+        Self { bytes, chosen: self.chosen.clone(), cuts: self.cuts.clone() }
     }
-    walk.finish()
-}
-
-struct Walk<'a> {
-    schema: &'a KeySchema,
-    wanted: &'a [Option<Wanted>],
-    /// The bytes that are pinned so far, one way for each combination of values.
-    prefixes: Vec<Vec<u8>>,
-    /// Where the fields begin that have to be checked although bytes were pinned for them: at a text
-    /// whose end is found from the key's end. Longer texts begin with the same bytes, so the text
-    /// itself has to be checked, unless all the rest is pinned too; and where there are several such texts,
-    /// a key of one may lie in the range of another, so the rest has to be checked as well.
-    uncertain: Option<Range<usize>>,
-    walked: Walked,
-}
-
-enum Next {
-    GoOn,
-    Stop,
 }
 
 impl Walk<'_> {
-    fn field(&mut self, at: usize, last: bool) -> Next {
-        let codec = &self.schema.fields()[at].codec;
-        let set = self.wanted[at].as_ref().map(|wanted| &wanted.set);
-        match (codec, set) {
-            (Codec::Number(number), Some(Set::Numbers(set))) => self.numbers(at, number, set, last),
-            (Codec::Number(number), _) if self.can_skip(at, number.count()) => {
-                self.pin_numbers(at, number, &(number.min..=number.max).collect::<Vec<_>>())
-            }
-            (_, Some(Set::Texts(TextSet { list: Some(list), .. }))) => self.pin_texts(at, list),
-            (_, Some(Set::Texts(set))) => self.texts(at, set),
-            (_, _) => {
-                let ranges = self.prefixes.iter().map(|prefix| RowRange::prefix(prefix)).collect();
-                self.stop(ranges, at)
-            }
-        }
-    }
-
-    fn numbers(&mut self, at: usize, number: &Number, set: &NumberSet, last: bool) -> Next {
-        let &NumberSet { low, high, .. } = set;
-        match &set.list {
-            Some(list) if list.len() < 2 || self.wanted_behind(at) => {
-                self.pin_numbers(at, number, list)
-            }
-            Some(list) => {
-                let runs = runs(list);
-                self.number_ranges(at, number, &runs, last)
-            }
-            None if low > high => self.stop(Vec::new(), at + 1),
-            None if low == high => self.pin_numbers(at, number, &[low]),
-            None if self.can_skip(at, high.abs_diff(low) + 1)
-                && number.count() <= SKIP_VALUES_MAX =>
-            {
-                self.pin_numbers(at, number, &(low..=high).collect::<Vec<_>>())
-            }
-            None => self.number_ranges(at, number, &[(low, high)], last),
-        }
-    }
-
-    /// Ends the walk with the numbers of these runs.
-    fn number_ranges(
-        &mut self,
-        at: usize,
-        number: &Number,
-        runs: &[(i128, i128)],
-        last: bool,
-    ) -> Next {
-        let mut ranges = Vec::new();
-        let per_prefix = (RANGES_MAX / self.prefixes.len()).max(1);
-        let exact = runs.len() <= per_prefix;
-        for prefix in &self.prefixes {
-            let of_prefix: Vec<_> =
-                runs.iter().map(|run| number_range(prefix, number, *run, last)).collect();
-            ranges.extend(if exact {
-                of_prefix
-            } else {
-                coarsen(normalize(of_prefix), per_prefix)
-            });
-        }
-        self.walked.coarsened |= !exact;
-        self.stop(ranges, at + usize::from(exact))
-    }
-
-    fn pin_numbers(&mut self, at: usize, number: &Number, list: &[i128]) -> Next {
-        let mut numbers = list.to_vec();
-        if number.is_desc() {
-            numbers.reverse();
-        }
-        let bytes = numbers.into_iter().map(|value| {
-            let mut bytes = Vec::new();
-            number.put(value, &mut bytes);
-            bytes
-        });
-        self.pin(at, bytes.collect())
-    }
-
-    fn pin_texts(&mut self, at: usize, list: &[String]) -> Next {
-        let codec = &self.schema.fields()[at].codec;
-        if matches!(codec, Codec::Text(text) if matches!(text.end, TextEnd::Before(_))) {
-            let end = if list.len() > 1 { self.wanted.len() } else { at + 1 };
-            self.uncertain = Some(at..end);
-        }
-        // What cannot be encoded was taken from the list when it was closed.
-        let bytes = list.iter().filter_map(|text| {
-            let mut bytes = Vec::new();
-            codec.encode(&Value::Text(text.clone()), &mut bytes).ok().map(|()| bytes)
-        });
-        self.pin(at, bytes.collect())
-    }
-
-    /// Goes on with each of these bytes behind each prefix, or ends if that is too much.
-    fn pin(&mut self, at: usize, values: Vec<Vec<u8>>) -> Next {
-        if values.is_empty() {
-            return self.stop(Vec::new(), at + 1);
-        }
-        let pinned = self
-            .prefixes
-            .iter()
-            .flat_map(|prefix| values.iter().map(move |value| [prefix.as_slice(), value].concat()));
-        if self.prefixes.len() * values.len() <= RANGES_MAX {
-            self.prefixes = pinned.filter(|prefix| prefix.len() <= ROW_LEN_MAX).collect();
-            return if self.prefixes.is_empty() {
-                self.stop(Vec::new(), at + 1)
-            } else {
-                Next::GoOn
+    /// Goes through the elements; says how many were pinned.
+    fn elements(&mut self) -> usize {
+        for (nth, element) in self.schema.elements().iter().enumerate() {
+            let next = match element {
+                Element::Literal(bytes) => {
+                    self.paths.iter_mut().for_each(|path| path.bytes.extend_from_slice(bytes));
+                    Next::GoOn
+                }
+                Element::Field(field) => self.field(nth, *field),
+                Element::Computed(computed) => self.computed(nth, *computed),
             };
-        }
-        let size = values.len().div_ceil((RANGES_MAX / self.prefixes.len()).max(1));
-        let mut ranges = Vec::new();
-        for prefix in &self.prefixes {
-            ranges.extend(values.chunks(size).filter_map(|values| {
-                let range =
-                    |value: &Vec<u8>| RowRange::prefix(&[prefix.as_slice(), value].concat());
-                hull(&values.iter().map(range).collect::<Vec<_>>())
-            }));
-        }
-        self.walked.coarsened = true;
-        self.stop(ranges, at)
-    }
-
-    /// Ends the walk with the texts that pass all tests.
-    fn texts(&mut self, at: usize, set: &TextSet) -> Next {
-        let codec = &self.schema.fields()[at].codec;
-        let limit = RANGES_MAX / self.prefixes.len();
-        let mut exact = true;
-        let mut ranges = Vec::new();
-        for prefix in &self.prefixes {
-            let mut of_prefix = vec![RowRange::prefix(prefix)];
-            for test in &set.tests {
-                let found = match codec {
-                    Codec::String(string) => string_keys(*string, prefix, test),
-                    Codec::Text(text) => text_keys(text, prefix, test, limit),
-                    Codec::Number(_) => unreachable!("sets of texts belong to fields of texts"),
-                };
-                exact &= found.exact;
-                of_prefix = intersect(&of_prefix, &found.ranges);
+            if let Next::Stop(checked) = next {
+                let checked = self.schema.elements()[checked..].iter();
+                let slots = checked.filter_map(|element| self.schema.slot_of(element));
+                self.walked.residual.extend(slots);
+                return nth;
             }
-            ranges.extend(of_prefix);
         }
-        self.stop(ranges, at + usize::from(exact))
+        self.rows();
+        self.schema.elements().len()
     }
 
-    /// Everything is pinned: each prefix is a whole key.
-    fn rows(&mut self) {
-        let last_is_text = matches!(self.schema.elements().last(), Some(Element::Field(at))
-            if matches!(self.schema.fields()[*at].codec, Codec::Text(_)));
-        // Where no key goes on behind another, neighbours make one range.
-        let alone = last_is_text || self.uncertain.is_some();
-        self.uncertain = None;
-        let keys = self.prefixes.iter().filter(|key| !key.is_empty());
-        if alone {
-            self.walked.ranges = normalize(keys.map(|key| RowRange::row(key)).collect());
-            return;
+    fn field(&mut self, nth: usize, field: usize) -> Next {
+        let codec = self.schema.codec(field);
+        let wanted = self.wanted[field].as_ref();
+        let chosen = self.paths.iter().any(|path| path.chosen(field).is_some());
+        if let Some(pins) = &self.pins[field]
+            // Neighbours in a list make one range, where nothing is asked behind.
+            && (chosen || pins.len() < 2 || self.wanted_behind(nth) || !is_ordered_number(codec))
+        {
+            return self.pin_wanted(nth, field, pins);
         }
-        let ranges = normalize(keys.map(|key| RowRange::prefix(key)).collect());
-        let one_row = |range: RowRange| match range == RowRange::prefix(&range.start) {
-            true => RowRange::row(&range.start),
-            false => range,
-        };
-        self.walked.ranges = ranges.into_iter().map(one_row).collect();
+        if let Some(pins) = self.small(nth, codec, wanted) {
+            return self.pin(nth, field, &pins);
+        }
+        let found = found(codec, wanted, RANGES_MAX / self.paths.len());
+        self.stop_at(nth, codec, found)
     }
 
-    /// Ends the walk. The fields from `checked` on remain to be checked.
-    fn stop(&mut self, ranges: Vec<RowRange>, checked: usize) -> Next {
-        self.walked.ranges = normalize(ranges);
-        if self.walked.ranges.is_empty() {
-            self.uncertain = None;
-            return Next::Stop;
+    /// Every value of a small field, if going through them leads to a condition behind it.
+    fn small(&self, nth: usize, codec: &Codec, wanted: Option<&Wanted>) -> Option<Vec<Pin>> {
+        let room = RANGES_MAX / self.paths.len();
+        // The domain counts, not what is left of it: a narrow range of a wide field is one range.
+        if !is_small(codec) || !self.leads_on(nth) {
+            return None;
         }
-        let wanted = (checked..self.wanted.len()).filter(|&at| self.wanted[at].is_some());
-        self.walked.residual = wanted.collect();
-        Next::Stop
+        every_pin(codec, wanted, SKIP_VALUES_MAX.min(room))
     }
 
-    fn finish(mut self) -> Walked {
-        let mut walked = self.walked;
-        if let Some(fields) = self.uncertain.take() {
-            walked.residual.extend(fields.filter(|&at| self.wanted[at].is_some()));
-            walked.residual.sort_unstable();
-            walked.residual.dedup();
-        }
-        if walked.ranges.len() > RANGES_MAX {
-            walked.ranges = coarsen(walked.ranges, RANGES_MAX);
-            walked.coarsened = true;
-            let wanted = (0..self.wanted.len()).filter(|&at| self.wanted[at].is_some());
-            walked.residual = wanted.collect();
-        }
-        walked.ranges = walked.ranges.into_iter().filter_map(bounded).collect();
-        walked
-    }
-
-    /// Whether going through so many values of a field leads to a condition behind it.
-    fn can_skip(&self, at: usize, values: u128) -> bool {
-        let room = (RANGES_MAX / self.prefixes.len()) as u128;
-        if values > SKIP_VALUES_MAX.min(room) {
-            return false;
-        }
-        let behind = self.schema.fields().iter().zip(self.wanted).skip(at + 1);
-        for (field, wanted) in behind {
-            if wanted.is_some() {
+    /// Whether a condition stands behind an element, with only small fields in between.
+    fn leads_on(&self, nth: usize) -> bool {
+        for element in &self.schema.elements()[nth + 1..] {
+            let Some(slot) = self.schema.slot_of(element) else { continue };
+            if self.wanted[slot].is_some() {
                 return true;
             }
-            if !matches!(&field.codec, Codec::Number(number) if number.count() <= SKIP_VALUES_MAX) {
+            if !is_small(self.schema.codec(slot)) {
                 return false;
             }
         }
         false
     }
 
-    fn wanted_behind(&self, at: usize) -> bool {
-        self.wanted[at + 1..].iter().any(Option::is_some)
+    fn pin_wanted(&mut self, nth: usize, field: usize, pins: &[Pin]) -> Next {
+        let codec = self.schema.codec(field);
+        if matches!(codec.end(), Some(End::Before(_))) {
+            let end = if pins.len() > 1 { self.schema.elements().len() } else { nth + 1 };
+            self.uncertain = Some(nth..end);
+        }
+        self.pin(nth, field, pins)
+    }
+
+    /// Goes on with each of these values behind each path, or ends if that is too much.
+    pub(super) fn pin(&mut self, nth: usize, slot: usize, pins: &[Pin]) -> Next {
+        if pins.is_empty() {
+            return self.nothing(nth);
+        }
+        let chosen = self.paths.iter().filter(|path| path.chosen(slot).is_some()).count();
+        if chosen + (self.paths.len() - chosen) * pins.len() > RANGES_MAX {
+            return self.pin_roughly(nth, pins);
+        }
+        let mut paths = Vec::with_capacity(self.paths.len() * pins.len());
+        for path in &self.paths {
+            match path.chosen(slot) {
+                Some(chosen) => paths.push(path.with(&pins[chosen].bytes)),
+                None => paths.extend(pins.iter().enumerate().map(|(at, pin)| {
+                    let mut path = path.with(&pin.bytes);
+                    path.choose(slot, at);
+                    path
+                })),
+            }
+        }
+        paths.retain(|path| path.bytes.len() <= ROW_LEN_MAX);
+        if paths.is_empty() {
+            return self.nothing(nth);
+        }
+        self.paths = paths;
+        Next::GoOn
+    }
+
+    /// Ends with ranges that each hold several of these values.
+    fn pin_roughly(&mut self, nth: usize, pins: &[Pin]) -> Next {
+        let size = pins.len().div_ceil((RANGES_MAX / self.paths.len()).max(1));
+        let ranges = pins.chunks(size).filter_map(|pins| {
+            let ranges: Vec<_> = pins.iter().map(|pin| RowRange::prefix(&pin.bytes)).collect();
+            hull(&ranges)
+        });
+        let ranges: Vec<_> = ranges.collect();
+        self.walked.coarsened = true;
+        self.emit(&ranges);
+        Next::Stop(nth)
+    }
+
+    /// Ends with the ranges that a codec found.
+    pub(super) fn stop_at(&mut self, nth: usize, codec: &Codec, found: Found) -> Next {
+        let Found { mut ranges, mut exact } = found;
+        if ranges.is_empty() {
+            return self.nothing(nth);
+        }
+        let room = (RANGES_MAX / self.paths.len()).max(1);
+        if ranges.len() > room {
+            ranges = coarsen(ranges, room);
+            exact = false;
+            self.walked.coarsened = true;
+        }
+        if nth + 1 == self.schema.elements().len()
+            && let Some(width) = codec.width()
+        {
+            // No key goes on behind the last field.
+            ranges.iter_mut().filter(|range| range.start.len() == width).for_each(one_row);
+        }
+        self.emit(&ranges);
+        Next::Stop(if exact { nth + 1 } else { nth })
+    }
+
+    /// Ends with no rows at all.
+    pub(super) fn nothing(&mut self, nth: usize) -> Next {
+        self.uncertain = None;
+        self.walked.empty = true;
+        Next::Stop(nth)
+    }
+
+    /// Puts these ranges behind each path.
+    fn emit(&mut self, ranges: &[RowRange]) {
+        for (at, path) in self.paths.iter().enumerate() {
+            let ranges = ranges.iter().map(|range| (at, under(&path.bytes, range)));
+            self.walked.ranges.extend(ranges);
+        }
+    }
+
+    /// Everything is pinned: each path is a whole key.
+    fn rows(&mut self) {
+        let last_is_open = match self.schema.elements().last() {
+            Some(Element::Field(field)) => self.schema.codec(*field).end().is_some(),
+            _ => false,
+        };
+        // Where no key goes on behind another, neighbours make one range.
+        let alone = last_is_open || self.uncertain.is_some();
+        self.uncertain = None;
+        let keys = self.paths.iter().enumerate().filter(|(_, path)| !path.bytes.is_empty());
+        let range: fn(&[u8]) -> RowRange = if alone { RowRange::row } else { RowRange::prefix };
+        self.walked.ranges = keys.map(|(at, path)| (at, range(&path.bytes))).collect();
+        self.walked.one_row_each = !alone;
+    }
+
+    fn finish(mut self, reached: usize) -> Walked {
+        if let Some(elements) = self.uncertain.take() {
+            let elements = self.schema.elements()[elements].iter();
+            self.walked.residual.extend(elements.filter_map(|e| self.schema.slot_of(e)));
+        }
+        let behind = &self.schema.elements()[reached..];
+        self.walked.physical |= behind.iter().any(|element| match element {
+            Element::Computed(computed) => !self.schema.follows(*computed),
+            Element::Literal(_) | Element::Field(_) => false,
+        });
+        self.walked.into_streams(self.schema, &self.paths, self.wanted)
+    }
+
+    pub(super) fn wanted_behind(&self, nth: usize) -> bool {
+        let mut behind = self.schema.elements()[nth + 1..].iter();
+        behind.any(|e| self.schema.slot_of(e).is_some_and(|slot| self.wanted[slot].is_some()))
     }
 }
 
-/// The keys that begin with `prefix` and hold a number from `low` to `high` behind it. The bounds
-/// are the bytes of the first number and of the first behind the last, where there are such.
-fn number_range(prefix: &[u8], number: &Number, (low, high): (i128, i128), last: bool) -> RowRange {
-    let with = |value: i128| {
-        let mut bytes = prefix.to_vec();
-        number.put(value, &mut bytes);
-        bytes
-    };
-    if low == high && last {
-        return RowRange::row(&with(low));
-    }
-    let (start, stop) = match number.is_desc() {
-        false => {
-            ((low > number.min).then(|| with(low)), (high < number.max).then(|| with(high + 1)))
-        }
-        true => {
-            ((high < number.max).then(|| with(high)), (low > number.min).then(|| with(low - 1)))
-        }
-    };
-    let all = RowRange::prefix(prefix);
-    RowRange {
-        start: start.map_or(all.start, Bytes::from),
-        stop: stop.map_or(all.stop, Bytes::from),
-    }
+/// Whether a field has so few values that they can be gone through.
+fn is_small(codec: &Codec) -> bool {
+    values_count(codec).is_some_and(|count| count <= SKIP_VALUES_MAX as u128)
 }
 
-/// A sorted list as runs of neighbours.
-fn runs(list: &[i128]) -> Vec<(i128, i128)> {
-    let mut runs: Vec<(i128, i128)> = Vec::new();
-    for &number in list {
-        match runs.last_mut() {
-            Some((_, high)) if *high + 1 == number => *high = number,
-            _ => runs.push((number, number)),
-        }
+fn is_ordered_number(codec: &Codec) -> bool {
+    matches!(&codec.body, Body::Number(number) if number.is_ordered())
+}
+
+/// A range of all that begins with some bytes becomes the row of these bytes.
+pub(super) fn one_row(range: &mut RowRange) {
+    if !range.start.is_empty() && *range == RowRange::prefix(&range.start) {
+        *range = RowRange::row(&range.start);
     }
-    runs
 }

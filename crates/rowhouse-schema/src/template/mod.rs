@@ -1,11 +1,15 @@
 //! The template language: text to elements and back.
 
+mod bracket;
+mod computed;
 mod field;
+mod field_type;
+mod modifier;
 mod parse;
 mod print;
 mod words;
 
-pub(crate) use parse::parse;
+pub(crate) use parse::{COMPUTED_MAX, Parsed, parse};
 pub(crate) use print::print_literal;
 pub(crate) use words::closest;
 
@@ -16,9 +20,6 @@ pub(crate) enum Element {
     Literal(Vec<u8>),
     /// A stored field, by its position among the fields.
     Field(usize),
-}
-
-/// Whether a character can stand for itself in a literal.
-fn is_plain(c: char) -> bool {
-    !matches!(c, '[' | ']' | '\\') && !c.is_whitespace() && !c.is_control()
+    /// A computed field, by its position among the computed fields.
+    Computed(usize),
 }

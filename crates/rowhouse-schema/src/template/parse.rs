@@ -1,85 +1,187 @@
-//! Text to elements: literals and brackets, and where each text field ends.
+//! Text to elements: literals and brackets, and where each open field ends.
 
-use super::field::{self, Raw};
-use super::{Element, is_plain};
-use crate::encode::{Codec, TextEnd};
+use super::computed::RawComputed;
+use super::field::{self, Bracket, Raw};
+use super::{Element, closest};
+use crate::computed::Computed;
+use crate::encode::{Codec, End, is_plain};
 use crate::error::Fault;
-use crate::field::{Field, FieldType};
+use crate::field::Field;
+use crate::field_type::FieldType;
 use crate::order::FieldOrder;
+
+/// A template, read.
+pub(crate) struct Parsed {
+    pub(crate) elements: Vec<Element>,
+    pub(crate) fields: Vec<Field>,
+    pub(crate) computed: Vec<Computed>,
+}
 
 /// A piece of a template before it is known what stands behind it.
 enum Piece {
     Literal(Vec<u8>),
     Field(Raw),
+    Computed(RawComputed),
+}
+
+impl Piece {
+    /// The number of its bytes, if it is always the same.
+    fn width(&self) -> Option<usize> {
+        match self {
+            Self::Literal(bytes) => Some(bytes.len()),
+            Self::Field(raw) => raw.width(),
+            Self::Computed(computed) => Some(computed.width()),
+        }
+    }
+
+    /// The name it takes, and where that stands.
+    fn name(&self) -> Option<(usize, &str)> {
+        match self {
+            Self::Literal(_) => None,
+            Self::Field(raw) => Some((raw.at, &raw.name)),
+            Self::Computed(computed) => computed.name().map(|name| (computed.at, name)),
+        }
+    }
 }
 
 /// Reads a template.
-pub(crate) fn parse(template: &str) -> Result<(Vec<Element>, Vec<Field>), Fault> {
+pub(crate) fn parse(template: &str) -> Result<Parsed, Fault> {
     let pieces = pieces(template)?;
-    let mut elements = Vec::with_capacity(pieces.len());
-    let mut fields: Vec<Field> = Vec::new();
+    check_names(&pieces)?;
+    let names: Vec<_> = pieces.iter().filter_map(stored_name).collect();
+    let mut parsed = Parsed { elements: Vec::new(), fields: Vec::new(), computed: Vec::new() };
     for (nth, piece) in pieces.iter().enumerate() {
-        match piece {
-            Piece::Literal(bytes) => elements.push(Element::Literal(bytes.clone())),
+        let behind = &pieces[nth + 1..];
+        parsed.elements.push(match piece {
+            Piece::Literal(bytes) => Element::Literal(bytes.clone()),
             Piece::Field(raw) => {
-                if fields.iter().any(|field| field.name == raw.name) {
-                    let message = format!("the name `{}` is used twice", raw.name);
-                    return Err(Fault::new(raw.at, message));
-                }
-                elements.push(Element::Field(fields.len()));
-                let field = finish(raw, &pieces[nth + 1..], fields.last())?;
-                fields.push(field);
+                let field = finish(raw, behind, parsed.fields.last())?;
+                parsed.fields.push(field);
+                Element::Field(parsed.fields.len() - 1)
             }
-        }
+            Piece::Computed(raw) => {
+                check_rest(raw, behind)?;
+                let computed = raw.finish(|name| operand(name, &names, &pieces))?;
+                parsed.computed.push(computed);
+                Element::Computed(parsed.computed.len() - 1)
+            }
+        });
     }
-    if fields.is_empty() {
+    if parsed.fields.is_empty() {
         return Err(Fault::new(template.len(), "expected a field such as [user string]"));
     }
-    Ok((elements, fields))
+    if parsed.computed.len() > COMPUTED_MAX {
+        let message = format!(
+            "too many computed fields: count={}, max={COMPUTED_MAX}",
+            parsed.computed.len()
+        );
+        return Err(Fault::new(template.len(), message));
+    }
+    Ok(parsed)
+}
+
+/// No table was seen with more than one; so many positions are kept without allocating.
+pub(crate) const COMPUTED_MAX: usize = 8;
+
+fn stored_name(piece: &Piece) -> Option<&str> {
+    match piece {
+        Piece::Field(raw) => Some(&raw.name),
+        Piece::Literal(_) | Piece::Computed(_) => None,
+    }
+}
+
+fn check_names(pieces: &[Piece]) -> Result<(), Fault> {
+    let mut names: Vec<&str> = Vec::new();
+    for (at, name) in pieces.iter().filter_map(Piece::name) {
+        if names.contains(&name) {
+            return Err(Fault::new(at, format!("the name `{name}` is used twice")));
+        }
+        names.push(name);
+    }
+    Ok(())
+}
+
+/// Where the stored field of that name stands among the stored fields.
+fn operand(name: &str, names: &[&str], pieces: &[Piece]) -> Result<usize, String> {
+    if let Some(at) = names.iter().position(|known| *known == name) {
+        return Ok(at);
+    }
+    let computed = pieces.iter().any(|piece| piece.name().is_some_and(|(_, known)| known == name));
+    Err(match closest(name, names.iter().copied()) {
+        _ if computed => format!("`{name}` is computed, and nothing is computed of that"),
+        Some(close) => format!("the key has no field `{name}`; did you mean `{close}`?"),
+        None => format!("the key has no field `{name}`"),
+    })
+}
+
+/// What is computed of the rest needs some, and all of it.
+fn check_rest(raw: &RawComputed, behind: &[Piece]) -> Result<(), Fault> {
+    if !raw.is_of_rest() {
+        return Ok(());
+    }
+    let hint = "name the fields: of user,day";
+    if behind.iter().any(|piece| matches!(piece, Piece::Computed(_))) {
+        let message = "nothing computed may stand behind what is computed of the rest";
+        return Err(Fault::new(raw.at, message).hint(hint));
+    }
+    if !behind.iter().any(|piece| matches!(piece, Piece::Field(_))) {
+        return Err(Fault::new(raw.at, "no field stands behind it to compute it of").hint(hint));
+    }
+    Ok(())
 }
 
 /// The field, now that it is known what stands before and behind it.
 fn finish(raw: &Raw, behind: &[Piece], before: Option<&Field>) -> Result<Field, Fault> {
-    let end = match raw.field_type {
-        FieldType::Text => text_end(raw, behind)?,
-        _ => TextEnd::KeyEnd,
-    };
-    let codec = Codec::new(raw.field_type, raw.modifiers, end);
-    let order = FieldOrder::of(&codec, before.map(|field| field.order));
+    let end = if raw.is_open() { end(raw, behind)? } else { End::Key };
+    let codec =
+        Codec::new(&raw.field_type, &raw.modifiers, end).map_err(|why| Fault::new(raw.at, why))?;
+    let order = FieldOrder::of(&codec).behind(before.map(|field| field.order));
     Ok(Field {
         name: raw.name.clone(),
-        field_type: raw.field_type,
+        field_type: raw.field_type.clone(),
         modifiers: raw.modifiers,
         codec,
         order,
     })
 }
 
-/// Where a `text` ends: at the key's end, at a literal, or by length.
-fn text_end(raw: &Raw, behind: &[Piece]) -> Result<TextEnd, Fault> {
-    match behind.first() {
-        None => return Ok(TextEnd::KeyEnd),
-        Some(Piece::Literal(literal)) => return Ok(TextEnd::Literal(literal.clone())),
-        Some(Piece::Field(_)) => {}
-    }
-    let mut width = 0;
-    for piece in behind {
-        width += match piece {
-            Piece::Literal(literal) => literal.len(),
-            Piece::Field(field) => field.width().ok_or_else(|| {
-                let message = format!(
-                    "`{}` has no end: behind a text stand the end of the key, a literal, or only \
-                     fields of fixed width, and `{} {}` has none",
-                    raw.name, field.name, field.field_type
-                );
-                Fault::new(raw.at, message).hint(format!(
-                    "use [{} string], or put a literal such as _ behind it",
-                    raw.name
-                ))
-            })?,
+/// Where an open field ends: at the key's end, at a literal, or by length.
+fn end(raw: &Raw, behind: &[Piece]) -> Result<End, Fault> {
+    let literal = match behind.first() {
+        None => return Ok(End::Key),
+        _ if matches!(raw.field_type, FieldType::Repeat(_)) => {
+            return Err(Fault::new(raw.at, "what is repeated goes on to the end of the key")
+                .hint("it is the last field, and nothing stands behind it"));
         }
+        Some(Piece::Literal(literal)) => Some(literal),
+        Some(Piece::Field(_) | Piece::Computed(_)) => None,
+    };
+    if let Some(literal) = literal {
+        if raw.field_type == FieldType::Decimal && literal[0].is_ascii_digit() {
+            let message = format!("a digit behind `{}` would be read as part of it", raw.name);
+            return Err(Fault::new(raw.at, message).hint("put another literal there"));
+        }
+        return Ok(End::Literal(literal.clone()));
     }
-    Ok(TextEnd::Before(width))
+    let width = behind.iter().try_fold(0, |sum, piece| piece.width().map(|width| sum + width));
+    width.map(End::Before).ok_or_else(|| no_end(raw, behind))
+}
+
+fn no_end(raw: &Raw, behind: &[Piece]) -> Fault {
+    let variable = behind.iter().find_map(|piece| match piece {
+        Piece::Field(field) if field.width().is_none() => Some(field),
+        _ => None,
+    });
+    let variable = variable.map_or_else(String::new, |field| {
+        format!(", and `{} {}{}` has none", field.name, field.field_type, field.modifiers)
+    });
+    let message = format!(
+        "`{}` has no end: behind `{}` stand the end of the key, a literal, or only fields of \
+         fixed width{variable}",
+        raw.name, raw.field_type
+    );
+    Fault::new(raw.at, message)
+        .hint(format!("use [{} string], or put a literal such as _ behind it", raw.name))
 }
 
 /// Cuts a template into literals and fields.
@@ -89,8 +191,11 @@ fn pieces(template: &str) -> Result<Vec<Piece>, Fault> {
     while let Some(c) = template[at..].chars().next() {
         if c == '[' {
             let inside = inside(template, at)?;
-            let raw = field::parse(inside).map_err(|fault| fault.behind(at + 1))?;
-            pieces.push(Piece::Field(Raw { at: raw.at + at + 1, ..raw }));
+            let bracket = field::parse(inside).map_err(|fault| fault.behind(at + 1))?;
+            pieces.push(match bracket {
+                Bracket::Stored(raw) => Piece::Field(Raw { at: raw.at + at + 1, ..raw }),
+                Bracket::Computed(computed) => Piece::Computed(computed.behind(at + 1)),
+            });
             at += inside.len() + 2;
             continue;
         }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::is_plain;
+use crate::encode::is_plain;
 
 /// Prints a literal so that reading it gives the same bytes.
 pub(crate) fn print_literal(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {

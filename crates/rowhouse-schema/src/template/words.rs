@@ -1,4 +1,4 @@
-//! The words of the template language: one table of what each is, and whether this version does it.
+//! The words of the template language: what each is, and what is meant by words that are close.
 
 /// Where a word stands in a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,74 +11,35 @@ pub(super) enum Role {
     Computed,
 }
 
-/// A word of the language.
-pub(super) struct Word {
-    pub(super) text: &'static str,
-    pub(super) role: Role,
-    pub(super) supported: bool,
-}
-
-/// Every word of the language that stands by itself.
-pub(super) const WORDS: &[Word] = &[
-    done("text", Role::Type),
-    done("string", Role::Type),
-    done("u8", Role::Type),
-    done("u16", Role::Type),
-    done("u24", Role::Type),
-    done("u32", Role::Type),
-    done("u40", Role::Type),
-    done("u48", Role::Type),
-    done("u56", Role::Type),
-    done("u64", Role::Type),
-    done("i8", Role::Type),
-    done("i16", Role::Type),
-    done("i24", Role::Type),
-    done("i32", Role::Type),
-    done("i40", Role::Type),
-    done("i48", Role::Type),
-    done("i56", Role::Type),
-    done("i64", Role::Type),
-    done("millis", Role::Type),
-    done("micros", Role::Type),
-    done("nanos", Role::Type),
-    done("seconds", Role::Type),
-    done("digits", Role::Type),
-    later("date", Role::Type),
-    later("ymd", Role::Type),
-    later("ymdhm", Role::Type),
-    later("ymdhms", Role::Type),
-    later("f32", Role::Type),
-    later("f64", Role::Type),
-    later("bool", Role::Type),
-    later("uuid", Role::Type),
-    later("bytes", Role::Type),
-    later("enum", Role::Type),
-    later("hex", Role::Type),
-    later("blob", Role::Type),
-    later("domain", Role::Type),
-    later("decimal", Role::Type),
-    later("repeat", Role::Type),
-    later("java.long", Role::Type),
-    later("java.int", Role::Type),
-    later("java.short", Role::Type),
-    later("floor", Role::Modifier),
-    done("digits", Role::Modifier),
-    later("hex", Role::Modifier),
-    later("pad", Role::Modifier),
-    later("reverse", Role::Modifier),
-    later("md5", Role::Modifier),
-    later("sha1", Role::Modifier),
-    later("sha256", Role::Modifier),
-    later("xxh3", Role::Modifier),
-    later("murmur3", Role::Modifier),
-    later("crc32", Role::Modifier),
-    later("java.hashcode", Role::Modifier),
-    done("desc", Role::Modifier),
-    later("null", Role::Modifier),
-    later("bucket", Role::Computed),
-    later("hash", Role::Computed),
-    later("salt", Role::Computed),
+/// The native types. None has a dot, as every foreign one has.
+pub(super) const TYPES: &[&str] = &[
+    "text", "string", "blob", "domain", "decimal", "u8", "u16", "u24", "u32", "u40", "u48", "u56",
+    "u64", "i8", "i16", "i24", "i32", "i40", "i48", "i56", "i64", "f32", "f64", "bool", "enum",
+    "uuid", "bytes", "hex", "digits", "millis", "micros", "nanos", "seconds", "date", "ymd",
+    "ymdhm", "ymdhms", "repeat",
 ];
+
+const MODIFIERS: &[&str] = &[
+    "floor", "digits", "hex", "pad", "reverse", "md5", "sha1", "sha256", "xxh3", "murmur3",
+    "crc32", "desc", "null",
+];
+
+const COMPUTED: &[&str] = &["bucket", "hash", "salt"];
+
+impl Role {
+    fn words(self) -> &'static [&'static str] {
+        match self {
+            Self::Type => TYPES,
+            Self::Modifier => MODIFIERS,
+            Self::Computed => COMPUTED,
+        }
+    }
+
+    /// Whether the language has that word in this role.
+    pub(super) fn has(self, word: &str) -> bool {
+        self.words().contains(&word)
+    }
+}
 
 /// Families of foreign types, hashes and salts: `phoenix.varchar`, `ordered.string`, …
 const FOREIGN: &[&str] = &["java.", "phoenix.", "ordered.", "tuple.", "opentsdb.", "hbasewd."];
@@ -104,26 +65,24 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("ns", "did you mean `nanos`?"),
     ("s", "did you mean `seconds`?"),
     ("secs", "did you mean `seconds`?"),
+    ("float", "did you mean `f32` (or `f64`)?"),
+    ("double", "did you mean `f64`?"),
+    ("boolean", "did you mean `bool`?"),
+    ("guid", "did you mean `uuid`?"),
+    ("binary", "did you mean `bytes N` or `blob`?"),
     ("number", "did you mean `u64` or `digits N`?"),
     ("descending", "did you mean `desc`?"),
-    ("reversed", "did you mean `desc` (newest or greatest first)?"),
+    ("reversed", "did you mean `reverse` (last character first) or `desc` (greatest first)?"),
+    ("sha2", "did you mean `sha256`?"),
+    ("xxhash", "did you mean `xxh3`?"),
     ("inverted", "did you mean `desc`?"),
     ("asc", "ascending needs no word, leave it out"),
     ("ascending", "ascending needs no word, leave it out"),
 ];
 
-const fn done(text: &'static str, role: Role) -> Word {
-    Word { text, role, supported: true }
-}
-
-const fn later(text: &'static str, role: Role) -> Word {
-    Word { text, role, supported: false }
-}
-
-/// Whether the word belongs to the language in that role, and this version does not do it.
-pub(super) fn is_later(text: &str, role: Role) -> bool {
-    let foreign = role != Role::Computed && FOREIGN.iter().any(|family| text.starts_with(family));
-    foreign || WORDS.iter().any(|word| word.text == text && word.role == role && !word.supported)
+/// Whether the word names something foreign, which this version does not do.
+pub(super) fn is_foreign(word: &str) -> bool {
+    FOREIGN.iter().any(|family| word.starts_with(family))
 }
 
 /// What somebody who wrote `text` in that role probably meant.
@@ -132,8 +91,7 @@ pub(super) fn suggest(text: &str, role: Role) -> Option<String> {
     if let Some((_, hint)) = ELSEWHERE.iter().find(|(word, _)| *word == lower) {
         return Some((*hint).to_owned());
     }
-    let words = WORDS.iter().filter(|word| word.role == role).map(|word| word.text);
-    closest(&lower, words).map(|word| format!("did you mean `{word}`?"))
+    closest(&lower, role.words().iter().copied()).map(|word| format!("did you mean `{word}`?"))
 }
 
 /// The candidate that is closest to `text`, if it is close: one slip in a short word, two in a

@@ -1,13 +1,16 @@
 //! Instants, as keys hold them: a count of some unit since 1970, shown as a calendar shows them.
 
+mod date;
 mod literal;
 
 use std::fmt;
 
 use jiff::Timestamp;
+use jiff::civil::DateTime;
 use jiff::tz::Offset;
 use rowhouse_model::Result;
 
+pub use date::Date;
 pub use jiff::tz::TimeZone;
 pub(crate) use literal::TimeLiteral;
 
@@ -132,26 +135,37 @@ impl Time {
 const CYCLE_SECONDS: i128 = 146_097 * 86_400;
 const CYCLE_START_SECONDS: i128 = 946_684_800; // 2000-01-01
 
-impl fmt::Display for Time {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (seconds, nanos) =
-            (self.nanos.div_euclid(1_000_000_000), self.nanos.rem_euclid(1_000_000_000));
+impl Time {
+    /// The time as wall clocks in UTC show it, in a year from 2000 to 2399, and the cycles of 400
+    /// years it was moved by.
+    fn wall_clock(self) -> Result<(DateTime, i128), fmt::Error> {
+        let seconds = self.nanos.div_euclid(1_000_000_000);
         let since = seconds - CYCLE_START_SECONDS;
-        let cycle = since.div_euclid(CYCLE_SECONDS);
         let second = CYCLE_START_SECONDS + since.rem_euclid(CYCLE_SECONDS);
         let shown = Timestamp::from_second(second as i64).map_err(|_| fmt::Error)?;
-        let shown = Offset::UTC.to_datetime(shown);
-        let year = i128::from(shown.year()) + 400 * cycle;
-        match year {
-            0..=9999 => write!(f, "{year:04}")?,
-            _ => write!(f, "{year:+07}")?,
+        Ok((Offset::UTC.to_datetime(shown), since.div_euclid(CYCLE_SECONDS)))
+    }
+
+    /// Prints the day alone.
+    fn write_date(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (shown, cycle) = self.wall_clock()?;
+        match i128::from(shown.year()) + 400 * cycle {
+            year @ 0..=9999 => write!(f, "{year:04}")?,
+            year => write!(f, "{year:+07}")?,
         }
-        write!(f, "-{:02}-{:02}", shown.month(), shown.day())?;
+        write!(f, "-{:02}-{:02}", shown.month(), shown.day())
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_date(f)?;
+        let (shown, _) = self.wall_clock()?;
         write!(f, "T{:02}:{:02}:{:02}", shown.hour(), shown.minute(), shown.second())?;
-        match nanos {
-            _ if nanos % 1_000_000 == 0 => write!(f, ".{:03}Z", nanos / 1_000_000),
-            _ if nanos % 1_000 == 0 => write!(f, ".{:06}Z", nanos / 1_000),
-            _ => write!(f, ".{nanos:09}Z"),
+        match self.nanos.rem_euclid(1_000_000_000) {
+            nanos if nanos % 1_000_000 == 0 => write!(f, ".{:03}Z", nanos / 1_000_000),
+            nanos if nanos % 1_000 == 0 => write!(f, ".{:06}Z", nanos / 1_000),
+            nanos => write!(f, ".{nanos:09}Z"),
         }
     }
 }

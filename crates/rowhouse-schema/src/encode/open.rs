@@ -1,63 +1,57 @@
-//! `text`: the UTF-8 bytes as they are. Where a value ends is said by what stands behind the field.
+//! `text`, `domain`, `decimal`: bytes as they are. Where a value ends is said by what stands behind
+//! the field.
 
 use rowhouse_model::escape;
 
 use crate::error::NotFitting;
-use crate::value::Value;
 
-/// The codec of `text`.
+/// Where an open value ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Text {
-    pub(crate) end: TextEnd,
-}
-
-/// Where a text ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum TextEnd {
+pub(crate) enum End {
     /// At the end of the key.
-    KeyEnd,
+    Key,
     /// Where this literal begins first.
     Literal(Vec<u8>),
     /// So many bytes before the end of the key.
     Before(usize),
 }
 
-impl Text {
-    pub(crate) fn encode(&self, text: &str, out: &mut Vec<u8>) -> Result<(), String> {
-        if let TextEnd::Literal(literal) = &self.end
-            && !ends_at_its_end(text.as_bytes(), literal)
-        {
-            return Err(format!(
+impl End {
+    /// Whether a value, as stored, ends where it should.
+    pub(crate) fn check(&self, stored: &[u8]) -> Result<(), String> {
+        match self {
+            Self::Literal(literal) if !ends_at_its_end(stored, literal) => Err(format!(
                 "a value cannot hold the literal behind the field, it would end there: \
-                 value='{text}', literal={}",
+                 value='{}', literal={}",
+                String::from_utf8_lossy(stored),
                 escape(literal)
-            ));
+            )),
+            _ => Ok(()),
         }
-        out.extend_from_slice(text.as_bytes());
-        Ok(())
     }
 
-    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
+    /// The bytes of the value that begins at `at`.
+    pub(crate) fn cut<'k>(&self, key: &'k [u8], at: usize) -> Result<&'k [u8], NotFitting> {
         let rest = &key[at..];
-        let len = match &self.end {
-            TextEnd::KeyEnd => rest.len(),
-            TextEnd::Literal(literal) => find(rest, literal).ok_or_else(|| {
+        let len = match self {
+            Self::Key => rest.len(),
+            Self::Literal(literal) => find(rest, literal).ok_or_else(|| {
                 NotFitting::new(key.len(), format!("the literal `{}` is missing", escape(literal)))
             })?,
-            TextEnd::Before(width) => rest.len().checked_sub(*width).ok_or_else(|| {
+            Self::Before(width) => rest.len().checked_sub(*width).ok_or_else(|| {
                 let why = format!("{width} bytes must follow, {} are left", rest.len());
                 NotFitting::new(at, why)
             })?,
         };
-        Ok((super::utf8(rest[..len].to_vec(), at)?, at + len))
+        Ok(&rest[..len])
     }
 }
 
-/// Whether a text with the literal behind it ends where it should, that is whether the literal
-/// begins nowhere before the end of the text, not even across it.
-pub(crate) fn ends_at_its_end(text: &[u8], literal: &[u8]) -> bool {
-    (0..text.len()).all(|at| {
-        let rest = &text[at..];
+/// Whether bytes with the literal behind them end where they should, that is whether the literal
+/// begins nowhere before the end of the bytes, not even across it.
+pub(crate) fn ends_at_its_end(bytes: &[u8], literal: &[u8]) -> bool {
+    (0..bytes.len()).all(|at| {
+        let rest = &bytes[at..];
         match rest.len() >= literal.len() {
             true => !rest.starts_with(literal),
             // The rest of the literal would have to come from the literal itself.
@@ -70,7 +64,10 @@ pub(crate) fn ends_at_its_end(text: &[u8], literal: &[u8]) -> bool {
 }
 
 fn find(bytes: &[u8], literal: &[u8]) -> Option<usize> {
-    bytes.windows(literal.len()).position(|window| window == literal)
+    match literal {
+        [byte] => bytes.iter().position(|candidate| candidate == byte),
+        _ => bytes.windows(literal.len()).position(|window| window == literal),
+    }
 }
 
 #[cfg(test)]

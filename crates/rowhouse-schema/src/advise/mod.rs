@@ -1,0 +1,149 @@
+//! Advice on a template: what will surprise, cost or break, before there are rows.
+
+mod rules;
+mod sample;
+
+use std::fmt;
+
+use crate::key::KeySchema;
+
+/// What a finding is about. Numbers are fixed: they can be told, looked up and searched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Rule {
+    /// K1: the key begins with a time, so all writes go to one region.
+    LeadingTime,
+    /// K2: the key begins with a number; if that counts up, all writes go to one region.
+    LeadingSequence,
+    /// K3: keys are not in the order of a field's values.
+    OrderNotOfValues,
+    /// K4: a value of variable width ends by its length only.
+    NoDelimiter,
+    /// K5: a random salt, and a key that is to be read needs one get for each.
+    RandomSalt,
+    /// K6: the key is longer than its values need.
+    LongKey,
+    /// K7: the key begins with few different values.
+    FewLeadingValues,
+    /// K8: events of the same time are one row.
+    NotUnique,
+    /// K9: too few buckets to spread anything, or so many that scans ask too many.
+    BucketCount,
+}
+
+/// What the rules are called and why they are there: one line for each.
+const RULES: &[(Rule, &str, &str)] = &[
+    (
+        Rule::LeadingTime,
+        "leading time",
+        "writes of one moment go to one region, whatever their number",
+    ),
+    (
+        Rule::LeadingSequence,
+        "leading sequence",
+        "numbers that count up go to one region, as times do",
+    ),
+    (
+        Rule::OrderNotOfValues,
+        "order is not that of the values",
+        "ranges and pages come in another order than expected",
+    ),
+    (Rule::NoDelimiter, "no delimiter", "a scan of one value meets keys of longer values"),
+    (
+        Rule::RandomSalt,
+        "random salt",
+        "a get asks once for each salt, and two writes may make two rows",
+    ),
+    (Rule::LongKey, "long key", "a key is stored with every cell of its row"),
+    (Rule::FewLeadingValues, "few leading values", "regions cannot be split between equal values"),
+    (
+        Rule::NotUnique,
+        "keys are not unique",
+        "the second of two events is a new version of the first",
+    ),
+    (
+        Rule::BucketCount,
+        "number of buckets",
+        "one bucket spreads nothing, and every scan asks all of them",
+    ),
+];
+
+impl Rule {
+    /// Its number, as `K1`.
+    pub fn code(self) -> String {
+        format!("K{}", self as usize + 1)
+    }
+
+    /// Its name, in a few words.
+    pub fn name(self) -> &'static str {
+        RULES[self as usize].1
+    }
+
+    /// Why it is there.
+    pub fn reason(self) -> &'static str {
+        RULES[self as usize].2
+    }
+
+    /// All rules, in the order of their numbers.
+    pub fn all() -> impl Iterator<Item = Self> {
+        RULES.iter().map(|(rule, ..)| *rule)
+    }
+}
+
+/// Something to think about before a template is used.
+///
+/// ```
+/// use rowhouse_schema::{KeySchema, Rule};
+///
+/// let schema = KeySchema::parse("[at millis digits 13]#[metric text]")?;
+/// let findings = schema.check();
+/// assert_eq!(findings[0].rule, Rule::LeadingTime);
+/// assert_eq!(
+///     findings[0].to_string(),
+///     "K1 leading time: `at` comes first, so the rows of each moment go to one region: \
+///      put it behind another field, or a bucket in front"
+/// );
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Which rule it is of.
+    pub rule: Rule,
+    /// What was found, and what can be done.
+    pub message: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {}", self.rule.code(), self.rule.name(), self.message)
+    }
+}
+
+impl KeySchema {
+    /// What is to be thought about, by the template alone, in the order of the rules.
+    pub fn check(&self) -> Vec<Finding> {
+        self.check_with::<&[u8]>(&[])
+    }
+
+    /// As [`KeySchema::check`], with keys of the table, taken at random from all of it: then it is seen
+    /// how many different values the key begins with.
+    pub fn check_with<K: AsRef<[u8]>>(&self, sample: &[K]) -> Vec<Finding> {
+        let mut findings = rules::findings(self);
+        findings.extend(sample::few_leading_values(self, sample));
+        findings.sort_by_key(|finding| finding.rule);
+        findings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_the_order_of_the_rules() {
+        for (nth, rule) in Rule::all().enumerate() {
+            assert_eq!(rule as usize, nth);
+        }
+        assert_eq!(Rule::BucketCount.code(), "K9");
+    }
+}

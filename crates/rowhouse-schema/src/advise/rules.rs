@@ -1,0 +1,200 @@
+//! The rules that look at a template alone.
+
+use super::{Finding, Rule};
+use crate::computed::Formula;
+use crate::encode::{Body, End, Shape};
+use crate::field::Field;
+use crate::field_type::FieldType;
+use crate::key::KeySchema;
+use crate::template::Element;
+use crate::transform::TextForm;
+
+pub(super) fn findings(schema: &KeySchema) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut add = |rule, message: String| findings.push(Finding { rule, message });
+    if let Some((rule, message)) = leading(schema) {
+        add(rule, message);
+    }
+    for (nth, element) in schema.elements().iter().enumerate() {
+        match element {
+            Element::Literal(_) => {}
+            Element::Field(at) => {
+                let field = &schema.fields()[*at];
+                if let Some((rule, message)) = order(field) {
+                    add(rule, message);
+                }
+                if let Some(message) = length(field) {
+                    add(Rule::LongKey, message);
+                }
+            }
+            Element::Computed(at) => {
+                let computed = &schema.computed()[*at];
+                if computed.is_random() {
+                    add(Rule::RandomSalt, salt(&computed.to_string(), computed.count()));
+                }
+                if let Some(message) = buckets(&computed.formula, &computed.to_string(), nth) {
+                    add(Rule::BucketCount, message);
+                }
+            }
+        }
+    }
+    if let Some(message) = not_unique(schema) {
+        add(Rule::NotUnique, message);
+    }
+    findings
+}
+
+/// A first field that grows with every write.
+fn leading(schema: &KeySchema) -> Option<(Rule, String)> {
+    let first = schema.elements().iter().find(|element| !matches!(element, Element::Literal(_)))?;
+    let Element::Field(at) = first else { return None };
+    let field = &schema.fields()[*at];
+    if field.is_hashed() || field.modifiers.reverse {
+        return None;
+    }
+    let name = field.name();
+    if field.field_type().is_time() {
+        let message = format!(
+            "`{name}` comes first, so the rows of each moment go to one region: \
+             put it behind another field, or a bucket in front"
+        );
+        return Some((Rule::LeadingTime, message));
+    }
+    let is_wide = match field.field_type() {
+        FieldType::Unsigned { bytes } | FieldType::Signed { bytes } => *bytes >= 4,
+        FieldType::Digits { width } => *width >= 8,
+        FieldType::Decimal => true,
+        _ => false,
+    };
+    is_wide.then(|| {
+        let message = format!(
+            "`{name}` comes first; if it counts up, new rows all go to one region: \
+             reverse it, hash it, or put a bucket in front"
+        );
+        (Rule::LeadingSequence, message)
+    })
+}
+
+/// A field whose values do not come in their order.
+fn order(field: &Field) -> Option<(Rule, String)> {
+    let name = field.name();
+    match field.codec.end() {
+        Some(End::Before(width)) => {
+            let message = format!(
+                "`{name}` ends {width} bytes before the end of the key and has no order of its own; \
+                 where one value begins another, a scan of the shorter meets rows of the longer: \
+                 use string, or a literal behind it"
+            );
+            return Some((Rule::NoDelimiter, message));
+        }
+        Some(End::Literal(literal)) if *field.field_type() == FieldType::Text => {
+            let delimiter = rowhouse_model::escape(literal);
+            // Of the characters that are less than the delimiter, one that is common in names.
+            let below = b"01-.!#$%&*+,/:;=@AZ^_az".iter().find(|byte| **byte < literal[0]);
+            let below = char::from(*below.unwrap_or(&0));
+            if literal.iter().all(|byte| *byte == 0) {
+                return None;
+            }
+            let message = format!(
+                "`{name}` stands before `{delimiter}`: 'user{}' comes before 'user', since `{}` is \
+                 less than `{delimiter}`; use string if that matters",
+                below.escape_default(),
+                below.escape_default()
+            );
+            return Some((Rule::OrderNotOfValues, message));
+        }
+        _ => {}
+    }
+    let message = match (&field.codec.body, field.field_type()) {
+        (Body::Decimal(decimal), _) if !decimal.reversed => {
+            format!("`{name}` is text: 10 comes before 9; use digits N if that matters")
+        }
+        (Body::Sequence(_), FieldType::PaddedText { pad: pad @ 1.., .. }) => {
+            let pad = rowhouse_model::escape(&[*pad]);
+            format!(
+                "`{name}` is padded with `{pad}`: a value with a lesser character behind comes first; \
+                 pad with zeros if that matters"
+            )
+        }
+        _ => return None,
+    };
+    Some((Rule::OrderNotOfValues, message))
+}
+
+/// A field that takes more bytes than its values need.
+fn length(field: &Field) -> Option<String> {
+    let width = field.width()?;
+    let (needed, how) = match (&field.codec.body, field.modifiers.hash) {
+        (_, Some(hashing)) if hashing.hex => (usize::from(hashing.len), "without hex"),
+        (_, Some(_)) => return None,
+        (Body::Number(number), None) => match (number.shape(), field.modifiers.form) {
+            (Shape::Hex { width, .. }, Some(TextForm::Hex)) => {
+                (usize::from(width) / 2, "without hex")
+            }
+            (Shape::Digits { .. }, _) => {
+                let bits = 128 - number.scale.max.unsigned_abs().leading_zeros() as usize;
+                (bits.div_ceil(8), "in binary")
+            }
+            _ => return None,
+        },
+        (Body::Sequence(_), None) => match (field.field_type(), field.modifiers.form) {
+            (FieldType::Hex { width, .. }, _) => (usize::from(*width).div_ceil(2), "as bytes N"),
+            (_, Some(TextForm::Hex)) => (width / 2, "without hex"),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let saved = width.checked_sub(needed).filter(|saved| *saved > 0)?;
+    Some(format!(
+        "`{}` takes {width} bytes, {needed} {how}: {} MB for ten million rows of one cell each",
+        field.name(),
+        saved * 10
+    ))
+}
+
+fn salt(computed: &str, count: Option<u32>) -> String {
+    format!(
+        "`{computed}` is random: a get by the other fields asks for {} keys, and the same fields may make \
+         several rows; use bucket where rows are read by their key",
+        count.unwrap_or(1)
+    )
+}
+
+/// More buckets than this are asked one by one for longer than the writes they spread take.
+const BUCKETS_MANY: u32 = 256;
+
+fn buckets(formula: &Formula, computed: &str, nth: usize) -> Option<String> {
+    let count = match formula {
+        Formula::Bucket { count, .. } | Formula::Salt { count, .. } => *count,
+        Formula::Hash { .. } => return None,
+    };
+    if nth > 0 {
+        return Some(format!(
+            "`{computed}` is not the first of the key, so it spreads only what is equal before it"
+        ))
+        .filter(|_| count > 1);
+    }
+    match count {
+        1 => Some(format!("`{computed}` spreads nothing: there is one")),
+        count if count > BUCKETS_MANY => Some(format!(
+            "`{computed}`: a scan that does not pin what it is computed of asks all {count}, and merges them"
+        )),
+        _ => None,
+    }
+}
+
+/// Events that are told apart by their time alone.
+fn not_unique(schema: &KeySchema) -> Option<String> {
+    let (last, before) = schema.fields().split_last()?;
+    let tick = match &last.codec.body {
+        Body::Number(number) => number.scale.tick()?,
+        _ => return None,
+    };
+    let names: Vec<_> = before.iter().map(|field| format!("`{}`", field.name())).collect();
+    let of = if names.is_empty() { String::new() } else { format!(" of one {}", names.join(", ")) };
+    Some(format!(
+        "two events{of} with the same `{}` (in {}) are one row; if there can be such, put an id behind it",
+        last.name(),
+        tick.word
+    ))
+}

@@ -1,0 +1,215 @@
+//! Computed fields: bytes of a key that follow from its other fields, or from chance.
+//!
+//! Their input is the operands' canonical bytes, one behind the other: what the values are before any
+//! modifier, terminator or escape. Of `of rest` it is all bytes of the key behind the field.
+
+use std::fmt;
+
+use crate::encode::{
+    Arrangement, Body, Codec, Container, Content, Fixed, Labels, Number, Scale, Sequence, Shape,
+    digits_of,
+};
+use crate::transform::{Digest, HashFunction};
+use crate::value::Value;
+
+/// A computed field of a template.
+///
+/// ```
+/// use rowhouse_schema::KeySchema;
+///
+/// let schema = KeySchema::parse("[bucket 16 of user as shard][user string][at millis desc]")?;
+/// let shard = &schema.computed()[0];
+/// assert_eq!(shard.name(), Some("shard"));
+/// assert_eq!(shard.width(), 1);
+/// assert_eq!(shard.count(), Some(16));
+/// assert!(!shard.is_random());
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Computed {
+    pub(crate) name: Option<String>,
+    pub(crate) formula: Formula,
+    pub(crate) operands: Operands,
+    /// The operands' names as written, separated by commas.
+    pub(crate) of: String,
+    /// What the field's bytes are: read, asked for and gone through like those of a stored field.
+    pub(crate) codec: Codec,
+}
+
+/// What is computed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Formula {
+    /// A hash modulo a number of buckets.
+    Bucket { count: u32, function: HashFunction, form: BucketForm },
+    /// The first bytes of a digest.
+    Hash { len: u8, function: HashFunction, hex: bool },
+    /// A number by chance, or a character of an alphabet.
+    Salt { count: u32, alphabet: Option<Alphabet> },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BucketForm {
+    Binary,
+    Digits,
+    Hex,
+}
+
+/// The characters of a salt, in ascending order or as listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Alphabet {
+    /// As written: `a-d`, or each character.
+    pub(crate) text: String,
+    pub(crate) characters: String,
+}
+
+/// Of what it is computed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Operands {
+    /// Of nothing: by chance.
+    Chance,
+    /// Of the bytes behind it.
+    Rest,
+    /// Of these stored fields, by their positions.
+    Fields(Vec<usize>),
+}
+
+/// More buckets than this need more than two bytes, and nobody has so many.
+pub(crate) const BUCKETS_MAX: u32 = 65_536;
+
+impl Formula {
+    /// The codec of the field's bytes.
+    pub(crate) fn codec(&self) -> Codec {
+        let number = |max: u32, shape| {
+            Codec::of(Body::Number(Number::plain(Scale::up_to(max.into()), shape)))
+        };
+        let binary = |max| Shape::Binary { bytes: if max < 256 { 1 } else { 2 }, signed: false };
+        match self {
+            Self::Bucket { count, form, .. } => {
+                let max = count - 1;
+                let shape = match form {
+                    BucketForm::Binary => binary(max),
+                    BucketForm::Digits => Shape::Digits { width: digits_of(max.into()) },
+                    BucketForm::Hex => {
+                        let width = max.checked_ilog(16).unwrap_or(0) as u8 + 1;
+                        Shape::Hex { width, signed: false }
+                    }
+                };
+                number(max, shape)
+            }
+            Self::Hash { len, hex, .. } => Codec::of(Body::Sequence(Sequence {
+                content: Content::Raw,
+                arrangement: Arrangement::AsGiven,
+                container: Container::Fixed(Fixed { hex: *hex, ..Fixed::new((*len).into()) }),
+            })),
+            Self::Salt { alphabet: Some(alphabet), .. } => {
+                let scale = Scale::of_labels(Labels::of_alphabet(&alphabet.characters));
+                let shape = Shape::Binary { bytes: 1, signed: false };
+                Codec::of(Body::Number(Number::plain(scale, shape)))
+            }
+            Self::Salt { count, alphabet: None } => number(count - 1, binary(count - 1)),
+        }
+    }
+}
+
+impl Computed {
+    /// The field's name, if the template gives it one.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// How many bytes of a key it takes: always the same.
+    pub fn width(&self) -> usize {
+        self.codec.width().unwrap_or(0)
+    }
+
+    /// How many values it has, if they can be gone through: the buckets or salts, not the hashes.
+    pub fn count(&self) -> Option<u32> {
+        match self.formula {
+            Formula::Bucket { count, .. } | Formula::Salt { count, .. } => Some(count),
+            Formula::Hash { .. } => None,
+        }
+    }
+
+    /// Whether it is a salt: then it is part of a row's identity, and equal fields may make several rows.
+    pub fn is_random(&self) -> bool {
+        self.operands == Operands::Chance
+    }
+
+    /// The digest of this input that decides what the field holds; of a salt, nothing does.
+    pub(crate) fn digest(&self, input: &[u8]) -> Option<Digest> {
+        match self.formula {
+            Formula::Bucket { function, .. } | Formula::Hash { function, .. } => {
+                Some(function.digest(input))
+            }
+            Formula::Salt { .. } => None,
+        }
+    }
+
+    /// Appends what the field holds for this digest.
+    pub(crate) fn put(&self, digest: Option<&Digest>, out: &mut Vec<u8>) {
+        let Some(digest) = digest else { return };
+        match (&self.formula, &self.codec.body) {
+            (Formula::Bucket { count, .. }, Body::Number(number)) => {
+                number.put(digest.modulo(*count).into(), out);
+            }
+            (
+                Formula::Hash { len, .. },
+                Body::Sequence(Sequence { container: Container::Fixed(fixed), .. }),
+            ) => fixed.put(&digest.as_bytes()[..(*len).into()], out),
+            // No other formula has a digest, and none of these another codec.
+            _ => {}
+        }
+    }
+
+    /// The salt of a random number.
+    pub(crate) fn salt(&self, random: u64) -> Value {
+        match &self.formula {
+            Formula::Salt { count, alphabet } => {
+                let nth = random % u64::from(*count);
+                match alphabet {
+                    Some(alphabet) => {
+                        let character = alphabet.characters.as_bytes()[nth as usize];
+                        Value::Text(char::from(character).to_string())
+                    }
+                    None => nth.into(),
+                }
+            }
+            _ => Value::Null,
+        }
+    }
+}
+
+impl fmt::Display for Computed {
+    /// As the template says it, without brackets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let by = |function: HashFunction| match function {
+            HashFunction::Xxh3 => String::new(),
+            other => format!(" by {}", other.word()),
+        };
+        let of = if self.of.is_empty() { String::new() } else { format!(" of {}", self.of) };
+        match &self.formula {
+            Formula::Bucket { count, function, form } => {
+                let form = match form {
+                    BucketForm::Binary => "",
+                    BucketForm::Digits => " digits",
+                    BucketForm::Hex => " hex",
+                };
+                write!(f, "bucket {count}{of}{}{form}", by(*function))?;
+            }
+            Formula::Hash { len, function, hex } => {
+                let hex = if *hex { " hex" } else { "" };
+                write!(f, "hash {len}{of}{}{hex}", by(*function))?;
+            }
+            Formula::Salt { count, alphabet } => {
+                write!(f, "salt {count}")?;
+                if let Some(alphabet) = alphabet {
+                    write!(f, " {}", alphabet.text)?;
+                }
+            }
+        }
+        match &self.name {
+            Some(name) => write!(f, " as {name}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What the bytes of a text-like field are: which values it takes, and in which arrangement they are
+//! stored.
+
+use std::borrow::Cow;
+
+use crate::value::{Uuid, Value, parse_hex};
+
+/// The kind of bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// UTF-8.
+    Text,
+    /// Any bytes.
+    Raw,
+    /// The sixteen bytes of a UUID.
+    Uuid,
+    /// Hexadecimal characters.
+    Hex { upper: bool },
+}
+
+/// How the bytes of a value are arranged in the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arrangement {
+    AsGiven,
+    /// `reverse`: the last character, or byte, first.
+    Reversed,
+    /// `domain`: the last part between dots first.
+    Labels,
+}
+
+impl Content {
+    /// The bytes of a value, before anything is done to them.
+    pub(crate) fn bytes<'v>(self, value: &'v Value) -> Result<Cow<'v, [u8]>, String> {
+        match (self, value) {
+            (Self::Text, Value::Text(text)) => Ok(text.as_bytes().into()),
+            (Self::Hex { upper }, Value::Text(text)) => {
+                check_hex(text, upper)?;
+                Ok(text.as_bytes().into())
+            }
+            (Self::Raw, Value::Bytes(bytes)) => Ok(bytes.into()),
+            (Self::Uuid, Value::Uuid(uuid)) => Ok(uuid.as_bytes().as_slice().into()),
+            (Self::Uuid, Value::Text(text)) => match Uuid::parse(text) {
+                Some(uuid) => Ok(uuid.as_bytes().to_vec().into()),
+                None => Err(format!("not a uuid: text='{text}'")),
+            },
+            _ => Err(format!("takes {}, not {}", self.expected(), value.described())),
+        }
+    }
+
+    /// The bytes of a constant that a query compares with or lets values start with, which need not be
+    /// a whole value.
+    pub(crate) fn part<'v>(self, value: &'v Value) -> Result<Cow<'v, [u8]>, String> {
+        let digits = |text: &str| {
+            let digits: String = text.chars().filter(|c| *c != '-').collect();
+            parse_hex(&digits).ok_or_else(|| {
+                format!("expected the whole bytes of a uuid in hex digits: text='{text}'")
+            })
+        };
+        match (self, value) {
+            (Self::Uuid, Value::Text(text)) => Ok(digits(text)?.into()),
+            _ => self.bytes(value),
+        }
+    }
+
+    /// The value of these bytes, or the offset from which on they are none and why.
+    pub(crate) fn value(self, bytes: Vec<u8>) -> Result<Value, (usize, String)> {
+        match self {
+            Self::Raw => Ok(Value::Bytes(bytes)),
+            Self::Uuid => match bytes.try_into() {
+                Ok(bytes) => Ok(Value::Uuid(Uuid::new(bytes))),
+                Err(_) => Err((0, "not sixteen bytes".to_owned())),
+            },
+            Self::Text => utf8(bytes),
+            Self::Hex { upper } => match utf8(bytes)? {
+                Value::Text(text) => {
+                    check_hex(&text, upper).map_err(|why| (0, why)).map(|()| text.into())
+                }
+                other => Ok(other),
+            },
+        }
+    }
+
+    /// What a value of the field is.
+    pub(crate) fn expected(self) -> &'static str {
+        match self {
+            Self::Text => "a text",
+            Self::Raw => "bytes",
+            Self::Uuid => "a uuid",
+            Self::Hex { .. } => "a text of hex digits",
+        }
+    }
+}
+
+impl Arrangement {
+    /// The bytes in the other arrangement: doing it twice changes nothing.
+    pub(crate) fn turn(self, content: Content, bytes: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+        match (self, content) {
+            (Self::AsGiven, _) => bytes,
+            (Self::Reversed, Content::Text) => match std::str::from_utf8(&bytes) {
+                Ok(text) => text.chars().rev().collect::<String>().into_bytes().into(),
+                // What is no text does not fit, whichever way round.
+                Err(_) => bytes,
+            },
+            (Self::Reversed, _) => bytes.iter().rev().copied().collect::<Vec<_>>().into(),
+            (Self::Labels, _) => {
+                let mut labels: Vec<&[u8]> = bytes.split(|byte| *byte == b'.').collect();
+                labels.reverse();
+                labels.join(&b'.').into()
+            }
+        }
+    }
+}
+
+fn utf8(bytes: Vec<u8>) -> Result<Value, (usize, String)> {
+    String::from_utf8(bytes)
+        .map(Value::Text)
+        .map_err(|error| (error.utf8_error().valid_up_to(), "not UTF-8".to_owned()))
+}
+
+fn check_hex(text: &str, upper: bool) -> Result<(), String> {
+    let (case, letters) = if upper { ("upper", b'A'..=b'F') } else { ("lower", b'a'..=b'f') };
+    match text.bytes().all(|c| c.is_ascii_digit() || letters.contains(&c)) {
+        true => Ok(()),
+        false => Err(format!("not hex digits in {case} case: '{}'", text.escape_debug())),
+    }
+}

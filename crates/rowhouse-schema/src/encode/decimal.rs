@@ -1,0 +1,63 @@
+//! `decimal`: a number as the shortest decimal text.
+
+use super::form::{read_digits, write_digits};
+use super::open::End;
+use super::scale::Scale;
+use crate::error::NotFitting;
+use crate::value::Value;
+
+/// The greatest number: 38 digits, as in `digits 38`.
+pub(crate) const MAX: i128 = 10_i128.pow(38) - 1;
+
+/// The codec of `decimal`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Decimal {
+    pub(crate) scale: Scale,
+    pub(crate) end: End,
+    pub(crate) reversed: bool,
+}
+
+impl Decimal {
+    pub(crate) fn new(end: End, reversed: bool) -> Self {
+        Self { scale: Scale::up_to(MAX), end, reversed }
+    }
+
+    pub(crate) fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
+        self.put(self.scale.number(value)?, out);
+        Ok(())
+    }
+
+    /// Appends a number of the scale.
+    pub(crate) fn put(&self, number: i128, out: &mut Vec<u8>) {
+        let start = out.len();
+        put_canonical(number, out);
+        if self.reversed {
+            out[start..].reverse();
+        }
+    }
+
+    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
+        let stored = self.end.cut(key, at)?;
+        let mut digits = stored.to_vec();
+        if self.reversed {
+            digits.reverse();
+        }
+        let shortest = digits == b"0" || !digits.starts_with(b"0");
+        let number = match digits.len() {
+            1..=38 if shortest => read_digits(&digits),
+            _ => None,
+        };
+        match number {
+            Some(number) => Ok((self.scale.value(number), at + stored.len())),
+            None => {
+                let why = format!("{} is no decimal number", rowhouse_model::escape(stored));
+                Err(NotFitting::new(at, why))
+            }
+        }
+    }
+}
+
+/// Appends a number's digits.
+pub(crate) fn put_canonical(number: i128, out: &mut Vec<u8>) {
+    write_digits(number.unsigned_abs(), super::number::digits_of(number).into(), out);
+}

@@ -1,0 +1,103 @@
+//! `text N`, `bytes N`, `uuid`, `hex N` and digests: bytes of one width, padded behind if they may be
+//! shorter. `desc` complements every byte, `hex` writes two characters for each.
+
+use rowhouse_model::escape;
+
+use crate::error::NotFitting;
+
+/// Bytes of one width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fixed {
+    /// The width before `hex`, in bytes.
+    pub(crate) width: u16,
+    /// What shorter values are padded with.
+    pub(crate) pad: Option<u8>,
+    pub(crate) desc: bool,
+    pub(crate) hex: bool,
+}
+
+impl Fixed {
+    /// Values of exactly so many bytes.
+    pub(crate) fn new(width: u16) -> Self {
+        Self { width, pad: None, desc: false, hex: false }
+    }
+
+    /// The width in the key, in bytes.
+    pub(crate) fn width(self) -> usize {
+        usize::from(self.width) * if self.hex { 2 } else { 1 }
+    }
+
+    /// Whether a value has the right length, and can be told from its padding.
+    pub(crate) fn check(self, value: &[u8]) -> Result<(), String> {
+        let width = usize::from(self.width);
+        match self.pad {
+            None if value.len() != width => {
+                Err(format!("takes exactly {width} bytes: len={}", value.len()))
+            }
+            Some(_) if value.len() > width => Err(format!(
+                "the value is too long: value='{}', len={}, max={width}",
+                String::from_utf8_lossy(value),
+                value.len()
+            )),
+            Some(pad) if value.last() == Some(&pad) => Err(format!(
+                "a value cannot end in the byte it is padded with: value='{}', pad={}",
+                String::from_utf8_lossy(value),
+                escape(&[pad])
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Appends a value that was checked.
+    pub(crate) fn put(self, value: &[u8], out: &mut Vec<u8>) {
+        let start = out.len();
+        self.write(value, out);
+        let padded = start + self.width();
+        if let Some(pad) = self.pad {
+            // No value that is padded is written as hex.
+            out.resize(padded, if self.desc { !pad } else { pad });
+        }
+    }
+
+    /// Appends bytes as they stand in a key, without padding.
+    pub(crate) fn write(self, bytes: &[u8], out: &mut Vec<u8>) {
+        let flip = if self.desc { 0xFF } else { 0 };
+        match (self.hex, self.desc) {
+            (false, false) => out.extend_from_slice(bytes),
+            (false, true) => out.extend(bytes.iter().map(|byte| byte ^ flip)),
+            (true, _) => out.extend(bytes.iter().flat_map(|byte| {
+                let byte = byte ^ flip;
+                [byte >> 4, byte & 15].map(|digit| b"0123456789abcdef"[usize::from(digit)])
+            })),
+        }
+    }
+
+    /// Reads the value that begins at `at`, its padding taken off.
+    pub(crate) fn decode(self, key: &[u8], at: usize) -> Result<Vec<u8>, NotFitting> {
+        let width = self.width();
+        let bytes = key[at..].get(..width).ok_or_else(|| {
+            let why = format!("needs {width} bytes, {} are left", key.len() - at);
+            NotFitting::new(at, why)
+        })?;
+        let mut value = match self.hex {
+            true => from_hex(bytes).ok_or_else(|| {
+                let why = format!("{} is not {width} hex digits in lower case", escape(bytes));
+                NotFitting::new(at, why)
+            })?,
+            false => bytes.to_vec(),
+        };
+        if self.desc {
+            value.iter_mut().for_each(|byte| *byte = !*byte);
+        }
+        if let Some(pad) = self.pad {
+            let len = value.iter().rposition(|byte| *byte != pad).map_or(0, |last| last + 1);
+            value.truncate(len);
+        }
+        Ok(value)
+    }
+}
+
+fn from_hex(digits: &[u8]) -> Option<Vec<u8>> {
+    let lower = digits.iter().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f'));
+    std::str::from_utf8(digits).ok().filter(|_| lower).and_then(crate::value::parse_hex)
+}

@@ -1,0 +1,149 @@
+//! The forms of whole numbers: big-endian, decimal digits, hexadecimal digits. All have a fixed width
+//! and the order of the numbers, unless reversed.
+
+use std::borrow::Cow;
+
+use rowhouse_model::escape;
+
+/// How a number is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Form {
+    pub(crate) shape: Shape,
+    /// Whether the bytes or characters stand in reverse order.
+    pub(crate) reversed: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// Big-endian; the sign bit flipped if there is one.
+    Binary { bytes: u8, signed: bool },
+    /// Decimal digits, zero padded.
+    Digits { width: u8 },
+    /// Hexadecimal digits, lower case, zero padded; the sign bit flipped if there is one.
+    Hex { width: u8, signed: bool },
+}
+
+/// The longest form: 38 digits.
+const WIDTH_MAX: usize = 40;
+
+impl Form {
+    pub(crate) fn new(shape: Shape) -> Self {
+        Self { shape, reversed: false }
+    }
+
+    pub(crate) fn width(self) -> usize {
+        match self.shape {
+            Shape::Binary { bytes, .. } => bytes.into(),
+            Shape::Digits { width } | Shape::Hex { width, .. } => width.into(),
+        }
+    }
+
+    /// Appends a number, which is one that fits.
+    pub(crate) fn write(self, number: i128, out: &mut Vec<u8>) {
+        let start = out.len();
+        match self.shape {
+            Shape::Binary { bytes, signed } => {
+                // No number has more than eight bytes.
+                let bytes = usize::from(bytes);
+                let number = flipped(number, signed, bytes) as u64;
+                out.extend_from_slice(&number.to_be_bytes()[8 - bytes..]);
+            }
+            Shape::Digits { width } => write_digits(number.unsigned_abs(), width.into(), out),
+            Shape::Hex { width, signed } => {
+                let number = flipped(number, signed, usize::from(width) / 2);
+                let digit = |place: u8| b"0123456789abcdef"[(number >> (4 * place)) as usize & 15];
+                out.extend((0..width).rev().map(digit));
+            }
+        }
+        if self.reversed {
+            out[start..].reverse();
+        }
+    }
+
+    /// The number that bytes of the right length stand for.
+    pub(crate) fn read(self, bytes: &[u8]) -> Result<i128, Cow<'static, str>> {
+        if !self.reversed {
+            return self.read_forward(bytes);
+        }
+        let mut turned = [0; WIDTH_MAX];
+        let turned = &mut turned[..bytes.len()];
+        turned.copy_from_slice(bytes);
+        turned.reverse();
+        self.read_forward(turned)
+    }
+
+    fn read_forward(self, bytes: &[u8]) -> Result<i128, Cow<'static, str>> {
+        match self.shape {
+            Shape::Binary { signed, .. } => {
+                let number =
+                    bytes.iter().fold(0_u64, |number, &byte| number << 8 | u64::from(byte));
+                Ok(unflipped(number.into(), signed, bytes.len()))
+            }
+            Shape::Digits { width } => read_digits(bytes)
+                .ok_or_else(|| format!("{} is not {width} digits", escape(bytes)).into()),
+            Shape::Hex { width, signed } => {
+                let digit = |number: i128, &c: &u8| match c {
+                    b'0'..=b'9' => Some(number << 4 | i128::from(c - b'0')),
+                    b'a'..=b'f' => Some(number << 4 | i128::from(c - b'a' + 10)),
+                    _ => None,
+                };
+                let number = bytes.iter().try_fold(0, digit).ok_or_else(|| {
+                    format!("{} is not {width} hex digits in lower case", escape(bytes))
+                })?;
+                Ok(unflipped(number, signed, usize::from(width) / 2))
+            }
+        }
+    }
+}
+
+/// A number whose order is that of its big-endian bytes.
+fn flipped(number: i128, signed: bool, bytes: usize) -> i128 {
+    if signed { number + (1 << (8 * bytes - 1)) } else { number }
+}
+
+fn unflipped(number: i128, signed: bool, bytes: usize) -> i128 {
+    if signed { number - (1 << (8 * bytes - 1)) } else { number }
+}
+
+/// Appends a number as decimal digits, zero padded.
+pub(crate) fn write_digits(number: u128, width: usize, out: &mut Vec<u8>) {
+    let mut digits = [b'0'; WIDTH_MAX];
+    let mut at = WIDTH_MAX;
+    let mut high = number;
+    // Division of 64 bits is several times as fast as that of 128.
+    while high > u128::from(u64::MAX) {
+        at -= 1;
+        digits[at] = b'0' + (high % 10) as u8;
+        high /= 10;
+    }
+    let mut low = high as u64;
+    while low >= 100 {
+        at -= 2;
+        let pair = low % 100;
+        digits[at] = b'0' + (pair / 10) as u8;
+        digits[at + 1] = b'0' + (pair % 10) as u8;
+        low /= 100;
+    }
+    while low > 0 {
+        at -= 1;
+        digits[at] = b'0' + (low % 10) as u8;
+        low /= 10;
+    }
+    out.extend_from_slice(&digits[WIDTH_MAX - width.max(WIDTH_MAX - at)..]);
+}
+
+/// The number of at most 38 decimal digits.
+pub(crate) fn read_digits(bytes: &[u8]) -> Option<i128> {
+    if !bytes.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let (head, tail) = bytes.split_at(bytes.len().saturating_sub(18));
+    let number = |digits: &[u8]| {
+        digits.iter().fold(0_u64, |number, &digit| number * 10 + u64::from(digit - b'0'))
+    };
+    let (head, middle) = head.split_at(head.len().saturating_sub(18));
+    let whole = i128::from(number(head)) * 10_i128.pow(36)
+        + i128::from(number(middle)) * 10_i128.pow(18)
+        + i128::from(number(tail));
+    Some(whole)
+}

@@ -1,0 +1,47 @@
+//! `HASH n [hex]`: the first bytes of a digest instead of the value, which cannot be got back.
+
+use super::Body;
+use super::fixed::Fixed;
+use crate::error::NotFitting;
+use crate::transform::{HashFunction, Hashing};
+use crate::value::Value;
+
+/// The codec of a field of which only a hash is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hashed {
+    /// What the values would be without the hash.
+    pub(crate) of: Box<Body>,
+    function: HashFunction,
+    pub(crate) fixed: Fixed,
+}
+
+impl Hashed {
+    pub(crate) fn new(of: Body, hashing: Hashing) -> Self {
+        let fixed = Fixed { hex: hashing.hex, ..Fixed::new(hashing.len.into()) };
+        Self { of: Box::new(of), function: hashing.function, fixed }
+    }
+
+    pub(crate) fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
+        match value {
+            Value::Hashed(stored) => {
+                self.fixed.check(stored)?;
+                self.fixed.put(stored, out);
+            }
+            value => self.fixed.put(&self.stored(value)?, out),
+        }
+        Ok(())
+    }
+
+    /// The bytes of the digest that are kept of a value.
+    pub(crate) fn stored(&self, value: &Value) -> Result<Vec<u8>, String> {
+        let mut canonical = Vec::new();
+        self.of.put_canonical(value, &mut canonical)?;
+        let digest = self.function.digest(&canonical);
+        Ok(digest.as_bytes()[..self.fixed.width.into()].to_vec())
+    }
+
+    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
+        let stored = self.fixed.decode(key, at)?;
+        Ok((Value::Hashed(stored), at + self.fixed.width()))
+    }
+}

@@ -1,0 +1,96 @@
+//! `enum(a,b=7)`: labels and the byte of each.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::is_plain;
+use crate::template::closest;
+use crate::value::Value;
+
+/// The labels of an `enum`, each with its byte: the position in the list, or the number given.
+///
+/// Labels may be added to the end of a list later; the others keep their bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Labels {
+    list: Arc<[(String, u8)]>,
+}
+
+impl Labels {
+    /// Reads what stands between the parentheses. A mistake comes with its offset.
+    pub(crate) fn parse(text: &str) -> Result<Self, (usize, String)> {
+        let mut list: Vec<(String, u8)> = Vec::new();
+        let mut at = 0;
+        for (nth, item) in text.split(',').enumerate() {
+            let (label, byte) = match item.split_once('=') {
+                Some((label, byte)) => (label, byte.parse().ok().filter(|_| is_canonical(byte))),
+                None => (item, u8::try_from(nth).ok()),
+            };
+            let byte = byte.ok_or((at, format!("expected a byte, 0 to 255, for `{item}`")))?;
+            if label.is_empty() || label.contains(|c| !is_plain(c) || "()'\"".contains(c)) {
+                return Err((at, "expected labels such as enum(open,closed)".to_owned()));
+            }
+            if list.iter().any(|(earlier, _)| earlier == label) {
+                return Err((at, format!("the label `{label}` is there twice")));
+            }
+            if let Some((earlier, _)) = list.iter().find(|(_, taken)| *taken == byte) {
+                return Err((at, format!("`{earlier}` and `{label}` have the same byte {byte}")));
+            }
+            list.push((label.to_owned(), byte));
+            at += item.len() + 1;
+        }
+        Ok(Self { list: list.into() })
+    }
+
+    /// The labels `0` … of so many characters, each its own byte: an alphabet.
+    pub(crate) fn of_alphabet(alphabet: &str) -> Self {
+        Self { list: alphabet.bytes().map(|c| (char::from(c).to_string(), c)).collect() }
+    }
+
+    /// Labels and their bytes, in the order in which they are declared.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, u8)> {
+        self.list.iter().map(|(label, byte)| (label.as_str(), *byte))
+    }
+
+    /// The byte of a label.
+    pub fn byte(&self, label: &str) -> Option<u8> {
+        self.iter().find(|(known, _)| *known == label).map(|(_, byte)| byte)
+    }
+
+    /// The label of a byte.
+    pub fn label(&self, byte: u8) -> Option<&str> {
+        self.iter().find(|(_, known)| *known == byte).map(|(label, _)| label)
+    }
+
+    /// The label of a byte that has one, as a value.
+    pub(crate) fn value(&self, byte: u8) -> Value {
+        self.label(byte).map_or(Value::Null, Value::from)
+    }
+
+    /// What is said of a label that is not there.
+    pub(crate) fn unknown(&self, label: &str) -> String {
+        match closest(label, self.iter().map(|(label, _)| label)) {
+            Some(close) => format!("unknown label '{label}'; did you mean '{close}'?"),
+            None => {
+                let labels: Vec<_> = self.iter().map(|(label, _)| label).collect();
+                format!("unknown label '{label}'; there are: {}", labels.join(", "))
+            }
+        }
+    }
+}
+
+/// Whether a number is written without zeros in front.
+fn is_canonical(number: &str) -> bool {
+    number == "0" || !number.starts_with(['0', '+'])
+}
+
+impl fmt::Display for Labels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (nth, (label, byte)) in self.iter().enumerate() {
+            write!(f, "{}{label}", if nth == 0 { "" } else { "," })?;
+            if usize::from(byte) != nth {
+                write!(f, "={byte}")?;
+            }
+        }
+        Ok(())
+    }
+}

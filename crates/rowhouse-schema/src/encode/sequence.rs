@@ -1,0 +1,100 @@
+//! Texts and bytes: a content in an arrangement, in a container that says where it ends.
+
+use std::borrow::Cow;
+
+use super::content::{Arrangement, Content};
+use super::fixed::Fixed;
+use super::open::End;
+use super::terminated::Terminated;
+use crate::error::NotFitting;
+use crate::field_type::FieldType;
+use crate::transform::{Modifiers, TextForm};
+use crate::value::Value;
+
+/// The codec of a field of texts or bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Sequence {
+    pub(crate) content: Content,
+    pub(crate) arrangement: Arrangement,
+    pub(crate) container: Container,
+}
+
+/// What says where a value ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Container {
+    Open(End),
+    Terminated(Terminated),
+    Fixed(Fixed),
+}
+
+impl Sequence {
+    /// The codec of a type whose values are texts or bytes; `end` says where it would end if it were open.
+    pub(crate) fn new(field_type: &FieldType, modifiers: &Modifiers, end: End) -> Option<Self> {
+        let desc = modifiers.desc;
+        let hex = modifiers.form == Some(TextForm::Hex);
+        let fixed = |width, pad| Container::Fixed(Fixed { width, pad, desc, hex });
+        let (content, container) = match field_type {
+            FieldType::Text | FieldType::Domain => (Content::Text, Container::Open(end)),
+            FieldType::PaddedText { width, pad } => (Content::Text, fixed(*width, Some(*pad))),
+            FieldType::String => (Content::Text, Container::Terminated(Terminated { desc })),
+            FieldType::Blob => (Content::Raw, Container::Terminated(Terminated { desc })),
+            FieldType::Uuid => (Content::Uuid, fixed(16, None)),
+            FieldType::Bytes { width } => (Content::Raw, fixed(*width, None)),
+            FieldType::Hex { width, upper } => {
+                (Content::Hex { upper: *upper }, fixed(*width, None))
+            }
+            _ => return None,
+        };
+        let arrangement = match field_type {
+            FieldType::Domain => Arrangement::Labels,
+            _ if modifiers.reverse => Arrangement::Reversed,
+            _ => Arrangement::AsGiven,
+        };
+        Some(Self { content, arrangement, container })
+    }
+
+    pub(crate) fn width(&self) -> Option<usize> {
+        match &self.container {
+            Container::Fixed(fixed) => Some(fixed.width()),
+            Container::Open(_) | Container::Terminated(_) => None,
+        }
+    }
+
+    pub(crate) fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
+        self.put(self.content.bytes(value)?, out)
+    }
+
+    /// Appends a value's bytes, arranged and contained.
+    pub(crate) fn put(&self, value: Cow<'_, [u8]>, out: &mut Vec<u8>) -> Result<(), String> {
+        let stored = self.arrangement.turn(self.content, value);
+        match &self.container {
+            Container::Open(end) => {
+                end.check(&stored)?;
+                out.extend_from_slice(&stored);
+            }
+            Container::Terminated(terminated) => terminated.put(&stored, out),
+            Container::Fixed(fixed) => {
+                fixed.check(&stored)?;
+                fixed.put(&stored, out);
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
+        let (stored, next) = match &self.container {
+            Container::Open(end) => {
+                let bytes = end.cut(key, at)?;
+                (bytes.to_vec(), at + bytes.len())
+            }
+            Container::Terminated(terminated) => terminated.decode(key, at)?,
+            Container::Fixed(fixed) => (fixed.decode(key, at)?, at + fixed.width()),
+        };
+        let bytes = match self.arrangement {
+            Arrangement::AsGiven => stored,
+            _ => self.arrangement.turn(self.content, stored.into()).into_owned(),
+        };
+        let value = self.content.value(bytes);
+        Ok((value.map_err(|(behind, why)| NotFitting::new(at + behind, why))?, next))
+    }
+}

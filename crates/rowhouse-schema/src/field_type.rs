@@ -1,0 +1,157 @@
+//! The types of fields, as templates name them.
+
+use std::fmt;
+
+use crate::encode::{Labels, is_plain};
+use crate::time::TimeUnit;
+
+/// The type of a field, as a template names it.
+///
+/// Types are told by how their bytes end: those marked *open* have no end of their own, so what
+/// stands behind them must say where they end; all others do.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FieldType {
+    /// `text`: UTF-8 as it is. Open.
+    Text,
+    /// `text N [pad c]`: UTF-8, padded behind to N bytes.
+    PaddedText {
+        /// 1 to 32,767.
+        width: u16,
+        /// The byte it is padded with, below 80 (hexadecimal).
+        pad: u8,
+    },
+    /// `string`: UTF-8, escaped and terminated.
+    String,
+    /// `blob`: bytes, escaped and terminated.
+    Blob,
+    /// `domain`: text, its parts between dots in reverse order. Open.
+    Domain,
+    /// `decimal`: a number as the shortest decimal text. Open.
+    Decimal,
+    /// `u8` to `u64`, in steps of a byte.
+    Unsigned {
+        /// 1 to 8.
+        bytes: u8,
+    },
+    /// `i8` to `i64`, in steps of a byte.
+    Signed {
+        /// 1 to 8.
+        bytes: u8,
+    },
+    /// `f32` and `f64`.
+    Float {
+        /// 4 or 8.
+        bytes: u8,
+    },
+    /// `bool`.
+    Bool,
+    /// `enum(a,b=7)`: one byte for each label.
+    Enum(Labels),
+    /// `uuid`.
+    Uuid,
+    /// `bytes N`: exactly N bytes.
+    Bytes {
+        /// 1 to 32,767.
+        width: u16,
+    },
+    /// `hex N [upper]`: exactly N hexadecimal characters.
+    Hex {
+        /// 1 to 32,767.
+        width: u16,
+        /// Whether they are in upper case.
+        upper: bool,
+    },
+    /// `digits N`: a number below 10^N as N decimal digits.
+    Digits {
+        /// 1 to 38.
+        width: u8,
+    },
+    /// `millis`, `micros`, `nanos`, `seconds` (8 bytes) and `seconds 4`.
+    Time {
+        /// What is counted.
+        unit: TimeUnit,
+        /// 8, or 4 for `seconds 4`.
+        bytes: u8,
+    },
+    /// `date`: days since 1970 in four bytes.
+    Date,
+    /// `ymd`, `ymdhm`, `ymdhms`: a time in UTC as calendar digits.
+    Calendar(Calendar),
+    /// `repeat(T T …)`: groups of fixed width, repeated up to the end of the key. Open.
+    Repeat(Vec<FieldType>),
+}
+
+/// How much of a time its calendar digits say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Calendar {
+    /// `ymd`: the day, 20221201.
+    Day,
+    /// `ymdhm`: the minute, 202212010800.
+    Minute,
+    /// `ymdhms`: the second, 20221201080000.
+    Second,
+}
+
+impl Calendar {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Day => "ymd",
+            Self::Minute => "ymdhm",
+            Self::Second => "ymdhms",
+        }
+    }
+}
+
+impl FieldType {
+    /// Whether its values are counts of a unit of time since 1970.
+    pub(crate) fn is_time(&self) -> bool {
+        matches!(self, Self::Time { .. } | Self::Date | Self::Calendar(_))
+    }
+
+    /// Whether its values have no end of their own.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self, Self::Text | Self::Domain | Self::Decimal | Self::Repeat(_))
+    }
+}
+
+impl fmt::Display for FieldType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text => f.write_str("text"),
+            Self::PaddedText { width, pad: 0 } => write!(f, "text {width}"),
+            Self::PaddedText { width, pad } => {
+                write!(f, "text {width} pad ")?;
+                match char::from(*pad) {
+                    c if is_plain(c) => write!(f, "{c}"),
+                    _ => write!(f, "\\x{pad:02X}"),
+                }
+            }
+            Self::String => f.write_str("string"),
+            Self::Blob => f.write_str("blob"),
+            Self::Domain => f.write_str("domain"),
+            Self::Decimal => f.write_str("decimal"),
+            Self::Unsigned { bytes } => write!(f, "u{}", u16::from(*bytes) * 8),
+            Self::Signed { bytes } => write!(f, "i{}", u16::from(*bytes) * 8),
+            Self::Float { bytes } => write!(f, "f{}", u16::from(*bytes) * 8),
+            Self::Bool => f.write_str("bool"),
+            Self::Enum(labels) => write!(f, "enum({labels})"),
+            Self::Uuid => f.write_str("uuid"),
+            Self::Bytes { width } => write!(f, "bytes {width}"),
+            Self::Hex { width, upper: false } => write!(f, "hex {width}"),
+            Self::Hex { width, upper: true } => write!(f, "hex {width} upper"),
+            Self::Digits { width } => write!(f, "digits {width}"),
+            Self::Time { unit, bytes: 8 } => f.write_str(unit.word()),
+            Self::Time { unit, bytes } => write!(f, "{} {bytes}", unit.word()),
+            Self::Date => f.write_str("date"),
+            Self::Calendar(calendar) => f.write_str(calendar.word()),
+            Self::Repeat(types) => {
+                f.write_str("repeat(")?;
+                for (nth, field_type) in types.iter().enumerate() {
+                    write!(f, "{}{field_type}", if nth == 0 { "" } else { " " })?;
+                }
+                f.write_str(")")
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Putting a key together: literals and stored fields from left to right, then the computed ones into
+//! their places.
+
+use rowhouse_model::{Error, ROW_LEN_MAX, Result, escape};
+
+use super::KeySchema;
+use crate::computed::{Computed, Operands};
+use crate::field::Field;
+use crate::template::{COMPUTED_MAX, Element};
+use crate::value::Value;
+
+/// What is known of a computed field before it is computed.
+#[derive(Clone, Copy)]
+pub(super) enum Given<'v> {
+    Nothing,
+    /// A value that somebody gave by the field's name, or a salt.
+    Named(&'v Value),
+    /// What the key held that the other values come from.
+    Kept(&'v Value),
+}
+
+impl KeySchema {
+    /// Appends a key to `out`, which stays as it was if there is an error.
+    pub(super) fn append<'v>(
+        &self,
+        value_of: impl Fn(usize) -> Option<&'v Value>,
+        given: impl Fn(usize) -> Given<'v>,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let start = out.len();
+        let result = self.append_all(value_of, given, out);
+        let result = result.and_then(|()| check_len(out.len() - start));
+        if result.is_err() {
+            out.truncate(start);
+        }
+        result
+    }
+
+    #[inline]
+    fn append_all<'v>(
+        &self,
+        value_of: impl Fn(usize) -> Option<&'v Value>,
+        given: impl Fn(usize) -> Given<'v>,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let mut places = [0; COMPUTED_MAX];
+        for element in self.elements() {
+            match element {
+                Element::Literal(bytes) => out.extend_from_slice(bytes),
+                Element::Field(at) => {
+                    let field = &self.fields()[*at];
+                    let value =
+                        value_of(*at).ok_or_else(|| field_error(field, "no value given"))?;
+                    field.codec.encode(value, out).map_err(|why| field_error(field, &why))?;
+                }
+                Element::Computed(at) => {
+                    places[*at] = out.len();
+                    out.resize(out.len() + self.computed()[*at].width(), 0);
+                }
+            }
+        }
+        for (at, computed) in self.computed().iter().enumerate() {
+            let end = out.len();
+            self.append_computed(computed, places[at], &value_of, given(at), out)
+                .map_err(|why| Error::invalid(format!("`{computed}`: {why}")))?;
+            out.copy_within(end.., places[at]);
+            out.truncate(end);
+        }
+        Ok(())
+    }
+
+    /// Appends the bytes of a computed field whose place in the key before is known.
+    fn append_computed<'v>(
+        &self,
+        computed: &Computed,
+        place: usize,
+        value_of: impl Fn(usize) -> Option<&'v Value>,
+        given: Given<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        let end = out.len();
+        match given {
+            // What it was computed of cannot be got back.
+            Given::Kept(kept) if self.is_lossy(computed) => computed.codec.encode(kept, out),
+            Given::Named(salt) if computed.is_random() => computed.codec.encode(salt, out),
+            _ if computed.is_random() => {
+                Err("no salt given: name it (`as shard`) and give it, or use a random one".into())
+            }
+            Given::Nothing | Given::Kept(_) => self.compute(computed, place, value_of, out),
+            Given::Named(named) => match self.compute(computed, place, value_of, out) {
+                Ok(()) => check_named(computed, named, &out[end..]),
+                // Of a field that is given by its hash, a bucket cannot be computed, but named.
+                Err(_) => computed.codec.encode(named, out),
+            },
+        }
+    }
+
+    /// Appends what a computed field is of the values, whose key ends `out`.
+    fn compute<'v>(
+        &self,
+        computed: &Computed,
+        place: usize,
+        value_of: impl Fn(usize) -> Option<&'v Value>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), String> {
+        let end = out.len();
+        let input = match &computed.operands {
+            Operands::Rest => place + computed.width(),
+            Operands::Chance | Operands::Fields(_) => end,
+        };
+        if let Operands::Fields(fields) = &computed.operands {
+            for at in fields {
+                let field = &self.fields()[*at];
+                let value = value_of(*at).ok_or("no value given")?;
+                if let Err(why) = field.codec.put_canonical(value, out) {
+                    out.truncate(end);
+                    return Err(format!("cannot be computed of `{}`: {why}", field.name));
+                }
+            }
+        }
+        let digest = computed.digest(&out[input..]);
+        out.truncate(end);
+        computed.put(digest.as_ref(), out);
+        Ok(())
+    }
+
+    /// Whether what the field was computed of cannot be got back from a key.
+    pub(super) fn is_lossy(&self, computed: &Computed) -> bool {
+        match &computed.operands {
+            Operands::Chance => true,
+            Operands::Rest => false,
+            Operands::Fields(fields) => fields.iter().any(|at| self.fields()[*at].codec.is_lossy()),
+        }
+    }
+}
+
+/// A computed field that is given must be what is computed.
+fn check_named(computed: &Computed, named: &Value, bytes: &[u8]) -> Result<(), String> {
+    let mut expected = Vec::new();
+    computed.codec.encode(named, &mut expected)?;
+    if expected == bytes {
+        return Ok(());
+    }
+    let computed = escape(bytes);
+    Err(format!("the value given is not what is computed: given={named}, computed={computed}"))
+}
+
+fn check_len(len: usize) -> Result<()> {
+    match len {
+        0 => Err(Error::invalid("the values make an empty key, and no row key is empty")),
+        len if len > ROW_LEN_MAX => Err(Error::invalid(format!(
+            "the values make a key that is too long: len={len}, max={ROW_LEN_MAX}"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+fn field_error(field: &Field, why: &str) -> Error {
+    Error::invalid(format!("field `{}`: {why}", field.name))
+}

@@ -1,0 +1,184 @@
+//! Values to keys.
+
+use rowhouse_model::{Bytes, Error, Result};
+
+use super::KeySchema;
+use super::compute::Given;
+use crate::computed::{BUCKETS_MAX, Computed};
+use crate::value::{NamedValues, Value};
+
+impl KeySchema {
+    /// The key of these values. Every stored field must be given, once, in any order; of the computed
+    /// ones, only a salt.
+    ///
+    /// # Example: what is refused?
+    ///
+    /// ```
+    /// use rowhouse_schema::KeySchema;
+    ///
+    /// let schema = KeySchema::parse("[blogger text]_[at millis digits desc]")?;
+    /// let error = schema.encode(&[("blogger", "a_b".into()), ("at", 0.into())]).unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "field `blogger`: a value cannot hold the literal behind the field, it would end there: \
+    ///      value='a_b', literal=_"
+    /// );
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    ///
+    /// # Example: where does the salt come from?
+    ///
+    /// From the caller: this crate knows no chance. [`KeySchema::encode_salted`] takes a random number,
+    /// [`KeySchema::encode_all`] makes the keys with every salt.
+    ///
+    /// ```
+    /// use rowhouse_schema::KeySchema;
+    ///
+    /// let schema = KeySchema::parse("[salt 4 a-d as shard]-[id text]")?;
+    /// let given = [("shard", "a".into()), ("id", "foo0003".into())];
+    /// assert_eq!(schema.encode(&given)?, "a-foo0003");
+    ///
+    /// let id = [("id", "foo0003".into())];
+    /// assert!(schema.encode(&id).is_err());
+    /// assert_eq!(schema.encode_salted(&id, 1_000_003)?, "d-foo0003");
+    /// assert_eq!(schema.encode_all(&id)?.len(), 4);
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    pub fn encode<V: NamedValues + ?Sized>(&self, values: &V) -> Result<Bytes> {
+        let mut key = Vec::new();
+        self.encode_into(values, &mut key)?;
+        Ok(key.into())
+    }
+
+    /// Appends the key of these values to `out`, which stays as it was if there is an error.
+    ///
+    /// ```
+    /// use rowhouse_schema::KeySchema;
+    ///
+    /// let schema = KeySchema::parse("[metric text]#[at millis digits 13]")?;
+    /// let mut buffer = Vec::new();
+    /// schema.encode_into(&[("metric", "cpu".into()), ("at", 1425330757685_u64.into())], &mut buffer)?;
+    /// assert_eq!(buffer, b"cpu#1425330757685");
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    pub fn encode_into<V: NamedValues + ?Sized>(
+        &self,
+        values: &V,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        self.check_names(values)?;
+        let kept = values.computed(self);
+        let given = |at: usize| match (self.given(values, at), kept) {
+            (Some(value), _) => Given::Named(value),
+            (None, Some(kept)) => Given::Kept(&kept[at]),
+            (None, None) => Given::Nothing,
+        };
+        self.append(|at| self.value_of(values, at), given, out)
+    }
+
+    /// Appends the key of these values, which stand in the order of the stored fields, to `out`, which
+    /// stays as it was if there is an error. The quickest way to make keys.
+    ///
+    /// ```
+    /// use rowhouse_schema::KeySchema;
+    ///
+    /// let schema = KeySchema::parse("[metric text]#[at millis digits 13]")?;
+    /// let mut buffer = Vec::new();
+    /// schema.encode_values(&["cpu".into(), 1425330757685_u64.into()], &mut buffer)?;
+    /// assert_eq!(buffer, b"cpu#1425330757685");
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    pub fn encode_values(&self, values: &[Value], out: &mut Vec<u8>) -> Result<()> {
+        let (given, fields) = (values.len(), self.fields().len());
+        if given != fields {
+            return Err(Error::invalid(format!(
+                "the key has {fields} stored fields, not as many values: values={given}"
+            )));
+        }
+        self.append(|at| values.get(at), |_| Given::Nothing, out)
+    }
+
+    /// The key of these values; salts that are not given follow from `random`.
+    pub fn encode_salted<V: NamedValues + ?Sized>(&self, values: &V, random: u64) -> Result<Bytes> {
+        self.check_names(values)?;
+        let salts = self.salts(random);
+        let given = |at: usize| match self.given(values, at) {
+            Some(value) => Given::Named(value),
+            None if self.computed()[at].is_random() => Given::Named(&salts[at]),
+            None => Given::Nothing,
+        };
+        let mut key = Vec::new();
+        self.append(|at| self.value_of(values, at), given, &mut key)?;
+        Ok(key.into())
+    }
+
+    /// The keys of these values with every salt there is, in key order; one key if the template has no
+    /// salt. What a get by fields asks for.
+    ///
+    /// # Errors
+    /// As [`KeySchema::encode`], and for more than 65,536 keys.
+    pub fn encode_all<V: NamedValues + ?Sized>(&self, values: &V) -> Result<Vec<Bytes>> {
+        let salts = self.computed().iter().filter(|computed| computed.is_random());
+        let counts = salts.filter_map(Computed::count).map(u64::from);
+        let count = counts.fold(1, u64::saturating_mul);
+        if count > u64::from(BUCKETS_MAX) {
+            return Err(Error::invalid(format!(
+                "too many salts to make a key with each: keys={count}, max={BUCKETS_MAX}"
+            )));
+        }
+        let keys = (0..count).map(|random| self.encode_salted(values, random));
+        let mut keys: Vec<_> = keys.collect::<Result<_>>()?;
+        keys.sort_unstable();
+        keys.dedup();
+        Ok(keys)
+    }
+
+    /// One salt for each salt field, and null for the other computed ones.
+    fn salts(&self, mut random: u64) -> Vec<Value> {
+        let mut salt = |computed: &Computed| {
+            let salt = if computed.is_random() { computed.salt(random) } else { Value::Null };
+            random /= u64::from(computed.count().filter(|_| computed.is_random()).unwrap_or(1));
+            salt
+        };
+        self.computed().iter().map(&mut salt).collect()
+    }
+
+    fn value_of<'v, V: NamedValues + ?Sized>(&self, values: &'v V, at: usize) -> Option<&'v Value> {
+        let name = self.fields()[at].name();
+        // Mostly they are given in the order of the template.
+        if at < values.len() && values.pair(at).0 == name {
+            return Some(values.pair(at).1);
+        }
+        named(values, name)
+    }
+
+    fn given<'v, V: NamedValues + ?Sized>(&self, values: &'v V, at: usize) -> Option<&'v Value> {
+        self.computed()[at].name().and_then(|name| named(values, name))
+    }
+
+    fn check_names<V: NamedValues + ?Sized>(&self, values: &V) -> Result<()> {
+        let in_order = values.len() == self.fields().len()
+            && self
+                .fields()
+                .iter()
+                .enumerate()
+                .all(|(at, field)| values.pair(at).0 == field.name());
+        if in_order {
+            return Ok(());
+        }
+        for at in 0..values.len() {
+            let (name, _) = values.pair(at);
+            if self.position(name).or_else(|| self.computed_position(name)).is_none() {
+                return Err(Error::invalid(self.no_field_message(name)));
+            }
+            if (0..at).any(|earlier| values.pair(earlier).0 == name) {
+                return Err(Error::invalid(format!("field `{name}`: given twice")));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn named<'v, V: NamedValues + ?Sized>(values: &'v V, name: &str) -> Option<&'v Value> {
+    (0..values.len()).map(|at| values.pair(at)).find(|pair| pair.0 == name).map(|pair| pair.1)
+}

@@ -1,0 +1,93 @@
+//! Logical keys: keys without their computed fields, in whose order rows of several buckets are merged.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::KeySchema;
+use super::decode::literal;
+use crate::error::NotFitting;
+use crate::template::{COMPUTED_MAX, Element};
+
+/// Where the computed fields of a key stand.
+pub(crate) struct Places {
+    list: [(usize, usize); COMPUTED_MAX],
+    count: usize,
+}
+
+impl Places {
+    /// The ranges of their bytes, from left to right.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = Range<usize>> {
+        self.list[..self.count].iter().map(|&(start, stop)| start..stop)
+    }
+}
+
+impl KeySchema {
+    /// The key without its computed fields: rows of several buckets, merged by it, come in the order in
+    /// which they would stand without the buckets.
+    ///
+    /// ```
+    /// use rowhouse_schema::KeySchema;
+    ///
+    /// let schema = KeySchema::parse("[salt 4 a-d]-[id text]")?;
+    /// assert_eq!(schema.logical_key(b"c-foo0003")?.as_ref(), b"-foo0003");
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A key that does not fit the template as far as its last computed field.
+    pub fn logical_key<'k>(&self, key: &'k [u8]) -> Result<Cow<'k, [u8]>, NotFitting> {
+        let places = self.places(key)?;
+        let mut iter = places.iter();
+        match (iter.next(), iter.next()) {
+            (None, _) => Ok(key.into()),
+            (Some(first), None) if first.start == 0 => Ok(key[first.end..].into()),
+            _ => Ok(without(key, &places).into()),
+        }
+    }
+
+    /// Where the computed fields of a key stand.
+    pub(crate) fn places(&self, key: &[u8]) -> Result<Places, NotFitting> {
+        // What follows from fields before it does not disturb their order.
+        let merged = (0..self.computed().len()).filter(|at| !self.follows(*at)).count();
+        let mut places = Places { list: [(0, 0); COMPUTED_MAX], count: 0 };
+        let mut at = 0;
+        for element in self.elements() {
+            if places.count == merged {
+                break;
+            }
+            at = match element {
+                Element::Literal(bytes) => literal(bytes, key, at)?,
+                Element::Field(nth) => {
+                    let codec = &self.fields()[*nth].codec;
+                    match codec.width() {
+                        Some(width) => at + width,
+                        None => codec.decode(key, at)?.1,
+                    }
+                }
+                Element::Computed(nth) => {
+                    let next = at + self.computed()[*nth].width();
+                    if !self.follows(*nth) {
+                        places.list[places.count] = (at, next);
+                        places.count += 1;
+                    }
+                    next
+                }
+            };
+            if at > key.len() {
+                return Err(NotFitting::new(key.len(), "the key ends before its computed field"));
+            }
+        }
+        Ok(places)
+    }
+}
+
+fn without(key: &[u8], places: &Places) -> Vec<u8> {
+    let mut logical = Vec::with_capacity(key.len());
+    let mut at = 0;
+    for place in places.iter() {
+        logical.extend_from_slice(&key[at..place.start]);
+        at = place.end;
+    }
+    logical.extend_from_slice(&key[at..]);
+    logical
+}

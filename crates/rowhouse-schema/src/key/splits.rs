@@ -1,0 +1,176 @@
+//! Where the regions of a new table begin.
+
+use rowhouse_model::{Bytes, Error, Result};
+
+use super::KeySchema;
+use crate::computed::{Computed, Formula};
+use crate::encode::{Body, Codec, Container, Content, Sequence, Shape};
+use crate::template::Element;
+
+/// The bytes that the first field of a key can begin with, spread evenly.
+enum Spread {
+    /// One value for each, in key order.
+    Values(Vec<Vec<u8>>),
+    /// So many places, each with one of these bytes.
+    Places { bytes: &'static [u8], places: usize },
+    /// So many places of any byte.
+    Binary { places: usize },
+}
+
+impl KeySchema {
+    /// Where the regions of a new table begin, so that each of `regions` gets as many keys as another:
+    /// one split less than there are regions.
+    ///
+    /// ```
+    /// use rowhouse_schema::KeySchema;
+    ///
+    /// let splits = |template| KeySchema::parse(template)?.splits(4);
+    /// assert_eq!(splits("[followed text md5 4 hex][follower text md5 4 hex]")?, ["4", "8", "c"]);
+    /// assert_eq!(splits("[phone digits 11 reverse]")?, ["25", "5", "75"]);
+    /// assert_eq!(splits("[salt 4 a-d]-[id text]")?, ["b", "c", "d"]);
+    /// assert!(splits("[user text]_[at millis]").is_err());
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidRequest` when the template does not say how keys are spread (only buckets, salts, hashes,
+    /// digits, hex, uuids and small fields do), or has fewer first values than regions are asked for.
+    pub fn splits(&self, regions: usize) -> Result<Vec<Bytes>> {
+        if regions == 0 {
+            return Err(Error::invalid("a table has at least one region: regions=0"));
+        }
+        if regions == 1 {
+            return Ok(Vec::new());
+        }
+        let (literal, first) = match self.elements() {
+            [Element::Literal(literal), first, ..] => (literal.as_slice(), first),
+            [first, ..] => (&[][..], first),
+            [] => return Err(self.no_spread()),
+        };
+        let spread = match first {
+            Element::Computed(at) => of_computed(&self.computed()[*at]),
+            Element::Field(at) => of_stored(&self.fields()[*at].codec),
+            Element::Literal(_) => None,
+        };
+        let starts = spread.ok_or_else(|| self.no_spread())?.starts(regions)?;
+        let key = |start: Vec<u8>| Bytes::from([literal, &start].concat());
+        Ok(starts.into_iter().map(key).collect())
+    }
+
+    fn no_spread(&self) -> Error {
+        Error::invalid(format!(
+            "the template does not say how keys are spread, give the splits themselves: \
+             template={self}; keys that begin with a bucket, salt, hash, uuid, digits or hex are spread evenly"
+        ))
+    }
+}
+
+impl Spread {
+    /// The starts of all regions but the first.
+    fn starts(self, regions: usize) -> Result<Vec<Vec<u8>>> {
+        let (bytes, places) = match self {
+            Self::Values(values) => {
+                check_count(regions, values.len())?;
+                let start = |nth: usize| values[nth * values.len() / regions].clone();
+                return Ok((1..regions).map(start).collect());
+            }
+            Self::Places { bytes, places } => (bytes.to_vec(), places),
+            Self::Binary { places } => ((0..=u8::MAX).collect(), places),
+        };
+        let base = bytes.len() as u128;
+        // As few places as are enough for regions that differ by a sixteenth at most.
+        let enough = 16 * regions as u128;
+        let used = (1..=places.min(9)).find(|&used| base.pow(used as u32) >= enough);
+        let used = used.unwrap_or(places.min(9));
+        let size = base.pow(used as u32);
+        check_count(regions, usize::try_from(size).unwrap_or(usize::MAX))?;
+        let start = |nth: usize| {
+            let mut number = nth as u128 * size / regions as u128;
+            let mut start = vec![bytes[0]; used];
+            for place in start.iter_mut().rev() {
+                *place = bytes[(number % base) as usize];
+                number /= base;
+            }
+            let len = start.iter().rposition(|byte| *byte != bytes[0]).map_or(1, |last| last + 1);
+            start.truncate(len);
+            start
+        };
+        Ok((1..regions).map(start).collect())
+    }
+}
+
+fn check_count(regions: usize, values: usize) -> Result<()> {
+    if regions <= values {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "more regions than the first field of the key has values: regions={regions}, values={values}"
+    )))
+}
+
+fn of_computed(computed: &Computed) -> Option<Spread> {
+    match computed.formula {
+        Formula::Hash { .. } => of_stored(&computed.codec),
+        Formula::Bucket { .. } | Formula::Salt { .. } => every(&computed.codec),
+    }
+}
+
+fn of_stored(codec: &Codec) -> Option<Spread> {
+    match &codec.body {
+        _ if codec.null.is_some() => None,
+        Body::Hashed(hashed) => Some(of_bytes(hashed.fixed.width.into(), hashed.fixed.hex)),
+        Body::Number(number) => match number.shape() {
+            Shape::Digits { width } if number.is_evenly_written() => {
+                Some(Spread::Places { bytes: b"0123456789", places: width.into() })
+            }
+            // Written in reverse, the quick end of a number comes first.
+            Shape::Binary { bytes, .. } if !number.is_ordered() => {
+                Some(of_bytes(bytes.into(), false))
+            }
+            Shape::Hex { width, .. } if !number.is_ordered() => {
+                Some(of_bytes(usize::from(width) / 2, true))
+            }
+            _ => every(codec),
+        },
+        Body::Sequence(Sequence { content, container: Container::Fixed(fixed), .. }) => {
+            match content {
+                Content::Uuid => Some(of_bytes(16, fixed.hex)),
+                Content::Raw => Some(of_bytes(fixed.width.into(), fixed.hex)),
+                // In upper case or complemented, other characters stand there.
+                Content::Hex { upper } if !fixed.desc => {
+                    let bytes: &[u8] = if *upper { b"0123456789ABCDEF" } else { HEX };
+                    Some(Spread::Places { bytes, places: fixed.width.into() })
+                }
+                Content::Hex { .. } | Content::Text => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+const HEX: &[u8] = b"0123456789abcdef";
+
+fn of_bytes(width: usize, hex: bool) -> Spread {
+    match hex {
+        true => Spread::Places { bytes: HEX, places: 2 * width },
+        false => Spread::Binary { places: width },
+    }
+}
+
+/// Every value of a small field: more of them are no buckets.
+fn every(codec: &Codec) -> Option<Spread> {
+    const VALUES_MAX: u128 = 65_536;
+    let Body::Number(number) = &codec.body else { return None };
+    let (low, high) = (number.scale.min, number.scale.max);
+    if number.count(low, high) > VALUES_MAX {
+        return None;
+    }
+    let encoded = number.each(low, high).map(|value| {
+        let mut bytes = Vec::new();
+        number.put(value, &mut bytes);
+        bytes
+    });
+    let mut values: Vec<_> = encoded.collect();
+    values.sort_unstable();
+    Some(Spread::Values(values))
+}

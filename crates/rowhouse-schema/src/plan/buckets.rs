@@ -1,0 +1,142 @@
+//! Computed fields on the walk: only the buckets of what is pinned, or all of them.
+
+use super::RANGES_MAX;
+use super::found::{Pin, every_pin, found};
+use super::walk::{Next, Path, Walk};
+use crate::computed::{Computed, Operands};
+use crate::template::Element;
+
+impl Walk<'_> {
+    /// Goes on behind a computed field, or ends.
+    pub(super) fn computed(&mut self, nth: usize, at: usize) -> Next {
+        let schema = self.schema;
+        let slot = schema.fields().len() + at;
+        let codec = schema.codec(slot);
+        let merged = !schema.follows(at);
+        // Names told apart by length may begin one another: then buckets are not apart from each other.
+        self.walked.physical |= merged && self.uncertain.is_some();
+        let room = RANGES_MAX / self.paths.len();
+        let wanted = self.wanted[slot].as_ref();
+        let next = if let Some(next) = self.by_operands(nth, at) {
+            next
+        } else if let Some(pins) = &self.pins[slot] {
+            self.pin(nth, slot, pins)
+        } else if let Some(pins) = every_pin(codec, wanted, room) {
+            self.pin(nth, slot, &pins)
+        } else {
+            let found = found(codec, wanted, room);
+            return self.stop_at(nth, codec, found);
+        };
+        if merged && let Next::GoOn = next {
+            let width = schema.computed()[at].width();
+            for path in &mut self.paths {
+                path.cuts.push(path.bytes.len() - width..path.bytes.len());
+            }
+        }
+        next
+    }
+
+    /// Pins what is computed of operands that are all pinned, here or further right; nothing if they
+    /// are not.
+    fn by_operands(&mut self, nth: usize, at: usize) -> Option<Next> {
+        let computed = &self.schema.computed()[at];
+        let behind = &self.schema.elements()[nth + 1..];
+        let operands = operands(computed, behind)?;
+        match self.combinations(computed, &operands)? {
+            0 => return Some(self.nothing(nth)),
+            count if count > RANGES_MAX => return None,
+            _ => {}
+        }
+        let mut paths = std::mem::take(&mut self.paths);
+        for field in &operands {
+            paths = self.choices(paths, *field);
+        }
+        let behind = if computed.operands == Operands::Rest { behind } else { &[] };
+        for path in &mut paths {
+            let input = self.input(path, &operands, behind);
+            computed.put(computed.digest(&input).as_ref(), &mut path.bytes);
+        }
+        if let Some(wanted) = &self.wanted[self.schema.fields().len() + at] {
+            paths.retain(|path| {
+                let place = path.bytes.len() - computed.width();
+                let value = computed.codec.decode(&path.bytes, place);
+                value.is_ok_and(|(value, _)| wanted.matches(&computed.codec, &value))
+            });
+        }
+        self.paths = paths;
+        Some(if self.paths.is_empty() { self.nothing(nth) } else { Next::GoOn })
+    }
+
+    /// How many combinations of the operands' values there are; nothing if one is not pinned, or its value
+    /// not known.
+    fn combinations(&self, computed: &Computed, operands: &[usize]) -> Option<usize> {
+        let mut count = self.paths.len();
+        for field in operands {
+            let pins = self.pins[*field].as_ref()?;
+            let known = pins.iter().all(|pin| pin.canonical.is_some());
+            if !known && computed.operands != Operands::Rest {
+                return None;
+            }
+            // Every path has chosen, or none has.
+            if pins.is_empty() || self.paths.iter().any(|path| path.chosen(*field).is_none()) {
+                count = count.saturating_mul(pins.len());
+            }
+        }
+        Some(count)
+    }
+
+    /// Each path with each value of a field chosen.
+    fn choices(&self, paths: Vec<Path>, field: usize) -> Vec<Path> {
+        let pins = self.pins[field].as_deref().unwrap_or_default();
+        let with_choices = |path: Path| match path.chosen(field) {
+            Some(_) => vec![path],
+            None => {
+                let choose = |nth: usize| {
+                    let mut path = path.clone();
+                    path.choose(field, nth);
+                    path
+                };
+                (0..pins.len()).map(choose).collect()
+            }
+        };
+        paths.into_iter().flat_map(with_choices).collect()
+    }
+
+    /// What is computed of: the operands' own bytes, or all bytes behind.
+    fn input(&self, path: &Path, operands: &[usize], behind: &[Element]) -> Vec<u8> {
+        let pin =
+            |field: usize| -> Option<&Pin> { self.pins[field].as_ref()?.get(path.chosen(field)?) };
+        let mut input = Vec::new();
+        if behind.is_empty() {
+            for pin in operands.iter().filter_map(|field| pin(*field)) {
+                input.extend_from_slice(pin.canonical.as_deref().unwrap_or_default());
+            }
+        }
+        for element in behind {
+            match element {
+                Element::Literal(bytes) => input.extend_from_slice(bytes),
+                Element::Field(field) => {
+                    input.extend_from_slice(pin(*field).map_or(&[], |pin| &pin.bytes));
+                }
+                // Nothing computed stands behind what is computed of the rest.
+                Element::Computed(_) => {}
+            }
+        }
+        input
+    }
+}
+
+/// The stored fields that a computed one depends on; nothing if it depends on chance.
+fn operands(computed: &Computed, behind: &[Element]) -> Option<Vec<usize>> {
+    match &computed.operands {
+        Operands::Chance => None,
+        Operands::Fields(fields) => Some(fields.clone()),
+        Operands::Rest => {
+            let fields = behind.iter().filter_map(|element| match element {
+                Element::Field(field) => Some(*field),
+                Element::Literal(_) | Element::Computed(_) => None,
+            });
+            Some(fields.collect())
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Constants of a query, read as values of a field.
+
+use jiff::tz::TimeZone;
+
+use super::predicate::{Constant, Literal};
+use super::set::Hash;
+use crate::encode::{
+    Body, Codec, Content, Point, Scale, Sequence, is_count, read_bytes, read_hash,
+};
+use crate::error::Fault;
+use crate::time::TimeLiteral;
+use crate::value::Value;
+
+/// Reads constants as values of a field.
+pub(super) struct ConstantReader<'a> {
+    pub(super) field: &'a str,
+    pub(super) zone: &'a TimeZone,
+}
+
+impl ConstantReader<'_> {
+    /// Where a constant lies on a scale.
+    pub(super) fn point(&self, scale: &Scale, constant: &Constant) -> Result<Point, Fault> {
+        let value = self.number(scale, constant)?;
+        scale.point(&value, self.zone).map_err(|why| self.wrong(constant, &why))
+    }
+
+    /// The first instant of a time, and the first behind it.
+    pub(super) fn interval(
+        &self,
+        scale: &Scale,
+        constant: &Constant,
+    ) -> Result<(Point, Point), Fault> {
+        let text = match &constant.literal {
+            _ if scale.tick().is_none() => {
+                return Err(self.wrong(constant, "is no time, `during` is for times"));
+            }
+            Literal::Word(text) | Literal::Value(Value::Text(text)) => text,
+            Literal::Value(value) => {
+                let why = format!("takes an interval such as 2022-12, not {}", value.described());
+                return Err(self.wrong(constant, &why));
+            }
+            Literal::List(_) => return Err(self.wrong(constant, "takes one interval, not a list")),
+        };
+        let literal = self.time_literal(constant, text)?;
+        let (start, stop) =
+            literal.interval(self.zone).map_err(|fault| fault.behind(constant.at))?;
+        Ok((scale.point_of(start), scale.point_of(stop)))
+    }
+
+    /// The bytes of a whole value; nothing if no key can hold it.
+    pub(super) fn whole(&self, body: &Body, constant: &Constant) -> Result<Option<Vec<u8>>, Fault> {
+        let value = self.value(body, constant)?;
+        match body {
+            Body::Sequence(sequence) => {
+                let bytes = sequence.content.bytes(&value).map(Vec::from);
+                bytes.map(Some).map_err(|why| self.wrong(constant, &why))
+            }
+            Body::Repeat(repeat) => {
+                repeat.check(&value).map_err(|why| self.wrong(constant, &why))?;
+                let mut bytes = Vec::new();
+                Ok(repeat.encode(&value, &mut bytes).is_ok().then_some(bytes))
+            }
+            _ => Err(self.wrong(constant, "is neither text nor bytes")),
+        }
+    }
+
+    /// The bytes of what values are compared with or start with; nothing if no key can hold it.
+    pub(super) fn part(&self, body: &Body, constant: &Constant) -> Result<Option<Vec<u8>>, Fault> {
+        match body {
+            Body::Sequence(sequence) => {
+                let value = self.value(body, constant)?;
+                let bytes = sequence.content.part(&value).map(Vec::from);
+                bytes.map(Some).map_err(|why| self.wrong(constant, &why))
+            }
+            _ => self.whole(body, constant),
+        }
+    }
+
+    /// The hash of a constant, or the stored one that it is; none if no value is like it, and two of a
+    /// zero that may be signed.
+    pub(super) fn hashes(&self, body: &Body, constant: &Constant) -> Result<Vec<Hash>, Fault> {
+        let Body::Hashed(hashed) = body else { return Ok(Vec::new()) };
+        let given = match &constant.literal {
+            Literal::Word(word) => read_hash(word),
+            Literal::Value(Value::Hashed(stored)) => Some(stored.clone()),
+            _ => None,
+        };
+        if let Some(stored) = given {
+            let check = hashed.fixed.check(&stored);
+            check.map_err(|why| self.wrong(constant, &why))?;
+            return Ok(vec![Hash { stored, canonical: None }]);
+        }
+        let value = self.value(&hashed.of, constant)?;
+        let values = match hashed.of.scale() {
+            None => vec![value],
+            Some(scale) => {
+                let point = scale.point(&value, self.zone);
+                let point = point.map_err(|why| self.wrong(constant, &why))?;
+                let numbers = (point.low..=point.high).filter(|number| scale.contains(*number));
+                numbers.map(|number| scale.value(number)).collect()
+            }
+        };
+        let hash = |value: &Value| {
+            let mut canonical = Vec::new();
+            hashed.of.put_canonical(value, &mut canonical)?;
+            Ok(Hash { stored: hashed.stored(value)?, canonical: Some(canonical) })
+        };
+        let hashes = values.iter().map(hash).collect::<Result<_, String>>();
+        hashes.map_err(|why| self.wrong(constant, &why))
+    }
+
+    /// The value that a constant stands for.
+    fn value(&self, body: &Body, constant: &Constant) -> Result<Value, Fault> {
+        match (body, &constant.literal) {
+            (Body::Repeat(repeat), Literal::List(groups)) => {
+                let groups = groups.iter().map(|group| self.group(&repeat.group, group));
+                Ok(Value::List(groups.collect::<Result<_, _>>()?))
+            }
+            (Body::Number(number), _) => self.number(&number.scale, constant),
+            (Body::Decimal(decimal), _) => self.number(&decimal.scale, constant),
+            (_, Literal::Value(value)) => Ok(value.clone()),
+            (_, Literal::List(_)) => Err(self.wrong(constant, "takes one value, not a list")),
+            (Body::Sequence(Sequence { content, .. }), Literal::Word(word)) => match content {
+                Content::Raw => read_bytes(word).map(Value::Bytes).ok_or_else(|| {
+                    self.wrong(constant, &format!("takes bytes such as 0x00ff, not {word}"))
+                }),
+                Content::Uuid => Ok(word.as_str().into()),
+                Content::Text | Content::Hex { .. } => Err(self
+                    .wrong(constant, "is a text, which stands in quotes")
+                    .hint(format!("write '{word}'"))),
+            },
+            (_, Literal::Word(word)) => {
+                Err(self
+                    .wrong(constant, &format!("takes a list such as ((1, 2), (3, 4)), not {word}")))
+            }
+        }
+    }
+
+    fn group(&self, codecs: &[Codec], constant: &Constant) -> Result<Value, Fault> {
+        match (codecs, &constant.literal) {
+            ([codec], _) => self.value(&codec.body, constant),
+            (_, Literal::List(values)) if values.len() == codecs.len() => {
+                let values = codecs.iter().zip(values);
+                let values = values.map(|(codec, value)| self.value(&codec.body, value));
+                Ok(Value::List(values.collect::<Result<_, _>>()?))
+            }
+            _ => {
+                let why = format!("takes groups of {} values: (1, 2)", codecs.len());
+                Err(self.wrong(constant, &why))
+            }
+        }
+    }
+
+    /// The value of a field of numbers or times.
+    fn number(&self, scale: &Scale, constant: &Constant) -> Result<Value, Fault> {
+        let is_time = scale.tick().is_some();
+        match &constant.literal {
+            Literal::Word(word) if is_time && !is_count(word) => self.time(constant, word),
+            Literal::Value(Value::Text(text)) if is_time => self.time(constant, text),
+            Literal::Word(word) => scale.read(word).map_err(|_| {
+                let why = format!("takes {}, not {word}", scale.expected());
+                self.wrong(constant, &why)
+            }),
+            Literal::Value(value) => Ok(value.clone()),
+            Literal::List(_) => Err(self.wrong(constant, "takes one value, not a list")),
+        }
+    }
+
+    fn time(&self, constant: &Constant, text: &str) -> Result<Value, Fault> {
+        let literal = self.time_literal(constant, text)?;
+        let time = literal.instant(self.zone).map_err(|fault| fault.behind(constant.at))?;
+        Ok(time.into())
+    }
+
+    fn time_literal(&self, constant: &Constant, text: &str) -> Result<TimeLiteral, Fault> {
+        let quote = usize::from(matches!(constant.literal, Literal::Value(_)));
+        TimeLiteral::parse(text).map_err(|fault| fault.behind(constant.at + quote))
+    }
+
+    fn wrong(&self, constant: &Constant, why: &str) -> Fault {
+        Fault::new(constant.at, format!("field `{}` {why}", self.field))
+    }
+}

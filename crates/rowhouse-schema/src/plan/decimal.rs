@@ -1,0 +1,29 @@
+//! Which keys hold the decimals wanted: of one number of digits they are in the order of the numbers,
+//! so there is one range for each.
+
+use rowhouse_model::RowRange;
+
+use super::found::Found;
+use super::set::NumberSet;
+use crate::encode::{Decimal, digits_of};
+
+pub(super) fn decimal_keys(decimal: &Decimal, set: &NumberSet) -> Found {
+    let &NumberSet { low, high, .. } = set;
+    if set.list.as_ref().is_some_and(Vec::is_empty) || low > high {
+        return Found::none();
+    }
+    if low == decimal.scale.min && high == decimal.scale.max {
+        return Found::exact(vec![RowRange::all()]);
+    }
+    if decimal.reversed {
+        return Found::candidates(RowRange::all());
+    }
+    let ranges = (digits_of(low)..=digits_of(high)).map(|digits| {
+        let least = if digits == 1 { 0 } else { 10_i128.pow(u32::from(digits) - 1) };
+        let greatest = 10_i128.pow(digits.into()) - 1;
+        let start = low.max(least).to_string();
+        let last = high.min(greatest).to_string();
+        RowRange { start: start.into_bytes().into(), stop: RowRange::prefix(last.as_bytes()).stop }
+    });
+    Found { exact: false, ..Found::exact(ranges.collect()) }
+}

@@ -1,0 +1,127 @@
+//! Which keys hold the values of fixed width wanted.
+//!
+//! Padded with anything but zeros, they are not quite in their own order: `ab` padded with `~` stands
+//! behind `abc`. As before a literal (see `open.rs`), the values that stand out of order with a constant are
+//! shorter ones that begin it, and each has a key of its own.
+
+use rowhouse_model::{Bytes, RowRange};
+
+use super::found::Found;
+use super::predicate::Comparison;
+use super::ranges::{normalize, subtract};
+use super::sequence::{StoredTest, is_boundary};
+use crate::encode::Fixed;
+
+pub(super) fn fixed_keys(fixed: Fixed, test: StoredTest<'_>, is_text: bool) -> Found {
+    let plain = Fixed { desc: false, hex: false, ..fixed };
+    let ranges = match test {
+        StoredTest::Compare(comparison, constant) => {
+            Compared { fixed: plain, constant, is_text }.ranges(comparison)
+        }
+        StoredTest::StartsWith(start) => starting(plain, start),
+    };
+    let ranges = ranges.into_iter().filter_map(|range| {
+        let range = if fixed.desc { complemented(&range)? } else { range };
+        Some(if fixed.hex { in_hex(&range) } else { range })
+    });
+    Found::exact(ranges.collect())
+}
+
+struct Compared<'a> {
+    fixed: Fixed,
+    constant: &'a [u8],
+    is_text: bool,
+}
+
+impl Compared<'_> {
+    fn ranges(&self, comparison: Comparison) -> Vec<RowRange> {
+        let itself = || {
+            let is_value = self.fixed.check(self.constant).is_ok();
+            is_value.then(|| RowRange::prefix(&self.stored(self.constant)))
+        };
+        match comparison {
+            Comparison::Equal => itself().into_iter().collect(),
+            Comparison::Less => normalize(self.below()),
+            Comparison::LessOrEqual => {
+                normalize(self.below().into_iter().chain(itself()).collect())
+            }
+            Comparison::GreaterOrEqual => subtract(RowRange::all(), self.below()),
+            Comparison::Greater => {
+                subtract(RowRange::all(), self.below().into_iter().chain(itself()).collect())
+            }
+        }
+    }
+
+    /// The keys of values that are less than the constant.
+    fn below(&self) -> Vec<RowRange> {
+        let width = usize::from(self.fixed.width);
+        let constant = &self.constant[..self.constant.len().min(width)];
+        // A value that the constant goes on behind is less than it.
+        let stop = match self.constant.len() > width {
+            true => RowRange::prefix(constant).stop,
+            false if constant.is_empty() => return self.strays(constant),
+            // Padded with zeros, values are in their own order.
+            false if self.fixed.pad == Some(0) && self.fixed.check(constant).is_ok() => {
+                self.stored(constant).into()
+            }
+            false => Bytes::copy_from_slice(constant),
+        };
+        let mut ranges = self.strays(constant);
+        ranges.push(RowRange { start: Bytes::new(), stop });
+        ranges
+    }
+
+    /// The keys of shorter values that begin the constant, as far as they do not stand before it.
+    fn strays(&self, constant: &[u8]) -> Vec<RowRange> {
+        let values = (0..constant.len())
+            .map(|len| &constant[..len])
+            .filter(|value| !self.is_text || is_boundary(constant, value.len()))
+            .filter(|value| self.fixed.check(value).is_ok());
+        let keys = values.map(|value| self.stored(value));
+        keys.filter(|key| key.as_slice() >= constant).map(|key| RowRange::prefix(&key)).collect()
+    }
+
+    fn stored(&self, value: &[u8]) -> Vec<u8> {
+        let mut stored = Vec::new();
+        self.fixed.put(value, &mut stored);
+        stored
+    }
+}
+
+/// The keys of values that begin with `start`: those that begin with its bytes, without the one value
+/// whose padding makes up the end of them.
+fn starting(fixed: Fixed, start: &[u8]) -> Vec<RowRange> {
+    if start.len() > usize::from(fixed.width) {
+        return Vec::new();
+    }
+    let all = RowRange::prefix(start);
+    let value = start.iter().rposition(|byte| Some(*byte) != fixed.pad).map_or(0, |last| last + 1);
+    if value == start.len() {
+        return vec![all];
+    }
+    let mut stored = Vec::new();
+    fixed.put(&start[..value], &mut stored);
+    subtract(all, vec![RowRange::prefix(&stored)])
+}
+
+/// The range of the complements of a range's bytes; nothing if there are none.
+fn complemented(range: &RowRange) -> Option<RowRange> {
+    let flipped = |bound: &Bytes| bound.iter().map(|byte| !byte).collect::<Vec<_>>();
+    // Behind all that begins with the complement, nothing may be left.
+    let start = match range.stop.is_empty() {
+        true => Bytes::new(),
+        false => {
+            Some(RowRange::prefix(&flipped(&range.stop)).stop).filter(|start| !start.is_empty())?
+        }
+    };
+    Some(RowRange { start, stop: RowRange::prefix(&flipped(&range.start)).stop })
+}
+
+fn in_hex(range: &RowRange) -> RowRange {
+    let hex = |bound: &Bytes| {
+        let mut digits = Vec::with_capacity(2 * bound.len());
+        Fixed { hex: true, ..Fixed::new(0) }.write(bound, &mut digits);
+        Bytes::from(digits)
+    };
+    RowRange { start: hex(&range.start), stop: hex(&range.stop) }
+}

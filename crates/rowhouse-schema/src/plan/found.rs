@@ -1,0 +1,190 @@
+//! What planning asks of a codec: which keys hold the values that are wanted, and which single values
+//! there are to go through. Ranges here are relative: of what stands behind the bytes pinned so far,
+//! an empty stop being the end of all that begins with those.
+
+use rowhouse_model::{Bytes, RowRange};
+
+use super::decimal::decimal_keys;
+use super::number::number_keys;
+use super::ranges::{intersect, normalize};
+use super::sequence::sequence_keys;
+use super::set::{BytesSet, BytesTest, Set, Wanted};
+use crate::encode::decimal::put_canonical;
+use crate::encode::{Body, Codec, Number, Repeat};
+use crate::transform::NullPlace;
+
+/// Keys that hold the values wanted, and perhaps others.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) ranges: Vec<RowRange>,
+    /// Whether there are no others.
+    pub(super) exact: bool,
+}
+
+impl Found {
+    pub(super) fn exact(ranges: Vec<RowRange>) -> Self {
+        Self { ranges: normalize(ranges), exact: true }
+    }
+
+    pub(super) fn none() -> Self {
+        Self::exact(Vec::new())
+    }
+
+    /// A range that holds them, and others.
+    pub(super) fn candidates(range: RowRange) -> Self {
+        Self { ranges: vec![range], exact: false }
+    }
+}
+
+/// One value as it stands in a key.
+#[derive(Clone, Debug)]
+pub(super) struct Pin {
+    pub(super) bytes: Vec<u8>,
+    /// The value's bytes before any modifier, if they are known: what buckets are computed of.
+    pub(super) canonical: Option<Vec<u8>>,
+}
+
+/// The keys that hold what is wanted of a field; in about `limit` ranges at most.
+pub(super) fn found(codec: &Codec, wanted: Option<&Wanted>, limit: usize) -> Found {
+    let Some(wanted) = wanted else { return Found::exact(vec![RowRange::all()]) };
+    let values = match (&codec.body, &wanted.set) {
+        (Body::Number(number), Set::Numbers(set)) => number_keys(number, set),
+        (Body::Decimal(decimal), Set::Numbers(set)) => decimal_keys(decimal, set),
+        (Body::Sequence(sequence), Set::Bytes(set)) => sequence_keys(sequence, set, limit),
+        (Body::Repeat(repeat), Set::Bytes(set)) => repeat_keys(repeat, set),
+        // Of hashes, single ones are wanted, or all.
+        _ => Found::exact(vec![RowRange::all()]),
+    };
+    match codec.null {
+        None => values,
+        Some(place) => with_markers(place, values, wanted.nulls),
+    }
+}
+
+/// The values behind their marker, and the marker of null if it is wanted.
+fn with_markers(place: NullPlace, values: Found, nulls: bool) -> Found {
+    let marker = [place.value()];
+    let behind = |range: &RowRange| under(&marker, range);
+    let mut ranges: Vec<_> = values.ranges.iter().map(behind).collect();
+    ranges.extend(nulls.then(|| RowRange::prefix(&[place.null()])));
+    Found { ranges: normalize(ranges), exact: values.exact }
+}
+
+fn repeat_keys(repeat: &Repeat, set: &BytesSet) -> Found {
+    let mut ranges = vec![RowRange::all()];
+    for test in &set.tests {
+        if let BytesTest::StartsWith(start) = test {
+            debug_assert_eq!(start.len() % repeat.group_width(), 0);
+            ranges = intersect(&ranges, &[RowRange::prefix(start)]);
+        }
+    }
+    Found::exact(ranges)
+}
+
+/// A relative range behind these bytes.
+pub(super) fn under(prefix: &[u8], range: &RowRange) -> RowRange {
+    let join = |bytes: &Bytes| Bytes::from([prefix, bytes].concat());
+    let stop = match range.stop.is_empty() {
+        true => RowRange::prefix(prefix).stop,
+        false => join(&range.stop),
+    };
+    RowRange { start: join(&range.start), stop }
+}
+
+/// The values wanted one by one, in the order of their bytes, if there is a list of them.
+pub(super) fn pins(codec: &Codec, wanted: &Wanted) -> Option<Vec<Pin>> {
+    let values: Vec<Pin> = match (&codec.body, &wanted.set) {
+        (Body::Number(number), Set::Numbers(set)) => match set.singles() {
+            Some(singles) => singles.iter().map(|value| number_pin(number, *value)).collect(),
+            // Of several numbers in one step, only the step is known.
+            None if set.low < set.high && number.floor(set.low) == number.floor(set.high) => {
+                vec![Pin { canonical: None, ..number_pin(number, set.low) }]
+            }
+            None => return None,
+        },
+        (Body::Decimal(decimal), Set::Numbers(set)) => {
+            let pin = |value: &i128| {
+                let (mut bytes, mut canonical) = (Vec::new(), Vec::new());
+                decimal.put(*value, &mut bytes);
+                put_canonical(*value, &mut canonical);
+                Pin { bytes, canonical: Some(canonical) }
+            };
+            set.singles()?.iter().map(pin).collect()
+        }
+        // What cannot be encoded was taken from the list when it was closed.
+        (Body::Sequence(sequence), Set::Bytes(set)) => set
+            .list
+            .as_ref()?
+            .iter()
+            .filter_map(|value| {
+                let mut bytes = Vec::new();
+                sequence.put(value.into(), &mut bytes).ok()?;
+                Some(Pin { bytes, canonical: Some(value.clone()) })
+            })
+            .collect(),
+        (Body::Repeat(_), Set::Bytes(set)) => set
+            .list
+            .as_ref()?
+            .iter()
+            .map(|value| Pin { bytes: value.clone(), canonical: Some(value.clone()) })
+            .collect(),
+        (Body::Hashed(hashed), Set::Hashes(list)) => list
+            .as_ref()?
+            .iter()
+            .map(|hash| {
+                let mut bytes = Vec::new();
+                hashed.fixed.put(&hash.stored, &mut bytes);
+                Pin { bytes, canonical: hash.canonical.clone() }
+            })
+            .collect(),
+        _ => return None,
+    };
+    Some(marked(codec, values, wanted.nulls))
+}
+
+/// How many values a field has, if they can be counted.
+pub(super) fn values_count(codec: &Codec) -> Option<u128> {
+    let Body::Number(number) = &codec.body else { return None };
+    let nulls = u128::from(codec.null.is_some());
+    Some(number.count(number.scale.min, number.scale.max).saturating_add(nulls))
+}
+
+/// Every value of a small field one by one, in the order of their bytes: what a scan may go through to
+/// reach a condition behind it. Nothing if there are more than `max`.
+pub(super) fn every_pin(codec: &Codec, wanted: Option<&Wanted>, max: usize) -> Option<Vec<Pin>> {
+    let Body::Number(number) = &codec.body else { return None };
+    let (low, high) = match wanted.map(|wanted| &wanted.set) {
+        Some(Set::Numbers(set)) => (set.low, set.high),
+        _ => (number.scale.min, number.scale.max),
+    };
+    if low > high || number.count(low, high) > max as u128 {
+        return None;
+    }
+    let values = number.each(low, high).map(|value| match number_pin(number, value) {
+        // Of a floored number, one is known of those that are stored as it is.
+        pin if number.is_floored() => Pin { canonical: None, ..pin },
+        pin => pin,
+    });
+    let nulls = codec.null.is_some() && wanted.is_none_or(|wanted| wanted.nulls);
+    Some(marked(codec, values.collect(), nulls))
+}
+
+fn number_pin(number: &Number, value: i128) -> Pin {
+    let (mut bytes, mut canonical) = (Vec::new(), Vec::new());
+    number.put(value, &mut bytes);
+    number.put_canonical(value, &mut canonical);
+    Pin { bytes, canonical: Some(canonical) }
+}
+
+/// Puts the markers of a field that may be null in front, and adds null.
+fn marked(codec: &Codec, mut pins: Vec<Pin>, nulls: bool) -> Vec<Pin> {
+    if let Some(place) = codec.null {
+        pins.iter_mut().for_each(|pin| pin.bytes.insert(0, place.value()));
+        let null = Pin { bytes: vec![place.null()], canonical: Some(Vec::new()) };
+        pins.extend(nulls.then_some(null));
+    }
+    if pins.len() > 1 {
+        pins.sort_unstable_by(|a, b| a.bytes.cmp(&b.bytes));
+    }
+    pins
+}

@@ -1,0 +1,99 @@
+//! Merging the rows of a plan's streams into one order, without reading them: whoever does says what
+//! was read.
+
+use std::collections::BTreeMap;
+
+use rowhouse_model::{Error, Result};
+
+use super::{Direction, Plan};
+use crate::key::KeySchema;
+
+/// A merge of the rows of a plan's streams by logical key.
+///
+/// It asks for a row of each stream and gives out the first of those it has.
+///
+/// ```
+/// use rowhouse_schema::{Direction, KeySchema, Predicate, StreamMerge};
+///
+/// let schema = KeySchema::parse("[bucket 2 of id][id text]")?;
+/// let plan = schema.plan(&Predicate::all())?;
+/// let mut rows: Vec<_> = ["d", "a", "c", "b"]
+///     .map(|id| schema.encode(&[("id", id.into())]))
+///     .into_iter()
+///     .collect::<Result<_, _>>()?;
+/// rows.sort();
+///
+/// // Here the rows are in memory; anything that reads a range of a table will do.
+/// let mut streams: Vec<_> = plan
+///     .streams()
+///     .map(|stream| rows.iter().filter(move |row| stream.ranges()[0].contains(row)))
+///     .collect();
+/// let mut merge = StreamMerge::new(&plan, Direction::Forward);
+/// let mut merged = Vec::new();
+/// loop {
+///     while let Some(stream) = merge.wanted() {
+///         match streams[stream].next() {
+///             Some(row) => merge.offer(row, row)?,
+///             None => merge.end(),
+///         }
+///     }
+///     let Some(row) = merge.next_row() else { break };
+///     merged.push(&row[1..]);
+/// }
+/// assert_eq!(merged, [b"a", b"b", b"c", b"d"]);
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+pub struct StreamMerge<T> {
+    schema: KeySchema,
+    direction: Direction,
+    /// The next row of each stream that has one, by logical key and stream.
+    heads: BTreeMap<(Vec<u8>, usize), T>,
+    /// The streams whose next row is not known.
+    wanted: Vec<usize>,
+}
+
+impl<T> StreamMerge<T> {
+    /// A merge of all streams of a plan, each of which is read in this direction.
+    pub fn new(plan: &Plan, direction: Direction) -> Self {
+        let wanted = (0..plan.streams().count()).rev().collect();
+        Self { schema: plan.schema.clone(), direction, heads: BTreeMap::new(), wanted }
+    }
+
+    /// The stream, by its position among the plan's, whose next row is to be offered, or whose end is to
+    /// be told; nothing if the merge knows enough to go on.
+    pub fn wanted(&self) -> Option<usize> {
+        self.wanted.last().copied()
+    }
+
+    /// Takes the next row of the stream that is wanted.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a key that does not fit the template, which has no place among those that do
+    /// (the next row of the stream is still wanted then); and when no row is wanted.
+    pub fn offer(&mut self, key: &[u8], row: T) -> Result<()> {
+        let logical = self.schema.logical_key(key)?.into_owned();
+        let stream = self.wanted.pop().ok_or_else(|| {
+            Error::invalid("a row was offered to a merge that wants none, take the next one first")
+        })?;
+        self.heads.insert((logical, stream), row);
+        Ok(())
+    }
+
+    /// Takes note that the stream that is wanted has no more rows.
+    pub fn end(&mut self) {
+        self.wanted.pop();
+    }
+
+    /// The next row of all streams; nothing behind the last, or while some stream is wanted.
+    pub fn next_row(&mut self) -> Option<T> {
+        if !self.wanted.is_empty() {
+            return None;
+        }
+        let ((_, stream), row) = match self.direction {
+            Direction::Forward => self.heads.pop_first()?,
+            Direction::Reverse => self.heads.pop_last()?,
+        };
+        self.wanted.push(stream);
+        Some(row)
+    }
+}

@@ -1,0 +1,60 @@
+//! Which keys hold the numbers wanted.
+
+use rowhouse_model::{Bytes, RowRange};
+
+use super::found::Found;
+use super::set::NumberSet;
+use crate::encode::Number;
+
+pub(super) fn number_keys(number: &Number, set: &NumberSet) -> Found {
+    match &set.list {
+        Some(list) if !number.is_ordered() => Found::exact(
+            list.iter().map(|&value| RowRange::prefix(&bytes(number, value))).collect(),
+        ),
+        Some(list) => {
+            let ranges = runs(number, list).into_iter().map(|run| number_range(number, run));
+            Found::exact(ranges.collect())
+        }
+        None if set.low > set.high => Found::none(),
+        // Written in reverse, numbers keep no order.
+        None if !number.is_ordered() => {
+            let all = set.low == number.scale.min && set.high == number.scale.max;
+            Found { exact: all, ..Found::candidates(RowRange::all()) }
+        }
+        None => Found::exact(vec![number_range(number, (set.low, set.high))]),
+    }
+}
+
+/// The numbers from `low` to `high`. The bounds are the bytes of the first number and of the first
+/// behind the last, where there are such.
+fn number_range(number: &Number, (low, high): (i128, i128)) -> RowRange {
+    let first = number.floor(low) > number.floor(number.scale.min);
+    let (start, stop) = match number.is_desc() {
+        false => (first.then_some(low), number.following(high)),
+        true => (number.following(high).map(|_| high), number.preceding(low)),
+    };
+    let bound =
+        |value: Option<i128>| value.map_or_else(Bytes::new, |value| bytes(number, value).into());
+    RowRange { start: bound(start), stop: bound(stop) }
+}
+
+fn bytes(number: &Number, value: i128) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(number.width());
+    number.put(value, &mut bytes);
+    bytes
+}
+
+/// A sorted list as runs of neighbours.
+fn runs(number: &Number, list: &[i128]) -> Vec<(i128, i128)> {
+    let mut runs: Vec<(i128, i128)> = Vec::new();
+    for &value in list {
+        match runs.last_mut() {
+            Some((_, high)) if number.floor(*high) == number.floor(value) => *high = value,
+            Some((_, high)) if number.following(*high) == Some(number.floor(value)) => {
+                *high = value;
+            }
+            _ => runs.push((value, value)),
+        }
+    }
+    runs
+}

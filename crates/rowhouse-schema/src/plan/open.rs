@@ -1,0 +1,135 @@
+//! Which keys hold the open texts wanted.
+//!
+//! The hard case is a text before a literal D (`[user text]_…`). Keys come in the order of v·D, not of
+//! v: `ab_…` stands behind `ab!c_…`, though `ab` is less than `ab!c`. The texts that come out of order with a
+//! constant x are proper prefixes of x, and each of them has one range of keys, which is added to what is
+//! less than x and taken from what is not.
+
+use rowhouse_model::RowRange;
+
+use super::found::Found;
+use super::predicate::Comparison;
+use super::ranges::subtract;
+use super::sequence::{StoredTest, is_boundary};
+use crate::encode::{End, ends_at_its_end};
+
+/// The keys of texts that pass the test; in about `limit` ranges at most.
+pub(super) fn open_keys(end: &End, test: StoredTest<'_>, limit: usize) -> Found {
+    match (end, test) {
+        (End::Key, StoredTest::StartsWith(start)) => Found::exact(vec![RowRange::prefix(start)]),
+        (End::Key, StoredTest::Compare(comparison, constant)) => {
+            Found::exact(last_text_keys(comparison, constant).into_iter().collect())
+        }
+        (End::Literal(literal), StoredTest::StartsWith(start)) => starting_keys(literal, start),
+        (End::Literal(literal), StoredTest::Compare(comparison, constant)) => {
+            Delimited { literal, constant, limit }.compare(comparison)
+        }
+        (End::Before(_), StoredTest::StartsWith(start)) => {
+            Found::candidates(RowRange::prefix(start))
+        }
+        (End::Before(_), StoredTest::Compare(comparison, constant)) => {
+            Found::candidates(match comparison {
+                Comparison::Equal => RowRange::prefix(constant),
+                // A text that begins the constant may be followed by anything.
+                Comparison::Less | Comparison::LessOrEqual => RowRange::all(),
+                Comparison::Greater | Comparison::GreaterOrEqual => from(constant),
+            })
+        }
+    }
+}
+
+/// A text that ends with its key is its own order.
+fn last_text_keys(comparison: Comparison, constant: &[u8]) -> Option<RowRange> {
+    let this = RowRange::row(constant);
+    Some(match comparison {
+        Comparison::Equal => this,
+        Comparison::Less => return below(constant),
+        Comparison::LessOrEqual => RowRange { start: RowRange::all().start, stop: this.stop },
+        Comparison::Greater => RowRange { start: this.stop, stop: RowRange::all().stop },
+        Comparison::GreaterOrEqual => from(constant),
+    })
+}
+
+fn from(start: &[u8]) -> RowRange {
+    RowRange::new(start.to_vec(), Vec::new())
+}
+
+/// What is less than the constant. Nothing if that is empty: as the end of a range it would stand for
+/// no end.
+fn below(constant: &[u8]) -> Option<RowRange> {
+    (!constant.is_empty()).then(|| RowRange::new(Vec::new(), constant.to_vec()))
+}
+
+/// The keys of the texts before a literal that begin with `start`: those that begin with its bytes,
+/// without the shorter texts whose literal makes up the rest of these bytes.
+fn starting_keys(literal: &[u8], start: &[u8]) -> Found {
+    let mut holes = Vec::new();
+    for len in (0..start.len()).filter(|&len| is_boundary(start, len)) {
+        let (text, rest) = start.split_at(len);
+        if !ends_at_its_end(text, literal) {
+            continue;
+        }
+        if rest.starts_with(literal) {
+            // Whatever begins so ends there.
+            return Found::none();
+        }
+        if literal.starts_with(rest) {
+            holes.push(RowRange::prefix(&[text, literal].concat()));
+        }
+    }
+    Found::exact(subtract(RowRange::prefix(start), holes))
+}
+
+/// Comparing texts before a literal with a constant.
+struct Delimited<'a> {
+    literal: &'a [u8],
+    constant: &'a [u8],
+    limit: usize,
+}
+
+impl Delimited<'_> {
+    fn compare(&self, comparison: Comparison) -> Found {
+        let equal = || RowRange::prefix(&[self.constant, self.literal].concat());
+        // Whether the constant can be a value of the field.
+        let is_value = ends_at_its_end(self.constant, self.literal);
+        let Some(mut strays) = self.strays() else { return self.candidates(comparison) };
+        match comparison {
+            Comparison::Equal => Found::exact(is_value.then(equal).into_iter().collect()),
+            Comparison::Less | Comparison::LessOrEqual => {
+                strays.extend(below(self.constant));
+                strays.extend((comparison == Comparison::LessOrEqual && is_value).then(equal));
+                Found::exact(strays)
+            }
+            Comparison::Greater | Comparison::GreaterOrEqual => {
+                strays.extend((comparison == Comparison::Greater && is_value).then(equal));
+                Found::exact(subtract(from(self.constant), strays))
+            }
+        }
+    }
+
+    /// The ranges of the texts that are less than the constant and whose keys are not all below it;
+    /// nothing if there are too many.
+    fn strays(&self) -> Option<Vec<RowRange>> {
+        let lens = (0..self.constant.len()).filter(|&len| {
+            let rest = &self.constant[len..];
+            is_boundary(self.constant, len)
+                && (self.literal > rest || rest.starts_with(self.literal))
+                && ends_at_its_end(&self.constant[..len], self.literal)
+        });
+        let lens: Vec<_> = lens.take(self.limit + 1).collect();
+        if lens.len() > self.limit {
+            return None;
+        }
+        let texts = lens.into_iter().map(|len| &self.constant[..len]);
+        Some(texts.map(|text| RowRange::prefix(&[text, self.literal].concat())).collect())
+    }
+
+    /// One range that holds all keys asked for, and others.
+    fn candidates(&self, comparison: Comparison) -> Found {
+        Found::candidates(match comparison {
+            Comparison::Equal => RowRange::prefix(&[self.constant, self.literal].concat()),
+            Comparison::Less | Comparison::LessOrEqual => RowRange::all(),
+            Comparison::Greater | Comparison::GreaterOrEqual => from(self.constant),
+        })
+    }
+}

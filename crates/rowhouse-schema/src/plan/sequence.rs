@@ -1,0 +1,92 @@
+//! Which keys hold the texts or bytes wanted, whatever arrangement and container they are in.
+
+use rowhouse_model::RowRange;
+
+use super::fixed::fixed_keys;
+use super::found::Found;
+use super::open::open_keys;
+use super::predicate::Comparison;
+use super::ranges::{intersect, normalize};
+use super::set::{BytesSet, BytesTest};
+use super::terminated::terminated_keys;
+use crate::encode::{Arrangement, Container, Content, Sequence};
+
+/// A question about bytes as they are stored.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum StoredTest<'a> {
+    Compare(Comparison, &'a [u8]),
+    StartsWith(&'a [u8]),
+}
+
+pub(super) fn sequence_keys(sequence: &Sequence, set: &BytesSet, limit: usize) -> Found {
+    let mut all = Found::exact(vec![RowRange::all()]);
+    let list = set.list.as_ref().map(|list| {
+        let equal = |value: &Vec<u8>| {
+            let stored = sequence.arrangement.turn(sequence.content, value.into());
+            stored_keys(sequence, StoredTest::Compare(Comparison::Equal, &stored), limit)
+        };
+        list.iter().map(equal).reduce(either).unwrap_or_else(Found::none)
+    });
+    // Whatever is in a list has passed the tests.
+    if let Some(list) = list {
+        return list;
+    }
+    for test in &set.tests {
+        let found = keys(sequence, test, limit);
+        all.exact &= found.exact;
+        all.ranges = intersect(&all.ranges, &found.ranges);
+    }
+    all
+}
+
+fn either(a: Found, b: Found) -> Found {
+    let ranges = a.ranges.into_iter().chain(b.ranges).collect();
+    Found { ranges: normalize(ranges), exact: a.exact && b.exact }
+}
+
+fn keys(sequence: &Sequence, test: &BytesTest, limit: usize) -> Found {
+    let turned =
+        |bytes: &[u8]| sequence.arrangement.turn(sequence.content, bytes.into()).into_owned();
+    let stored = |test: StoredTest<'_>| stored_keys(sequence, test, limit);
+    match (sequence.arrangement, test) {
+        (Arrangement::AsGiven, BytesTest::Compare(comparison, constant)) => {
+            stored(StoredTest::Compare(*comparison, constant))
+        }
+        (Arrangement::AsGiven, BytesTest::StartsWith(start)) => {
+            stored(StoredTest::StartsWith(start))
+        }
+        (Arrangement::Reversed, BytesTest::EndsWith(end)) => {
+            stored(StoredTest::StartsWith(&turned(end)))
+        }
+        (Arrangement::Labels, BytesTest::Under(domain)) => {
+            let mut domain = turned(domain);
+            let itself = stored(StoredTest::Compare(Comparison::Equal, &domain));
+            domain.push(b'.');
+            either(itself, stored(StoredTest::StartsWith(&domain)))
+        }
+        (Arrangement::Labels, BytesTest::EndsWith(end)) => {
+            // All parts but the first are whole, and come first.
+            let Some(dot) = end.iter().position(|byte| *byte == b'.') else {
+                return Found::candidates(RowRange::all());
+            };
+            let (part, mut whole) = (&end[..dot], turned(&end[dot + 1..]));
+            whole.push(b'.');
+            let found = stored(StoredTest::StartsWith(&whole));
+            Found { exact: found.exact && part.is_empty(), ..found }
+        }
+        _ => Found::candidates(RowRange::all()),
+    }
+}
+
+fn stored_keys(sequence: &Sequence, test: StoredTest<'_>, limit: usize) -> Found {
+    match &sequence.container {
+        Container::Open(end) => open_keys(end, test, limit),
+        Container::Terminated(terminated) => terminated_keys(*terminated, test),
+        Container::Fixed(fixed) => fixed_keys(*fixed, test, sequence.content == Content::Text),
+    }
+}
+
+/// Whether a text may be cut before this byte of it.
+pub(super) fn is_boundary(text: &[u8], at: usize) -> bool {
+    text.get(at).is_none_or(|byte| byte & 0xC0 != 0x80)
+}

@@ -1,0 +1,264 @@
+//! The values that a query wants of one field.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::predicate::{Comparison, Condition, Predicate};
+use crate::encode::{Body, Codec, Number, Point};
+use crate::value::Value;
+
+/// All that is wanted of one field.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    /// Where the field stands among the stored fields and, behind those, the computed ones.
+    pub(super) slot: usize,
+    /// Whether rows are wanted in which the field is null.
+    pub(super) nulls: bool,
+    pub(super) set: Set,
+    /// The conditions of the query, and which of them are on this field.
+    conditions: Arc<Vec<Condition>>,
+    own: Vec<usize>,
+}
+
+/// The values that are wanted.
+#[derive(Clone, Debug)]
+pub(super) enum Set {
+    Numbers(NumberSet),
+    /// Texts and bytes by their own bytes, the groups of a `repeat` by those stored.
+    Bytes(BytesSet),
+    /// Of a field that only a hash is kept of, these, or all.
+    Hashes(Option<Vec<Hash>>),
+}
+
+/// The numbers from `low` to `high`, both included; if there is a list, those of the list, which is
+/// sorted and lies within.
+#[derive(Clone, Debug)]
+pub(super) struct NumberSet {
+    pub(super) low: i128,
+    pub(super) high: i128,
+    pub(super) list: Option<Vec<i128>>,
+}
+
+/// The values that pass all tests; if there is a list, those of the list, which is sorted, and all of
+/// which pass.
+#[derive(Clone, Debug, Default)]
+pub(super) struct BytesSet {
+    pub(super) tests: Vec<BytesTest>,
+    pub(super) list: Option<Vec<Vec<u8>>>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum BytesTest {
+    Compare(Comparison, Vec<u8>),
+    StartsWith(Vec<u8>),
+    EndsWith(Vec<u8>),
+    Under(Vec<u8>),
+}
+
+/// The hash of a value, and the value's bytes if they are known.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Hash {
+    pub(super) stored: Vec<u8>,
+    pub(super) canonical: Option<Vec<u8>>,
+}
+
+impl Wanted {
+    /// Every value of a field, null too if it may be.
+    pub(super) fn everything(slot: usize, codec: &Codec, predicate: &Predicate) -> Self {
+        let numbers = |low, high| Set::Numbers(NumberSet { low, high, list: None });
+        let set = match &codec.body {
+            Body::Number(number) => numbers(number.scale.min, number.scale.max),
+            Body::Decimal(decimal) => numbers(decimal.scale.min, decimal.scale.max),
+            Body::Sequence(_) | Body::Repeat(_) => Set::Bytes(BytesSet::default()),
+            Body::Hashed(_) => Set::Hashes(None),
+        };
+        let conditions = predicate.conditions.clone();
+        Self { slot, nulls: codec.null.is_some(), set, conditions, own: Vec::new() }
+    }
+
+    /// Takes note of a condition on the field, by its place in the query.
+    pub(super) fn note(&mut self, nth: usize) {
+        self.own.push(nth);
+    }
+
+    /// Whether a decoded value of the field is one of those wanted.
+    pub(super) fn matches(&self, codec: &Codec, value: &Value) -> bool {
+        match (&self.set, &codec.body) {
+            _ if value.is_null() => self.nulls,
+            (Set::Numbers(set), Body::Number(number)) => {
+                number.scale.number(value).is_ok_and(|stored| set.matches_stored(number, stored))
+            }
+            (Set::Numbers(set), Body::Decimal(decimal)) => {
+                decimal.scale.number(value).is_ok_and(|number| set.matches(number))
+            }
+            (Set::Bytes(set), Body::Sequence(sequence)) => {
+                sequence.content.bytes(value).is_ok_and(|bytes| set.matches(&bytes))
+            }
+            (Set::Bytes(set), Body::Repeat(repeat)) => {
+                let mut bytes = Vec::new();
+                repeat.encode(value, &mut bytes).is_ok() && set.matches(&bytes)
+            }
+            (Set::Hashes(None), _) => true,
+            (Set::Hashes(Some(list)), _) => {
+                value.as_bytes().is_some_and(|hash| list.iter().any(|wanted| wanted.stored == hash))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether the conditions leave one value.
+    pub(super) fn is_single(&self) -> bool {
+        let singles = match &self.set {
+            Set::Numbers(set) => set.singles().map(|list| list.len()),
+            Set::Bytes(set) => set.list.as_ref().map(Vec::len),
+            Set::Hashes(list) => list.as_ref().map(Vec::len),
+        };
+        match self.nulls {
+            true => singles == Some(0),
+            false => singles == Some(1),
+        }
+    }
+
+    /// Leaves in the lists what every condition allows and a key can hold.
+    pub(super) fn close(&mut self, codec: &Codec) {
+        match (&mut self.set, &codec.body) {
+            (Set::Numbers(NumberSet { low, high, list: Some(list) }), body) => {
+                list.retain(|number| {
+                    let known = match body {
+                        Body::Number(codec) => codec.scale.contains(*number),
+                        _ => true,
+                    };
+                    known && (*low..=*high).contains(number)
+                });
+                list.sort_unstable();
+                list.dedup();
+            }
+            (Set::Bytes(BytesSet { tests, list: Some(list) }), body) => {
+                list.retain(|value| {
+                    let can_be = match body {
+                        Body::Sequence(sequence) => {
+                            sequence.put(value.into(), &mut Vec::new()).is_ok()
+                        }
+                        _ => true,
+                    };
+                    can_be && tests.iter().all(|test| test.matches(value))
+                });
+                list.sort_unstable();
+                list.dedup();
+            }
+            (Set::Hashes(Some(list)), _) => {
+                list.sort_unstable();
+                list.dedup();
+            }
+            _ => {}
+        }
+    }
+
+    /// Leaves no value.
+    pub(super) fn never(&mut self) {
+        match &mut self.set {
+            Set::Numbers(set) => set.list = Some(Vec::new()),
+            Set::Bytes(set) => set.list = Some(Vec::new()),
+            Set::Hashes(list) => *list = Some(Vec::new()),
+        }
+    }
+}
+
+impl NumberSet {
+    fn matches(&self, number: i128) -> bool {
+        match &self.list {
+            Some(list) => list.binary_search(&number).is_ok(),
+            None => (self.low..=self.high).contains(&number),
+        }
+    }
+
+    /// Whether a number wanted is stored as this one.
+    fn matches_stored(&self, codec: &Number, stored: i128) -> bool {
+        if !codec.is_floored() {
+            return self.matches(stored);
+        }
+        match &self.list {
+            Some(list) => list.iter().any(|number| codec.floor(*number) == stored),
+            None => {
+                self.low <= self.high
+                    && (codec.floor(self.low)..=codec.floor(self.high)).contains(&stored)
+            }
+        }
+    }
+
+    /// The numbers one by one, if they are listed or only one is left.
+    pub(super) fn singles(&self) -> Option<&[i128]> {
+        match &self.list {
+            Some(list) => Some(list),
+            None if self.low == self.high => Some(std::slice::from_ref(&self.low)),
+            None => None,
+        }
+    }
+
+    pub(super) fn limit(&mut self, comparison: Comparison, point: Point) {
+        match comparison {
+            Comparison::Equal => self.keep(vec![point]),
+            Comparison::Less => self.high = self.high.min(point.low.saturating_sub(1)),
+            Comparison::LessOrEqual => self.high = self.high.min(point.high),
+            Comparison::Greater => self.low = self.low.max(point.high.saturating_add(1)),
+            Comparison::GreaterOrEqual => self.low = self.low.max(point.low),
+        }
+    }
+
+    /// Only these numbers, and of them only those of an earlier list.
+    pub(super) fn keep(&mut self, points: Vec<Point>) {
+        let numbers = points.into_iter().flat_map(|point| point.low..=point.high);
+        let mut numbers: Vec<_> = numbers.collect();
+        if let Some(list) = &self.list {
+            numbers.retain(|number| list.contains(number));
+        }
+        self.list = Some(numbers);
+    }
+}
+
+impl BytesSet {
+    fn matches(&self, bytes: &[u8]) -> bool {
+        match &self.list {
+            Some(list) => list.binary_search_by(|listed| listed.as_slice().cmp(bytes)).is_ok(),
+            None => self.tests.iter().all(|test| test.matches(bytes)),
+        }
+    }
+
+    pub(super) fn keep(&mut self, mut values: Vec<Vec<u8>>) {
+        if let Some(list) = &self.list {
+            values.retain(|value| list.contains(value));
+        }
+        self.list = Some(values);
+    }
+}
+
+impl BytesTest {
+    fn matches(&self, bytes: &[u8]) -> bool {
+        match self {
+            Self::Compare(comparison, constant) => {
+                let order = bytes.cmp(constant);
+                match comparison {
+                    Comparison::Equal => order.is_eq(),
+                    Comparison::Less => order.is_lt(),
+                    Comparison::LessOrEqual => order.is_le(),
+                    Comparison::Greater => order.is_gt(),
+                    Comparison::GreaterOrEqual => order.is_ge(),
+                }
+            }
+            Self::StartsWith(start) => bytes.starts_with(start),
+            Self::EndsWith(end) => bytes.ends_with(end),
+            Self::Under(domain) => bytes
+                .strip_suffix(domain.as_slice())
+                .is_some_and(|rest| rest.is_empty() || rest.ends_with(b".")),
+        }
+    }
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (nth, own) in self.own.iter().enumerate() {
+            write!(f, "{}{}", if nth == 0 { "" } else { " and " }, self.conditions[*own])?;
+        }
+        Ok(())
+    }
+}

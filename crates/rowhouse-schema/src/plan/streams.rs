@@ -1,0 +1,135 @@
+//! The ranges of a plan, by the buckets they are of: within one, rows come in the order of their logical
+//! keys, and a merge of all gives them in that order.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use rowhouse_model::RowRange;
+
+use super::RANGES_MAX;
+use super::ranges::{bounded, coarsen, normalize};
+use super::set::Wanted;
+use super::walk::{Path, one_row};
+use crate::key::KeySchema;
+
+/// What came of a walk.
+#[derive(Default)]
+pub(super) struct Walked {
+    /// Ranges, each with the number of its path.
+    pub(super) ranges: Vec<(usize, RowRange)>,
+    pub(super) streams: Vec<Stream>,
+    /// The slots of the fields that remain to be checked.
+    pub(super) residual: BTreeSet<usize>,
+    pub(super) coarsened: bool,
+    /// Whether rows cannot be merged into the order of their logical keys.
+    pub(super) physical: bool,
+    /// Whether no row can match.
+    pub(super) empty: bool,
+    /// Whether a range of all that begins with some bytes is one row.
+    pub(super) one_row_each: bool,
+}
+
+/// The ranges of one combination of buckets or salts.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Stream {
+    /// The bytes with which all its keys begin: up to the last computed field.
+    pub(super) prefix: Vec<u8>,
+    /// Where in these the computed fields stand.
+    pub(super) cuts: Vec<Range<usize>>,
+    pub(super) ranges: Vec<RowRange>,
+}
+
+impl Stream {
+    /// The prefix without the computed fields.
+    pub(super) fn logical_prefix(&self) -> Vec<u8> {
+        let mut logical = Vec::with_capacity(self.prefix.len());
+        let mut at = 0;
+        for cut in &self.cuts {
+            logical.extend_from_slice(&self.prefix[at..cut.start]);
+            at = cut.end;
+        }
+        logical.extend_from_slice(&self.prefix[at..]);
+        logical
+    }
+}
+
+/// Whether streams, read one after the other, are in the order of logical keys: each lies behind the one
+/// before it whatever its bucket.
+pub(super) fn are_in_order(streams: &[Stream]) -> bool {
+    streams.windows(2).all(|pair| {
+        let (before, behind) = (pair[0].logical_prefix(), pair[1].logical_prefix());
+        before < behind && !behind.starts_with(&before)
+    })
+}
+
+impl Walked {
+    /// Sorts the ranges into streams, and drops what is checked of fields that nothing is asked of.
+    pub(super) fn into_streams(
+        mut self,
+        schema: &KeySchema,
+        paths: &[Path],
+        wanted: &[Option<Wanted>],
+    ) -> Self {
+        let ranges = std::mem::take(&mut self.ranges);
+        if self.empty {
+            self.residual.clear();
+            return self;
+        }
+        self.streams = match self.physical || schema.computed().is_empty() {
+            true => {
+                let ranges = ranges.into_iter().map(|(_, range)| range).collect();
+                vec![Stream { ranges, ..Stream::default() }]
+            }
+            false => grouped(paths, ranges),
+        };
+        for stream in &mut self.streams {
+            stream.ranges = normalize(std::mem::take(&mut stream.ranges));
+            if self.one_row_each {
+                stream.ranges.iter_mut().for_each(one_row);
+            }
+        }
+        self.limit(schema.slots());
+        for stream in &mut self.streams {
+            let ranges = std::mem::take(&mut stream.ranges);
+            stream.ranges = ranges.into_iter().filter_map(bounded).collect();
+        }
+        self.streams.retain(|stream| !stream.ranges.is_empty());
+        self.residual.retain(|slot| wanted[*slot].is_some());
+        self
+    }
+
+    /// Makes ranges wider where there are too many.
+    fn limit(&mut self, slots: usize) {
+        let count: usize = self.streams.iter().map(|stream| stream.ranges.len()).sum();
+        if count <= RANGES_MAX {
+            return;
+        }
+        // There are no more streams than paths, and of these no more than ranges may be.
+        let each = (RANGES_MAX / self.streams.len()).max(1);
+        for stream in &mut self.streams {
+            stream.ranges = coarsen(std::mem::take(&mut stream.ranges), each);
+        }
+        self.coarsened = true;
+        self.residual.extend(0..slots);
+    }
+}
+
+/// The ranges of paths that agree up to their last computed field, together.
+fn grouped(paths: &[Path], mut ranges: Vec<(usize, RowRange)>) -> Vec<Stream> {
+    let prefix = |path: &Path| path.cuts.last().map_or(0, |cut| cut.end);
+    ranges.sort_unstable_by(|(_, a), (_, b)| a.start.cmp(&b.start));
+    let mut streams: Vec<Stream> = Vec::new();
+    for (at, range) in ranges {
+        let path = &paths[at];
+        let prefix = &path.bytes[..prefix(path)];
+        match streams.last_mut() {
+            Some(stream) if stream.prefix == prefix => stream.ranges.push(range),
+            _ => streams.push(Stream {
+                prefix: prefix.to_vec(),
+                cuts: path.cuts.clone(),
+                ranges: vec![range],
+            }),
+        }
+    }
+    streams
+}

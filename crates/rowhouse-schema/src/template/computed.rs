@@ -1,0 +1,195 @@
+//! Computed fields as written: `bucket 16 of user by md5 digits as shard`.
+
+use super::bracket::{Words, check_name, is_name, number_up_to};
+use super::words::{self, Role};
+use crate::computed::{Alphabet, BUCKETS_MAX, BucketForm, Computed, Formula, Operands};
+use crate::error::Fault;
+use crate::transform::HashFunction;
+
+/// A computed field whose operands are not looked up yet.
+pub(super) struct RawComputed {
+    pub(super) at: usize,
+    name: Option<String>,
+    formula: Formula,
+    /// The names behind `of`, each with its offset; of `rest`, none.
+    of: Vec<(usize, String)>,
+}
+
+impl RawComputed {
+    pub(super) fn behind(mut self, offset: usize) -> Self {
+        self.at += offset;
+        self.of.iter_mut().for_each(|(at, _)| *at += offset);
+        self
+    }
+
+    pub(super) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    pub(super) fn width(&self) -> usize {
+        self.formula.codec().width().unwrap_or(0)
+    }
+
+    /// Whether it is computed of the bytes behind it.
+    pub(super) fn is_of_rest(&self) -> bool {
+        self.of.is_empty() && !matches!(self.formula, Formula::Salt { .. })
+    }
+
+    /// The field, now that it is known where its operands stand.
+    pub(super) fn finish(
+        &self,
+        position: impl Fn(&str) -> Result<usize, String>,
+    ) -> Result<Computed, Fault> {
+        let operands = match (&self.formula, self.is_of_rest()) {
+            (Formula::Salt { .. }, _) => Operands::Chance,
+            (_, true) => Operands::Rest,
+            _ => {
+                let look = |(at, name): &(usize, String)| {
+                    position(name).map_err(|why| Fault::new(*at, why))
+                };
+                Operands::Fields(self.of.iter().map(look).collect::<Result<_, _>>()?)
+            }
+        };
+        let names: Vec<_> = self.of.iter().map(|(_, name)| name.as_str()).collect();
+        let of = match self.formula {
+            // A hash always says of what it is, a bucket of the rest need not.
+            Formula::Hash { .. } if names.is_empty() => "rest".to_owned(),
+            _ => names.join(","),
+        };
+        let codec = self.formula.codec();
+        let (name, formula) = (self.name.clone(), self.formula.clone());
+        Ok(Computed { name, formula, operands, of, codec })
+    }
+}
+
+/// Reads a computed field, of which the word and the number are given.
+pub(super) fn parse(
+    (at, word): (usize, &str),
+    (number_at, number): (usize, &str),
+    words: &mut Words<'_>,
+) -> Result<RawComputed, Fault> {
+    if !Role::Computed.has(word) {
+        return Err(match words::suggest(word, Role::Computed) {
+            Some(hint) => Fault::new(at, format!("unknown computed field `{word}`")).hint(hint),
+            None => Fault::new(number_at, format!("expected a type behind `{word}`, not a number"))
+                .hint(format!("for example [{word} digits 8]")),
+        });
+    }
+    let (formula, of) = match word {
+        "salt" => (salt(number_at, number, words)?, Vec::new()),
+        "bucket" => {
+            let count = number_up_to(number_at, number, BUCKETS_MAX, "buckets")?;
+            let (of, function) = (of(words)?.unwrap_or_default(), by(words)?);
+            (Formula::Bucket { count, function, form: form(words)? }, of)
+        }
+        _ => {
+            let of = of(words)?.ok_or_else(|| {
+                Fault::new(words.end(), "expected `of` and the names of fields")
+                    .hint("for example [hash 4 of user], or [hash 4 of rest]")
+            })?;
+            let function = by(words)?;
+            let what = format!("bytes of {}", function.word());
+            let len = number_up_to(number_at, number, function.len(), &what)?;
+            (Formula::Hash { len, function, hex: words.word("hex")?.is_some() }, of)
+        }
+    };
+    let name = name(words)?;
+    match words.next()? {
+        Some((at, extra)) => Err(unexpected(at, extra)),
+        None => Ok(RawComputed { at, name, formula, of }),
+    }
+}
+
+fn of(words: &mut Words<'_>) -> Result<Option<Vec<(usize, String)>>, Fault> {
+    if words.word("of")?.is_none() {
+        return Ok(None);
+    }
+    let (mut at, names) = words.expect("the names of fields behind `of`, or `rest`")?;
+    if names == "rest" {
+        return Ok(Some(Vec::new()));
+    }
+    let mut of = Vec::new();
+    for name in names.split(',') {
+        if !is_name(name) {
+            check_name(at, name).map_err(|fault| fault.hint("as in `of user,day`"))?;
+        }
+        if of.iter().any(|(_, earlier)| earlier == name) {
+            return Err(Fault::new(at, format!("`{name}` is there twice")));
+        }
+        of.push((at, name.to_owned()));
+        at += name.len() + 1;
+    }
+    Ok(Some(of))
+}
+
+fn by(words: &mut Words<'_>) -> Result<HashFunction, Fault> {
+    if words.word("by")?.is_none() {
+        return Ok(HashFunction::Xxh3);
+    }
+    let (at, word) =
+        words.expect("a hash behind `by`: md5, sha1, sha256, xxh3, murmur3 or crc32")?;
+    match HashFunction::named(word) {
+        Some(function) => Ok(function),
+        None if words::is_foreign(word) => Err(Fault::unsupported(at, word)),
+        None => Err(Fault::new(at, format!("unknown hash `{word}`"))
+            .hint("hashes are: md5 sha1 sha256 xxh3 murmur3 crc32")),
+    }
+}
+
+fn form(words: &mut Words<'_>) -> Result<BucketForm, Fault> {
+    Ok(match words.next_if(|word| matches!(word, "digits" | "hex"))? {
+        Some((_, "digits")) => BucketForm::Digits,
+        Some(_) => BucketForm::Hex,
+        None => BucketForm::Binary,
+    })
+}
+
+fn name(words: &mut Words<'_>) -> Result<Option<String>, Fault> {
+    if words.word("as")?.is_none() {
+        return Ok(None);
+    }
+    let (at, name) = words.expect("a name behind `as`")?;
+    check_name(at, name)?;
+    Ok(Some(name.to_owned()))
+}
+
+fn salt(at: usize, number: &str, words: &mut Words<'_>) -> Result<Formula, Fault> {
+    let count = number_up_to(at, number, BUCKETS_MAX, "salts")?;
+    let alphabet = match words.next_if(|word| word != "as")? {
+        Some((at, text)) => Some(alphabet(at, text, count)?),
+        None => None,
+    };
+    Ok(Formula::Salt { count, alphabet })
+}
+
+/// The characters of `a-d`, or of a list of them.
+fn alphabet(at: usize, text: &str, count: u32) -> Result<Alphabet, Fault> {
+    if words::is_foreign(text) {
+        return Err(Fault::unsupported(at, text));
+    }
+    if !text.bytes().all(|c| c.is_ascii_graphic()) {
+        return Err(Fault::new(at, "the characters of a salt are ASCII"));
+    }
+    let characters: String = match text.as_bytes() {
+        [first, b'-', last] => (*first..=*last).map(char::from).collect(),
+        _ => text.to_owned(),
+    };
+    let mut sorted = characters.clone().into_bytes();
+    sorted.sort_unstable();
+    if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(Fault::new(at, "a character is there twice"));
+    }
+    if characters.len() != count as usize {
+        return Err(Fault::new(
+            at,
+            format!("expected {count} characters, `{text}` has {}", characters.len()),
+        )
+        .hint("write the first and the last as in a-d, or all of them"));
+    }
+    Ok(Alphabet { text: text.to_owned(), characters })
+}
+
+fn unexpected(at: usize, word: &str) -> Fault {
+    Fault::new(at, format!("`{word}` cannot stand here"))
+        .hint("in this order: of FIELDS, by HASH, digits or hex, as NAME")
+}

@@ -1,0 +1,200 @@
+//! The type of a field: its word and what belongs to it.
+
+use super::bracket::{Words, number_up_to};
+use super::words::{self, Role, is_foreign};
+use crate::encode::{Codec, End, Labels, is_plain};
+use crate::error::Fault;
+use crate::field_type::{Calendar, FieldType};
+use crate::time::TimeUnit;
+use crate::transform::Modifiers;
+
+/// The most decimal digits: more do not fit into 128 bits.
+pub(super) const DIGITS_MAX: u8 = 38;
+/// No row key is longer.
+const WIDTH_MAX: u16 = 32_767;
+
+/// Reads a type, whose first word is given.
+pub(super) fn parse(at: usize, word: &str, words: &mut Words<'_>) -> Result<FieldType, Fault> {
+    let time = |unit| FieldType::Time { unit, bytes: 8 };
+    let found = match word {
+        "text" => text(words)?,
+        "string" => FieldType::String,
+        "blob" => FieldType::Blob,
+        "domain" => FieldType::Domain,
+        "decimal" => FieldType::Decimal,
+        "f32" => FieldType::Float { bytes: 4 },
+        "f64" => FieldType::Float { bytes: 8 },
+        "bool" => FieldType::Bool,
+        "uuid" => FieldType::Uuid,
+        "bytes" => FieldType::Bytes { width: width(at, words, "bytes", "bytes")? },
+        "hex" => hex(at, words)?,
+        "digits" => {
+            let Some((at, width)) = words.number()? else {
+                return Err(Fault::new(at, "expected `digits N`, how many digits there are"));
+            };
+            FieldType::Digits { width: number_up_to(at, width, DIGITS_MAX, "digits")? }
+        }
+        "millis" => time(TimeUnit::Millis),
+        "micros" => time(TimeUnit::Micros),
+        "nanos" => time(TimeUnit::Nanos),
+        "seconds" => seconds(words)?,
+        "date" => FieldType::Date,
+        "ymd" => FieldType::Calendar(Calendar::Day),
+        "ymdhm" => FieldType::Calendar(Calendar::Minute),
+        "ymdhms" => FieldType::Calendar(Calendar::Second),
+        word if word.starts_with("enum(") => labels(at, word)?,
+        word if word.starts_with("repeat(") => repeat(at, word)?,
+        _ => integer(word).map_or_else(|| Err(unknown(at, word)), Ok)?,
+    };
+    if let Some((at, number)) = words.number()? {
+        let fault = Fault::new(at, format!("`{found}` takes no number"));
+        return Err(match &found {
+            FieldType::String => fault.hint(format!("for a fixed width write `text {number}`")),
+            FieldType::Unsigned { .. } | FieldType::Time { .. } => {
+                fault.hint(format!("for decimal text write `{found} digits {number}`"))
+            }
+            _ => fault,
+        });
+    }
+    Ok(found)
+}
+
+fn integer(word: &str) -> Option<FieldType> {
+    let bytes = match word.get(1..)? {
+        "8" => 1,
+        "16" => 2,
+        "24" => 3,
+        "32" => 4,
+        "40" => 5,
+        "48" => 6,
+        "56" => 7,
+        "64" => 8,
+        _ => return None,
+    };
+    match &word[..1] {
+        "u" => Some(FieldType::Unsigned { bytes }),
+        "i" => Some(FieldType::Signed { bytes }),
+        _ => None,
+    }
+}
+
+fn text(words: &mut Words<'_>) -> Result<FieldType, Fault> {
+    let Some((at, width)) = words.number()? else { return Ok(FieldType::Text) };
+    let width = number_up_to(at, width, WIDTH_MAX, "bytes")?;
+    let pad = match words.word("pad")? {
+        Some(_) => {
+            let (at, pad) = words.expect("a character to pad with; a space is \\x20")?;
+            pad_byte(at, pad)?
+        }
+        None => 0,
+    };
+    Ok(FieldType::PaddedText { width, pad })
+}
+
+/// A plain ASCII character, or `\xHH` for one.
+fn pad_byte(at: usize, word: &str) -> Result<u8, Fault> {
+    let escaped = word.strip_prefix("\\x").filter(|digits| digits.len() == 2);
+    let byte = match escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+        Some(byte) => Some(byte),
+        None => match word.as_bytes() {
+            [byte] if is_plain(char::from(*byte)) => Some(*byte),
+            _ => None,
+        },
+    };
+    byte.filter(u8::is_ascii).ok_or_else(|| {
+        Fault::new(at, format!("expected one ASCII character to pad with, not {word}"))
+            .hint("a space is \\x20")
+    })
+}
+
+fn width(at: usize, words: &mut Words<'_>, word: &str, what: &str) -> Result<u16, Fault> {
+    let Some((at, width)) = words.number()? else {
+        return Err(Fault::new(at, format!("expected `{word} N`, how many {what} there are")));
+    };
+    number_up_to(at, width, WIDTH_MAX, what)
+}
+
+fn hex(at: usize, words: &mut Words<'_>) -> Result<FieldType, Fault> {
+    let width = width(at, words, "hex", "characters")?;
+    Ok(FieldType::Hex { width, upper: words.word("upper")?.is_some() })
+}
+
+fn seconds(words: &mut Words<'_>) -> Result<FieldType, Fault> {
+    let bytes = match words.number()? {
+        None => 8,
+        Some((_, "4")) => 4,
+        Some((at, _)) => {
+            return Err(Fault::new(at, "`seconds` has eight bytes, or four: `seconds 4`")
+                .hint("for decimal text write `seconds digits 10`"));
+        }
+    };
+    Ok(FieldType::Time { unit: TimeUnit::Seconds, bytes })
+}
+
+/// What stands between the parentheses of a word, and how far in it begins.
+fn inside<'a>(at: usize, word: &'a str, what: &str) -> Result<(usize, &'a str), Fault> {
+    let open = word.find('(').map_or(word.len(), |open| open + 1);
+    match word[open..].strip_suffix(')') {
+        Some(inside) => Ok((at + open, inside)),
+        None => Err(Fault::new(at, format!("expected {what}"))),
+    }
+}
+
+fn labels(at: usize, word: &str) -> Result<FieldType, Fault> {
+    let (at, inside) = inside(at, word, "labels such as enum(open,closed)")?;
+    let labels = Labels::parse(inside).map_err(|(behind, why)| Fault::new(at + behind, why))?;
+    Ok(FieldType::Enum(labels))
+}
+
+fn repeat(at: usize, word: &str) -> Result<FieldType, Fault> {
+    let (inner_at, inside) = inside(at, word, "types such as repeat(u24 u24)")?;
+    let mut words = Words::new(inside);
+    let mut types = Vec::new();
+    while let Some((at, word)) = words.next().map_err(|fault| fault.behind(inner_at))? {
+        let field_type = parse(at, word, &mut words).map_err(|fault| fault.behind(inner_at))?;
+        let codec = Codec::new(&field_type, &Modifiers::default(), End::Key);
+        if !codec.is_ok_and(|codec| codec.width().is_some()) {
+            let message = format!("`{field_type}` has no fixed width and cannot be repeated");
+            return Err(Fault::new(inner_at + at, message));
+        }
+        types.push(field_type);
+    }
+    if types.is_empty() {
+        return Err(Fault::new(inner_at, "expected types of fixed width")
+            .hint("for example repeat(u24 u24)"));
+    }
+    Ok(FieldType::Repeat(types))
+}
+
+fn unknown(at: usize, word: &str) -> Fault {
+    if is_foreign(word) {
+        return Fault::unsupported(at, word);
+    }
+    if matches!(word, "enum" | "repeat") {
+        let example = if word == "enum" { "enum(open,closed)" } else { "repeat(u24 u24)" };
+        return Fault::new(at, format!("expected parentheses behind `{word}`: {example}"));
+    }
+    if Role::Modifier.has(word) {
+        return Fault::new(at, format!("expected a type before `{word}`"));
+    }
+    let stem = word.split_once('(').map_or(word, |(stem, _)| stem);
+    let fault = Fault::new(at, format!("unknown type `{word}`"));
+    match words::suggest(stem, Role::Type) {
+        Some(hint) => fault.hint(hint),
+        None => fault.hint(format!("types are: {}", shortened(words::TYPES))),
+    }
+}
+
+/// The types, `u8 u16 … u64` as `u8…u64`.
+fn shortened(types: &[&str]) -> String {
+    let between = |word: &&&str| {
+        let is_integer = integer(word).is_some();
+        !is_integer || matches!(**word, "u8" | "i8")
+    };
+    let shown = types.iter().filter(between).map(|word| match *word {
+        "u8" => "u8…u64",
+        "i8" => "i8…i64",
+        other => other,
+    });
+    shown.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,208 @@
+//! The modifiers of a field, in their order, and which of them a type and each other allow.
+
+use super::bracket::{Words, number_up_to};
+use super::field_type::DIGITS_MAX;
+use super::words::{self, Role, is_foreign};
+use crate::encode::Scale;
+use crate::error::Fault;
+use crate::field_type::FieldType;
+use crate::transform::{Floor, HashFunction, Hashing, Modifiers, NullPlace, TextForm};
+
+/// The places of the modifiers, in the order in which they are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Floor,
+    Form,
+    Reverse,
+    Hash,
+    Desc,
+    Null,
+}
+
+/// Reads the modifiers of a type.
+pub(super) fn parse(field_type: &FieldType, words: &mut Words<'_>) -> Result<Modifiers, Fault> {
+    let mut modifiers = Modifiers::default();
+    let mut last: Option<(Place, &str)> = None;
+    while let Some((at, word)) = words.next()? {
+        let place = place(word).ok_or_else(|| unknown(at, word))?;
+        match last {
+            Some((before, earlier)) if before == place && earlier == word => {
+                return Err(Fault::new(at, format!("`{word}` is written twice")));
+            }
+            Some((before, earlier)) if before == place => {
+                return Err(Fault::new(at, format!("`{earlier}` and `{word}` cannot both be")));
+            }
+            Some((before, earlier)) if before > place => {
+                return Err(Fault::new(at, format!("`{word}` stands before `{earlier}`")));
+            }
+            _ => last = Some((place, word)),
+        }
+        read(place, (at, word), field_type, words, &mut modifiers)?;
+    }
+    Ok(modifiers)
+}
+
+fn place(word: &str) -> Option<Place> {
+    match word {
+        "floor" => Some(Place::Floor),
+        "digits" | "hex" => Some(Place::Form),
+        "reverse" => Some(Place::Reverse),
+        "desc" => Some(Place::Desc),
+        "null" => Some(Place::Null),
+        word => HashFunction::named(word).map(|_| Place::Hash),
+    }
+}
+
+fn read(
+    place: Place,
+    (at, word): (usize, &str),
+    field_type: &FieldType,
+    words: &mut Words<'_>,
+    modifiers: &mut Modifiers,
+) -> Result<(), Fault> {
+    let fault = |message: String| Err(Fault::new(at, message));
+    if let FieldType::Repeat(_) = field_type {
+        return fault(format!("`{word}` cannot stand behind repeat(…)"));
+    }
+    match place {
+        Place::Floor => modifiers.floor = Some(floor(at, field_type, words)?),
+        Place::Form if word == "hex" => {
+            check_hex(field_type, at)?;
+            modifiers.form = Some(TextForm::Hex);
+        }
+        Place::Form => {
+            check_digits(field_type, at)?;
+            let width = words.number()?;
+            let width = width.map(|(at, width)| number_up_to(at, width, DIGITS_MAX, "digits"));
+            modifiers.form = Some(TextForm::Digits(width.transpose()?));
+        }
+        Place::Reverse if *field_type == FieldType::Domain => {
+            return fault("`domain` is stored in reverse already, part by part".to_owned());
+        }
+        Place::Reverse => modifiers.reverse = true,
+        Place::Hash if modifiers.reverse => {
+            return fault(
+                "`reverse` is pointless before a hash, which is made of the value".into(),
+            );
+        }
+        Place::Hash if modifiers.floor.is_some() || modifiers.form.is_some() => {
+            return fault("a hash is made of the value, nothing stands between them".to_owned());
+        }
+        Place::Hash => modifiers.hash = Some(hashing(at, word, words)?),
+        Place::Desc => {
+            check_desc(field_type, modifiers, at)?;
+            modifiers.desc = true;
+        }
+        Place::Null => modifiers.null = Some(null(at, field_type, modifiers, words)?),
+    }
+    Ok(())
+}
+
+fn floor(at: usize, field_type: &FieldType, words: &mut Words<'_>) -> Result<Floor, Fault> {
+    let is_number = matches!(
+        field_type,
+        FieldType::Unsigned { .. } | FieldType::Signed { .. } | FieldType::Digits { .. }
+    );
+    if !is_number && !field_type.is_time() {
+        return Err(Fault::new(at, "only whole numbers and times can be floored"));
+    }
+    let (at, step) = words.expect("a step behind `floor`: 1h, 15m, 1d, or 100 for a number")?;
+    let floor = Floor::parse(step).map_err(|why| Fault::new(at, why))?;
+    let tick = Scale::new(field_type).and_then(|scale| scale.tick());
+    floor.step(tick.map(|tick| tick.nanos)).map_err(|why| Fault::new(at, why))?;
+    Ok(floor)
+}
+
+fn check_digits(field_type: &FieldType, at: usize) -> Result<(), Fault> {
+    match field_type {
+        FieldType::Unsigned { .. } | FieldType::Time { .. } => Ok(()),
+        FieldType::Signed { bytes } => {
+            Err(Fault::new(at, "digits have no sign, and a sign would break the order")
+                .hint(format!("use u{}", u16::from(*bytes) * 8)))
+        }
+        FieldType::Digits { .. } => Err(Fault::new(at, "the type is `digits` already")),
+        FieldType::Date => {
+            Err(Fault::new(at, "digits have no sign, and a date may be before 1970")
+                .hint("for the digits of the calendar use ymd"))
+        }
+        FieldType::Calendar(_) | FieldType::Decimal => {
+            Err(Fault::new(at, format!("`{field_type}` is written in digits already")))
+        }
+        _ => Err(Fault::new(at, "only numbers and times are written as digits")
+            .hint("for a number as text use the type `digits N`")),
+    }
+}
+
+fn check_hex(field_type: &FieldType, at: usize) -> Result<(), Fault> {
+    match field_type {
+        FieldType::Unsigned { .. }
+        | FieldType::Signed { .. }
+        | FieldType::Float { .. }
+        | FieldType::Bool
+        | FieldType::Enum(_)
+        | FieldType::Time { .. }
+        | FieldType::Date
+        | FieldType::Uuid
+        | FieldType::Bytes { .. } => Ok(()),
+        FieldType::Hex { .. } => Err(Fault::new(at, "the type is `hex` already")),
+        _ => Err(Fault::new(at, format!("`{field_type}` is not written as hex digits"))
+            .hint("for text that is hexadecimal use the type `hex N`")),
+    }
+}
+
+fn hashing(at: usize, word: &str, words: &mut Words<'_>) -> Result<Hashing, Fault> {
+    let function = HashFunction::named(word).ok_or_else(|| unknown(at, word))?;
+    let Some((at, len)) = words.number()? else {
+        return Err(Fault::new(at, format!("expected `{word} N`, how many bytes are kept")));
+    };
+    let len = number_up_to(at, len, function.len(), &format!("bytes of {word}"))?;
+    Ok(Hashing { function, len, hex: words.word("hex")?.is_some() })
+}
+
+fn check_desc(field_type: &FieldType, modifiers: &Modifiers, at: usize) -> Result<(), Fault> {
+    if modifiers.reverse || modifiers.hash.is_some() {
+        return Err(Fault::new(at, "there is no order left that `desc` could turn round"));
+    }
+    if field_type.is_open() {
+        let message = format!("`{field_type}` has no descending order, its end is not stored");
+        return Err(Fault::new(at, message).hint("use string, or text N"));
+    }
+    Ok(())
+}
+
+fn null(
+    at: usize,
+    field_type: &FieldType,
+    modifiers: &Modifiers,
+    words: &mut Words<'_>,
+) -> Result<NullPlace, Fault> {
+    if modifiers.hash.is_some() {
+        return Err(Fault::new(at, "a hash always has a value"));
+    }
+    if field_type.is_open() {
+        let message = format!("`{field_type}` cannot be null, its end is not stored");
+        return Err(Fault::new(at, message).hint("use string, or text N"));
+    }
+    match words.next()? {
+        Some((_, "first")) => Ok(NullPlace::First),
+        Some((_, "last")) => Ok(NullPlace::Last),
+        _ => Err(Fault::new(at, "expected `null first` or `null last`")),
+    }
+}
+
+fn unknown(at: usize, word: &str) -> Fault {
+    if is_foreign(word) {
+        return Fault::unsupported(at, word);
+    }
+    if Role::Type.has(word) {
+        return Fault::new(at, format!("the field has a type already, `{word}` is another"));
+    }
+    if word == "pad" {
+        return Fault::new(at, "`pad` stands behind `text N`");
+    }
+    let fault = Fault::new(at, format!("unknown modifier `{word}`"));
+    match words::suggest(word, Role::Modifier) {
+        Some(hint) => fault.hint(hint),
+        None => fault.hint("modifiers are: floor digits hex reverse md5… desc null"),
+    }
+}

@@ -1,0 +1,100 @@
+//! The modifiers of a field: what happens to a value between being given and being bytes.
+//!
+//! In this order, which is also the order in which they are written:
+//!
+//! ```text
+//! value ── floor ── desc ── digits / hex ── reverse ── bytes      of a number or time
+//! value ── reverse ── escape or pad ── desc ── hex ── bytes       of texts and bytes
+//! value ── HASH ── hex ── bytes                                   of anything: not to be undone
+//! ```
+//!
+//! and in front of what comes of it, `null first|last` puts its marker.
+
+mod floor;
+mod hash;
+mod murmur3;
+
+use std::fmt;
+
+pub(crate) use floor::Floor;
+pub(crate) use hash::{Digest, HashFunction};
+
+/// The modifiers of a field, as written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Modifiers {
+    pub(crate) floor: Option<Floor>,
+    pub(crate) form: Option<TextForm>,
+    pub(crate) reverse: bool,
+    pub(crate) hash: Option<Hashing>,
+    pub(crate) desc: bool,
+    pub(crate) null: Option<NullPlace>,
+}
+
+/// The modifiers that write a number as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TextForm {
+    /// `digits [n]`, and `n` if it was written.
+    Digits(Option<u8>),
+    /// `hex`.
+    Hex,
+}
+
+/// `HASH n [hex]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hashing {
+    pub(crate) function: HashFunction,
+    /// How many bytes of the digest are kept.
+    pub(crate) len: u8,
+    pub(crate) hex: bool,
+}
+
+/// `null first` or `null last`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NullPlace {
+    First,
+    Last,
+}
+
+impl NullPlace {
+    /// The byte that stands for no value.
+    pub(crate) fn null(self) -> u8 {
+        match self {
+            Self::First => 0,
+            Self::Last => 1,
+        }
+    }
+
+    /// The byte that stands in front of a value.
+    pub(crate) fn value(self) -> u8 {
+        1 - self.null()
+    }
+}
+
+impl fmt::Display for Modifiers {
+    /// Each with a space in front of it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(floor) = &self.floor {
+            write!(f, " floor {floor}")?;
+        }
+        match self.form {
+            Some(TextForm::Digits(Some(width))) => write!(f, " digits {width}")?,
+            Some(TextForm::Digits(None)) => f.write_str(" digits")?,
+            Some(TextForm::Hex) => f.write_str(" hex")?,
+            None => {}
+        }
+        if self.reverse {
+            f.write_str(" reverse")?;
+        }
+        if let Some(Hashing { function, len, hex }) = self.hash {
+            write!(f, " {} {len}{}", function.word(), if hex { " hex" } else { "" })?;
+        }
+        if self.desc {
+            f.write_str(" desc")?;
+        }
+        match self.null {
+            Some(NullPlace::First) => f.write_str(" null first"),
+            Some(NullPlace::Last) => f.write_str(" null last"),
+            None => Ok(()),
+        }
+    }
+}

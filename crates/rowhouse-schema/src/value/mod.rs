@@ -1,0 +1,272 @@
+//! The values of a key's fields.
+
+mod float;
+mod named;
+mod uuid;
+mod values;
+
+use std::fmt;
+
+use crate::time::{Date, Time};
+
+pub use float::Float;
+pub use named::NamedValues;
+pub use uuid::Uuid;
+pub use values::Values;
+
+/// One value of one field.
+///
+/// # Example: how do I make one?
+///
+/// From a `&str`, a `String`, any integer, an `f64`, a `bool`, bytes, a [`Time`], a [`Date`] or a [`Uuid`]:
+///
+/// ```
+/// use rowhouse_schema::{Time, Value};
+///
+/// assert_eq!(Value::from("123"), Value::Text("123".into()));
+/// assert_eq!(Value::from(7_u8), Value::Unsigned(7));
+/// assert_eq!(Value::from(-7), Value::Signed(-7));
+/// assert_eq!(Value::from(0.5).to_string(), "0.5");
+/// assert_eq!(Value::from(Time::from_millis(0)).to_string(), "1970-01-01T00:00:00.000Z");
+/// ```
+///
+/// # Example: what does a time field take?
+///
+/// A [`Time`], a [`Date`] (its midnight), a number (so many of the field's own units since 1970), or a
+/// text that is a time literal. What a key gives back is a [`Time`], or a [`Date`] if days are all the field holds.
+///
+/// ```
+/// use rowhouse_schema::{KeySchema, Time};
+///
+/// let schema = KeySchema::parse("[at millis]")?;
+/// let key = schema.encode(&[("at", "2022-12-01".into())])?;
+/// assert_eq!(key, schema.encode(&[("at", 1_669_852_800_000_u64.into())])?);
+/// assert_eq!(schema.decode(&key)?["at"], Time::parse("2022-12-01")?.into());
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Value {
+    /// No value: of a field that is declared `null first` or `null last`.
+    Null,
+    /// The value of a `bool`.
+    Bool(bool),
+    /// The value of an unsigned number, of `digits N` or `decimal`.
+    Unsigned(u128),
+    /// The value of a signed number.
+    Signed(i128),
+    /// The value of an `f32` or `f64`.
+    Float(Float),
+    /// The value of a text, a `domain`, `hex N`, or the label of an `enum`.
+    Text(String),
+    /// The value of a `blob` or of `bytes N`.
+    Bytes(Vec<u8>),
+    /// The value of a `uuid`.
+    Uuid(Uuid),
+    /// The value of a `date` or a `ymd`.
+    Date(Date),
+    /// The value of a time field.
+    Time(Time),
+    /// The groups of a `repeat`: of one type each the values, of several lists of them.
+    List(Vec<Value>),
+    /// What a key holds of a field that it keeps only the hash of.
+    Hashed(Vec<u8>),
+}
+
+impl Value {
+    /// The text, if it is one.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The number, if it is one and fits.
+    pub fn as_u64(&self) -> Option<u64> {
+        self.as_integer()?.try_into().ok()
+    }
+
+    /// The number, if it is one and fits.
+    pub fn as_i64(&self) -> Option<i64> {
+        self.as_integer()?.try_into().ok()
+    }
+
+    /// The number, if it is a [`Value::Float`].
+    pub fn as_f64(&self) -> Option<f64> {
+        match self {
+            Self::Float(float) => Some(float.get()),
+            _ => None,
+        }
+    }
+
+    /// The time, if it is one; of a date, its midnight in UTC.
+    pub fn as_time(&self) -> Option<Time> {
+        match self {
+            Self::Time(time) => Some(*time),
+            Self::Date(date) => Some(date.midnight()),
+            _ => None,
+        }
+    }
+
+    /// The bytes, if it is bytes, a uuid or the stored hash of a value.
+    pub fn as_bytes(&self) -> Option<&[u8]> {
+        match self {
+            Self::Bytes(bytes) | Self::Hashed(bytes) => Some(bytes),
+            Self::Uuid(uuid) => Some(uuid.as_bytes()),
+            _ => None,
+        }
+    }
+
+    /// Whether there is no value.
+    pub fn is_null(&self) -> bool {
+        *self == Self::Null
+    }
+
+    pub(crate) fn as_integer(&self) -> Option<i128> {
+        match self {
+            // A number above the largest i128 is outside every field's domain, and so is that one.
+            Self::Unsigned(number) => Some(i128::try_from(*number).unwrap_or(i128::MAX)),
+            Self::Signed(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// What the value is, for messages.
+    pub(crate) fn described(&self) -> String {
+        let what = match self {
+            Self::Null => return "null".to_owned(),
+            Self::Bool(_) => "the bool",
+            Self::Unsigned(_) | Self::Signed(_) | Self::Float(_) => "the number",
+            Self::Text(_) => "the text",
+            Self::Bytes(_) => "the bytes",
+            Self::Uuid(_) => "the uuid",
+            Self::Date(_) => "the date",
+            Self::Time(_) => "the time",
+            Self::List(_) => "the list",
+            Self::Hashed(_) => "the hash",
+        };
+        format!("{what} {}", Quoted(self))
+    }
+}
+
+impl fmt::Display for Value {
+    /// Texts as they are, times as ISO 8601, bytes as `x'00ff'`, stored hashes as `0x00ff`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Bool(flag) => write!(f, "{flag}"),
+            Self::Unsigned(number) => write!(f, "{number}"),
+            Self::Signed(number) => write!(f, "{number}"),
+            Self::Float(float) => write!(f, "{float}"),
+            Self::Text(text) => f.write_str(text),
+            Self::Bytes(bytes) => {
+                f.write_str("x'")?;
+                write_hex(bytes, f)?;
+                f.write_str("'")
+            }
+            Self::Uuid(uuid) => write!(f, "{uuid}"),
+            Self::Date(date) => write!(f, "{date}"),
+            Self::Time(time) => write!(f, "{time}"),
+            Self::List(values) => {
+                f.write_str("(")?;
+                for (nth, value) in values.iter().enumerate() {
+                    write!(f, "{}{}", if nth == 0 { "" } else { ", " }, Quoted(value))?;
+                }
+                f.write_str(")")
+            }
+            Self::Hashed(bytes) => {
+                f.write_str("0x")?;
+                write_hex(bytes, f)
+            }
+        }
+    }
+}
+
+fn write_hex(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+}
+
+/// The bytes of an even number of hex digits, of either case.
+pub(crate) fn parse_hex(digits: &str) -> Option<Vec<u8>> {
+    let digits = digits.as_bytes();
+    let nibble = |c: u8| (c as char).to_digit(16).map(|digit| digit as u8);
+    let pairs = digits.chunks_exact(2);
+    if !pairs.remainder().is_empty() {
+        return None;
+    }
+    pairs.map(|pair| Some(nibble(pair[0])? << 4 | nibble(pair[1])?)).collect()
+}
+
+/// A value as queries write it: texts and uuids in single quotes, `''` for a quote.
+pub(crate) struct Quoted<'a>(pub(crate) &'a Value);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Value::Text(text) => write!(f, "'{}'", text.replace('\'', "''")),
+            Value::Uuid(uuid) => write!(f, "'{uuid}'"),
+            other => write!(f, "{other}"),
+        }
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<&String> for Value {
+    fn from(text: &String) -> Self {
+        Self::Text(text.clone())
+    }
+}
+
+impl From<&[u8]> for Value {
+    fn from(bytes: &[u8]) -> Self {
+        Self::Bytes(bytes.to_vec())
+    }
+}
+
+macro_rules! from {
+    ($($variant:ident: $($type:ty),*;)*) => {
+        $($(impl From<$type> for Value {
+            fn from(value: $type) -> Self {
+                Self::$variant(value.into())
+            }
+        })*)*
+    };
+}
+
+from! {
+    Bool: bool;
+    Unsigned: u8, u16, u32, u64, u128;
+    Signed: i8, i16, i32, i64, i128;
+    Float: f32, f64, Float;
+    Text: String;
+    Bytes: Vec<u8>;
+    Uuid: Uuid;
+    Date: Date;
+    Time: Time, jiff::Timestamp, rowhouse_model::Timestamp;
+    List: Vec<Value>;
+}
+
+impl From<usize> for Value {
+    fn from(number: usize) -> Self {
+        Self::Unsigned(number as u128)
+    }
+}
+
+impl From<isize> for Value {
+    fn from(number: isize) -> Self {
+        Self::Signed(number as i128)
+    }
+}
+
+impl<V: Into<Value>> From<Option<V>> for Value {
+    /// The value, or [`Value::Null`].
+    fn from(value: Option<V>) -> Self {
+        value.map_or(Self::Null, Into::into)
+    }
+}

@@ -1,0 +1,82 @@
+//! Values by the names of their fields.
+
+use super::{Value, Values};
+
+/// What [`KeySchema::encode`](crate::KeySchema::encode) takes: pairs of a field's name and its value, in any order, in an
+/// array, a slice or a `Vec`; or [`Values`].
+pub trait NamedValues: sealed::Sealed {
+    /// How many pairs there are.
+    fn len(&self) -> usize;
+
+    /// The pair at a position below [`NamedValues::len`].
+    fn pair(&self, at: usize) -> (&str, &Value);
+
+    /// Whether there is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<N: AsRef<str>> NamedValues for [(N, Value)] {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn pair(&self, at: usize) -> (&str, &Value) {
+        (self[at].0.as_ref(), &self[at].1)
+    }
+}
+
+impl<N: AsRef<str>, const K: usize> NamedValues for [(N, Value); K] {
+    fn len(&self) -> usize {
+        K
+    }
+
+    fn pair(&self, at: usize) -> (&str, &Value) {
+        (self[at].0.as_ref(), &self[at].1)
+    }
+}
+
+impl<N: AsRef<str>> NamedValues for Vec<(N, Value)> {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn pair(&self, at: usize) -> (&str, &Value) {
+        (self[at].0.as_ref(), &self[at].1)
+    }
+}
+
+impl NamedValues for Values {
+    fn len(&self) -> usize {
+        self.as_slice().len()
+    }
+
+    fn pair(&self, at: usize) -> (&str, &Value) {
+        (self.schema().fields()[at].name(), &self.as_slice()[at])
+    }
+}
+
+pub(crate) mod sealed {
+    use super::{Value, Values};
+    use crate::KeySchema;
+
+    pub trait Sealed {
+        /// What a key of this template held in its computed fields, if these values were decoded
+        /// from one.
+        fn computed(&self, schema: &KeySchema) -> Option<&[Value]> {
+            let _ = schema;
+            None
+        }
+    }
+
+    impl<N: AsRef<str>> Sealed for [(N, Value)] {}
+    impl<N: AsRef<str>, const K: usize> Sealed for [(N, Value); K] {}
+    impl<N: AsRef<str>> Sealed for Vec<(N, Value)> {}
+
+    impl Sealed for Values {
+        fn computed(&self, schema: &KeySchema) -> Option<&[Value]> {
+            (self.schema() == schema).then(|| self.computed_values())
+        }
+    }
+}

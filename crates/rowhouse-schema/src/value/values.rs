@@ -1,0 +1,110 @@
+//! The values of one key.
+
+use std::fmt;
+use std::ops::Index;
+
+use rowhouse_model::{Bytes, Result};
+
+use super::{Quoted, Value};
+use crate::KeySchema;
+
+/// The values of one key, in the order of the template's fields: what decoding gives.
+///
+/// ```
+/// use rowhouse_schema::KeySchema;
+///
+/// let schema = KeySchema::parse("[metric text]#[at millis digits 13]")?;
+/// let values = schema.decode(b"cpu#1425330757685")?;
+/// assert_eq!(values["metric"].as_str(), Some("cpu"));
+/// assert_eq!(values.get("host"), None);
+/// assert_eq!(values.to_string(), "metric='cpu', at=2015-03-02T21:12:37.685Z");
+/// assert_eq!(values.encode()?, "cpu#1425330757685");
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+///
+/// Computed fields that have a name can be asked for too:
+///
+/// ```
+/// use rowhouse_schema::KeySchema;
+///
+/// let schema = KeySchema::parse("[salt 4 a-d as shard]-[id text]")?;
+/// let values = schema.decode(b"c-foo0003")?;
+/// assert_eq!(values.to_string(), "id='foo0003'");
+/// assert_eq!(values["shard"].as_str(), Some("c"));
+/// assert_eq!(values.encode()?, "c-foo0003");
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct Values {
+    schema: KeySchema,
+    values: Vec<Value>,
+    computed: Vec<Value>,
+}
+
+impl Values {
+    pub(crate) fn new(schema: KeySchema, values: Vec<Value>, computed: Vec<Value>) -> Self {
+        debug_assert_eq!(schema.fields().len(), values.len());
+        debug_assert_eq!(schema.computed().len(), computed.len());
+        Self { schema, values, computed }
+    }
+
+    /// The value of the field of that name, which may be a computed one.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        let computed = || self.schema.computed_position(name).map(|at| &self.computed[at]);
+        self.schema.position(name).map(|at| &self.values[at]).or_else(computed)
+    }
+
+    /// Names and values of the stored fields, in the order of the template.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.schema.fields().iter().map(|field| field.name()).zip(&self.values)
+    }
+
+    /// The template the values belong to.
+    pub fn schema(&self) -> &KeySchema {
+        &self.schema
+    }
+
+    /// The key of these values: the very bytes they were decoded from.
+    pub fn encode(&self) -> Result<Bytes> {
+        self.schema.encode(self)
+    }
+
+    /// The values of the stored fields, in the order of the template.
+    pub fn as_slice(&self) -> &[Value] {
+        &self.values
+    }
+
+    /// The values of the computed fields, in the order of the template.
+    pub fn computed_values(&self) -> &[Value] {
+        &self.computed
+    }
+}
+
+impl Index<&str> for Values {
+    type Output = Value;
+
+    /// The value of the field of that name.
+    ///
+    /// # Panics
+    ///
+    /// If the template has no such field; [`Values::get`] does not panic.
+    fn index(&self, name: &str) -> &Value {
+        self.get(name).unwrap_or_else(|| panic!("no field `{name}` in {}", self.schema))
+    }
+}
+
+impl fmt::Display for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (nth, (name, value)) in self.iter().enumerate() {
+            let comma = if nth == 0 { "" } else { ", " };
+            write!(f, "{comma}{name}={}", Quoted(value))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Values {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter()).finish()
+    }
+}

@@ -1,0 +1,396 @@
+//! Random templates, values and queries.
+//!
+//! Texts are drawn from a few characters around the delimiters' bytes, numbers and times from the
+//! ends of their domains: that is where an encoding or a planner goes wrong.
+
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use rowhouse_schema::{Date, Field, FieldType, KeySchema, Predicate, Time, Uuid, Value, Values};
+
+const TYPES: &[&str] = &[
+    "text",
+    "text",
+    "text",
+    "string",
+    "string",
+    "blob",
+    "domain",
+    "domain",
+    "decimal",
+    "decimal",
+    "text 3",
+    "text 3",
+    "text 2 pad ~",
+    "text 3 pad a",
+    "text 4 pad \\x20",
+    "bytes 2",
+    "bytes 1",
+    "uuid",
+    "hex 2",
+    "hex 3 upper",
+    "digits 1",
+    "digits 3",
+    "digits 38",
+    "u8",
+    "u8",
+    "u16",
+    "u24",
+    "u64",
+    "i8",
+    "i16",
+    "i64",
+    "f32",
+    "f64",
+    "bool",
+    "enum(a,b=7,é)",
+    "enum(b=1,a=0)",
+    "millis",
+    "micros",
+    "nanos",
+    "seconds",
+    "seconds 4",
+    "date",
+    "ymd",
+    "ymdhm",
+    "ymdhms",
+    "repeat(u8)",
+    "repeat(u8 text 1)",
+];
+
+/// Modifiers, in the order in which they stand; of each group one, or none.
+const MODIFIERS: &[&[&str]] = &[
+    &["", "", "", "", "", "", " floor 10", " floor 1h", " floor 1d", " floor 7d"],
+    &["", "", "", "", "", "", " digits", " digits 2", " digits 13", " digits 20", " hex"],
+    &["", "", "", "", "", "", " reverse"],
+    &["", "", "", "", "", "", " md5 1", " crc32 4 hex", " xxh3 2", " murmur3 1 hex"],
+    &["", "", " desc"],
+    &["", "", "", "", " null first", " null last"],
+];
+
+const LITERALS: &[&str] = &[
+    "",
+    "",
+    "",
+    "_",
+    "a",
+    "!",
+    "~",
+    "__",
+    "aa",
+    "ab",
+    "aba",
+    r"\x00",
+    r"\x00\x00",
+    r"\xFF",
+    "é",
+    r"\[",
+    ".",
+    "0",
+];
+
+/// `N` is replaced by a name, `F` by one field's name, `FF` by two.
+const COMPUTED: &[&str] = &[
+    "",
+    "",
+    "",
+    "",
+    "",
+    "",
+    "[bucket 4]",
+    "[bucket 3 of F]",
+    "[bucket 16 of FF by md5 hex]",
+    "[bucket 300 of F]",
+    "[bucket 12 of F by crc32 digits as N]",
+    "[hash 2 of F]",
+    "[hash 1 of F by murmur3 hex as N]",
+    "[salt 2]",
+    "[salt 3 xyb as N]",
+    "[salt 4 a-d]",
+    "[hash 3 of rest by sha1]",
+];
+
+/// The field of a random type with random modifiers that it allows.
+fn fields() -> impl Strategy<Value = String> {
+    let modifiers: Vec<_> = MODIFIERS.iter().map(|group| select(*group)).collect();
+    (select(TYPES), modifiers, any::<bool>()).prop_map(|(kind, modifiers, plain)| {
+        let mut field = kind.to_owned();
+        for modifier in modifiers.iter().filter(|_| !plain) {
+            let longer = format!("{field}{modifier}");
+            if KeySchema::parse(&format!("[f {longer}]")).is_ok() {
+                field = longer;
+            }
+        }
+        field
+    })
+}
+
+pub(crate) fn schemas() -> impl Strategy<Value = KeySchema> {
+    let computed = (select(COMPUTED), any::<Index>(), any::<Index>());
+    let piece = (select(LITERALS), computed, fields());
+    (prop::collection::vec(piece, 1..4), select(LITERALS), 0..4_usize).prop_filter_map(
+        "an open field must end somewhere",
+        |(pieces, tail, plain)| {
+            let names: Vec<_> = (0..pieces.len()).map(|nth| format!("f{nth}")).collect();
+            let mut template = String::new();
+            for (nth, (literal, (computed, one, other), field)) in pieces.iter().enumerate() {
+                template.push_str(literal);
+                if plain < 3 {
+                    let (one, other) = (one.get(&names), other.get(&names));
+                    let two = if one == other { one.clone() } else { format!("{one},{other}") };
+                    let computed = computed.replace("FF", &two).replace('F', one);
+                    template.push_str(&computed.replace('N', &format!("c{nth}")));
+                }
+                template.push_str(&format!("[{} {field}]", names[nth]));
+            }
+            template.push_str(tail);
+            KeySchema::parse(&template).ok()
+        },
+    )
+}
+
+const CHARS: &[char] = &['a', 'b', '_', '!', '~', '\0', '\u{1}', 'é', '[', '.', ' ', '0'];
+
+fn texts() -> impl Strategy<Value = String> {
+    prop::collection::vec(select(CHARS), 0..4).prop_map(String::from_iter)
+}
+
+/// Numbers at the ends of all domains, and a little around them.
+fn numbers() -> impl Strategy<Value = i128> {
+    let ends = vec![
+        0,
+        0,
+        1,
+        9,
+        10,
+        20,
+        99,
+        127,
+        128,
+        255,
+        256,
+        999,
+        32_767,
+        65_535,
+        -1,
+        -128,
+        -129,
+        -32_768,
+        u32::MAX.into(),
+        i32::MAX.into(),
+        i32::MIN.into(),
+        9_999_999_999,
+        9_999_999_999_999,
+        i64::MAX.into(),
+        i64::MIN.into(),
+        u64::MAX.into(),
+        8_223_372_036_854_775_807,
+        10_i128.pow(38) - 1,
+        3_600,
+        86_400,
+        1_669_852_800,
+        1_669_852_800_000,
+        2_932_896,
+        -719_528,
+    ];
+    (select(ends), -2..3_i128).prop_map(|(end, near)| end + near)
+}
+
+const FLOATS: &[f64] = &[
+    0.0,
+    -0.0,
+    1.0,
+    -1.0,
+    0.1,
+    0.5,
+    1.5,
+    -2.5,
+    1e300,
+    -1e300,
+    1e-40,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    3.0e38,
+    16_777_217.0,
+    f64::MAX,
+];
+
+/// What the values of a case are drawn from.
+#[derive(Clone, Debug)]
+pub(crate) struct Pool {
+    texts: Vec<String>,
+    pub(crate) numbers: Vec<i128>,
+}
+
+pub(crate) fn pools() -> impl Strategy<Value = Pool> {
+    (prop::collection::vec(texts(), 6), prop::collection::vec(numbers(), 8))
+        .prop_map(|(texts, numbers)| Pool { texts, numbers })
+}
+
+impl Pool {
+    /// A value for a field, which it need not be able to hold.
+    pub(crate) fn value(&self, field: &Field, at: &Index) -> Value {
+        if field.is_nullable() && at.index(5) == 0 {
+            return Value::Null;
+        }
+        self.of_type(field.field_type(), at)
+    }
+
+    pub(crate) fn of_type(&self, field_type: &FieldType, at: &Index) -> Value {
+        let number = *at.get(&self.numbers);
+        let text = at.get(&self.texts);
+        match field_type {
+            FieldType::Text | FieldType::String | FieldType::Domain => text.clone().into(),
+            FieldType::PaddedText { width, .. } => {
+                let mut text = text.clone();
+                while text.len() > usize::from(*width) + at.index(2) {
+                    text.pop();
+                }
+                text.into()
+            }
+            FieldType::Blob => {
+                text.as_bytes().iter().map(|byte| byte ^ 0x61).collect::<Vec<_>>().into()
+            }
+            FieldType::Bytes { width } => resized(text, (*width).into(), at).into(),
+            FieldType::Uuid => Uuid::new(resized(text, 16, at).try_into().unwrap()).into(),
+            FieldType::Hex { width, upper } => {
+                let digits = format!("{number:032x}");
+                let digits = &digits[digits.len() - usize::from(*width)..];
+                if *upper { digits.to_uppercase() } else { digits.to_owned() }.into()
+            }
+            FieldType::Float { bytes } => {
+                let float = *at.get(FLOATS);
+                if *bytes == 4 { (float as f32).into() } else { float.into() }
+            }
+            FieldType::Bool => (number % 2 == 0).into(),
+            FieldType::Enum(labels) => {
+                let labels: Vec<_> = labels.iter().collect();
+                at.get(&labels).0.into()
+            }
+            FieldType::Time { unit, .. } => match i64::try_from(number) {
+                Ok(count) => Time::new(count, *unit).into(),
+                Err(_) => number.into(),
+            },
+            FieldType::Date => match i32::try_from(number) {
+                Ok(days) => Date::new(days).into(),
+                Err(_) => number.into(),
+            },
+            FieldType::Calendar(_) => number.into(),
+            FieldType::Repeat(types) => {
+                let groups = (0..at.index(3)).map(|nth| {
+                    let of_type = |field_type| match self.of_type(field_type, at) {
+                        Value::Unsigned(_) | Value::Signed(_) => {
+                            Value::from((number as u8).wrapping_add(nth as u8))
+                        }
+                        other => other,
+                    };
+                    match &types[..] {
+                        [one] => of_type(one),
+                        more => Value::List(more.iter().map(of_type).collect()),
+                    }
+                });
+                Value::List(groups.collect())
+            }
+            _ => number.into(),
+        }
+    }
+}
+
+fn resized(text: &str, width: usize, at: &Index) -> Vec<u8> {
+    let mut bytes = text.as_bytes().to_vec();
+    bytes.resize(width, at.index(256) as u8);
+    bytes
+}
+
+/// A row: what was given for the fields, its key, and the key taken apart.
+pub(crate) struct Row {
+    pub(crate) given: Vec<Value>,
+    pub(crate) key: Vec<u8>,
+    pub(crate) values: Values,
+}
+
+/// The row of these values, if it can be stored.
+pub(crate) fn row(schema: &KeySchema, pool: &Pool, at: &[Index]) -> Option<Row> {
+    let given: Vec<Value> =
+        schema.fields().iter().zip(at).map(|(field, at)| pool.value(field, at)).collect();
+    let names = schema.fields().iter().map(|field| field.name().to_owned());
+    let pairs: Vec<_> = names.zip(given.iter().cloned()).collect();
+    let key = schema.encode_salted(&pairs, at[0].index(1000) as u64).ok()?.to_vec();
+    let values = schema.decode(&key).unwrap_or_else(|why| panic!("{schema}: {pairs:?}: {why}"));
+    Some(Row { given, key, values })
+}
+
+pub(crate) fn rows() -> impl Strategy<Value = Vec<Vec<Index>>> {
+    prop::collection::vec(prop::collection::vec(any::<Index>(), 4), 24)
+}
+
+/// A condition as the brute force understands it.
+#[derive(Clone, Debug)]
+pub(crate) enum Asked {
+    Less(Value),
+    LessOrEqual(Value),
+    Greater(Value),
+    GreaterOrEqual(Value),
+    Equal(Value),
+    Between(Value, Value),
+    OneOf(Vec<Value>),
+    StartsWith(Value),
+    EndsWith(Value),
+    Under(String),
+    Null,
+    NotNull,
+}
+
+impl Asked {
+    pub(crate) fn draw(kind: usize, field: &Field, pool: &Pool, at: &[Index]) -> Self {
+        let mut values = at.iter().map(|at| pool.of_type(field.field_type(), at));
+        let mut next = || values.next().unwrap();
+        let field_type = field.field_type();
+        let is_list = matches!(field_type, FieldType::Repeat(_));
+        let is_text = matches!(next(), Value::Text(_) | Value::Bytes(_))
+            && !matches!(field_type, FieldType::Enum(_) | FieldType::Hex { .. });
+        match kind {
+            12 => Self::Null,
+            13 => Self::NotNull,
+            0..=5 if field.is_hashed() => Self::Equal(next()),
+            6..=11 if field.is_hashed() => Self::OneOf(vec![next(), next()]),
+            0 | 1 if is_list => Self::StartsWith(next()),
+            2..=5 if is_list => Self::Equal(next()),
+            6..=11 if is_list => Self::OneOf(vec![next(), next()]),
+            0 => Self::Less(next()),
+            1 => Self::LessOrEqual(next()),
+            2 => Self::Greater(next()),
+            3 => Self::GreaterOrEqual(next()),
+            4 | 5 => Self::Equal(next()),
+            6 => Self::Between(next(), next()),
+            7 | 8 => Self::OneOf(vec![next(), next(), next()]),
+            9 if *field_type == FieldType::Domain => Self::Under(next().to_string()),
+            9 | 10 if is_text => Self::StartsWith(next()),
+            11 if is_text => Self::EndsWith(next()),
+            _ => Self::GreaterOrEqual(next()),
+        }
+    }
+
+    pub(crate) fn ask(&self, predicate: Predicate, name: &str) -> Predicate {
+        match self {
+            Self::Less(v) => predicate.lt(name, v.clone()),
+            Self::LessOrEqual(v) => predicate.le(name, v.clone()),
+            Self::Greater(v) => predicate.gt(name, v.clone()),
+            Self::GreaterOrEqual(v) => predicate.ge(name, v.clone()),
+            Self::Equal(v) => predicate.eq(name, v.clone()),
+            Self::Between(low, high) => predicate.between(name, low.clone(), high.clone()),
+            Self::OneOf(values) => predicate.one_of(name, values.clone()),
+            Self::StartsWith(start) => predicate.starts_with(name, start.clone()),
+            Self::EndsWith(end) => predicate.ends_with(name, end.clone()),
+            Self::Under(domain) => predicate.under(name, domain.clone()),
+            Self::Null => predicate.is_null(name),
+            Self::NotNull => predicate.is_not_null(name),
+        }
+    }
+}
+
+pub(crate) type Drawn = (Index, usize, Vec<Index>);
+
+pub(crate) fn drawn() -> impl Strategy<Value = Vec<Drawn>> {
+    let condition = (any::<Index>(), 0..14_usize, prop::collection::vec(any::<Index>(), 4));
+    prop::collection::vec(condition, 0..4)
+}

@@ -52,6 +52,7 @@ pub use rowhouse_model::{
     Scan, TableDescriptor, TableName, TableState, TimeRange, Timestamp, escape, unescape,
 };
 pub use rowhouse_schema::{
-    Field, FieldType, KeySchema, NamedValues, NotFitting, Plan, Predicate, Time, TimeUnit,
-    TimeZone, Value, Values,
+    Calendar, Computed, Date, Direction, Field, FieldType, Float, KeySchema, Labels, NamedValues,
+    NotFitting, Plan, Predicate, RowSequence, StreamMerge, Time, TimeUnit, TimeZone, Uuid, Value,
+    Values,
 };

@@ -1,5 +1,6 @@
 //! A table, by its name.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use rowhouse_model::{
@@ -86,6 +87,9 @@ impl Table {
     /// A new version of the row with this key: `set` its columns, then `put` it. What is wrong with
     /// the key is told by the put.
     ///
+    /// A `salt` of the template for which no value is given is drawn at random: then the same values put
+    /// twice may be two rows. A `bucket` has none of this.
+    ///
     /// ```
     /// # use rowhouse::{Result, Table};
     /// # async fn example(blog: Table) -> Result<()> {
@@ -94,7 +98,11 @@ impl Table {
     /// # }
     /// ```
     pub fn row<V: NamedValues + ?Sized>(&self, values: &V) -> RowPut<'_> {
-        RowPut::new(self, self.key(values).and_then(Put::new))
+        let key = self.key_schema().and_then(|schema| match schema.has_salt() {
+            true => schema.encode_salted(values, RandomState::new().hash_one(())),
+            false => schema.encode(values),
+        });
+        RowPut::new(self, key.and_then(Put::new))
     }
 
     /// Asks for rows by the fields of their keys: `blogger = '123' and at during 2022-12`. What is

@@ -1,0 +1,207 @@
+//! Running a plan: its ranges are read, and what is asked for of the rows is handed out in order.
+
+use std::collections::VecDeque;
+
+use rowhouse_model::{Result, Row, RowRange, Scan};
+use rowhouse_schema::{Direction, KeySchema, Plan, RowSequence, StreamMerge};
+use tokio::task::JoinSet;
+
+use super::QueryRow;
+use crate::rows::Rows;
+use crate::table::Table;
+
+/// The rows of a query, in the order of its plan, read as they are asked for.
+pub struct QueryRows {
+    reader: Reader,
+    streams: Vec<Stream>,
+    /// What puts the rows of the streams in order; nothing when there is one stream.
+    merge: Option<StreamMerge<QueryRow>>,
+}
+
+/// What is the same for all streams.
+struct Reader {
+    table: Table,
+    schema: KeySchema,
+    plan: Plan,
+    scan: Scan,
+    /// Rows still to be handed out.
+    left: u64,
+    fitting_only: bool,
+    not_fitting: u64,
+}
+
+/// Ranges that are read one after the other.
+struct Stream {
+    ranges: VecDeque<RowRange>,
+    /// A row that was read already.
+    first: Option<Row>,
+    current: Option<Rows>,
+}
+
+impl QueryRows {
+    pub(super) async fn open(
+        table: &Table,
+        schema: &KeySchema,
+        plan: Plan,
+        scan: Scan,
+        limit: u64,
+        fitting_only: bool,
+    ) -> Result<Self> {
+        let merged = plan.order().sequence() == RowSequence::Merged;
+        let streams = match merged {
+            true => plan.streams().map(|stream| Stream::new(stream.ranges())).collect(),
+            false => vec![Stream::new(plan.ranges())],
+        };
+        let merge = merged.then(|| StreamMerge::new(&plan, Direction::Forward));
+        let (table, schema) = (table.clone(), schema.clone());
+        let reader =
+            Reader { table, schema, plan, scan, left: limit, fitting_only, not_fitting: 0 };
+        let mut rows = Self { reader, streams, merge };
+        // What the table refuses is told here, not with the first row.
+        rows.open_streams().await?;
+        Ok(rows)
+    }
+
+    /// Opens the first range of each stream, all at once, and reads a row of each.
+    async fn open_streams(&mut self) -> Result<()> {
+        let mut opening = JoinSet::new();
+        for (at, stream) in self.streams.iter_mut().enumerate() {
+            let Some(range) = stream.ranges.pop_front() else { continue };
+            let (table, scan) = (self.reader.table.clone(), self.reader.scan_of(range));
+            opening.spawn(async move {
+                let mut rows = table.scan(scan).await?;
+                let first = rows.next().await?;
+                Ok::<_, rowhouse_model::Error>((at, rows, first))
+            });
+        }
+        while let Some(opened) = opening.join_next().await {
+            let (at, rows, first) = match opened {
+                Ok(opened) => opened?,
+                Err(error) => std::panic::resume_unwind(error.into_panic()),
+            };
+            let stream = &mut self.streams[at];
+            (stream.current, stream.first) = (Some(rows), first);
+        }
+        Ok(())
+    }
+
+    /// The next row; `None` behind the last. A caller that stops waiting and asks again later misses
+    /// no row.
+    ///
+    /// A row in the plan's ranges whose key does not fit the template is no error: it is returned
+    /// with its bytes and without values, unless [`Query::fitting_only`] was asked for, and counted.
+    /// Among rows that are merged from several buckets it has no place and comes when it is met.
+    ///
+    /// # Errors
+    /// As [`Rows::next`].
+    ///
+    /// [`Query::fitting_only`]: super::Query::fitting_only
+    pub async fn next(&mut self) -> Result<Option<QueryRow>> {
+        if self.reader.left == 0 {
+            return Ok(None);
+        }
+        let Self { reader, streams, merge } = self;
+        let found = match merge {
+            None => streams[0].next_admitted(reader).await?,
+            Some(merge) => loop {
+                let Some(wanted) = merge.wanted() else { break merge.next_row() };
+                match streams[wanted].next_admitted(reader).await? {
+                    None => merge.end(),
+                    Some(row) if row.values.is_err() => break Some(row),
+                    Some(row) => {
+                        let key = row.row.key().to_vec();
+                        merge.offer(&key, row)?;
+                    }
+                }
+            },
+        };
+        if found.is_some() {
+            reader.left -= 1;
+        }
+        Ok(found)
+    }
+
+    /// All rows that are left, in memory.
+    ///
+    /// # Errors
+    /// As [`Rows::next`].
+    pub async fn collect(mut self) -> Result<Vec<QueryRow>> {
+        let mut rows = Vec::new();
+        while let Some(row) = self.next().await? {
+            rows.push(row);
+        }
+        Ok(rows)
+    }
+
+    /// How many rows so far had keys that do not fit the template.
+    pub fn not_fitting(&self) -> u64 {
+        self.reader.not_fitting
+    }
+
+    /// How the rows are found.
+    pub fn plan(&self) -> &Plan {
+        &self.reader.plan
+    }
+}
+
+impl Stream {
+    fn new(ranges: &[RowRange]) -> Self {
+        Self { ranges: ranges.iter().cloned().collect(), first: None, current: None }
+    }
+
+    /// The next row that is asked for; `None` behind the last.
+    async fn next_admitted(&mut self, reader: &mut Reader) -> Result<Option<QueryRow>> {
+        while let Some(row) = self.next(reader).await? {
+            if let Some(row) = reader.admit(row) {
+                return Ok(Some(row));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next row of the ranges.
+    async fn next(&mut self, reader: &Reader) -> Result<Option<Row>> {
+        loop {
+            if let Some(row) = self.first.take() {
+                return Ok(Some(row));
+            }
+            if let Some(rows) = &mut self.current {
+                if let Some(row) = rows.next().await? {
+                    return Ok(Some(row));
+                }
+                self.current = None;
+            }
+            let Some(range) = self.ranges.front() else { return Ok(None) };
+            // A range is done with when it has been opened: the caller may stop waiting before.
+            self.current = Some(reader.table.scan(reader.scan_of(range.clone())).await?);
+            self.ranges.pop_front();
+        }
+    }
+}
+
+impl Reader {
+    /// The row with its key taken apart, if it is asked for.
+    fn admit(&mut self, row: Row) -> Option<QueryRow> {
+        let values = self.schema.decode(row.key());
+        match &values {
+            Ok(values) if !self.plan.matches(values) => return None,
+            Ok(_) => {}
+            Err(_) => {
+                self.not_fitting += 1;
+                if self.fitting_only {
+                    return None;
+                }
+            }
+        }
+        Some(QueryRow { row, values })
+    }
+
+    fn scan_of(&self, range: RowRange) -> Scan {
+        let mut scan = Scan { range, ..self.scan.clone() };
+        // Where every row of the range is returned, the limit saves the backend reading ahead. All that
+        // are asked for may lie in one bucket.
+        let returned = self.plan.is_exact() && !self.fitting_only;
+        scan.limit = (returned && self.left < u64::MAX).then_some(self.left);
+        scan
+    }
+}

@@ -1,0 +1,90 @@
+//! Rows that are spread over buckets come as those of the same table without buckets.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
+
+use rowhouse::{Database, Mutation, Put, RowSequence, Table, TableSpec};
+
+const PLAIN: &str = "[user string][at millis desc]";
+
+/// Users and times: few users with many rows, many with few.
+fn rows() -> impl Iterator<Item = (String, i64)> {
+    (0..3_000i64).map(|nth| {
+        let user = if nth % 3 == 0 { nth % 7 } else { nth % 401 };
+        (format!("user{user}"), 1_669_852_800_000 + nth * 977)
+    })
+}
+
+async fn filled(database: &Database, name: &str, template: &str) -> Table {
+    let spec = TableSpec::new(name).family("d").key(template);
+    let table = database.create_table(spec).await.unwrap();
+    let puts: Vec<Mutation> = rows()
+        .map(|(user, at)| {
+            let key = [("user", user.as_str().into()), ("at", at.into())];
+            let put: Put =
+                table.row(&key).set("d", "text", format!("{user} {at}")).into_put().unwrap();
+            put.into()
+        })
+        .collect();
+    for outcome in table.batch(puts).await {
+        outcome.unwrap();
+    }
+    table
+}
+
+/// What a query finds: the texts of its rows, in its order.
+async fn found(table: &Table, query: &str, limit: Option<u64>) -> Vec<String> {
+    let query = table.query(query);
+    let query = match limit {
+        Some(rows) => query.limit(rows),
+        None => query,
+    };
+    let rows = query.rows().await.unwrap().collect().await.unwrap();
+    rows.iter().map(|row| row.text("d", "text").unwrap().into_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_query_over_buckets_finds_what_it_finds_without_in_the_same_order() {
+    let dir = tempfile::tempdir().unwrap();
+    let database = rowhouse::open(dir.path().to_str().unwrap()).await.unwrap();
+    let plain = filled(&database, "plain", PLAIN).await;
+    let buckets = filled(&database, "buckets", &format!("[bucket 16 of user]{PLAIN}")).await;
+    let of_all = filled(&database, "of_all", &format!("[bucket 5]{PLAIN}")).await;
+    let salted = filled(&database, "salted", &format!("[salt 4 a-d]-{PLAIN}")).await;
+    for query in [
+        "user >= 'user'",
+        "user = 'user3'",
+        "user starts with 'user1' and at >= 2022-12-01T00:10",
+        "user in ('user1', 'user5', 'user100', 'nobody')",
+        "user = 'user5' and at < 2022-12-01T00:20",
+        "at during 2022-12-01T00:30",
+    ] {
+        for limit in [None, Some(1), Some(50)] {
+            let expected = found(&plain, query, limit).await;
+            assert_eq!(found(&buckets, query, limit).await, expected, "{query} {limit:?}");
+            assert_eq!(found(&of_all, query, limit).await, expected, "{query} {limit:?}");
+            assert_eq!(found(&salted, query, limit).await, expected, "{query} {limit:?}");
+        }
+    }
+    let merged = buckets.query("user >= 'user'").explain().unwrap();
+    assert_eq!(merged.order().sequence(), RowSequence::Merged);
+    assert_eq!(merged.streams().count(), 16);
+    database.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_row_whose_key_does_not_fit_comes_among_merged_ones_and_is_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let database = rowhouse::open(dir.path().to_str().unwrap()).await.unwrap();
+    let table = filled(&database, "buckets", &format!("[bucket 4 of user]{PLAIN}")).await;
+    let stranger = Put::new(b"\x02user".as_slice()).unwrap().add("d", "text", "?").unwrap();
+    table.put(stranger).await.unwrap();
+    let mut rows = table.query("user >= 'a'").rows().await.unwrap();
+    let (mut fitting, mut strangers) = (0, 0);
+    while let Some(row) = rows.next().await.unwrap() {
+        *(if row.values().is_ok() { &mut fitting } else { &mut strangers }) += 1;
+    }
+    assert_eq!((fitting, strangers, rows.not_fitting()), (3_000, 1, 1));
+    let fitting = table.query("user >= 'a'").fitting_only();
+    assert_eq!(fitting.rows().await.unwrap().collect().await.unwrap().len(), 3_000);
+    database.close().await.unwrap();
+}

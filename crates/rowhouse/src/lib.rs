@@ -40,7 +40,7 @@ mod spec;
 mod table;
 
 pub use database::{Database, open};
-pub use query::{Query, QueryRow, QueryRows};
+pub use query::{Page, Query, QueryRow, QueryRows};
 pub use row_put::RowPut;
 pub use rows::Rows;
 pub use spec::{KEY_ATTRIBUTE, TableSpec};

@@ -4,7 +4,7 @@ mod row;
 mod rows;
 
 use rowhouse_model::{Columns, Error, Result, Scan, TimeRange};
-use rowhouse_schema::{KeySchema, Plan, Predicate, TimeZone};
+use rowhouse_schema::{Direction, KeySchema, Plan, Predicate, RowSequence, TimeZone};
 
 pub use row::QueryRow;
 pub use rows::QueryRows;
@@ -34,6 +34,9 @@ pub struct Query<'t> {
     /// What is read of each row.
     scan: Scan,
     limit: Option<u64>,
+    offset: u64,
+    /// The token of the page that it goes on behind.
+    after: Option<String>,
     fitting_only: bool,
 }
 
@@ -45,6 +48,8 @@ impl<'t> Query<'t> {
             zone: TimeZone::UTC,
             scan: Scan::all(),
             limit: None,
+            offset: 0,
+            after: None,
             fitting_only: false,
         }
     }
@@ -85,6 +90,21 @@ impl<'t> Query<'t> {
         self
     }
 
+    /// Leaves out the first rows, which are read all the same: a page far behind costs all before it.
+    /// [`Query::after`] does not.
+    pub fn offset(mut self, rows: u64) -> Self {
+        self.offset = rows;
+        self
+    }
+
+    /// Goes on behind a page, with the [`Page::next`] that came with it. The token holds where the page
+    /// ended, and nothing is kept for it anywhere: it is good as long as the table has its template, after
+    /// rows came and went, regions split and servers started again.
+    pub fn after(mut self, token: &str) -> Self {
+        self.after = Some(token.to_owned());
+        self
+    }
+
     /// The zone of times in the query that name none; UTC by default.
     pub fn zone(mut self, zone: TimeZone) -> Self {
         self.zone = zone;
@@ -104,9 +124,14 @@ impl<'t> Query<'t> {
     /// As [`Table::key_schema`] and [`Predicate::parse`]; `InvalidRequest` for a field that the key
     /// does not have or a value that it cannot have.
     pub fn explain(&self) -> Result<Plan> {
-        match &self.asked {
-            Ok((schema, predicate)) => schema.plan_in(predicate, &self.zone),
-            Err(error) => Err(Error::new(error.kind(), error.message())),
+        let (schema, predicate) = match &self.asked {
+            Ok(asked) => asked,
+            Err(error) => return Err(Error::new(error.kind(), error.message())),
+        };
+        let plan = schema.plan_in(predicate, &self.zone)?;
+        match &self.after {
+            Some(token) => plan.resume(token, Direction::Forward),
+            None => Ok(plan),
         }
     }
 
@@ -117,9 +142,62 @@ impl<'t> Query<'t> {
     /// # Errors
     /// As [`Query::explain`] and [`Table::scan`].
     pub async fn rows(self) -> Result<QueryRows> {
-        let (schema, predicate) = self.asked?;
-        let plan = schema.plan_in(&predicate, &self.zone)?;
-        let limit = self.limit.unwrap_or(u64::MAX);
-        QueryRows::open(self.table, schema, plan, self.scan, limit, self.fitting_only).await
+        let plan = self.explain()?;
+        let (schema, _) = self.asked?;
+        let limit = self.limit.unwrap_or(u64::MAX).saturating_add(self.offset);
+        let open = QueryRows::open(self.table, schema, plan, self.scan, limit, self.fitting_only);
+        let mut rows = open.await?;
+        for _ in 0..self.offset {
+            if rows.next().await?.is_none() {
+                break;
+            }
+        }
+        Ok(rows)
     }
+
+    /// Reads a page of so many rows, and tells how to go on behind it. Where rows are merged from buckets,
+    /// those whose keys do not fit the template are left out: they have no place that a next page could
+    /// begin behind.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(mail: Table) -> Result<()> {
+    /// let mails = || mail.query("user = 'bob'");
+    /// let first = mails().page(50).await?;
+    /// if let Some(token) = &first.next {
+    ///     let second = mails().after(token).page(50).await?;
+    ///     println!("{} more", second.rows.len());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Query::rows`]; `InvalidRequest` for a token that was damaged, or made for another query or
+    /// template.
+    pub async fn page(mut self, rows: usize) -> Result<Page> {
+        let plan = self.explain()?;
+        self.fitting_only |= plan.order().sequence() == RowSequence::Merged;
+        // One more tells whether there is a next page.
+        let wanted = (rows as u64).saturating_add(1);
+        let limit = self.limit.map_or(wanted, |limit| limit.min(wanted));
+        let mut found = self.limit(limit).rows().await?.collect().await?;
+        let more = found.len() > rows;
+        found.truncate(rows);
+        let next = match found.last() {
+            Some(last) if more => Some(plan.page_token(last.key_bytes(), Direction::Forward)?),
+            _ => None,
+        };
+        Ok(Page { rows: found, next })
+    }
+}
+
+/// Some rows of a query, and how to go on.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Page {
+    /// The rows, in the order of the query.
+    pub rows: Vec<QueryRow>,
+    /// What [`Query::after`] takes for the next page; nothing behind the last row.
+    pub next: Option<String>,
 }

@@ -88,3 +88,67 @@ async fn a_row_whose_key_does_not_fit_comes_among_merged_ones_and_is_counted() {
     assert_eq!(fitting.rows().await.unwrap().collect().await.unwrap().len(), 3_000);
     database.close().await.unwrap();
 }
+
+/// All pages of a query, one after the other, and how many there were.
+async fn paged(table: &Table, query: &str, rows: usize) -> (Vec<String>, usize) {
+    let (mut texts, mut pages, mut token) = (Vec::new(), 0, None::<String>);
+    loop {
+        let asked = table.query(query);
+        let asked = match &token {
+            Some(token) => asked.after(token),
+            None => asked,
+        };
+        let page = asked.page(rows).await.unwrap();
+        assert!(page.rows.len() <= rows);
+        texts.extend(page.rows.iter().map(|row| row.text("d", "text").unwrap().into_owned()));
+        pages += 1;
+        token = page.next;
+        if token.is_none() {
+            return (texts, pages);
+        }
+    }
+}
+
+#[tokio::test]
+async fn pages_by_token_and_by_offset_are_the_whole_result_with_and_without_buckets() {
+    let dir = tempfile::tempdir().unwrap();
+    let database = rowhouse::open(dir.path().to_str().unwrap()).await.unwrap();
+    let plain = filled(&database, "plain", PLAIN).await;
+    let buckets = filled(&database, "buckets", &format!("[bucket 16 of user]{PLAIN}")).await;
+    let query = "user starts with 'user1' and at >= 2022-12-01T00:10";
+    let whole = found(&plain, query, None).await;
+    for table in [&plain, &buckets] {
+        for rows in [7, 50, whole.len() - 1, whole.len(), whole.len() + 1] {
+            let (texts, pages) = paged(table, query, rows).await;
+            assert_eq!(texts, whole, "{rows}");
+            assert_eq!(pages, whole.len().div_ceil(rows), "{rows}");
+        }
+        // Rows 51 to 100.
+        let second = table.query(query).offset(50).limit(50).rows().await.unwrap();
+        let second = second.collect().await.unwrap();
+        let texts = second.iter().map(|row| row.text("d", "text").unwrap().into_owned());
+        assert_eq!(texts.collect::<Vec<_>>(), whole[50..100]);
+        assert!(table.query(query).offset(1 << 40).page(5).await.unwrap().rows.is_empty());
+    }
+    database.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_page_begins_where_the_one_before_ended_whatever_is_written_meanwhile() {
+    let dir = tempfile::tempdir().unwrap();
+    let database = rowhouse::open(dir.path().to_str().unwrap()).await.unwrap();
+    let table = filled(&database, "buckets", &format!("[bucket 16 of user]{PLAIN}")).await;
+    let whole = found(&table, "user >= 'user'", None).await;
+    let first = table.query("user >= 'user'").page(100).await.unwrap();
+    let token = first.next.unwrap();
+    for user in ["user0", "user", "a"] {
+        let key = [("user", user.into()), ("at", "2022-12-31".into())];
+        table.row(&key).set("d", "text", "in front").put().await.unwrap();
+    }
+    let second = table.query("user >= 'user'").after(&token).page(100).await.unwrap();
+    let texts = second.rows.iter().map(|row| row.text("d", "text").unwrap().into_owned());
+    assert_eq!(texts.collect::<Vec<_>>(), whole[100..200]);
+    let other = table.query("user >= 'use'").after(&token).page(100).await.unwrap_err();
+    assert_eq!(other.message(), "the page token was made for another query");
+    database.close().await.unwrap();
+}

@@ -26,12 +26,18 @@ pub const KEY_ATTRIBUTE: &str = "rowhouse.key";
 pub struct TableSpec {
     declared: Result<TableDescriptor>,
     splits: Vec<Bytes>,
+    /// How many regions the template is to make.
+    regions: Option<usize>,
 }
 
 impl TableSpec {
     /// A table without families; `name` is `table` or `namespace:table`.
     pub fn new(name: &str) -> Self {
-        Self { declared: TableName::parse(name).map(TableDescriptor::new), splits: Vec::new() }
+        Self {
+            declared: TableName::parse(name).map(TableDescriptor::new),
+            splits: Vec::new(),
+            regions: None,
+        }
     }
 
     /// Declares the key: a template, as `[blogger text]_[at millis digits desc]`.
@@ -80,35 +86,67 @@ impl TableSpec {
         self
     }
 
+    /// Has the table begin with so many regions, which get as many keys each, by the template of its key:
+    /// one that begins with a bucket, a hash or something else that is spread evenly.
+    ///
+    /// ```
+    /// use rowhouse::TableSpec;
+    ///
+    /// let spec = TableSpec::new("mail").key("[bucket 16 of user][user string][at millis desc]");
+    /// assert!(spec.family("d").regions(4).check().is_ok());
+    /// let spec = TableSpec::new("blog").key("[blogger text]_[at millis digits desc]");
+    /// assert!(spec.family("d").regions(4).check().is_err());
+    /// ```
+    pub fn regions(mut self, count: usize) -> Self {
+        self.regions = Some(count);
+        self
+    }
+
     /// What is wrong with it wherever it is made. What a store cannot keep it says itself: clusters
     /// differ in what they can.
     ///
     /// # Errors
-    /// The first mistake in a name or the template; splits that are empty or not distinct.
+    /// The first mistake in a name or the template; splits that are empty or not distinct; regions that the
+    /// template cannot tell apart.
     pub fn check(&self) -> Result<()> {
-        if let Err(error) = &self.declared {
-            return Err(Error::new(error.kind(), error.message()));
+        self.all_splits().map(|_| ())
+    }
+
+    /// Where regions begin, in order.
+    fn all_splits(&self) -> Result<Vec<Bytes>> {
+        let declared = match &self.declared {
+            Ok(declared) => declared,
+            Err(error) => return Err(Error::new(error.kind(), error.message())),
+        };
+        let mut splits = self.splits.clone();
+        if let Some(regions) = self.regions {
+            let stored = declared.attributes.get(KEY_ATTRIBUTE.as_bytes()).ok_or_else(|| {
+                Error::invalid(format!(
+                    "the table declares no key by which to make regions: regions={regions}"
+                ))
+            })?;
+            let schema = KeySchema::from_stored(&String::from_utf8_lossy(stored))?;
+            splits.extend(schema.splits(regions)?);
         }
-        let mut splits: Vec<&Bytes> = self.splits.iter().collect();
         splits.sort();
         if splits.first().is_some_and(|split| split.is_empty()) {
             return Err(Error::invalid("Empty split key must not be passed in the split keys."));
         }
         match splits.windows(2).find(|pair| pair[0] == pair[1]) {
-            None => Ok(()),
+            None => Ok(splits),
             Some(pair) => Err(Error::invalid(format!(
                 "All split keys must be unique, found duplicate: {split}, {split}",
-                split = rowhouse_model::escape(pair[0])
+                split = rowhouse_model::escape(&pair[0])
             ))),
         }
     }
 
     pub(crate) fn into_parts(self) -> Result<(TableDescriptor, Vec<Bytes>)> {
-        self.check()?;
-        Ok((self.declared?, self.splits))
+        let splits = self.all_splits()?;
+        Ok((self.declared?, splits))
     }
 
     fn and(self, step: impl FnOnce(TableDescriptor) -> Result<TableDescriptor>) -> Self {
-        Self { declared: self.declared.and_then(step), splits: self.splits }
+        Self { declared: self.declared.and_then(step), ..self }
     }
 }

@@ -4,11 +4,14 @@ use std::collections::VecDeque;
 
 use rowhouse_model::{Result, Row, RowRange, Scan};
 use rowhouse_schema::{Direction, KeySchema, Plan, RowSequence, StreamMerge};
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 
 use super::QueryRow;
 use crate::rows::Rows;
 use crate::table::Table;
+
+/// How many scans are begun at once. All of them are open while rows are merged.
+const OPENING_MAX: usize = 32;
 
 /// The rows of a query, in the order of its plan, read as they are asked for.
 pub struct QueryRows {
@@ -38,6 +41,13 @@ struct Stream {
     current: Option<Rows>,
 }
 
+/// The scan of a stream's first range, and its first row.
+struct Opened {
+    at: usize,
+    rows: Rows,
+    first: Option<Row>,
+}
+
 impl QueryRows {
     pub(super) async fn open(
         table: &Table,
@@ -62,26 +72,35 @@ impl QueryRows {
         Ok(rows)
     }
 
-    /// Opens the first range of each stream, all at once, and reads a row of each.
+    /// Opens the first range of each stream, some at once, and reads a row of each.
     async fn open_streams(&mut self) -> Result<()> {
         let mut opening = JoinSet::new();
-        for (at, stream) in self.streams.iter_mut().enumerate() {
-            let Some(range) = stream.ranges.pop_front() else { continue };
+        for at in 0..self.streams.len() {
+            let Some(range) = self.streams[at].ranges.pop_front() else { continue };
+            if opening.len() == OPENING_MAX {
+                self.take_opened(opening.join_next().await)?;
+            }
             let (table, scan) = (self.reader.table.clone(), self.reader.scan_of(range));
             opening.spawn(async move {
                 let mut rows = table.scan(scan).await?;
                 let first = rows.next().await?;
-                Ok::<_, rowhouse_model::Error>((at, rows, first))
+                Ok(Opened { at, rows, first })
             });
         }
-        while let Some(opened) = opening.join_next().await {
-            let (at, rows, first) = match opened {
-                Ok(opened) => opened?,
-                Err(error) => std::panic::resume_unwind(error.into_panic()),
-            };
-            let stream = &mut self.streams[at];
-            (stream.current, stream.first) = (Some(rows), first);
+        while !opening.is_empty() {
+            self.take_opened(opening.join_next().await)?;
         }
+        Ok(())
+    }
+
+    fn take_opened(&mut self, opened: Option<Result<Result<Opened>, JoinError>>) -> Result<()> {
+        let Opened { at, rows, first } = match opened {
+            Some(Ok(opened)) => opened?,
+            Some(Err(error)) => std::panic::resume_unwind(error.into_panic()),
+            None => return Ok(()),
+        };
+        let stream = &mut self.streams[at];
+        (stream.current, stream.first) = (Some(rows), first);
         Ok(())
     }
 

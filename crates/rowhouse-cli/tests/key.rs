@@ -325,6 +325,287 @@ fn requests_that_are_wrong_point_at_the_mistake() {
 }
 
 #[test]
+fn a_plan_tells_ranges_and_what_is_left_to_check() {
+    check(
+        &[BLOG, "plan", "blogger = '123' and at during 2022-12"],
+        expect![[r#"
+        [123_9223370364323575808, 123_9223370367001975808)
+        exact
+    "#]],
+    );
+    check(
+        &[BLOG, "plan"],
+        expect![[r#"
+        […, …)
+        exact
+    "#]],
+    );
+    check(
+        &["[bucket 3 of user][user string]", "plan", "user starts with 'b'"],
+        expect![[r#"
+        0: [\x00b, \x00c)
+        1: [\x01b, \x01c)
+        2: [\x02b, \x02c)
+        exact
+    "#]],
+    );
+    check(
+        &["[n u8]", "plan", "n = 300"],
+        expect![[r#"
+        no row can match
+    "#]],
+    );
+    check(
+        &["[n u8]", "plan", "--hex", "n >= 10"],
+        expect![[r#"
+        [0a, …)
+        exact
+    "#]],
+    );
+    check(
+        &["[user text md5 4 hex]", "plan", "user = 'bob'"],
+        expect![[r#"
+        [9f9d51bc, 9f9d51bc\x00)
+        exact
+        candidates: keys hold too little of user
+    "#]],
+    );
+    check(
+        &["[at millis digits 13]", "plan", "--tz", "+08:00", "at >= 2022-12-01"],
+        expect![[r#"
+        [1669824000000, …)
+        exact
+    "#]],
+    );
+    check(
+        &["[at millis digits 13]#[metric text]", "plan", "metric = 'cpu'"],
+        expect![[r#"
+        […, …)
+        residual: metric = 'cpu'
+    "#]],
+    );
+}
+
+#[test]
+fn an_explanation_tells_order_and_filters() {
+    check(
+        &["[user text][at millis desc]", "explain", "user = 'bob'"],
+        expect![[r#"
+        ranges: 1
+          [bob, boc)
+        residual: user = 'bob'
+        order: user ascending, at descending (newest first)
+        read: one range after the other
+        filter: on each row's decoded key, by the residual
+        fields:
+          [user text] unordered
+          [at millis desc] unordered
+    "#]],
+    );
+    check(
+        &["[bucket 3 of user][user string]", "explain", "user >= 'b'"],
+        expect![[r#"
+        ranges: 3, in 3 streams
+          0: [\x00b\x00\x01, \x01)
+          1: [\x01b\x00\x01, \x02)
+          2: [\x02b\x00\x01, \x03)
+        residual: none, the ranges are exact
+        order: user ascending; merged from the buckets
+        read: the streams side by side, merged by the key without its buckets
+        filter: nowhere but in the ranges
+        fields:
+          [user string] ordered
+          [bucket 3 of user] computed
+    "#]],
+    );
+    check(
+        &["[n u8]", "explain", "n = 300"],
+        expect![[r#"
+        ranges: none, no row can match
+        residual: none, the ranges are exact
+        order: n ascending
+        read: nothing
+        fields:
+          [n u8] ordered
+    "#]],
+    );
+}
+
+#[test]
+fn queries_that_are_wrong_point_at_the_mistake() {
+    check(
+        &[BLOG, "plan", "bloger = '123'"],
+        expect![[r#"
+        rowhouse: the key has no field `bloger`; did you mean `blogger`?: offset=0
+          bloger = '123'
+          ^
+        exit status 2
+    "#]],
+    );
+    check(
+        &[BLOG, "explain", "blogger == '123'"],
+        expect![[r#"
+        rowhouse: unknown sign `==`; write =: offset=8
+          blogger == '123'
+                  ^
+        exit status 2
+    "#]],
+    );
+}
+
+#[test]
+fn a_plan_in_json_has_every_range() {
+    check(
+        &["[bucket 2 of user][user string]", "plan", "--json", "user >= 'b'"],
+        expect![[r#"
+        {"ranges":[{"start":"\\x00b\\x00\\x01","stop":"\\x01","buckets":[0]},{"start":"\\x01b\\x00\\x01","stop":"\\x02","buckets":[1]}],"exact":true,"residual":null,"candidates":[]}
+    "#]],
+    );
+    check(
+        &["[user text][at millis desc]", "explain", "--json", "user = 'bob'"],
+        expect![[r#"
+        {"ranges":[{"start":"bob","stop":"boc","buckets":[]}],"exact":false,"residual":"user = 'bob'","candidates":[],"order":{"sequence":"as read","fields":[{"name":"user","desc":false,"order":"ordered"},{"name":"at","desc":true,"order":"ordered"}],"complete":true},"fields":[{"name":"user","type":"text","desc":false,"order":"unordered"},{"name":"at","type":"millis","desc":true,"order":"unordered"}]}
+    "#]],
+    );
+    let numbers: Vec<_> = (0..100).map(|n| (2 * n).to_string()).collect();
+    let query = format!("n in ({})", numbers.join(", "));
+    let many = told(&["[n u16]", "plan", &query], b"");
+    assert_eq!(many.lines().count(), 101, "every range, and whether they are exact");
+}
+
+#[test]
+fn findings_make_the_exit_status() {
+    let template = "[at millis digits 13]#[metric text]";
+    check(
+        &[template, "check"],
+        expect![[r#"
+        K1 leading time: `at` comes first, so the rows of each moment go to one region: put it behind another field, or a bucket in front
+        K6 long key: `at` takes 13 bytes, 6 in binary: 70 MB for ten million rows of one cell each
+        exit status 1
+    "#]],
+    );
+    check(
+        &[template, "check", "--deny", "K4,K5"],
+        expect![[r#"
+        K1 leading time: `at` comes first, so the rows of each moment go to one region: put it behind another field, or a bucket in front
+        K6 long key: `at` takes 13 bytes, 6 in binary: 70 MB for ten million rows of one cell each
+    "#]],
+    );
+    check(
+        &[template, "check", "--deny", "K1", "--json"],
+        expect![[r#"
+        {"rule":"K1","name":"leading time","message":"`at` comes first, so the rows of each moment go to one region: put it behind another field, or a bucket in front","reason":"writes of one moment go to one region, whatever their number"}
+        {"rule":"K6","name":"long key","message":"`at` takes 13 bytes, 6 in binary: 70 MB for ten million rows of one cell each","reason":"a key is stored with every cell of its row"}
+        exit status 1
+    "#]],
+    );
+    check(
+        &[template, "check", "--deny", "K0"],
+        expect![[r#"
+        error: invalid value 'K0' for '--deny <RULE>': no such rule; there are: K1, K2, K3, K4, K5, K6, K7, K8, K9: rule=K0
+
+        For more information, try '--help'.
+        exit status 2
+    "#]],
+    );
+    check(
+        &["[user string][day date]", "check"],
+        expect![[r#"
+        K8 keys are not unique: two events of one `user` with the same `day` (in days) are one row; if there can be such, put an id behind it
+        exit status 1
+    "#]],
+    );
+}
+
+#[test]
+fn a_sample_shows_whether_keys_begin_with_few_values() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("sample");
+    let file = path.to_str().unwrap();
+    let keys: String = (0..100).map(|n| format!("{}_{n:03}\n", ["eu", "us"][n % 2])).collect();
+    std::fs::write(&path, keys).unwrap();
+    let template = "[country text]_[n digits 3]";
+    check(
+        &[template, "check", "--deny", "K7", "--sample", file],
+        expect![[r#"
+        K3 order is not that of the values: `country` stands before `_`: 'user0' comes before 'user', since `0` is less than `_`; use string if that matters
+        K6 long key: `n` takes 3 bytes, 2 in binary: 10 MB for ten million rows of one cell each
+        K7 few leading values: 100 keys of the sample begin with 2 different values of `country`: that is into how many parts rows are spread; put a bucket in front, or another field first
+        exit status 1
+    "#]],
+    );
+    check(
+        &[template, "check", "--deny", "K7"],
+        expect![[r#"
+        K3 order is not that of the values: `country` stands before `_`: 'user0' comes before 'user', since `0` is less than `_`; use string if that matters
+        K6 long key: `n` takes 3 bytes, 2 in binary: 10 MB for ten million rows of one cell each
+    "#]],
+    );
+    std::fs::write(&path, "eu_001\nnot a key\n").unwrap();
+    let misfits = told(&[template, "check", "--deny", "K7", "--sample", file], b"");
+    assert!(
+        misfits.ends_with(
+            "rowhouse: keys of the sample do not fit the template: keys=2, misfits=1\nexit status 1\n"
+        ),
+        "{misfits}"
+    );
+    std::fs::write(&path, "eu_001\n\\q\n").unwrap();
+    let wrong = told(&[template, "check", "--sample", file], b"");
+    assert!(wrong.contains("sample, line 2: a backslash must begin"), "{wrong}");
+    assert!(wrong.ends_with("exit status 2\n"), "{wrong}");
+    let missing = told(&[template, "check", "--sample", "no-such-file"], b"");
+    assert!(missing.starts_with("rowhouse: cannot read no-such-file: "), "{missing}");
+    assert!(missing.ends_with("exit status 2\n"), "{missing}");
+}
+
+#[test]
+fn splits_are_keys_one_per_line() {
+    check(
+        &["[phone digits 11 reverse]", "splits", "--regions", "4"],
+        expect![[r#"
+        25
+        5
+        75
+    "#]],
+    );
+    check(
+        &["[bucket 16 of id][id text]", "splits", "--regions", "3"],
+        expect![[r#"
+        \x05
+        \x0A
+    "#]],
+    );
+    check(
+        &["[bucket 16 of id][id text]", "splits", "--hex", "--regions", "3"],
+        expect![[r#"
+        05
+        0a
+    "#]],
+    );
+    check(
+        &["[salt 4 a-d]-[id text]", "splits", "--json", "--regions", "2"],
+        expect![[r#"
+        {"key":"c"}
+    "#]],
+    );
+    check(&["[id hex 4]", "splits", "--regions", "1"], expect![""]);
+    check(
+        &["[user text]_[at millis]", "splits", "--regions", "4"],
+        expect![[r#"
+        rowhouse: the template does not say how keys are spread, give the splits themselves: template=[user text]_[at millis]; keys that begin with a bucket, salt, hash, uuid, digits or hex are spread evenly
+        exit status 2
+    "#]],
+    );
+    check(
+        &["[salt 4 a-d]-[id text]", "splits", "--regions", "5"],
+        expect![[r#"
+        rowhouse: more regions than the first field of the key has values: regions=5, values=4
+        exit status 2
+    "#]],
+    );
+}
+
+#[test]
 fn a_reader_that_has_enough_ends_it_quietly() {
     let mut process = Command::new(env!("CARGO_BIN_EXE_rowhouse"))
         .args(["key", "[id text]", "decode"])

@@ -1,9 +1,13 @@
 //! `rowhouse key`: what a row-key template does, without a database.
 
+mod check;
 mod decode;
 mod encode;
+mod explain;
 mod input;
 mod notation;
+mod plan;
+mod splits;
 mod zone;
 
 use std::io::{self, Write};
@@ -11,8 +15,11 @@ use std::process::ExitCode;
 
 use rowhouse::{Error, KeySchema};
 
+use check::CheckArgs;
 use decode::DecodeArgs;
 use encode::EncodeArgs;
+use plan::{PlanArgs, QueryArgs};
+use splits::SplitsArgs;
 
 /// Which template, and what to do with it.
 #[derive(Debug, clap::Args)]
@@ -35,6 +42,14 @@ enum KeyCommand {
     Encode(EncodeArgs),
     /// Read the values of keys
     Decode(DecodeArgs),
+    /// Tell which row ranges a query reads
+    Plan(PlanArgs),
+    /// Tell how a query is answered: ranges, order, filters, fields
+    Explain(QueryArgs),
+    /// Tell what is to be thought about before the template is used
+    Check(CheckArgs),
+    /// Tell where the regions of a new table begin
+    Splits(SplitsArgs),
 }
 
 /// What a command came to, where nothing stopped it.
@@ -77,6 +92,10 @@ fn answer(args: &KeyArgs, out: &mut impl Write) -> Ended {
     match &args.command {
         KeyCommand::Encode(encode) => encode::run(encode, &schema, args.json, out),
         KeyCommand::Decode(decode) => decode::run(decode, &schema, args.json, out),
+        KeyCommand::Plan(plan) => plan::run(plan, &schema, args.json, out),
+        KeyCommand::Explain(query) => explain::run(query, &schema, args.json, out),
+        KeyCommand::Check(check) => check::run(check, &schema, args.json, out),
+        KeyCommand::Splits(splits) => splits::run(splits, &schema, args.json, out),
     }
 }
 

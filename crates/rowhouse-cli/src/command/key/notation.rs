@@ -8,7 +8,7 @@ use serde_json::Value as Json;
 use super::zone::Zone;
 
 /// How keys are written.
-#[derive(Clone, Copy, Debug, clap::Args)]
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(super) struct Notation {
     /// Keys are hexadecimal, instead of text with \xHH
     #[arg(long)]

@@ -239,6 +239,73 @@ fn a_pipe_goes_through_line_by_line() {
 }
 
 #[test]
+fn values_come_from_json_lines() {
+    check_input(
+        &[BLOG, "encode", "--jsonl", "-"],
+        r#"{"blogger":"分=1\t","at":"2022-12-01"}
+{"at":1669852800000,"blogger":"null"}
+{"at":{},"blogger":"a"}
+{"at":1e3,"blogger":"a"}
+{"blogger":"a"
+{"blogger":"a","at":null}
+{"bloger":"a","at":0}
+"#,
+        expect![[r#"
+            \xE5\x88\x86=1\x09_9223370367001975807
+            null_9223370367001975807
+            rowhouse: line 3: field `at`: not a value of a field: json={}
+            rowhouse: line 4: field `at`: expected a time such as 2022-12-01T08:00:00.000+08:00: offset=4
+              1000.0
+                  ^
+            rowhouse: line 5: expected a JSON object: EOF while parsing an object at line 1 column 14
+            rowhouse: line 6: field `at`: has a value always: add null first or null last
+            rowhouse: line 7: the key has no field `bloger`; did you mean `blogger`?
+            exit status 1
+        "#]],
+    );
+    check_input(
+        &["[n u8 null first][b bool][tags repeat(u8 u8)]", "encode", "--jsonl=-", "--hex"],
+        r#"{"n":null,"b":true,"tags":[[1,2],[3,4]]}
+{"n":5,"b":false,"tags":[]}
+{"n":5,"b":false,"tags":[null]}
+"#,
+        expect![[r#"
+            000101020304
+            010500
+            rowhouse: line 3: field `tags`: not a value of a field: json=null
+            exit status 1
+        "#]],
+    );
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("values");
+    std::fs::write(&path, r#"{"id":"a"}"#).unwrap();
+    check(
+        &["[id text]", "encode", "--jsonl", path.to_str().unwrap()],
+        expect![[r#"
+        a
+    "#]],
+    );
+    check(
+        &["[id text]", "encode", "--jsonl", "no-such-file"],
+        expect![[r#"
+        rowhouse: cannot open no-such-file: No such file or directory (os error 2)
+        exit status 2
+    "#]],
+    );
+    check(
+        &["[id text]", "encode", "--jsonl", "-", "id=a"],
+        expect![[r#"
+        error: the argument '--jsonl <FILE>' cannot be used with '[NAME=VALUE]...'
+
+        Usage: rowhouse key <TEMPLATE> encode --jsonl <FILE> [NAME=VALUE]...
+
+        For more information, try '--help'.
+        exit status 2
+    "#]],
+    );
+}
+
+#[test]
 fn json_is_one_document_per_line() {
     check(
         &[BLOG, "encode", "--json", "blogger=1\"2", "at=2022-12-01"],

@@ -254,3 +254,13 @@ fn requests_that_are_wrong_point_at_the_mistake() {
     "#]],
     );
 }
+
+#[test]
+fn an_infinite_number_is_text_in_json() {
+    check(
+        &["[f f64]", "decode", "--json", "--hex", "fff0000000000000"],
+        expect![[r#"
+        {"key":"fff0000000000000","values":{"f":"inf"},"computed":{}}
+    "#]],
+    );
+}

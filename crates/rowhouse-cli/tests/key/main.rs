@@ -37,12 +37,10 @@ fn told(args: &[&str], input: &[u8]) -> String {
     told
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "`expect!` stands in the call")]
 fn check(args: &[&str], expected: Expect) {
     expected.assert_eq(&told(args, b""));
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "`expect!` stands in the call")]
 fn check_input(args: &[&str], input: &str, expected: Expect) {
     expected.assert_eq(&told(args, input.as_bytes()));
 }

@@ -62,7 +62,8 @@ pub(super) fn json(value: &Value, zone: Zone) -> Json {
         Value::Bool(flag) => (*flag).into(),
         Value::Unsigned(number) => exactly(number, u64::try_from(*number).ok().map(Json::from)),
         Value::Signed(number) => exactly(number, i64::try_from(*number).ok().map(Json::from)),
-        Value::Float(float) => float.get().into(),
+        // JSON has no infinity.
+        Value::Float(float) if float.get().is_finite() => float.get().into(),
         Value::Text(text) => text.as_str().into(),
         Value::Time(time) => zone.print(*time).into(),
         Value::List(values) => values.iter().map(|value| json(value, zone)).collect(),

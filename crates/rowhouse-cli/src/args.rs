@@ -3,6 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::command::check::CheckArgs;
+use crate::command::key::KeyArgs;
 use crate::command::salvage::SalvageArgs;
 use crate::command::serve::ServeArgs;
 use crate::command::shell::ShellArgs;
@@ -23,6 +24,8 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Check that a database is whole, without opening it
     Check(CheckArgs),
+    /// Work with a row-key template, without a database
+    Key(KeyArgs),
     /// Write what can still be read of a damaged database to a new one
     Salvage(SalvageArgs),
     /// Work on a database with the commands of HBase's shell

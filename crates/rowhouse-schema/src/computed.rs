@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use rowhouse_model::Result;
+
 use crate::encode::{
     Arrangement, Body, Codec, Container, Content, Fixed, Labels, Number, Scale, Sequence, Shape,
     digits_of,
@@ -115,6 +117,20 @@ impl Computed {
     /// The field's name, if the template gives it one.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
+    }
+
+    /// The value that somebody wrote as plain text: a number, or a character of a salt's alphabet.
+    ///
+    /// ```
+    /// use rowhouse_schema::KeySchema;
+    ///
+    /// let schema = KeySchema::parse("[salt 4 a-d as shard]-[id text]")?;
+    /// let shard = schema.computed()[0].parse_value("c")?;
+    /// assert_eq!(schema.encode(&[("shard", shard), ("id", "foo0003".into())])?, "c-foo0003");
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    pub fn parse_value(&self, text: &str) -> Result<Value> {
+        self.codec.read(text).map_err(|fault| fault.in_text(text))
     }
 
     /// How many bytes of a key it takes: always the same.

@@ -1,0 +1,75 @@
+//! `rowhouse key TEMPLATE check`: what is to be thought about before a template is used.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use rowhouse::{Error, KeySchema, Result};
+use rowhouse_schema::{Finding, Rule};
+use serde_json::json;
+
+use super::notation::Notation;
+use super::{Ended, Verdict};
+
+/// What to look at, and what counts.
+#[derive(Debug, clap::Args)]
+pub(super) struct CheckArgs {
+    /// Keys of the table, taken at random from all of it, one per line: then it is seen whether they begin
+    /// with few values
+    #[arg(long, value_name = "FILE")]
+    sample: Option<PathBuf>,
+    #[command(flatten)]
+    notation: Notation,
+    /// End with status 1 for these findings only, such as K1,K4 [default: for any]
+    #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = rule)]
+    deny: Vec<Rule>,
+}
+
+/// Prints a line for each finding.
+pub(super) fn run(args: &CheckArgs, schema: &KeySchema, json: bool, out: &mut impl Write) -> Ended {
+    let sample = sample(args)?;
+    let misfits = sample.iter().filter(|key| schema.decode(key).is_err()).count();
+    let findings = schema.check_with(&sample);
+    for finding in &findings {
+        let Finding { rule, message, .. } = finding;
+        match json {
+            true => {
+                let (code, name) = (rule.code(), rule.name());
+                let reason = rule.reason();
+                let document =
+                    json!({ "rule": code, "name": name, "message": message, "reason": reason });
+                writeln!(out, "{document}")?;
+            }
+            false => writeln!(out, "{finding}")?,
+        }
+    }
+    if misfits > 0 {
+        let keys = sample.len();
+        eprintln!(
+            "rowhouse: keys of the sample do not fit the template: keys={keys}, misfits={misfits}"
+        );
+    }
+    let counts = |finding: &Finding| args.deny.is_empty() || args.deny.contains(&finding.rule);
+    Ok(if misfits > 0 || findings.iter().any(counts) { Verdict::Findings } else { Verdict::Fine })
+}
+
+/// The keys of the sample. One that cannot be read is an error: with it left out, others would count more.
+fn sample(args: &CheckArgs) -> Result<Vec<Vec<u8>>> {
+    let Some(path) = &args.sample else { return Ok(Vec::new()) };
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| Error::io(format_args!("cannot read {}", path.display()), source))?;
+    let key = |(nth, line): (usize, &str)| {
+        let at_line = |error: Error| {
+            Error::new(error.kind(), format!("{}, line {}: {error}", path.display(), nth + 1))
+        };
+        args.notation.read(line).map_err(at_line)
+    };
+    text.lines().enumerate().map(key).collect()
+}
+
+/// The rule of a code, as `K1`.
+fn rule(code: &str) -> Result<Rule> {
+    Rule::all().find(|rule| rule.code() == code).ok_or_else(|| {
+        let codes: Vec<_> = Rule::all().map(Rule::code).collect();
+        Error::invalid(format!("no such rule; there are: {}: rule={code}", codes.join(", ")))
+    })
+}

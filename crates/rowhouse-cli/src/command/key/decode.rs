@@ -1,0 +1,85 @@
+//! `rowhouse key TEMPLATE decode`: keys to values.
+
+use std::io::{self, Write};
+
+use rowhouse::{Computed, KeySchema, NotFitting, Value, Values};
+use serde_json::{Map, json};
+
+use super::input::each_line;
+use super::notation::{self, Notation};
+use super::zone::{Zone, ZoneArgs};
+use super::{Ended, Verdict};
+
+/// Which keys.
+#[derive(Debug, clap::Args)]
+pub(super) struct DecodeArgs {
+    /// The keys; where there are none, each line of standard input is one
+    #[arg(value_name = "KEY")]
+    keys: Vec<String>,
+    #[command(flatten)]
+    notation: Notation,
+    #[command(flatten)]
+    zone: ZoneArgs,
+}
+
+/// Prints the values of each key on a line; of one that does not fit, its bytes and why.
+pub(super) fn run(
+    args: &DecodeArgs,
+    schema: &KeySchema,
+    json: bool,
+    out: &mut impl Write,
+) -> Ended {
+    let mut decode = |text: &str| -> Ended {
+        let key = args.notation.read(text)?;
+        let decoded = schema.decode(&key);
+        let shown = args.notation.print(&key);
+        match json {
+            true => print_json(&shown, &decoded, args.zone.zone, out)?,
+            false => print_text(&shown, &decoded, args.zone.zone, out)?,
+        }
+        Ok(if decoded.is_ok() { Verdict::Fine } else { Verdict::Findings })
+    };
+    if args.keys.is_empty() {
+        return each_line(decode);
+    }
+    let mut verdict = Verdict::Fine;
+    for key in &args.keys {
+        verdict = verdict.and(decode(key)?);
+    }
+    Ok(verdict)
+}
+
+type Decoded = Result<Values, NotFitting>;
+
+fn print_text(key: &str, decoded: &Decoded, zone: Zone, out: &mut impl Write) -> io::Result<()> {
+    match decoded {
+        Ok(values) => {
+            let pair = |(name, value)| format!("{name}={}", notation::text(value, zone));
+            let pairs: Vec<_> = values.iter().chain(computed(values)).map(pair).collect();
+            writeln!(out, "{}", pairs.join(", "))
+        }
+        Err(why) => writeln!(out, "{key}: {why}"),
+    }
+}
+
+fn print_json(key: &str, decoded: &Decoded, zone: Zone, out: &mut impl Write) -> io::Result<()> {
+    let document = match decoded {
+        Ok(values) => {
+            let pair =
+                |(name, value): (&str, &Value)| (name.to_owned(), notation::json(value, zone));
+            let pairs = |pairs: &mut dyn Iterator<Item = (&str, &Value)>| -> Map<_, _> {
+                pairs.map(pair).collect()
+            };
+            let stored = pairs(&mut values.iter());
+            json!({ "key": key, "values": stored, "computed": pairs(&mut computed(values)) })
+        }
+        Err(why) => json!({ "key": key, "misfit": { "at": why.at, "why": why.why } }),
+    };
+    writeln!(out, "{document}")
+}
+
+/// The computed fields that have names.
+fn computed(values: &Values) -> impl Iterator<Item = (&str, &Value)> {
+    let names = values.schema().computed().iter().map(Computed::name);
+    names.zip(values.computed_values()).filter_map(|(name, value)| Some((name?, value)))
+}

@@ -1,0 +1,57 @@
+//! Lines of standard input or of a file, one request each.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+
+use rowhouse::{Error, Result};
+
+use super::{Ended, Stop, Verdict};
+
+/// Hands over every line of standard input, without its end. A request that is wrong is told on standard
+/// error with the number of its line, and the next line is read.
+pub(super) fn each_line(take: impl FnMut(&str) -> Ended) -> Ended {
+    each_line_of(io::stdin().lock(), take)
+}
+
+/// As [`each_line`], of a file; `-` is standard input.
+pub(super) fn each_line_in(file: &str, take: impl FnMut(&str) -> Ended) -> Ended {
+    if file == "-" {
+        return each_line(take);
+    }
+    let opened =
+        File::open(file).map_err(|source| Error::io(format_args!("cannot open {file}"), source))?;
+    each_line_of(BufReader::new(opened), take)
+}
+
+fn each_line_of(mut input: impl BufRead, mut take: impl FnMut(&str) -> Ended) -> Ended {
+    let mut verdict = Verdict::Fine;
+    let mut line = Vec::new();
+    for number in 1_u64.. {
+        line.clear();
+        let read = input.read_until(b'\n', &mut line);
+        if read.map_err(|source| Error::io("cannot read the input", source))? == 0 {
+            break;
+        }
+        let taken = text(&line).map_err(Stop::from).and_then(&mut take);
+        verdict = verdict.and(match taken {
+            Err(Stop::Request(error)) => {
+                eprintln!("rowhouse: line {number}: {error}");
+                Verdict::Findings
+            }
+            other => other?,
+        });
+    }
+    Ok(verdict)
+}
+
+/// A line as text, without its end.
+fn text(line: &[u8]) -> Result<&str> {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    std::str::from_utf8(line).map_err(|error| {
+        Error::invalid(format!(
+            "a line must be UTF-8, other bytes are written \\xHH: at={}",
+            error.valid_up_to()
+        ))
+    })
+}

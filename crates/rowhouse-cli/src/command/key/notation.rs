@@ -1,0 +1,97 @@
+//! How keys and values are written, in text and in JSON.
+
+use std::fmt::Write;
+
+use rowhouse::{Error, Result, Value, escape, unescape};
+use serde_json::Value as Json;
+
+use super::zone::Zone;
+
+/// How keys are written.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(super) struct Notation {
+    /// Keys are hexadecimal, instead of text with \xHH
+    #[arg(long)]
+    hex: bool,
+}
+
+impl Notation {
+    /// A key as text.
+    pub(super) fn print(self, key: &[u8]) -> String {
+        match self.hex {
+            true => hex(key),
+            false => escape(key),
+        }
+    }
+
+    /// The bytes of a key that somebody wrote.
+    pub(super) fn read(self, text: &str) -> Result<Vec<u8>> {
+        if !self.hex {
+            return unescape(text);
+        }
+        let digit = |c: u8| char::from(c).to_digit(16).map(|digit| digit as u8);
+        let byte = |pair: &[u8]| match pair {
+            [high, low] => Some(digit(*high)? << 4 | digit(*low)?),
+            _ => None,
+        };
+        text.as_bytes().chunks(2).map(byte).collect::<Option<_>>().ok_or_else(|| {
+            Error::invalid(format!("expected pairs of hexadecimal digits: key={text}"))
+        })
+    }
+}
+
+/// A value as queries write it, on one line: texts in single quotes, what would break the line or move
+/// a terminal's cursor as `\xHH`.
+pub(super) fn text(value: &Value, zone: Zone) -> String {
+    match value {
+        Value::Text(content) => format!("'{}'", on_one_line(content).replace('\'', "''")),
+        Value::Uuid(uuid) => format!("'{uuid}'"),
+        Value::Time(time) => zone.print(*time),
+        Value::List(values) => {
+            let values: Vec<_> = values.iter().map(|value| text(value, zone)).collect();
+            format!("({})", values.join(", "))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// A value in JSON: numbers that a program might read wrongly, times, bytes and uuids as text.
+pub(super) fn json(value: &Value, zone: Zone) -> Json {
+    match value {
+        Value::Null => Json::Null,
+        Value::Bool(flag) => (*flag).into(),
+        Value::Unsigned(number) => exactly(number, u64::try_from(*number).ok().map(Json::from)),
+        Value::Signed(number) => exactly(number, i64::try_from(*number).ok().map(Json::from)),
+        // JSON has no infinity.
+        Value::Float(float) if float.get().is_finite() => float.get().into(),
+        Value::Text(text) => text.as_str().into(),
+        Value::Time(time) => zone.print(*time).into(),
+        Value::List(values) => values.iter().map(|value| json(value, zone)).collect(),
+        other => other.to_string().into(),
+    }
+}
+
+/// The number, if it fits 64 bits, or its digits as text.
+fn exactly(number: impl ToString, fitting: Option<Json>) -> Json {
+    fitting.unwrap_or_else(|| number.to_string().into())
+}
+
+fn on_one_line(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' => shown.push_str("\\x5C"),
+            c if c.is_control() => shown.push_str(&escape(c.encode_utf8(&mut [0; 4]).as_bytes())),
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        write!(text, "{byte:02x}").expect("writing to a String cannot fail");
+    }
+    text
+}

@@ -1,0 +1,88 @@
+//! `rowhouse key TEMPLATE plan`: the row ranges of a query.
+
+use std::io::Write;
+
+use rowhouse::{KeySchema, Plan, Predicate, Result, RowRange, Value};
+use serde_json::{Value as Json, json};
+
+use super::notation::{self, Notation};
+use super::zone::ZoneArgs;
+use super::{Ended, Verdict};
+
+/// Which query.
+#[derive(Debug, clap::Args)]
+pub(super) struct QueryArgs {
+    /// The query, such as "user = 'bob' and at >= 2022-12-01"; all rows where there is none
+    #[arg(value_name = "QUERY")]
+    query: Option<String>,
+    #[command(flatten)]
+    zone: ZoneArgs,
+}
+
+/// Which query, and how its ranges are printed.
+#[derive(Debug, clap::Args)]
+pub(super) struct PlanArgs {
+    #[command(flatten)]
+    query: QueryArgs,
+    #[command(flatten)]
+    notation: Notation,
+}
+
+impl QueryArgs {
+    pub(super) fn plan(&self, schema: &KeySchema) -> Result<Plan> {
+        let query = self.query.as_deref().map_or_else(|| Ok(Predicate::all()), Predicate::parse)?;
+        schema.plan_in(&query, &self.zone.zone.time_zone())
+    }
+
+    /// The plan in JSON: what `plan` prints, and the part of `explain` about ranges.
+    pub(super) fn document(&self, plan: &Plan, notation: Notation) -> Json {
+        let zone = self.zone.zone;
+        let ranges = ranges(plan).map(|(buckets, range)| {
+            let buckets: Json = buckets.iter().map(|bucket| notation::json(bucket, zone)).collect();
+            let (start, stop) = (notation.print(&range.start), notation.print(&range.stop));
+            json!({ "start": start, "stop": stop, "buckets": buckets })
+        });
+        json!({
+            "ranges": ranges.collect::<Json>(),
+            "exact": plan.is_exact(),
+            "residual": plan.residual().map(ToString::to_string),
+            "candidates": plan.candidates().collect::<Json>(),
+        })
+    }
+}
+
+/// Prints every range, and what remains to be checked on its rows.
+pub(super) fn run(args: &PlanArgs, schema: &KeySchema, json: bool, out: &mut impl Write) -> Ended {
+    let plan = args.query.plan(schema)?;
+    if json {
+        writeln!(out, "{}", args.query.document(&plan, args.notation))?;
+        return Ok(Verdict::Fine);
+    }
+    for (buckets, range) in ranges(&plan) {
+        let buckets: Vec<_> = buckets.iter().map(Value::to_string).collect();
+        let buckets = if buckets.is_empty() { String::new() } else { buckets.join(" ") + ": " };
+        let bound = |key: &[u8]| match key {
+            [] => "…".to_owned(),
+            key => args.notation.print(key),
+        };
+        writeln!(out, "{buckets}[{}, {})", bound(&range.start), bound(&range.stop))?;
+    }
+    match plan.residual() {
+        _ if plan.ranges().is_empty() => writeln!(out, "no row can match")?,
+        Some(residual) => writeln!(out, "residual: {residual}")?,
+        None => writeln!(out, "exact")?,
+    }
+    let candidates: Vec<_> = plan.candidates().collect();
+    if !candidates.is_empty() {
+        writeln!(out, "candidates: keys hold too little of {}", candidates.join(", "))?;
+    }
+    Ok(Verdict::Fine)
+}
+
+/// The ranges, each with its buckets or salts.
+fn ranges(plan: &Plan) -> impl Iterator<Item = (Vec<Value>, RowRange)> {
+    plan.streams().flat_map(|stream| {
+        let buckets = stream.buckets();
+        stream.ranges().to_vec().into_iter().map(move |range| (buckets.clone(), range))
+    })
+}

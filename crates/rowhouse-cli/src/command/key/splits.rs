@@ -1,0 +1,36 @@
+//! `rowhouse key TEMPLATE splits`: where the regions of a new table begin.
+
+use std::io::Write;
+
+use rowhouse::KeySchema;
+use serde_json::json;
+
+use super::notation::Notation;
+use super::{Ended, Verdict};
+
+/// How many regions.
+#[derive(Debug, clap::Args)]
+pub(super) struct SplitsArgs {
+    /// How many regions the table is to have: one more than there are splits
+    #[arg(long, value_name = "N")]
+    regions: usize,
+    #[command(flatten)]
+    notation: Notation,
+}
+
+/// Prints one split key per line.
+pub(super) fn run(
+    args: &SplitsArgs,
+    schema: &KeySchema,
+    json: bool,
+    out: &mut impl Write,
+) -> Ended {
+    for split in schema.splits(args.regions)? {
+        let key = args.notation.print(&split);
+        match json {
+            true => writeln!(out, "{}", json!({ "key": key }))?,
+            false => writeln!(out, "{key}")?,
+        }
+    }
+    Ok(Verdict::Fine)
+}

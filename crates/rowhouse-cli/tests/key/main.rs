@@ -1,0 +1,46 @@
+//! `rowhouse key` as a process: what it prints, to where, and how it ends.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
+
+mod advice;
+mod encode_decode;
+mod input;
+mod plan;
+
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use expect_test::Expect;
+
+const BLOG: &str = "[blogger text]_[at millis digits desc]";
+
+/// Runs `rowhouse key` with these arguments and this input: standard output, standard error and, where
+/// it is not 0, the exit status, one behind the other.
+fn told(args: &[&str], input: &[u8]) -> String {
+    let mut process = Command::new(env!("CARGO_BIN_EXE_rowhouse"))
+        .arg("key")
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Whoever has enough before the end does not read it all.
+    let _ = process.stdin.take().unwrap().write_all(input);
+    let output = process.wait_with_output().unwrap();
+    let mut told = String::from_utf8(output.stdout).unwrap();
+    told.push_str(&String::from_utf8(output.stderr).unwrap());
+    match output.status.code() {
+        Some(0) => {}
+        code => told.push_str(&format!("exit status {}\n", code.unwrap())),
+    }
+    told
+}
+
+fn check(args: &[&str], expected: Expect) {
+    expected.assert_eq(&told(args, b""));
+}
+
+fn check_input(args: &[&str], input: &str, expected: Expect) {
+    expected.assert_eq(&told(args, input.as_bytes()));
+}

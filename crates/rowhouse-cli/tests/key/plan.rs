@@ -1,0 +1,154 @@
+//! Queries, planned and explained.
+
+use expect_test::expect;
+
+use super::{BLOG, check, told};
+
+#[test]
+fn a_plan_tells_ranges_and_what_is_left_to_check() {
+    check(
+        &[BLOG, "plan", "blogger = '123' and at during 2022-12"],
+        expect![[r#"
+        [123_9223370364323575808, 123_9223370367001975808)
+        exact
+    "#]],
+    );
+    check(
+        &[BLOG, "plan"],
+        expect![[r#"
+        […, …)
+        exact
+    "#]],
+    );
+    check(
+        &["[bucket 3 of user][user string]", "plan", "user starts with 'b'"],
+        expect![[r#"
+        0: [\x00b, \x00c)
+        1: [\x01b, \x01c)
+        2: [\x02b, \x02c)
+        exact
+    "#]],
+    );
+    check(
+        &["[n u8]", "plan", "n = 300"],
+        expect![[r#"
+        no row can match
+    "#]],
+    );
+    check(
+        &["[n u8]", "plan", "--hex", "n >= 10"],
+        expect![[r#"
+        [0a, …)
+        exact
+    "#]],
+    );
+    check(
+        &["[user text md5 4 hex]", "plan", "user = 'bob'"],
+        expect![[r#"
+        [9f9d51bc, 9f9d51bc\x00)
+        exact
+        candidates: keys hold too little of user
+    "#]],
+    );
+    check(
+        &["[at millis digits 13]", "plan", "--tz", "+08:00", "at >= 2022-12-01"],
+        expect![[r#"
+        [1669824000000, …)
+        exact
+    "#]],
+    );
+    check(
+        &["[at millis digits 13]#[metric text]", "plan", "metric = 'cpu'"],
+        expect![[r#"
+        […, …)
+        residual: metric = 'cpu'
+    "#]],
+    );
+}
+
+#[test]
+fn an_explanation_tells_order_and_filters() {
+    check(
+        &["[user text][at millis desc]", "explain", "user = 'bob'"],
+        expect![[r#"
+        ranges: 1
+          [bob, boc)
+        residual: user = 'bob'
+        order: user ascending, at descending (newest first)
+        read: one range after the other
+        filter: on each row's decoded key, by the residual
+        fields:
+          [user text] unordered
+          [at millis desc] unordered
+    "#]],
+    );
+    check(
+        &["[bucket 3 of user][user string]", "explain", "user >= 'b'"],
+        expect![[r#"
+        ranges: 3, in 3 streams
+          0: [\x00b\x00\x01, \x01)
+          1: [\x01b\x00\x01, \x02)
+          2: [\x02b\x00\x01, \x03)
+        residual: none, the ranges are exact
+        order: user ascending; merged from the buckets
+        read: the streams side by side, merged by the key without its buckets
+        filter: nowhere but in the ranges
+        fields:
+          [user string] ordered
+          [bucket 3 of user] computed
+    "#]],
+    );
+    check(
+        &["[n u8]", "explain", "n = 300"],
+        expect![[r#"
+        ranges: none, no row can match
+        residual: none, the ranges are exact
+        order: n ascending
+        read: nothing
+        fields:
+          [n u8] ordered
+    "#]],
+    );
+}
+
+#[test]
+fn queries_that_are_wrong_point_at_the_mistake() {
+    check(
+        &[BLOG, "plan", "bloger = '123'"],
+        expect![[r#"
+        rowhouse: the key has no field `bloger`; did you mean `blogger`?: offset=0
+          bloger = '123'
+          ^
+        exit status 2
+    "#]],
+    );
+    check(
+        &[BLOG, "explain", "blogger == '123'"],
+        expect![[r#"
+        rowhouse: unknown sign `==`; write =: offset=8
+          blogger == '123'
+                  ^
+        exit status 2
+    "#]],
+    );
+}
+
+#[test]
+fn a_plan_in_json_has_every_range() {
+    check(
+        &["[bucket 2 of user][user string]", "plan", "--json", "user >= 'b'"],
+        expect![[r#"
+        {"ranges":[{"start":"\\x00b\\x00\\x01","stop":"\\x01","buckets":[0]},{"start":"\\x01b\\x00\\x01","stop":"\\x02","buckets":[1]}],"exact":true,"residual":null,"candidates":[]}
+    "#]],
+    );
+    check(
+        &["[user text][at millis desc]", "explain", "--json", "user = 'bob'"],
+        expect![[r#"
+        {"ranges":[{"start":"bob","stop":"boc","buckets":[]}],"exact":false,"residual":"user = 'bob'","candidates":[],"order":{"sequence":"as read","fields":[{"name":"user","desc":false,"order":"ordered"},{"name":"at","desc":true,"order":"ordered"}],"complete":true},"fields":[{"name":"user","type":"text","desc":false,"order":"unordered"},{"name":"at","type":"millis","desc":true,"order":"unordered"}]}
+    "#]],
+    );
+    let numbers: Vec<_> = (0..100).map(|n| (2 * n).to_string()).collect();
+    let query = format!("n in ({})", numbers.join(", "));
+    let many = told(&["[n u16]", "plan", &query], b"");
+    assert_eq!(many.lines().count(), 101, "every range, and whether they are exact");
+}

@@ -547,7 +547,22 @@ mod tests {
         assert_eq!(read, tagged);
     }
 
+    /// Bytes that mostly begin alike, of lengths around those that are told apart.
+    fn bytes() -> impl Strategy<Value = Vec<u8>> {
+        let ends = prop::collection::vec(prop::sample::select(vec![0u8, 1, 255]), 0..4);
+        let lens = prop::sample::select(vec![0usize, 3, 7, 8, 9, 16, 63, 64, 65]);
+        (lens, ends).prop_map(|(len, end)| [vec![b'a'; len], end].concat())
+    }
+
     proptest! {
+        #[test]
+        fn quick_comparisons_agree_with_those_of_slices(a in bytes(), b in bytes()) {
+            prop_assert_eq!(compare_bytes(&a, &b), a.cmp(&b));
+            prop_assert_eq!(equal_bytes(&a, &b), a == b);
+            let by_prefix = row_prefix(&a).cmp(&row_prefix(&b));
+            prop_assert!(by_prefix.is_eq() || by_prefix == a.cmp(&b));
+        }
+
         #[test]
         fn parsing_undoes_encoding(
             row in prop::collection::vec(any::<u8>(), 1..40),

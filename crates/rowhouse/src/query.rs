@@ -143,6 +143,11 @@ impl<'t> Query<'t> {
     /// As [`Query::explain`] and [`Table::scan`].
     pub async fn rows(self) -> Result<QueryRows> {
         let plan = self.explain()?;
+        self.read(plan).await
+    }
+
+    /// Reads what a plan of the query says.
+    async fn read(self, plan: Plan) -> Result<QueryRows> {
         let (schema, _) = self.asked?;
         let limit = self.limit.unwrap_or(u64::MAX).saturating_add(self.offset);
         let open = QueryRows::open(self.table, schema, plan, self.scan, limit, self.fitting_only);
@@ -181,13 +186,16 @@ impl<'t> Query<'t> {
         // One more tells whether there is a next page.
         let wanted = (rows as u64).saturating_add(1);
         let limit = self.limit.map_or(wanted, |limit| limit.min(wanted));
-        let mut found = self.limit(limit).rows().await?.collect().await?;
+        let mut reading = self.limit(limit).read(plan).await?;
+        let mut found = Vec::new();
+        while let Some(row) = reading.next().await? {
+            found.push(row);
+        }
         let more = found.len() > rows;
         found.truncate(rows);
-        let next = match found.last() {
-            Some(last) if more => Some(plan.page_token(last.key_bytes(), Direction::Forward)?),
-            _ => None,
-        };
+        let token =
+            |last: &QueryRow| reading.plan().page_token(last.key_bytes(), Direction::Forward);
+        let next = found.last().filter(|_| more).map(token).transpose()?;
         Ok(Page { rows: found, next })
     }
 }

@@ -69,8 +69,11 @@ impl<'a> Replay<'a> {
         // One batch is put in its place, one waits and one is read: memory is bounded.
         let (to_insert, batches) = mpsc::sync_channel::<Batch>(1);
         std::thread::scope(|scope| {
-            let inserting =
-                scope.spawn(move || batches.into_iter().try_for_each(|batch| batch.insert(engine)));
+            let insert = move || batches.into_iter().try_for_each(|batch| batch.insert(engine));
+            let inserting = std::thread::Builder::new()
+                .name("rowhouse-replay".to_owned())
+                .spawn_scoped(scope, insert)
+                .map_err(|source| Error::io("cannot start a thread", source))?;
             let scanned = self.scan(known, |batch| {
                 // It ended with an error of its own, which is what is told.
                 to_insert.send(batch).map_err(|_| Error::new(ErrorKind::Io, "recovery ended early"))

@@ -231,8 +231,7 @@ fn compare_behind_prefix(a: &[u8], b: &[u8]) -> Ordering {
     if a.is_empty() || b.is_empty() { a.len().cmp(&b.len()) } else { a.cmp(b) }
 }
 
-/// The first bytes of a KeyValue's row as a number, filled up with zeros: different numbers decide
-/// how rows compare, equal ones say nothing.
+/// [`rowhouse_model::row_prefix`] of a KeyValue's row, read at once with what lies in front of it.
 #[inline]
 fn row_prefix(key_value: &[u8]) -> u64 {
     let Some(head) = key_value.first_chunk::<{ ROW_OFFSET + PREFIX_LEN }>() else { return 0 };
@@ -253,10 +252,7 @@ impl<'a> Place<'a> {
     /// Where a cell stands, or would.
     #[inline]
     pub(super) fn new(key: Key<'a>, sequence: u64) -> Self {
-        let mut prefix = [0; PREFIX_LEN];
-        let len = key.row.len().min(PREFIX_LEN);
-        prefix[..len].copy_from_slice(&key.row[..len]);
-        Self { prefix: u64::from_be_bytes(prefix), key, sequence }
+        Self { prefix: rowhouse_model::row_prefix(key.row), key, sequence }
     }
 }
 

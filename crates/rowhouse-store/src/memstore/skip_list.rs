@@ -70,6 +70,7 @@ impl SkipList {
         )
     }
 
+    /// The same, with as many links for each cell as is said.
     pub(super) fn insert_with_heights<'c>(
         &self,
         cells: impl Iterator<Item = (&'c [u8], u64, usize)>,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use rowhouse_model::{BloomKind, Bytes, CellRef, Error, Key, Qualifiers, Result, compare};
 
+use crate::cells::Cells;
 use crate::directory::{self, Directory};
 use crate::disk::{Disk, RealDisk};
 use crate::manifest::{self, ManifestState, NamedFile};

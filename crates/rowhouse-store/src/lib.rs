@@ -24,6 +24,7 @@
 mod background;
 mod block_cache;
 mod catalog;
+mod cells;
 mod check;
 mod clock;
 mod compact;

@@ -9,6 +9,7 @@ use rowhouse_model::{
     Bytes, Cell, Durability, Error, ErrorKind, Namespace, Result, TableName, TableState,
 };
 
+use crate::cells::Cells;
 use crate::check::{Progress, files_on};
 use crate::directory::Directory;
 use crate::disk::{Disk, RealDisk};

@@ -6,6 +6,7 @@ use rowhouse_model::{Error, ErrorKind, Key, Result};
 
 use super::keep::Keep;
 use super::{Choice, CompactionKind, FileFacts, choose};
+use crate::cells::Cells;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush::CELLS_BETWEEN_CHECKS;

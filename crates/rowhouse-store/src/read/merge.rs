@@ -2,6 +2,7 @@
 
 use rowhouse_model::{CellRef, Key, Result, RowBuilder, compare};
 
+use crate::cells::Cells;
 use crate::memstore::MemstoreCursor;
 use crate::store_file::FileCursor;
 
@@ -12,14 +13,6 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    #[inline]
-    fn cell(&self) -> Option<CellRef<'_>> {
-        match self {
-            Self::Memory(cursor) => cursor.cell(),
-            Self::File(cursor) => cursor.cell(),
-        }
-    }
-
     /// The current cell's sequence; `None` behind the last.
     #[inline]
     fn sequence(&self) -> Option<u64> {
@@ -28,13 +21,14 @@ impl Source {
             Self::File(cursor) => cursor.sequence(),
         }
     }
+}
 
-    /// Cells of a memstore are copied in any case: none may keep it alive when it was flushed.
+impl Cells for Source {
     #[inline]
-    fn push_to(&self, row: &mut RowBuilder, copied: bool) {
+    fn cell(&self) -> Option<CellRef<'_>> {
         match self {
-            Self::Memory(cursor) => cursor.push_to(row),
-            Self::File(cursor) => cursor.push_to(row, copied),
+            Self::Memory(cursor) => cursor.cell(),
+            Self::File(cursor) => cursor.cell(),
         }
     }
 
@@ -58,18 +52,15 @@ impl Source {
             Self::File(cursor) => cursor.seek(key),
         }
     }
-}
 
-/// Cells in THE order, gone through once.
-pub(super) trait Cells {
-    /// The current cell; `None` behind the last.
-    fn cell(&self) -> Option<CellRef<'_>>;
-    /// To the next cell.
-    fn advance(&mut self) -> Result<()>;
-    /// Forward to the first cell at or behind `key`.
-    fn seek(&mut self, key: &Key<'_>) -> Result<()>;
-    /// Adds the current cell to a row: sharing its block unless it is to be `copied`.
-    fn push_to(&self, row: &mut RowBuilder, copied: bool);
+    /// Cells of a memstore are copied in any case: none may keep it alive when it was flushed.
+    #[inline]
+    fn push_to(&self, row: &mut RowBuilder, copied: bool) {
+        match self {
+            Self::Memory(cursor) => cursor.push_to(row),
+            Self::File(cursor) => cursor.push_to(row, copied),
+        }
+    }
 }
 
 /// The cells of all sources in THE order, up to a sequence.
@@ -93,59 +84,15 @@ impl Merge {
         Ok(merge)
     }
 
-    /// The current cell; `None` behind the last.
-    #[inline]
-    pub(crate) fn cell(&self) -> Option<CellRef<'_>> {
-        self.sources[*self.order.first()?].cell()
-    }
-
-    /// Adds the current cell to a row: sharing its block unless it is to be `copied`.
-    #[inline]
-    pub(crate) fn push_to(&self, row: &mut RowBuilder, copied: bool) {
-        if let Some(&first) = self.order.first() {
-            self.sources[first].push_to(row, copied);
-        }
-    }
-
-    /// To the next cell.
-    #[inline]
-    pub(crate) fn advance(&mut self) -> Result<()> {
-        let Some(&first) = self.order.first() else { return Ok(()) };
-        let source = &mut self.sources[first];
-        source.advance()?;
-        let seen = skip_unseen(source, self.sequence_max)?;
-        if self.order.len() > 1 || !seen {
-            self.move_back();
-        }
-        Ok(())
-    }
-
-    /// Forward to the first cell at or behind `key`.
-    pub(crate) fn seek(&mut self, key: &Key<'_>) -> Result<()> {
-        for &at in &self.order {
-            let source = &mut self.sources[at];
-            // Those that come now are there already.
-            if source.cell().is_some_and(|cell| cell.key >= *key) {
-                break;
-            }
-            source.seek(key)?;
-            skip_unseen(source, self.sequence_max)?;
-        }
-        self.sort();
-        Ok(())
-    }
-
     /// The one file that cells are left in, if nothing of it has to be passed over: its cursor can be
     /// moved by itself, and [`Merge::settle`] comes next. Most of what is read is in one file, and half
     /// of the work of going through it would be to find that out at every cell.
     #[inline]
     pub(super) fn only_file(&mut self) -> Option<&mut FileCursor> {
-        match (&self.order[..], self.sequence_max) {
-            (&[only], sequence_max) => match &mut self.sources[only] {
-                Source::File(cursor) if cursor.sequence_max() <= sequence_max => Some(cursor),
-                Source::File(_) | Source::Memory(_) => None,
-            },
-            _ => None,
+        let &[only] = &self.order[..] else { return None };
+        match &mut self.sources[only] {
+            Source::File(cursor) if cursor.sequence_max() <= self.sequence_max => Some(cursor),
+            Source::File(_) | Source::Memory(_) => None,
         }
     }
 
@@ -189,42 +136,40 @@ impl Merge {
 impl Cells for Merge {
     #[inline]
     fn cell(&self) -> Option<CellRef<'_>> {
-        self.cell()
-    }
-
-    #[inline]
-    fn advance(&mut self) -> Result<()> {
-        self.advance()
-    }
-
-    fn seek(&mut self, key: &Key<'_>) -> Result<()> {
-        self.seek(key)
+        self.sources[*self.order.first()?].cell()
     }
 
     #[inline]
     fn push_to(&self, row: &mut RowBuilder, copied: bool) {
-        self.push_to(row, copied);
-    }
-}
-
-impl Cells for FileCursor {
-    #[inline]
-    fn cell(&self) -> Option<CellRef<'_>> {
-        self.cell()
+        if let Some(&first) = self.order.first() {
+            self.sources[first].push_to(row, copied);
+        }
     }
 
     #[inline]
     fn advance(&mut self) -> Result<()> {
-        self.advance()
+        let Some(&first) = self.order.first() else { return Ok(()) };
+        let source = &mut self.sources[first];
+        source.advance()?;
+        let seen = skip_unseen(source, self.sequence_max)?;
+        if self.order.len() > 1 || !seen {
+            self.move_back();
+        }
+        Ok(())
     }
 
     fn seek(&mut self, key: &Key<'_>) -> Result<()> {
-        self.seek(key)
-    }
-
-    #[inline]
-    fn push_to(&self, row: &mut RowBuilder, copied: bool) {
-        self.push_to(row, copied);
+        for &at in &self.order {
+            let source = &mut self.sources[at];
+            // Those that come now are there already.
+            if source.cell().is_some_and(|cell| cell.key >= *key) {
+                break;
+            }
+            source.seek(key)?;
+            skip_unseen(source, self.sequence_max)?;
+        }
+        self.sort();
+        Ok(())
     }
 }
 

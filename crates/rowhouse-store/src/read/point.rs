@@ -63,7 +63,12 @@ pub(crate) enum At<'a> {
     Point(&'a ReadPoint),
 }
 
-impl At<'_> {
+impl<'a> At<'a> {
+    /// What is held, or now.
+    pub(super) fn of(engine: &Engine, point: Option<&'a ReadPoint>) -> Self {
+        point.map_or_else(|| Self::Sequence(engine.mvcc.visible()), Self::Point)
+    }
+
     pub(super) fn sequence(&self) -> u64 {
         match self {
             Self::Sequence(sequence) => *sequence,

@@ -6,6 +6,7 @@ use rowhouse_format::hfile::{Cursor, IndexWalk, Step};
 use rowhouse_model::{Cell, CellRef, Error, Key, Result, RowBuilder};
 
 use super::StoreFile;
+use crate::cells::Cells;
 
 /// A position in a file, keeping it alive.
 pub(crate) struct FileCursor {
@@ -67,12 +68,6 @@ impl FileCursor {
         self.file.sequence_max()
     }
 
-    /// The current cell; `None` behind the last.
-    #[inline]
-    pub(crate) fn cell(&self) -> Option<CellRef<'_>> {
-        self.cursor.as_ref()?.cell()
-    }
-
     /// The current cell's sequence.
     #[inline]
     pub(crate) fn sequence(&self) -> Option<u64> {
@@ -82,39 +77,6 @@ impl FileCursor {
     /// The current cell, sharing its block.
     pub(crate) fn to_cell(&self) -> Option<Cell> {
         self.cursor.as_ref()?.to_cell()
-    }
-
-    /// Adds the current cell to a row: sharing its block, or a copy.
-    #[inline]
-    pub(crate) fn push_to(&self, row: &mut RowBuilder, copied: bool) {
-        match &self.cursor {
-            Some(cursor) if copied => cursor.push_copy_to(row),
-            Some(cursor) => cursor.push_to(row),
-            None => {}
-        }
-    }
-
-    /// To the next cell.
-    #[inline]
-    pub(crate) fn advance(&mut self) -> Result<()> {
-        let Some(cursor) = &mut self.cursor else { return Ok(()) };
-        if !cursor.advance().map_err(|error| self.file.named(error))? {
-            self.next_block()?;
-        }
-        Ok(())
-    }
-
-    /// Forward to the first cell at or behind `key`.
-    pub(crate) fn seek(&mut self, key: &Key<'_>) -> Result<()> {
-        let Some(cursor) = &mut self.cursor else { return Ok(()) };
-        let in_block = self.walk.bound().is_some_and(|bound| *key < bound);
-        if !in_block {
-            return self.seek_from_root(key);
-        }
-        if !cursor.seek(key).map_err(|error| self.file.named(error))? {
-            self.next_block()?;
-        }
-        Ok(())
     }
 
     fn seek_from_root(&mut self, key: &Key<'_>) -> Result<()> {
@@ -150,6 +112,43 @@ impl FileCursor {
                 }
                 Step::End => return Ok(None),
             }
+        }
+    }
+}
+
+impl Cells for FileCursor {
+    #[inline]
+    fn cell(&self) -> Option<CellRef<'_>> {
+        self.cursor.as_ref()?.cell()
+    }
+
+    #[inline]
+    fn advance(&mut self) -> Result<()> {
+        let Some(cursor) = &mut self.cursor else { return Ok(()) };
+        if !cursor.advance().map_err(|error| self.file.named(error))? {
+            self.next_block()?;
+        }
+        Ok(())
+    }
+
+    fn seek(&mut self, key: &Key<'_>) -> Result<()> {
+        let Some(cursor) = &mut self.cursor else { return Ok(()) };
+        let in_block = self.walk.bound().is_some_and(|bound| *key < bound);
+        if !in_block {
+            return self.seek_from_root(key);
+        }
+        if !cursor.seek(key).map_err(|error| self.file.named(error))? {
+            self.next_block()?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn push_to(&self, row: &mut RowBuilder, copied: bool) {
+        match &self.cursor {
+            Some(cursor) if copied => cursor.push_copy_to(row),
+            Some(cursor) => cursor.push_to(row),
+            None => {}
         }
     }
 }

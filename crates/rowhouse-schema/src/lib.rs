@@ -29,6 +29,7 @@
 //! | go on where reading stopped | [`Plan::page_token`], [`Plan::resume`] |
 //! | split a new table | [`KeySchema::splits`] |
 //! | think twice about a template | [`KeySchema::check`] |
+//! | have keys as Rust structs | [`RowKey`], [`FromRowKey`], derived by the crate `rowhouse-derive`; [`KeyReader`] |
 //!
 //! Nothing here does I/O, reads a clock, knows chance or starts a thread. `docs/templates.md` is the guide.
 

@@ -30,6 +30,7 @@
 //! | split a new table | [`KeySchema::splits`] |
 //! | tell what reading costs | [`Plan::estimate`] by [`Statistics`] |
 //! | think twice about a template | [`KeySchema::check`] |
+//! | have keys as Rust structs | [`RowKey`], [`FromRowKey`], derived by the crate `rowhouse-derive`; [`KeyReader`] |
 //!
 //! Nothing here does I/O, reads a clock, knows chance or starts a thread. `docs/templates.md` is the guide.
 
@@ -45,6 +46,7 @@ mod plan;
 mod template;
 mod time;
 mod transform;
+mod typed;
 mod value;
 
 pub use advise::{Finding, Rule};
@@ -53,14 +55,17 @@ pub use encode::Labels;
 pub use error::NotFitting;
 pub use field::Field;
 pub use field_type::{Calendar, FieldType};
-pub use key::KeySchema;
+pub use key::{KeyReader, KeySchema};
 pub use order::FieldOrder;
 pub use plan::{
     Direction, Estimate, EstimatedRows, OrderedField, Plan, PlanOrder, PlanStream, Predicate,
     RANGES_MAX, Residual, RowSequence, Statistics, StreamMerge,
 };
 pub use time::{Date, Time, TimeUnit, TimeZone};
-pub use value::{Float, NamedValues, Uuid, Value, Values};
+pub use typed::{
+    FromField, FromRowKey, Holds, PlainNumber, PlainReader, PlainStep, PlainWriter, RowKey, ToField,
+};
+pub use value::{FieldValue, Float, NamedValues, Uuid, Value, Values};
 
 /// Compiles the examples of the guide.
 #[cfg(doctest)]

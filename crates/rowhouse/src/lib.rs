@@ -27,6 +27,31 @@
 //! # }
 //! ```
 //!
+//! A key can be a struct, whose template is read when the program is compiled (feature `derive`, on by default):
+//!
+//! ```
+//! # #[cfg(feature = "derive")] {
+//! use rowhouse::{RowKey, Time};
+//!
+//! #[derive(RowKey)]
+//! #[key("[blogger text]_[at millis digits desc]")]
+//! struct Post {
+//!     blogger: String,
+//!     at: Time,
+//! }
+//!
+//! # async fn example(blog: rowhouse::Table) -> rowhouse::Result<()> {
+//! let post = Post { blogger: "123".into(), at: Time::parse("2022-12-24T18:00")? };
+//! blog.row_of(&post).set("cf", "title", "圣诞快乐").put().await?;
+//! for found in blog.query("blogger = '123'").page(10).await?.rows {
+//!     let Post { blogger, at } = found.key_as()?;
+//!     println!("{blogger} {at}");
+//! }
+//! # Ok(())
+//! # }
+//! # }
+//! ```
+//!
 //! Everything is asynchronous and wants a tokio runtime. A program that wants the bare synchronous
 //! store uses `rowhouse-store` directly.
 
@@ -52,7 +77,11 @@ pub use rowhouse_model::{
     Scan, TableDescriptor, TableName, TableState, TimeRange, Timestamp, escape, unescape,
 };
 pub use rowhouse_schema::{
-    Calendar, Computed, Date, Direction, Estimate, EstimatedRows, Field, FieldType, Float,
-    KeySchema, Labels, NamedValues, NotFitting, Plan, Predicate, RowSequence, Statistics,
-    StreamMerge, Time, TimeUnit, TimeZone, Uuid, Value, Values,
+    Calendar, Computed, Date, Direction, Estimate, EstimatedRows, Field, FieldType, FieldValue,
+    Float, FromField, FromRowKey, Holds, KeyReader, KeySchema, Labels, NamedValues, NotFitting,
+    PlainNumber, PlainReader, PlainStep, PlainWriter, Plan, Predicate, RowKey, RowSequence,
+    Statistics, StreamMerge, Time, TimeUnit, TimeZone, ToField, Uuid, Value, Values,
 };
+
+#[cfg(feature = "derive")]
+pub use rowhouse_derive::FacadeRowKey as RowKey;

@@ -1,7 +1,7 @@
 //! Declaring a table.
 
 use rowhouse_model::{Bytes, Error, FamilyDescriptor, Result, TableDescriptor, TableName};
-use rowhouse_schema::KeySchema;
+use rowhouse_schema::{KeySchema, RowKey};
 
 /// The attribute of a table that holds its key's template. It travels with the table, on rowhouse
 /// and on Apache HBase alike; tools that do not know it are not disturbed.
@@ -46,6 +46,11 @@ impl TableSpec {
             let schema = KeySchema::parse(template)?;
             Ok(declared.attribute(KEY_ATTRIBUTE, schema.to_stored()))
         })
+    }
+
+    /// Declares the key: the template of a struct.
+    pub fn key_of<K: RowKey>(self) -> Self {
+        self.and(|declared| Ok(declared.attribute(KEY_ATTRIBUTE, K::schema().to_stored())))
     }
 
     /// Adds a family with HBase's defaults.

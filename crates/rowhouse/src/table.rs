@@ -7,7 +7,7 @@ use rowhouse_model::{
     Bytes, Delete, Error, ErrorKind, Get, Increment, Mutation, MutationOutcome, Put, Result, Row,
     Scan, TableDescriptor, TableName,
 };
-use rowhouse_schema::{KeySchema, NamedValues, Predicate};
+use rowhouse_schema::{KeySchema, NamedValues, Predicate, RowKey};
 
 use crate::backend::Backend;
 use crate::query::Query;
@@ -103,6 +103,59 @@ impl Table {
             false => schema.encode(values),
         });
         RowPut::new(self, key.and_then(Put::new))
+    }
+
+    /// The row key of a struct: what a [`Get`] or [`Delete`] of one row takes.
+    ///
+    /// ```
+    /// # #[cfg(feature = "derive")] {
+    /// # use rowhouse::{Delete, Get, Result, RowKey, Table};
+    /// #[derive(RowKey)]
+    /// #[key("[user string][n u32]")]
+    /// struct Note<'a> {
+    ///     user: &'a str,
+    ///     n: u32,
+    /// }
+    ///
+    /// # async fn example(notes: Table) -> Result<()> {
+    /// let key = notes.key_of(&Note { user: "bob", n: 7 })?;
+    /// let note = notes.get(&Get::new(key.clone())?).await?;
+    /// notes.delete(Delete::new(key)?).await
+    /// # }
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::key_schema`] and [`RowKey::encode_key`]; `InvalidRequest` when the struct's template is not
+    /// the table's.
+    pub fn key_of<K: RowKey>(&self, key: &K) -> Result<Bytes> {
+        self.check_row_key::<K>()?;
+        key.to_key()
+    }
+
+    /// As [`Table::row`], of a key that is a struct. That its template is not the table's is told by the put.
+    pub fn row_of<K: RowKey>(&self, key: &K) -> RowPut<'_> {
+        let encoded = self.check_row_key::<K>().and_then(|()| {
+            let mut encoded = Vec::new();
+            match K::schema().has_salt() {
+                true => key.encode_key_salted(RandomState::new().hash_one(()), &mut encoded)?,
+                false => key.encode_key(&mut encoded)?,
+            }
+            Ok(encoded)
+        });
+        RowPut::new(self, encoded.and_then(Put::new))
+    }
+
+    fn check_row_key<K: RowKey>(&self) -> Result<()> {
+        let declared = self.key_schema()?;
+        if declared == K::schema() {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "the struct is a key of another template than that of table {}: struct={}, table={declared}",
+            self.name(),
+            K::schema()
+        )))
     }
 
     /// Asks for rows by the fields of their keys: `blogger = '123' and at during 2022-12`. What is

@@ -4,6 +4,7 @@ mod compute;
 mod decode;
 mod encode;
 mod logical;
+mod reader;
 mod splits;
 
 use std::fmt;
@@ -18,6 +19,8 @@ use crate::field::Field;
 use crate::plan::{Plan, Predicate};
 use crate::template::{self, Element, Parsed};
 use crate::time::TimeZone;
+
+pub use reader::KeyReader;
 
 /// A row-key template, ready to encode, decode and plan. Cheap to clone.
 ///

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rowhouse_model::{
-    Error, ErrorKind, Get, Mutation, MutationOutcome, Result, Row, RowRange, Scan, TableDescriptor,
-    TableName, TableState, compare_bytes,
+    Condition, Error, ErrorKind, Get, Mutation, MutationOutcome, Result, Row, RowRange, Scan,
+    TableDescriptor, TableName, TableState, compare_bytes,
 };
 
 use crate::compact::CompactionKind;
@@ -137,6 +137,19 @@ impl Table {
     pub fn mutate(&self, mutation: &Mutation) -> Result<MutationOutcome> {
         self.check_enabled()?;
         self.region_of(mutation.row()).mutate(mutation)
+    }
+
+    /// Changes one row if `condition` holds for it; `None` if it does not.
+    ///
+    /// # Errors
+    /// As [`Region::mutate_if`]; `TableNotEnabled`.
+    pub fn mutate_if(
+        &self,
+        condition: &Condition,
+        mutation: &Mutation,
+    ) -> Result<Option<MutationOutcome>> {
+        self.check_enabled()?;
+        self.region_of(mutation.row()).mutate_if(condition, mutation)
     }
 
     /// Changes rows, each by itself. The order is kept between mutations of one region, so also

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rowhouse_model::{
     Bytes, Delete, Error, ErrorKind, Get, Increment, Mutation, MutationOutcome, Put, Result, Row,
-    Scan, TableDescriptor, TableName,
+    Scan, TableDescriptor, TableName, escape,
 };
 use rowhouse_schema::{KeySchema, NamedValues, Predicate};
 
@@ -98,11 +98,17 @@ impl Table {
     /// # }
     /// ```
     pub fn row<V: NamedValues + ?Sized>(&self, values: &V) -> RowPut<'_> {
-        let key = self.key_schema().and_then(|schema| match schema.has_salt() {
+        let schema = match self.key_schema() {
+            Ok(schema) => schema,
+            Err(error) => return RowPut::new(self, Err(error), false),
+        };
+        let given = schema.encode(values);
+        let drawn = given.is_err() && schema.has_salt();
+        let key = match drawn {
             true => schema.encode_salted(values, RandomState::new().hash_one(())),
-            false => schema.encode(values),
-        });
-        RowPut::new(self, key.and_then(Put::new))
+            false => given,
+        };
+        RowPut::new(self, key.and_then(Put::new), drawn)
     }
 
     /// Asks for rows by the fields of their keys: `blogger = '123' and at during 2022-12`. What is
@@ -138,6 +144,42 @@ impl Table {
     /// As [`Table::mutate`].
     pub async fn put(&self, put: Put) -> Result<()> {
         self.mutate(put.into()).await.map(|_| ())
+    }
+
+    /// Writes a row that is not there yet: a row that has any cell is left as it is.
+    ///
+    /// In a store of this process the check and the write are one. HBase can check one column together
+    /// with a write, so on a cluster the row is looked at first, and the first column that is set (by
+    /// family and qualifier) is checked with the write: of those who insert a row at one time and set the
+    /// same first column, exactly one does. That column needs a value there that is not empty.
+    ///
+    /// As after every delete, what is inserted in the millisecond of the delete is hidden by it.
+    ///
+    /// # Errors
+    /// `RowExists`, which names the row by the fields of its key if the table has a template;
+    /// `Unsupported` for an empty value in the first column on a cluster; as [`Table::mutate`].
+    pub async fn insert(&self, put: Put) -> Result<()> {
+        let row = put.row().clone();
+        if self.inner.backend.insert(self.name(), put).await? {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::RowExists,
+            format!("the row exists already: table={}, row={}", self.name(), self.key_text(&row)),
+        ))
+    }
+
+    /// A key as messages name it: by the fields of the template, with its bytes behind them, or its bytes
+    /// alone where there is no template or the key does not fit.
+    fn key_text(&self, key: &[u8]) -> String {
+        let bytes = escape(key);
+        match &self.inner.key {
+            Key::Declared(schema) => match schema.decode(key) {
+                Ok(values) => format!("{bytes} ({values})"),
+                Err(_) => bytes,
+            },
+            Key::Undeclared | Key::Unreadable(..) => bytes,
+        }
     }
 
     /// Deletes cells of one row.

@@ -6,12 +6,13 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, Durability, Error, Get, Mutation, MutationOutcome, Namespace, Result, Row, Scan,
-    TableDescriptor, TableName, TableState,
+    Bytes, Condition, Durability, Error, Get, Mutation, MutationOutcome, Namespace, Put, Result,
+    Row, Scan, TableDescriptor, TableName, TableState,
 };
-use rowhouse_store::{Store, TableScanner};
+use rowhouse_store::{Store, Table, TableScanner};
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 
 /// Rows of the first batch of a scan, so that its first row comes soon; later ones are larger.
@@ -119,6 +120,20 @@ impl Embedded {
             return blocking(move || table.mutate(&mutation)).await;
         }
         table.mutate(&mutation)
+    }
+
+    pub(super) async fn insert(&self, table: &TableName, put: Put) -> Result<bool> {
+        if table.is_system() {
+            return Err(Store::refuse_write(table));
+        }
+        let (table, mutation) = (self.store.table(table)?, Mutation::from(put));
+        let insert = |table: Arc<Table>, mutation: Mutation| {
+            Ok(table.mutate_if(&Condition::NoRow, &mutation)?.is_some())
+        };
+        if waits_for_disk(&mutation, table.descriptor()) {
+            return blocking(move || insert(table, mutation)).await;
+        }
+        insert(table, mutation)
     }
 
     pub(super) async fn batch(

@@ -5,7 +5,7 @@ mod cluster;
 mod embedded;
 
 use rowhouse_model::{
-    Bytes, Get, Mutation, MutationOutcome, Namespace, Result, Row, Scan, TableDescriptor,
+    Bytes, Get, Mutation, MutationOutcome, Namespace, Put, Result, Row, Scan, TableDescriptor,
     TableName, TableState,
 };
 
@@ -104,6 +104,11 @@ impl Backend {
         mutation: Mutation,
     ) -> Result<MutationOutcome> {
         on!(self, inner => inner.mutate(table, mutation).await)
+    }
+
+    /// Writes a row that is not there; whether it was not.
+    pub(crate) async fn insert(&self, table: &TableName, put: Put) -> Result<bool> {
+        on!(self, inner => inner.insert(table, put).await)
     }
 
     pub(crate) async fn batch(

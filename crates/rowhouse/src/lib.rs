@@ -48,8 +48,8 @@ pub use table::Table;
 
 pub use rowhouse_model::{
     Action, Bytes, Cell, CellKind, Columns, Delete, Durability, Error, ErrorKind, FamilyDescriptor,
-    Get, Increment, KeyValue, Mutation, MutationOutcome, Namespace, Put, Result, Row, RowRange,
-    Scan, TableDescriptor, TableName, TableState, TimeRange, Timestamp, escape, unescape,
+    Get, Increment, KeyValue, Mutation, MutationOutcome, Namespace, Put, RegionInfo, Result, Row,
+    RowRange, Scan, TableDescriptor, TableName, TableState, TimeRange, Timestamp, escape, unescape,
 };
 pub use rowhouse_schema::{
     Calendar, Computed, Date, Direction, Field, FieldType, Float, KeySchema, Labels, NamedValues,

@@ -4,8 +4,8 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, Delete, Error, ErrorKind, Get, Increment, Mutation, MutationOutcome, Put, Result, Row,
-    Scan, TableDescriptor, TableName, escape,
+    Bytes, Delete, Error, ErrorKind, Get, Increment, Mutation, MutationOutcome, Put, RegionInfo,
+    Result, Row, Scan, TableDescriptor, TableName, escape,
 };
 use rowhouse_schema::{KeySchema, NamedValues, Predicate};
 
@@ -211,6 +211,14 @@ impl Table {
     /// the order given.
     pub async fn batch(&self, mutations: Vec<Mutation>) -> Vec<Result<MutationOutcome>> {
         self.inner.backend.batch(self.name(), mutations).await
+    }
+
+    /// The regions of the table, in the order of their rows.
+    ///
+    /// # Errors
+    /// `TableNotFound`.
+    pub async fn regions(&self) -> Result<Vec<RegionInfo>> {
+        self.inner.backend.regions(self.name()).await
     }
 
     /// The value of a counter; `None` where there is no such column.

@@ -2,8 +2,8 @@
 
 use rowhouse_client::{Client, Scanner, Target};
 use rowhouse_model::{
-    Bytes, Error, Get, Mutation, MutationOutcome, Namespace, NoValue, Put, Result, Row, Scan,
-    TableDescriptor, TableName, TableState, escape,
+    Bytes, Error, Get, Mutation, MutationOutcome, Namespace, NoValue, Put, RegionInfo, Result, Row,
+    Scan, TableDescriptor, TableName, TableState, escape,
 };
 
 /// A connection to a cluster.
@@ -66,6 +66,11 @@ impl Cluster {
 
     pub(super) async fn flush(&self, name: &TableName) -> Result<()> {
         self.client.admin().flush_table(name).await
+    }
+
+    pub(super) async fn regions(&self, table: &TableName) -> Result<Vec<RegionInfo>> {
+        let regions = self.client.table(table).regions().await?;
+        Ok(regions.into_iter().map(|(region, _)| region).collect())
     }
 
     pub(super) async fn get(&self, table: &TableName, get: &Get) -> Result<Row> {

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, Condition, Durability, Error, Get, Mutation, MutationOutcome, Namespace, Put, Result,
-    Row, Scan, TableDescriptor, TableName, TableState,
+    Bytes, Condition, Durability, Error, Get, Mutation, MutationOutcome, Namespace, Put,
+    RegionInfo, Result, Row, Scan, TableDescriptor, TableName, TableState,
 };
 use rowhouse_store::{Store, Table, TableScanner};
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
@@ -98,6 +98,14 @@ impl Embedded {
     pub(super) async fn flush(&self, name: &TableName) -> Result<()> {
         let table = self.store.table(name)?;
         blocking(move || table.flush()).await
+    }
+
+    pub(super) async fn regions(&self, table: &TableName) -> Result<Vec<RegionInfo>> {
+        if table.is_system() {
+            return Err(Error::unsupported(format!("{table} has no regions that can be listed")));
+        }
+        let table = self.store.table(table)?;
+        Ok(table.regions().iter().map(|region| region.info().clone()).collect())
     }
 
     pub(super) async fn get(&self, table: &TableName, get: &Get) -> Result<Row> {

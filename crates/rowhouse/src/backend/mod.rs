@@ -5,8 +5,8 @@ mod cluster;
 mod embedded;
 
 use rowhouse_model::{
-    Bytes, Get, Mutation, MutationOutcome, Namespace, Put, Result, Row, Scan, TableDescriptor,
-    TableName, TableState,
+    Bytes, Get, Mutation, MutationOutcome, Namespace, Put, RegionInfo, Result, Row, Scan,
+    TableDescriptor, TableName, TableState,
 };
 
 use crate::location::Location;
@@ -92,6 +92,10 @@ impl Backend {
 
     pub(crate) async fn flush(&self, name: &TableName) -> Result<()> {
         on!(self, inner => inner.flush(name).await)
+    }
+
+    pub(crate) async fn regions(&self, table: &TableName) -> Result<Vec<RegionInfo>> {
+        on!(self, inner => inner.regions(table).await)
     }
 
     pub(crate) async fn get(&self, table: &TableName, get: &Get) -> Result<Row> {

@@ -18,6 +18,7 @@ use rowhouse::{Error, KeySchema};
 use check::CheckArgs;
 use decode::DecodeArgs;
 use encode::EncodeArgs;
+pub(crate) use explain::explained;
 use plan::{PlanArgs, QueryArgs};
 use splits::SplitsArgs;
 

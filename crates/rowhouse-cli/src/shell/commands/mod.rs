@@ -39,6 +39,7 @@ pub(crate) enum Verb {
     Enable,
     Exists,
     Exit,
+    Explain,
     Flush,
     Get,
     GetCounter,
@@ -50,6 +51,7 @@ pub(crate) enum Verb {
     ListNamespace,
     ListNamespaceTables,
     Put,
+    Query,
     Scan,
     Version,
 }

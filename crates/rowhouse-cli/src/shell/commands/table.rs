@@ -29,7 +29,16 @@ const ROWPREFIXFILTER: (&str, &str) = ("ROWPREFIXFILTER", "only rows that begin 
 const LIMIT: (&str, &str) = ("LIMIT", "at most so many rows");
 const CACHE: (&str, &str) = ("CACHE", "rows fetched at a time");
 const REVERSED: (&str, &str) = ("REVERSED", "true: from the last row to the first");
-const DECODE: (&str, &str) = ("DECODE", "true: show keys by the fields of the table's template");
+const OFFSET: (&str, &str) = ("OFFSET", "leave out so many rows first; they are read all the same");
+const PAGE: (&str, &str) = ("PAGE", "go on behind a page, with what was printed below it");
+const DECODE: (&str, &str) = (
+    "DECODE",
+    "false: without the ` # ` lines that show keys by the fields of the table's template",
+);
+
+/// What `get` explains for all commands that take a row.
+const BY_FIELDS: &str =
+    "{field => value, …} in the place of a row is its key by the fields of the table's template.";
 
 /// Every command, by name.
 pub(crate) const COMMANDS: &[Command] = &[
@@ -49,6 +58,7 @@ pub(crate) const COMMANDS: &[Command] = &[
             ROWPREFIXFILTER,
             TIMESTAMP,
             TIMERANGE,
+            DECODE,
         ],
         about: "Counts rows by reading them.",
         details: "A number instead of the options is the interval.",
@@ -225,6 +235,17 @@ pub(crate) const COMMANDS: &[Command] = &[
         examples: &["exit"],
     },
     Command {
+        verb: Verb::Explain,
+        name: "explain",
+        alias: None,
+        group: Group::Data,
+        arguments: &[TABLE, required("QUERY")],
+        options: &[],
+        about: "Tells how a query is answered: ranges of rows, buckets, regions, filters.",
+        details: "",
+        examples: &["explain 'mail', \"user = 'bob' and at >= 2022-12-01\""],
+    },
+    Command {
         verb: Verb::Flush,
         name: "flush",
         alias: None,
@@ -243,10 +264,11 @@ pub(crate) const COMMANDS: &[Command] = &[
         arguments: &[TABLE, required("ROW"), repeated("COLUMN or OPTIONS")],
         options: &[COLUMN, COLUMNS, TIMESTAMP, TIMERANGE, VERSIONS, DECODE],
         about: "Reads a row, or some of its columns.",
-        details: "",
+        details: BY_FIELDS,
         examples: &[
             "get 'blog', '1'",
             "get 'blog', '1', 'cf:title', 'cf:content'",
+            "get 'mail', {user => 'bob', at => '2022-12-05T10:00'}",
             "get 'blog', '1', {COLUMN => 'cf:title', VERSIONS => 3}",
             "get 'blog', '1', TIMERANGE => [1669852800000, 1672531200000]",
         ],
@@ -362,6 +384,20 @@ pub(crate) const COMMANDS: &[Command] = &[
         ],
     },
     Command {
+        verb: Verb::Query,
+        name: "query",
+        alias: None,
+        group: Group::Data,
+        arguments: &[TABLE, required("QUERY"), OPTIONS],
+        options: &[LIMIT, PAGE, OFFSET, COLUMN, COLUMNS, VERSIONS, TIMESTAMP, TIMERANGE, DECODE],
+        about: "Reads rows by the fields of their keys.",
+        details: "The table declares its key. With LIMIT, what is printed below the rows leads on to those behind.",
+        examples: &[
+            "query 'mail', \"user = 'bob' and at >= 2022-12-01\"",
+            "query 'mail', \"user = 'bob'\", LIMIT => 50, COLUMN => 'd:subject'",
+        ],
+    },
+    Command {
         verb: Verb::Scan,
         name: "scan",
         alias: None,
@@ -387,7 +423,7 @@ pub(crate) const COMMANDS: &[Command] = &[
             "scan 'blog'",
             "scan 'blog', {COLUMNS => ['cf:title'], LIMIT => 10}",
             "scan 'blog', STARTROW => '1_', STOPROW => '2_'",
-            "scan 'blog', ROWPREFIXFILTER => '1_', DECODE => true",
+            "scan 'blog', ROWPREFIXFILTER => '1_', DECODE => false",
         ],
     },
     Command {

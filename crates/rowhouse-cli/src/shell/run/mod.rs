@@ -2,8 +2,11 @@
 
 mod create;
 mod data;
+mod decode;
 mod namespaces;
+mod query;
 mod read;
+mod row;
 mod scan;
 mod tables;
 
@@ -41,6 +44,7 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::Enable => tables::enable(session, call).await.map(nothing),
         Verb::Exists => tables::exists(session, call).await.map(Returned::Truth),
         Verb::Exit => Ok(Returned::Silence),
+        Verb::Explain => query::explain(session, call).await.map(nothing),
         Verb::Flush => tables::flush(session, call).await.map(nothing),
         Verb::Get => read::get(session, call).await.map(nothing),
         Verb::GetCounter => read::get_counter(session, call).await.map(nothing),
@@ -55,6 +59,7 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::ListNamespace => namespaces::list(session, call).await.map(nothing),
         Verb::ListNamespaceTables => namespaces::tables(session, call).await.map(Returned::Names),
         Verb::Put => data::put(session, call).await.map(nothing),
+        Verb::Query => query::query(session, call).await.map(nothing),
         Verb::Scan => scan::scan(session, call).await.map(nothing),
         Verb::Version => session.say(VERSION).map(nothing),
     }

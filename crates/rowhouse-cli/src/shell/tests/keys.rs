@@ -5,15 +5,15 @@ use expect_test::expect;
 use super::check;
 
 #[test]
-fn the_template_is_declared_described_and_decoded_on_request() {
+fn the_template_is_declared_described_and_keys_are_decoded_by_it() {
     check(
         "create 'blog', 'cf', KEY => '[blogger text]_[at millis digits desc]'
 describe 'blog'
 put 'blog', '123_9223370367001975807', 'cf:title', '十二月', 1
 put 'blog', 'about', 'cf:title', 'no post', 1
 scan 'blog'
-scan 'blog', DECODE => true
-get 'blog', '123_9223370367001975807', DECODE => true
+scan 'blog', DECODE => false
+get 'blog', '123_9223370367001975807'
 get 'blog', 'about', DECODE => true
 get 'blog', 'nosuch', DECODE => true
 create 'bad', 'cf', KEY => '[at mills]'
@@ -39,25 +39,27 @@ scan 'plain', DECODE => true",
             Took T seconds
             > scan 'blog'
             ROW  COLUMN+CELL
+             # blogger='123', at=2022-12-01T00:00:00.000Z
+             123_9223370367001975807 column=cf:title, timestamp=1970-01-01T00:00:00.001, value=\xE5\x8D\x81\xE4\xBA\x8C\xE6\x9C\x88
+             # key does not fit: field `blogger`: the literal `_` is missing: at=5
+             about column=cf:title, timestamp=1970-01-01T00:00:00.001, value=no post
+            2 row(s)
+            Took T seconds
+            > scan 'blog', DECODE => false
+            ROW  COLUMN+CELL
              123_9223370367001975807 column=cf:title, timestamp=1970-01-01T00:00:00.001, value=\xE5\x8D\x81\xE4\xBA\x8C\xE6\x9C\x88
              about column=cf:title, timestamp=1970-01-01T00:00:00.001, value=no post
             2 row(s)
             Took T seconds
-            > scan 'blog', DECODE => true
-            ROW  COLUMN+CELL
-             blogger='123', at=2022-12-01T00:00:00.000Z column=cf:title, timestamp=1970-01-01T00:00:00.001, value=\xE5\x8D\x81\xE4\xBA\x8C\xE6\x9C\x88
-             about column=cf:title, timestamp=1970-01-01T00:00:00.001, value=no post
-            2 row(s)
-            Took T seconds
-            > get 'blog', '123_9223370367001975807', DECODE => true
+            > get 'blog', '123_9223370367001975807'
             COLUMN  CELL
-             KEY blogger='123', at=2022-12-01T00:00:00.000Z
+             # 123_9223370367001975807: blogger='123', at=2022-12-01T00:00:00.000Z
              cf:title timestamp=1970-01-01T00:00:00.001, value=\xE5\x8D\x81\xE4\xBA\x8C\xE6\x9C\x88
             1 row(s)
             Took T seconds
             > get 'blog', 'about', DECODE => true
             COLUMN  CELL
-             KEY about
+             # about: key does not fit: field `blogger`: the literal `_` is missing: at=5
              cf:title timestamp=1970-01-01T00:00:00.001, value=no post
             1 row(s)
             Took T seconds

@@ -18,7 +18,8 @@ pub struct Table {
     descriptor: TableDescriptor,
     /// By start key; together they hold every row once.
     regions: Vec<Arc<Region>>,
-    disabled: AtomicBool,
+    /// Shared with the table that this one was before it was altered.
+    disabled: Arc<AtomicBool>,
 }
 
 impl Table {
@@ -29,8 +30,14 @@ impl Table {
         state: TableState,
     ) -> Self {
         regions.sort_by(|a, b| a.info().range.start.cmp(&b.info().range.start));
-        let disabled = AtomicBool::new(state == TableState::Disabled);
+        let disabled = Arc::new(AtomicBool::new(state == TableState::Disabled));
         Self { id, descriptor, regions, disabled }
+    }
+
+    /// The same table, declared anew.
+    pub(crate) fn altered(&self, descriptor: TableDescriptor) -> Self {
+        let (regions, disabled) = (self.regions.clone(), Arc::clone(&self.disabled));
+        Self { id: self.id, descriptor, regions, disabled }
     }
 
     pub(crate) fn id(&self) -> u64 {

@@ -32,6 +32,7 @@
 
 mod backend;
 mod database;
+mod fit;
 mod location;
 mod query;
 mod row_put;
@@ -40,6 +41,7 @@ mod spec;
 mod table;
 
 pub use database::{Database, open};
+pub use fit::Fit;
 pub use query::{Page, Query, QueryRow, QueryRows};
 pub use row_put::RowPut;
 pub use rows::Rows;
@@ -52,7 +54,7 @@ pub use rowhouse_model::{
     RowRange, Scan, TableDescriptor, TableName, TableState, TimeRange, Timestamp, escape, unescape,
 };
 pub use rowhouse_schema::{
-    Calendar, Computed, Date, Direction, Field, FieldType, Float, KeySchema, Labels, NamedValues,
-    NotFitting, Plan, Predicate, RowSequence, StreamMerge, Time, TimeUnit, TimeZone, Uuid, Value,
-    Values,
+    Calendar, Computed, Date, Direction, Field, FieldType, Finding, Float, KeySchema, Labels,
+    NamedValues, NotFitting, Plan, Predicate, RowSequence, Rule, StreamMerge, Time, TimeUnit,
+    TimeZone, Uuid, Value, Values,
 };

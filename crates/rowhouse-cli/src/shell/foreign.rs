@@ -7,7 +7,7 @@ pub(super) fn is_hbases(name: &str) -> bool {
 }
 
 const NAMES: &str = "
-    add_labels add_peer add_rsgroup alter alter_async alter_namespace alter_rsgroup_config
+    add_labels add_peer add_rsgroup alter_async alter_namespace alter_rsgroup_config
     alter_status append append_peer_exclude_namespaces append_peer_exclude_tableCFs
     append_peer_namespaces append_peer_tableCFs assign balance_rsgroup balance_switch
     balancer balancer_enabled catalogjanitor_enabled catalogjanitor_run

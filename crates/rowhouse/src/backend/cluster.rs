@@ -40,6 +40,10 @@ impl Cluster {
         self.client.admin().create_table(&descriptor, &splits).await
     }
 
+    pub(super) async fn modify_table(&self, descriptor: TableDescriptor) -> Result<()> {
+        self.client.admin().modify_table(&descriptor).await
+    }
+
     pub(super) async fn enable_table(&self, name: &TableName) -> Result<()> {
         self.client.admin().enable_table(name).await
     }

@@ -66,6 +66,14 @@ impl Embedded {
         blocking(move || store.create_table(descriptor, &splits)).await
     }
 
+    pub(super) async fn modify_table(&self, descriptor: TableDescriptor) -> Result<()> {
+        if descriptor.name().is_system() {
+            return Err(Store::refuse_write(descriptor.name()));
+        }
+        let store = self.store.clone();
+        blocking(move || store.alter_table(descriptor)).await
+    }
+
     pub(super) async fn enable_table(&self, name: &TableName) -> Result<()> {
         let (store, name) = (self.store.clone(), name.clone());
         blocking(move || store.enable_table(&name)).await

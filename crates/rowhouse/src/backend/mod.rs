@@ -66,6 +66,11 @@ impl Backend {
         on!(self, inner => inner.create_table(descriptor, splits).await)
     }
 
+    /// Declares a table anew, as all of the descriptor says.
+    pub(crate) async fn modify_table(&self, descriptor: TableDescriptor) -> Result<()> {
+        on!(self, inner => inner.modify_table(descriptor).await)
+    }
+
     pub(crate) async fn enable_table(&self, name: &TableName) -> Result<()> {
         on!(self, inner => inner.enable_table(name).await)
     }

@@ -27,6 +27,7 @@ pub(crate) struct Command {
 /// What a command does; the interpreter matches it without a default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
+    Alter,
     Count,
     Create,
     CreateNamespace,

@@ -43,6 +43,26 @@ const BY_FIELDS: &str =
 /// Every command, by name.
 pub(crate) const COMMANDS: &[Command] = &[
     Command {
+        verb: Verb::Alter,
+        name: "alter",
+        alias: None,
+        group: Group::Tables,
+        arguments: &[
+            TABLE,
+            Argument { name: "OPTIONS", kind: Kind::Options, need: Need::Required },
+        ],
+        options: &[
+            ("KEY", "the template of the table's row key from now on; no row is changed"),
+            ("FORCE", "true: also where rows do not fit it, without a look at them"),
+        ],
+        about: "Declares another template for the key of a table.",
+        details: "Rows are looked at first: where one does not fit, nothing is altered. Nothing else can be altered yet.",
+        examples: &[
+            "alter 'blog', KEY => '[blogger text]_[at millis digits desc]'",
+            "alter 'blog', KEY => '[blogger text]_[at millis digits desc]', FORCE => true",
+        ],
+    },
+    Command {
         verb: Verb::Count,
         name: "count",
         alias: None,

@@ -1,5 +1,6 @@
 //! What each command does: one function per command, gathered by what they are about.
 
+mod alter;
 mod create;
 mod data;
 mod decode;
@@ -32,6 +33,7 @@ pub(crate) enum Returned {
 pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Result<Returned> {
     let nothing = |()| Returned::Nothing;
     match call.command.verb {
+        Verb::Alter => alter::alter(session, call).await.map(nothing),
         Verb::Count => scan::count(session, call).await.map(Returned::Count),
         Verb::Create => create::create(session, call).await.map(Returned::Table),
         Verb::CreateNamespace => namespaces::create(session, call).await.map(nothing),

@@ -21,6 +21,9 @@ create 'plain', 'cf'
 scan 'plain', DECODE => true",
         expect![[r#"
             > create 'blog', 'cf', KEY => '[blogger text]_[at millis digits desc]'
+            WARNING: K3 order is not that of the values: `blogger` stands before `_`: 'user0' comes before 'user', since `0` is less than `_`; use string if that matters
+            WARNING: K6 long key: `at` takes 19 bytes, 8 in binary: 110 MB for ten million rows of one cell each
+            WARNING: K8 keys are not unique: two events of one `blogger` with the same `at` (in millis) are one row; if there can be such, put an id behind it
             Created table blog
             Took T seconds
             => Hbase::Table - blog
@@ -87,6 +90,165 @@ scan 'plain', DECODE => true",
 
             For usage try 'help "scan"'
 
+            Took T seconds
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_to_be_thought_about_a_template_is_told_when_it_is_declared() {
+    check(
+        "create 'metrics', 'd', KEY => '[at millis digits 13]#[metric text]'
+create 'mail', 'd', KEY => '[bucket 16 of user][user string][at millis desc]'",
+        expect![[r#"
+            > create 'metrics', 'd', KEY => '[at millis digits 13]#[metric text]'
+            WARNING: K1 leading time: `at` comes first, so the rows of each moment go to one region: put it behind another field, or a bucket in front
+            WARNING: K6 long key: `at` takes 13 bytes, 6 in binary: 70 MB for ten million rows of one cell each
+            Created table metrics
+            Took T seconds
+            => Hbase::Table - metrics
+            > create 'mail', 'd', KEY => '[bucket 16 of user][user string][at millis desc]'
+            WARNING: K8 keys are not unique: two events of one `user` with the same `at` (in millis) are one row; if there can be such, put an id behind it
+            Created table mail
+            Took T seconds
+            => Hbase::Table - mail
+        "#]],
+    );
+}
+
+#[test]
+fn a_template_is_altered_where_rows_fit_it() {
+    check(
+        "create 'blog', 'cf', SPLITS => ['5']
+put 'blog', '123_9223370367001975807', 'cf:title', 'a', 1
+put 'blog', '9_9223370367001975807', 'cf:title', 'b', 1
+alter 'blog', KEY => '[blogger text]_[at millis digits desc]'
+scan 'blog'
+put 'blog', 'about', 'cf:title', 'no post', 1
+alter 'blog', {KEY => '[who text]_[at millis digits desc]'}
+describe 'blog'
+alter 'blog', KEY => '[who text]_[at millis digits desc]', FORCE => true
+query 'blog', \"at during 2022-12\"
+alter 'blog', KEY => '[who txt]'
+alter 'blog', NAME => 'cf2'
+alter 'blog', 'cf2'
+alter 'blog', FORCE => true
+alter 'nosuch', KEY => '[who text]'
+disable 'blog'
+alter 'blog', KEY => '[who text]'
+alter 'blog', KEY => '[who text]', FORCE => true",
+        expect![[r#"
+            > create 'blog', 'cf', SPLITS => ['5']
+            Created table blog
+            Took T seconds
+            => Hbase::Table - blog
+            > put 'blog', '123_9223370367001975807', 'cf:title', 'a', 1
+            Took T seconds
+            > put 'blog', '9_9223370367001975807', 'cf:title', 'b', 1
+            Took T seconds
+            > alter 'blog', KEY => '[blogger text]_[at millis digits desc]'
+            all rows that were looked at fit: rows=2
+            WARNING: K3 order is not that of the values: `blogger` stands before `_`: 'user0' comes before 'user', since `0` is less than `_`; use string if that matters
+            WARNING: K6 long key: `at` takes 19 bytes, 8 in binary: 110 MB for ten million rows of one cell each
+            WARNING: K8 keys are not unique: two events of one `blogger` with the same `at` (in millis) are one row; if there can be such, put an id behind it
+            Updating all regions with the new schema...
+            2/2 regions updated.
+            Done.
+            Took T seconds
+            > scan 'blog'
+            ROW  COLUMN+CELL
+             # blogger='123', at=2022-12-01T00:00:00.000Z
+             123_9223370367001975807 column=cf:title, timestamp=1970-01-01T00:00:00.001, value=a
+             # blogger='9', at=2022-12-01T00:00:00.000Z
+             9_9223370367001975807 column=cf:title, timestamp=1970-01-01T00:00:00.001, value=b
+            2 row(s)
+            Took T seconds
+            > put 'blog', 'about', 'cf:title', 'no post', 1
+            Took T seconds
+            > alter 'blog', {KEY => '[who text]_[at millis digits desc]'}
+
+            ERROR: the key of table blog is left as it is, rows do not fit the template: 1 of 3 rows that were looked at do not fit, the first is about: key does not fit: field `who`: the literal `_` is missing: at=5
+
+            For usage try 'help "alter"'
+
+            Took T seconds
+            > describe 'blog'
+            Table blog is ENABLED
+            blog, {TABLE_ATTRIBUTES => {METADATA => {'hbase.store.file-tracker.impl' => 'DEFAULT', 'rowhouse.key' => '1 [blogger text]_[at millis digits desc]'}}}
+            COLUMN FAMILIES DESCRIPTION
+            {NAME => 'cf', INDEX_BLOCK_ENCODING => 'NONE', VERSIONS => '1', KEEP_DELETED_CELLS => 'FALSE', DATA_BLOCK_ENCODING => 'NONE', TTL => 'FOREVER', MIN_VERSIONS => '0', REPLICATION_SCOPE => '0', BLOOMFILTER => 'ROW', IN_MEMORY => 'false', COMPRESSION => 'NONE', BLOCKCACHE => 'true', BLOCKSIZE => '65536 B (64KB)'}
+
+            1 row(s)
+            Quota is disabled
+            Took T seconds
+            > alter 'blog', KEY => '[who text]_[at millis digits desc]', FORCE => true
+            WARNING: K3 order is not that of the values: `who` stands before `_`: 'user0' comes before 'user', since `0` is less than `_`; use string if that matters
+            WARNING: K6 long key: `at` takes 19 bytes, 8 in binary: 110 MB for ten million rows of one cell each
+            WARNING: K8 keys are not unique: two events of one `who` with the same `at` (in millis) are one row; if there can be such, put an id behind it
+            Updating all regions with the new schema...
+            2/2 regions updated.
+            Done.
+            Took T seconds
+            > query 'blog', "at during 2022-12"
+            ROW  COLUMN+CELL
+             # who='123', at=2022-12-01T00:00:00.000Z
+             123_9223370367001975807 column=cf:title, timestamp=1970-01-01T00:00:00.001, value=a
+             # who='9', at=2022-12-01T00:00:00.000Z
+             9_9223370367001975807 column=cf:title, timestamp=1970-01-01T00:00:00.001, value=b
+             # key does not fit: field `who`: the literal `_` is missing: at=5
+             about column=cf:title, timestamp=1970-01-01T00:00:00.001, value=no post
+            3 row(s)
+            Took T seconds
+            > alter 'blog', KEY => '[who txt]'
+
+            ERROR: unknown type `txt`; did you mean `text`?: offset=5
+              [who txt]
+                   ^
+
+            For usage try 'help "alter"'
+
+            Took T seconds
+            > alter 'blog', NAME => 'cf2'
+
+            ERROR: of a table only the template of its key can be altered yet: KEY => '…'
+
+            For usage try 'help "alter"'
+
+            Took T seconds
+            > alter 'blog', 'cf2'
+
+            ERROR: of a table only the template of its key can be altered yet: KEY => '…'
+
+            For usage try 'help "alter"'
+
+            Took T seconds
+            > alter 'blog', FORCE => true
+
+            ERROR: of a table only the template of its key can be altered yet: KEY => '…'
+
+            For usage try 'help "alter"'
+
+            Took T seconds
+            > alter 'nosuch', KEY => '[who text]'
+
+            ERROR: Table nosuch does not exist.
+
+            For usage try 'help "alter"'
+
+            Took T seconds
+            > disable 'blog'
+            Took T seconds
+            > alter 'blog', KEY => '[who text]'
+
+            ERROR: Table blog is disabled!
+
+            For usage try 'help "alter"'
+
+            Took T seconds
+            > alter 'blog', KEY => '[who text]', FORCE => true
+            Updating all regions with the new schema...
+            2/2 regions updated.
+            Done.
             Took T seconds
         "#]],
     );

@@ -30,6 +30,7 @@ create 'plain', 'cf'
 get 'plain', {user => 'bob'}"#,
         expect![[r#"
             > create 'mail', 'd', KEY => '[user string][at millis desc]'
+            WARNING: K8 keys are not unique: two events of one `user` with the same `at` (in millis) are one row; if there can be such, put an id behind it
             Created table mail
             Took T seconds
             => Hbase::Table - mail
@@ -158,6 +159,7 @@ put 'salted', {id => 'drawn'}, 'd:q', 'x', 1
 get 'salted', {id => 'drawn'}, DECODE => false",
         expect![[r#"
             > create 'salted', 'd', KEY => '[salt 3 a-c as shard]-[id text]'
+            WARNING: K5 random salt: `salt 3 a-c as shard` is random: a get by the other fields asks for 3 keys, and the same fields may make several rows; use bucket where rows are read by their key
             Created table salted
             Took T seconds
             => Hbase::Table - salted
@@ -232,6 +234,7 @@ create 'plain', 'cf'
 query 'plain', "user = 'bob'""#,
         expect![[r#"
             > create 'mail', 'd', KEY => '[user string][at millis desc]', SPLITS => ['b', 'c']
+            WARNING: K8 keys are not unique: two events of one `user` with the same `at` (in millis) are one row; if there can be such, put an id behind it
             Created table mail
             Took T seconds
             => Hbase::Table - mail
@@ -369,6 +372,7 @@ query 'mail', "user = 'bob'", LIMIT => 2, PAGE => '01003613541c886ee348a8cfc0a18
 query 'mail', "user = 'bob'", PAGE => '01003613541c886ee348a8cfc0a18611a771626f6200017ffffffffffffffd20f1f884', DECODE => false"#,
         expect![[r#"
             > create 'mail', 'd', KEY => '[user string][at millis desc]'
+            WARNING: K8 keys are not unique: two events of one `user` with the same `at` (in millis) are one row; if there can be such, put an id behind it
             Created table mail
             Took T seconds
             => Hbase::Table - mail
@@ -410,6 +414,7 @@ query 'mail', "user >= 'a'", LIMIT => 5
 explain 'mail', "user >= 'a'""#,
         expect![[r#"
             > create 'mail', 'd', KEY => '[bucket 3 of user][user string][at millis desc]'
+            WARNING: K8 keys are not unique: two events of one `user` with the same `at` (in millis) are one row; if there can be such, put an id behind it
             Created table mail
             Took T seconds
             => Hbase::Table - mail

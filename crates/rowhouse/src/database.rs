@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use rowhouse_model::{Error, ErrorKind, Namespace, Result, TableDescriptor, TableName, TableState};
-use rowhouse_schema::KeySchema;
+use rowhouse_schema::{KEY_ATTRIBUTE, KeySchema};
 
 use crate::backend::Backend;
 use crate::fit::Fit;
 use crate::location::Location;
-use crate::spec::{KEY_ATTRIBUTE, TableSpec};
+use crate::spec::TableSpec;
 use crate::table::Table;
 
 /// Opens a database.

@@ -45,7 +45,7 @@ pub use fit::Fit;
 pub use query::{Page, Query, QueryRow, QueryRows};
 pub use row_put::RowPut;
 pub use rows::Rows;
-pub use spec::{KEY_ATTRIBUTE, TableSpec};
+pub use spec::TableSpec;
 pub use table::Table;
 
 pub use rowhouse_model::{
@@ -54,7 +54,7 @@ pub use rowhouse_model::{
     RowRange, Scan, TableDescriptor, TableName, TableState, TimeRange, Timestamp, escape, unescape,
 };
 pub use rowhouse_schema::{
-    Calendar, Computed, Date, Direction, Field, FieldType, Finding, Float, KeySchema, Labels,
-    NamedValues, NotFitting, Plan, Predicate, RowSequence, Rule, StreamMerge, Time, TimeUnit,
-    TimeZone, Uuid, Value, Values,
+    Calendar, Computed, Date, Direction, Field, FieldType, Finding, Float, KEY_ATTRIBUTE,
+    KeyPrefix, KeySchema, Labels, NamedValues, NotFitting, Plan, Predicate, RowSequence, Rule,
+    StreamMerge, Time, TimeUnit, TimeZone, Uuid, Value, Values,
 };

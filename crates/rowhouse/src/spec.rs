@@ -1,11 +1,7 @@
 //! Declaring a table.
 
 use rowhouse_model::{Bytes, Error, FamilyDescriptor, Result, TableDescriptor, TableName};
-use rowhouse_schema::{Finding, KeySchema};
-
-/// The attribute of a table that holds its key's template. It travels with the table, on rowhouse
-/// and on Apache HBase alike; tools that do not know it are not disturbed.
-pub const KEY_ATTRIBUTE: &str = "rowhouse.key";
+use rowhouse_schema::{Finding, KEY_ATTRIBUTE, KeySchema};
 
 /// A table to be made: families, the template of its key, where its regions are split. The first
 /// mistake is told by [`crate::Database::create_table`], or by [`TableSpec::check`].
@@ -121,12 +117,10 @@ impl TableSpec {
 
     /// The template of the key, if one is declared.
     fn key_schema(&self) -> Result<Option<KeySchema>> {
-        let declared = match &self.declared {
-            Ok(declared) => declared,
-            Err(error) => return Err(Error::new(error.kind(), error.message())),
-        };
-        let stored = declared.attributes.get(KEY_ATTRIBUTE.as_bytes());
-        stored.map(|stored| KeySchema::from_stored(&String::from_utf8_lossy(stored))).transpose()
+        match &self.declared {
+            Ok(declared) => KeySchema::of_table(declared),
+            Err(error) => Err(Error::new(error.kind(), error.message())),
+        }
     }
 
     /// What is wrong with it wherever it is made. What a store cannot keep it says itself: clusters

@@ -13,7 +13,6 @@ use crate::backend::Backend;
 use crate::query::Query;
 use crate::row_put::RowPut;
 use crate::rows::Rows;
-use crate::spec::KEY_ATTRIBUTE;
 
 /// A table of a database. Cloning it gives another handle on the same one.
 ///
@@ -41,12 +40,10 @@ enum Key {
 impl Table {
     pub(crate) fn new(backend: Arc<Backend>, descriptor: &TableDescriptor) -> Self {
         let name = descriptor.name().clone();
-        let key = match descriptor.attributes.get(KEY_ATTRIBUTE.as_bytes()) {
-            None => Key::Undeclared,
-            Some(stored) => match KeySchema::from_stored(&String::from_utf8_lossy(stored)) {
-                Ok(schema) => Key::Declared(schema),
-                Err(error) => Key::Unreadable(error.kind(), error.message().to_owned()),
-            },
+        let key = match KeySchema::of_table(descriptor) {
+            Ok(None) => Key::Undeclared,
+            Ok(Some(schema)) => Key::Declared(schema),
+            Err(error) => Key::Unreadable(error.kind(), error.message().to_owned()),
         };
         Self { inner: Arc::new(Inner { backend, name, key }) }
     }

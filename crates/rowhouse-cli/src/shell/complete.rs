@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn commands_tables_and_options() {
-        check("get", expect!["|get get_counter"]);
+        check("get", expect!["|get get_counter get_splits"]);
         check("list; des", expect!["list; |describe desc"]);
         check("scan 'b", expect!["scan '|blog"]);
         check("scan(\"", expect![[r#"scan("|blog shop:orders"#]]);

@@ -7,6 +7,7 @@ mod decode;
 mod namespaces;
 mod query;
 mod read;
+mod regions;
 mod row;
 mod scan;
 mod tables;
@@ -50,6 +51,7 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::Flush => tables::flush(session, call).await.map(nothing),
         Verb::Get => read::get(session, call).await.map(nothing),
         Verb::GetCounter => read::get_counter(session, call).await.map(nothing),
+        Verb::GetSplits => regions::splits(session, call).await.map(Returned::Names),
         Verb::Help => {
             session.help(call.text_if_given(0)?.as_deref())?;
             Ok(Returned::Silence)
@@ -60,6 +62,7 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::List => tables::list(session, call).await.map(Returned::Names),
         Verb::ListNamespace => namespaces::list(session, call).await.map(nothing),
         Verb::ListNamespaceTables => namespaces::tables(session, call).await.map(Returned::Names),
+        Verb::ListRegions => regions::list(session, call).await.map(nothing),
         Verb::Put => data::put(session, call).await.map(nothing),
         Verb::Query => query::query(session, call).await.map(nothing),
         Verb::Scan => scan::scan(session, call).await.map(nothing),

@@ -253,3 +253,81 @@ alter 'blog', KEY => '[who text]', FORCE => true",
         "#]],
     );
 }
+
+#[test]
+fn where_regions_begin_and_end_is_told_by_the_fields_that_are_whole_there() {
+    check(
+        r#"create 'mail', 'd', KEY => '[bucket 16 of user][user string][at millis desc]', SPLITS => ["\x04", "\x04bob\x00\x01", "\x08"]
+get_splits 'mail'
+list_regions 'mail'
+list_regions 'mail', DECODE => false
+create 'plain', 'd', SPLITS => ['10', 'a long split key']
+get_splits 'plain'
+list_regions 'plain'
+list_regions 'nosuch'"#,
+        expect![[r#"
+            > create 'mail', 'd', KEY => '[bucket 16 of user][user string][at millis desc]', SPLITS => ["\x04", "\x04bob\x00\x01", "\x08"]
+            WARNING: K8 keys are not unique: two events of one `user` with the same `at` (in millis) are one row; if there can be such, put an id behind it
+            Created table mail
+            Took T seconds
+            => Hbase::Table - mail
+            > get_splits 'mail'
+            Total number of splits = 4
+             # bucket=4, …
+            \x04
+             # bucket=4, user='bob', …
+            \x04bob\x00\x01
+             # bucket=8, …
+            \x08
+            Took T seconds
+            => ["\x04", "\x04bob\x00\x01", "\x08"]
+            > list_regions 'mail'
+                                                                      REGION_NAME |       START_KEY |         END_KEY |
+             -------------------------------------------------------------------- | --------------- | --------------- |
+             # from … to bucket=4, …
+                            mail,,ID.MD5. |                 |            \x04 |
+             # from bucket=4, … to bucket=4, user='bob', …
+                        mail,\x04,ID.MD5. |            \x04 | \x04bob\x00\x01 |
+             # from bucket=4, user='bob', … to bucket=8, …
+             mail,\x04bob\x00\x01,ID.MD5. | \x04bob\x00\x01 |            \x08 |
+             # from bucket=8, … to …
+                        mail,\x08,ID.MD5. |            \x08 |                 |
+             4 rows
+            Took T seconds
+            > list_regions 'mail', DECODE => false
+                                                                      REGION_NAME |       START_KEY |         END_KEY |
+             -------------------------------------------------------------------- | --------------- | --------------- |
+                            mail,,ID.MD5. |                 |            \x04 |
+                        mail,\x04,ID.MD5. |            \x04 | \x04bob\x00\x01 |
+             mail,\x04bob\x00\x01,ID.MD5. | \x04bob\x00\x01 |            \x08 |
+                        mail,\x08,ID.MD5. |            \x08 |                 |
+             4 rows
+            Took T seconds
+            > create 'plain', 'd', SPLITS => ['10', 'a long split key']
+            Created table plain
+            Took T seconds
+            => Hbase::Table - plain
+            > get_splits 'plain'
+            Total number of splits = 3
+            10
+            a long split key
+            Took T seconds
+            => ["10", "a long split key"]
+            > list_regions 'plain'
+                                                                        REGION_NAME |        START_KEY |          END_KEY |
+             ---------------------------------------------------------------------- | ---------------- | ---------------- |
+                             plain,,ID.MD5. |                  |               10 |
+                           plain,10,ID.MD5. |               10 | a long split key |
+             plain,a long split key,ID.MD5. | a long split key |                  |
+             3 rows
+            Took T seconds
+            > list_regions 'nosuch'
+
+            ERROR: Table nosuch does not exist.
+
+            For usage try 'help "list_regions"'
+
+            Took T seconds
+        "#]],
+    );
+}

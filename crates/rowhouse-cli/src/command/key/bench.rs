@@ -123,7 +123,7 @@ fn value(field_type: &FieldType, draw: u32, random: &mut Random) -> Value {
         }
         FieldType::Float { bytes: 4 } => (number as u32 as f32 / 7.0).into(),
         FieldType::Float { .. } => (number as f64 / 7.0).into(),
-        FieldType::Bool => (number % 2 == 0).into(),
+        FieldType::Bool => number.is_multiple_of(2).into(),
         FieldType::Enum(labels) => {
             let labels: Vec<_> = labels.iter().collect();
             labels[random.below(labels.len())].0.into()

@@ -45,7 +45,7 @@ pub use op::{
 };
 pub use range::RowRange;
 pub use region::{META_ENCODED_NAME, RegionInfo, RegionName, ServerName};
-pub use row::{ROW_LEN_MAX, Row, RowBuilder, check_row};
+pub use row::{ROW_LEN_MAX, Row, RowBuilder, SharedRun, check_row};
 pub use table::{TableDescriptor, TableState};
 pub use table_name::TableName;
 pub use time::Timestamp;

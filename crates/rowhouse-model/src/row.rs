@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 use crate::{Cell, Error, KeyValue, Result};
 
-pub use builder::RowBuilder;
+pub use builder::{RowBuilder, SharedRun};
 
 /// The longest row key, in bytes: HBase keeps the length in a signed 16-bit number.
 pub const ROW_LEN_MAX: usize = i16::MAX as usize;

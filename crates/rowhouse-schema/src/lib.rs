@@ -28,6 +28,7 @@
 //! | bring rows of several buckets into order | [`StreamMerge`], [`KeySchema::logical_key`] |
 //! | go on where reading stopped | [`Plan::page_token`], [`Plan::resume`] |
 //! | split a new table | [`KeySchema::splits`] |
+//! | tell what reading costs | [`Plan::estimate`] by [`Statistics`] |
 //! | think twice about a template | [`KeySchema::check`] |
 //!
 //! Nothing here does I/O, reads a clock, knows chance or starts a thread. `docs/templates.md` is the guide.
@@ -55,8 +56,8 @@ pub use field_type::{Calendar, FieldType};
 pub use key::{KEY_ATTRIBUTE, KeyPrefix, KeySchema};
 pub use order::FieldOrder;
 pub use plan::{
-    Direction, OrderedField, Plan, PlanOrder, PlanStream, Predicate, RANGES_MAX, Residual,
-    RowSequence, StreamMerge,
+    Direction, Estimate, EstimatedRows, OrderedField, Plan, PlanOrder, PlanStream, Predicate,
+    RANGES_MAX, Residual, RowSequence, Statistics, StreamMerge,
 };
 pub use time::{Date, Time, TimeUnit, TimeZone};
 pub use value::{Float, NamedValues, Uuid, Value, Values};

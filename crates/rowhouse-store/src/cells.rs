@@ -1,9 +1,15 @@
 //! Cells in THE order, gone through once.
 
+use std::ops::RangeInclusive;
+
 use rowhouse_model::{CellRef, Key, Result, RowBuilder};
 
 /// A position among sorted cells: of a file, or of several files and memstores together.
 pub(crate) trait Cells {
+    /// Whether [`Cells::push_columns`] ever adds anything: not where several sources have their say
+    /// in what is there to see.
+    const PUSHES_COLUMNS: bool = false;
+
     /// The current cell; `None` behind the last.
     fn cell(&self) -> Option<CellRef<'_>>;
 
@@ -15,4 +21,15 @@ pub(crate) trait Cells {
 
     /// Adds the current cell to a row: sharing its block unless it is to be `copied`.
     fn push_to(&self, row: &mut RowBuilder, copied: bool);
+
+    /// Adds cells from here on that are plain to see, as many as can be had quickly, and moves behind
+    /// them: puts at one of `times`, each of another column of the same row. The current cell must be
+    /// the first of its column. False when none was added.
+    fn push_columns(
+        &mut self,
+        _times: &RangeInclusive<i64>,
+        _row: &mut RowBuilder,
+    ) -> Result<bool> {
+        Ok(false)
+    }
 }

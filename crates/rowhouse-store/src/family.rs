@@ -130,6 +130,11 @@ impl FamilyStore {
         *parts = Arc::new(changed);
     }
 
+    /// Takes the memstore out of the way of writers; nobody may be writing.
+    pub(crate) fn set_aside_active(&self) {
+        self.change(|parts| parts.frozen.push(std::mem::take(&mut parts.active)));
+    }
+
     /// Puts the outcome of a merge in the place of the files that were merged, whose cells it holds
     /// but for what no reader at `readable_from` or behind can see.
     pub(crate) fn replace_files(

@@ -51,7 +51,7 @@ fn freeze(engine: &Engine, family: &FamilyStore) -> Option<(Arc<Memstore>, u64)>
     if active.is_empty() {
         return None;
     }
-    family.change(|parts| parts.frozen.push(std::mem::take(&mut parts.active)));
+    family.set_aside_active();
     Some((active, engine.mvcc.reserved()))
 }
 

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rowhouse_model::{
-    ErrorKind, FamilyDescriptor, Get, Increment, Nonce, Put, Scan, TableDescriptor, TableName,
+    Delete, ErrorKind, FamilyDescriptor, Get, Increment, Nonce, Put, Scan, TableDescriptor,
+    TableName,
 };
 use rowhouse_store::{Settings, Store};
 
@@ -210,6 +211,49 @@ fn the_log_is_rolled_flushed_and_forgotten() {
     let store = Store::builder(dir.path()).settings(settings).open().unwrap();
     let expected: Vec<_> = (0..1000).map(|row| format!("{row:04}")).collect();
     assert_eq!(rows(&store), expected);
+}
+
+#[test]
+fn a_long_log_comes_back_in_several_memstores_and_goes_into_files() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    create(&store);
+    let table = store.table(&name()).unwrap();
+    // Rows that are written once, written again and deleted, each time in another part of the log.
+    for (round, step) in [(1u8, 1), (2, 2), (3, 3)] {
+        for row in (0..3000).step_by(step) {
+            let put = Put::new(format!("{row:04}")).unwrap().add("f", "q", [round; 300]).unwrap();
+            table.mutate(&put.into()).unwrap();
+        }
+    }
+    for row in (0..3000).step_by(5) {
+        table.mutate(&Delete::new(format!("{row:04}")).unwrap().into()).unwrap();
+    }
+    let copy = killed_copy(dir.path());
+    let settings = Settings { memstore_flush_bytes: 512 << 10, ..Settings::default() };
+    let store = Store::builder(copy.path()).settings(settings).open().unwrap();
+    let check = |store: &Store| {
+        for row in 0..3000 {
+            let get = Get::new(format!("{row:04}")).unwrap();
+            let found = store.table(&name()).unwrap().get(&get).unwrap();
+            let round = if row % 3 == 0 { 3 } else { 1 + u8::from(row % 2 == 0) };
+            let expected = (row % 5 != 0).then_some([round; 300]);
+            assert_eq!(
+                found.value("f", "q").as_deref(),
+                expected.as_ref().map(|v| &v[..]),
+                "{row}"
+            );
+        }
+    };
+    check(&store);
+    // What is in several memstores is flushed without being asked for.
+    let size = || store.table(&name()).unwrap().regions()[0].size();
+    let begun = Instant::now();
+    while size().memstore_bytes > 0 {
+        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", size());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    check(&store);
 }
 
 #[test]

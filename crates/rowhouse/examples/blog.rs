@@ -1,15 +1,13 @@
 //! How is a blog kept, whose posts are read newest first? The key is declared; nobody computes one.
 
-use rowhouse::{ErrorKind, Result, TableSpec};
+use rowhouse::{Result, TableSpec};
 
 #[tokio::main]
-async fn main() -> Result<()> {
-    let database = rowhouse::open("blog-data").await?;
+pub(crate) async fn main() -> Result<()> {
+    let dir = tempfile::tempdir().expect("the temporary directory can be written");
+    let database = rowhouse::open(dir.path().to_string_lossy()).await?;
     let spec = TableSpec::new("blog").family("cf").key("[blogger text]_[at millis digits desc]");
-    let blog = match database.create_table(spec).await {
-        Err(error) if error.kind() == ErrorKind::TableExists => database.table("blog").await?,
-        created => created?,
-    };
+    let blog = database.create_table(spec).await?;
 
     for (at, title, column) in [
         ("2022-11-30T23:59:59.999Z", "十一月的最后一刻", "随笔"),
@@ -26,9 +24,12 @@ async fn main() -> Result<()> {
     let query = blog.query("blogger = '123' and at during 2022-12");
     print!("{}", query.explain()?);
     let mut posts = query.rows().await?;
+    let mut titles = Vec::new();
     while let Some(post) = posts.next().await? {
-        let text = |qualifier| post.text("cf", qualifier).unwrap_or_default();
+        let text = |qualifier| post.text("cf", qualifier).unwrap_or_default().into_owned();
         println!("{post} 《{}》 {} [{}]", text("title"), text("content"), text("分栏"));
+        titles.push(text("title"));
     }
+    assert_eq!(titles, ["一年的最后一刻", "圣诞快乐", "十二月的第一刻"]);
     database.close().await
 }

@@ -54,7 +54,7 @@ pub use rowhouse_model::{
     RowRange, Scan, TableDescriptor, TableName, TableState, TimeRange, Timestamp, escape, unescape,
 };
 pub use rowhouse_schema::{
-    Calendar, Computed, Date, Direction, Field, FieldType, Finding, Float, KEY_ATTRIBUTE,
-    KeyPrefix, KeySchema, Labels, NamedValues, NotFitting, Plan, Predicate, RowSequence, Rule,
-    StreamMerge, Time, TimeUnit, TimeZone, Uuid, Value, Values,
+    Calendar, Computed, Date, Direction, Estimate, EstimatedRows, Field, FieldType, Finding, Float,
+    KEY_ATTRIBUTE, KeyPrefix, KeySchema, Labels, NamedValues, NotFitting, Plan, Predicate,
+    RowSequence, Rule, Statistics, StreamMerge, Time, TimeUnit, TimeZone, Uuid, Value, Values,
 };

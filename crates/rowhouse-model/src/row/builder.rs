@@ -45,20 +45,16 @@ impl RowBuilder {
         self.cells.push(Place { run, start: 0, len, sequence });
     }
 
-    /// Adds a cell that lies in `run` from `start` to `end`, which becomes part of the row.
-    ///
-    /// # Panics
-    /// Where there is no KeyValue, now or when the row is looked at.
+    /// Makes bytes part of the row, so that cells that lie in them can be added.
     #[inline]
-    pub fn push_shared(&mut self, run: &Bytes, start: u32, end: u32, sequence: u64) {
-        debug_assert!(CellRef::parse(&run[start as usize..end as usize], sequence).is_ok());
+    pub fn share(&mut self, run: &Bytes) -> SharedRun<'_> {
         let last = self.more.last().unwrap_or(&self.shared);
         let run = if last.as_ptr() == run.as_ptr() && last.len() == run.len() {
             self.runs()
         } else {
             self.add_run(run.clone())
         };
-        self.cells.push(Place { run, start, len: end - start, sequence });
+        SharedRun { row: self, run }
     }
 
     /// Adds a copy of a KeyValue.
@@ -76,6 +72,18 @@ impl RowBuilder {
         self.copied.extend_from_slice(key_value);
         let (start, len) = (start as u32, key_value.len() as u32);
         self.cells.push(Place { run: 0, start, len, sequence });
+    }
+
+    /// The cell added last.
+    pub fn last(&self) -> Option<CellRef<'_>> {
+        let &Place { run, start, len, sequence } = self.cells.last()?;
+        let bytes = match run {
+            0 => &self.copied[..],
+            1 => &self.shared[..],
+            number => &self.more[number as usize - 2][..],
+        };
+        let start = start as usize;
+        Some(CellRef::from_checked(&bytes[start..start + len as usize], sequence))
     }
 
     /// Whether there is no cell yet.
@@ -117,6 +125,23 @@ impl RowBuilder {
     }
 }
 
+/// Bytes that are part of a row that is being made.
+pub struct SharedRun<'a> {
+    row: &'a mut RowBuilder,
+    run: u32,
+}
+
+impl SharedRun<'_> {
+    /// Adds the cell that lies in these bytes from `start` to `end`.
+    ///
+    /// # Panics
+    /// Where there is no KeyValue, now or when the row is looked at.
+    #[inline]
+    pub fn push(&mut self, start: u32, end: u32, sequence: u64) {
+        self.row.cells.push(Place { run: self.run, start, len: end - start, sequence });
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -148,9 +173,11 @@ mod tests {
                     1 => row.push_copy(cell(number).as_bytes(), sequence),
                     block => {
                         let (start, end) = (number * len, (number + 1) * len);
-                        row.push_shared(&blocks[block as usize - 2], start, end, sequence);
+                        row.share(&blocks[block as usize - 2]).push(start, end, sequence);
                     }
                 }
+                let (cell, sequence) = expected.last().unwrap();
+                prop_assert_eq!(row.last().map(|last| (last.to_cell(), last.sequence)), Some((cell.clone(), *sequence)));
             }
             prop_assert_eq!(row.len(), expected.len());
             let row = row.finish();

@@ -9,6 +9,7 @@ mod bind;
 mod buckets;
 mod constant;
 mod decimal;
+mod estimate;
 mod explain;
 mod fixed;
 mod found;
@@ -29,6 +30,7 @@ mod walk;
 use jiff::tz::TimeZone;
 use rowhouse_model::{Result, RowRange};
 
+pub use estimate::{Estimate, EstimatedRows, Statistics};
 pub use merge::StreamMerge;
 pub use order::{OrderedField, PlanOrder, RowSequence};
 pub use page::Direction;

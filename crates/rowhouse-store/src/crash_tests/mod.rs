@@ -288,6 +288,26 @@ fn a_corrupt_block_fails_its_read_and_leaves_the_others() {
     assert_eq!(values(&store)[5], Some(5));
 }
 
+#[test]
+fn a_scanner_that_met_a_corrupt_block_does_not_come_to_an_end() {
+    let disk = SimulatedDisk::default();
+    let store = open(&disk, 1).unwrap();
+    create(&store);
+    let table = store.table(&name()).unwrap();
+    for row in ["1", "2", "3"] {
+        let block = vec![7; 100_000];
+        table.mutate(&Put::new(row).unwrap().add("f", "q", block).unwrap().into()).unwrap();
+    }
+    table.flush().unwrap();
+    let mut scanner = table.scan(Scan::all()).unwrap();
+    assert!(scanner.next().unwrap().is_some());
+    let file = disk_files(&disk).remove(0);
+    disk.corrupt(&file, 150_000, 0x10);
+    disk.corrupt(&file, 250_000, 0x10);
+    assert_eq!(scanner.next().unwrap_err().kind(), ErrorKind::Corruption);
+    assert_eq!(scanner.next().unwrap_err().kind(), ErrorKind::UnknownScanner);
+}
+
 fn disk_files(disk: &SimulatedDisk) -> Vec<String> {
     use crate::Disk;
     let names = disk.list("files").unwrap();

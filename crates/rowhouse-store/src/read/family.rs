@@ -166,9 +166,9 @@ impl<'a> FamilyReader<'a> {
 
 impl Judging<'_> {
     /// Adds the visible cells of `row` to `cells` and goes to the next row.
-    fn read_row(
+    fn read_row<F: Cells>(
         &mut self,
-        from: &mut impl Cells,
+        from: &mut F,
         row: &[u8],
         cells: &mut RowBuilder,
     ) -> Result<()> {
@@ -177,10 +177,26 @@ impl Judging<'_> {
         let mut behind: Option<usize> = None;
         loop {
             let Self { visible, passed, .. } = self;
-            let Some(cell) = from.cell().filter(|cell| equal_bytes(cell.key.row, row)) else {
+            let Some(mut cell) = from.cell().filter(|cell| equal_bytes(cell.key.row, row)) else {
                 return Ok(());
             };
             if !visible.is_in_column(&cell) {
+                if F::PUSHES_COLUMNS
+                    && *passed <= PASSED_BYTES_MAX
+                    && let Some(times) = visible.plain_times()
+                {
+                    let pushed = from.push_columns(&times, cells)?;
+                    let Some(here) = from.cell().filter(|cell| equal_bytes(cell.key.row, row))
+                    else {
+                        return Ok(());
+                    };
+                    if pushed && let Some(last) = cells.last() {
+                        visible.note_included(&last);
+                        (*passed, behind) = (0, None);
+                        continue;
+                    }
+                    cell = here;
+                }
                 visible.enter_column(cell.key.qualifier);
                 behind = None;
             }

@@ -1,6 +1,7 @@
 //! By what cells of a family are judged: what the family keeps, and what is asked of it.
 
 use std::borrow::Cow;
+use std::ops::RangeInclusive;
 
 use rowhouse_model::{FamilyDescriptor, Qualifiers, TimeRange};
 
@@ -93,6 +94,13 @@ impl<'a> Rules<'a> {
                 CompactionKind::Major => Purpose::Major,
             },
         }
+    }
+
+    /// The timestamps of cells that are asked for and have not expired.
+    pub(super) fn plain_times(&self) -> RangeInclusive<i64> {
+        let (min, max) = (self.time_range.min().as_millis(), self.time_range.max());
+        let last = if max.is_latest() { i64::MAX } else { max.as_millis() - 1 };
+        min.max(self.unexpired_from)..=last
     }
 
     /// The same, on a set of columns of its own.

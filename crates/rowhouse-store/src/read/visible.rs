@@ -9,6 +9,8 @@
 //! Nobody who reads a merged file reads at a sequence below that of its cells (`Parts::parts_at`),
 //! so a merge need not ask who sees what: its cells are all there for every reader, or for none.
 
+use std::ops::RangeInclusive;
+
 use rowhouse_model::{CellKind, CellRef, equal_bytes};
 
 use super::rules::{Purpose, Rules};
@@ -75,6 +77,22 @@ impl<'a> Visible<'a> {
     /// The same, on a set of columns of its own.
     pub(crate) fn into_owned(self) -> Visible<'static> {
         Visible { rules: self.rules.into_owned(), ..self }
+    }
+
+    /// The timestamps at which any put that is the first cell of its column is part of the answer,
+    /// whatever else is in its row; `None` when more has to be known.
+    pub(crate) fn plain_times(&self) -> Option<RangeInclusive<i64>> {
+        let nothing_deleted =
+            self.family_deleted == i64::MIN && self.family_versions_deleted.is_empty();
+        (nothing_deleted && self.rules.qualifiers.is_none() && self.rules.versions > 0)
+            .then(|| self.rules.plain_times())
+    }
+
+    /// Takes note of the column of a cell that was included without being judged.
+    pub(crate) fn note_included(&mut self, cell: &CellRef<'_>) {
+        self.enter_column(cell.key.qualifier);
+        self.column.included = 1;
+        self.column.last = Some(cell.key.timestamp);
     }
 
     /// Forgets the row before.

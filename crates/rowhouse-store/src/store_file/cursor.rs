@@ -1,5 +1,6 @@
 //! A position in a file.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use rowhouse_format::hfile::{Cursor, IndexWalk, Step};
@@ -117,6 +118,8 @@ impl FileCursor {
 }
 
 impl Cells for FileCursor {
+    const PUSHES_COLUMNS: bool = true;
+
     #[inline]
     fn cell(&self) -> Option<CellRef<'_>> {
         self.cursor.as_ref()?.cell()
@@ -150,5 +153,14 @@ impl Cells for FileCursor {
             Some(cursor) => cursor.push_to(row),
             None => {}
         }
+    }
+
+    fn push_columns(&mut self, times: &RangeInclusive<i64>, row: &mut RowBuilder) -> Result<bool> {
+        let Some(cursor) = &mut self.cursor else { return Ok(false) };
+        let pushed = cursor.push_columns(times, row).map_err(|error| self.file.named(error))?;
+        if cursor.is_end() {
+            self.next_block()?;
+        }
+        Ok(pushed)
     }
 }

@@ -1,0 +1,52 @@
+//! When is a key unique? Mentions of a user, under three keys: the first two lose some, without an error, for a
+//! put under a key that is there is a new version of that row.
+
+use rowhouse::{Result, TableSpec};
+
+/// Who mentioned bob, when, and in which post. Two of them by one author, two in one millisecond.
+const MENTIONS: [(&str, &str, u64); 4] = [
+    ("alice", "2022-12-24T18:00:00.000Z", 71),
+    ("alice", "2022-12-24T18:05:00.000Z", 72),
+    ("carol", "2022-12-24T18:07:00.000Z", 73),
+    ("dave", "2022-12-24T18:07:00.000Z", 74),
+];
+
+#[tokio::main]
+pub(crate) async fn main() -> Result<()> {
+    let dir = tempfile::tempdir().expect("the temporary directory can be written");
+    let database = rowhouse::open(dir.path().to_string_lossy()).await?;
+    for (name, template, kept) in [
+        ("by_author", "[user string][author string]", &[72, 73, 74][..]),
+        ("by_time", "[user string][at millis desc]", &[71, 72, 74]),
+        ("by_post", "[user string][at millis desc][post u64]", &[71, 72, 73, 74]),
+    ] {
+        let table = database.create_table(TableSpec::new(name).family("d").key(template)).await?;
+        let schema = table.key_schema()?;
+        for (author, at, post) in MENTIONS {
+            let all = [
+                ("user", "bob".into()),
+                ("author", author.into()),
+                ("at", at.into()),
+                ("post", post.into()),
+            ];
+            let key: Vec<_> =
+                all.into_iter().filter(|(field, _)| schema.field(field).is_some()).collect();
+            let text = format!("{author} in post {post}");
+            table.row(&key).set("d", "text", text).set("d", "post", post.to_string()).put().await?;
+        }
+
+        let rows = table.query("user = 'bob'").rows().await?.collect().await?;
+        println!("{template}: {} of {} mentions", rows.len(), MENTIONS.len());
+        for row in &rows {
+            println!("  {row}: {}", row.text("d", "text").unwrap_or_default());
+        }
+        // What the template alone gives reason to think about: K8 says that such keys are not unique.
+        schema.check().iter().for_each(|finding| println!("  {finding}"));
+
+        let mut posts: Vec<u64> =
+            rows.iter().filter_map(|row| row.text("d", "post")?.parse().ok()).collect();
+        posts.sort_unstable();
+        assert_eq!(posts, kept);
+    }
+    database.close().await
+}

@@ -1,0 +1,43 @@
+//! December in Beijing is not December in UTC: it begins eight hours earlier.
+
+use rowhouse::TimeZone;
+
+use super::{Scratch, put, query, scan};
+
+const POSTS: [(&str, &str); 4] = [
+    ("2022-11-30T23:59:59.999+08:00", "November in Beijing"),
+    ("2022-12-01T07:00+08:00", "December in Beijing, November in UTC"),
+    ("2022-12-31T23:59:59.999+08:00", "December in both"),
+    ("2023-01-01T07:00+08:00", "January in Beijing, December in UTC"),
+];
+const IN_BEIJING: [&str; 2] = ["December in both", "December in Beijing, November in UTC"];
+
+#[tokio::test]
+async fn local_time_taken_for_utc_finds_eight_hours_too_many_and_too_few() {
+    let scratch = Scratch::new().await;
+    let template = "[blogger text]_[at millis digits desc]";
+    let (by_hand, posts) = (scratch.by_hand().await, scratch.by_template(template).await);
+    for (at, text) in POSTS {
+        let key = posts.key(&[("blogger", "123".into()), ("at", at.into())]).unwrap();
+        put(&by_hand, key.clone(), text).await;
+        put(&posts, key, text).await;
+    }
+    // "2022-12-01" and "2023-01-01" as a machine parses them whose zone is UTC.
+    let key = |millis: i64| format!("123_{}", i64::MAX - millis);
+    let (first, behind) = (1_669_852_800_000, 1_672_531_200_000);
+    let found = scan(&by_hand, key(behind - 1), key(first - 1)).await;
+    assert_eq!(found, ["January in Beijing, December in UTC", "December in both"]);
+
+    // The zone is told: in the query, for all times that name none …
+    let beijing = TimeZone::posix("<+08>-8").unwrap();
+    let question = posts.query("blogger = '123' and at during 2022-12").zone(beijing);
+    let found = question.rows().await.unwrap().collect().await.unwrap();
+    let found: Vec<_> = found.iter().map(|row| row.text("d", "text").unwrap()).collect();
+    assert_eq!(found, IN_BEIJING);
+    // … or with each time.
+    let question =
+        "blogger = '123' and at >= 2022-12-01T00:00+08:00 and at < 2023-01-01T00:00+08:00";
+    assert_eq!(query(&posts, question).await, IN_BEIJING);
+    // Without a zone a time is UTC, on every machine.
+    assert_eq!(query(&posts, "blogger = '123' and at during 2022-12").await[0], POSTS[3].1);
+}

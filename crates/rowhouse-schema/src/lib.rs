@@ -23,7 +23,7 @@
 //! | to | there is |
 //! |---|---|
 //! | make a key | [`KeySchema::encode`], [`KeySchema::encode_values`] (the quickest), [`KeySchema::encode_all`] (with every salt) |
-//! | read a key | [`KeySchema::decode`], [`KeySchema::decode_into`] (into a buffer) |
+//! | read a key | [`KeySchema::decode`], [`KeySchema::decode_into`] (into a buffer), [`KeySchema::read_prefix`] (where there may be only its beginning) |
 //! | find rows | [`KeySchema::plan`] of a [`Predicate`]: a [`Plan`] |
 //! | bring rows of several buckets into order | [`StreamMerge`], [`KeySchema::logical_key`] |
 //! | go on where reading stopped | [`Plan::page_token`], [`Plan::resume`] |
@@ -55,7 +55,7 @@ pub use encode::Labels;
 pub use error::NotFitting;
 pub use field::Field;
 pub use field_type::{Calendar, FieldType};
-pub use key::{KeyReader, KeySchema};
+pub use key::{KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema};
 pub use order::FieldOrder;
 pub use plan::{
     Direction, Estimate, EstimatedRows, OrderedField, Plan, PlanOrder, PlanStream, Predicate,

@@ -57,6 +57,7 @@
 
 mod backend;
 mod database;
+mod fit;
 mod location;
 mod query;
 mod row_put;
@@ -65,22 +66,24 @@ mod spec;
 mod table;
 
 pub use database::{Database, open};
+pub use fit::Fit;
 pub use query::{Page, Query, QueryRow, QueryRows};
 pub use row_put::RowPut;
 pub use rows::Rows;
-pub use spec::{KEY_ATTRIBUTE, TableSpec};
+pub use spec::TableSpec;
 pub use table::Table;
 
 pub use rowhouse_model::{
     Action, Bytes, Cell, CellKind, Columns, Delete, Durability, Error, ErrorKind, FamilyDescriptor,
-    Get, Increment, KeyValue, Mutation, MutationOutcome, Namespace, Put, Result, Row, RowRange,
-    Scan, TableDescriptor, TableName, TableState, TimeRange, Timestamp, escape, unescape,
+    Get, Increment, KeyValue, Mutation, MutationOutcome, Namespace, Put, RegionInfo, Result, Row,
+    RowRange, Scan, TableDescriptor, TableName, TableState, TimeRange, Timestamp, escape, unescape,
 };
 pub use rowhouse_schema::{
     Calendar, Computed, Date, Direction, Estimate, EstimatedRows, Field, FieldType, FieldValue,
-    Float, FromField, FromRowKey, Holds, KeyReader, KeySchema, Labels, NamedValues, NotFitting,
-    PlainNumber, PlainReader, PlainStep, PlainWriter, Plan, Predicate, RowKey, RowSequence,
-    Statistics, StreamMerge, Time, TimeUnit, TimeZone, ToField, Uuid, Value, Values,
+    Finding, Float, FromField, FromRowKey, Holds, KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema,
+    Labels, NamedValues, NotFitting, PlainNumber, PlainReader, PlainStep, PlainWriter, Plan,
+    Predicate, RowKey, RowSequence, Rule, Statistics, StreamMerge, Time, TimeUnit, TimeZone,
+    ToField, Uuid, Value, Values,
 };
 
 #[cfg(feature = "derive")]

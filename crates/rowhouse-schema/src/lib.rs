@@ -48,7 +48,7 @@ mod value;
 
 pub use advise::{Finding, Rule};
 pub use computed::Computed;
-pub use encode::Labels;
+pub use encode::{ForeignType, Labels};
 pub use error::NotFitting;
 pub use field::Field;
 pub use field_type::{Calendar, FieldType};

@@ -9,9 +9,11 @@ mod content;
 pub(crate) mod decimal;
 mod fixed;
 mod float;
+pub(crate) mod foreign;
 mod form;
 mod hashed;
 mod labels;
+mod lead;
 mod number;
 mod open;
 mod quick;
@@ -23,15 +25,17 @@ mod terminated;
 use crate::error::{Fault, NotFitting};
 use crate::field_type::FieldType;
 use crate::time::TimeZone;
-use crate::transform::{Modifiers, NullPlace};
+use crate::transform::Modifiers;
 use crate::value::{Value, parse_hex};
 
 pub(crate) use content::{Arrangement, Content};
 pub(crate) use decimal::Decimal;
 pub(crate) use fixed::Fixed;
+pub use foreign::ForeignType;
 pub(crate) use form::Shape;
 pub(crate) use hashed::Hashed;
 pub use labels::Labels;
+pub(crate) use lead::{Lead, Led};
 pub(crate) use number::{Number, digits_of};
 pub(crate) use open::{End, ends_at_its_end};
 pub(crate) use repeat::Repeat;
@@ -42,8 +46,7 @@ pub(crate) use terminated::Terminated;
 /// How the values of one field become bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Codec {
-    /// The marker in front of values, where there may be none.
-    pub(crate) null: Option<NullPlace>,
+    pub(crate) lead: Lead,
     pub(crate) body: Body,
 }
 
@@ -71,29 +74,39 @@ impl Codec {
         end: End,
     ) -> Result<Self, String> {
         let body = Body::new(field_type, modifiers, end)?;
-        let body = match modifiers.hash {
-            Some(hashing) => Body::Hashed(Hashed::new(body, hashing)),
-            None => body,
+        if let Some(hashing) = modifiers.hash {
+            return Ok(Self::of(Body::Hashed(Hashed::new(body, hashing))));
+        }
+        let lead = match (field_type, modifiers.null) {
+            (FieldType::Foreign(foreign), null) => foreign.lead(null.is_some(), modifiers.desc),
+            (_, Some(place)) => Lead::markers(place),
+            (_, None) => Lead::default(),
         };
-        Ok(Self { null: modifiers.null, body })
+        Ok(Self { lead, body })
     }
 
-    /// The codec of what is never null.
+    /// The codec of what is never null and has nothing in front.
     pub(crate) fn of(body: Body) -> Self {
-        Self { null: None, body }
+        Self { lead: Lead::default(), body }
+    }
+
+    /// Whether there may be no value.
+    pub(crate) fn is_nullable(&self) -> bool {
+        self.lead.null.is_some()
     }
 
     /// The number of bytes, if it is always the same.
     pub(crate) fn width(&self) -> Option<usize> {
-        if self.null.is_some() {
+        if self.is_nullable() {
             return None;
         }
-        match &self.body {
-            Body::Number(number) => Some(number.width()),
+        let width = match &self.body {
+            Body::Number(number) => number.width(),
             Body::Sequence(sequence) => sequence.width(),
             Body::Hashed(hashed) => Some(hashed.fixed.width()),
             Body::Decimal(_) | Body::Repeat(_) => None,
-        }
+        };
+        width.map(|width| self.lead.len() + width)
     }
 
     /// Where the field ends, if it has no end of its own.
@@ -118,7 +131,8 @@ impl Codec {
     /// Appends a value's bytes, or says what is wrong with the value.
     #[inline]
     pub(crate) fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
-        if let (Body::Number(number), None) = (&self.body, self.null)
+        if let Body::Number(number) = &self.body
+            && self.lead.is_none()
             && number.encode_quickly(value, out)
         {
             return Ok(());
@@ -127,16 +141,15 @@ impl Codec {
     }
 
     fn encode_any(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
-        match (self.null, value) {
+        match (self.lead.null, value) {
             (None, Value::Null) => {
                 return Err("has a value always: add null first or null last".into());
             }
-            (Some(place), Value::Null) => {
-                out.push(place.null());
+            (Some(null), Value::Null) => {
+                out.push(null);
                 return Ok(());
             }
-            (Some(place), _) => out.push(place.value()),
-            (None, _) => {}
+            _ => out.extend(self.lead.value),
         }
         self.body.encode(value, out)
     }
@@ -155,19 +168,17 @@ impl Codec {
     /// Reads the value that begins at `at`, if it is one of the commonest kind.
     #[inline(always)]
     pub(crate) fn decode_quickly(&self, key: &[u8], at: usize) -> Option<(Value, usize)> {
-        match (&self.body, self.null) {
-            (Body::Number(number), None) => number.decode_quickly(key, at),
+        match &self.body {
+            Body::Number(number) if self.lead.is_none() => number.decode_quickly(key, at),
             _ => None,
         }
     }
 
     /// Reads the value that begins at `at` and says where it ends.
     pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
-        let Some(place) = self.null else { return self.body.decode(key, at) };
-        match key.get(at) {
-            Some(marker) if *marker == place.null() => Ok((Value::Null, at + 1)),
-            Some(marker) if *marker == place.value() => self.body.decode(key, at + 1),
-            _ => Err(NotFitting::new(at, "neither the marker of null nor that of a value")),
+        match self.lead.read(key, at)? {
+            Led::Value(at) => self.body.decode(key, at),
+            Led::Null(next) => Ok((Value::Null, next)),
         }
     }
 
@@ -182,7 +193,7 @@ impl Codec {
 
     /// The value that somebody wrote as plain text, without quotes.
     pub(crate) fn read(&self, text: &str) -> Result<Value, Fault> {
-        if self.null.is_some() && text == "null" {
+        if self.is_nullable() && text == "null" {
             return Ok(Value::Null);
         }
         self.body.read(text)
@@ -195,6 +206,9 @@ impl Body {
             let plain = Modifiers::default();
             let group = types.iter().map(|inner| Codec::new(inner, &plain, End::Key));
             return Ok(Self::Repeat(Repeat { group: group.collect::<Result<_, _>>()? }));
+        }
+        if let FieldType::Foreign(foreign) = field_type {
+            return Ok(foreign.body(modifiers.desc));
         }
         match (field_type, Scale::new(field_type)) {
             (FieldType::Decimal, _) => Ok(Self::Decimal(Decimal::new(end, modifiers.reverse))),

@@ -117,8 +117,35 @@ impl Scale {
             | FieldType::Bytes { .. }
             | FieldType::Hex { .. }
             | FieldType::Repeat(_) => return None,
+            FieldType::Foreign(foreign) => return foreign.scale(),
         };
         Some(Self { kind, min, max })
+    }
+
+    /// The whole numbers from `min` to `max`.
+    pub(crate) fn integers(min: i128, max: i128) -> Self {
+        Self { kind: Kind::Signed, min, max }
+    }
+
+    /// The floats of so many bytes.
+    pub(crate) fn floats(bytes: u8) -> Self {
+        let (min, max) = float::ends(bytes);
+        Self { kind: Kind::Float(bytes), min, max }
+    }
+
+    /// The floats of so many bytes from positive zero on.
+    pub(crate) fn positive_floats(bytes: u8) -> Self {
+        Self { min: float::zero(bytes), ..Self::floats(bytes) }
+    }
+
+    /// Counts of a unit of time since 1970, from `min` to `max`.
+    pub(crate) fn times(unit: TimeUnit, min: i128, max: i128) -> Self {
+        Self { kind: Kind::of(unit), min, max }
+    }
+
+    /// False and true.
+    pub(crate) fn bools() -> Self {
+        Self { kind: Kind::Bool, min: 0, max: 1 }
     }
 
     /// The numbers from 0 to `max`.

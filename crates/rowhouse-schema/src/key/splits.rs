@@ -117,7 +117,7 @@ fn of_computed(computed: &Computed) -> Option<Spread> {
 
 fn of_stored(codec: &Codec) -> Option<Spread> {
     match &codec.body {
-        _ if codec.null.is_some() => None,
+        _ if !codec.lead.is_none() => None,
         Body::Hashed(hashed) => Some(of_bytes(hashed.fixed.width.into(), hashed.fixed.hex)),
         Body::Number(number) => match number.shape() {
             Shape::Digits { width } if number.is_evenly_written() => {

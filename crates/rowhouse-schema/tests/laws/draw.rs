@@ -55,6 +55,13 @@ const TYPES: &[&str] = &[
     "ymdhms",
     "repeat(u8)",
     "repeat(u8 text 1)",
+    "java.long",
+    "java.int",
+    "java.short",
+    "java.double",
+    "java.float",
+    "java.boolean",
+    "repeat(java.short)",
 ];
 
 /// Modifiers, in the order in which they stand; of each group one, or none.
@@ -257,10 +264,8 @@ impl Pool {
                 let digits = &digits[digits.len() - usize::from(*width)..];
                 if *upper { digits.to_uppercase() } else { digits.to_owned() }.into()
             }
-            FieldType::Float { bytes } => {
-                let float = *at.get(FLOATS);
-                if *bytes == 4 { (float as f32).into() } else { float.into() }
-            }
+            FieldType::Float { bytes } => float(at, *bytes == 4),
+            FieldType::Foreign(foreign) => self.foreign(foreign.name(), at),
             FieldType::Bool => (number % 2 == 0).into(),
             FieldType::Enum(labels) => {
                 let labels: Vec<_> = labels.iter().collect();
@@ -293,6 +298,23 @@ impl Pool {
             _ => number.into(),
         }
     }
+}
+
+impl Pool {
+    fn foreign(&self, name: &str, at: &Index) -> Value {
+        let number = *at.get(&self.numbers);
+        match name.split_once('.').unwrap().1 {
+            "float" | "float32" => float(at, true),
+            "double" | "float64" => float(at, false),
+            "boolean" | "bool" => (number % 2 == 0).into(),
+            _ => number.into(),
+        }
+    }
+}
+
+fn float(at: &Index, is_single: bool) -> Value {
+    let float = *at.get(FLOATS);
+    if is_single { (float as f32).into() } else { float.into() }
 }
 
 fn resized(text: &str, width: usize, at: &Index) -> Vec<u8> {

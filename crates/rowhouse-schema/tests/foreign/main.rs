@@ -1,0 +1,7 @@
+//! Foreign types held against what the original code made: every line of the golden files is encoded,
+//! decoded and compared, or named here as outside the language and then refused.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod golden;
+mod java;

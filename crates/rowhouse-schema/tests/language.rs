@@ -326,8 +326,7 @@ fn words_of_the_language_that_are_not_supported_yet_are_named() {
         "n phoenix.array",
         "n ordered.null",
         "n tuple.nested",
-        "u u64 java.hashcode 4",
-        "bucket 16 of u by java.hashcode",
+        "bucket 16 of u by hbasewd.one",
         "salt 4 opentsdb.salt",
         "d:subject string",
     ];

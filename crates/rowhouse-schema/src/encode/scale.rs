@@ -25,6 +25,8 @@ enum Kind {
     Float(u8),
     Bool,
     Label(Labels),
+    /// The numbers up to this one, and the greatest of the scale.
+    Stray(i128),
     Time(Tick),
     Day,
 }
@@ -153,6 +155,12 @@ impl Scale {
         Self { kind: Kind::Unsigned, min: 0, max }
     }
 
+    /// The numbers from 0 to `last`, and one more, which may lie beyond them.
+    pub(crate) fn up_to_and(last: u32, stray: i128) -> Self {
+        let last = last.into();
+        Self { kind: Kind::Stray(last), min: 0, max: stray.max(last) }
+    }
+
     /// The characters of an alphabet.
     pub(crate) fn of_labels(labels: Labels) -> Self {
         Self { kind: Kind::Label(labels), min: 0, max: 255 }
@@ -177,6 +185,7 @@ impl Scale {
     pub(crate) fn is_known(&self, number: i128) -> bool {
         match &self.kind {
             Kind::Label(labels) => labels.label(number as u8).is_some(),
+            Kind::Stray(last) => number <= *last || number == self.max,
             _ => true,
         }
     }
@@ -185,7 +194,7 @@ impl Scale {
     #[inline]
     pub(crate) fn value(&self, number: i128) -> Value {
         match &self.kind {
-            Kind::Unsigned => Value::Unsigned(number.unsigned_abs()),
+            Kind::Unsigned | Kind::Stray(_) => Value::Unsigned(number.unsigned_abs()),
             Kind::Signed => Value::Signed(number),
             Kind::Float(bytes) => Value::Float(float::value(number, *bytes).into()),
             Kind::Bool => Value::Bool(number != 0),
@@ -259,14 +268,16 @@ impl Scale {
                 Some(time) => Ok(self.point_of(time)),
                 None => value.as_integer().map(Point::exact).ok_or_else(|| self.wrong(value)),
             },
-            (Kind::Unsigned | Kind::Signed, Value::Float(float)) => {
+            (Kind::Unsigned | Kind::Signed | Kind::Stray(_), Value::Float(float)) => {
                 Ok(float::whole_point(float.get()))
             }
-            (Kind::Unsigned | Kind::Signed | Kind::Bool | Kind::Label(_), _) => value
-                .as_integer()
-                .filter(|_| self.is_integer())
-                .map(Point::exact)
-                .ok_or_else(|| self.wrong(value)),
+            (Kind::Unsigned | Kind::Signed | Kind::Stray(_) | Kind::Bool | Kind::Label(_), _) => {
+                value
+                    .as_integer()
+                    .filter(|_| self.is_integer())
+                    .map(Point::exact)
+                    .ok_or_else(|| self.wrong(value))
+            }
         }
     }
 
@@ -291,7 +302,7 @@ impl Scale {
     }
 
     fn is_integer(&self) -> bool {
-        matches!(self.kind, Kind::Unsigned | Kind::Signed)
+        matches!(self.kind, Kind::Unsigned | Kind::Signed | Kind::Stray(_))
     }
 
     /// The value that somebody wrote without quotes.
@@ -311,7 +322,7 @@ impl Scale {
     /// What a value of the field is.
     pub(crate) fn expected(&self) -> &'static str {
         match self.kind {
-            Kind::Unsigned | Kind::Signed => "a whole number",
+            Kind::Unsigned | Kind::Signed | Kind::Stray(_) => "a whole number",
             Kind::Float(_) => "a number",
             Kind::Bool => "true or false",
             Kind::Label(_) => "a label",

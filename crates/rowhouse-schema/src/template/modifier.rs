@@ -96,7 +96,7 @@ fn read(
         Place::Hash if modifiers.floor.is_some() || modifiers.form.is_some() => {
             return fault("a hash is made of the value, nothing stands between them".to_owned());
         }
-        Place::Hash => modifiers.hash = Some(hashing(at, word, words)?),
+        Place::Hash => modifiers.hash = Some(hashing(at, word, field_type, words)?),
         Place::Desc => {
             check_desc(field_type, modifiers, at)?;
             modifiers.desc = true;
@@ -158,8 +158,14 @@ fn check_hex(field_type: &FieldType, at: usize) -> Result<(), Fault> {
     }
 }
 
-fn hashing(at: usize, word: &str, words: &mut Words<'_>) -> Result<Hashing, Fault> {
+fn hashing(
+    at: usize,
+    word: &str,
+    field_type: &FieldType,
+    words: &mut Words<'_>,
+) -> Result<Hashing, Fault> {
     let function = HashFunction::named(word).ok_or_else(|| unknown(at, word))?;
+    let function = function.of(field_type).ok_or_else(|| words::no_java_hash(at, field_type))?;
     let Some((at, len)) = words.number()? else {
         return Err(Fault::new(at, format!("expected `{word} N`, how many bytes are kept")));
     };

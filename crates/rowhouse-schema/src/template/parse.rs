@@ -102,9 +102,15 @@ fn check_names(pieces: &[Piece]) -> Result<(), Fault> {
 }
 
 /// Where the stored field of that name stands among the stored fields.
-fn operand(name: &str, names: &[&str], pieces: &[Piece]) -> Result<usize, String> {
-    if let Some(at) = names.iter().position(|known| *known == name) {
-        return Ok(at);
+fn operand(name: &str, names: &[&str], pieces: &[Piece]) -> Result<(usize, FieldType), String> {
+    let mut fields = pieces.iter().filter_map(|piece| match piece {
+        Piece::Field(raw) => Some(raw),
+        Piece::Literal(_) | Piece::Computed(_) => None,
+    });
+    if let Some(at) = names.iter().position(|known| *known == name)
+        && let Some(raw) = fields.nth(at)
+    {
+        return Ok((at, raw.field_type.clone()));
     }
     let computed = pieces.iter().any(|piece| piece.name().is_some_and(|(_, known)| known == name));
     Err(match closest(name, names.iter().copied()) {

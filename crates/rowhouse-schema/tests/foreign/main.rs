@@ -4,4 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod golden;
+mod hashes;
+mod hbasewd;
 mod java;
+mod opentsdb;

@@ -155,9 +155,13 @@ pub(crate) fn elements(schema: &KeySchema) -> Vec<Result<Field, usize>> {
     elements.into_iter().map(|(_, element)| element).collect()
 }
 
-/// How computed values compare: as their bytes do.
+/// How computed values compare: as their bytes do. Those below zero stand behind all others.
 pub(crate) fn compare_computed(a: &Value, b: &Value) -> Ordering {
-    rank(a, &FieldType::Text).partial_cmp(&rank(b, &FieldType::Text)).unwrap()
+    let rank = |value: &Value| match rank(value, &FieldType::Text) {
+        Rank::Number(number @ ..0) => Rank::Number(number + 0x1_0000),
+        other => other,
+    };
+    rank(a).partial_cmp(&rank(b)).unwrap()
 }
 
 impl Asked {

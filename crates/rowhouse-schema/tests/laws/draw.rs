@@ -114,6 +114,11 @@ const COMPUTED: &[&str] = &[
     "[salt 3 xyb as N]",
     "[salt 4 a-d]",
     "[hash 3 of rest by sha1]",
+    "[bucket 16 of F by java.hashcode as N]",
+    "[hash 3 of F by java.hashcode]",
+    "[bucket 7 by phoenix.salt]",
+    "[bucket 7 by hbasewd.hash as N]",
+    "[bucket 20 of FF by opentsdb.salt 2]",
 ];
 
 /// The field of a random type with random modifiers that it allows.

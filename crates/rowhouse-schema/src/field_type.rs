@@ -115,9 +115,13 @@ impl FieldType {
         }
     }
 
-    /// Whether its values have no end of their own.
-    pub(crate) fn is_open(&self) -> bool {
-        matches!(self, Self::Text | Self::Domain | Self::Decimal | Self::Repeat(_))
+    /// Whether its values, in ascending or descending order, have no end of their own.
+    pub(crate) fn is_open(&self, desc: bool) -> bool {
+        match self {
+            Self::Text | Self::Domain | Self::Decimal | Self::Repeat(_) => true,
+            Self::Foreign(foreign) => foreign.is_open(desc),
+            _ => false,
+        }
     }
 }
 

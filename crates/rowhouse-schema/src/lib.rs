@@ -59,7 +59,7 @@ pub use plan::{
     RowSequence, StreamMerge,
 };
 pub use time::{Date, Time, TimeUnit, TimeZone};
-pub use value::{Float, NamedValues, Uuid, Value, Values};
+pub use value::{Decimal, Float, NamedValues, Uuid, Value, Values};
 
 /// Compiles the examples of the guide.
 #[cfg(doctest)]

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use super::foreign::DecimalImage;
 use crate::value::{Uuid, Value, parse_hex};
 
 /// The kind of bytes.
@@ -16,6 +17,12 @@ pub(crate) enum Content {
     Uuid,
     /// Hexadecimal characters.
     Hex { upper: bool },
+    /// ASCII, at least one character: `phoenix.char`.
+    Ascii,
+    /// At least one byte: `phoenix.varbinary`.
+    Some,
+    /// A decimal number as another system writes it.
+    Decimal(DecimalImage),
 }
 
 /// How the bytes of a value are arranged in the key.
@@ -37,7 +44,14 @@ impl Content {
                 check_hex(text, upper)?;
                 Ok(text.as_bytes().into())
             }
+            (Self::Ascii, Value::Text(text)) => {
+                check_ascii(text)?;
+                Ok(text.as_bytes().into())
+            }
             (Self::Raw, Value::Bytes(bytes)) => Ok(bytes.into()),
+            (Self::Some, Value::Bytes(bytes)) if bytes.is_empty() => Err(EMPTY.to_owned()),
+            (Self::Some, Value::Bytes(bytes)) => Ok(bytes.into()),
+            (Self::Decimal(image), value) => image.bytes(value).map(Cow::from),
             (Self::Uuid, Value::Uuid(uuid)) => Ok(uuid.as_bytes().as_slice().into()),
             (Self::Uuid, Value::Text(text)) => match Uuid::parse(text) {
                 Some(uuid) => Ok(uuid.as_bytes().to_vec().into()),
@@ -58,6 +72,9 @@ impl Content {
         };
         match (self, value) {
             (Self::Uuid, Value::Text(text)) => Ok(digits(text)?.into()),
+            (Self::Ascii, Value::Text(text)) => Ok(text.as_bytes().into()),
+            (Self::Some, Value::Bytes(bytes)) => Ok(bytes.into()),
+            (Self::Decimal(image), value) => image.part(value).map(Cow::from),
             _ => self.bytes(value),
         }
     }
@@ -66,6 +83,18 @@ impl Content {
     pub(crate) fn value(self, bytes: Vec<u8>) -> Result<Value, (usize, String)> {
         match self {
             Self::Raw => Ok(Value::Bytes(bytes)),
+            Self::Some if bytes.is_empty() => Err((0, EMPTY.to_owned())),
+            Self::Some => Ok(Value::Bytes(bytes)),
+            Self::Ascii => match utf8(bytes)? {
+                Value::Text(text) => {
+                    check_ascii(&text).map_err(|why| (0, why)).map(|()| text.into())
+                }
+                other => Ok(other),
+            },
+            Self::Decimal(image) => image.value(&bytes).ok_or_else(|| {
+                let why = format!("{} is no value of the field", rowhouse_model::escape(&bytes));
+                (0, why)
+            }),
             Self::Uuid => match bytes.try_into() {
                 Ok(bytes) => Ok(Value::Uuid(Uuid::new(bytes))),
                 Err(_) => Err((0, "not sixteen bytes".to_owned())),
@@ -87,9 +116,29 @@ impl Content {
             Self::Raw => "bytes",
             Self::Uuid => "a uuid",
             Self::Hex { .. } => "a text of hex digits",
+            Self::Ascii => "an ASCII text",
+            Self::Some => "bytes",
+            Self::Decimal(_) => "a decimal number",
         }
     }
+
+    /// Whether values are texts or bytes, of which it can be asked what they begin with.
+    pub(crate) fn has_parts(self) -> bool {
+        !matches!(self, Self::Decimal(_))
+    }
+
+    /// Whether not every value of the kind can be held.
+    pub(crate) fn is_narrow(self) -> bool {
+        matches!(self, Self::Ascii | Self::Some | Self::Decimal(_))
+    }
+
+    /// Whether values are texts, cut between characters only.
+    pub(crate) fn is_text(self) -> bool {
+        matches!(self, Self::Text | Self::Ascii)
+    }
 }
+
+const EMPTY: &str = "a value cannot be empty: that is null in Phoenix";
 
 impl Arrangement {
     /// The bytes in the other arrangement: doing it twice changes nothing.
@@ -122,5 +171,14 @@ fn check_hex(text: &str, upper: bool) -> Result<(), String> {
     match text.bytes().all(|c| c.is_ascii_digit() || letters.contains(&c)) {
         true => Ok(()),
         false => Err(format!("not hex digits in {case} case: '{}'", text.escape_debug())),
+    }
+}
+
+fn check_ascii(text: &str) -> Result<(), String> {
+    match text.is_ascii() && !text.is_empty() {
+        true => Ok(()),
+        false => {
+            Err(format!("not an ASCII text of at least one character: '{}'", text.escape_debug()))
+        }
     }
 }

@@ -62,8 +62,15 @@ impl Lead {
         }
     }
 
-    /// The keys of null.
+    /// The keys of null. Zero stands before all others, and so does the end of a key that takes it away.
     pub(crate) fn nulls(self) -> Option<RowRange> {
-        self.null.map(|null| RowRange::prefix(&[null]))
+        self.null.map(|null| {
+            let range = RowRange::prefix(&[null]);
+            if null == 0 {
+                RowRange { start: RowRange::all().start, stop: range.stop }
+            } else {
+                range
+            }
+        })
     }
 }

@@ -19,14 +19,16 @@ mod open;
 mod quick;
 mod repeat;
 mod scale;
+mod separated;
 mod sequence;
+mod seven_bits;
 mod terminated;
 
 use crate::error::{Fault, NotFitting};
 use crate::field_type::FieldType;
 use crate::time::TimeZone;
 use crate::transform::Modifiers;
-use crate::value::{Value, parse_hex};
+use crate::value::{self, Value, parse_hex};
 
 pub(crate) use content::{Arrangement, Content};
 pub(crate) use decimal::Decimal;
@@ -40,8 +42,10 @@ pub(crate) use number::{Number, digits_of};
 pub(crate) use open::{End, ends_at_its_end};
 pub(crate) use repeat::Repeat;
 pub(crate) use scale::{Point, Scale, is_count};
+pub(crate) use separated::{SEPARATOR_AT_END, Separated, Separation};
 pub(crate) use sequence::{Container, Sequence};
-pub(crate) use terminated::Terminated;
+pub(crate) use seven_bits::SevenBits;
+pub(crate) use terminated::{Style, Terminated};
 
 /// How the values of one field become bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,6 +113,49 @@ impl Codec {
         width.map(|width| self.lead.len() + width)
     }
 
+    /// Says of a field with a separator that only such fields stand behind it.
+    pub(crate) fn in_tail(mut self) -> Self {
+        if let Some(separated) = self.separated_mut() {
+            separated.in_tail = true;
+        }
+        self
+    }
+
+    /// The separators of the field, if it has such.
+    pub(crate) fn separated(&self) -> Option<&Separated> {
+        match &self.body {
+            Body::Sequence(Sequence { container: Container::Separated(separated), .. }) => {
+                Some(separated)
+            }
+            _ => None,
+        }
+    }
+
+    fn separated_mut(&mut self) -> Option<&mut Separated> {
+        match &mut self.body {
+            Body::Sequence(Sequence { container: Container::Separated(separated), .. }) => {
+                Some(separated)
+            }
+            _ => None,
+        }
+    }
+
+    /// The separators, if the field is one of those at whose end a key is cut.
+    pub(crate) fn tail(&self) -> Option<&Separated> {
+        self.separated().filter(|separated| separated.in_tail)
+    }
+
+    /// Whether the key of one value never begins that of another. Where that is not so, no byte FF stands
+    /// behind the field.
+    pub(crate) fn is_prefix_free(&self) -> bool {
+        match &self.body {
+            Body::Sequence(Sequence { container: Container::Terminated(terminated), .. }) => {
+                terminated.is_prefix_free()
+            }
+            _ => true,
+        }
+    }
+
     /// Where the field ends, if it has no end of its own.
     pub(crate) fn end(&self) -> Option<&End> {
         match &self.body {
@@ -157,6 +204,9 @@ impl Codec {
     /// Whether a value is of the field's kind, though a key might not hold it.
     fn check_kind(&self, value: &Value) -> Result<(), String> {
         match &self.body {
+            Body::Sequence(Sequence { content, .. }) if content.is_narrow() => {
+                content.part(value).map(|_| ())
+            }
             Body::Sequence(sequence) => sequence.content.bytes(value).map(|_| ()),
             body => match body.scale() {
                 Some(scale) => scale.point(value, &TimeZone::UTC).map(|_| ()),
@@ -176,8 +226,15 @@ impl Codec {
 
     /// Reads the value that begins at `at` and says where it ends.
     pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
+        let in_tail = self.is_nullable() && self.tail().is_some();
+        if in_tail && at == key.len() {
+            return Ok((Value::Null, at));
+        }
         match self.lead.read(key, at)? {
             Led::Value(at) => self.body.decode(key, at),
+            Led::Null(next) if in_tail && next == key.len() => {
+                Err(NotFitting::new(at, SEPARATOR_AT_END))
+            }
             Led::Null(next) => Ok((Value::Null, next)),
         }
     }
@@ -268,9 +325,16 @@ impl Body {
         match self {
             Self::Number(number) => number.scale.read(text),
             Self::Decimal(decimal) => decimal.scale.read(text),
-            Self::Sequence(Sequence { content: Content::Raw, .. }) => read_bytes(text)
-                .map(Value::Bytes)
-                .ok_or_else(|| Fault::new(0, "expected bytes such as 0x00ff")),
+            Self::Sequence(Sequence { content: Content::Raw | Content::Some, .. }) => {
+                read_bytes(text)
+                    .map(Value::Bytes)
+                    .ok_or_else(|| Fault::new(0, "expected bytes such as 0x00ff"))
+            }
+            Self::Sequence(Sequence { content: Content::Decimal(_), .. }) => {
+                value::Decimal::parse(text)
+                    .map(Value::Decimal)
+                    .ok_or_else(|| Fault::new(0, "expected a decimal number of at most 38 digits"))
+            }
             Self::Sequence(_) => Ok(text.into()),
             Self::Repeat(_) => Err(Fault::new(0, "a list is not written as plain text")),
             Self::Hashed(hashed) => match read_hash(text) {

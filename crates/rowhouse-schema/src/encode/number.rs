@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use rowhouse_model::escape;
 
 use super::float;
-use super::foreign::Turn;
+use super::foreign::{Image, Turn};
 use super::form::{Form, Shape, write_digits};
 use super::quick::Quick;
 use super::scale::Scale;
@@ -95,9 +95,11 @@ impl Number {
 
     /// Numbers of a scale as another system writes them. Its descending order complements every byte.
     pub(crate) fn foreign(scale: Scale, shape: Shape, desc: bool) -> Self {
-        let form = Form { flipped: desc, ..Form::new(shape) };
+        let is_flag = shape == Shape::Foreign(Image::PhoenixBoolean);
+        let mirror = (desc && is_flag).then_some(scale.max);
+        let form = Form { flipped: desc && !is_flag, ..Form::new(shape) };
         let quick = Quick::new(shape, None).filter(|_| !desc);
-        let (step, calendar, mirror) = (None, None, None);
+        let (step, calendar) = (None, None);
         Self { scale, step, calendar, mirror, form, canonical: Canonical::Foreign, quick }
     }
 

@@ -3,6 +3,7 @@
 use rowhouse_model::{ROW_LEN_MAX, escape};
 
 use super::KeySchema;
+use super::compute::NO_VALUE;
 use crate::computed::{Computed, Operands};
 use crate::error::NotFitting;
 use crate::field::Field;
@@ -61,6 +62,9 @@ impl KeySchema {
                 Element::Literal(bytes) => at = literal(bytes, key, at)?,
                 Element::Field(nth) => {
                     let field = &self.fields()[*nth];
+                    if *nth == 0 && at == key.len() && field.codec.tail().is_some() {
+                        return Err(NotFitting::new(at, NO_VALUE));
+                    }
                     let (value, next) = match field.codec.decode_quickly(key, at) {
                         Some(decoded) => decoded,
                         None => field.codec.decode(key, at).map_err(|why| in_field(field, why))?,

@@ -135,13 +135,13 @@ fn of_stored(codec: &Codec) -> Option<Spread> {
         Body::Sequence(Sequence { content, container: Container::Fixed(fixed), .. }) => {
             match content {
                 Content::Uuid => Some(of_bytes(16, fixed.hex)),
-                Content::Raw => Some(of_bytes(fixed.width.into(), fixed.hex)),
+                Content::Raw | Content::Some => Some(of_bytes(fixed.width.into(), fixed.hex)),
                 // In upper case or complemented, other characters stand there.
                 Content::Hex { upper } if !fixed.desc => {
                     let bytes: &[u8] = if *upper { b"0123456789ABCDEF" } else { HEX };
                     Some(Spread::Places { bytes, places: fixed.width.into() })
                 }
-                Content::Hex { .. } | Content::Text => None,
+                Content::Hex { .. } | Content::Text | Content::Ascii | Content::Decimal(_) => None,
             }
         }
         _ => None,

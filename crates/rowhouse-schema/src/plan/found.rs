@@ -41,6 +41,20 @@ pub(super) struct Pin {
     pub(super) bytes: Vec<u8>,
     /// The value's bytes before any modifier, if they are known: what buckets are computed of.
     pub(super) canonical: Option<Vec<u8>>,
+    /// How many of the bytes, from the last on, the end of a key takes with it.
+    pub(super) cut: usize,
+}
+
+impl Pin {
+    fn new(bytes: Vec<u8>, canonical: Option<Vec<u8>>) -> Self {
+        Self { bytes, canonical, cut: 0 }
+    }
+
+    /// The rows of all keys that begin so.
+    pub(super) fn rows(&self) -> RowRange {
+        let start = Bytes::copy_from_slice(&self.bytes[..self.bytes.len() - self.cut]);
+        RowRange { start, stop: RowRange::prefix(&self.bytes).stop }
+    }
 }
 
 /// The keys that hold what is wanted of a field; in about `limit` ranges at most.
@@ -110,7 +124,7 @@ pub(super) fn pins(codec: &Codec, wanted: &Wanted) -> Option<Vec<Pin>> {
                 let (mut bytes, mut canonical) = (Vec::new(), Vec::new());
                 decimal.put(*value, &mut bytes);
                 put_canonical(*value, &mut canonical);
-                Pin { bytes, canonical: Some(canonical) }
+                Pin::new(bytes, Some(canonical))
             };
             set.singles()?.iter().map(pin).collect()
         }
@@ -122,14 +136,14 @@ pub(super) fn pins(codec: &Codec, wanted: &Wanted) -> Option<Vec<Pin>> {
             .filter_map(|value| {
                 let mut bytes = Vec::new();
                 sequence.put(value.into(), &mut bytes).ok()?;
-                Some(Pin { bytes, canonical: Some(value.clone()) })
+                Some(Pin::new(bytes, Some(value.clone())))
             })
             .collect(),
         (Body::Repeat(_), Set::Bytes(set)) => set
             .list
             .as_ref()?
             .iter()
-            .map(|value| Pin { bytes: value.clone(), canonical: Some(value.clone()) })
+            .map(|value| Pin::new(value.clone(), Some(value.clone())))
             .collect(),
         (Body::Hashed(hashed), Set::Hashes(list)) => list
             .as_ref()?
@@ -137,7 +151,7 @@ pub(super) fn pins(codec: &Codec, wanted: &Wanted) -> Option<Vec<Pin>> {
             .map(|hash| {
                 let mut bytes = Vec::new();
                 hashed.fixed.put(&hash.stored, &mut bytes);
-                Pin { bytes, canonical: hash.canonical.clone() }
+                Pin::new(bytes, hash.canonical.clone())
             })
             .collect(),
         _ => return None,
@@ -176,7 +190,7 @@ fn number_pin(number: &Number, value: i128) -> Pin {
     let (mut bytes, mut canonical) = (Vec::new(), Vec::new());
     number.put(value, &mut bytes);
     number.put_canonical(value, &mut canonical);
-    Pin { bytes, canonical: Some(canonical) }
+    Pin::new(bytes, Some(canonical))
 }
 
 /// Puts the lead in front, and adds null.
@@ -185,8 +199,11 @@ fn marked(codec: &Codec, mut pins: Vec<Pin>, nulls: bool) -> Vec<Pin> {
         pins.iter_mut().for_each(|pin| pin.bytes.insert(0, value));
     }
     if let Some(null) = codec.lead.null {
-        let null = Pin { bytes: vec![null], canonical: Some(Vec::new()) };
+        let null = Pin::new(vec![null], Some(Vec::new()));
         pins.extend(nulls.then_some(null));
+    }
+    if let Some(separated) = codec.tail() {
+        pins.iter_mut().for_each(|pin| pin.cut = pin.bytes.len() - separated.kept(&pin.bytes));
     }
     if pins.len() > 1 {
         pins.sort_unstable_by(|a, b| a.bytes.cmp(&b.bytes));

@@ -44,7 +44,7 @@ pub(super) fn parse(at: usize, word: &str, words: &mut Words<'_>) -> Result<Fiel
         "ymdhms" => FieldType::Calendar(Calendar::Second),
         word if word.starts_with("enum(") => labels(at, word)?,
         word if word.starts_with("repeat(") => repeat(at, word)?,
-        word if is_foreign(word) => FieldType::Foreign(foreign(at, word)?),
+        word if is_foreign(word) => FieldType::Foreign(foreign(at, word, words)?),
         _ => integer(word).map_or_else(|| Err(unknown(at, word)), Ok)?,
     };
     if let Some((at, number)) = words.number()? {
@@ -167,9 +167,12 @@ fn repeat(at: usize, word: &str) -> Result<FieldType, Fault> {
     Ok(FieldType::Repeat(types))
 }
 
-fn foreign(at: usize, word: &str) -> Result<ForeignType, Fault> {
+fn foreign(at: usize, word: &str, words: &mut Words<'_>) -> Result<ForeignType, Fault> {
     if let Some(foreign) = ForeignType::named(word) {
-        return Ok(foreign);
+        return Ok(match foreign.has_width() {
+            true => foreign.with_width(width(at, words, word, "bytes")?),
+            false => foreign,
+        });
     }
     let family = word.split_once('.').map_or(word, |(family, _)| family);
     let known = || {

@@ -178,11 +178,11 @@ fn check_desc(field_type: &FieldType, modifiers: &Modifiers, at: usize) -> Resul
         return Err(Fault::new(at, "there is no order left that `desc` could turn round"));
     }
     if let FieldType::Foreign(foreign) = field_type
-        && !foreign.facts().desc
+        && !foreign.has_desc()
     {
         return Err(Fault::new(at, format!("`{field_type}` has no descending order elsewhere")));
     }
-    if field_type.is_open() {
+    if field_type.is_open(true) {
         let message = format!("`{field_type}` has no descending order, its end is not stored");
         return Err(Fault::new(at, message).hint("use string, or text N"));
     }
@@ -201,7 +201,7 @@ fn null(
     if let FieldType::Foreign(foreign) = field_type {
         return foreign_null(at, foreign, modifiers.desc, words);
     }
-    if field_type.is_open() {
+    if field_type.is_open(modifiers.desc) {
         let message = format!("`{field_type}` cannot be null, its end is not stored");
         return Err(Fault::new(at, message).hint("use string, or text N"));
     }

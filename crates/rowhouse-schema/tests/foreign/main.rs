@@ -8,3 +8,7 @@ mod hashes;
 mod hbasewd;
 mod java;
 mod opentsdb;
+mod ordered;
+mod ordered_code;
+mod phoenix;
+mod tuple;

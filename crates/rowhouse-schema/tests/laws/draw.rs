@@ -5,7 +5,9 @@
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use rowhouse_schema::{Date, Field, FieldType, KeySchema, Predicate, Time, Uuid, Value, Values};
+use rowhouse_schema::{
+    Date, Decimal, Field, FieldType, ForeignType, KeySchema, Predicate, Time, Uuid, Value, Values,
+};
 
 const TYPES: &[&str] = &[
     "text",
@@ -55,13 +57,67 @@ const TYPES: &[&str] = &[
     "ymdhms",
     "repeat(u8)",
     "repeat(u8 text 1)",
+    "repeat(java.short)",
+    "repeat(ordered.int8 phoenix.char 1)",
+];
+
+/// Types of other systems.
+const FOREIGN: &[&str] = &[
     "java.long",
     "java.int",
     "java.short",
     "java.double",
     "java.float",
     "java.boolean",
-    "repeat(java.short)",
+    "ordered.int8",
+    "ordered.int16",
+    "ordered.int32",
+    "ordered.int64",
+    "ordered.float32",
+    "ordered.float64",
+    "ordered.string",
+    "ordered.string",
+    "ordered.blob_var",
+    "ordered.blob_copy",
+    "ordered.numeric",
+    "ordered.numeric",
+    "phoenix.bigint",
+    "phoenix.smallint",
+    "phoenix.tinyint",
+    "phoenix.unsigned_long",
+    "phoenix.unsigned_tinyint",
+    "phoenix.date",
+    "phoenix.unsigned_time",
+    "phoenix.timestamp",
+    "phoenix.unsigned_timestamp",
+    "phoenix.double",
+    "phoenix.float",
+    "phoenix.unsigned_double",
+    "phoenix.unsigned_float",
+    "phoenix.boolean",
+    "phoenix.char 2",
+    "phoenix.char 3",
+    "phoenix.binary 2",
+    "phoenix.varchar",
+    "phoenix.varchar",
+    "phoenix.varchar",
+    "phoenix.decimal",
+    "phoenix.decimal",
+    "phoenix.varbinary",
+    "tuple.int",
+    "tuple.int",
+    "tuple.float",
+    "tuple.double",
+    "tuple.bool",
+    "tuple.bytes",
+    "tuple.string",
+    "tuple.string",
+    "tuple.uuid",
+    "ordered_code.string",
+    "ordered_code.bytes",
+    "ordered_code.int64",
+    "ordered_code.uint64",
+    "ordered_code.float64",
 ];
 
 /// Modifiers, in the order in which they stand; of each group one, or none.
@@ -124,7 +180,8 @@ const COMPUTED: &[&str] = &[
 /// The field of a random type with random modifiers that it allows.
 fn fields() -> impl Strategy<Value = String> {
     let modifiers: Vec<_> = MODIFIERS.iter().map(|group| select(*group)).collect();
-    (select(TYPES), modifiers, any::<bool>()).prop_map(|(kind, modifiers, plain)| {
+    let kinds = prop_oneof![select(TYPES), select(FOREIGN)];
+    (kinds, modifiers, any::<bool>()).prop_map(|(kind, modifiers, plain)| {
         let mut field = kind.to_owned();
         for modifier in modifiers.iter().filter(|_| !plain) {
             let longer = format!("{field}{modifier}");
@@ -136,7 +193,56 @@ fn fields() -> impl Strategy<Value = String> {
     })
 }
 
+/// Keys as other systems make them: what may stand in front, and fields that stand side by side.
+const FAMILIES: &[(&[&str], &[&str])] = &[
+    (
+        &["", "[bucket 3 by phoenix.salt]"],
+        &[
+            "phoenix.varchar",
+            "phoenix.varchar null first",
+            "phoenix.varchar null first",
+            "phoenix.varchar desc",
+            "phoenix.varchar desc null first",
+            "phoenix.decimal null first",
+            "phoenix.decimal desc null first",
+            "phoenix.tinyint",
+            "phoenix.char 2 desc",
+            "phoenix.varbinary",
+        ],
+    ),
+    (
+        &["", "[bucket 3]"],
+        &[
+            "tuple.string",
+            "tuple.string",
+            "tuple.string null first",
+            "tuple.bytes",
+            "tuple.int",
+            "tuple.int null first",
+            "tuple.bool",
+            "tuple.double",
+        ],
+    ),
+];
+
+/// Keys of one system, and keys of everything.
 pub(crate) fn schemas() -> impl Strategy<Value = KeySchema> {
+    prop_oneof![1 => of_one_system(), 3 => of_all()]
+}
+
+fn of_one_system() -> impl Strategy<Value = KeySchema> {
+    let fields = prop::collection::vec(any::<Index>(), 1..5);
+    (select(FAMILIES), any::<Index>(), fields).prop_filter_map(
+        "some fields are the last",
+        |((fronts, types), front, fields)| {
+            let field = |(nth, at): (usize, &Index)| format!("[f{nth} {}]", at.get(types));
+            let fields: String = fields.iter().enumerate().map(field).collect();
+            KeySchema::parse(&format!("{}{fields}", front.get(fronts))).ok()
+        },
+    )
+}
+
+fn of_all() -> impl Strategy<Value = KeySchema> {
     let computed = (select(COMPUTED), any::<Index>(), any::<Index>());
     let piece = (select(LITERALS), computed, fields());
     (prop::collection::vec(piece, 1..4), select(LITERALS), 0..4_usize).prop_filter_map(
@@ -270,7 +376,7 @@ impl Pool {
                 if *upper { digits.to_uppercase() } else { digits.to_owned() }.into()
             }
             FieldType::Float { bytes } => float(at, *bytes == 4),
-            FieldType::Foreign(foreign) => self.foreign(foreign.name(), at),
+            FieldType::Foreign(foreign) => self.foreign(foreign, at),
             FieldType::Bool => (number % 2 == 0).into(),
             FieldType::Enum(labels) => {
                 let labels: Vec<_> = labels.iter().collect();
@@ -306,12 +412,32 @@ impl Pool {
 }
 
 impl Pool {
-    fn foreign(&self, name: &str, at: &Index) -> Value {
+    fn foreign(&self, foreign: &ForeignType, at: &Index) -> Value {
         let number = *at.get(&self.numbers);
-        match name.split_once('.').unwrap().1 {
-            "float" | "float32" => float(at, true),
-            "double" | "float64" => float(at, false),
+        let text = at.get(&self.texts);
+        let width = foreign.width().map(usize::from);
+        match foreign.name().split_once('.').unwrap().1 {
+            "float" | "float32" | "unsigned_float" => float(at, true),
+            "double" | "float64" | "unsigned_double" => float(at, false),
             "boolean" | "bool" => (number % 2 == 0).into(),
+            "string" | "varchar" => text.clone().into(),
+            "char" => {
+                let mut text = text.clone();
+                while text.len() > width.unwrap() + at.index(2) {
+                    text.pop();
+                }
+                text.into()
+            }
+            "binary" => resized(text, width.unwrap(), at).into(),
+            "blob_var" | "blob_copy" | "varbinary" | "bytes" => {
+                text.bytes().map(|byte| byte ^ 0x61).collect::<Vec<_>>().into()
+            }
+            "uuid" => Uuid::new(resized(text, 16, at).try_into().unwrap()).into(),
+            "numeric" | "decimal" => {
+                let exponent =
+                    *at.get(&[0, 0, 0, -1, -2, -3, 60, 85, 123, 124, 300, -60, -128, -500]);
+                Decimal::new(number, exponent).unwrap_or(Decimal::from(7)).into()
+            }
             _ => number.into(),
         }
     }

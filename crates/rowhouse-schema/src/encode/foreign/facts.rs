@@ -1,6 +1,7 @@
 //! What is known of a foreign type: one line of a family's table, from which all else is derived.
 
-use crate::encode::{Scale, Shape};
+use crate::encode::{Content, Scale, Separation, Shape, Style};
+use crate::time::TimeUnit;
 
 /// A foreign type.
 #[derive(Debug)]
@@ -19,6 +20,7 @@ pub(crate) struct Facts {
 #[derive(Debug)]
 pub(crate) enum Layout {
     Number(Values, Shape),
+    Sequence(Content, Frame),
 }
 
 /// Values that are numbers of a scale.
@@ -28,7 +30,32 @@ pub(crate) enum Values {
     Integers(i128, i128),
     /// Floats of so many bytes.
     Floats(u8),
+    /// Those from positive zero on.
+    PositiveFloats(u8),
     Bools,
+    /// Counts of a unit since 1970, from the first to the last.
+    Times(TimeUnit, i128, i128),
+}
+
+/// What says where texts and bytes end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Frame {
+    Terminated(Style),
+    /// A separator, which the end of the key takes with it.
+    Separated(Separation),
+    SevenBits,
+    /// The digits of `ordered.numeric`.
+    Numeric,
+    /// The end of the key.
+    Rest,
+    /// The end of the key; in descending order a terminator.
+    Copy,
+    /// The width that the template gives, shorter values padded with this byte if there is one.
+    Width {
+        pad: Option<u8>,
+    },
+    /// So many bytes.
+    Fixed(u16),
 }
 
 /// How no value is written.
@@ -37,6 +64,8 @@ pub(crate) enum Null {
     Never,
     /// This byte instead of the tag; complemented with it.
     Tag(u8),
+    /// A separator alone, which is zero in descending order too.
+    Separator,
 }
 
 impl Values {
@@ -46,11 +75,18 @@ impl Values {
         Self::Integers(-half, half - 1)
     }
 
+    /// Those that are not negative.
+    pub(super) const fn positive(bytes: u8) -> Self {
+        Self::Integers(0, (1_i128 << (8 * bytes - 1)) - 1)
+    }
+
     pub(super) fn scale(&self) -> Scale {
         match self {
             Self::Integers(min, max) => Scale::integers(*min, *max),
             Self::Floats(bytes) => Scale::floats(*bytes),
+            Self::PositiveFloats(bytes) => Scale::positive_floats(*bytes),
             Self::Bools => Scale::bools(),
+            Self::Times(unit, min, max) => Scale::times(*unit, *min, *max),
         }
     }
 }

@@ -64,6 +64,9 @@ fn leading(schema: &KeySchema) -> Option<(Rule, String)> {
         FieldType::Unsigned { bytes } | FieldType::Signed { bytes } => *bytes >= 4,
         FieldType::Digits { width } => *width >= 8,
         FieldType::Decimal => true,
+        FieldType::Foreign(foreign) => {
+            foreign.scale().is_some_and(|scale| scale.is_integer() && scale.max >= i32::MAX.into())
+        }
         _ => false,
     };
     is_wide.then(|| {

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::foreign::DecimalImage;
+use super::foreign::{DecimalImage, IntegerImage};
 use crate::value::{Uuid, Value, parse_hex};
 
 /// The kind of bytes.
@@ -23,6 +23,8 @@ pub(crate) enum Content {
     Some,
     /// A decimal number as another system writes it.
     Decimal(DecimalImage),
+    /// A whole number as another system writes it.
+    Integer(IntegerImage),
 }
 
 /// How the bytes of a value are arranged in the key.
@@ -52,6 +54,7 @@ impl Content {
             (Self::Some, Value::Bytes(bytes)) if bytes.is_empty() => Err(EMPTY.to_owned()),
             (Self::Some, Value::Bytes(bytes)) => Ok(bytes.into()),
             (Self::Decimal(image), value) => image.bytes(value).map(Cow::from),
+            (Self::Integer(image), value) => image.bytes(value).map(Cow::from),
             (Self::Uuid, Value::Uuid(uuid)) => Ok(uuid.as_bytes().as_slice().into()),
             (Self::Uuid, Value::Text(text)) => match Uuid::parse(text) {
                 Some(uuid) => Ok(uuid.as_bytes().to_vec().into()),
@@ -75,6 +78,7 @@ impl Content {
             (Self::Ascii, Value::Text(text)) => Ok(text.as_bytes().into()),
             (Self::Some, Value::Bytes(bytes)) => Ok(bytes.into()),
             (Self::Decimal(image), value) => image.part(value).map(Cow::from),
+            (Self::Integer(image), value) => image.part(value).map(Cow::from),
             _ => self.bytes(value),
         }
     }
@@ -91,10 +95,8 @@ impl Content {
                 }
                 other => Ok(other),
             },
-            Self::Decimal(image) => image.value(&bytes).ok_or_else(|| {
-                let why = format!("{} is no value of the field", rowhouse_model::escape(&bytes));
-                (0, why)
-            }),
+            Self::Decimal(image) => image.value(&bytes).ok_or_else(|| no_value(&bytes)),
+            Self::Integer(image) => image.value(&bytes).ok_or_else(|| no_value(&bytes)),
             Self::Uuid => match bytes.try_into() {
                 Ok(bytes) => Ok(Value::Uuid(Uuid::new(bytes))),
                 Err(_) => Err((0, "not sixteen bytes".to_owned())),
@@ -119,17 +121,18 @@ impl Content {
             Self::Ascii => "an ASCII text",
             Self::Some => "bytes",
             Self::Decimal(_) => "a decimal number",
+            Self::Integer(_) => "a whole number",
         }
     }
 
     /// Whether values are texts or bytes, of which it can be asked what they begin with.
     pub(crate) fn has_parts(self) -> bool {
-        !matches!(self, Self::Decimal(_))
+        !matches!(self, Self::Decimal(_) | Self::Integer(_))
     }
 
     /// Whether not every value of the kind can be held.
     pub(crate) fn is_narrow(self) -> bool {
-        matches!(self, Self::Ascii | Self::Some | Self::Decimal(_))
+        matches!(self, Self::Ascii | Self::Some | Self::Decimal(_) | Self::Integer(_))
     }
 
     /// Whether values are texts, cut between characters only.
@@ -158,6 +161,10 @@ impl Arrangement {
             }
         }
     }
+}
+
+fn no_value(bytes: &[u8]) -> (usize, String) {
+    (0, format!("{} is no value of the field", rowhouse_model::escape(bytes)))
 }
 
 fn utf8(bytes: Vec<u8>) -> Result<Value, (usize, String)> {

@@ -41,7 +41,7 @@ pub(crate) use lead::{Lead, Led};
 pub(crate) use number::{Number, digits_of};
 pub(crate) use open::{End, ends_at_its_end};
 pub(crate) use repeat::Repeat;
-pub(crate) use scale::{Point, Scale, is_count};
+pub(crate) use scale::{Point, Scale, integer, is_count};
 pub(crate) use separated::{SEPARATOR_AT_END, Separated, Separation};
 pub(crate) use sequence::{Container, Sequence};
 pub(crate) use seven_bits::SevenBits;
@@ -335,6 +335,9 @@ impl Body {
                     .map(Value::Decimal)
                     .ok_or_else(|| Fault::new(0, "expected a decimal number of at most 38 digits"))
             }
+            Self::Sequence(Sequence { content: Content::Integer(_), .. }) => integer(text)
+                .map(Value::Signed)
+                .ok_or_else(|| Fault::new(0, "expected a whole number")),
             Self::Sequence(_) => Ok(text.into()),
             Self::Repeat(_) => Err(Fault::new(0, "a list is not written as plain text")),
             Self::Hashed(hashed) => match read_hash(text) {

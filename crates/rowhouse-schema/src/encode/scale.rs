@@ -301,7 +301,8 @@ impl Scale {
         }
     }
 
-    fn is_integer(&self) -> bool {
+    /// Whether values are whole numbers that count nothing else.
+    pub(crate) fn is_integer(&self) -> bool {
         matches!(self.kind, Kind::Unsigned | Kind::Signed | Kind::Stray(_))
     }
 
@@ -346,7 +347,13 @@ impl Scale {
                 "value out of range: value={value}, {}={number}, min={min}, max={max}",
                 tick.word
             ),
-            None => format!("value out of range: value={value}, min={min}, max={max}"),
+            None => {
+                let (min, max) = match self.kind {
+                    Kind::Float(_) => (self.value(min), self.value(max)),
+                    _ => (Value::Signed(min), Value::Signed(max)),
+                };
+                format!("value out of range: value={value}, min={min}, max={max}")
+            }
         }
     }
 }

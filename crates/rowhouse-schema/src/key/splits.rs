@@ -141,7 +141,11 @@ fn of_stored(codec: &Codec) -> Option<Spread> {
                     let bytes: &[u8] = if *upper { b"0123456789ABCDEF" } else { HEX };
                     Some(Spread::Places { bytes, places: fixed.width.into() })
                 }
-                Content::Hex { .. } | Content::Text | Content::Ascii | Content::Decimal(_) => None,
+                Content::Hex { .. }
+                | Content::Text
+                | Content::Ascii
+                | Content::Decimal(_)
+                | Content::Integer(_) => None,
             }
         }
         _ => None,

@@ -5,7 +5,7 @@ use jiff::tz::TimeZone;
 use super::predicate::{Constant, Literal};
 use super::set::Hash;
 use crate::encode::{
-    Body, Codec, Content, Point, Scale, Sequence, is_count, read_bytes, read_hash,
+    Body, Codec, Content, Point, Scale, Sequence, integer, is_count, read_bytes, read_hash,
 };
 use crate::error::Fault;
 use crate::time::TimeLiteral;
@@ -141,6 +141,9 @@ impl ConstantReader<'_> {
                 Content::Uuid => Ok(word.as_str().into()),
                 Content::Decimal(_) => Decimal::parse(word).map(Value::Decimal).ok_or_else(|| {
                     self.wrong(constant, &format!("takes a decimal number, not {word}"))
+                }),
+                Content::Integer(_) => integer(word).map(Value::Signed).ok_or_else(|| {
+                    self.wrong(constant, &format!("takes a whole number, not {word}"))
                 }),
                 Content::Text | Content::Ascii | Content::Hex { .. } => Err(self
                     .wrong(constant, "is a text, which stands in quotes")

@@ -3,12 +3,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod bigtable;
 mod golden;
 mod hashes;
 mod hbasewd;
 mod java;
+mod kiji;
 mod opentsdb;
 mod ordered;
 mod ordered_code;
 mod phoenix;
+mod plans;
+mod refusals;
 mod tuple;

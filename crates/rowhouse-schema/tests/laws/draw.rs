@@ -118,6 +118,11 @@ const FOREIGN: &[&str] = &[
     "ordered_code.int64",
     "ordered_code.uint64",
     "ordered_code.float64",
+    "bigtable.ordered_string",
+    "bigtable.ordered_int64",
+    "kiji.string",
+    "kiji.int",
+    "kiji.long",
 ];
 
 /// Modifiers, in the order in which they stand; of each group one, or none.
@@ -221,6 +226,16 @@ const FAMILIES: &[(&[&str], &[&str])] = &[
             "tuple.int null first",
             "tuple.bool",
             "tuple.double",
+        ],
+    ),
+    (
+        &["", "[bucket 3]"],
+        &[
+            "bigtable.ordered_string",
+            "bigtable.ordered_string",
+            "bigtable.ordered_bytes",
+            "bigtable.ordered_int64",
+            "bigtable.big_endian_int64",
         ],
     ),
 ];
@@ -420,7 +435,7 @@ impl Pool {
             "float" | "float32" | "unsigned_float" => float(at, true),
             "double" | "float64" | "unsigned_double" => float(at, false),
             "boolean" | "bool" => (number % 2 == 0).into(),
-            "string" | "varchar" => text.clone().into(),
+            "string" | "ordered_string" | "varchar" => text.clone().into(),
             "char" => {
                 let mut text = text.clone();
                 while text.len() > width.unwrap() + at.index(2) {
@@ -429,7 +444,7 @@ impl Pool {
                 text.into()
             }
             "binary" => resized(text, width.unwrap(), at).into(),
-            "blob_var" | "blob_copy" | "varbinary" | "bytes" => {
+            "blob_var" | "blob_copy" | "varbinary" | "bytes" | "ordered_bytes" => {
                 text.bytes().map(|byte| byte ^ 0x61).collect::<Vec<_>>().into()
             }
             "uuid" => Uuid::new(resized(text, 16, at).try_into().unwrap()).into(),

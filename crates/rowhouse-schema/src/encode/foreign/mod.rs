@@ -3,10 +3,13 @@
 //! A family is a table of [`Facts`]; numbers that are not simply big-endian have an [`Image`] besides. What
 //! comes of both are the codecs that native types have too, so planning knows no foreign type.
 
+mod bigtable;
 mod decimal;
 mod facts;
 mod image;
+mod integer;
 mod java;
+mod kiji;
 pub(crate) mod numeric;
 mod ordered;
 mod ordered_code;
@@ -24,6 +27,7 @@ use crate::transform::NullPlace;
 pub(crate) use decimal::DecimalImage;
 pub(crate) use facts::{Facts, Frame, Layout, Null};
 pub(crate) use image::{Image, Turn};
+pub(crate) use integer::IntegerImage;
 
 /// A type of another system: `java.long`, `phoenix.varchar`, `ordered.string`, …
 ///
@@ -46,8 +50,15 @@ pub struct ForeignType {
 }
 
 /// The tables of all families.
-const FAMILIES: &[&[Facts]] =
-    &[java::TYPES, ordered::TYPES, phoenix::TYPES, tuple::TYPES, ordered_code::TYPES];
+const FAMILIES: &[&[Facts]] = &[
+    java::TYPES,
+    ordered::TYPES,
+    phoenix::TYPES,
+    tuple::TYPES,
+    ordered_code::TYPES,
+    bigtable::TYPES,
+    kiji::TYPES,
+];
 
 impl ForeignType {
     /// The type of that name, without a width.

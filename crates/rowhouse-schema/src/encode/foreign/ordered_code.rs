@@ -25,7 +25,7 @@ const fn sequence(word: &'static str, content: Content) -> Facts {
 /// The bits of a number's own in a byte; the eighth counts the bytes.
 const OWN_BITS: usize = 7;
 /// As many as 64 bits need.
-const SIGNED_LEN_MAX: usize = 10;
+pub(super) const SIGNED_LEN_MAX: usize = 10;
 const UNSIGNED_LEN_MAX: usize = 8;
 
 /// Appends a number: as many one bits as there are bytes, a zero bit, the number. Of a negative one,

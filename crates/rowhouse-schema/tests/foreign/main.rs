@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod bigtable;
+mod exhaustive;
 mod golden;
 mod hashes;
 mod hbasewd;

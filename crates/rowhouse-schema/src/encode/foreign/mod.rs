@@ -38,7 +38,7 @@ pub(crate) use integer::IntegerImage;
 /// let schema = KeySchema::parse("[id java.long]")?;
 /// let FieldType::Foreign(long) = schema.fields()[0].field_type() else { panic!() };
 /// assert_eq!(long.name(), "java.long");
-/// assert_eq!(schema.encode(&[("id", (-1).into())])?, [0xFF; 8]);
+/// assert_eq!(schema.encode(&[("id", (-1).into())])?[..], [0xFF; 8]);
 /// assert_eq!(schema.fields()[0].order(), FieldOrder::AsStored);
 /// # Ok::<(), rowhouse_model::Error>(())
 /// ```

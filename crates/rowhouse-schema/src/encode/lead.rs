@@ -62,15 +62,15 @@ impl Lead {
         }
     }
 
-    /// The keys of null. Zero stands before all others, and so does the end of a key that takes it away.
+    /// The keys of null. A zero without markers stands before all values, and so does the end of a key that
+    /// takes it away.
     pub(crate) fn nulls(self) -> Option<RowRange> {
-        self.null.map(|null| {
-            let range = RowRange::prefix(&[null]);
-            if null == 0 {
-                RowRange { start: RowRange::all().start, stop: range.stop }
-            } else {
-                range
+        let null = RowRange::prefix(&[self.null?]);
+        Some(match self {
+            Self { value: None, null: Some(0) } => {
+                RowRange { start: RowRange::all().start, ..null }
             }
+            _ => null,
         })
     }
 }

@@ -50,6 +50,7 @@ pub(crate) use terminated::{Style, Terminated};
 /// How the values of one field become bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Codec {
+    /// What stands in front of the value's own bytes.
     pub(crate) lead: Lead,
     pub(crate) body: Body,
 }

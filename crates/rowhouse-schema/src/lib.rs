@@ -51,7 +51,7 @@ mod value;
 
 pub use advise::{Finding, Rule};
 pub use computed::Computed;
-pub use encode::Labels;
+pub use encode::{ForeignType, Labels};
 pub use error::NotFitting;
 pub use field::Field;
 pub use field_type::{Calendar, FieldType};
@@ -65,7 +65,7 @@ pub use time::{Date, Time, TimeUnit, TimeZone};
 pub use typed::{
     FromField, FromRowKey, Holds, PlainNumber, PlainReader, PlainStep, PlainWriter, RowKey, ToField,
 };
-pub use value::{FieldValue, Float, NamedValues, Uuid, Value, Values};
+pub use value::{Decimal, FieldValue, Float, NamedValues, Uuid, Value, Values};
 
 /// Compiles the examples of the guide.
 #[cfg(doctest)]

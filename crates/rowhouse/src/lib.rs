@@ -79,10 +79,10 @@ pub use rowhouse_model::{
     RowRange, Scan, TableDescriptor, TableName, TableState, TimeRange, Timestamp, escape, unescape,
 };
 pub use rowhouse_schema::{
-    Calendar, Computed, Date, Direction, Estimate, EstimatedRows, Field, FieldType, FieldValue,
-    Finding, Float, FromField, FromRowKey, Holds, KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema,
-    Labels, NamedValues, NotFitting, PlainNumber, PlainReader, PlainStep, PlainWriter, Plan,
-    Predicate, RowKey, RowSequence, Rule, Statistics, StreamMerge, Time, TimeUnit, TimeZone,
+    Calendar, Computed, Date, Decimal, Direction, Estimate, EstimatedRows, Field, FieldType,
+    FieldValue, Finding, Float, FromField, FromRowKey, Holds, KEY_ATTRIBUTE, KeyPrefix, KeyReader,
+    KeySchema, Labels, NamedValues, NotFitting, PlainNumber, PlainReader, PlainStep, PlainWriter,
+    Plan, Predicate, RowKey, RowSequence, Rule, Statistics, StreamMerge, Time, TimeUnit, TimeZone,
     ToField, Uuid, Value, Values,
 };
 

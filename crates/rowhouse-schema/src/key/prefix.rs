@@ -5,7 +5,7 @@ use std::fmt;
 use rowhouse_model::escape;
 
 use super::KeySchema;
-use super::decode::literal;
+use super::reader::literal;
 use crate::template::Element;
 use crate::value::{Quoted, Value};
 

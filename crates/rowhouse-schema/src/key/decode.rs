@@ -72,26 +72,26 @@ impl KeySchema {
             return Ok(());
         }
         let behind = place + computed.width();
+        let mut bytes = Vec::with_capacity(64);
         let digest = match &computed.operands {
             Operands::Chance => return Ok(()),
             Operands::Rest => computed.digest(&key[behind..]),
             Operands::Fields(fields) => {
-                let mut input = Vec::with_capacity(64);
                 for at in fields {
                     let codec = &self.fields()[*at].codec;
-                    let result = value_of(*at).put_canonical(codec, &mut input);
+                    let result = value_of(*at).put_canonical(codec, &mut bytes);
                     result.map_err(|why| NotFitting::new(place, why))?;
                 }
-                computed.digest(&input)
+                computed.digest(&bytes)
             }
         };
-        let mut expected = Vec::with_capacity(64);
-        computed.put(digest.as_ref(), &mut expected);
+        bytes.clear();
+        computed.put(digest.as_ref(), &mut bytes);
         let found = &key[place..behind];
-        if expected == found {
+        if bytes == found {
             return Ok(());
         }
-        let why = format!("`{computed}`: found={}, computed={}", escape(found), escape(&expected));
+        let why = format!("`{computed}`: found={}, computed={}", escape(found), escape(&bytes));
         Err(NotFitting::new(place, why))
     }
 }

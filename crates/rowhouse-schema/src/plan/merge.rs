@@ -1,7 +1,7 @@
 //! Merging the rows of a plan's streams into one order, without reading them: whoever does says what
 //! was read.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use rowhouse_model::{Error, Result};
 
@@ -46,17 +46,28 @@ use crate::key::KeySchema;
 pub struct StreamMerge<T> {
     schema: KeySchema,
     direction: Direction,
-    /// The next row of each stream that has one, by logical key and stream.
-    heads: BTreeMap<(Vec<u8>, usize), T>,
+    /// The next row of each stream that has one.
+    rows: Vec<Option<T>>,
+    /// The logical keys of these rows, with their streams.
+    heads: BTreeSet<(Vec<u8>, usize)>,
     /// The streams whose next row is not known.
     wanted: Vec<usize>,
+    /// Room for a key.
+    spare: Vec<u8>,
 }
 
 impl<T> StreamMerge<T> {
     /// A merge of all streams of a plan, each of which is read in this direction.
     pub fn new(plan: &Plan, direction: Direction) -> Self {
-        let wanted = (0..plan.streams().count()).rev().collect();
-        Self { schema: plan.schema.clone(), direction, heads: BTreeMap::new(), wanted }
+        let streams = plan.streams().count();
+        Self {
+            schema: plan.schema.clone(),
+            direction,
+            rows: (0..streams).map(|_| None).collect(),
+            heads: BTreeSet::new(),
+            wanted: (0..streams).rev().collect(),
+            spare: Vec::new(),
+        }
     }
 
     /// The stream, by its position among the plan's, whose next row is to be offered, or whose end is to
@@ -71,11 +82,14 @@ impl<T> StreamMerge<T> {
     /// `InvalidRequest` for a key that does not fit the template, which has no place among those that do
     /// (the next row of the stream is still wanted then); and when no row is wanted.
     pub fn offer(&mut self, key: &[u8], row: T) -> Result<()> {
-        let logical = self.schema.logical_key(key)?.into_owned();
+        let logical = self.schema.logical_key(key)?;
         let stream = self.wanted.pop().ok_or_else(|| {
             Error::invalid("a row was offered to a merge that wants none, take the next one first")
         })?;
-        self.heads.insert((logical, stream), row);
+        let mut own = std::mem::take(&mut self.spare);
+        own.extend_from_slice(&logical);
+        self.heads.insert((own, stream));
+        self.rows[stream] = Some(row);
         Ok(())
     }
 
@@ -89,11 +103,13 @@ impl<T> StreamMerge<T> {
         if !self.wanted.is_empty() {
             return None;
         }
-        let ((_, stream), row) = match self.direction {
+        let (mut key, stream) = match self.direction {
             Direction::Forward => self.heads.pop_first()?,
             Direction::Reverse => self.heads.pop_last()?,
         };
+        key.clear();
+        self.spare = key;
         self.wanted.push(stream);
-        Some(row)
+        self.rows[stream].take()
     }
 }

@@ -223,7 +223,7 @@ fn finished<T>(joined: std::result::Result<T, JoinError>) -> T {
     }
 }
 
-/// The rows of a scan, read ahead a batch at a time.
+/// The rows of a scan, read ahead a batch at a time: the next batch is begun when half of one is left.
 pub(crate) struct EmbeddedRows {
     read: VecDeque<Row>,
     state: ScanState,
@@ -247,12 +247,14 @@ struct Batch {
 impl EmbeddedRows {
     pub(crate) async fn next(&mut self) -> Result<Option<Row>> {
         loop {
+            if self.read.len() <= self.batch_rows / 2 {
+                self.read_on();
+            }
             if let Some(row) = self.read.pop_front() {
                 return Ok(Some(row));
             }
             match &mut self.state {
-                ScanState::Done => return Ok(None),
-                ScanState::Idle(_) => self.read_on(),
+                ScanState::Done | ScanState::Idle(_) => return Ok(None),
                 ScanState::Reading(handle) => {
                     let (scanner, batch) = finished(handle.await);
                     self.state = ScanState::Done;
@@ -262,16 +264,19 @@ impl EmbeddedRows {
         }
     }
 
-    /// Begins to read the next batch.
+    /// Begins to read the next batch, if there is one that was not begun yet.
     fn read_on(&mut self) {
-        let rows = (self.batch_rows * 4).min(self.batch_rows_max);
-        self.batch_rows = rows;
-        if let ScanState::Idle(mut scanner) = std::mem::replace(&mut self.state, ScanState::Done) {
-            self.state = ScanState::Reading(spawn_blocking(move || {
-                let batch = read_batch(&mut scanner, rows);
-                (scanner, batch)
-            }));
-        }
+        self.state = match std::mem::replace(&mut self.state, ScanState::Done) {
+            ScanState::Idle(mut scanner) => {
+                let rows = (self.batch_rows * 4).min(self.batch_rows_max);
+                self.batch_rows = rows;
+                ScanState::Reading(spawn_blocking(move || {
+                    let batch = read_batch(&mut scanner, rows);
+                    (scanner, batch)
+                }))
+            }
+            other => other,
+        };
     }
 
     fn take(&mut self, scanner: Box<TableScanner>, batch: Batch) {

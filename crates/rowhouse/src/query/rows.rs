@@ -19,6 +19,8 @@ pub struct QueryRows {
     streams: Vec<Stream>,
     /// What puts the rows of the streams in order; nothing when there is one stream.
     merge: Option<StreamMerge<QueryRow>>,
+    /// Room for a key.
+    key: Vec<u8>,
 }
 
 /// What is the same for all streams.
@@ -66,7 +68,7 @@ impl QueryRows {
         let (table, schema) = (table.clone(), schema.clone());
         let reader =
             Reader { table, schema, plan, scan, left: limit, fitting_only, not_fitting: 0 };
-        let mut rows = Self { reader, streams, merge };
+        let mut rows = Self { reader, streams, merge, key: Vec::new() };
         // What the table refuses is told here, not with the first row.
         rows.open_streams().await?;
         Ok(rows)
@@ -119,7 +121,7 @@ impl QueryRows {
         if self.reader.left == 0 {
             return Ok(None);
         }
-        let Self { reader, streams, merge } = self;
+        let Self { reader, streams, merge, key } = self;
         let found = match merge {
             None => streams[0].next_admitted(reader).await?,
             Some(merge) => loop {
@@ -128,8 +130,9 @@ impl QueryRows {
                     None => merge.end(),
                     Some(row) if row.values.is_err() => break Some(row),
                     Some(row) => {
-                        let key = row.row.key().to_vec();
-                        merge.offer(&key, row)?;
+                        key.clear();
+                        key.extend_from_slice(row.row.key());
+                        merge.offer(key, row)?;
                     }
                 }
             },

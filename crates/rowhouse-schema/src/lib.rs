@@ -28,11 +28,13 @@
 //! | bring rows of several buckets into order | [`StreamMerge`], [`KeySchema::logical_key`] |
 //! | go on where reading stopped | [`Plan::page_token`], [`Plan::resume`] |
 //! | split a new table | [`KeySchema::splits`] |
+//! | name columns and type their values | [`ColumnSchema`]; with conditions in a query: [`KeySchema::plan_with_columns`] |
 //! | think twice about a template | [`KeySchema::check`] |
 //!
 //! Nothing here does I/O, reads a clock, knows chance or starts a thread. `docs/templates.md` is the guide.
 
 mod advise;
+mod columns;
 mod computed;
 mod encode;
 mod error;
@@ -47,6 +49,7 @@ mod transform;
 mod value;
 
 pub use advise::{Finding, Rule};
+pub use columns::{COLUMNS_ATTRIBUTE, CellBytes, CellNotFitting, Column, ColumnSchema, NamedCell};
 pub use computed::Computed;
 pub use encode::Labels;
 pub use error::NotFitting;
@@ -55,8 +58,8 @@ pub use field_type::{Calendar, FieldType};
 pub use key::KeySchema;
 pub use order::FieldOrder;
 pub use plan::{
-    Direction, OrderedField, Plan, PlanOrder, PlanStream, Predicate, RANGES_MAX, Residual,
-    RowSequence, StreamMerge,
+    ColumnFilter, Direction, OrderedField, Plan, PlanOrder, PlanStream, Predicate, RANGES_MAX,
+    Residual, RowSequence, StreamMerge,
 };
 pub use time::{Date, Time, TimeUnit, TimeZone};
 pub use value::{Float, NamedValues, Uuid, Value, Values};

@@ -1,41 +1,122 @@
-//! A predicate against a template: constants become values of the fields' types, and all that is
-//! asked of one field becomes one set of values.
+//! A predicate against a template and declared columns: constants become values of the fields' types, and
+//! all that is asked of one field or column becomes one set of values.
 
 use jiff::tz::TimeZone;
 use rowhouse_model::Error;
 
+use super::columns::ColumnFilter;
 use super::constant::ConstantReader;
 use super::predicate::{Comparison, Condition, Predicate, Test};
 use super::set::{BytesSet, BytesTest, NumberSet, Set, Wanted};
+use crate::columns::{Column, ColumnSchema};
+use crate::computed::Computed;
 use crate::encode::{Arrangement, Body, Codec, Scale};
 use crate::error::Fault;
+use crate::field::Field;
 use crate::key::KeySchema;
+use crate::template::closest;
 
-/// What is wanted of each field, by the fields' positions, the computed ones behind the stored.
+/// What is wanted of the key, and of the columns.
+pub(super) struct Bound {
+    /// By the fields' positions, the computed ones behind the stored.
+    pub(super) wanted: Vec<Option<Wanted>>,
+    pub(super) filter: Option<ColumnFilter>,
+}
+
 pub(super) fn bind(
     schema: &KeySchema,
+    columns: Option<&ColumnSchema>,
     predicate: &Predicate,
     zone: &TimeZone,
-) -> Result<Vec<Option<Wanted>>, Error> {
+) -> Result<Bound, Error> {
     let mut wanted: Vec<Option<Wanted>> = vec![None; schema.slots()];
+    let mut of_columns: Vec<Option<Wanted>> =
+        vec![None; columns.map_or(0, |columns| columns.columns().len())];
     for (nth, condition) in predicate.conditions.iter().enumerate() {
-        let bound = schema
-            .slot(&condition.field)
-            .ok_or_else(|| Fault::new(condition.at, schema.no_field_message(&condition.field)))
-            .and_then(|slot| {
+        let bound = asked(schema, columns, condition).and_then(|asked| {
+            if let Some(slot) = asked.slot {
                 let codec = schema.codec(slot);
                 let everything = || Wanted::everything(slot, codec, predicate);
                 let wanted = wanted[slot].get_or_insert_with(everything);
                 wanted.note(nth);
-                wanted.add(codec, condition, zone)
-            });
+                wanted.add(codec, condition, zone)?;
+            }
+            if let Some((at, column)) = asked.column {
+                let codec = &column.field().codec;
+                let everything = || Wanted::of_column(at, codec, predicate);
+                let wanted = of_columns[at].get_or_insert_with(everything);
+                wanted.note(nth);
+                wanted.add(codec, condition, zone)?;
+            }
+            Ok(())
+        });
         bound.map_err(|fault| match &condition.source {
             Some(text) => fault.in_text(text),
             None => fault.without_text(),
         })?;
     }
     wanted.iter_mut().flatten().for_each(|wanted| wanted.close(schema.codec(wanted.slot)));
-    Ok(wanted)
+    let filter = columns.and_then(|columns| ColumnFilter::new(columns, of_columns));
+    Ok(Bound { wanted, filter })
+}
+
+/// What a condition is asked of: a field of the key, a column, or both.
+struct Asked<'c> {
+    slot: Option<usize>,
+    column: Option<(usize, &'c Column)>,
+}
+
+fn asked<'c>(
+    schema: &KeySchema,
+    columns: Option<&'c ColumnSchema>,
+    condition: &Condition,
+) -> Result<Asked<'c>, Fault> {
+    let name = &condition.field;
+    let slot = schema.slot(name);
+    let at = columns.and_then(|columns| columns.position(name));
+    let Some((columns, at)) = columns.zip(at) else {
+        return match slot {
+            Some(_) => Ok(Asked { slot, column: None }),
+            None => Err(Fault::new(condition.at, no_name_message(schema, columns, name))),
+        };
+    };
+    let column = Some((at, &columns.columns()[at]));
+    match slot.map(|slot| (slot, &schema.codec(slot).body)) {
+        None if columns.columns()[at].template().is_some() => {
+            let message = format!("`{name}` is the name of many columns, and has no single value");
+            Err(Fault::new(condition.at, message)
+                .hint("ask for the row, and go through the columns it has"))
+        }
+        None => Ok(Asked { slot: None, column }),
+        Some((slot, Body::Hashed(_))) if condition.test.is_of_hashes() => {
+            Ok(Asked { slot: Some(slot), column: None })
+        }
+        Some((slot, Body::Hashed(_))) => {
+            let slot = Some(slot).filter(|_| condition.test.is_of_whole_values());
+            Ok(Asked { slot, column })
+        }
+        Some((slot, _)) if schema.codec(slot).is_lossy() => {
+            let slot = Some(slot).filter(|_| !condition.test.is_of_presence());
+            Ok(Asked { slot, column })
+        }
+        // The key holds the value.
+        Some((slot, _)) => Ok(Asked { slot: Some(slot), column: None }),
+    }
+}
+
+fn no_name_message(schema: &KeySchema, columns: Option<&ColumnSchema>, name: &str) -> String {
+    let Some(columns) = columns else { return schema.no_field_message(name) };
+    let computed = schema.computed().iter().filter_map(Computed::name);
+    let fields: Vec<_> = schema.fields().iter().map(Field::name).chain(computed).collect();
+    let columns: Vec<_> = columns.columns().iter().map(Column::name).collect();
+    let all = fields.iter().chain(&columns).copied();
+    let close = closest(name, all).map(|close| format!("; did you mean `{close}`?"));
+    let columns = if columns.is_empty() { "none".to_owned() } else { columns.join(", ") };
+    format!(
+        "there is no `{name}`{}; fields of the key: {}; columns: {columns}",
+        close.unwrap_or_default(),
+        fields.join(", ")
+    )
 }
 
 impl Wanted {

@@ -2,6 +2,7 @@
 
 mod args;
 mod command;
+mod one_line;
 mod shell;
 
 use std::process::ExitCode;

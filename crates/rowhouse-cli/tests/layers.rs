@@ -8,6 +8,7 @@ use cargo_metadata::{DependencyKind, MetadataCommand};
 const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
     ("rowhouse-model", &[]),
     ("rowhouse-schema", &["rowhouse-model"]),
+    ("rowhouse-derive", &["rowhouse-schema"]),
     ("rowhouse-format", &["rowhouse-model"]),
     ("rowhouse-store", &["rowhouse-model", "rowhouse-schema", "rowhouse-format"]),
     ("rowhouse-client", &["rowhouse-model", "rowhouse-schema", "rowhouse-format"]),
@@ -20,6 +21,7 @@ const MAY_DEPEND_ON: &[(&str, &[&str])] = &[
         &[
             "rowhouse-model",
             "rowhouse-schema",
+            "rowhouse-derive",
             "rowhouse-format",
             "rowhouse-store",
             "rowhouse-client",

@@ -68,6 +68,23 @@ impl Admin {
         self.wait_for(answer.proc_id).await
     }
 
+    /// Declares a table anew, as all of `table` says: what is not in it is no longer declared.
+    ///
+    /// # Errors
+    /// `TableNotFound`; what the cluster does not change.
+    pub async fn modify_table(&self, table: &TableDescriptor) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let message = proto::ModifyTableRequest {
+            table_name: names::table_to_proto(table.name()),
+            table_schema: table::to_proto(table),
+            nonce_group,
+            nonce,
+            ..Default::default()
+        };
+        let answer = self.ask(message).await?;
+        self.wait_for(answer.proc_id).await
+    }
+
     /// Drops a disabled table and its data.
     ///
     /// # Errors

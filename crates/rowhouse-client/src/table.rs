@@ -6,8 +6,8 @@ use rowhouse_format::convert::{CellsIn, get, result};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::CellReader;
 use rowhouse_model::{
-    CellKind, Error, ErrorKind, Get, Mutation, MutationOutcome, RegionInfo, Result, Row, Scan,
-    ServerName, TableName,
+    CellKind, Error, ErrorKind, Get, Mutation, MutationOutcome, NoValue, Put, RegionInfo, Result,
+    Row, Scan, ServerName, TableName,
 };
 
 use crate::locate::TableRegions;
@@ -76,11 +76,33 @@ impl Table {
         let repeatable = is_repeatable(&mutation);
         let build = |located: &crate::locate::Located| {
             let region = located.as_region_ref();
-            let call = MutateCall { region, mutation: mutation.clone(), nonce };
+            let call = MutateCall { region, mutation: mutation.clone(), nonce, condition: None };
             (call.to_proto(CellsIn::Block), mutate::cells(&mutation))
         };
         let (answer, mut cells) = self.client.call_row(&self.name, &row, repeatable, build).await?;
         Ok(MutationOutcome { row: mutate::answer_from_proto(answer, &mut cells)? })
+    }
+
+    /// Writes a row if a column of it has no value, and says whether it did: HBase's `checkAndPut`
+    /// with `ifNotExists`. The server checks and writes as one.
+    ///
+    /// # Errors
+    /// As [`Table::mutate`]. It is not repeated once the server may have done it: a second check
+    /// might meet what the first wrote.
+    pub async fn put_if_absent(&self, column: &NoValue, put: Put) -> Result<bool> {
+        let row = put.row().clone();
+        let mutation = Mutation::from(put);
+        let build = |located: &crate::locate::Located| {
+            let call = MutateCall {
+                region: located.as_region_ref(),
+                mutation: mutation.clone(),
+                nonce: None,
+                condition: Some(column.clone()),
+            };
+            (call.to_proto(CellsIn::Block), mutate::cells(&mutation))
+        };
+        let (answer, _) = self.client.call_row(&self.name, &row, false, build).await?;
+        mutate::was_done(&answer)
     }
 
     /// Changes many rows: one answer for each mutation, in their order. They go to all servers

@@ -53,7 +53,7 @@ fn one_row(get: &Get, put: &Mutation, row: &Row) {
         encode_response(&mut out, 1, &answer, CellCodec::KeyValue, row.cells()).unwrap();
         black_box(&out);
     });
-    let call = MutateCall { region: region(), mutation: put.clone(), nonce: None };
+    let call = MutateCall { region: region(), mutation: put.clone(), nonce: None, condition: None };
     let frame = request(&call.to_proto(CellsIn::Message), &[]);
     time("put: read the request", 1, || {
         let request = Request::decode(frame.clone(), Service::Client).unwrap();

@@ -172,6 +172,7 @@ const CLASSES: &[(ErrorKind, &str, bool)] = &[
     (ErrorKind::Unsupported, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
     (ErrorKind::OutcomeUnknown, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
     (ErrorKind::ReadOnly, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
+    (ErrorKind::RowExists, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
     (ErrorKind::InUse, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
     (ErrorKind::Corruption, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
     (ErrorKind::TableNotFound, "org.apache.hadoop.hbase.TableNotFoundException", true),

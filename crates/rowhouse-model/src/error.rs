@@ -33,6 +33,8 @@ pub enum ErrorKind {
     NamespaceConstraint,
     /// The table has no such column family.
     NoSuchColumnFamily,
+    /// The row is there already, and was only to be written if it was not.
+    RowExists,
     /// The request can never succeed as it stands.
     InvalidRequest,
     /// The request is understood, and this backend does not do it.
@@ -89,7 +91,7 @@ impl ErrorKind {
         match self {
             TableNotFound | TableExists | TableNotEnabled | TableNotDisabled
             | NamespaceNotFound | NamespaceExists | NamespaceConstraint | NoSuchColumnFamily
-            | InvalidRequest | Unsupported | InUse => Action::FixRequest,
+            | RowExists | InvalidRequest | Unsupported | InUse => Action::FixRequest,
             WrongRegion | NotServingRegion => Action::Relocate,
             RegionTooBusy | ServerNotRunning | Connection | Timeout => Action::Retry,
             UnknownScanner | OutOfOrderScanner | OutcomeUnknown | ReadOnly => Action::Reopen,

@@ -40,8 +40,8 @@ pub use family::{BloomKind, Compression, DataBlockEncoding, FamilyDescriptor};
 pub use key_value::KeyValue;
 pub use namespace::Namespace;
 pub use op::{
-    Columns, Delete, Durability, Get, Increment, Mutation, MutationOutcome, Nonce, Put, Qualifiers,
-    Scan, TimeRange,
+    Columns, Condition, Delete, Durability, Get, Increment, Mutation, MutationOutcome, NoValue,
+    Nonce, Put, Qualifiers, Scan, TimeRange,
 };
 pub use range::RowRange;
 pub use region::{META_ENCODED_NAME, RegionInfo, RegionName, ServerName};

@@ -23,13 +23,15 @@
 //! | to | there is |
 //! |---|---|
 //! | make a key | [`KeySchema::encode`], [`KeySchema::encode_values`] (the quickest), [`KeySchema::encode_all`] (with every salt) |
-//! | read a key | [`KeySchema::decode`], [`KeySchema::decode_into`] (into a buffer) |
+//! | read a key | [`KeySchema::decode`], [`KeySchema::decode_into`] (into a buffer), [`KeySchema::read_prefix`] (where there may be only its beginning) |
 //! | find rows | [`KeySchema::plan`] of a [`Predicate`]: a [`Plan`] |
 //! | bring rows of several buckets into order | [`StreamMerge`], [`KeySchema::logical_key`] |
 //! | go on where reading stopped | [`Plan::page_token`], [`Plan::resume`] |
 //! | split a new table | [`KeySchema::splits`] |
 //! | name columns and type their values | [`ColumnSchema`]; with conditions in a query: [`KeySchema::plan_with_columns`] |
+//! | tell what reading costs | [`Plan::estimate`] by [`Statistics`] |
 //! | think twice about a template | [`KeySchema::check`] |
+//! | have keys as Rust structs | [`RowKey`], [`FromRowKey`], derived by the crate `rowhouse-derive`; [`KeyReader`] |
 //!
 //! Nothing here does I/O, reads a clock, knows chance or starts a thread. `docs/templates.md` is the guide.
 
@@ -46,6 +48,7 @@ mod plan;
 mod template;
 mod time;
 mod transform;
+mod typed;
 mod value;
 
 pub use advise::{Finding, Rule};
@@ -55,14 +58,17 @@ pub use encode::Labels;
 pub use error::NotFitting;
 pub use field::Field;
 pub use field_type::{Calendar, FieldType};
-pub use key::KeySchema;
+pub use key::{KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema};
 pub use order::FieldOrder;
 pub use plan::{
-    ColumnFilter, Direction, OrderedField, Plan, PlanOrder, PlanStream, Predicate, RANGES_MAX,
-    Residual, RowSequence, StreamMerge,
+    ColumnFilter, Direction, Estimate, EstimatedRows, OrderedField, Plan, PlanOrder, PlanStream,
+    Predicate, RANGES_MAX, Residual, RowSequence, Statistics, StreamMerge,
 };
 pub use time::{Date, Time, TimeUnit, TimeZone};
-pub use value::{Float, NamedValues, Uuid, Value, Values};
+pub use typed::{
+    FromField, FromRowKey, Holds, PlainNumber, PlainReader, PlainStep, PlainWriter, RowKey, ToField,
+};
+pub use value::{FieldValue, Float, NamedValues, Uuid, Value, Values};
 
 /// Compiles the examples of the guide.
 #[cfg(doctest)]

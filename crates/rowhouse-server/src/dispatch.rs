@@ -173,6 +173,7 @@ fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
         Method::IsNormalizerEnabled => short(exchange, out, master::status::normalizer),
         Method::IsMasterInMaintenanceMode => short(exchange, out, master::status::maintenance),
         Method::CreateTable => long(master::table::create),
+        Method::ModifyTable => long(master::table::modify),
         Method::DeleteTable => long(master::table::delete),
         Method::EnableTable => long(master::table::enable),
         Method::DisableTable => long(master::table::disable),
@@ -211,7 +212,6 @@ fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
         | Method::IsProcedureDone
         | Method::AbortProcedure
         | Method::TruncateTable
-        | Method::ModifyTable
         | Method::AddColumn
         | Method::ModifyColumn
         | Method::DeleteColumn

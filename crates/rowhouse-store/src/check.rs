@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use rowhouse_model::{BloomKind, Bytes, CellRef, Error, Key, Qualifiers, Result, compare};
+use rowhouse_model::{BloomKind, Bytes, CellRef, Error, Key, Qualifiers, Result, compare, escape};
+use rowhouse_schema::KeySchema;
 
 use crate::cells::Cells;
 use crate::directory::{self, Directory};
@@ -103,7 +104,11 @@ pub(crate) fn check_disk(
         progress(Progress::new(&path, bytes_done, bytes_total));
         let mut checked = Checked { cells: 0, problem: None };
         let done = check_file(&files, &named, &mut checked);
-        report.problems.extend(done.err().into_iter().chain(checked.problem));
+        let problems = done.err().into_iter().chain(checked.problem);
+        let placed = |error: Error| {
+            Error::new(error.kind(), format!("{error}; {}", whereabouts(&state, &named)))
+        };
+        report.problems.extend(problems.map(placed));
         report.files += 1;
         report.file_bytes += named.meta.len;
         report.cells += checked.cells;
@@ -111,6 +116,25 @@ pub(crate) fn check_disk(
     }
     progress(Progress::new("", bytes_done, bytes_total));
     Ok(report)
+}
+
+/// Whose a file is, and which rows it has: by the fields of their keys too, where the table declares them.
+fn whereabouts(state: &ManifestState, named: &NamedFile<'_>) -> String {
+    let mut tables = state.tables.values();
+    let table = tables.find(|table| table.regions.contains_key(&named.region_id));
+    // A template that cannot be read is no damage.
+    let schema = table.and_then(|table| KeySchema::of_table(&table.descriptor).ok().flatten());
+    let key = |row: &[u8]| match &schema {
+        Some(schema) => format!("{} ({})", escape(row), schema.read_prefix(row)),
+        None => escape(row),
+    };
+    let table = table.map(|table| table.descriptor.name().to_string()).unwrap_or_default();
+    format!(
+        "table={table}, family={}, first row={}, last row={}",
+        escape(named.family),
+        key(&named.meta.first_row),
+        key(&named.meta.last_row)
+    )
 }
 
 /// The files of a store that nobody has open, within the limits that are set by default.

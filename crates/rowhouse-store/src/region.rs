@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rowhouse_model::{
-    Durability, Error, ErrorKind, FamilyDescriptor, Get, Mutation, MutationOutcome, RegionInfo,
-    RegionName, Result, Row, Scan, TableDescriptor, TableName, check_row, escape,
+    Condition, Durability, Error, ErrorKind, FamilyDescriptor, Get, Mutation, MutationOutcome,
+    RegionInfo, RegionName, Result, Row, Scan, TableDescriptor, TableName, check_row, escape,
 };
 
 use crate::compact::{self, CompactionKind, CompactionState, Hurry};
@@ -135,6 +135,21 @@ impl Region {
     pub fn mutate(&self, mutation: &Mutation) -> Result<MutationOutcome> {
         self.writes.fetch_add(1, Ordering::Relaxed);
         apply::apply_one(self, mutation)
+    }
+
+    /// Changes one row if `condition` holds for it; `None` if it does not, and nothing is written then.
+    /// No other write to the row comes between the two.
+    ///
+    /// # Errors
+    /// As [`Region::mutate`].
+    pub fn mutate_if(
+        &self,
+        condition: &Condition,
+        mutation: &Mutation,
+    ) -> Result<Option<MutationOutcome>> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.writes.fetch_add(1, Ordering::Relaxed);
+        apply::apply_if(self, condition, mutation)
     }
 
     /// Changes rows, each by itself, in order. Neighbours that need not read share a log record.

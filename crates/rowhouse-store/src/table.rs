@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rowhouse_model::{
-    Error, ErrorKind, Get, Mutation, MutationOutcome, Result, Row, RowRange, Scan, TableDescriptor,
-    TableName, TableState, compare_bytes,
+    Condition, Error, ErrorKind, Get, Mutation, MutationOutcome, Result, Row, RowRange, Scan,
+    TableDescriptor, TableName, TableState, compare_bytes,
 };
 
 use crate::compact::CompactionKind;
@@ -18,7 +18,8 @@ pub struct Table {
     descriptor: TableDescriptor,
     /// By start key; together they hold every row once.
     regions: Vec<Arc<Region>>,
-    disabled: AtomicBool,
+    /// Shared with the table that this one was before it was altered.
+    disabled: Arc<AtomicBool>,
 }
 
 impl Table {
@@ -29,8 +30,14 @@ impl Table {
         state: TableState,
     ) -> Self {
         regions.sort_by(|a, b| a.info().range.start.cmp(&b.info().range.start));
-        let disabled = AtomicBool::new(state == TableState::Disabled);
+        let disabled = Arc::new(AtomicBool::new(state == TableState::Disabled));
         Self { id, descriptor, regions, disabled }
+    }
+
+    /// The same table, declared anew.
+    pub(crate) fn altered(&self, descriptor: TableDescriptor) -> Self {
+        let (regions, disabled) = (self.regions.clone(), Arc::clone(&self.disabled));
+        Self { id: self.id, descriptor, regions, disabled }
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -137,6 +144,19 @@ impl Table {
     pub fn mutate(&self, mutation: &Mutation) -> Result<MutationOutcome> {
         self.check_enabled()?;
         self.region_of(mutation.row()).mutate(mutation)
+    }
+
+    /// Changes one row if `condition` holds for it; `None` if it does not.
+    ///
+    /// # Errors
+    /// As [`Region::mutate_if`]; `TableNotEnabled`.
+    pub fn mutate_if(
+        &self,
+        condition: &Condition,
+        mutation: &Mutation,
+    ) -> Result<Option<MutationOutcome>> {
+        self.check_enabled()?;
+        self.region_of(mutation.row()).mutate_if(condition, mutation)
     }
 
     /// Changes rows, each by itself. The order is kept between mutations of one region, so also

@@ -20,14 +20,18 @@ fn family(name: &'static str) -> FamilyDescriptor {
     FamilyDescriptor::new(name).unwrap().attribute("BLOCKSIZE", "4096")
 }
 
+/// What the tables declare of their keys.
+const TEMPLATE: &str = "1 row[n digits 4]";
+
 /// Two tables, two regions; half of the rows in files, half in the log.
 fn make(dir: &Path) {
     let settings = Settings { wal_segment_bytes: 64 << 10, ..Settings::default() };
     let store = Store::builder(dir).settings(settings).open().unwrap();
     let rowcol = family("g").attribute("BLOOMFILTER", "ROWCOL");
-    let descriptor = TableDescriptor::new(name("a")).family(family("f")).family(rowcol);
+    let declared = |table| TableDescriptor::new(name(table)).attribute("rowhouse.key", TEMPLATE);
+    let descriptor = declared("a").family(family("f")).family(rowcol);
     store.create_table(descriptor, &[Bytes::from("row1000")]).unwrap();
-    store.create_table(TableDescriptor::new(name("b")).family(family("f")), &[]).unwrap();
+    store.create_table(declared("b").family(family("f")), &[]).unwrap();
     for row in 0..ROWS {
         let key = format!("row{row:04}");
         let put = Put::new(key.clone()).unwrap().add("f", "q", value(row)).unwrap();
@@ -109,7 +113,10 @@ fn a_damaged_block_costs_its_cells_and_no_others() {
     let report = check(dir.path(), quiet).unwrap();
     let file_name = file.file_name().unwrap().to_str().unwrap();
     assert_eq!(report.problems.len(), 1, "{report:?}");
-    assert!(report.problems[0].to_string().contains(file_name), "{report:?}");
+    let problem = report.problems[0].to_string();
+    assert!(problem.contains(file_name), "{problem}");
+    let rows = "table=b, family=f, first row=row0000 (n=0), last row=row1100 (n=1100)";
+    assert!(problem.ends_with(rows), "{problem}");
     let before = fs::read(&file).unwrap();
     let into = tempfile::tempdir().unwrap();
     let report = salvage(dir.path(), into.path(), quiet).unwrap();

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use rowhouse_model::{ErrorKind, Namespace, Result, TableDescriptor, TableName, TableState};
+use rowhouse_model::{Error, ErrorKind, Namespace, Result, TableDescriptor, TableName, TableState};
+use rowhouse_schema::{KEY_ATTRIBUTE, KeySchema};
 
 use crate::backend::Backend;
+use crate::fit::Fit;
 use crate::location::Location;
 use crate::spec::TableSpec;
 use crate::table::Table;
@@ -50,6 +52,41 @@ impl Database {
     pub async fn table(&self, name: &str) -> Result<Table> {
         let descriptor = self.describe(name).await?;
         Ok(Table::new(Arc::clone(&self.backend), &descriptor))
+    }
+
+    /// Declares another template for the key of a table, or the first one. No row is changed: it says how
+    /// keys are read and made from now on. Handles that were got before keep the template they had.
+    ///
+    /// Rows are looked at first: up to 500 from the beginning of the table, and 4 from the beginning of each
+    /// region and from each first byte.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a template that is none, and where a row does not fit it: how many of how many,
+    /// and the first; the table then keeps what it has. `TableNotFound`, `TableNotEnabled`.
+    pub async fn alter_key(&self, name: &str, template: &str) -> Result<Fit> {
+        let schema = KeySchema::parse(template)?;
+        let fit = Fit::of(&self.table(name).await?, &schema).await?;
+        if fit.misfits > 0 {
+            return Err(Error::invalid(format!(
+                "the key of table {name} is left as it is, rows do not fit the template: {fit}"
+            )));
+        }
+        self.set_key(name, &schema).await?;
+        Ok(fit)
+    }
+
+    /// As [`Database::alter_key`], without a look at the rows. Those whose keys do not fit are read by their
+    /// bytes; they never fail a query.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a template that is none; `TableNotFound`.
+    pub async fn alter_key_unchecked(&self, name: &str, template: &str) -> Result<()> {
+        self.set_key(name, &KeySchema::parse(template)?).await
+    }
+
+    async fn set_key(&self, name: &str, schema: &KeySchema) -> Result<()> {
+        let descriptor = self.describe(name).await?;
+        self.backend.modify_table(descriptor.attribute(KEY_ATTRIBUTE, schema.to_stored())).await
     }
 
     /// The names of all tables of users, in order.

@@ -27,11 +27,37 @@
 //! # }
 //! ```
 //!
+//! A key can be a struct, whose template is read when the program is compiled (feature `derive`, on by default):
+//!
+//! ```
+//! # #[cfg(feature = "derive")] {
+//! use rowhouse::{RowKey, Time};
+//!
+//! #[derive(RowKey)]
+//! #[key("[blogger text]_[at millis digits desc]")]
+//! struct Post {
+//!     blogger: String,
+//!     at: Time,
+//! }
+//!
+//! # async fn example(blog: rowhouse::Table) -> rowhouse::Result<()> {
+//! let post = Post { blogger: "123".into(), at: Time::parse("2022-12-24T18:00")? };
+//! blog.row_of(&post).set("cf", "title", "圣诞快乐").put().await?;
+//! for found in blog.query("blogger = '123'").page(10).await?.rows {
+//!     let Post { blogger, at } = found.key_as()?;
+//!     println!("{blogger} {at}");
+//! }
+//! # Ok(())
+//! # }
+//! # }
+//! ```
+//!
 //! Everything is asynchronous and wants a tokio runtime. A program that wants the bare synchronous
 //! store uses `rowhouse-store` directly.
 
 mod backend;
 mod database;
+mod fit;
 mod location;
 mod query;
 mod row_put;
@@ -40,19 +66,25 @@ mod spec;
 mod table;
 
 pub use database::{Database, open};
+pub use fit::Fit;
 pub use query::{Page, Query, QueryRow, QueryRows};
 pub use row_put::RowPut;
 pub use rows::Rows;
-pub use spec::{KEY_ATTRIBUTE, TableSpec};
+pub use spec::TableSpec;
 pub use table::Table;
 
 pub use rowhouse_model::{
     Action, Bytes, Cell, CellKind, Columns, Delete, Durability, Error, ErrorKind, FamilyDescriptor,
-    Get, Increment, KeyValue, Mutation, MutationOutcome, Namespace, Put, Result, Row, RowRange,
-    Scan, TableDescriptor, TableName, TableState, TimeRange, Timestamp, escape, unescape,
+    Get, Increment, KeyValue, Mutation, MutationOutcome, Namespace, Put, RegionInfo, Result, Row,
+    RowRange, Scan, TableDescriptor, TableName, TableState, TimeRange, Timestamp, escape, unescape,
 };
 pub use rowhouse_schema::{
-    Calendar, Computed, Date, Direction, Field, FieldType, Float, KeySchema, Labels, NamedValues,
-    NotFitting, Plan, Predicate, RowSequence, StreamMerge, Time, TimeUnit, TimeZone, Uuid, Value,
-    Values,
+    Calendar, Computed, Date, Direction, Estimate, EstimatedRows, Field, FieldType, FieldValue,
+    Finding, Float, FromField, FromRowKey, Holds, KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema,
+    Labels, NamedValues, NotFitting, PlainNumber, PlainReader, PlainStep, PlainWriter, Plan,
+    Predicate, RowKey, RowSequence, Rule, Statistics, StreamMerge, Time, TimeUnit, TimeZone,
+    ToField, Uuid, Value, Values,
 };
+
+#[cfg(feature = "derive")]
+pub use rowhouse_derive::FacadeRowKey as RowKey;

@@ -182,7 +182,8 @@ impl<'t> Query<'t> {
     /// template.
     pub async fn page(mut self, rows: usize) -> Result<Page> {
         let plan = self.explain()?;
-        self.fitting_only |= plan.order().sequence() == RowSequence::Merged;
+        let fitting_only = self.fitting_only || plan.order().sequence() == RowSequence::Merged;
+        self.fitting_only = fitting_only;
         // One more tells whether there is a next page.
         let wanted = (rows as u64).saturating_add(1);
         let limit = self.limit.map_or(wanted, |limit| limit.min(wanted));
@@ -196,7 +197,8 @@ impl<'t> Query<'t> {
         let token =
             |last: &QueryRow| reading.plan().page_token(last.key_bytes(), Direction::Forward);
         let next = found.last().filter(|_| more).map(token).transpose()?;
-        Ok(Page { rows: found, next })
+        let left_out = if fitting_only { reading.not_fitting() } else { 0 };
+        Ok(Page { rows: found, next, left_out })
     }
 }
 
@@ -208,4 +210,7 @@ pub struct Page {
     pub rows: Vec<QueryRow>,
     /// What [`Query::after`] takes for the next page; nothing behind the last row.
     pub next: Option<String>,
+    /// How many rows were met and left out, for keys that do not fit the template. The next page may
+    /// meet some of them again.
+    pub left_out: u64,
 }

@@ -1,20 +1,22 @@
 //! Writing a row whose key is given by its fields.
 
-use rowhouse_model::{Durability, Put, Result, Timestamp};
+use rowhouse_model::{Durability, Error, Put, Result, Timestamp};
 
 use crate::table::Table;
 
 /// A row to be written: made by [`Table::row`], filled by [`RowPut::set`], written by
-/// [`RowPut::put`]. The first mistake, in the key or in a column, is told by the put.
+/// [`RowPut::put`] or [`RowPut::insert`]. The first mistake, in the key or in a column, is told by the put.
 #[must_use = "nothing is written before `put`"]
 pub struct RowPut<'t> {
     table: &'t Table,
     put: Result<Put>,
+    /// Whether a salt of the key was drawn at random.
+    is_drawn: bool,
 }
 
 impl<'t> RowPut<'t> {
-    pub(crate) fn new(table: &'t Table, put: Result<Put>) -> Self {
-        Self { table, put }
+    pub(crate) fn new(table: &'t Table, put: Result<Put>, is_drawn: bool) -> Self {
+        Self { table, put, is_drawn }
     }
 
     /// Sets a column, at the time the write is taken.
@@ -48,6 +50,35 @@ impl<'t> RowPut<'t> {
     /// What is wrong with the key or a column; as [`Table::put`].
     pub async fn put(self) -> Result<()> {
         self.table.put(self.put?).await
+    }
+
+    /// Writes the row if it is not there yet.
+    ///
+    /// ```
+    /// # use rowhouse::{ErrorKind, Result, Table};
+    /// # async fn example(blog: Table) -> Result<()> {
+    /// let key = [("blogger", "123".into()), ("at", "2022-12-24T18:00".into())];
+    /// blog.row(&key).set("cf", "title", "first").insert().await?;
+    /// let again = blog.row(&key).set("cf", "title", "of the same millisecond").insert().await;
+    /// assert_eq!(again.unwrap_err().kind(), ErrorKind::RowExists);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `RowExists`, naming the key by its fields; `InvalidRequest` for a key with a salt that was not given:
+    /// the same values may then stand in another row; what is wrong with the key or a column; as
+    /// [`Table::insert`], which says what is checked.
+    pub async fn insert(self) -> Result<()> {
+        let put = self.put?;
+        if self.is_drawn {
+            return Err(Error::invalid(format!(
+                "a key with a random salt cannot be inserted, the same values may stand in another row: \
+                 use bucket, or give the salt: table={}",
+                self.table.name()
+            )));
+        }
+        self.table.insert(put).await
     }
 
     /// The put itself, for a [`Table::batch`].

@@ -1,11 +1,7 @@
 //! Declaring a table.
 
 use rowhouse_model::{Bytes, Error, FamilyDescriptor, Result, TableDescriptor, TableName};
-use rowhouse_schema::KeySchema;
-
-/// The attribute of a table that holds its key's template. It travels with the table, on rowhouse
-/// and on Apache HBase alike; tools that do not know it are not disturbed.
-pub const KEY_ATTRIBUTE: &str = "rowhouse.key";
+use rowhouse_schema::{Finding, KEY_ATTRIBUTE, KeySchema, RowKey};
 
 /// A table to be made: families, the template of its key, where its regions are split. The first
 /// mistake is told by [`crate::Database::create_table`], or by [`TableSpec::check`].
@@ -46,6 +42,11 @@ impl TableSpec {
             let schema = KeySchema::parse(template)?;
             Ok(declared.attribute(KEY_ATTRIBUTE, schema.to_stored()))
         })
+    }
+
+    /// Declares the key: the template of a struct.
+    pub fn key_of<K: RowKey>(self) -> Self {
+        self.and(|declared| Ok(declared.attribute(KEY_ATTRIBUTE, K::schema().to_stored())))
     }
 
     /// Adds a family with HBase's defaults.
@@ -102,6 +103,31 @@ impl TableSpec {
         self
     }
 
+    /// What is to be thought about before the template of the key is used, by the template alone: nothing
+    /// where there is none. Creating the table does not ask.
+    ///
+    /// ```
+    /// use rowhouse::{Rule, TableSpec};
+    ///
+    /// let spec = TableSpec::new("metrics").family("d").key("[at millis][metric string]");
+    /// assert_eq!(spec.advice()[0].rule, Rule::LeadingTime);
+    /// ```
+    pub fn advice(&self) -> Vec<Finding> {
+        match self.key_schema() {
+            Ok(Some(schema)) => schema.check(),
+            // A mistake is told when the table is made.
+            Ok(None) | Err(_) => Vec::new(),
+        }
+    }
+
+    /// The template of the key, if one is declared.
+    fn key_schema(&self) -> Result<Option<KeySchema>> {
+        match &self.declared {
+            Ok(declared) => KeySchema::of_table(declared),
+            Err(error) => Err(Error::new(error.kind(), error.message())),
+        }
+    }
+
     /// What is wrong with it wherever it is made. What a store cannot keep it says itself: clusters
     /// differ in what they can.
     ///
@@ -114,18 +140,16 @@ impl TableSpec {
 
     /// Where regions begin, in order.
     fn all_splits(&self) -> Result<Vec<Bytes>> {
-        let declared = match &self.declared {
-            Ok(declared) => declared,
-            Err(error) => return Err(Error::new(error.kind(), error.message())),
-        };
+        if let Err(error) = &self.declared {
+            return Err(Error::new(error.kind(), error.message()));
+        }
         let mut splits = self.splits.clone();
         if let Some(regions) = self.regions {
-            let stored = declared.attributes.get(KEY_ATTRIBUTE.as_bytes()).ok_or_else(|| {
+            let schema = self.key_schema()?.ok_or_else(|| {
                 Error::invalid(format!(
                     "the table declares no key by which to make regions: regions={regions}"
                 ))
             })?;
-            let schema = KeySchema::from_stored(&String::from_utf8_lossy(stored))?;
             splits.extend(schema.splits(regions)?);
         }
         splits.sort();

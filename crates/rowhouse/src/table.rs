@@ -4,16 +4,15 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, Delete, Error, ErrorKind, Get, Increment, Mutation, MutationOutcome, Put, Result, Row,
-    Scan, TableDescriptor, TableName,
+    Bytes, Delete, Error, ErrorKind, Get, Increment, Mutation, MutationOutcome, Put, RegionInfo,
+    Result, Row, Scan, TableDescriptor, TableName, escape,
 };
-use rowhouse_schema::{KeySchema, NamedValues, Predicate};
+use rowhouse_schema::{KeySchema, NamedValues, Predicate, RowKey};
 
 use crate::backend::Backend;
 use crate::query::Query;
 use crate::row_put::RowPut;
 use crate::rows::Rows;
-use crate::spec::KEY_ATTRIBUTE;
 
 /// A table of a database. Cloning it gives another handle on the same one.
 ///
@@ -41,12 +40,10 @@ enum Key {
 impl Table {
     pub(crate) fn new(backend: Arc<Backend>, descriptor: &TableDescriptor) -> Self {
         let name = descriptor.name().clone();
-        let key = match descriptor.attributes.get(KEY_ATTRIBUTE.as_bytes()) {
-            None => Key::Undeclared,
-            Some(stored) => match KeySchema::from_stored(&String::from_utf8_lossy(stored)) {
-                Ok(schema) => Key::Declared(schema),
-                Err(error) => Key::Unreadable(error.kind(), error.message().to_owned()),
-            },
+        let key = match KeySchema::of_table(descriptor) {
+            Ok(None) => Key::Undeclared,
+            Ok(Some(schema)) => Key::Declared(schema),
+            Err(error) => Key::Unreadable(error.kind(), error.message().to_owned()),
         };
         Self { inner: Arc::new(Inner { backend, name, key }) }
     }
@@ -98,11 +95,70 @@ impl Table {
     /// # }
     /// ```
     pub fn row<V: NamedValues + ?Sized>(&self, values: &V) -> RowPut<'_> {
-        let key = self.key_schema().and_then(|schema| match schema.has_salt() {
+        let schema = match self.key_schema() {
+            Ok(schema) => schema,
+            Err(error) => return RowPut::new(self, Err(error), false),
+        };
+        let given = schema.encode(values);
+        let drawn = given.is_err() && schema.has_salt();
+        let key = match drawn {
             true => schema.encode_salted(values, RandomState::new().hash_one(())),
-            false => schema.encode(values),
+            false => given,
+        };
+        RowPut::new(self, key.and_then(Put::new), drawn)
+    }
+
+    /// The row key of a struct: what a [`Get`] or [`Delete`] of one row takes.
+    ///
+    /// ```
+    /// # #[cfg(feature = "derive")] {
+    /// # use rowhouse::{Delete, Get, Result, RowKey, Table};
+    /// #[derive(RowKey)]
+    /// #[key("[user string][n u32]")]
+    /// struct Note<'a> {
+    ///     user: &'a str,
+    ///     n: u32,
+    /// }
+    ///
+    /// # async fn example(notes: Table) -> Result<()> {
+    /// let key = notes.key_of(&Note { user: "bob", n: 7 })?;
+    /// let note = notes.get(&Get::new(key.clone())?).await?;
+    /// notes.delete(Delete::new(key)?).await
+    /// # }
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::key_schema`] and [`RowKey::encode_key`]; `InvalidRequest` when the struct's template is not
+    /// the table's.
+    pub fn key_of<K: RowKey>(&self, key: &K) -> Result<Bytes> {
+        self.check_row_key::<K>()?;
+        key.to_key()
+    }
+
+    /// As [`Table::row`], of a key that is a struct. That its template is not the table's is told by the put.
+    pub fn row_of<K: RowKey>(&self, key: &K) -> RowPut<'_> {
+        let encoded = self.check_row_key::<K>().and_then(|()| {
+            let mut encoded = Vec::new();
+            match K::schema().has_salt() {
+                true => key.encode_key_salted(RandomState::new().hash_one(()), &mut encoded)?,
+                false => key.encode_key(&mut encoded)?,
+            }
+            Ok(encoded)
         });
-        RowPut::new(self, key.and_then(Put::new))
+        RowPut::new(self, encoded.and_then(Put::new), K::schema().has_salt())
+    }
+
+    fn check_row_key<K: RowKey>(&self) -> Result<()> {
+        let declared = self.key_schema()?;
+        if declared == K::schema() {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "the struct is a key of another template than that of table {}: struct={}, table={declared}",
+            self.name(),
+            K::schema()
+        )))
     }
 
     /// Asks for rows by the fields of their keys: `blogger = '123' and at during 2022-12`. What is
@@ -140,6 +196,42 @@ impl Table {
         self.mutate(put.into()).await.map(|_| ())
     }
 
+    /// Writes a row that is not there yet: a row that has any cell is left as it is.
+    ///
+    /// In a store of this process the check and the write are one. HBase can check one column together
+    /// with a write, so on a cluster the row is looked at first, and the first column that is set (by
+    /// family and qualifier) is checked with the write: of those who insert a row at one time and set the
+    /// same first column, exactly one does. That column needs a value there that is not empty.
+    ///
+    /// As after every delete, what is inserted in the millisecond of the delete is hidden by it.
+    ///
+    /// # Errors
+    /// `RowExists`, which names the row by the fields of its key if the table has a template;
+    /// `Unsupported` for an empty value in the first column on a cluster; as [`Table::mutate`].
+    pub async fn insert(&self, put: Put) -> Result<()> {
+        let row = put.row().clone();
+        if self.inner.backend.insert(self.name(), put).await? {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::RowExists,
+            format!("the row exists already: table={}, row={}", self.name(), self.key_text(&row)),
+        ))
+    }
+
+    /// A key as messages name it: by the fields of the template, with its bytes behind them, or its bytes
+    /// alone where there is no template or the key does not fit.
+    fn key_text(&self, key: &[u8]) -> String {
+        let bytes = escape(key);
+        match &self.inner.key {
+            Key::Declared(schema) => match schema.decode(key) {
+                Ok(values) => format!("{bytes} ({values})"),
+                Err(_) => bytes,
+            },
+            Key::Undeclared | Key::Unreadable(..) => bytes,
+        }
+    }
+
     /// Deletes cells of one row.
     ///
     /// # Errors
@@ -169,6 +261,14 @@ impl Table {
     /// the order given.
     pub async fn batch(&self, mutations: Vec<Mutation>) -> Vec<Result<MutationOutcome>> {
         self.inner.backend.batch(self.name(), mutations).await
+    }
+
+    /// The regions of the table, in the order of their rows.
+    ///
+    /// # Errors
+    /// `TableNotFound`.
+    pub async fn regions(&self) -> Result<Vec<RegionInfo>> {
+        self.inner.backend.regions(self.name()).await
     }
 
     /// The value of a counter; `None` where there is no such column.

@@ -73,15 +73,17 @@ impl Call {
         }
     }
 
-    /// Takes the hash at the end, if there is one.
+    /// Takes the hash at the end, if there is one behind what the command has to be given: a hash there
+    /// is a row.
     pub(crate) fn take_options(&mut self) -> Result<Options> {
-        let pairs = match self.arguments.pop() {
-            Some(Value::Hash(pairs)) => pairs,
-            Some(other) => {
-                self.arguments.push(other);
+        let (needed, _) = self.command.arity();
+        let last = self.arguments.pop_if(|last| matches!(last, Value::Hash(_)));
+        let pairs = match last {
+            Some(Value::Hash(pairs)) if self.arguments.len() >= needed => pairs,
+            other => {
+                self.arguments.extend(other);
                 Hash::new()
             }
-            None => Hash::new(),
         };
         Options::new(self.command, self.command.name, pairs)
     }

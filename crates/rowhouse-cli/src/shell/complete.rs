@@ -77,14 +77,14 @@ mod tests {
 
     #[test]
     fn commands_tables_and_options() {
-        check("get", expect!["|get get_counter"]);
+        check("get", expect!["|get get_counter get_splits"]);
         check("list; des", expect!["list; |describe desc"]);
         check("scan 'b", expect!["scan '|blog"]);
         check("scan(\"", expect![[r#"scan("|blog shop:orders"#]]);
         check("scan 'blog', {LIM", expect!["scan 'blog', {|LIMIT"]);
         check("scan 'blog', START", expect!["scan 'blog', |STARTROW"]);
         check("get 'blog', 'b", expect!["get 'blog', 'b|"]);
-        check("help 'ex", expect!["help '|exists exit"]);
+        check("help 'ex", expect!["help '|exists exit explain"]);
         check("nonsense 'b", expect!["nonsense 'b|"]);
     }
 }

@@ -7,7 +7,7 @@ pub(super) fn is_hbases(name: &str) -> bool {
 }
 
 const NAMES: &str = "
-    add_labels add_peer add_rsgroup alter alter_async alter_namespace alter_rsgroup_config
+    add_labels add_peer add_rsgroup alter_async alter_namespace alter_rsgroup_config
     alter_status append append_peer_exclude_namespaces append_peer_exclude_tableCFs
     append_peer_namespaces append_peer_tableCFs assign balance_rsgroup balance_switch
     balancer balancer_enabled catalogjanitor_enabled catalogjanitor_run
@@ -20,11 +20,11 @@ const NAMES: &str = "
     disable_table_replication drop_all enable_all enable_exceed_throttle_quota enable_peer
     enable_rpc_throttle enable_table_replication get_auths get_balancer_decisions
     get_balancer_rejections get_largelog_responses get_namespace_rsgroup get_peer_config
-    get_rsgroup get_server_rsgroup get_slowlog_responses get_splits get_table
+    get_rsgroup get_server_rsgroup get_slowlog_responses get_table
     get_table_rsgroup grant hbck_chore_run is_in_maintenance_mode list_deadservers
     list_decommissioned_regionservers list_labels list_liveservers list_locks
     list_peer_configs list_peers list_procedures list_quota_snapshots list_quota_table_sizes
-    list_quotas list_regions list_replicated_tables list_rsgroups list_security_capabilities
+    list_quotas list_replicated_tables list_rsgroups list_security_capabilities
     list_snapshot_sizes list_snapshots list_table_snapshots locate_region major_compact
     merge_region move move_namespaces_rsgroup move_servers_namespaces_rsgroup
     move_servers_rsgroup move_servers_tables_rsgroup move_tables_rsgroup normalize

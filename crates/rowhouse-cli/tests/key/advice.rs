@@ -135,3 +135,47 @@ fn splits_are_keys_one_per_line() {
     "#]],
     );
 }
+
+#[test]
+fn a_sample_shows_how_keys_are_spread_over_regions() {
+    let users: String = (0..1000).map(|n| format!("u{:02},{n}\n", n % 7)).collect();
+    let csv = format!("user,at\n{users}");
+    let spread = |template: &str, regions: &str, more: &[&str]| {
+        let args = [&[template, "check", "--deny", "K1", "--regions", regions, "--csv", "-"], more];
+        told(&args.concat(), csv.as_bytes())
+    };
+    let buckets = "[bucket 4 of user][user string][at millis]";
+    expect![[r#"
+        K8 keys are not unique: two events of one `user` with the same `at` (in millis) are one row; if there can be such, put an id behind it
+        4 regions, split by the template:
+           14.3 % from …
+            0.0 % from \x01
+           42.8 % from \x02
+           42.9 % from \x03
+    "#]].assert_eq(&spread(buckets, "4", &[]));
+    expect![[r#"
+        {"rule":"K8","name":"keys are not unique","message":"two events of one `user` with the same `at` (in millis) are one row; if there can be such, put an id behind it","reason":"the second of two events is a new version of the first"}
+        {"start":"","keys":143,"share":0.143,"by":"template"}
+        {"start":"\\x02","keys":857,"share":0.857,"by":"template"}
+    "#]].assert_eq(&spread(buckets, "2", &["--json"]));
+    expect![[r#"
+        K3 order is not that of the values: `user` stands before `_`: 'user0' comes before 'user', since `0` is less than `_`; use string if that matters
+        K7 few leading values: 1000 keys of the sample begin with 7 different values of `user`: that is into how many parts rows are spread; put a bucket in front, or another field first
+        K8 keys are not unique: two events of one `user` with the same `at` (in millis) are one row; if there can be such, put an id behind it
+        3 regions, split by the sample:
+           33.3 % from …
+           33.3 % from u02_\x00\x00\x00\x00\x00\x00\x01K
+           33.4 % from u04_\x00\x00\x00\x00\x00\x00\x02\x96
+    "#]].assert_eq(&spread("[user text]_[at millis]", "3", &[]));
+    expect![[r#"
+        rowhouse: how keys are spread is told of 1 or more regions, with keys from --sample, --jsonl or --csv: regions=0, keys=1000
+        exit status 2
+    "#]].assert_eq(&spread(buckets, "0", &[]));
+    check(
+        &[buckets, "check", "--deny", "K1", "--regions", "4"],
+        expect![[r#"
+            rowhouse: how keys are spread is told of 1 or more regions, with keys from --sample, --jsonl or --csv: regions=4, keys=0
+            exit status 2
+        "#]],
+    );
+}

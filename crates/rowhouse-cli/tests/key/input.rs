@@ -127,3 +127,75 @@ fn a_reader_that_has_enough_ends_it_quietly() {
     assert_eq!(String::from_utf8(ended.stderr).unwrap(), "");
     assert!(ended.status.success());
 }
+
+#[test]
+fn values_come_from_csv() {
+    check_input(
+        &[BLOG, "encode", "--csv", "-"],
+        "at,blogger\n2022-12-01,123\n2022-12-24T18:00,\"a,\"\"b\"\"\nc\"\n0,a_b\n0\n2022-12-01,4\n",
+        expect![[r#"
+            123_9223370367001975807
+            a,"b"\x0Ac_9223370364949975807
+            4_9223370367001975807
+            rowhouse: line 5: field `blogger`: a value cannot hold the literal behind the field, it would end there: value='a_b', literal=_
+            rowhouse: line 6: a record must have as many values as there are names: values=1, names=2
+            exit status 1
+        "#]],
+    );
+    check_input(
+        &[BLOG, "encode", "--csv", "-"],
+        "blogger,bloger,at\n1,2,3\n",
+        expect![[r#"
+        rowhouse: line 2: the key has no field `bloger`; did you mean `blogger`?
+        exit status 1
+    "#]],
+    );
+    check_input(
+        &[BLOG, "encode", "--csv", "-", "--json"],
+        "blogger,at\r\n1,5\r\n",
+        expect![[r#"
+        {"key":"1_9223372036854775802"}
+    "#]],
+    );
+    check(
+        &[BLOG, "encode", "--csv", "/no/such/file"],
+        expect![[r#"
+        rowhouse: cannot open /no/such/file: No such file or directory (os error 2)
+        exit status 2
+    "#]],
+    );
+    check(
+        &[BLOG, "encode", "--csv", "-", "--jsonl", "-"],
+        expect![[r#"
+        error: the argument '--csv <FILE>' cannot be used with '--jsonl <FILE>'
+
+        Usage: rowhouse key <TEMPLATE> encode --csv <FILE> [NAME=VALUE]...
+
+        For more information, try '--help'.
+        exit status 2
+    "#]],
+    );
+}
+
+#[test]
+fn a_sample_is_made_of_values_too() {
+    let template = "[country string][n u16]";
+    let lines: String = (0..100).map(|n| format!("{},{n}\n", ["eu", "us"][n % 2])).collect();
+    let csv = format!("country,n\n{lines}");
+    check_input(
+        &[template, "check", "--deny", "K1", "--csv", "-"],
+        &csv,
+        expect![[r#"
+        K7 few leading values: 100 keys of the sample begin with 2 different values of `country`: that is into how many parts rows are spread; put a bucket in front, or another field first
+    "#]],
+    );
+    let jsonl = "{\"country\":\"eu\",\"n\":70000}\n";
+    check_input(
+        &[template, "check", "--deny", "K1", "--jsonl", "-"],
+        jsonl,
+        expect![[r#"
+        rowhouse: line 1: field `n`: value out of range: value=70000, min=0, max=65535
+        exit status 1
+    "#]],
+    );
+}

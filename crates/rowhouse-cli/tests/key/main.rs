@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
 mod advice;
+mod bench;
 mod encode_decode;
 mod input;
 mod plan;

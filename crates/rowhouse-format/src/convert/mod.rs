@@ -4,6 +4,7 @@
 //! that are passed over change no answer, and the file that passes over them says why.
 
 pub mod cell;
+pub mod condition;
 pub mod get;
 pub mod multi;
 pub mod mutate;

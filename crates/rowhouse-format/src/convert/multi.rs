@@ -6,7 +6,7 @@ use rowhouse_model::{Cell, Error, ErrorKind, Get, KeyValue, Mutation, Result, Ro
 
 use super::mutate::{self, Nonce};
 use super::region::RegionRef;
-use super::{CellsIn, get, result};
+use super::{CellsIn, condition, get, result};
 use crate::exception::Exception;
 use crate::proto;
 use crate::rpc::CellReader;
@@ -54,7 +54,7 @@ impl MultiCall {
     /// `Protocol` when the cell block does not hold the cells it should, since those of the next
     /// mutation could not be found; `Unsupported` for a condition on the whole call.
     pub fn from_proto(request: proto::MultiRequest, block: &mut CellReader) -> Result<Self> {
-        mutate::refuse_condition(request.condition.as_ref())?;
+        condition::refuse(request.condition.as_ref())?;
         let nonce_group = request.nonce_group;
         let regions = request.region_action.into_iter();
         let regions = regions.map(|region| region_from_proto(region, nonce_group, block));
@@ -101,7 +101,7 @@ fn region_from_proto(
     nonce_group: Option<u64>,
     block: &mut CellReader,
 ) -> Result<RegionActions> {
-    let refused = mutate::refuse_condition(region.condition.as_ref());
+    let refused = condition::refuse(region.condition.as_ref());
     let mut actions = Vec::with_capacity(region.action.len());
     for action in region.action {
         let index = action.index.unwrap_or_default();

@@ -8,12 +8,13 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use rowhouse_model::{
-    Cell, CellKind, Delete, Error, Increment, Key, Mutation, Put, Result, Row, Timestamp,
+    Cell, CellKind, Delete, Error, ErrorKind, Increment, Key, Mutation, NoValue, Put, Result, Row,
+    Timestamp,
 };
 
 use super::columns::{time_range_from_proto, time_range_to_proto};
 use super::region::RegionRef;
-use super::{CellsIn, attributes, names, result};
+use super::{CellsIn, attributes, condition, names, result};
 use crate::proto;
 use crate::proto::mutation_proto::column_value::QualifierValue;
 use crate::proto::mutation_proto::{ColumnValue, DeleteType, MutationType};
@@ -36,20 +37,24 @@ pub struct MutateCall {
     pub mutation: Mutation,
     /// What tells a repetition from a second change; none for changes that can be repeated.
     pub nonce: Option<Nonce>,
+    /// What must hold for the change to be made.
+    pub condition: Option<NoValue>,
 }
 
 impl MutateCall {
     /// Reads a Mutate request.
     ///
     /// # Errors
-    /// As [`from_proto`]; `Unsupported` for a condition (checkAndMutate).
+    /// As [`from_proto`] and [`condition::from_proto`].
     pub fn from_proto(request: proto::MutateRequest, block: &mut CellReader) -> Result<Self> {
-        refuse_condition(request.condition.as_ref())?;
         let nonce = nonce_from_parts(request.nonce_group, request.mutation.nonce);
+        let mutation = from_proto(request.mutation, block)?;
+        let condition = request.condition.map(|asked| condition::from_proto(asked, mutation.row()));
         Ok(Self {
             region: RegionRef::from_proto(request.region),
-            mutation: from_proto(request.mutation, block)?,
             nonce,
+            condition: condition.transpose()?,
+            mutation,
         })
     }
 
@@ -58,7 +63,10 @@ impl MutateCall {
         proto::MutateRequest {
             region: self.region.to_proto(),
             mutation: to_proto(&self.mutation, self.nonce, cells_in),
-            condition: None,
+            condition: self
+                .condition
+                .as_ref()
+                .map(|wanted| condition::to_proto(wanted, self.mutation.row())),
             nonce_group: self.nonce.map(|nonce| nonce.group),
         }
     }
@@ -67,6 +75,24 @@ impl MutateCall {
 /// The answer to a put or a delete.
 pub fn done() -> proto::MutateResponse {
     proto::MutateResponse { processed: Some(true), ..Default::default() }
+}
+
+/// The answer to a mutation whose condition did not hold.
+pub fn not_done() -> proto::MutateResponse {
+    proto::MutateResponse { processed: Some(false), ..Default::default() }
+}
+
+/// Whether a mutation with a condition was made.
+///
+/// # Errors
+/// `Protocol` for an answer that does not say.
+pub fn was_done(answer: &proto::MutateResponse) -> Result<bool> {
+    answer.processed.ok_or_else(|| {
+        Error::new(
+            ErrorKind::Protocol,
+            "the answer does not say whether the condition of a mutation held",
+        )
+    })
 }
 
 /// The answer to a mutation that gives its new cells back.
@@ -82,14 +108,6 @@ pub fn answer_from_proto(answer: proto::MutateResponse, block: &mut CellReader) 
     match answer.result {
         Some(result) => Ok(result::from_proto(result, block)?.row),
         None => Ok(Row::default()),
-    }
-}
-
-/// Refuses a condition: checkAndMutate is not done yet.
-pub(super) fn refuse_condition(condition: Option<&proto::Condition>) -> Result<()> {
-    match condition {
-        None => Ok(()),
-        Some(_) => Err(Error::unsupported("checkAndMutate is not supported: condition")),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a client asks for: one file per verb.
 
 mod columns;
+mod condition;
 mod delete;
 mod get;
 mod increment;
@@ -10,6 +11,7 @@ mod scan;
 mod time_range;
 
 pub use columns::{Columns, Qualifiers};
+pub use condition::{Condition, NoValue};
 pub use delete::Delete;
 pub use get::Get;
 pub use increment::{Increment, Nonce};

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use crate::value::{Uuid, Value, parse_hex};
+use crate::value::{FieldValue, Uuid, Value, parse_hex};
 
 /// The kind of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,21 +30,40 @@ pub(crate) enum Arrangement {
 
 impl Content {
     /// The bytes of a value, before anything is done to them.
+    #[inline]
     pub(crate) fn bytes<'v>(self, value: &'v Value) -> Result<Cow<'v, [u8]>, String> {
         match (self, value) {
-            (Self::Text, Value::Text(text)) => Ok(text.as_bytes().into()),
-            (Self::Hex { upper }, Value::Text(text)) => {
-                check_hex(text, upper)?;
-                Ok(text.as_bytes().into())
-            }
-            (Self::Raw, Value::Bytes(bytes)) => Ok(bytes.into()),
+            (_, Value::Text(text)) => self.text_bytes(text),
+            (_, Value::Bytes(bytes)) => self.raw_bytes(bytes),
             (Self::Uuid, Value::Uuid(uuid)) => Ok(uuid.as_bytes().as_slice().into()),
-            (Self::Uuid, Value::Text(text)) => match Uuid::parse(text) {
+            _ => Err(self.refusal(value)),
+        }
+    }
+
+    /// As [`Content::bytes`], of a text.
+    #[inline]
+    pub(crate) fn text_bytes(self, text: &str) -> Result<Cow<'_, [u8]>, String> {
+        match self {
+            Self::Text => Ok(text.as_bytes().into()),
+            Self::Hex { upper } => check_hex(text, upper).map(|()| text.as_bytes().into()),
+            Self::Uuid => match Uuid::parse(text) {
                 Some(uuid) => Ok(uuid.as_bytes().to_vec().into()),
                 None => Err(format!("not a uuid: text='{text}'")),
             },
-            _ => Err(format!("takes {}, not {}", self.expected(), value.described())),
+            Self::Raw => Err(self.refusal(&text.into())),
         }
+    }
+
+    /// As [`Content::bytes`], of bytes.
+    pub(crate) fn raw_bytes(self, bytes: &[u8]) -> Result<Cow<'_, [u8]>, String> {
+        match self {
+            Self::Raw => Ok(bytes.into()),
+            _ => Err(self.refusal(&bytes.into())),
+        }
+    }
+
+    fn refusal(self, value: &Value) -> String {
+        format!("takes {}, not {}", self.expected(), value.described())
     }
 
     /// The bytes of a constant that a query compares with or lets values start with, which need not be
@@ -63,20 +82,20 @@ impl Content {
     }
 
     /// The value of these bytes, or the offset from which on they are none and why.
-    pub(crate) fn value(self, bytes: Vec<u8>) -> Result<Value, (usize, String)> {
+    #[inline]
+    pub(crate) fn value(self, bytes: Cow<'_, [u8]>) -> Result<FieldValue<'_>, (usize, String)> {
         match self {
-            Self::Raw => Ok(Value::Bytes(bytes)),
-            Self::Uuid => match bytes.try_into() {
-                Ok(bytes) => Ok(Value::Uuid(Uuid::new(bytes))),
+            Self::Raw => Ok(FieldValue::Bytes(bytes)),
+            Self::Uuid => match bytes.as_ref().try_into() {
+                Ok(bytes) => Ok(FieldValue::Other(Uuid::new(bytes).into())),
                 Err(_) => Err((0, "not sixteen bytes".to_owned())),
             },
-            Self::Text => utf8(bytes),
-            Self::Hex { upper } => match utf8(bytes)? {
-                Value::Text(text) => {
-                    check_hex(&text, upper).map_err(|why| (0, why)).map(|()| text.into())
-                }
-                other => Ok(other),
-            },
+            Self::Text => Ok(FieldValue::Text(utf8(bytes)?)),
+            Self::Hex { upper } => {
+                let text = utf8(bytes)?;
+                check_hex(&text, upper).map_err(|why| (0, why))?;
+                Ok(FieldValue::Text(text))
+            }
         }
     }
 
@@ -92,8 +111,20 @@ impl Content {
 }
 
 impl Arrangement {
+    pub(crate) fn is_as_given(self) -> bool {
+        self == Self::AsGiven
+    }
+
     /// The bytes in the other arrangement: doing it twice changes nothing.
+    #[inline]
     pub(crate) fn turn(self, content: Content, bytes: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+        match self {
+            Self::AsGiven => bytes,
+            _ => self.rearranged(content, bytes),
+        }
+    }
+
+    fn rearranged(self, content: Content, bytes: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
         match (self, content) {
             (Self::AsGiven, _) => bytes,
             (Self::Reversed, Content::Text) => match std::str::from_utf8(&bytes) {
@@ -111,10 +142,15 @@ impl Arrangement {
     }
 }
 
-fn utf8(bytes: Vec<u8>) -> Result<Value, (usize, String)> {
-    String::from_utf8(bytes)
-        .map(Value::Text)
-        .map_err(|error| (error.utf8_error().valid_up_to(), "not UTF-8".to_owned()))
+#[inline]
+fn utf8(bytes: Cow<'_, [u8]>) -> Result<Cow<'_, str>, (usize, String)> {
+    let text = match bytes {
+        Cow::Borrowed(bytes) => std::str::from_utf8(bytes).map(Cow::Borrowed),
+        Cow::Owned(bytes) => {
+            String::from_utf8(bytes).map(Cow::Owned).map_err(|error| error.utf8_error())
+        }
+    };
+    text.map_err(|error| (error.valid_up_to(), "not UTF-8".to_owned()))
 }
 
 fn check_hex(text: &str, upper: bool) -> Result<(), String> {

@@ -36,7 +36,8 @@ impl Decimal {
         }
     }
 
-    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
+    /// Reads the number that begins at `at` and says where it ends.
+    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(i128, usize), NotFitting> {
         let stored = self.end.cut(key, at)?;
         let mut digits = stored.to_vec();
         if self.reversed {
@@ -48,7 +49,7 @@ impl Decimal {
             _ => None,
         };
         match number {
-            Some(number) => Ok((self.scale.value(number), at + stored.len())),
+            Some(number) => Ok((number, at + stored.len())),
             None => {
                 let why = format!("{} is no decimal number", rowhouse_model::escape(stored));
                 Err(NotFitting::new(at, why))

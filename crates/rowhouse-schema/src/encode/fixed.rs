@@ -1,6 +1,8 @@
 //! `text N`, `bytes N`, `uuid`, `hex N` and digests: bytes of one width, padded behind if they may be
 //! shorter. `desc` complements every byte, `hex` writes two characters for each.
 
+use std::borrow::Cow;
+
 use rowhouse_model::escape;
 
 use crate::error::NotFitting;
@@ -73,12 +75,23 @@ impl Fixed {
     }
 
     /// Reads the value that begins at `at`, its padding taken off.
-    pub(crate) fn decode(self, key: &[u8], at: usize) -> Result<Vec<u8>, NotFitting> {
+    pub(crate) fn decode(self, key: &[u8], at: usize) -> Result<Cow<'_, [u8]>, NotFitting> {
         let width = self.width();
         let bytes = key[at..].get(..width).ok_or_else(|| {
             let why = format!("needs {width} bytes, {} are left", key.len() - at);
             NotFitting::new(at, why)
         })?;
+        // No value that is padded is written as hex.
+        let bytes = match self.pad.map(|pad| if self.desc { !pad } else { pad }) {
+            Some(pad) => {
+                let last = bytes.iter().rposition(|byte| *byte != pad);
+                &bytes[..last.map_or(0, |last| last + 1)]
+            }
+            None => bytes,
+        };
+        if !self.hex && !self.desc {
+            return Ok(bytes.into());
+        }
         let mut value = match self.hex {
             true => from_hex(bytes).ok_or_else(|| {
                 let why = format!("{} is not {width} hex digits in lower case", escape(bytes));
@@ -89,11 +102,7 @@ impl Fixed {
         if self.desc {
             value.iter_mut().for_each(|byte| *byte = !*byte);
         }
-        if let Some(pad) = self.pad {
-            let len = value.iter().rposition(|byte| *byte != pad).map_or(0, |last| last + 1);
-            value.truncate(len);
-        }
-        Ok(value)
+        Ok(value.into())
     }
 }
 

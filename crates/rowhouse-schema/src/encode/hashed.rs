@@ -42,6 +42,6 @@ impl Hashed {
 
     pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
         let stored = self.fixed.decode(key, at)?;
-        Ok((Value::Hashed(stored), at + self.fixed.width()))
+        Ok((Value::Hashed(stored.into_owned()), at + self.fixed.width()))
     }
 }

@@ -7,6 +7,7 @@
 mod calendar;
 mod content;
 pub(crate) mod decimal;
+mod encodable;
 mod fixed;
 mod float;
 mod form;
@@ -24,18 +25,20 @@ use crate::error::{Fault, NotFitting};
 use crate::field_type::FieldType;
 use crate::time::TimeZone;
 use crate::transform::{Modifiers, NullPlace};
-use crate::value::{Value, parse_hex};
+use crate::value::{FieldValue, Value, parse_hex};
 
 pub(crate) use content::{Arrangement, Content};
 pub(crate) use decimal::Decimal;
+pub(crate) use encodable::Encodable;
 pub(crate) use fixed::Fixed;
 pub(crate) use form::Shape;
 pub(crate) use hashed::Hashed;
 pub use labels::Labels;
 pub(crate) use number::{Number, digits_of};
 pub(crate) use open::{End, ends_at_its_end};
+pub(crate) use quick::Quick;
 pub(crate) use repeat::Repeat;
-pub(crate) use scale::{Point, Scale, is_count};
+pub(crate) use scale::{Point, Scale, ValueForm, count_ticks, is_count};
 pub(crate) use sequence::{Container, Sequence};
 pub(crate) use terminated::Terminated;
 
@@ -135,10 +138,17 @@ impl Codec {
                 out.push(place.null());
                 return Ok(());
             }
-            (Some(place), _) => out.push(place.value()),
-            (None, _) => {}
+            _ => self.mark_value(out),
         }
         self.body.encode(value, out)
+    }
+
+    /// Appends the marker that stands in front of a value, if there is one.
+    #[inline]
+    fn mark_value(&self, out: &mut Vec<u8>) {
+        if let Some(place) = self.null {
+            out.push(place.value());
+        }
     }
 
     /// Whether a value is of the field's kind, though a key might not hold it.
@@ -152,21 +162,35 @@ impl Codec {
         }
     }
 
-    /// Reads the value that begins at `at`, if it is one of the commonest kind.
+    /// Reads the value that begins at `at` and says where it ends.
+    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
+        let (value, next) = self.decode_as(ValueForm::Own, key, at)?;
+        Ok((value.into_value(), next))
+    }
+
+    /// Reads the number of a scale that begins at `at`, if it is one of the commonest kind.
     #[inline(always)]
-    pub(crate) fn decode_quickly(&self, key: &[u8], at: usize) -> Option<(Value, usize)> {
+    pub(crate) fn decode_quickly(&self, key: &[u8], at: usize) -> Option<(&Scale, i128, usize)> {
         match (&self.body, self.null) {
-            (Body::Number(number), None) => number.decode_quickly(key, at),
+            (Body::Number(number), None) => {
+                let (read, next) = number.decode_quickly(key, at)?;
+                Some((&number.scale, read, next))
+            }
             _ => None,
         }
     }
 
-    /// Reads the value that begins at `at` and says where it ends.
-    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
-        let Some(place) = self.null else { return self.body.decode(key, at) };
+    /// As [`Codec::decode`], with numbers in a form and what can be borrowed borrowed.
+    pub(crate) fn decode_as<'k>(
+        &self,
+        form: ValueForm,
+        key: &'k [u8],
+        at: usize,
+    ) -> Result<(FieldValue<'k>, usize), NotFitting> {
+        let Some(place) = self.null else { return self.body.decode(form, key, at) };
         match key.get(at) {
-            Some(marker) if *marker == place.null() => Ok((Value::Null, at + 1)),
-            Some(marker) if *marker == place.value() => self.body.decode(key, at + 1),
+            Some(marker) if *marker == place.null() => Ok((FieldValue::NULL, at + 1)),
+            Some(marker) if *marker == place.value() => self.body.decode(form, key, at + 1),
             _ => Err(NotFitting::new(at, "neither the marker of null nor that of a value")),
         }
     }
@@ -215,14 +239,26 @@ impl Body {
         }
     }
 
-    fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
-        match self {
-            Self::Number(number) => number.decode(key, at),
-            Self::Decimal(decimal) => decimal.decode(key, at),
-            Self::Sequence(sequence) => sequence.decode(key, at),
-            Self::Repeat(repeat) => repeat.decode(key, at),
-            Self::Hashed(hashed) => hashed.decode(key, at),
-        }
+    fn decode<'k>(
+        &self,
+        form: ValueForm,
+        key: &'k [u8],
+        at: usize,
+    ) -> Result<(FieldValue<'k>, usize), NotFitting> {
+        let (value, next) = match self {
+            Self::Number(number) => {
+                let (read, next) = number.decode(key, at)?;
+                (number.scale.value_as(read, form), next)
+            }
+            Self::Decimal(decimal) => {
+                let (read, next) = decimal.decode(key, at)?;
+                (decimal.scale.value_as(read, form), next)
+            }
+            Self::Sequence(sequence) => return sequence.decode(key, at),
+            Self::Repeat(repeat) => repeat.decode(key, at)?,
+            Self::Hashed(hashed) => hashed.decode(key, at)?,
+        };
+        Ok((FieldValue::Other(value), next))
     }
 
     /// The scale, if values are numbers of one.

@@ -11,6 +11,7 @@ use super::scale::Scale;
 use crate::error::NotFitting;
 use crate::field_type::{Calendar, FieldType};
 use crate::transform::{Modifiers, TextForm};
+use crate::typed::PlainNumber;
 use crate::value::Value;
 
 /// The codec of a field of whole numbers.
@@ -97,6 +98,14 @@ impl Number {
         Self { scale, step, calendar, mirror, form: Form::new(shape), canonical, quick }
     }
 
+    /// The number as a quick way without a scale takes it, if there is one.
+    pub(crate) fn plain_number(&self) -> Option<PlainNumber> {
+        let unit = self.scale.plain_unit().filter(|_| self.quick.is_some())?;
+        let Shape::Binary { bytes, signed } = self.form.shape else { return None };
+        let (min, max) = (self.scale.min, self.scale.max);
+        Some(PlainNumber { bytes, signed, mirror: self.mirror, min, max, unit })
+    }
+
     pub(crate) fn width(&self) -> usize {
         self.form.width()
     }
@@ -129,7 +138,7 @@ impl Number {
     }
 
     /// Appends the bytes of a value, if that can be done the shortest way; says whether it was.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn encode_quickly(&self, value: &Value, out: &mut Vec<u8>) -> bool {
         let (Some(quick), Some(number)) = (self.quick, self.scale.quick_number(value)) else {
             return false;
@@ -138,19 +147,20 @@ impl Number {
         true
     }
 
-    /// Reads the value that begins at `at`, if that can be done the shortest way.
+    /// Reads the number that begins at `at`, if that can be done the shortest way.
     #[inline(always)]
-    pub(crate) fn decode_quickly(&self, key: &[u8], at: usize) -> Option<(Value, usize)> {
+    pub(crate) fn decode_quickly(&self, key: &[u8], at: usize) -> Option<(i128, usize)> {
         let quick = self.quick?;
         let next = at + quick.width();
         let number = quick.read(key.get(at..next)?);
         match self.scale.contains(number) {
-            true => Some((self.scale.value(number), next)),
+            true => Some((number, next)),
             false => None,
         }
     }
 
-    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
+    /// Reads the number that begins at `at` and says where it ends.
+    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(i128, usize), NotFitting> {
         let width = self.width();
         let Some(bytes) = key[at..].get(..width) else { return Err(self.too_short(key, at)) };
         let number = match self.quick {
@@ -159,7 +169,7 @@ impl Number {
         };
         match number {
             Some(number) if self.scale.contains(number) && self.floor(number) == number => {
-                Ok((self.scale.value(number), at + width))
+                Ok((number, at + width))
             }
             _ => Err(not_a_value(bytes, at)),
         }

@@ -31,6 +31,7 @@ impl End {
     }
 
     /// The bytes of the value that begins at `at`.
+    #[inline]
     pub(crate) fn cut<'k>(&self, key: &'k [u8], at: usize) -> Result<&'k [u8], NotFitting> {
         let rest = &key[at..];
         let len = match self {
@@ -50,6 +51,9 @@ impl End {
 /// Whether bytes with the literal behind them end where they should, that is whether the literal
 /// begins nowhere before the end of the bytes, not even across it.
 pub(crate) fn ends_at_its_end(bytes: &[u8], literal: &[u8]) -> bool {
+    if let [byte] = literal {
+        return !bytes.contains(byte);
+    }
     (0..bytes.len()).all(|at| {
         let rest = &bytes[at..];
         match rest.len() >= literal.len() {

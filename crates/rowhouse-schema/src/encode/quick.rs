@@ -8,7 +8,7 @@ use super::form::Shape;
 /// Stored are the lower bytes of `((number ^ mask) + add) ^ sign`: a mirror `m - n` is `!n + m + 1`, and
 /// flipping the sign bit is adding half the range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Quick {
+pub(crate) struct Quick {
     bytes: usize,
     mask: u64,
     add: u64,
@@ -20,20 +20,25 @@ impl Quick {
     /// The quick way of numbers in this shape, if there is one.
     pub(super) fn new(shape: Shape, mirror: Option<i128>) -> Option<Self> {
         let Shape::Binary { bytes, signed } = shape else { return None };
+        Some(Self::big_endian(bytes, signed, mirror))
+    }
+
+    /// The quick way of numbers of so many bytes, 1 to 8.
+    pub(crate) const fn big_endian(bytes: u8, signed: bool, mirror: Option<i128>) -> Self {
         let sign = if signed { 1 << (8 * bytes - 1) } else { 0 };
         let (mask, add) = match mirror {
             Some(mirror) => (u64::MAX, (mirror as u64).wrapping_add(1)),
             None => (0, 0),
         };
-        Some(Self { bytes: bytes.into(), mask, add, sign })
+        Self { bytes: bytes as usize, mask, add, sign }
     }
 
     pub(super) fn width(self) -> usize {
         self.bytes
     }
 
-    #[inline]
-    pub(super) fn put(self, number: i128, out: &mut Vec<u8>) {
+    #[inline(always)]
+    pub(crate) fn put(self, number: i128, out: &mut Vec<u8>) {
         let stored = (number as u64 ^ self.mask).wrapping_add(self.add) ^ self.sign;
         let bytes = stored.to_be_bytes();
         match self.bytes {
@@ -46,8 +51,8 @@ impl Quick {
 
     /// The number of bytes of the right length. What no number is stored as becomes one beyond the
     /// greatest.
-    #[inline]
-    pub(super) fn read(self, bytes: &[u8]) -> i128 {
+    #[inline(always)]
+    pub(crate) fn read(self, bytes: &[u8]) -> i128 {
         let stored = match *bytes {
             [byte] => byte.into(),
             [a, b, c, d] => u32::from_be_bytes([a, b, c, d]).into(),

@@ -4,6 +4,7 @@
 use crate::error::Fault;
 use crate::field_type::{Calendar, FieldType};
 use crate::time::{Date, Time, TimeLiteral, TimeUnit, TimeZone};
+use crate::typed::Holds;
 use crate::value::Value;
 
 use super::float;
@@ -15,6 +16,15 @@ pub(crate) struct Scale {
     kind: Kind,
     pub(crate) min: i128,
     pub(crate) max: i128,
+}
+
+/// What decoding gives for a number of a scale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ValueForm {
+    /// What the field is declared to hold: of a time, the time.
+    Own,
+    /// The number: of a time, the count of units.
+    Number,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,21 +47,33 @@ pub(crate) struct Tick {
 }
 
 impl Tick {
+    /// The unit of templates that it is, if it is one.
+    fn unit(self) -> Option<TimeUnit> {
+        let units = [TimeUnit::Seconds, TimeUnit::Millis, TimeUnit::Micros, TimeUnit::Nanos];
+        units.into_iter().find(|unit| unit.nanos() == self.nanos)
+    }
+
     /// How many ticks so many nanoseconds are, if they are whole ones.
     #[inline]
     fn count(self, nanos: i128) -> Option<i128> {
-        // Division of 64 bits by a constant is many times as fast as that of 128: from 1677 to 2262.
-        let Ok(near) = i64::try_from(nanos) else {
-            return (nanos % self.nanos == 0).then(|| nanos / self.nanos);
-        };
-        let count = match self.nanos {
-            1_000_000 => near / 1_000_000,
-            1_000_000_000 => near / 1_000_000_000,
-            1_000 => near / 1_000,
-            unit => near / unit as i64,
-        };
-        (i128::from(count) * self.nanos == nanos).then_some(count.into())
+        count_ticks(nanos, self.nanos)
     }
+}
+
+/// How many ticks of a length so many nanoseconds are, if they are whole ones.
+#[inline]
+pub(crate) fn count_ticks(nanos: i128, tick: i128) -> Option<i128> {
+    // Division of 64 bits by a constant is many times as fast as that of 128: from 1677 to 2262.
+    let Ok(near) = i64::try_from(nanos) else {
+        return (nanos % tick == 0).then(|| nanos / tick);
+    };
+    let count = match tick {
+        1_000_000 => near / 1_000_000,
+        1_000_000_000 => near / 1_000_000_000,
+        1_000 => near / 1_000,
+        tick => near / tick as i64,
+    };
+    (i128::from(count) * tick == nanos).then_some(count.into())
 }
 
 const DAY: Tick = Tick { nanos: 86_400_000_000_000, word: "days" };
@@ -168,8 +190,17 @@ impl Scale {
         }
     }
 
-    /// The number of a value of the field's own kind, if it is one and lies on the scale.
+    /// The value of a number of the scale: what it stands for, or the number itself.
     #[inline]
+    pub(crate) fn value_as(&self, number: i128, form: ValueForm) -> Value {
+        match form {
+            ValueForm::Own => self.value(number),
+            ValueForm::Number => Value::Signed(number),
+        }
+    }
+
+    /// The number of a value of the field's own kind, if it is one and lies on the scale.
+    #[inline(always)]
     pub(crate) fn quick_number(&self, value: &Value) -> Option<i128> {
         let number = match (&self.kind, value) {
             (Kind::Unsigned | Kind::Signed | Kind::Time(_), Value::Signed(number)) => *number,
@@ -260,6 +291,30 @@ impl Scale {
                 Time::parse_in(text, zone).map(Some).map_err(|error| error.to_string())
             }
             value => Ok(value.as_time()),
+        }
+    }
+
+    /// What a Rust type must be able to hold: one of these.
+    pub(crate) fn needs(&self) -> Vec<Holds> {
+        let numbers = Holds::Whole { min: self.min, max: self.max };
+        match &self.kind {
+            Kind::Unsigned | Kind::Signed => vec![numbers],
+            Kind::Float(bytes) => vec![Holds::Float { bytes: *bytes }],
+            Kind::Bool => vec![Holds::Bool],
+            Kind::Label(_) => vec![Holds::Text],
+            // Nobody counts minutes.
+            Kind::Time(tick) if tick.unit().is_none() => vec![Holds::Time],
+            Kind::Time(_) => vec![Holds::Time, numbers],
+            Kind::Day => vec![Holds::Date],
+        }
+    }
+
+    /// The unit of a plain number, if it counts time; nothing if it is no number.
+    pub(crate) fn plain_unit(&self) -> Option<Option<TimeUnit>> {
+        match &self.kind {
+            Kind::Unsigned | Kind::Signed => Some(None),
+            Kind::Time(tick) => Some(Some(tick.unit()?)),
+            Kind::Float(_) | Kind::Bool | Kind::Label(_) | Kind::Day => None,
         }
     }
 

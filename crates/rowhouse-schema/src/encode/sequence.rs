@@ -9,7 +9,7 @@ use super::terminated::Terminated;
 use crate::error::NotFitting;
 use crate::field_type::FieldType;
 use crate::transform::{Modifiers, TextForm};
-use crate::value::Value;
+use crate::value::{FieldValue, Value};
 
 /// The codec of a field of texts or bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +53,16 @@ impl Sequence {
         Some(Self { content, arrangement, container })
     }
 
+    /// Whether keys hold the very bytes of values.
+    pub(crate) fn is_as_given(&self) -> bool {
+        let contained = match &self.container {
+            Container::Open(_) => true,
+            Container::Terminated(_) => false,
+            Container::Fixed(fixed) => !fixed.desc && !fixed.hex,
+        };
+        contained && self.arrangement.is_as_given()
+    }
+
     pub(crate) fn width(&self) -> Option<usize> {
         match &self.container {
             Container::Fixed(fixed) => Some(fixed.width()),
@@ -65,6 +75,7 @@ impl Sequence {
     }
 
     /// Appends a value's bytes, arranged and contained.
+    #[inline]
     pub(crate) fn put(&self, value: Cow<'_, [u8]>, out: &mut Vec<u8>) -> Result<(), String> {
         let stored = self.arrangement.turn(self.content, value);
         match &self.container {
@@ -81,20 +92,21 @@ impl Sequence {
         Ok(())
     }
 
-    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
+    #[inline]
+    pub(crate) fn decode<'k>(
+        &self,
+        key: &'k [u8],
+        at: usize,
+    ) -> Result<(FieldValue<'k>, usize), NotFitting> {
         let (stored, next) = match &self.container {
             Container::Open(end) => {
                 let bytes = end.cut(key, at)?;
-                (bytes.to_vec(), at + bytes.len())
+                (bytes.into(), at + bytes.len())
             }
             Container::Terminated(terminated) => terminated.decode(key, at)?,
             Container::Fixed(fixed) => (fixed.decode(key, at)?, at + fixed.width()),
         };
-        let bytes = match self.arrangement {
-            Arrangement::AsGiven => stored,
-            _ => self.arrangement.turn(self.content, stored.into()).into_owned(),
-        };
-        let value = self.content.value(bytes);
+        let value = self.content.value(self.arrangement.turn(self.content, stored));
         Ok((value.map_err(|(behind, why)| NotFitting::new(at + behind, why))?, next))
     }
 }

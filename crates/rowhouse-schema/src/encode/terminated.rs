@@ -3,6 +3,8 @@
 //! A value that goes on is greater than one that ends, whatever it goes on with, because nothing
 //! that can stand at the place of the terminator is less than it. `desc` complements every byte.
 
+use std::borrow::Cow;
+
 use crate::error::NotFitting;
 
 /// Bytes that end by themselves.
@@ -16,6 +18,7 @@ const END: u8 = 0x01;
 
 impl Terminated {
     /// Appends a value: every value has some bytes.
+    #[inline]
     pub(crate) fn put(self, value: &[u8], out: &mut Vec<u8>) {
         self.start(value, out);
         let flip = self.flip();
@@ -23,6 +26,7 @@ impl Terminated {
     }
 
     /// Appends the bytes with which all values begin that start with `start`.
+    #[inline]
     pub(crate) fn start(self, start: &[u8], out: &mut Vec<u8>) {
         let flip = self.flip();
         if flip == 0 && !start.contains(&0) {
@@ -37,7 +41,19 @@ impl Terminated {
     }
 
     /// Reads the value that begins at `at` and says where it ends.
-    pub(crate) fn decode(self, key: &[u8], at: usize) -> Result<(Vec<u8>, usize), NotFitting> {
+    #[inline]
+    pub(crate) fn decode(
+        self,
+        key: &[u8],
+        at: usize,
+    ) -> Result<(Cow<'_, [u8]>, usize), NotFitting> {
+        match self.decode_plain(key, at) {
+            Some((value, next)) => Ok((value.into(), next)),
+            None => self.decode_escaped(key, at),
+        }
+    }
+
+    fn decode_escaped(self, key: &[u8], at: usize) -> Result<(Cow<'_, [u8]>, usize), NotFitting> {
         let flip = self.flip();
         let mut value = Vec::new();
         let mut next = at;
@@ -47,12 +63,23 @@ impl Terminated {
             next += len + 1;
             match key.get(next).map(|byte| byte ^ flip) {
                 Some(ESCAPED) => value.push(0),
-                Some(END) => return Ok((value, next + 1)),
+                Some(END) => return Ok((value.into(), next + 1)),
                 _ => return Err(NotFitting::new(next, "neither an escaped zero nor a terminator")),
             }
             next += 1;
         }
         Err(NotFitting::new(key.len(), "the terminator is missing"))
+    }
+
+    /// Reads the value that begins at `at`, if it stands there as it is: ascending and without zeros.
+    #[inline]
+    pub(crate) fn decode_plain(self, key: &[u8], at: usize) -> Option<(&[u8], usize)> {
+        if self.desc {
+            return None;
+        }
+        let len = key[at..].iter().position(|byte| *byte == 0)?;
+        let ends = key.get(at + len + 1) == Some(&END);
+        ends.then(|| (&key[at..at + len], at + len + 2))
     }
 
     fn flip(self) -> u8 {

@@ -5,6 +5,7 @@ use rowhouse_model::{Error, ROW_LEN_MAX, Result, escape};
 
 use super::KeySchema;
 use crate::computed::{Computed, Operands};
+use crate::encode::Encodable;
 use crate::field::Field;
 use crate::template::{COMPUTED_MAX, Element};
 use crate::value::Value;
@@ -21,9 +22,9 @@ pub(super) enum Given<'v> {
 
 impl KeySchema {
     /// Appends a key to `out`, which stays as it was if there is an error.
-    pub(super) fn append<'v>(
+    pub(super) fn append<'v, V: Encodable>(
         &self,
-        value_of: impl Fn(usize) -> Option<&'v Value>,
+        value_of: impl Fn(usize) -> Option<V>,
         given: impl Fn(usize) -> Given<'v>,
         out: &mut Vec<u8>,
     ) -> Result<()> {
@@ -37,9 +38,9 @@ impl KeySchema {
     }
 
     #[inline]
-    fn append_all<'v>(
+    fn append_all<'v, V: Encodable>(
         &self,
-        value_of: impl Fn(usize) -> Option<&'v Value>,
+        value_of: impl Fn(usize) -> Option<V>,
         given: impl Fn(usize) -> Given<'v>,
         out: &mut Vec<u8>,
     ) -> Result<()> {
@@ -51,7 +52,7 @@ impl KeySchema {
                     let field = &self.fields()[*at];
                     let value =
                         value_of(*at).ok_or_else(|| field_error(field, "no value given"))?;
-                    field.codec.encode(value, out).map_err(|why| field_error(field, &why))?;
+                    value.encode(&field.codec, out).map_err(|why| field_error(field, &why))?;
                 }
                 Element::Computed(at) => {
                     places[*at] = out.len();
@@ -70,11 +71,11 @@ impl KeySchema {
     }
 
     /// Appends the bytes of a computed field whose place in the key before is known.
-    fn append_computed<'v>(
+    fn append_computed<V: Encodable>(
         &self,
         computed: &Computed,
         place: usize,
-        value_of: impl Fn(usize) -> Option<&'v Value>,
+        value_of: impl Fn(usize) -> Option<V>,
         given: Given<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), String> {
@@ -96,11 +97,11 @@ impl KeySchema {
     }
 
     /// Appends what a computed field is of the values, whose key ends `out`.
-    fn compute<'v>(
+    fn compute<V: Encodable>(
         &self,
         computed: &Computed,
         place: usize,
-        value_of: impl Fn(usize) -> Option<&'v Value>,
+        value_of: impl Fn(usize) -> Option<V>,
         out: &mut Vec<u8>,
     ) -> Result<(), String> {
         let end = out.len();
@@ -112,7 +113,7 @@ impl KeySchema {
             for at in fields {
                 let field = &self.fields()[*at];
                 let value = value_of(*at).ok_or("no value given")?;
-                if let Err(why) = field.codec.put_canonical(value, out) {
+                if let Err(why) = value.put_canonical(&field.codec, out) {
                     out.truncate(end);
                     return Err(format!("cannot be computed of `{}`: {why}", field.name));
                 }

@@ -1,12 +1,11 @@
 //! Keys to values.
 
-use rowhouse_model::{ROW_LEN_MAX, escape};
+use rowhouse_model::escape;
 
-use super::KeySchema;
+use super::{KeyReader, KeySchema};
 use crate::computed::{Computed, Operands};
+use crate::encode::{Encodable, ValueForm};
 use crate::error::NotFitting;
-use crate::field::Field;
-use crate::template::{COMPUTED_MAX, Element};
 use crate::value::{Value, Values};
 
 impl KeySchema {
@@ -53,48 +52,21 @@ impl KeySchema {
         values: &mut Vec<Value>,
         computed: &mut Vec<Value>,
     ) -> Result<(), NotFitting> {
-        check_len(key)?;
-        let mut places = [0; COMPUTED_MAX];
-        let mut at = 0;
-        for element in self.elements() {
-            match element {
-                Element::Literal(bytes) => at = literal(bytes, key, at)?,
-                Element::Field(nth) => {
-                    let field = &self.fields()[*nth];
-                    let (value, next) = match field.codec.decode_quickly(key, at) {
-                        Some(decoded) => decoded,
-                        None => field.codec.decode(key, at).map_err(|why| in_field(field, why))?,
-                    };
-                    values.push(value);
-                    at = next;
-                }
-                Element::Computed(nth) => {
-                    let field = &self.computed()[*nth];
-                    let (value, next) = field.codec.decode(key, at).map_err(|why| {
-                        NotFitting::new(why.at, format!("`{field}`: {}", why.why))
-                    })?;
-                    computed.push(value);
-                    places[*nth] = at;
-                    at = next;
-                }
-            }
+        let mut reader = KeyReader::new(self, key)?;
+        for _ in self.fields() {
+            let mut keep = |value| computed.push(value);
+            reader.next(ValueForm::Own, &mut keep, |_, value| values.push(value.into_value()))?;
         }
-        if at < key.len() {
-            return Err(NotFitting::new(at, "the key goes on behind its last field"));
-        }
-        let checks = self.computed().iter().zip(places);
-        checks
-            .into_iter()
-            .try_for_each(|(field, place)| self.check_computed(field, place, key, values))
+        reader.end(|value| computed.push(value), |at| &values[at])
     }
 
     /// Whether a computed field holds what is computed of the others, as far as that can be known.
-    fn check_computed(
+    pub(super) fn check_computed<V: Encodable>(
         &self,
         computed: &Computed,
         place: usize,
         key: &[u8],
-        values: &[Value],
+        value_of: impl Fn(usize) -> V,
     ) -> Result<(), NotFitting> {
         if self.is_lossy(computed) {
             return Ok(());
@@ -107,7 +79,7 @@ impl KeySchema {
                 let mut input = Vec::with_capacity(64);
                 for at in fields {
                     let codec = &self.fields()[*at].codec;
-                    let result = codec.put_canonical(&values[*at], &mut input);
+                    let result = value_of(*at).put_canonical(codec, &mut input);
                     result.map_err(|why| NotFitting::new(place, why))?;
                 }
                 computed.digest(&input)
@@ -121,29 +93,5 @@ impl KeySchema {
         }
         let why = format!("`{computed}`: found={}, computed={}", escape(found), escape(&expected));
         Err(NotFitting::new(place, why))
-    }
-}
-
-#[cold]
-fn in_field(field: &Field, why: NotFitting) -> NotFitting {
-    NotFitting::new(why.at, format!("field `{}`: {}", field.name, why.why))
-}
-
-/// The offset behind a literal that must stand at `at`.
-pub(super) fn literal(bytes: &[u8], key: &[u8], at: usize) -> Result<usize, NotFitting> {
-    match key[at..].starts_with(bytes) {
-        true => Ok(at + bytes.len()),
-        false => Err(NotFitting::new(at, format!("expected the literal `{}`", escape(bytes)))),
-    }
-}
-
-fn check_len(key: &[u8]) -> Result<(), NotFitting> {
-    match key.len() {
-        0 => Err(NotFitting::new(0, "a row key is never empty")),
-        len if len > ROW_LEN_MAX => {
-            let why = format!("longer than a row key can be: max={ROW_LEN_MAX}");
-            Err(NotFitting::new(ROW_LEN_MAX, why))
-        }
-        _ => Ok(()),
     }
 }

@@ -5,7 +5,7 @@ use rowhouse_model::{Bytes, Error, Result};
 use super::KeySchema;
 use super::compute::Given;
 use crate::computed::{BUCKETS_MAX, Computed};
-use crate::value::{NamedValues, Value};
+use crate::value::{FieldValue, NamedValues, Value};
 
 impl KeySchema {
     /// The key of these values. Every stored field must be given, once, in any order; of the computed
@@ -96,6 +96,44 @@ impl KeySchema {
             )));
         }
         self.append(|at| values.get(at), |_| Given::Nothing, out)
+    }
+
+    /// Appends the key of values that need not be owned, given by the place of their fields in
+    /// [`KeySchema::fields`], to `out`, which stays as it was if there is an error.
+    ///
+    /// ```
+    /// use rowhouse_schema::{FieldValue, KeySchema, ToField};
+    ///
+    /// let schema = KeySchema::parse("[metric text]#[at millis digits 13]")?;
+    /// let (metric, at) = ("cpu", 1_425_330_757_685_u64);
+    /// let field = |place: usize| if place == 0 { metric.to_field() } else { at.to_field() };
+    /// let mut buffer = Vec::new();
+    /// schema.encode_fields(field, &mut buffer)?;
+    /// assert_eq!(buffer, b"cpu#1425330757685");
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    #[inline]
+    pub fn encode_fields<'v>(
+        &self,
+        field: impl Fn(usize) -> FieldValue<'v>,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        self.append(|at| Some(field(at)), |_| Given::Nothing, out)
+    }
+
+    /// As [`KeySchema::encode_fields`], with salts that follow from `random`.
+    pub fn encode_fields_salted<'v>(
+        &self,
+        field: impl Fn(usize) -> FieldValue<'v>,
+        random: u64,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let salts = self.salts(random);
+        let given = |at: usize| match self.computed()[at].is_random() {
+            true => Given::Named(&salts[at]),
+            false => Given::Nothing,
+        };
+        self.append(|at| Some(field(at)), given, out)
     }
 
     /// The key of these values; salts that are not given follow from `random`.

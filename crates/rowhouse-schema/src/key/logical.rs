@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::KeySchema;
-use super::decode::literal;
+use super::reader::literal;
 use crate::error::NotFitting;
 use crate::template::{COMPUTED_MAX, Element};
 

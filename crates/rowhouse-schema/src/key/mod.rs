@@ -4,13 +4,15 @@ mod compute;
 mod decode;
 mod encode;
 mod logical;
+mod prefix;
+mod reader;
 mod splits;
 
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use rowhouse_model::{Error, Result};
+use rowhouse_model::{Error, Result, TableDescriptor};
 
 use crate::columns::ColumnSchema;
 use crate::computed::{Computed, Operands};
@@ -20,6 +22,9 @@ use crate::field::Field;
 use crate::plan::{Plan, Predicate};
 use crate::template::{self, Element, Parsed};
 use crate::time::TimeZone;
+
+pub use prefix::KeyPrefix;
+pub use reader::KeyReader;
 
 /// A row-key template, ready to encode, decode and plan. Cheap to clone.
 ///
@@ -64,6 +69,10 @@ struct Template {
     /// What it was read from, printed: equal templates have equal texts.
     text: String,
 }
+
+/// The attribute of a table that holds its key's template. It travels with the table, on rowhouse
+/// and on Apache HBase alike; tools that do not know it are not disturbed.
+pub const KEY_ATTRIBUTE: &str = "rowhouse.key";
 
 /// The number of the template language in which [`KeySchema::to_stored`] writes.
 pub(crate) const LANGUAGE_VERSION: &str = "1";
@@ -110,6 +119,15 @@ impl KeySchema {
             }
             _ => Err(Error::invalid(format!("not a stored template: text={stored}"))),
         }
+    }
+
+    /// The template that a table declares, if it declares one.
+    ///
+    /// # Errors
+    /// As [`KeySchema::from_stored`].
+    pub fn of_table(table: &TableDescriptor) -> Result<Option<Self>> {
+        let stored = table.attributes.get(KEY_ATTRIBUTE.as_bytes());
+        stored.map(|stored| Self::from_stored(&String::from_utf8_lossy(stored))).transpose()
     }
 
     /// The template as it is stored in a table descriptor.

@@ -10,6 +10,7 @@ mod buckets;
 mod columns;
 mod constant;
 mod decimal;
+mod estimate;
 mod explain;
 mod fixed;
 mod found;
@@ -31,6 +32,7 @@ use jiff::tz::TimeZone;
 use rowhouse_model::{Result, RowRange};
 
 pub use columns::ColumnFilter;
+pub use estimate::{Estimate, EstimatedRows, Statistics};
 pub use merge::StreamMerge;
 pub use order::{OrderedField, PlanOrder, RowSequence};
 pub use page::Direction;

@@ -1,5 +1,6 @@
 //! The values of a key's fields.
 
+mod field_value;
 mod float;
 mod named;
 mod uuid;
@@ -9,6 +10,7 @@ use std::fmt;
 
 use crate::time::{Date, Time};
 
+pub use field_value::FieldValue;
 pub use float::Float;
 pub use named::NamedValues;
 pub use uuid::Uuid;

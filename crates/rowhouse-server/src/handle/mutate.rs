@@ -3,7 +3,7 @@
 use bytes::BytesMut;
 use rowhouse_format::convert::mutate::{self, MutateCall};
 use rowhouse_format::proto;
-use rowhouse_model::{Durability, Mutation, Nonce, Result};
+use rowhouse_model::{Condition, Durability, Mutation, Nonce, Result};
 use rowhouse_store::Store;
 
 use crate::cluster::Served;
@@ -43,11 +43,17 @@ pub(crate) fn mutate(exchange: &Exchange, call: MutateCall, out: &mut BytesMut) 
         Served::Stored(region) => region,
         Served::System(table, _) => return Err(Store::refuse_write(&table)),
     };
-    let outcome = region.mutate(&call.mutation)?;
+    let condition = call.condition.map(Condition::NoValue);
+    let outcome = match &condition {
+        None => Some(region.mutate(&call.mutation)?),
+        Some(condition) => region.mutate_if(condition, &call.mutation)?,
+    };
+    let Some(outcome) = outcome else { return exchange.reply(out, &mutate::not_done()) };
     match call.mutation {
         Mutation::Put(_) | Mutation::Delete(_) => exchange.reply(out, &mutate::done()),
         Mutation::Increment(_) => {
-            let answer = mutate::done_with(&outcome.row, exchange.cells_in());
+            let mut answer = mutate::done_with(&outcome.row, exchange.cells_in());
+            answer.processed = condition.map(|_| true);
             exchange.reply_with(out, &answer, outcome.row.cells())
         }
     }

@@ -97,7 +97,7 @@ fn cell_blocks_that_lie_are_refused() {
 fn put_of(scene: &Scene, change: impl FnOnce(&mut proto::MutationProto)) -> Bytes {
     let put = Put::new("a").unwrap().add("cf", "q", "v").unwrap();
     let region = region_ref(&scene.regions[0]);
-    let call = MutateCall { region, mutation: put.into(), nonce: None };
+    let call = MutateCall { region, mutation: put.into(), nonce: None, condition: None };
     let mut message = call.to_proto(CellsIn::Message);
     assert_eq!(mutate::cells(&call.mutation).len(), 1);
     change(&mut message.mutation);

@@ -36,7 +36,8 @@ fn get(region: &RegionRef, row: &[u8], family: &str) -> proto::GetRequest {
 
 fn mutation(region: &RegionRef, mutation: impl Into<Mutation>) -> proto::MutateRequest {
     let region = region.clone();
-    MutateCall { region, mutation: mutation.into(), nonce: None }.to_proto(CellsIn::Message)
+    MutateCall { region, mutation: mutation.into(), nonce: None, condition: None }
+        .to_proto(CellsIn::Message)
 }
 
 fn put(region: &RegionRef, row: &str, family: &str) -> proto::MutateRequest {

@@ -21,7 +21,12 @@ pub(crate) fn mutate(
     region: &RegionInfo,
     mutation: impl Into<Mutation>,
 ) -> Result<Row, Exception> {
-    let call = MutateCall { region: region_ref(region), mutation: mutation.into(), nonce: None };
+    let call = MutateCall {
+        region: region_ref(region),
+        mutation: mutation.into(),
+        nonce: None,
+        condition: None,
+    };
     let (answer, mut cells) = client.call_with(&call.to_proto(CellsIn::Message), &[])?;
     Ok(mutate::answer_from_proto(answer, &mut cells).unwrap())
 }
@@ -48,7 +53,12 @@ pub(crate) fn put_many(
 /// A put of `cf:q` as it is asked for.
 pub(crate) fn put_message(region: &RegionInfo, row: &str, value: &str) -> proto::MutateRequest {
     let put = Put::new(row.to_owned()).unwrap().add("cf", "q", value).unwrap();
-    let call = MutateCall { region: region_ref(region), mutation: put.into(), nonce: None };
+    let call = MutateCall {
+        region: region_ref(region),
+        mutation: put.into(),
+        nonce: None,
+        condition: None,
+    };
     call.to_proto(CellsIn::Message)
 }
 

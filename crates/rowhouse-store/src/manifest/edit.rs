@@ -9,7 +9,7 @@ use rowhouse_model::{Error, Namespace, Result, TableDescriptor};
 /// One event.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Edit {
-    #[prost(oneof = "EditKind", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9")]
+    #[prost(oneof = "EditKind", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10")]
     pub(crate) kind: Option<EditKind>,
 }
 
@@ -35,6 +35,8 @@ pub(crate) enum EditKind {
     LogForgotten(LogForgotten),
     #[prost(message, tag = "9")]
     LogClosed(LogClosed),
+    #[prost(message, tag = "10")]
+    TableAltered(TableAltered),
 }
 
 /// The first edit of every manifest.
@@ -97,6 +99,16 @@ pub(crate) struct TableStateChanged {
     pub(crate) table_id: u64,
     #[prost(bool, tag = "2")]
     pub(crate) disabled: bool,
+}
+
+/// A table declared anew: the same families, other attributes.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct TableAltered {
+    #[prost(uint64, tag = "1")]
+    pub(crate) table_id: u64,
+    /// HBase's `TableSchema`.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub(crate) descriptor: Bytes,
 }
 
 /// A table gone, its regions and files with it.
@@ -188,6 +200,12 @@ impl NamespaceChanged {
 }
 
 impl TableCreated {
+    pub(crate) fn table(&self) -> Result<TableDescriptor> {
+        table::from_proto(decode(&self.descriptor)?)
+    }
+}
+
+impl TableAltered {
     pub(crate) fn table(&self) -> Result<TableDescriptor> {
         table::from_proto(decode(&self.descriptor)?)
     }

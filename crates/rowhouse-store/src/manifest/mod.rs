@@ -9,7 +9,7 @@ mod state;
 
 pub(crate) use edit::{
     Edit, EditKind, FileMeta, FilesChanged, LogClosed, LogForgotten, NamespaceChanged, RegionMeta,
-    StoreCreated, TableCreated, TableDropped, TableStateChanged, encode_table,
+    StoreCreated, TableAltered, TableCreated, TableDropped, TableStateChanged, encode_table,
 };
 pub(crate) use log::Manifest;
 pub(crate) use read::{read, read_what_is_left};

@@ -11,7 +11,7 @@ use rowhouse_model::{
 
 use super::{
     Edit, EditKind, FileMeta, FilesChanged, LogClosed, LogForgotten, NamespaceChanged, RegionMeta,
-    StoreCreated, TableCreated, TableStateChanged, encode_table,
+    StoreCreated, TableAltered, TableCreated, TableStateChanged, encode_table,
 };
 
 /// Everything the manifest says. Cloning it shares what lies below tables and regions, so that a
@@ -140,6 +140,7 @@ impl ManifestState {
             EditKind::TableStateChanged(edit) => {
                 self.change_table_state(edit)?;
             }
+            EditKind::TableAltered(edit) => self.alter_table(edit)?,
             EditKind::TableDropped(edit) => {
                 self.tables
                     .remove(&edit.table_id)
@@ -219,6 +220,18 @@ impl ManifestState {
         let table = self.tables.get_mut(&edit.table_id);
         let table = table.ok_or_else(|| contradiction("an unknown table changes"))?;
         Arc::make_mut(table).state = table_state(edit.disabled);
+        Ok(())
+    }
+
+    fn alter_table(&mut self, edit: &TableAltered) -> Result<()> {
+        let table = self.tables.get_mut(&edit.table_id);
+        let table = table.ok_or_else(|| contradiction("an unknown table is altered"))?;
+        let descriptor = edit.table()?;
+        let of_before = &table.descriptor;
+        if (descriptor.name(), descriptor.families()) != (of_before.name(), of_before.families()) {
+            return Err(contradiction("a table is altered in its name or families"));
+        }
+        Arc::make_mut(table).descriptor = descriptor;
         Ok(())
     }
 

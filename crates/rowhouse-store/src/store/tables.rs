@@ -12,7 +12,8 @@ use super::Store;
 use crate::compact::Policy;
 use crate::family::FamilyStore;
 use crate::manifest::{
-    Edit, EditKind, RegionMeta, TableCreated, TableDropped, TableStateChanged, encode_table,
+    Edit, EditKind, RegionMeta, TableAltered, TableCreated, TableDropped, TableStateChanged,
+    encode_table,
 };
 use crate::region::Region;
 use crate::table::Table;
@@ -119,6 +120,32 @@ impl Store {
         self.set_table_state(name, TableState::Disabled)
     }
 
+    /// Declares a table anew: `descriptor` may differ from what it is in attributes whose names begin with
+    /// `rowhouse.`, on which the store does not act.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `Unsupported` for any other difference, naming it.
+    pub fn alter_table(&self, descriptor: TableDescriptor) -> Result<()> {
+        let _changing = self.inner.changing.lock();
+        self.inner.engine.check_open()?;
+        let table = self.inner.catalog.table(descriptor.name())?;
+        if let Some(other) = unsupported_change(table.descriptor(), &descriptor) {
+            return Err(Error::unsupported(format!(
+                "of a table only attributes that begin with {OWN_ATTRIBUTES} can be altered: table={}, \
+                 changed={other}",
+                descriptor.name()
+            )));
+        }
+        if *table.descriptor() == descriptor {
+            return Ok(());
+        }
+        let edit = TableAltered { table_id: table.id(), descriptor: encode_table(&descriptor) };
+        self.inner.engine.manifest.append(&Edit::new(EditKind::TableAltered(edit)))?;
+        self.inner.catalog.add(Arc::new(table.altered(descriptor)));
+        self.changed();
+        Ok(())
+    }
+
     fn set_table_state(&self, name: &TableName, state: TableState) -> Result<()> {
         let _changing = self.inner.changing.lock();
         self.inner.engine.check_open()?;
@@ -198,6 +225,23 @@ fn ranges(splits: &[Bytes]) -> Result<Vec<RowRange>> {
     let stops = splits.iter().cloned().chain([Bytes::new()]);
     Ok(starts.zip(stops).map(|(start, stop)| RowRange { start, stop }).collect())
 }
+
+/// What differs between two declarations of a table beside its own attributes.
+fn unsupported_change(from: &TableDescriptor, to: &TableDescriptor) -> Option<String> {
+    if from.families() != to.families() {
+        return Some("families".into());
+    }
+    if from.configuration != to.configuration {
+        return Some("configuration".into());
+    }
+    let names = from.attributes.keys().chain(to.attributes.keys());
+    let mut others = names.filter(|name| !name.starts_with(OWN_ATTRIBUTES.as_bytes()));
+    let changed = others.find(|name| from.attributes.get(*name) != to.attributes.get(*name));
+    changed.map(|name| rowhouse_model::escape(name))
+}
+
+/// How the names of attributes begin that are kept for others than the store.
+const OWN_ATTRIBUTES: &str = "rowhouse.";
 
 fn not_disabled(name: &TableName, state: TableState) -> Error {
     let state = match state {

@@ -1,11 +1,12 @@
 //! What mutations mean: from what a client asks to the cells that are written.
 
 use rowhouse_model::{
-    Cell, CellKind, Delete, Durability, Error, Get, Increment, KeyValue, Mutation, MutationOutcome,
-    Put, Result, Row, Timestamp, escape,
+    Cell, CellKind, Condition, Delete, Durability, Error, Get, Increment, KeyValue, Mutation,
+    MutationOutcome, Put, Result, Row, Timestamp, escape,
 };
 
 use super::commit::{self, Committed};
+use super::condition::{self, Holds};
 use super::draft::Draft;
 use crate::engine::Engine;
 use crate::region::Region;
@@ -17,6 +18,28 @@ const RECORD_BYTES_MAX: usize = 8 << 20;
 
 /// Applies one mutation.
 pub(crate) fn apply_one(region: &Region, mutation: &Mutation) -> Result<MutationOutcome> {
+    let outcome = apply_where(region, mutation, || Ok(Holds::Yes(Timestamp::MIN)))?;
+    Ok(outcome.expect("what is asked for nothing is applied"))
+}
+
+/// Applies one mutation if `condition` holds for its row; `None` if it does not.
+pub(crate) fn apply_if(
+    region: &Region,
+    condition: &Condition,
+    mutation: &Mutation,
+) -> Result<Option<MutationOutcome>> {
+    if let Condition::NoValue(column) = condition {
+        region.family(&column.family)?;
+    }
+    apply_where(region, mutation, || condition::judge(region, condition, mutation.row()))
+}
+
+/// Applies one mutation if `judge`, which is asked with the row locked, finds that it can be.
+fn apply_where(
+    region: &Region,
+    mutation: &Mutation,
+    judge: impl FnOnce() -> Result<Holds>,
+) -> Result<Option<MutationOutcome>> {
     let engine = region.engine();
     check(region, mutation)?;
     region.check_serving()?;
@@ -24,14 +47,15 @@ pub(crate) fn apply_one(region: &Region, mutation: &Mutation) -> Result<Mutation
     let mut batch = Batch::new(region);
     let outcome = {
         let _row = engine.row_locks.lock_one(region.id(), mutation.row());
+        let Holds::Yes(seen) = judge()? else { return Ok(None) };
         // With the row locked, so that what comes later to it is not older.
-        batch.now = engine.timestamps.issue();
+        batch.now = engine.timestamps.issue().max(seen);
         let outcome = batch.add(mutation)?;
         batch.write()?;
         outcome
     };
     batch.committed.wait(engine)?;
-    Ok(outcome)
+    Ok(Some(outcome))
 }
 
 /// Applies mutations of one region in order, each by itself: one that is refused leaves the others.

@@ -2,8 +2,8 @@
 
 use rowhouse_client::{Client, Scanner, Target};
 use rowhouse_model::{
-    Bytes, Get, Mutation, MutationOutcome, Namespace, Result, Row, Scan, TableDescriptor,
-    TableName, TableState,
+    Bytes, Error, Get, Mutation, MutationOutcome, Namespace, NoValue, Put, RegionInfo, Result, Row,
+    Scan, TableDescriptor, TableName, TableState, escape,
 };
 
 /// A connection to a cluster.
@@ -40,6 +40,10 @@ impl Cluster {
         self.client.admin().create_table(&descriptor, &splits).await
     }
 
+    pub(super) async fn modify_table(&self, descriptor: TableDescriptor) -> Result<()> {
+        self.client.admin().modify_table(&descriptor).await
+    }
+
     pub(super) async fn enable_table(&self, name: &TableName) -> Result<()> {
         self.client.admin().enable_table(name).await
     }
@@ -68,6 +72,11 @@ impl Cluster {
         self.client.admin().flush_table(name).await
     }
 
+    pub(super) async fn regions(&self, table: &TableName) -> Result<Vec<RegionInfo>> {
+        let regions = self.client.table(table).regions().await?;
+        Ok(regions.into_iter().map(|(region, _)| region).collect())
+    }
+
     pub(super) async fn get(&self, table: &TableName, get: &Get) -> Result<Row> {
         self.client.table(table).get(get).await
     }
@@ -78,6 +87,30 @@ impl Cluster {
         mutation: Mutation,
     ) -> Result<MutationOutcome> {
         self.client.table(table).mutate(mutation).await
+    }
+
+    /// HBase checks one column together with a write, and takes an empty value for none. So the whole
+    /// row is looked at first, and the first column that is written together with the write: of those who
+    /// insert a row at one time, with the same first column, one does.
+    pub(super) async fn insert(&self, table: &TableName, put: Put) -> Result<bool> {
+        let Some(first) = put.cells().iter().min_by_key(|cell| (cell.family(), cell.qualifier()))
+        else {
+            return Err(Error::invalid("No columns to insert"));
+        };
+        if first.value().is_empty() {
+            return Err(Error::unsupported(format!(
+                "a cluster takes an empty value for none, so the first column of a row that is inserted \
+                 must have a value: column={}:{}",
+                escape(first.family()),
+                escape(first.qualifier())
+            )));
+        }
+        let column = NoValue::of(first.family().to_vec(), first.qualifier().to_vec());
+        let table = self.client.table(table);
+        if table.exists(&Get::new(put.row().clone())?).await? {
+            return Ok(false);
+        }
+        table.put_if_absent(&column, put).await
     }
 
     pub(super) async fn batch(

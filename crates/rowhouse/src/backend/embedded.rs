@@ -6,12 +6,13 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, Durability, Error, Get, Mutation, MutationOutcome, Namespace, Result, Row, Scan,
-    TableDescriptor, TableName, TableState,
+    Bytes, Condition, Durability, Error, Get, Mutation, MutationOutcome, Namespace, Put,
+    RegionInfo, Result, Row, Scan, TableDescriptor, TableName, TableState,
 };
-use rowhouse_store::{Store, TableScanner};
+use rowhouse_store::{Store, Table, TableScanner};
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 
 /// Rows of the first batch of a scan, so that its first row comes soon; later ones are larger.
@@ -65,6 +66,14 @@ impl Embedded {
         blocking(move || store.create_table(descriptor, &splits)).await
     }
 
+    pub(super) async fn modify_table(&self, descriptor: TableDescriptor) -> Result<()> {
+        if descriptor.name().is_system() {
+            return Err(Store::refuse_write(descriptor.name()));
+        }
+        let store = self.store.clone();
+        blocking(move || store.alter_table(descriptor)).await
+    }
+
     pub(super) async fn enable_table(&self, name: &TableName) -> Result<()> {
         let (store, name) = (self.store.clone(), name.clone());
         blocking(move || store.enable_table(&name)).await
@@ -99,6 +108,14 @@ impl Embedded {
         blocking(move || table.flush()).await
     }
 
+    pub(super) async fn regions(&self, table: &TableName) -> Result<Vec<RegionInfo>> {
+        if table.is_system() {
+            return Err(Error::unsupported(format!("{table} has no regions that can be listed")));
+        }
+        let table = self.store.table(table)?;
+        Ok(table.regions().iter().map(|region| region.info().clone()).collect())
+    }
+
     pub(super) async fn get(&self, table: &TableName, get: &Get) -> Result<Row> {
         if table.is_system() {
             return self.store.get_system(table, get);
@@ -119,6 +136,20 @@ impl Embedded {
             return blocking(move || table.mutate(&mutation)).await;
         }
         table.mutate(&mutation)
+    }
+
+    pub(super) async fn insert(&self, table: &TableName, put: Put) -> Result<bool> {
+        if table.is_system() {
+            return Err(Store::refuse_write(table));
+        }
+        let (table, mutation) = (self.store.table(table)?, Mutation::from(put));
+        let insert = |table: Arc<Table>, mutation: Mutation| {
+            Ok(table.mutate_if(&Condition::NoRow, &mutation)?.is_some())
+        };
+        if waits_for_disk(&mutation, table.descriptor()) {
+            return blocking(move || insert(table, mutation)).await;
+        }
+        insert(table, mutation)
     }
 
     pub(super) async fn batch(

@@ -5,8 +5,8 @@ mod cluster;
 mod embedded;
 
 use rowhouse_model::{
-    Bytes, Get, Mutation, MutationOutcome, Namespace, Result, Row, Scan, TableDescriptor,
-    TableName, TableState,
+    Bytes, Get, Mutation, MutationOutcome, Namespace, Put, RegionInfo, Result, Row, Scan,
+    TableDescriptor, TableName, TableState,
 };
 
 use crate::location::Location;
@@ -66,6 +66,11 @@ impl Backend {
         on!(self, inner => inner.create_table(descriptor, splits).await)
     }
 
+    /// Declares a table anew, as all of the descriptor says.
+    pub(crate) async fn modify_table(&self, descriptor: TableDescriptor) -> Result<()> {
+        on!(self, inner => inner.modify_table(descriptor).await)
+    }
+
     pub(crate) async fn enable_table(&self, name: &TableName) -> Result<()> {
         on!(self, inner => inner.enable_table(name).await)
     }
@@ -94,6 +99,10 @@ impl Backend {
         on!(self, inner => inner.flush(name).await)
     }
 
+    pub(crate) async fn regions(&self, table: &TableName) -> Result<Vec<RegionInfo>> {
+        on!(self, inner => inner.regions(table).await)
+    }
+
     pub(crate) async fn get(&self, table: &TableName, get: &Get) -> Result<Row> {
         on!(self, inner => inner.get(table, get).await)
     }
@@ -104,6 +113,11 @@ impl Backend {
         mutation: Mutation,
     ) -> Result<MutationOutcome> {
         on!(self, inner => inner.mutate(table, mutation).await)
+    }
+
+    /// Writes a row that is not there; whether it was not.
+    pub(crate) async fn insert(&self, table: &TableName, put: Put) -> Result<bool> {
+        on!(self, inner => inner.insert(table, put).await)
     }
 
     pub(crate) async fn batch(

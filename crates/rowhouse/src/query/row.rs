@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use rowhouse_model::{Bytes, Result, Row};
-use rowhouse_schema::{NotFitting, Value, Values};
+use rowhouse_model::{Bytes, Error, Result, Row};
+use rowhouse_schema::{FromRowKey, NotFitting, Value, Values};
 
 /// A row of a query: its cells, and its key taken apart.
 #[derive(Clone, Debug)]
@@ -24,6 +24,22 @@ impl QueryRow {
     /// The byte at which the key does not fit, and what the template asks for there.
     pub fn values(&self) -> Result<&Values, &NotFitting> {
         self.values.as_ref()
+    }
+
+    /// The key as a struct, which can borrow from the row.
+    ///
+    /// # Errors
+    /// `InvalidRequest` when the key does not fit the template, with the [`NotFitting`] as its source, and when
+    /// the struct's template is not the table's.
+    pub fn key_as<'r, K: FromRowKey<'r>>(&'r self) -> Result<K> {
+        let declared = self.values.as_ref().map_err(|why| Error::from(why.clone()))?.schema();
+        if declared != K::schema() {
+            return Err(Error::invalid(format!(
+                "the struct is a key of another template than the table's: struct={}, table={declared}",
+                K::schema()
+            )));
+        }
+        Ok(K::decode_key(self.key_bytes())?)
     }
 
     /// The key's bytes.

@@ -8,17 +8,27 @@ use rowhouse_schema::{Finding, Rule};
 use serde_json::json;
 
 use super::notation::Notation;
-use super::{Ended, Verdict};
+use super::spread::Spread;
+use super::values::ValueFiles;
+use super::zone::ZoneArgs;
+use super::{Ended, Stop, Verdict};
 
 /// What to look at, and what counts.
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckArgs {
     /// Keys of the table, taken at random from all of it, one per line: then it is seen whether they begin
     /// with few values
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["jsonl", "csv"])]
     sample: Option<PathBuf>,
     #[command(flatten)]
+    files: ValueFiles,
+    #[command(flatten)]
     notation: Notation,
+    #[command(flatten)]
+    zone: ZoneArgs,
+    /// Tell how the keys of the sample are spread over so many regions
+    #[arg(long, value_name = "N")]
+    regions: Option<usize>,
     /// End with status 1 for these findings only, such as K1,K4 [default: for any]
     #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = rule)]
     deny: Vec<Rule>,
@@ -26,7 +36,8 @@ pub(super) struct CheckArgs {
 
 /// Prints a line for each finding.
 pub(super) fn run(args: &CheckArgs, schema: &KeySchema, json: bool, out: &mut impl Write) -> Ended {
-    let sample = sample(args)?;
+    let (sample, read) = sample(args, schema)?;
+    let spread = args.regions.map(|regions| Spread::of(schema, &sample, regions)).transpose()?;
     let misfits = sample.iter().filter(|key| schema.decode(key).is_err()).count();
     let findings = schema.check_with(&sample);
     for finding in &findings {
@@ -48,12 +59,29 @@ pub(super) fn run(args: &CheckArgs, schema: &KeySchema, json: bool, out: &mut im
             "rowhouse: keys of the sample do not fit the template: keys={keys}, misfits={misfits}"
         );
     }
+    if let Some(spread) = spread {
+        spread.print(args.notation, json, out)?;
+    }
     let counts = |finding: &Finding| args.deny.is_empty() || args.deny.contains(&finding.rule);
-    Ok(if misfits > 0 || findings.iter().any(counts) { Verdict::Findings } else { Verdict::Fine })
+    let is_found = misfits > 0 || findings.iter().any(counts);
+    Ok(read.and(if is_found { Verdict::Findings } else { Verdict::Fine }))
 }
 
-/// The keys of the sample. One that cannot be read is an error: with it left out, others would count more.
-fn sample(args: &CheckArgs) -> Result<Vec<Vec<u8>>> {
+/// The keys of the sample, and whether all of the values had keys.
+fn sample(args: &CheckArgs, schema: &KeySchema) -> Result<(Vec<Vec<u8>>, Verdict), Stop> {
+    let mut keys = Vec::new();
+    if !args.files.is_given() {
+        return Ok((listed(args)?, Verdict::Fine));
+    }
+    let read = args.files.each_key(schema, args.zone.zone, |key| {
+        keys.push(key.to_vec());
+        Ok(Verdict::Fine)
+    })?;
+    Ok((keys, read))
+}
+
+/// The keys of a file. One that cannot be read is an error: with it left out, others would count more.
+fn listed(args: &CheckArgs) -> Result<Vec<Vec<u8>>> {
     let Some(path) = &args.sample else { return Ok(Vec::new()) };
     let text = std::fs::read_to_string(path)
         .map_err(|source| Error::io(format_args!("cannot read {}", path.display()), source))?;

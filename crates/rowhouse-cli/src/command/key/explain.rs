@@ -20,9 +20,14 @@ pub(super) fn run(args: &QueryArgs, schema: &KeySchema, json: bool, out: &mut im
         document["fields"] = fields(schema);
         writeln!(out, "{document}")?;
     } else {
-        write!(out, "{plan}{}{}", reading(&plan), described(schema))?;
+        write!(out, "{plan}{}", explained(&plan, schema))?;
     }
     Ok(Verdict::Fine)
+}
+
+/// What there is to say of a plan beyond itself.
+pub(crate) fn explained(plan: &Plan, schema: &KeySchema) -> String {
+    reading(plan) + &described(schema)
 }
 
 /// How many scans there are, and where rows are filtered.

@@ -1,7 +1,7 @@
 //! Lines of standard input or of a file, one request each.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Read};
 
 use rowhouse::{Error, Result};
 
@@ -15,12 +15,17 @@ pub(super) fn each_line(take: impl FnMut(&str) -> Ended) -> Ended {
 
 /// As [`each_line`], of a file; `-` is standard input.
 pub(super) fn each_line_in(file: &str, take: impl FnMut(&str) -> Ended) -> Ended {
+    each_line_of(BufReader::new(opened(file)?), take)
+}
+
+/// A file, open; `-` is standard input.
+pub(super) fn opened(file: &str) -> Result<Box<dyn Read>> {
     if file == "-" {
-        return each_line(take);
+        return Ok(Box::new(io::stdin()));
     }
     let opened =
         File::open(file).map_err(|source| Error::io(format_args!("cannot open {file}"), source))?;
-    each_line_of(BufReader::new(opened), take)
+    Ok(Box::new(opened))
 }
 
 fn each_line_of(mut input: impl BufRead, mut take: impl FnMut(&str) -> Ended) -> Ended {

@@ -1,5 +1,6 @@
 //! `rowhouse key`: what a row-key template does, without a database.
 
+mod bench;
 mod check;
 mod decode;
 mod encode;
@@ -8,6 +9,8 @@ mod input;
 mod notation;
 mod plan;
 mod splits;
+mod spread;
+mod values;
 mod zone;
 
 use std::io::{self, Write};
@@ -18,6 +21,7 @@ use rowhouse::{Error, KeySchema};
 use check::CheckArgs;
 use decode::DecodeArgs;
 use encode::EncodeArgs;
+pub(crate) use explain::explained;
 use plan::{PlanArgs, QueryArgs};
 use splits::SplitsArgs;
 
@@ -50,6 +54,8 @@ enum KeyCommand {
     Check(CheckArgs),
     /// Tell where the regions of a new table begin
     Splits(SplitsArgs),
+    /// Measure how long it takes to make a key and to read one, with values that are drawn
+    Bench,
 }
 
 /// What a command came to, where nothing stopped it.
@@ -95,6 +101,7 @@ fn answer(args: &KeyArgs, out: &mut impl Write) -> Ended {
         KeyCommand::Plan(plan) => plan::run(plan, &schema, args.json, out),
         KeyCommand::Explain(query) => explain::run(query, &schema, args.json, out),
         KeyCommand::Check(check) => check::run(check, &schema, args.json, out),
+        KeyCommand::Bench => bench::run(&schema, args.json, out),
         KeyCommand::Splits(splits) => splits::run(splits, &schema, args.json, out),
     }
 }

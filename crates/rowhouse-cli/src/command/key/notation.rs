@@ -6,6 +6,7 @@ use rowhouse::{Error, Result, Value, escape, unescape};
 use serde_json::Value as Json;
 
 use super::zone::Zone;
+use crate::one_line::on_one_line;
 
 /// How keys are written.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
@@ -74,18 +75,6 @@ pub(super) fn json(value: &Value, zone: Zone) -> Json {
 /// The number, if it fits 64 bits, or its digits as text.
 fn exactly(number: impl ToString, fitting: Option<Json>) -> Json {
     fitting.unwrap_or_else(|| number.to_string().into())
-}
-
-fn on_one_line(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\\' => shown.push_str("\\x5C"),
-            c if c.is_control() => shown.push_str(&escape(c.encode_utf8(&mut [0; 4]).as_bytes())),
-            c => shown.push(c),
-        }
-    }
-    shown
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -27,6 +27,7 @@ pub(crate) struct Command {
 /// What a command does; the interpreter matches it without a default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
+    Alter,
     Count,
     Create,
     CreateNamespace,
@@ -39,9 +40,11 @@ pub(crate) enum Verb {
     Enable,
     Exists,
     Exit,
+    Explain,
     Flush,
     Get,
     GetCounter,
+    GetSplits,
     Help,
     Incr,
     IsDisabled,
@@ -49,7 +52,9 @@ pub(crate) enum Verb {
     List,
     ListNamespace,
     ListNamespaceTables,
+    ListRegions,
     Put,
+    Query,
     Scan,
     Version,
 }

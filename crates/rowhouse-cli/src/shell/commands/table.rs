@@ -29,10 +29,39 @@ const ROWPREFIXFILTER: (&str, &str) = ("ROWPREFIXFILTER", "only rows that begin 
 const LIMIT: (&str, &str) = ("LIMIT", "at most so many rows");
 const CACHE: (&str, &str) = ("CACHE", "rows fetched at a time");
 const REVERSED: (&str, &str) = ("REVERSED", "true: from the last row to the first");
-const DECODE: (&str, &str) = ("DECODE", "true: show keys by the fields of the table's template");
+const OFFSET: (&str, &str) = ("OFFSET", "leave out so many rows first; they are read all the same");
+const PAGE: (&str, &str) = ("PAGE", "go on behind a page, with what was printed below it");
+const DECODE: (&str, &str) = (
+    "DECODE",
+    "false: without the ` # ` lines that show keys by the fields of the table's template",
+);
+
+/// What `get` explains for all commands that take a row.
+const BY_FIELDS: &str =
+    "{field => value, …} in the place of a row is its key by the fields of the table's template.";
 
 /// Every command, by name.
 pub(crate) const COMMANDS: &[Command] = &[
+    Command {
+        verb: Verb::Alter,
+        name: "alter",
+        alias: None,
+        group: Group::Tables,
+        arguments: &[
+            TABLE,
+            Argument { name: "OPTIONS", kind: Kind::Options, need: Need::Required },
+        ],
+        options: &[
+            ("KEY", "the template of the table's row key from now on; no row is changed"),
+            ("FORCE", "true: also where rows do not fit it, without a look at them"),
+        ],
+        about: "Declares another template for the key of a table.",
+        details: "Rows are looked at first: where one does not fit, nothing is altered. Nothing else can be altered yet.",
+        examples: &[
+            "alter 'blog', KEY => '[blogger text]_[at millis digits desc]'",
+            "alter 'blog', KEY => '[blogger text]_[at millis digits desc]', FORCE => true",
+        ],
+    },
     Command {
         verb: Verb::Count,
         name: "count",
@@ -49,6 +78,7 @@ pub(crate) const COMMANDS: &[Command] = &[
             ROWPREFIXFILTER,
             TIMESTAMP,
             TIMERANGE,
+            DECODE,
         ],
         about: "Counts rows by reading them.",
         details: "A number instead of the options is the interval.",
@@ -225,6 +255,17 @@ pub(crate) const COMMANDS: &[Command] = &[
         examples: &["exit"],
     },
     Command {
+        verb: Verb::Explain,
+        name: "explain",
+        alias: None,
+        group: Group::Data,
+        arguments: &[TABLE, required("QUERY")],
+        options: &[],
+        about: "Tells how a query is answered: ranges of rows, buckets, regions, filters.",
+        details: "",
+        examples: &["explain 'mail', \"user = 'bob' and at >= 2022-12-01\""],
+    },
+    Command {
         verb: Verb::Flush,
         name: "flush",
         alias: None,
@@ -243,10 +284,11 @@ pub(crate) const COMMANDS: &[Command] = &[
         arguments: &[TABLE, required("ROW"), repeated("COLUMN or OPTIONS")],
         options: &[COLUMN, COLUMNS, TIMESTAMP, TIMERANGE, VERSIONS, DECODE],
         about: "Reads a row, or some of its columns.",
-        details: "",
+        details: BY_FIELDS,
         examples: &[
             "get 'blog', '1'",
             "get 'blog', '1', 'cf:title', 'cf:content'",
+            "get 'mail', {user => 'bob', at => '2022-12-05T10:00'}",
             "get 'blog', '1', {COLUMN => 'cf:title', VERSIONS => 3}",
             "get 'blog', '1', TIMERANGE => [1669852800000, 1672531200000]",
         ],
@@ -261,6 +303,17 @@ pub(crate) const COMMANDS: &[Command] = &[
         about: "Reads a counter.",
         details: "",
         examples: &["get_counter 'blog', '1', 'cf:visits'"],
+    },
+    Command {
+        verb: Verb::GetSplits,
+        name: "get_splits",
+        alias: None,
+        group: Group::Tables,
+        arguments: &[TABLE, OPTIONS],
+        options: &[DECODE],
+        about: "Tells where the regions of a table begin.",
+        details: "",
+        examples: &["get_splits 'blog'"],
     },
     Command {
         verb: Verb::Help,
@@ -340,6 +393,17 @@ pub(crate) const COMMANDS: &[Command] = &[
         examples: &["list_namespace_tables 'shop'"],
     },
     Command {
+        verb: Verb::ListRegions,
+        name: "list_regions",
+        alias: None,
+        group: Group::Tables,
+        arguments: &[TABLE, OPTIONS],
+        options: &[DECODE],
+        about: "Lists the regions of a table: name, first row, and the row that ends it.",
+        details: "Servers, sizes and requests are not told yet.",
+        examples: &["list_regions 'blog'", "list_regions 'blog', DECODE => false"],
+    },
+    Command {
         verb: Verb::Put,
         name: "put",
         alias: None,
@@ -359,6 +423,20 @@ pub(crate) const COMMANDS: &[Command] = &[
             "put 'blog', '1', 'cf:title', 'first post'",
             "put 'blog', '1', 'cf:title', 'first post', 1669852800000",
             "put 'blog', \"1\\x00\\xff\", 'cf:title', \"\\u5206\\u680f\"",
+        ],
+    },
+    Command {
+        verb: Verb::Query,
+        name: "query",
+        alias: None,
+        group: Group::Data,
+        arguments: &[TABLE, required("QUERY"), OPTIONS],
+        options: &[LIMIT, PAGE, OFFSET, COLUMN, COLUMNS, VERSIONS, TIMESTAMP, TIMERANGE, DECODE],
+        about: "Reads rows by the fields of their keys.",
+        details: "The table declares its key. With LIMIT, what is printed below the rows leads on to those behind.",
+        examples: &[
+            "query 'mail', \"user = 'bob' and at >= 2022-12-01\"",
+            "query 'mail', \"user = 'bob'\", LIMIT => 50, COLUMN => 'd:subject'",
         ],
     },
     Command {
@@ -387,7 +465,7 @@ pub(crate) const COMMANDS: &[Command] = &[
             "scan 'blog'",
             "scan 'blog', {COLUMNS => ['cf:title'], LIMIT => 10}",
             "scan 'blog', STARTROW => '1_', STOPROW => '2_'",
-            "scan 'blog', ROWPREFIXFILTER => '1_', DECODE => true",
+            "scan 'blog', ROWPREFIXFILTER => '1_', DECODE => false",
         ],
     },
     Command {

@@ -89,7 +89,7 @@ impl Parser {
                 break;
             }
             let at = self.place();
-            let value = self.value()?;
+            let value = self.name_or_value()?;
             if self.peek() == Some(&Token::Arrow) {
                 self.next += 1;
                 self.skip_ends();
@@ -131,6 +131,18 @@ impl Parser {
         }
     }
 
+    /// A value, or a word in front of `=>`: there the names of fields need no quotes.
+    fn name_or_value(&mut self) -> Result<Value, Missing> {
+        match self.tokens.get(self.next..self.next + 2) {
+            Some([(_, Token::Word(word)), (_, Token::Arrow)]) => {
+                let name = Value::Constant(word.clone());
+                self.next += 1;
+                Ok(name)
+            }
+            _ => self.value(),
+        }
+    }
+
     fn value(&mut self) -> Result<Value, Missing> {
         let Some((at, token)) = self.take() else {
             return Err(Missing::More(Fault::new(self.end, "expected a value, found the end")));
@@ -168,7 +180,7 @@ impl Parser {
         let mut pairs = Hash::new();
         while !self.at_close(Some('}'))? {
             let at = self.place();
-            let name = self.value()?;
+            let name = self.name_or_value()?;
             let name = key(at, &name)?;
             self.skip_ends();
             if self.peek() != Some(&Token::Arrow) {

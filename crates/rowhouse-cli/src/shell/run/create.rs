@@ -47,6 +47,7 @@ const TABLE_ATTRIBUTES: [&str; 9] = [
 /// What a table may ask for by default.
 const DURABILITIES: [&str; 5] = ["ASYNC_WAL", "FSYNC_WAL", "SKIP_WAL", "SYNC_WAL", "USE_DEFAULT"];
 
+/// Makes a table. What is to be thought about its template is told, not refused.
 pub(super) async fn create<W: Write>(session: &mut Session<W>, call: Call) -> Result<String> {
     let (name, command) = (call.table()?, call.command);
     let mut spec = TableSpec::new(&name);
@@ -72,7 +73,11 @@ pub(super) async fn create<W: Write>(session: &mut Session<W>, call: Call) -> Re
     if let Err(error) = spec.check() {
         return said(error.message());
     }
+    let advice = spec.advice();
     session.database.create_table(spec).await?;
+    for finding in advice {
+        session.say(format_args!("WARNING: {finding}"))?;
+    }
     session.say(format_args!("Created table {name}"))?;
     Ok(name)
 }

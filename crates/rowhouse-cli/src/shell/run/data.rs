@@ -4,6 +4,7 @@ use std::io::Write;
 
 use rowhouse::{Bytes, Delete, Increment, Mutation, Put, RowRange, Scan, Table, Timestamp};
 
+use super::row::Named;
 use crate::shell::call::{Call, Options};
 use crate::shell::failure::{Result, said};
 use crate::shell::grammar::Value;
@@ -12,26 +13,28 @@ use crate::shell::session::Session;
 pub(super) async fn put<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     call.take_options()?.finish()?;
     let table = call.table()?;
-    let (row, value) = (call.row(1)?, call.bytes(3)?);
+    let (row, value) = (Named::of(&call, 1)?, call.bytes(3)?);
     let (family, qualifier) = column(&call.bytes(2)?)?;
     let at = timestamp(&call, 4)?;
     call.no_more_than(5)?;
-    let put = Put::new(row)
+    let table = session.database.table(&table).await?;
+    let put = Put::new(row.new_key(&table)?)
         .and_then(|put| put.add_at(family, qualifier.unwrap_or_default(), at, value))
         .or_else(|error| said(error.message()))?;
-    Ok(session.database.table(&table).await?.put(put).await?)
+    Ok(table.put(put).await?)
 }
 
 pub(super) async fn incr<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     call.take_options()?.finish()?;
-    let (table, row) = (call.table()?, call.row(1)?);
+    let (table, row) = (call.table()?, Named::of(&call, 1)?);
     let (family, qualifier) = counter_column(&call)?;
     let amount = call.integer(3)?.unwrap_or(1);
     call.no_more_than(4)?;
-    let increment = Increment::new(row)
+    let table = session.database.table(&table).await?;
+    let increment = Increment::new(row.key(&table)?)
         .and_then(|increment| increment.add(family.clone(), qualifier.clone(), amount))
         .or_else(|error| said(error.message()))?;
-    let row = session.database.table(&table).await?.increment(increment).await?;
+    let row = table.increment(increment).await?;
     match row.counter(family, qualifier)? {
         Some(value) => session.say(format_args!("COUNTER VALUE = {value}")),
         None => session.say("No counter found at specified coordinates"),
@@ -40,28 +43,33 @@ pub(super) async fn incr<W: Write>(session: &mut Session<W>, mut call: Call) -> 
 
 pub(super) async fn delete<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     call.take_options()?.finish()?;
-    let (table, row) = (call.table()?, call.row(1)?);
+    let (table, row) = (call.table()?, Named::of(&call, 1)?);
     let (family, qualifier) = column(&call.bytes(2)?)?;
     let at = timestamp(&call, 3)?;
     call.no_more_than(4)?;
-    let delete = Delete::new(row)
-        .and_then(|delete| match qualifier {
-            Some(qualifier) => delete.version(family, qualifier, at),
-            None => delete.family_version(family, at),
-        })
-        .or_else(|error| said(error.message()))?;
-    Ok(session.database.table(&table).await?.delete(delete).await?)
+    let table = session.database.table(&table).await?;
+    for row in row.keys(&table)? {
+        let (family, qualifier) = (family.clone(), qualifier.clone());
+        let delete = Delete::new(row)
+            .and_then(|delete| match qualifier {
+                Some(qualifier) => delete.version(family, qualifier, at),
+                None => delete.family_version(family, at),
+            })
+            .or_else(|error| said(error.message()))?;
+        table.delete(delete).await?;
+    }
+    Ok(())
 }
 
 pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
-    // The hash in the place of the row is not the one at the end.
+    call.take_options()?.finish()?;
+    // A hash in the place of the row has options or the fields of a row.
     let prefix = match &call.arguments[1] {
-        Value::Hash(pairs) => Some(Options::new(call.command, "deleteall", pairs.clone())?),
+        Value::Hash(pairs) if pairs.iter().any(|(name, _)| call.command.has_option(name)) => {
+            Some(Options::new(call.command, "deleteall", pairs.clone())?)
+        }
         _ => None,
     };
-    if call.arguments.len() > 2 {
-        call.take_options()?.finish()?;
-    }
     let table = call.table()?;
     let column = match call.arguments.get(2) {
         None | Some(Value::Nil) => None,
@@ -73,8 +81,12 @@ pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, mut call: Cal
     let wanted = Wanted { column, at };
     match prefix {
         None => {
-            let delete = wanted.of(call.row(1)?)?;
-            Ok(session.database.table(&table).await?.delete(delete).await?)
+            let row = Named::of(&call, 1)?;
+            let table = session.database.table(&table).await?;
+            for row in row.keys(&table)? {
+                table.delete(wanted.of(row)?).await?;
+            }
+            Ok(())
         }
         Some(mut options) => {
             let batch = options.take_count("CACHE")?.unwrap_or(100) as usize;

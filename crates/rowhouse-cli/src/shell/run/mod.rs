@@ -1,9 +1,14 @@
 //! What each command does: one function per command, gathered by what they are about.
 
+mod alter;
 mod create;
 mod data;
+mod decode;
 mod namespaces;
+mod query;
 mod read;
+mod regions;
+mod row;
 mod scan;
 mod tables;
 
@@ -29,6 +34,7 @@ pub(crate) enum Returned {
 pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Result<Returned> {
     let nothing = |()| Returned::Nothing;
     match call.command.verb {
+        Verb::Alter => alter::alter(session, call).await.map(nothing),
         Verb::Count => scan::count(session, call).await.map(Returned::Count),
         Verb::Create => create::create(session, call).await.map(Returned::Table),
         Verb::CreateNamespace => namespaces::create(session, call).await.map(nothing),
@@ -41,9 +47,11 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::Enable => tables::enable(session, call).await.map(nothing),
         Verb::Exists => tables::exists(session, call).await.map(Returned::Truth),
         Verb::Exit => Ok(Returned::Silence),
+        Verb::Explain => query::explain(session, call).await.map(nothing),
         Verb::Flush => tables::flush(session, call).await.map(nothing),
         Verb::Get => read::get(session, call).await.map(nothing),
         Verb::GetCounter => read::get_counter(session, call).await.map(nothing),
+        Verb::GetSplits => regions::splits(session, call).await.map(Returned::Names),
         Verb::Help => {
             session.help(call.text_if_given(0)?.as_deref())?;
             Ok(Returned::Silence)
@@ -54,7 +62,9 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::List => tables::list(session, call).await.map(Returned::Names),
         Verb::ListNamespace => namespaces::list(session, call).await.map(nothing),
         Verb::ListNamespaceTables => namespaces::tables(session, call).await.map(Returned::Names),
+        Verb::ListRegions => regions::list(session, call).await.map(nothing),
         Verb::Put => data::put(session, call).await.map(nothing),
+        Verb::Query => query::query(session, call).await.map(nothing),
         Verb::Scan => scan::scan(session, call).await.map(nothing),
         Verb::Version => session.say(VERSION).map(nothing),
     }

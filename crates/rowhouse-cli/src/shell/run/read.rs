@@ -1,10 +1,13 @@
 //! Commands that read a row, and what they share with scans.
 
+use std::cmp::Reverse;
 use std::io::Write;
 
-use rowhouse::{Bytes, Columns, Get, KeySchema, Table, TimeRange, escape};
+use rowhouse::{Columns, Get, KeyValue, TimeRange, escape};
 
 use super::data::{checked_timestamp, column, counter_column};
+use super::decode;
+use super::row::Named;
 use crate::shell::call::{self, Call, Options};
 use crate::shell::failure::{Result, said};
 use crate::shell::grammar::Value;
@@ -13,8 +16,7 @@ use crate::shell::session::Session;
 
 pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
-    let (table, row) = (call.table()?, call.row(1)?);
-    let mut get = Get::new(row.clone()).or_else(|error| said(error.message()))?;
+    let (table, row) = (call.table()?, Named::of(&call, 1)?);
     let mut named = Vec::new();
     for argument in call.arguments.into_iter().skip(2) {
         match argument {
@@ -22,31 +24,43 @@ pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> R
             value => named.push(value),
         }
     }
-    get.columns = columns(&mut options, named)?;
-    get.time_range = time_range(&mut options)?;
-    get.versions = options.take_count("VERSIONS")?.unwrap_or(1);
-    let decode = options.take_truth("DECODE")?;
+    let columns = columns(&mut options, named)?;
+    let time_range = time_range(&mut options)?;
+    let versions = options.take_count("VERSIONS")?.unwrap_or(1);
+    let wanted = decode::wanted(&mut options)?;
     options.finish()?;
 
     session.say("COLUMN  CELL")?;
     let table = session.database.table(&table).await?;
-    let schema = schema_if(decode, &table)?;
-    let found = table.get(&get).await?;
-    if let Some(schema) = schema.filter(|_| !found.is_empty()) {
-        session.say(format_args!(" KEY {}", decoded(schema, &row)))?;
+    let schema = decode::schema(wanted, &table)?;
+    let mut found = Vec::new();
+    for key in row.keys(&table)? {
+        let get = Get::new(key).or_else(|error| said(error.message()))?;
+        let mut get = get.time_range(time_range).versions(versions);
+        get.columns = columns.clone();
+        found.extend(Some(table.get(&get).await?).filter(|row| !row.is_empty()));
     }
-    for cell in found.cells() {
-        session.say(print::cell(cell))?;
+    // Of rows that differ in their salts only, the one that was written last comes first.
+    found.sort_by_key(|row| Reverse(row.cells().map(KeyValue::timestamp).max()));
+    for row in &found {
+        if let Some(schema) = schema {
+            let (key, fields) = (escape(row.key()), decode::fields(schema, row.key()));
+            session.say(format_args!(" # {key}: {fields}"))?;
+        }
+        for cell in row.cells() {
+            session.say(print::cell(cell))?;
+        }
     }
-    session.say(format_args!("{} row(s)", u32::from(!found.is_empty())))
+    session.say(format_args!("{} row(s)", found.len()))
 }
 
 pub(super) async fn get_counter<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
-    let (table, row) = (call.table()?, call.row(1)?);
+    let (table, row) = (call.table()?, Named::of(&call, 1)?);
     let (family, qualifier) = counter_column(&call)?;
-    let get = Get::new(row).or_else(|error| said(error.message()))?;
+    let table = session.database.table(&table).await?;
+    let get = Get::new(row.key(&table)?).or_else(|error| said(error.message()))?;
     let get = get.column(family.clone(), qualifier.clone());
-    let row = session.database.table(&table).await?.get(&get).await?;
+    let row = table.get(&get).await?;
     match row.counter(family, qualifier) {
         Ok(Some(value)) => session.say(format_args!("COUNTER VALUE = {value}")),
         Ok(None) => session.say("No counter found at specified coordinates"),
@@ -96,24 +110,5 @@ pub(super) fn time_range(options: &mut Options) -> Result<TimeRange> {
         }
         (None, Some(other)) => said(format!("TIMERANGE must be [from, to]: {other}")),
         (Some(_), Some(_)) => said("TIMESTAMP and TIMERANGE exclude each other"),
-    }
-}
-
-/// The template of the table's key, where it is wanted.
-pub(super) fn schema_if(wanted: bool, table: &Table) -> Result<Option<&KeySchema>> {
-    if !wanted {
-        return Ok(None);
-    }
-    match table.key_schema() {
-        Ok(schema) => Ok(Some(schema)),
-        Err(error) => said(error.message()),
-    }
-}
-
-/// A key by the fields of its template; by its bytes where it does not fit.
-pub(super) fn decoded(schema: &KeySchema, key: &Bytes) -> String {
-    match schema.decode(key) {
-        Ok(values) => values.to_string(),
-        Err(_) => escape(key),
     }
 }

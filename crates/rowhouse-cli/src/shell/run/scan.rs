@@ -2,9 +2,10 @@
 
 use std::io::Write;
 
-use rowhouse::{Bytes, RowRange, Scan, escape};
+use rowhouse::{Bytes, KeySchema, Row, RowRange, Scan, escape};
 
-use super::read::{columns, decoded, schema_if, time_range};
+use super::decode;
+use super::read::{columns, time_range};
 use crate::shell::call::{Call, Options};
 use crate::shell::failure::{Result, said};
 use crate::shell::grammar::Value;
@@ -21,25 +22,32 @@ pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> 
     let mut scan = range_scan(&mut options)?;
     scan.versions = options.take_count("VERSIONS")?.unwrap_or(1);
     scan.limit = options.take_count("LIMIT")?.map(u64::from);
-    let decode = options.take_truth("DECODE")?;
+    let wanted = decode::wanted(&mut options)?;
     options.finish()?;
 
     session.say("ROW  COLUMN+CELL")?;
     let table = session.database.table(&table).await?;
-    let schema = schema_if(decode, &table)?;
+    let schema = decode::schema(wanted, &table)?;
     let mut rows = table.scan(scan).await?;
     let mut count = 0_u64;
     while let Some(row) = rows.next().await? {
-        let key = match schema {
-            Some(schema) => decoded(schema, &Bytes::copy_from_slice(row.key())),
-            None => escape(row.key()),
-        };
-        for cell in row.cells() {
-            session.say(print::scanned_cell(&key, cell))?;
-        }
+        say_row(session, schema, &row)?;
         count += 1;
     }
     session.say(format_args!("{count} row(s)"))
+}
+
+/// Prints a row's cells, behind the fields of its key where there is a template.
+pub(super) fn say_row<W: Write>(
+    session: &mut Session<W>,
+    schema: Option<&KeySchema>,
+    row: &Row,
+) -> Result<()> {
+    if let Some(schema) = schema {
+        session.say(format_args!(" # {}", decode::fields(schema, row.key())))?;
+    }
+    let key = escape(row.key());
+    row.cells().try_for_each(|cell| session.say(print::scanned_cell(&key, cell)))
 }
 
 pub(super) async fn count<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<u64> {
@@ -52,13 +60,19 @@ pub(super) async fn count<W: Write>(session: &mut Session<W>, mut call: Call) ->
     let table = call.table()?;
     let interval = options.take_count("INTERVAL")?.unwrap_or(INTERVAL);
     let scan = range_scan(&mut options)?;
+    let wanted = decode::wanted(&mut options)?;
     options.finish()?;
 
-    let mut rows = session.database.table(&table).await?.scan(scan).await?;
+    let table = session.database.table(&table).await?;
+    let schema = decode::schema(wanted, &table)?;
+    let mut rows = table.scan(scan).await?;
     let mut count = 0_u64;
     while let Some(row) = rows.next().await? {
         count += 1;
         if count.is_multiple_of(u64::from(interval)) {
+            if let Some(schema) = schema {
+                session.say(format_args!(" # {}", decode::fields(schema, row.key())))?;
+            }
             session.say(format_args!("Current count: {count}, row: {}", escape(row.key())))?;
         }
     }

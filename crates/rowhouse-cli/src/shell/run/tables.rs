@@ -93,7 +93,7 @@ pub(super) async fn flush<W: Write>(session: &mut Session<W>, call: Call) -> Res
 }
 
 /// The table of a command that HBase's shell checks before it asks for anything.
-async fn existing<W: Write>(session: &mut Session<W>, call: &Call) -> Result<String> {
+pub(super) async fn existing<W: Write>(session: &mut Session<W>, call: &Call) -> Result<String> {
     let name = call.table()?;
     if !session.database.table_exists(&name).await? {
         return said(format!("Table {name} does not exist."));

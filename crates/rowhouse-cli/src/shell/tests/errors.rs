@@ -474,10 +474,11 @@ is_enabled 'hbase:nope'",
         expect![[r#"
             > alter 't', 'f'
 
-            ERROR: command `alter` is not supported yet
+            ERROR: of a table only the template of its key can be altered yet: KEY => '…'
 
-            For usage try 'help'
+            For usage try 'help "alter"'
 
+            Took T seconds
             > status
 
             ERROR: command `status` is not supported yet

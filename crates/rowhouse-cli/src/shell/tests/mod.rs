@@ -4,6 +4,7 @@ mod data;
 mod errors;
 mod help;
 mod keys;
+mod queries;
 mod scans;
 mod tables;
 

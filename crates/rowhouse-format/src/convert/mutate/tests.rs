@@ -50,7 +50,7 @@ fn mutations_come_back_from_block_and_message() {
 fn nonces_come_back() {
     let nonce = Some(Nonce { group: 3, number: 4 });
     let mutation = mutations().pop().unwrap();
-    let call = MutateCall { region: RegionRef::encoded("x"), mutation, nonce };
+    let call = MutateCall { region: RegionRef::encoded("x"), mutation, nonce, condition: None };
     let message = call.to_proto(CellsIn::Message);
     assert_eq!(MutateCall::from_proto(message, &mut block(&[])).unwrap(), call);
 }
@@ -87,13 +87,6 @@ fn what_the_model_cannot_say_is_refused_by_name() {
     let ttl = proto::NameBytesPair { name: "_ttl".into(), value: Some("12345678".into()) };
     assert!(refused(|m| m.attribute.push(ttl)).message().contains("_ttl"));
     assert_eq!(refused(|m| m.row = None).message(), "row cannot be null");
-    let request = proto::MutateRequest {
-        condition: Some(proto::Condition::default()),
-        mutation: to_proto(&mutations()[0], None, CellsIn::Message),
-        ..Default::default()
-    };
-    let error = MutateCall::from_proto(request, &mut block(&[])).unwrap_err();
-    assert!(error.message().contains("checkAndMutate"));
 }
 
 #[test]

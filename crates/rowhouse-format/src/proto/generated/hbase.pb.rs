@@ -965,6 +965,17 @@ pub struct Comparator {
     #[prost(bytes = "bytes", optional, tag = "2")]
     pub serialized_comparator: ::core::option::Option<::prost::bytes::Bytes>,
 }
+/// What BinaryComparator serializes, in two layers. No value is Java's null.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BinaryComparator {
+    #[prost(message, required, tag = "1")]
+    pub comparable: ByteArrayComparable,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ByteArrayComparable {
+    #[prost(bytes = "bytes", optional, tag = "1")]
+    pub value: ::core::option::Option<::prost::bytes::Bytes>,
+}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum CompareType {

@@ -16,6 +16,24 @@ pub(crate) fn create(
     Ok(proto::CreateTableResponse { proc_id: procedure::done() })
 }
 
+/// What can be modified is what the store can alter. A name that is not the schema's is a mistake of the
+/// caller.
+pub(crate) fn modify(
+    context: &Context,
+    request: proto::ModifyTableRequest,
+) -> Result<proto::ModifyTableResponse> {
+    let name = names::table_from_proto(request.table_name)?;
+    let descriptor = table::from_proto(request.table_schema)?;
+    if *descriptor.name() != name {
+        return Err(Error::invalid(format!(
+            "the schema is of another table: table={name}, schema={}",
+            descriptor.name()
+        )));
+    }
+    context.cluster.store.alter_table(descriptor)?;
+    Ok(proto::ModifyTableResponse { proc_id: procedure::done() })
+}
+
 pub(crate) fn delete(
     context: &Context,
     request: proto::DeleteTableRequest,

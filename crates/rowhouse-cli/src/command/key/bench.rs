@@ -1,0 +1,170 @@
+//! `rowhouse key TEMPLATE bench`: how long it takes to make a key and to read one.
+
+use std::hint::black_box;
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+use rowhouse::{Error, FieldType, KeySchema, Result, Uuid, Value};
+use serde_json::json;
+
+use super::{Ended, Verdict};
+
+/// Keys that are gone through, so that branches are not learnt by heart.
+const KEYS: usize = 1_000;
+/// How often values are drawn for a key before the template is given up.
+const DRAWS_MAX: u32 = 64;
+/// The measures are of the quickest pass over all keys within this time.
+const MEASURED: Duration = Duration::from_millis(300);
+
+/// Draws values, makes keys of them and reads them, and prints what one took.
+pub(super) fn run(schema: &KeySchema, json: bool, out: &mut impl Write) -> Ended {
+    let mut random = Random(0x726f_7768_6f75_7365);
+    let rows: Vec<Row> = (0..KEYS).map(|_| row(schema, &mut random)).collect::<Result<_>>()?;
+    let bytes = rows.iter().map(|row| row.key.len()).sum::<usize>() as f64 / KEYS as f64;
+
+    let mut key = Vec::new();
+    let encode = quickest(|| {
+        for row in &rows {
+            key.clear();
+            // What was made once is made again.
+            let made = match schema.has_salt() {
+                true => schema.encode_salted(&row.named, row.salt).map(|made| {
+                    black_box(made);
+                }),
+                false => schema.encode_values(&row.values, &mut key),
+            };
+            black_box((made.is_ok(), &key));
+        }
+    });
+    let mut values = Vec::new();
+    let decode = quickest(|| {
+        for row in &rows {
+            black_box((schema.decode_into(&row.key, &mut values).is_ok(), &values));
+        }
+    });
+    match json {
+        true => {
+            let document = json!({ "encode_ns": encode, "decode_ns": decode, "key_bytes": bytes });
+            writeln!(out, "{document}")?;
+        }
+        false => {
+            writeln!(out, "encode {encode:7.1} ns")?;
+            writeln!(out, "decode {decode:7.1} ns")?;
+            writeln!(out, "a key  {bytes:7.1} bytes")?;
+        }
+    }
+    Ok(Verdict::Fine)
+}
+
+/// Nanoseconds of a key in the quickest of many passes.
+fn quickest(mut pass: impl FnMut()) -> f64 {
+    let begun = Instant::now();
+    let mut quickest = Duration::MAX;
+    while begun.elapsed() < MEASURED {
+        let before = Instant::now();
+        pass();
+        quickest = quickest.min(before.elapsed());
+    }
+    quickest.as_secs_f64() * 1e9 / KEYS as f64
+}
+
+/// Values, and their key.
+struct Row {
+    values: Vec<Value>,
+    named: Vec<(String, Value)>,
+    salt: u64,
+    key: Vec<u8>,
+}
+
+/// Draws values that the template can hold.
+fn row(schema: &KeySchema, random: &mut Random) -> Result<Row> {
+    let mut refused = Error::invalid("no values were drawn");
+    for draw in 0..DRAWS_MAX {
+        let fields = schema.fields().iter();
+        let named: Vec<(String, Value)> = fields
+            .map(|field| (field.name().to_owned(), value(field.field_type(), draw, random)))
+            .collect();
+        let salt = random.next();
+        match schema.encode_salted(&named, salt) {
+            Ok(key) => {
+                let values = named.iter().map(|(_, value)| value.clone()).collect();
+                return Ok(Row { values, named, salt, key: key.to_vec() });
+            }
+            Err(error) => refused = error,
+        }
+    }
+    let message = format!("no values could be drawn that the template holds: {refused}");
+    Err(Error::new(refused.kind(), message))
+}
+
+/// A value of a type: times of this century, texts of 4 to 12 letters, small and large numbers. Later draws
+/// give smaller ones, for fields that are narrowed.
+fn value(field_type: &FieldType, draw: u32, random: &mut Random) -> Value {
+    let len = 4 + random.below(9);
+    let number = random.next() >> draw.max(random.below(64) as u32).min(63);
+    match field_type {
+        FieldType::Text | FieldType::String => random.letters(len).into(),
+        FieldType::PaddedText { width, .. } => random.letters(len.min((*width).into())).into(),
+        FieldType::Domain => {
+            let parts = [random.letters(3), random.letters(6), "example.com".into()];
+            parts.join(".").into()
+        }
+        FieldType::Blob => random.bytes(len).into(),
+        FieldType::Bytes { width } => random.bytes((*width).into()).into(),
+        FieldType::Uuid => {
+            let (high, low) = (random.next().to_be_bytes(), random.next().to_be_bytes());
+            Uuid::new(std::array::from_fn(|at| if at < 8 { high[at] } else { low[at - 8] })).into()
+        }
+        FieldType::Hex { width, upper } => {
+            let digits = random.bytes((*width).into());
+            let digit = |byte: &u8| char::from_digit((byte % 16).into(), 16).unwrap_or('0');
+            let digits: String = digits.iter().map(digit).collect();
+            if *upper { digits.to_uppercase() } else { digits }.into()
+        }
+        FieldType::Float { bytes: 4 } => (number as u32 as f32 / 7.0).into(),
+        FieldType::Float { .. } => (number as f64 / 7.0).into(),
+        FieldType::Bool => number.is_multiple_of(2).into(),
+        FieldType::Enum(labels) => {
+            let labels: Vec<_> = labels.iter().collect();
+            labels[random.below(labels.len())].0.into()
+        }
+        FieldType::Time { .. } | FieldType::Calendar(_) => {
+            let second = 1_577_836_800 + random.below(300_000_000) as i64;
+            rowhouse::Time::from_millis((second >> draw) * 1_000).into()
+        }
+        FieldType::Date => rowhouse::Date::new(random.below(40_000) as i32).into(),
+        FieldType::Repeat(types) => {
+            let group = |random: &mut Random| match &types[..] {
+                [one] => value(one, draw, random),
+                more => Value::List(more.iter().map(|one| value(one, draw, random)).collect()),
+            };
+            Value::List((0..2).map(|_| group(random)).collect())
+        }
+        _ => number.into(),
+    }
+}
+
+/// The same numbers in every run: splitmix64, by Vigna.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// From 0 up to, not including, `end`.
+    fn below(&mut self, end: usize) -> usize {
+        (self.next() % end as u64) as usize
+    }
+
+    fn bytes(&mut self, len: usize) -> Vec<u8> {
+        (0..len).map(|_| self.next() as u8).collect()
+    }
+
+    fn letters(&mut self, len: usize) -> String {
+        (0..len).map(|_| char::from(b'a' + self.below(26) as u8)).collect()
+    }
+}

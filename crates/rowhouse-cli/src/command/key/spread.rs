@@ -1,0 +1,79 @@
+//! How keys of a sample are spread over regions.
+
+use std::io::{self, Write};
+
+use rowhouse::{Bytes, Error, KeySchema, Result};
+use serde_json::json;
+
+use super::notation::Notation;
+
+/// Regions, and the keys of a sample that lie in each.
+pub(super) struct Spread {
+    /// What says where regions begin.
+    by: &'static str,
+    /// Where each begins, and how many keys it has.
+    regions: Vec<(Bytes, usize)>,
+    keys: usize,
+}
+
+impl Spread {
+    /// Regions begin where the template says, or, where it does not tell how keys are spread, so that each
+    /// has as many keys of the sample.
+    pub(super) fn of(schema: &KeySchema, sample: &[Vec<u8>], regions: usize) -> Result<Self> {
+        if regions == 0 || sample.is_empty() {
+            return Err(Error::invalid(format!(
+                "how keys are spread is told of 1 or more regions, with keys from --sample, --jsonl or \
+                 --csv: regions={regions}, keys={}",
+                sample.len()
+            )));
+        }
+        let mut keys: Vec<&[u8]> = sample.iter().map(Vec::as_slice).collect();
+        keys.sort_unstable();
+        let (by, splits) = match schema.splits(regions) {
+            Ok(splits) => ("template", splits),
+            Err(_) => ("sample", quantiles(&keys, regions)),
+        };
+        let starts: Vec<Bytes> = [Bytes::new()].into_iter().chain(splits).collect();
+        let before = |nth: usize| match starts.get(nth) {
+            Some(start) => keys.partition_point(|key| *key < &start[..]),
+            None => keys.len(),
+        };
+        let counts = (0..starts.len()).map(|nth| before(nth + 1) - before(nth));
+        let regions = starts.iter().cloned().zip(counts).collect();
+        Ok(Self { by, regions, keys: keys.len() })
+    }
+
+    /// Prints a line for each region: its share of the keys, and where it begins.
+    pub(super) fn print(
+        &self,
+        notation: Notation,
+        json: bool,
+        out: &mut impl Write,
+    ) -> io::Result<()> {
+        let Self { by, regions, keys } = self;
+        if !json {
+            writeln!(out, "{} regions, split by the {by}:", regions.len())?;
+        }
+        for (start, count) in regions {
+            let share = *count as f64 / *keys as f64;
+            let start = notation.print(start);
+            if json {
+                let document = json!({ "start": start, "keys": count, "share": share, "by": by });
+                writeln!(out, "{document}")?;
+                continue;
+            }
+            let start = if start.is_empty() { "…" } else { &start };
+            writeln!(out, "  {:5.1} % from {start}", share * 100.0)?;
+        }
+        Ok(())
+    }
+}
+
+/// Keys that part the sample into as many parts of one size, each once: fewer where keys are the same.
+fn quantiles(keys: &[&[u8]], regions: usize) -> Vec<Bytes> {
+    let at = |nth: usize| keys[nth * keys.len() / regions];
+    let mut splits: Vec<Bytes> = (1..regions).map(|nth| Bytes::copy_from_slice(at(nth))).collect();
+    splits.dedup();
+    splits.retain(|split| *split != keys[0]);
+    splits
+}

@@ -1,0 +1,184 @@
+//! Values that somebody wrote: on the command line, in JSON lines, in CSV.
+
+use std::hash::{BuildHasher, RandomState};
+use std::io::Read;
+
+use rowhouse::{Bytes, Calendar, Error, FieldType, KeySchema, Result, Time, Value};
+use serde_json::{Map, Value as Json};
+
+use super::input::{each_line_in, opened};
+use super::zone::Zone;
+use super::{Ended, Stop, Verdict};
+
+/// Files that values are read from.
+#[derive(Debug, clap::Args)]
+pub(super) struct ValueFiles {
+    /// Read the values from this file (- for standard input), a JSON object for each key
+    #[arg(long, value_name = "FILE")]
+    jsonl: Option<String>,
+    /// Read the values from this file (- for standard input), comma-separated behind a line with the names of the
+    /// fields
+    #[arg(long, value_name = "FILE", conflicts_with = "jsonl")]
+    csv: Option<String>,
+}
+
+impl ValueFiles {
+    /// Whether there is one.
+    pub(super) fn is_given(&self) -> bool {
+        self.jsonl.is_some() || self.csv.is_some()
+    }
+
+    /// Makes the key of each line or record. Values of which no key can be made are told on standard error
+    /// with the number of their line, and the next ones are read.
+    pub(super) fn each_key(
+        &self,
+        schema: &KeySchema,
+        zone: Zone,
+        mut take: impl FnMut(&[u8]) -> Ended,
+    ) -> Ended {
+        if let Some(file) = &self.jsonl {
+            return each_line_in(file, |line| take(&key(schema, members(schema, line, zone)?)?));
+        }
+        match self.csv.as_deref() {
+            Some(file) => each_record(opened(file)?, |names, record| {
+                let values = names
+                    .iter()
+                    .zip(record)
+                    .map(|(name, text)| Ok((name.to_owned(), value(schema, name, text, zone)?)));
+                take(&key(schema, values.collect::<Result<_>>()?)?)
+            }),
+            None => Ok(Verdict::Fine),
+        }
+    }
+}
+
+/// Hands over every record behind the first, which has the names.
+fn each_record(
+    input: Box<dyn Read>,
+    mut take: impl FnMut(&csv::StringRecord, &csv::StringRecord) -> Ended,
+) -> Ended {
+    let mut records = csv::Reader::from_reader(input);
+    let names = records.headers().map_err(unreadable)?.clone();
+    let mut verdict = Verdict::Fine;
+    for record in records.records() {
+        let (line, taken) = match record {
+            Ok(record) => {
+                let line = record.position().map_or(0, csv::Position::line);
+                (line, take(&names, &record))
+            }
+            Err(error) => {
+                let line = error.position().map_or(0, csv::Position::line);
+                match error.is_io_error() {
+                    true => return Err(unreadable(error).into()),
+                    false => (line, Err(unreadable(error).into())),
+                }
+            }
+        };
+        verdict = verdict.and(match taken {
+            Err(Stop::Request(error)) => {
+                eprintln!("rowhouse: line {line}: {error}");
+                Verdict::Findings
+            }
+            other => other?,
+        });
+    }
+    Ok(verdict)
+}
+
+fn unreadable(error: csv::Error) -> Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(source) => Error::io("cannot read the input", source),
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => Error::invalid(format!(
+            "a record must have as many values as there are names: values={len}, names={expected_len}"
+        )),
+        csv::ErrorKind::Utf8 { err, .. } => {
+            Error::invalid(format!("a record must be UTF-8: field={}", err.field() + 1))
+        }
+        other => Error::invalid(format!("the input is no CSV: {other:?}")),
+    }
+}
+
+pub(super) type Named = Vec<(String, Value)>;
+
+/// The key of these values. A salt that is not given is drawn.
+pub(super) fn key(schema: &KeySchema, values: Named) -> Result<Bytes> {
+    match schema.has_salt() {
+        true => schema.encode_salted(&values, RandomState::new().hash_one(())),
+        false => schema.encode(&values),
+    }
+}
+
+/// Values that are written `NAME=VALUE`.
+pub(super) fn pairs<'a>(
+    schema: &KeySchema,
+    pairs: impl Iterator<Item = &'a str>,
+    zone: Zone,
+) -> Result<Named> {
+    let value = |pair: &str| {
+        let (name, text) = pair
+            .split_once('=')
+            .ok_or_else(|| Error::invalid(format!("expected NAME=VALUE: argument={pair}")))?;
+        Ok((name.to_owned(), value(schema, name, text, zone)?))
+    };
+    pairs.map(value).collect()
+}
+
+/// Values that are the members of a JSON object. Texts and numbers are read as they are in `NAME=VALUE`,
+/// but for the text `null`, which is no null here.
+fn members(schema: &KeySchema, line: &str, zone: Zone) -> Result<Named> {
+    let object: Map<String, Json> = serde_json::from_str(line)
+        .map_err(|error| Error::invalid(format!("expected a JSON object: {error}")))?;
+    let value = |(name, json): (String, Json)| {
+        let value = match json {
+            Json::Null => Value::Null,
+            Json::String(text) if text == "null" => text.into(),
+            Json::String(text) => value(schema, &name, &text, zone)?,
+            Json::Bool(_) | Json::Number(_) => value(schema, &name, &json.to_string(), zone)?,
+            Json::Array(_) | Json::Object(_) => list(&name, &json)?,
+        };
+        Ok((name, value))
+    };
+    object.into_iter().map(value).collect()
+}
+
+/// The groups of a `repeat`.
+fn list(name: &str, json: &Json) -> Result<Value> {
+    let wrong = || Error::invalid(format!("field `{name}`: not a value of a field: json={json}"));
+    Ok(match json {
+        Json::Array(items) => {
+            Value::List(items.iter().map(|item| list(name, item)).collect::<Result<_>>()?)
+        }
+        Json::String(text) => text.into(),
+        Json::Bool(flag) => (*flag).into(),
+        Json::Number(number) => match (number.as_u64(), number.as_i64(), number.as_f64()) {
+            (Some(number), ..) => number.into(),
+            (_, Some(number), _) => number.into(),
+            (_, _, Some(number)) => number.into(),
+            (None, None, None) => return Err(wrong()),
+        },
+        Json::Null | Json::Object(_) => return Err(wrong()),
+    })
+}
+
+/// The value of a field or salt that is written as plain text.
+fn value(schema: &KeySchema, name: &str, text: &str, zone: Zone) -> Result<Value> {
+    let computed = || schema.computed().iter().find(|computed| computed.name() == Some(name));
+    let value = match (schema.field(name), computed()) {
+        (Some(field), _) => match field.parse_value(text) {
+            // A day is a day wherever one is; other times without a zone are of the one that is asked for.
+            Ok(Value::Time(_)) if !is_day(field.field_type()) => {
+                Time::parse_in(text, &zone.time_zone()).map(Value::from)
+            }
+            read => read,
+        },
+        (None, Some(computed)) => computed.parse_value(text),
+        // No such field: making the key says so, and which field may have been meant.
+        (None, None) => Ok(text.into()),
+    };
+    let in_field = |error: Error| Error::new(error.kind(), format!("field `{name}`: {error}"));
+    value.map_err(in_field)
+}
+
+fn is_day(field_type: &FieldType) -> bool {
+    matches!(field_type, FieldType::Date | FieldType::Calendar(Calendar::Day))
+}

@@ -1,0 +1,106 @@
+//! Rows by the fields of their keys: `query`, and how one is answered: `explain`.
+
+use std::io::Write;
+
+use rowhouse::{Query, QueryRow, Table};
+
+use super::decode;
+use super::read::{columns, time_range};
+use super::scan::say_row;
+use crate::command::key::explained;
+use crate::shell::call::Call;
+use crate::shell::failure::{Result, said};
+use crate::shell::session::Session;
+
+pub(super) async fn query<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
+    let mut options = call.take_options()?;
+    call.no_more_than(2)?;
+    let (table, asked) = (call.table()?, call.text(1)?);
+    let columns = columns(&mut options, Vec::new())?;
+    let time_range = time_range(&mut options)?;
+    let versions = options.take_count("VERSIONS")?.unwrap_or(1);
+    let limit = options.take_count("LIMIT")?;
+    let offset = options.take_count("OFFSET")?.unwrap_or(0);
+    let page = options.take_text("PAGE")?;
+    let wanted = decode::wanted(&mut options)?;
+    options.finish()?;
+
+    let table = session.database.table(&table).await?;
+    let query = table.query(&asked).columns(columns).time_range(time_range).versions(versions);
+    let query = query.offset(offset.into());
+    let query = match &page {
+        Some(token) => query.after(token),
+        None => query,
+    };
+    if let Err(error) = query.explain() {
+        return said(error.message());
+    }
+    session.say("ROW  COLUMN+CELL")?;
+    match limit {
+        Some(rows) => say_page(session, &table, wanted, query, rows).await,
+        None => say_all(session, &table, wanted, query).await,
+    }
+}
+
+/// Prints a page, and how to go on behind it.
+async fn say_page<W: Write>(
+    session: &mut Session<W>,
+    table: &Table,
+    wanted: Option<bool>,
+    query: Query<'_>,
+    rows: u32,
+) -> Result<()> {
+    let page = query.page(rows as usize).await?;
+    for row in &page.rows {
+        say_found(session, table, wanted, row)?;
+    }
+    session.say(format_args!("{} row(s)", page.rows.len()))?;
+    if page.left_out > 0 {
+        session
+            .say(format_args!("left out, keys that do not fit the template: {}", page.left_out))?;
+    }
+    match page.next {
+        Some(token) => session.say(format_args!("next page: PAGE => '{token}'")),
+        None => Ok(()),
+    }
+}
+
+/// Prints all rows, as they are read.
+async fn say_all<W: Write>(
+    session: &mut Session<W>,
+    table: &Table,
+    wanted: Option<bool>,
+    query: Query<'_>,
+) -> Result<()> {
+    let mut rows = query.rows().await?;
+    let mut count = 0_u64;
+    while let Some(row) = rows.next().await? {
+        say_found(session, table, wanted, &row)?;
+        count += 1;
+    }
+    session.say(format_args!("{count} row(s)"))
+}
+
+fn say_found<W: Write>(
+    session: &mut Session<W>,
+    table: &Table,
+    wanted: Option<bool>,
+    row: &QueryRow,
+) -> Result<()> {
+    say_row(session, decode::schema(wanted, table)?, row.row())
+}
+
+pub(super) async fn explain<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+    let (table, asked) = (call.table()?, call.text(1)?);
+    let table = session.database.table(&table).await?;
+    let plan = match table.query(&asked).explain() {
+        Ok(plan) => plan,
+        Err(error) => return said(error.message()),
+    };
+    session.say(format_args!("{plan}{}", explained(&plan, table.key_schema()?).trim_end()))?;
+    let regions = table.regions().await?;
+    let is_touched =
+        |range: &rowhouse::RowRange| plan.ranges().iter().any(|wanted| wanted.overlaps(range));
+    let touched = regions.iter().filter(|region| is_touched(&region.range)).count();
+    session.say(format_args!("regions: {touched} of {}", regions.len()))
+}

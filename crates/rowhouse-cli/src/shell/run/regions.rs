@@ -1,0 +1,85 @@
+//! Where the regions of a table begin and end.
+
+use std::io::Write;
+
+use rowhouse::{Bytes, KeySchema, RegionInfo, escape};
+
+use super::decode;
+use super::tables::existing;
+use crate::one_line::on_one_line;
+use crate::shell::call::Call;
+use crate::shell::failure::Result;
+use crate::shell::session::Session;
+
+/// Tells where regions begin, but for the first.
+pub(super) async fn splits<W: Write>(
+    session: &mut Session<W>,
+    mut call: Call,
+) -> Result<Vec<String>> {
+    let mut options = call.take_options()?;
+    call.no_more_than(1)?;
+    let wanted = decode::wanted(&mut options)?;
+    options.finish()?;
+    let name = existing(session, &call).await?;
+    let table = session.database.table(&name).await?;
+    let schema = decode::schema(wanted, &table)?;
+    let starts = table.regions().await?.into_iter().map(|region| region.range.start);
+    let splits: Vec<Bytes> = starts.filter(|start| !start.is_empty()).collect();
+    session.say(format_args!("Total number of splits = {}", splits.len() + 1))?;
+    for split in &splits {
+        if let Some(schema) = schema {
+            session.say(format_args!(" # {}", bound(schema, split)))?;
+        }
+        session.say(escape(split))?;
+    }
+    Ok(splits.iter().map(|split| escape(split)).collect())
+}
+
+/// Tells the name, start and end of every region.
+pub(super) async fn list<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
+    let mut options = call.take_options()?;
+    call.no_more_than(1)?;
+    let wanted = decode::wanted(&mut options)?;
+    options.finish()?;
+    let name = existing(session, &call).await?;
+    let table = session.database.table(&name).await?;
+    let schema = decode::schema(wanted, &table)?;
+    let regions = table.regions().await?;
+
+    let heading = ["REGION_NAME", "START_KEY", "END_KEY"].map(String::from);
+    let lines: Vec<[String; 3]> = regions.iter().map(columns).collect();
+    let width = |at: usize| {
+        let widest = lines.iter().chain([&heading]).map(|line| line[at].chars().count()).max();
+        widest.unwrap_or(0).max(KEY_WIDTH_MIN)
+    };
+    let widths = [width(0), width(1), width(2)];
+    session.say(line(&heading, widths))?;
+    session.say(line(&widths.map(|width| "-".repeat(width)), widths))?;
+    for (region, columns) in regions.iter().zip(&lines) {
+        if let Some(schema) = schema {
+            let (start, stop) = (&region.range.start, &region.range.stop);
+            let bounds = format!("from {} to {}", bound(schema, start), bound(schema, stop));
+            session.say(format_args!(" # {bounds}"))?;
+        }
+        session.say(line(columns, widths))?;
+    }
+    session.say(format_args!(" {} rows", regions.len()))
+}
+
+/// The columns for a key are no narrower in HBase's shell.
+const KEY_WIDTH_MIN: usize = 10;
+
+fn columns(region: &RegionInfo) -> [String; 3] {
+    let name = escape(&region.name().full);
+    [name, escape(&region.range.start), escape(&region.range.stop)]
+}
+
+fn line(columns: &[String; 3], widths: [usize; 3]) -> String {
+    let columns = columns.iter().zip(widths).map(|(text, width)| format!(" {text:>width$} |"));
+    columns.collect()
+}
+
+/// What a bound says of the fields of a key.
+fn bound(schema: &KeySchema, key: &[u8]) -> String {
+    on_one_line(&schema.read_prefix(key).to_string())
+}

@@ -1,0 +1,88 @@
+//! Structs that are row keys.
+//!
+//! The template is read when the program is compiled: a mistake in it, or a field whose Rust type
+//! cannot hold what the template says, is an error of the compiler.
+//!
+//! ```
+//! use rowhouse_derive::RowKey;
+//! use rowhouse_schema::{FromRowKey, RowKey, Time};
+//!
+//! #[derive(RowKey, Debug, PartialEq)]
+//! #[key("[blogger text]_[at millis digits desc]")]
+//! struct Post {
+//!     blogger: String,
+//!     at: Time,
+//! }
+//!
+//! let post = Post { blogger: "123".into(), at: Time::parse("2022-12-24T18:00")? };
+//! let mut key = Vec::new();
+//! post.encode_key(&mut key)?;
+//! assert_eq!(key, b"123_9223370364949975807");
+//! assert_eq!(Post::decode_key(&key)?, post);
+//! # Ok::<(), rowhouse_model::Error>(())
+//! ```
+//!
+//! # Which Rust types?
+//!
+//! Struct fields are the stored fields of the template, by name, in any order. A type fits when it can
+//! hold every value of the field; whatever it holds besides is refused when a key is made.
+//!
+//! | field | Rust type |
+//! |---|---|
+//! | `string`, `text`, `text N`, `domain`, `hex N`, `enum(…)` | `String`, `&str`, `Cow<str>` |
+//! | `u8` … `u64`, `i8` … `i64`, `digits N`, `decimal` | an integer of the range |
+//! | `millis`, `micros`, `nanos`, `seconds`, `ymdhms` | `Time`, or an integer of the range that counts units |
+//! | `ymdhm` · `date`, `ymd` | `Time` · `Date` |
+//! | `f32`, `f64` · `bool` | `f32`, `f64` · `bool` |
+//! | `blob` · `bytes N` | `Vec<u8>`, `&[u8]`, `Cow<[u8]>` · these and `[u8; N]` |
+//! | `uuid` | `Uuid`, `[u8; 16]` |
+//! | any with `null first` or `null last` | `Option` of these |
+//!
+//! A type of your own fits as the one that it is made of, see `ToField`. A `repeat` has no Rust type here.
+//!
+//! # What can be read?
+//!
+//! `FromRowKey` is implemented beside `RowKey` unless a key does not hold what the struct wants: the value of
+//! a hashed field, or a `&str` or `&[u8]` whose bytes do not stand in the key as they are. `Cow` borrows where it can.
+//!
+//! ```
+//! use rowhouse_derive::RowKey;
+//! use rowhouse_schema::{FromRowKey, RowKey};
+//!
+//! #[derive(RowKey)]
+//! #[key("[metric text]#[at millis digits 13]")]
+//! struct Sample<'k> {
+//!     at: u64,
+//!     metric: &'k str,
+//! }
+//!
+//! let sample = Sample::decode_key(b"cpu#1425330757685")?;
+//! assert_eq!((sample.metric, sample.at), ("cpu", 1_425_330_757_685));
+//! # Ok::<(), rowhouse_schema::NotFitting>(())
+//! ```
+
+mod check;
+mod input;
+mod write;
+
+use proc_macro::TokenStream;
+use quote::quote;
+
+/// Implements `RowKey`, and `FromRowKey` where keys can be read, of the crate `rowhouse-schema`.
+#[proc_macro_derive(RowKey, attributes(key))]
+pub fn row_key(input: TokenStream) -> TokenStream {
+    derive(input, &quote!(::rowhouse_schema))
+}
+
+/// As [`RowKey`](macro@RowKey), for programs that depend on the crate `rowhouse`, which re-exports it as `RowKey`.
+#[proc_macro_derive(FacadeRowKey, attributes(key))]
+pub fn facade_row_key(input: TokenStream) -> TokenStream {
+    derive(input, &quote!(::rowhouse))
+}
+
+fn derive(input: TokenStream, facade: &proc_macro2::TokenStream) -> TokenStream {
+    let expanded = syn::parse(input)
+        .and_then(|input| input::KeyStruct::read(&input))
+        .map(|row| write::implementations(&row, facade));
+    expanded.unwrap_or_else(|error| error.into_compile_error()).into()
+}

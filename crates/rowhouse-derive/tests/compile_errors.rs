@@ -1,0 +1,17 @@
+//! What the compiler says of a mistake: the programs of `tests/ui` do not compile, and its words are beside
+//! them. After a change, `TRYBUILD=overwrite cargo test -p rowhouse-derive --test compile_errors` writes them anew.
+
+use std::process::Command;
+
+/// The words are those of one compiler, the oldest that the workspace supports; others frame them differently.
+#[test]
+fn mistakes_are_told_by_the_compiler() {
+    let wanted = concat!("rustc ", env!("CARGO_PKG_RUST_VERSION"), ".");
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let version = Command::new(rustc).arg("--version").output().expect("rustc runs").stdout;
+    let version = String::from_utf8_lossy(&version);
+    if !version.starts_with(wanted) {
+        return eprintln!("not compared: this is {version}, and the words are of {wanted}x");
+    }
+    trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
+}

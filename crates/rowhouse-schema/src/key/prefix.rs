@@ -1,0 +1,131 @@
+//! What the beginning of a key says: bounds of regions and ranges are often no whole keys.
+
+use std::fmt;
+
+use rowhouse_model::escape;
+
+use super::KeySchema;
+use super::reader::literal;
+use crate::template::Element;
+use crate::value::{Quoted, Value};
+
+/// The fields that can be read off the beginning of a key.
+///
+/// ```
+/// use rowhouse_schema::KeySchema;
+///
+/// let schema = KeySchema::parse("[bucket 16 of user][user string][at millis desc]")?;
+/// assert_eq!(schema.read_prefix(b"\x04").to_string(), "bucket=4, …");
+/// assert_eq!(schema.read_prefix(b"\x04bob\x00\x01\x7f").to_string(), "bucket=4, user='bob', \\x7F…");
+/// assert_eq!(schema.read_prefix(b"").to_string(), "…");
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyPrefix {
+    values: Vec<(String, Value)>,
+    rest: Vec<u8>,
+    is_whole: bool,
+}
+
+impl KeyPrefix {
+    /// Names and values of the fields that are whole, computed ones included, in the order of the
+    /// template. A computed field without a name of its own is called by what it is.
+    pub fn values(&self) -> &[(String, Value)] {
+        &self.values
+    }
+
+    /// The bytes behind them.
+    pub fn rest(&self) -> &[u8] {
+        &self.rest
+    }
+}
+
+impl KeySchema {
+    /// Reads as many fields off `bytes` as are whole. Never fails: what is no field is the rest. What a
+    /// computed field is computed of may not be there, so it is not checked.
+    pub fn read_prefix(&self, bytes: &[u8]) -> KeyPrefix {
+        let (mut values, mut at) = (Vec::new(), 0);
+        let mut elements = self.elements().iter();
+        // A field that takes no byte of an empty rest has not been given.
+        let mut is_whole = true;
+        for element in elements.by_ref() {
+            let next = if at == bytes.len() { None } else { self.read_element(element, bytes, at) };
+            let Some((value, next)) = next else {
+                is_whole = false;
+                break;
+            };
+            values.extend(value);
+            at = next;
+        }
+        let rest = bytes[at..].to_vec();
+        KeyPrefix { values, is_whole: is_whole && rest.is_empty(), rest }
+    }
+
+    /// The value of an element that begins at `at`, and where the next begins.
+    fn read_element(
+        &self,
+        element: &Element,
+        bytes: &[u8],
+        at: usize,
+    ) -> Option<(Option<(String, Value)>, usize)> {
+        match element {
+            Element::Literal(wanted) => Some((None, literal(wanted, bytes, at).ok()?)),
+            Element::Field(nth) => {
+                let field = &self.fields()[*nth];
+                let (value, next) = field.codec.decode(bytes, at).ok()?;
+                Some((Some((field.name().to_owned(), value)), next))
+            }
+            Element::Computed(nth) => {
+                let computed = &self.computed()[*nth];
+                let (value, next) = computed.codec.decode(bytes, at).ok()?;
+                let kind = computed.to_string();
+                let kind = kind.split(' ').next().unwrap_or_default();
+                let name = computed.name().unwrap_or(kind);
+                Some((Some((name.to_owned(), value)), next))
+            }
+        }
+    }
+}
+
+impl fmt::Display for KeyPrefix {
+    /// The fields as a whole key prints them, and `…` for what is missing.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (nth, (name, value)) in self.values.iter().enumerate() {
+            let comma = if nth == 0 { "" } else { ", " };
+            write!(f, "{comma}{name}={}", Quoted(value))?;
+        }
+        if self.is_whole {
+            return Ok(());
+        }
+        let comma = if self.values.is_empty() { "" } else { ", " };
+        write!(f, "{comma}{}…", escape(&self.rest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(template: &str, bytes: &[u8]) -> String {
+        KeySchema::parse(template).unwrap().read_prefix(bytes).to_string()
+    }
+
+    #[test]
+    fn a_prefix_gives_the_fields_that_are_whole() {
+        for (template, bytes, fields) in [
+            ("[blogger text]_[at millis digits desc]", &b"5"[..], "5…"),
+            ("[blogger text]_[at millis digits desc]", b"123_", "blogger='123', …"),
+            ("[blogger text]_[at millis digits desc]", b"123_92", "blogger='123', 92…"),
+            (
+                "[blogger text]_[at millis digits desc]",
+                b"123_9223370367001975807",
+                "blogger='123', at=2022-12-01T00:00:00.000Z",
+            ),
+            ("[phone digits 11 reverse]", b"25", "25…"),
+            ("[salt 4 a-d as shard]-[id text]", b"c", "shard='c', …"),
+            ("[n u8][m u8]", b"\x01\x02\x03", "n=1, m=2, \\x03…"),
+        ] {
+            assert_eq!(read(template, bytes), fields, "{template}");
+        }
+    }
+}

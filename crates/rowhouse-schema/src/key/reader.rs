@@ -1,0 +1,185 @@
+//! Reading a key from its beginning to its end, field by field.
+
+use std::any::type_name;
+
+use rowhouse_model::{ROW_LEN_MAX, escape};
+
+use super::KeySchema;
+use crate::encode::{Encodable, ValueForm};
+use crate::error::NotFitting;
+use crate::field::Field;
+use crate::template::{COMPUTED_MAX, Element};
+use crate::typed::{FromField, Holds, RowKey};
+use crate::value::{FieldValue, Value};
+
+/// Reads a key field by field, into Rust types, without copying what these can borrow.
+///
+/// ```
+/// use rowhouse_schema::{KeyReader, KeySchema, Time};
+///
+/// let schema = KeySchema::parse("[metric text 4]#[at millis digits 13]")?;
+/// let mut reader = KeyReader::new(&schema, b"cpu\0#1425330757685")?;
+/// assert_eq!(reader.take::<&str>()?, "cpu");
+/// assert_eq!(reader.take::<Time>()?.to_string(), "2015-03-02T21:12:37.685Z");
+/// assert!(reader.is_done());
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct KeyReader<'s, 'k> {
+    schema: &'s KeySchema,
+    key: &'k [u8],
+    /// Where the next element begins in the key.
+    at: usize,
+    /// The next element of the template.
+    element: usize,
+    /// Where the computed fields stand.
+    places: [usize; COMPUTED_MAX],
+}
+
+impl<'s, 'k> KeyReader<'s, 'k> {
+    /// Begins at the first field of a key.
+    ///
+    /// # Errors
+    /// For an empty key and one that is longer than a row key can be.
+    #[inline]
+    pub fn new(schema: &'s KeySchema, key: &'k [u8]) -> Result<Self, NotFitting> {
+        check_len(key)?;
+        Ok(Self { schema, key, at: 0, element: 0, places: [0; COMPUTED_MAX] })
+    }
+
+    /// The next stored field.
+    ///
+    /// # Errors
+    /// Where the key does not fit the template, where the Rust type cannot hold the value, and behind the
+    /// last field.
+    #[inline]
+    pub fn take<T: FromField<'k>>(&mut self) -> Result<T, NotFitting> {
+        let form = match T::HOLDS {
+            Holds::Whole { .. } => ValueForm::Number,
+            _ => ValueForm::Own,
+        };
+        let at = self.at;
+        let held = |field: &Field, value| {
+            T::from_field(value).ok_or_else(|| not_held(field, at, type_name::<T>()))
+        };
+        self.next(form, drop, held)?
+    }
+
+    /// Whether all of the key was read, and all of the template. Computed fields are not checked, as
+    /// [`KeyReader::finish`] does.
+    pub fn is_done(&self) -> bool {
+        self.at == self.key.len() && self.element == self.schema.elements().len()
+    }
+
+    /// Reads what stands behind the last stored field, and checks the computed ones.
+    ///
+    /// # Errors
+    /// Where the key does not fit the template, or goes on behind it.
+    #[inline]
+    pub fn finish<K: RowKey>(self, row: &K) -> Result<(), NotFitting> {
+        self.end(drop, |at| row.field(at))
+    }
+
+    /// What is made of the next stored field and its value; values of computed fields before it are
+    /// given away.
+    #[inline(always)]
+    pub(super) fn next<R>(
+        &mut self,
+        form: ValueForm,
+        mut computed: impl FnMut(Value),
+        made: impl FnOnce(&Field, FieldValue<'k>) -> R,
+    ) -> Result<R, NotFitting> {
+        let schema = self.schema;
+        while let Some(element) = schema.elements().get(self.element) {
+            self.element += 1;
+            if let Element::Field(nth) = element {
+                let field = &schema.fields()[*nth];
+                // Twice, because moving a value costs more than reading a number.
+                if let Some((scale, number, next)) = field.codec.decode_quickly(self.key, self.at) {
+                    self.at = next;
+                    return Ok(made(field, scale.value_as(number, form).into()));
+                }
+                let decoded = field.codec.decode_as(form, self.key, self.at);
+                let (value, next) = decoded.map_err(|why| in_field(field, why))?;
+                self.at = next;
+                return Ok(made(field, value));
+            }
+            self.pass(element, &mut computed)?;
+        }
+        Err(NotFitting::new(self.at, "the template has no further field"))
+    }
+
+    /// Reads to the end of the key and checks the computed fields, given the values of the stored ones.
+    #[inline]
+    pub(super) fn end<V: Encodable>(
+        mut self,
+        mut computed: impl FnMut(Value),
+        value_of: impl Fn(usize) -> V,
+    ) -> Result<(), NotFitting> {
+        let schema = self.schema;
+        for element in &schema.elements()[self.element..] {
+            self.pass(element, &mut computed)?;
+        }
+        if self.at < self.key.len() {
+            return Err(NotFitting::new(self.at, "the key goes on behind its last field"));
+        }
+        let checks = schema.computed().iter().zip(self.places);
+        checks
+            .into_iter()
+            .try_for_each(|(field, place)| schema.check_computed(field, place, self.key, &value_of))
+    }
+
+    /// Reads a literal or a computed field.
+    #[inline]
+    fn pass(
+        &mut self,
+        element: &Element,
+        computed: &mut impl FnMut(Value),
+    ) -> Result<(), NotFitting> {
+        match element {
+            Element::Literal(bytes) => self.at = literal(bytes, self.key, self.at)?,
+            Element::Computed(nth) => {
+                let field = &self.schema.computed()[*nth];
+                let decoded = field.codec.decode(self.key, self.at);
+                let (value, next) = decoded
+                    .map_err(|why| NotFitting::new(why.at, format!("`{field}`: {}", why.why)))?;
+                computed(value);
+                self.places[*nth] = self.at;
+                self.at = next;
+            }
+            Element::Field(_) => {
+                return Err(NotFitting::new(self.at, "a field was left out by its reader"));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn in_field(field: &Field, why: NotFitting) -> NotFitting {
+    NotFitting::new(why.at, format!("field `{}`: {}", field.name, why.why))
+}
+
+#[cold]
+fn not_held(field: &Field, at: usize, rust_type: &str) -> NotFitting {
+    NotFitting::new(at, format!("field `{}`: no value of the type {rust_type}", field.name))
+}
+
+/// The offset behind a literal that must stand at `at`.
+pub(super) fn literal(bytes: &[u8], key: &[u8], at: usize) -> Result<usize, NotFitting> {
+    match key[at..].starts_with(bytes) {
+        true => Ok(at + bytes.len()),
+        false => Err(NotFitting::new(at, format!("expected the literal `{}`", escape(bytes)))),
+    }
+}
+
+fn check_len(key: &[u8]) -> Result<(), NotFitting> {
+    match key.len() {
+        0 => Err(NotFitting::new(0, "a row key is never empty")),
+        len if len > ROW_LEN_MAX => {
+            let why = format!("longer than a row key can be: max={ROW_LEN_MAX}");
+            Err(NotFitting::new(ROW_LEN_MAX, why))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,137 @@
+//! What a plan costs: regions and rows, by what is known of a table.
+
+use std::fmt;
+
+use rowhouse_model::{Error, Result, RowRange};
+
+use super::Plan;
+
+/// What is known of a table, for [`Plan::estimate`].
+///
+/// ```
+/// use rowhouse_schema::{KeySchema, Predicate, Statistics};
+///
+/// let schema = KeySchema::parse("[user string][day date]")?;
+/// let key = |user: &str, day: &str| schema.encode(&[("user", user.into()), ("day", day.into())]);
+/// // A thousandth of the keys, as a scan that skips most rows would find them.
+/// let sample = [key("ann", "2022-11-03")?, key("bob", "2022-11-30")?, key("bob", "2022-12-01")?];
+/// let known = Statistics::regions([b"".to_vec(), b"b".to_vec()])?.sample(sample, 3000);
+///
+/// let plan = schema.plan(&Predicate::parse("user = 'bob' and day >= 2022-12-01")?)?;
+/// assert_eq!(plan.estimate(&known).to_string(), "\
+/// regions: 1 of 2
+/// rows: about 1000 of 3000 read, 1000 given
+/// ");
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Statistics {
+    regions: Vec<RowRange>,
+    sample: Option<Sample>,
+}
+
+#[derive(Clone, Debug)]
+struct Sample {
+    /// In order.
+    keys: Vec<Vec<u8>>,
+    rows: u64,
+}
+
+impl Statistics {
+    /// A table of regions that begin at these keys, the first of them at the empty one.
+    ///
+    /// # Errors
+    /// Keys that are not in order, or do not begin with the empty one.
+    pub fn regions<K: Into<Vec<u8>>>(starts: impl IntoIterator<Item = K>) -> Result<Self> {
+        let starts: Vec<Vec<u8>> = starts.into_iter().map(Into::into).collect();
+        let first = starts.first().is_some_and(Vec::is_empty);
+        if !first || !starts.is_sorted_by(|a, b| a < b) {
+            return Err(Error::invalid(
+                "regions begin at the empty key, and each behind the one before it",
+            ));
+        }
+        let stops = starts[1..].iter().cloned().chain([Vec::new()]);
+        let range = |(start, stop): (&Vec<u8>, Vec<u8>)| RowRange::new(start.clone(), stop);
+        Ok(Self { regions: starts.iter().zip(stops).map(range).collect(), sample: None })
+    }
+
+    /// Adds keys taken evenly from the table, which has about so many rows.
+    #[must_use]
+    pub fn sample<K: Into<Vec<u8>>>(
+        mut self,
+        keys: impl IntoIterator<Item = K>,
+        rows: u64,
+    ) -> Self {
+        let mut keys: Vec<Vec<u8>> = keys.into_iter().map(Into::into).collect();
+        keys.sort_unstable();
+        self.sample = (!keys.is_empty()).then_some(Sample { keys, rows });
+        self
+    }
+}
+
+/// What a plan costs, about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Estimate {
+    /// Regions in which there are ranges, and how many there are; `None` where it is not known.
+    pub regions: Option<(usize, usize)>,
+    /// Rows; `None` where nothing is known of keys.
+    pub rows: Option<EstimatedRows>,
+}
+
+/// Rows that a plan finds, about: what a sample says of all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EstimatedRows {
+    /// Those in its ranges.
+    pub read: u64,
+    /// Those of them that fit the template and pass the residual.
+    pub given: u64,
+    /// Those of the table.
+    pub all: u64,
+}
+
+impl Plan {
+    /// What the plan costs in a table of which this is known. The plan itself does not depend on it.
+    pub fn estimate(&self, known: &Statistics) -> Estimate {
+        let touched = |region: &&RowRange| {
+            let before =
+                |range: &RowRange| !range.stop.is_empty() && range.stop[..] <= region.start[..];
+            let first = self.ranges.partition_point(before);
+            self.ranges.get(first).is_some_and(|range| range.overlaps(region))
+        };
+        let regions = known.regions.iter().filter(touched).count();
+        Estimate {
+            regions: (!known.regions.is_empty()).then_some((regions, known.regions.len())),
+            rows: known.sample.as_ref().map(|sample| self.estimate_rows(sample)),
+        }
+    }
+
+    fn estimate_rows(&self, sample: &Sample) -> EstimatedRows {
+        let (mut read, mut given) = (0, 0);
+        for range in &self.ranges {
+            let first = sample.keys.partition_point(|key| key[..] < range.start[..]);
+            let keys = sample.keys[first..].iter().take_while(|key| range.contains(key));
+            for key in keys {
+                read += 1;
+                given +=
+                    u64::from(self.schema.decode(key).is_ok_and(|values| self.matches(&values)));
+            }
+        }
+        // At most 2^64 times 2^64.
+        let share = |count: u64| {
+            (u128::from(count) * u128::from(sample.rows) / sample.keys.len() as u128) as u64
+        };
+        EstimatedRows { read: share(read), given: share(given), all: sample.rows }
+    }
+}
+
+impl fmt::Display for Estimate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((touched, all)) = self.regions {
+            writeln!(f, "regions: {touched} of {all}")?;
+        }
+        if let Some(EstimatedRows { read, given, all }) = self.rows {
+            writeln!(f, "rows: about {read} of {all} read, {given} given")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! Which Rust types can hold the values of which fields.
+
+use std::fmt;
+
+use crate::encode::{Body, Container, Content, Sequence};
+use crate::field::Field;
+
+/// What a Rust type can hold, and what the values of a field need.
+///
+/// ```
+/// use rowhouse_schema::{Holds, KeySchema, ToField};
+///
+/// let schema = KeySchema::parse("[n u24]")?;
+/// let needed = schema.fields()[0].needs()[0];
+/// assert_eq!(needed, Holds::Whole { min: 0, max: 0xFF_FFFF });
+/// assert!(u32::HOLDS.covers(needed) && !u16::HOLDS.covers(needed));
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Holds {
+    /// Texts.
+    Text,
+    /// Bytes of any length.
+    Bytes,
+    /// Exactly so many bytes.
+    Array {
+        /// How many.
+        len: usize,
+    },
+    /// Whole numbers.
+    Whole {
+        /// The least.
+        min: i128,
+        /// The greatest.
+        max: i128,
+    },
+    /// Floating-point numbers.
+    Float {
+        /// 4 or 8.
+        bytes: u8,
+    },
+    /// True and false.
+    Bool,
+    /// UUIDs.
+    Uuid,
+    /// Days.
+    Date,
+    /// Instants.
+    Time,
+}
+
+impl Holds {
+    /// Whether what holds this holds all that is needed.
+    pub const fn covers(self, needed: Self) -> bool {
+        match (self, needed) {
+            (Self::Whole { min, max }, Self::Whole { min: least, max: greatest }) => {
+                min <= least && greatest <= max
+            }
+            (Self::Float { bytes }, Self::Float { bytes: needed }) => needed <= bytes,
+            (Self::Array { len }, Self::Array { len: needed }) => len == needed,
+            (Self::Text, Self::Text)
+            | (Self::Bytes, Self::Bytes)
+            | (Self::Bool, Self::Bool)
+            | (Self::Uuid, Self::Uuid)
+            | (Self::Date, Self::Date)
+            | (Self::Time, Self::Time) => true,
+            _ => false,
+        }
+    }
+}
+
+/// The integers that one would choose, the smallest first.
+const INTEGERS: &[(&str, i128, i128)] = &[
+    ("u8", 0, u8::MAX as i128),
+    ("u16", 0, u16::MAX as i128),
+    ("u32", 0, u32::MAX as i128),
+    ("u64", 0, u64::MAX as i128),
+    ("u128", 0, i128::MAX),
+    ("i8", i8::MIN as i128, i8::MAX as i128),
+    ("i16", i16::MIN as i128, i16::MAX as i128),
+    ("i32", i32::MIN as i128, i32::MAX as i128),
+    ("i64", i64::MIN as i128, i64::MAX as i128),
+    ("i128", i128::MIN, i128::MAX),
+];
+
+impl fmt::Display for Holds {
+    /// The Rust types that hold it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Text => f.write_str("String, &str or Cow<str>"),
+            Self::Bytes => f.write_str("Vec<u8>, &[u8] or Cow<[u8]>"),
+            Self::Array { len } => write!(f, "[u8; {len}]"),
+            Self::Whole { min, max } => {
+                let least = INTEGERS.iter().find(|(_, low, high)| *low <= min && max <= *high);
+                f.write_str(least.map_or("i128", |(name, ..)| name))
+            }
+            Self::Float { bytes: ..=4 } => f.write_str("f32 or f64"),
+            Self::Float { .. } => f.write_str("f64"),
+            Self::Bool => f.write_str("bool"),
+            Self::Uuid => f.write_str("Uuid"),
+            Self::Date => f.write_str("Date"),
+            Self::Time => f.write_str("Time"),
+        }
+    }
+}
+
+impl Field {
+    /// What a Rust type must be able to hold to be the field's: one of these. None for a `repeat`.
+    ///
+    /// ```
+    /// use rowhouse_schema::{Holds, KeySchema};
+    ///
+    /// let schema = KeySchema::parse("[at seconds 4]")?;
+    /// let seconds = Holds::Whole { min: 0, max: u32::MAX.into() };
+    /// assert_eq!(schema.fields()[0].needs(), [Holds::Time, seconds]);
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    pub fn needs(&self) -> Vec<Holds> {
+        match &self.codec.body {
+            Body::Hashed(hashed) => of_body(&hashed.of),
+            body => of_body(body),
+        }
+    }
+
+    /// Whether keys hold a text or bytes as they are, so that they can be borrowed from the key.
+    pub fn is_borrowable(&self) -> bool {
+        match &self.codec.body {
+            Body::Sequence(sequence) => sequence.is_as_given(),
+            _ => false,
+        }
+    }
+}
+
+fn of_body(body: &Body) -> Vec<Holds> {
+    match body {
+        Body::Sequence(Sequence { content, container, .. }) => match (content, container) {
+            (Content::Text | Content::Hex { .. }, _) => vec![Holds::Text],
+            (Content::Uuid, _) => vec![Holds::Uuid, Holds::Array { len: 16 }],
+            (Content::Raw, Container::Fixed(fixed)) => {
+                vec![Holds::Array { len: fixed.width.into() }, Holds::Bytes]
+            }
+            (Content::Raw, _) => vec![Holds::Bytes],
+        },
+        Body::Repeat(_) | Body::Hashed(_) => Vec::new(),
+        Body::Number(_) | Body::Decimal(_) => {
+            body.scale().map_or(Vec::new(), |scale| scale.needs())
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Structs that are row keys.
+
+use rowhouse_model::{Bytes, Result};
+
+use crate::error::NotFitting;
+use crate::key::KeySchema;
+use crate::value::FieldValue;
+
+/// A struct whose fields are the stored fields of a template. `#[derive(RowKey)]` of the crate
+/// `rowhouse-derive` writes it; by hand it is two functions:
+///
+/// ```
+/// use std::sync::LazyLock;
+///
+/// use rowhouse_schema::{FieldValue, KeySchema, RowKey, ToField};
+///
+/// struct Sample {
+///     metric: String,
+///     millis: u64,
+/// }
+///
+/// static SAMPLE: LazyLock<KeySchema> =
+///     LazyLock::new(|| KeySchema::parse("[metric text]#[at millis digits 13]").unwrap());
+///
+/// impl RowKey for Sample {
+///     fn schema() -> &'static KeySchema {
+///         &SAMPLE
+///     }
+///
+///     fn field(&self, at: usize) -> FieldValue<'_> {
+///         match at {
+///             0 => self.metric.to_field(),
+///             1 => self.millis.to_field(),
+///             _ => FieldValue::NULL,
+///         }
+///     }
+/// }
+///
+/// let sample = Sample { metric: "cpu".into(), millis: 1_425_330_757_685 };
+/// assert_eq!(sample.to_key()?, "cpu#1425330757685");
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a row key",
+    note = "derive it: #[derive(RowKey)] #[key(\"[user string][at millis desc]\")]"
+)]
+pub trait RowKey {
+    /// The template.
+    fn schema() -> &'static KeySchema;
+
+    /// The value of a stored field, by its place in [`KeySchema::fields`]; null for a place where
+    /// there is none.
+    fn field(&self, at: usize) -> FieldValue<'_>;
+
+    /// Appends the key to `out`, which stays as it was if there is an error.
+    ///
+    /// # Errors
+    /// As [`KeySchema::encode`]: a value that the template cannot hold, a key that is too long, a salt, for
+    /// which there is [`RowKey::encode_key_salted`].
+    #[inline]
+    fn encode_key(&self, out: &mut Vec<u8>) -> Result<()> {
+        if self.encode_plain(out) {
+            return Ok(());
+        }
+        Self::schema().encode_fields(|at| self.field(at), out)
+    }
+
+    /// Appends the key the quick way of [`PlainWriter`](super::PlainWriter), if there is one for these values;
+    /// says whether it was.
+    #[inline]
+    fn encode_plain(&self, out: &mut Vec<u8>) -> bool {
+        let _ = out;
+        false
+    }
+
+    /// As [`RowKey::encode_key`], with salts that follow from `random`.
+    ///
+    /// # Errors
+    /// As [`RowKey::encode_key`].
+    fn encode_key_salted(&self, random: u64, out: &mut Vec<u8>) -> Result<()> {
+        Self::schema().encode_fields_salted(|at| self.field(at), random, out)
+    }
+
+    /// The key.
+    ///
+    /// # Errors
+    /// As [`RowKey::encode_key`].
+    fn to_key(&self) -> Result<Bytes> {
+        let mut key = Vec::new();
+        self.encode_key(&mut key)?;
+        Ok(key.into())
+    }
+}
+
+/// A [`RowKey`] that can be read from a key. `#[derive(RowKey)]` writes it too, if keys hold what the struct
+/// wants: not the text of a hashed field, and no `&str` where the key holds other bytes than the text's own.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be read from a row key",
+    note = "a key holds only the hash of a hashed field",
+    note = "a `&str` can be borrowed from a `text` or `hex` field, `&[u8]` from `bytes`, as long as they \
+            stand in the key as they are: use String, Vec<u8> or Cow"
+)]
+pub trait FromRowKey<'k>: RowKey + Sized {
+    /// The struct of a key, or why the key does not fit. What it gives encodes to the same bytes
+    /// again, unless the template has a salt.
+    ///
+    /// # Errors
+    /// The byte at which the key does not fit the template, and what is asked for there.
+    fn decode_key(key: &'k [u8]) -> Result<Self, NotFitting>;
+}

@@ -156,6 +156,16 @@ impl fmt::Display for NamedCell<'_> {
     }
 }
 
+impl CellNotFitting {
+    /// The name of the column that the cell would be of; nothing if no declaration is for it.
+    pub fn column(&self) -> Option<&str> {
+        match self {
+            Self::Undeclared { .. } => None,
+            Self::Qualifier { column, .. } | Self::Value { column, .. } => Some(column),
+        }
+    }
+}
+
 impl fmt::Display for CellNotFitting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

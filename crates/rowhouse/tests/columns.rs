@@ -42,7 +42,7 @@ async fn filled(database: &Database, name: &str, key: &str) -> Table {
         let row = table.row(&key).set_named("colour", colour);
         let row = if nth % 3 == 0 { row } else { row.set_named("count", nth - 150) };
         let row = if nth % 5 == 0 { row.set_named("state", "done") } else { row };
-        let row = if nth % 7 == 0 { row.set("d", "n", "many") } else { row };
+        let row = if nth % 7 == 0 { row.set("d", "n", "lots!") } else { row };
         row.into_put().unwrap().into()
     });
     for outcome in table.batch(puts.collect()).await {
@@ -174,12 +174,12 @@ async fn a_value_that_is_none_of_its_type_leaves_its_row_out_and_is_counted() {
         let table = filled(&database, "t", "[user string][nth u32]").await;
         let mut rows = table.query("count >= -1000 and nth < 70").rows().await.unwrap();
         while rows.next().await.unwrap().is_some() {}
-        assert_eq!((rows.unreadable(), rows.not_fitting()), (10 * 300 / 70, 0));
+        assert_eq!((rows.unreadable(), rows.not_fitting()), (10, 0));
         let seven = &table.query("nth = 7").page(1).await.unwrap().rows[0];
         let error = seven.column("count").unwrap_err();
         assert_eq!(
             error.message(),
-            "value of `count` does not fit: needs 4 bytes, 4 are left: at=0",
+            "value of `count` does not fit: the bytes go on behind the value: at=4"
         );
     })
     .await;

@@ -235,16 +235,15 @@ impl Stream {
 impl Reader {
     /// The row with its key taken apart, if it is asked for.
     fn admit(&mut self, row: Row) -> Option<QueryRow> {
-        let row = self.filter(row)?;
         let values = self.schema.decode(row.key());
-        match &values {
-            Ok(values) if !self.plan.matches(values) => return None,
-            Ok(_) => {}
-            Err(_) => {
-                self.not_fitting += 1;
-                if self.fitting_only {
-                    return None;
-                }
+        if values.as_ref().is_ok_and(|values| !self.plan.matches(values)) {
+            return None;
+        }
+        let row = self.filter(row)?;
+        if values.is_err() {
+            self.not_fitting += 1;
+            if self.fitting_only {
+                return None;
             }
         }
         Some(QueryRow { row, values, columns: Arc::clone(self.table.declared_columns()) })

@@ -218,7 +218,7 @@ impl<'t> Query<'t> {
             |last: &QueryRow| reading.plan().page_token(last.key_bytes(), Direction::Forward);
         let next = found.last().filter(|_| more).map(token).transpose()?;
         let left_out = if fitting_only { reading.not_fitting() } else { 0 };
-        Ok(Page { rows: found, next, left_out })
+        Ok(Page { rows: found, next, left_out, unreadable: reading.unreadable() })
     }
 }
 
@@ -233,4 +233,6 @@ pub struct Page {
     /// How many rows were met and left out, for keys that do not fit the template. The next page may
     /// meet some of them again.
     pub left_out: u64,
+    /// How many rows were met and left out, for a column asked for that is no value of its type.
+    pub unreadable: u64,
 }

@@ -138,7 +138,7 @@ explain 'mail', "user = 'bob' and size > 5""#,
             columns: size > 5 (d:n), checked on each row
             order: user ascending
             read: one range after the other
-            filter: nowhere but in the ranges
+            filter: on each row's columns
             fields:
               [user string] ordered
             regions: 1 of 1

@@ -45,6 +45,7 @@ fn holds(holds: Holds, facade: &TokenStream) -> TokenStream {
         Holds::Whole { min, max } => quote!(#facade::Holds::Whole { min: #min, max: #max }),
         Holds::Float { bytes } => quote!(#facade::Holds::Float { bytes: #bytes }),
         Holds::Bool => quote!(#facade::Holds::Bool),
+        Holds::Decimal => quote!(#facade::Holds::Decimal),
         Holds::Uuid => quote!(#facade::Holds::Uuid),
         Holds::Date => quote!(#facade::Holds::Date),
         Holds::Time => quote!(#facade::Holds::Time),

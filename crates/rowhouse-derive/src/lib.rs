@@ -35,6 +35,7 @@
 //! | `ymdhm` · `date`, `ymd` | `Time` · `Date` |
 //! | `f32`, `f64` · `bool` | `f32`, `f64` · `bool` |
 //! | `blob` · `bytes N` | `Vec<u8>`, `&[u8]`, `Cow<[u8]>` · these and `[u8; N]` |
+//! | decimal numbers of other systems (`phoenix.decimal` …) | `Decimal` |
 //! | `uuid` | `Uuid`, `[u8; 16]` |
 //! | any with `null first` or `null last` | `Option` of these |
 //!

@@ -7,11 +7,12 @@ use std::fmt;
 
 use rowhouse_model::Result;
 
+use crate::encode::foreign::Image;
 use crate::encode::{
     Arrangement, Body, Codec, Container, Content, Fixed, Labels, Number, Scale, Sequence, Shape,
     digits_of,
 };
-use crate::transform::{Digest, HashFunction};
+use crate::transform::{Bucketing, Digest, HashFunction, bucket_width};
 use crate::value::Value;
 
 /// A computed field of a template.
@@ -42,7 +43,7 @@ pub struct Computed {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Formula {
     /// A hash modulo a number of buckets.
-    Bucket { count: u32, function: HashFunction, form: BucketForm },
+    Bucket { count: u32, by: Bucketing, form: BucketForm },
     /// The first bytes of a digest.
     Hash { len: u8, function: HashFunction, hex: bool },
     /// A number by chance, or a character of an alphabet.
@@ -81,12 +82,23 @@ pub(crate) const BUCKETS_MAX: u32 = 65_536;
 impl Formula {
     /// The codec of the field's bytes.
     pub(crate) fn codec(&self) -> Codec {
-        let number = |max: u32, shape| {
-            Codec::of(Body::Number(Number::plain(Scale::up_to(max.into()), shape)))
-        };
-        let binary = |max| Shape::Binary { bytes: if max < 256 { 1 } else { 2 }, signed: false };
+        let scaled = |scale, shape| Codec::of(Body::Number(Number::plain(scale, shape)));
+        let number = |max: u32, shape| scaled(Scale::up_to(max.into()), shape);
+        let bytes = |bytes| Shape::Binary { bytes, signed: false };
+        let binary = |max| bytes(bucket_width(max + 1));
         match self {
-            Self::Bucket { count, form, .. } => {
+            Self::Bucket { count, by: Bucketing::JavaRemainder(_), .. } => {
+                let max = i128::from(count - 1);
+                let shape = Shape::Foreign(Image::JavaInteger { bytes: 2 });
+                scaled(Scale::integers(-max, max), shape)
+            }
+            Self::Bucket { count, by: Bucketing::Hbasewd, .. } => {
+                scaled(Scale::up_to_and(count - 1, Bucketing::stray(*count).into()), bytes(1))
+            }
+            Self::Bucket { count, by: Bucketing::Opentsdb { bytes: width }, .. } => {
+                number(count - 1, bytes(*width))
+            }
+            Self::Bucket { count, form, by: Bucketing::Modulo(_) | Bucketing::Phoenix } => {
                 let max = count - 1;
                 let shape = match form {
                     BucketForm::Binary => binary(max),
@@ -138,9 +150,14 @@ impl Computed {
         self.codec.width().unwrap_or(0)
     }
 
-    /// How many values it has, if they can be gone through: the buckets or salts, not the hashes.
+    /// How many values it has, if they can be gone through: the buckets or salts, not the hashes. By
+    /// `java.hashcode` there are twice as many as buckets less one, for the remainders have signs.
     pub fn count(&self) -> Option<u32> {
         match self.formula {
+            Formula::Bucket { count, by: Bucketing::JavaRemainder(_), .. } => Some(2 * count - 1),
+            Formula::Bucket { count, by: Bucketing::Hbasewd, .. } => {
+                Some(count + u32::from(u32::from(Bucketing::stray(count)) >= count))
+            }
             Formula::Bucket { count, .. } | Formula::Salt { count, .. } => Some(count),
             Formula::Hash { .. } => None,
         }
@@ -154,9 +171,8 @@ impl Computed {
     /// The digest of this input that decides what the field holds; of a salt, nothing does.
     pub(crate) fn digest(&self, input: &[u8]) -> Option<Digest> {
         match self.formula {
-            Formula::Bucket { function, .. } | Formula::Hash { function, .. } => {
-                Some(function.digest(input))
-            }
+            Formula::Bucket { by, .. } => Some(by.function().digest(input)),
+            Formula::Hash { function, .. } => Some(function.digest(input)),
             Formula::Salt { .. } => None,
         }
     }
@@ -165,8 +181,8 @@ impl Computed {
     pub(crate) fn put(&self, digest: Option<&Digest>, out: &mut Vec<u8>) {
         let Some(digest) = digest else { return };
         match (&self.formula, &self.codec.body) {
-            (Formula::Bucket { count, .. }, Body::Number(number)) => {
-                number.put(digest.modulo(*count).into(), out);
+            (Formula::Bucket { count, by, .. }, Body::Number(number)) => {
+                number.put(by.bucket(digest, *count), out);
             }
             (
                 Formula::Hash { len, .. },
@@ -198,23 +214,29 @@ impl Computed {
 impl fmt::Display for Computed {
     /// As the template says it, without brackets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let by = |function: HashFunction| match function {
-            HashFunction::Xxh3 => String::new(),
-            other => format!(" by {}", other.word()),
+        let by = |word: &str| match word {
+            "xxh3" => String::new(),
+            word => format!(" by {word}"),
         };
         let of = if self.of.is_empty() { String::new() } else { format!(" of {}", self.of) };
         match &self.formula {
-            Formula::Bucket { count, function, form } => {
+            Formula::Bucket { count, by: bucketing, form } => {
+                let width = match bucketing {
+                    Bucketing::Opentsdb { bytes } if *bytes != bucket_width(*count) => {
+                        format!(" {bytes}")
+                    }
+                    _ => String::new(),
+                };
                 let form = match form {
                     BucketForm::Binary => "",
                     BucketForm::Digits => " digits",
                     BucketForm::Hex => " hex",
                 };
-                write!(f, "bucket {count}{of}{}{form}", by(*function))?;
+                write!(f, "bucket {count}{of}{}{width}{form}", by(bucketing.word()))?;
             }
             Formula::Hash { len, function, hex } => {
                 let hex = if *hex { " hex" } else { "" };
-                write!(f, "hash {len}{of}{}{hex}", by(*function))?;
+                write!(f, "hash {len}{of}{}{hex}", by(function.word()))?;
             }
             Formula::Salt { count, alphabet } => {
                 write!(f, "salt {count}")?;

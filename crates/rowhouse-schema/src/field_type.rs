@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::encode::{Labels, is_plain};
+use crate::encode::{ForeignType, Labels, is_plain};
 use crate::time::TimeUnit;
 
 /// The type of a field, as a template names it.
@@ -80,6 +80,8 @@ pub enum FieldType {
     Calendar(Calendar),
     /// `repeat(T T …)`: groups of fixed width, repeated up to the end of the key. Open.
     Repeat(Vec<FieldType>),
+    /// A type of another system, by the bytes that this writes.
+    Foreign(ForeignType),
 }
 
 /// How much of a time its calendar digits say.
@@ -106,7 +108,11 @@ impl Calendar {
 impl FieldType {
     /// Whether its values are counts of a unit of time since 1970.
     pub(crate) fn is_time(&self) -> bool {
-        matches!(self, Self::Time { .. } | Self::Date | Self::Calendar(_))
+        match self {
+            Self::Time { .. } | Self::Date | Self::Calendar(_) => true,
+            Self::Foreign(foreign) => foreign.scale().is_some_and(|scale| scale.tick().is_some()),
+            _ => false,
+        }
     }
 
     /// Whether constants mean the same of both types, so that a field of one and a column of the other can
@@ -131,9 +137,13 @@ impl FieldType {
         )
     }
 
-    /// Whether its values have no end of their own.
-    pub(crate) fn is_open(&self) -> bool {
-        matches!(self, Self::Text | Self::Domain | Self::Decimal | Self::Repeat(_))
+    /// Whether its values, in ascending or descending order, have no end of their own.
+    pub(crate) fn is_open(&self, desc: bool) -> bool {
+        match self {
+            Self::Text | Self::Domain | Self::Decimal | Self::Repeat(_) => true,
+            Self::Foreign(foreign) => foreign.is_open(desc),
+            _ => false,
+        }
     }
 }
 
@@ -174,6 +184,7 @@ impl fmt::Display for FieldType {
                 }
                 f.write_str(")")
             }
+            Self::Foreign(foreign) => write!(f, "{foreign}"),
         }
     }
 }

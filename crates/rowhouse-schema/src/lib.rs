@@ -54,7 +54,7 @@ mod value;
 pub use advise::{Finding, Rule};
 pub use columns::{COLUMNS_ATTRIBUTE, CellBytes, CellNotFitting, Column, ColumnSchema, NamedCell};
 pub use computed::Computed;
-pub use encode::Labels;
+pub use encode::{ForeignType, Labels};
 pub use error::NotFitting;
 pub use field::Field;
 pub use field_type::{Calendar, FieldType};
@@ -68,7 +68,7 @@ pub use time::{Date, Time, TimeUnit, TimeZone};
 pub use typed::{
     FromField, FromRowKey, Holds, PlainNumber, PlainReader, PlainStep, PlainWriter, RowKey, ToField,
 };
-pub use value::{FieldValue, Float, NamedValues, Uuid, Value, Values};
+pub use value::{Decimal, FieldValue, Float, NamedValues, Uuid, Value, Values};
 
 /// Compiles the examples of the guide.
 #[cfg(doctest)]

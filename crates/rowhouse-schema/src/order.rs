@@ -53,6 +53,7 @@ impl FieldOrder {
                 (Arrangement::AsGiven, Container::Fixed(Fixed { pad: Some(1..), .. })) => {
                     Self::AsStored
                 }
+                (_, Container::SevenBits(_)) => Self::AsStored,
                 (Arrangement::AsGiven, _) => open,
                 _ => Self::AsStored,
             },

@@ -322,13 +322,11 @@ fn mistakes_are_pointed_at() {
 #[test]
 fn words_of_the_language_that_are_not_supported_yet_are_named() {
     let fields = [
-        "n java.long",
-        "n java.int",
-        "n phoenix.varchar",
-        "n ordered.string",
-        "n tuple.int",
-        "u u64 java.hashcode 4",
-        "bucket 16 of u by java.hashcode",
+        "n java.decimal",
+        "n phoenix.array",
+        "n ordered.null",
+        "n tuple.nested",
+        "bucket 16 of u by hbasewd.one",
         "salt 4 opentsdb.salt",
         "d:subject string",
     ];

@@ -84,10 +84,10 @@ pub use rowhouse_model::{
 };
 pub use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, Calendar, CellBytes, CellNotFitting, Column, ColumnFilter, ColumnSchema,
-    Computed, Date, Direction, Estimate, EstimatedRows, Field, FieldType, FieldValue, Finding,
-    Float, FromField, FromRowKey, Holds, KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema, Labels,
-    NamedCell, NamedValues, NotFitting, PlainNumber, PlainReader, PlainStep, PlainWriter, Plan,
-    Predicate, RowKey, RowSequence, Rule, Statistics, StreamMerge, Time, TimeUnit, TimeZone,
+    Computed, Date, Decimal, Direction, Estimate, EstimatedRows, Field, FieldType, FieldValue,
+    Finding, Float, FromField, FromRowKey, Holds, KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema,
+    Labels, NamedCell, NamedValues, NotFitting, PlainNumber, PlainReader, PlainStep, PlainWriter,
+    Plan, Predicate, RowKey, RowSequence, Rule, Statistics, StreamMerge, Time, TimeUnit, TimeZone,
     ToField, Uuid, Value, Values,
 };
 

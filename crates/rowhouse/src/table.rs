@@ -154,15 +154,16 @@ impl Table {
 
     /// As [`Table::row`], of a key that is a struct. That its template is not the table's is told by the put.
     pub fn row_of<K: RowKey>(&self, key: &K) -> RowPut<'_> {
+        let drawn = K::schema().has_salt();
         let encoded = self.check_row_key::<K>().and_then(|()| {
             let mut encoded = Vec::new();
-            match K::schema().has_salt() {
+            match drawn {
                 true => key.encode_key_salted(RandomState::new().hash_one(()), &mut encoded)?,
                 false => key.encode_key(&mut encoded)?,
             }
             Ok(encoded)
         });
-        RowPut::new(self, encoded.and_then(Put::new), K::schema().has_salt())
+        RowPut::new(self, encoded.and_then(Put::new), drawn)
     }
 
     fn check_row_key<K: RowKey>(&self) -> Result<()> {

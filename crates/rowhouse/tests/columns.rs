@@ -4,8 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
 use rowhouse::{
-    CellNotFitting, Database, ErrorKind, Get, Mutation, Put, Query, QueryRow, Table, TableSpec,
-    Timestamp, Value,
+    CellNotFitting, Database, ErrorKind, Get, Increment, Mutation, Put, Query, QueryRow, Table,
+    TableSpec, Timestamp, Value,
 };
 use rowhouse_server::{Options, Server};
 
@@ -276,6 +276,23 @@ async fn of_several_versions_the_newest_is_asked_and_given() {
         assert_eq!(bob.column("count").unwrap(), Some(9_u8.into()));
         let many: Vec<_> = bob.columns("many").unwrap().map(|one| one.unwrap().1).collect();
         assert_eq!(many, [Value::from(9_u8)]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_counter_is_a_java_long() {
+    on_both(|database| async move {
+        let spec = TableSpec::new("t").family("d").key("[page string]");
+        let table = database.create_table(spec.columns("d:v views java.long")).await.unwrap();
+        for page in ["a", "b", "b"] {
+            let key = table.key(&[("page", page.into())]).unwrap();
+            table.increment(Increment::new(key).unwrap().add("d", "v", 1).unwrap()).await.unwrap();
+        }
+        let rows = table.query("views > 1").page(9).await.unwrap().rows;
+        assert_eq!(rows.len(), 1);
+        assert_eq!(rows[0].column("views").unwrap(), Some(2.into()));
+        assert_eq!(rows[0].counter("d", "v").unwrap(), Some(2));
     })
     .await;
 }

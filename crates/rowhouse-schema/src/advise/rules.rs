@@ -7,7 +7,7 @@ use crate::field::Field;
 use crate::field_type::FieldType;
 use crate::key::KeySchema;
 use crate::template::Element;
-use crate::transform::TextForm;
+use crate::transform::{Bucketing, TextForm};
 
 pub(super) fn findings(schema: &KeySchema) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -64,6 +64,9 @@ fn leading(schema: &KeySchema) -> Option<(Rule, String)> {
         FieldType::Unsigned { bytes } | FieldType::Signed { bytes } => *bytes >= 4,
         FieldType::Digits { width } => *width >= 8,
         FieldType::Decimal => true,
+        FieldType::Foreign(foreign) => {
+            foreign.scale().is_some_and(|scale| scale.is_integer() && scale.max >= i32::MAX.into())
+        }
         _ => false,
     };
     is_wide.then(|| {
@@ -173,6 +176,13 @@ fn buckets(formula: &Formula, computed: &str, nth: usize) -> Option<String> {
             "`{computed}` is not the first of the key, so it spreads only what is equal before it"
         ))
         .filter(|_| count > 1);
+    }
+    if let Formula::Bucket { by: Bucketing::JavaRemainder(_), .. } = formula {
+        return Some(format!(
+            "`{computed}` has {} values, not {count}, for a remainder in Java has the sign of the hash, and takes two \
+             bytes: it describes tables that have it; for a new one leave `by java.hashcode` out",
+            2 * count - 1
+        ));
     }
     match count {
         1 => Some(format!("`{computed}` spreads nothing: there is one")),

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use super::foreign::{DecimalImage, IntegerImage};
 use crate::value::{FieldValue, Uuid, Value, parse_hex};
 
 /// The kind of bytes.
@@ -16,6 +17,14 @@ pub(crate) enum Content {
     Uuid,
     /// Hexadecimal characters.
     Hex { upper: bool },
+    /// ASCII, at least one character: `phoenix.char`.
+    Ascii,
+    /// At least one byte: `phoenix.varbinary`.
+    Some,
+    /// A decimal number as another system writes it.
+    Decimal(DecimalImage),
+    /// A whole number as another system writes it.
+    Integer(IntegerImage),
 }
 
 /// How the bytes of a value are arranged in the key.
@@ -33,6 +42,8 @@ impl Content {
     #[inline]
     pub(crate) fn bytes<'v>(self, value: &'v Value) -> Result<Cow<'v, [u8]>, String> {
         match (self, value) {
+            (Self::Decimal(image), value) => image.bytes(value).map(Cow::from),
+            (Self::Integer(image), value) => image.bytes(value).map(Cow::from),
             (_, Value::Text(text)) => self.text_bytes(text),
             (_, Value::Bytes(bytes)) => self.raw_bytes(bytes),
             (Self::Uuid, Value::Uuid(uuid)) => Ok(uuid.as_bytes().as_slice().into()),
@@ -50,7 +61,9 @@ impl Content {
                 Some(uuid) => Ok(uuid.as_bytes().to_vec().into()),
                 None => Err(format!("not a uuid: text='{text}'")),
             },
-            Self::Raw => Err(self.refusal(&text.into())),
+            Self::Ascii => check_ascii(text).map(|()| text.as_bytes().into()),
+            Self::Decimal(_) | Self::Integer(_) => self.bytes_of_other(&text.into()),
+            Self::Raw | Self::Some => Err(self.refusal(&text.into())),
         }
     }
 
@@ -58,8 +71,15 @@ impl Content {
     pub(crate) fn raw_bytes(self, bytes: &[u8]) -> Result<Cow<'_, [u8]>, String> {
         match self {
             Self::Raw => Ok(bytes.into()),
+            Self::Some if bytes.is_empty() => Err(EMPTY.to_owned()),
+            Self::Some => Ok(bytes.into()),
+            Self::Decimal(_) | Self::Integer(_) => self.bytes_of_other(&bytes.into()),
             _ => Err(self.refusal(&bytes.into())),
         }
+    }
+
+    fn bytes_of_other(self, value: &Value) -> Result<Cow<'static, [u8]>, String> {
+        self.bytes(value).map(|bytes| bytes.into_owned().into())
     }
 
     fn refusal(self, value: &Value) -> String {
@@ -77,6 +97,10 @@ impl Content {
         };
         match (self, value) {
             (Self::Uuid, Value::Text(text)) => Ok(digits(text)?.into()),
+            (Self::Ascii, Value::Text(text)) => Ok(text.as_bytes().into()),
+            (Self::Some, Value::Bytes(bytes)) => Ok(bytes.into()),
+            (Self::Decimal(image), value) => image.part(value).map(Cow::from),
+            (Self::Integer(image), value) => image.part(value).map(Cow::from),
             _ => self.bytes(value),
         }
     }
@@ -86,6 +110,21 @@ impl Content {
     pub(crate) fn value(self, bytes: Cow<'_, [u8]>) -> Result<FieldValue<'_>, (usize, String)> {
         match self {
             Self::Raw => Ok(FieldValue::Bytes(bytes)),
+            Self::Some if bytes.is_empty() => Err((0, EMPTY.to_owned())),
+            Self::Some => Ok(FieldValue::Bytes(bytes)),
+            Self::Ascii => {
+                let text = utf8(bytes)?;
+                check_ascii(&text).map_err(|why| (0, why))?;
+                Ok(FieldValue::Text(text))
+            }
+            Self::Decimal(image) => {
+                let value = image.value(&bytes).ok_or_else(|| no_value(&bytes))?;
+                Ok(FieldValue::Other(value))
+            }
+            Self::Integer(image) => {
+                let value = image.value(&bytes).ok_or_else(|| no_value(&bytes))?;
+                Ok(FieldValue::Other(value))
+            }
             Self::Uuid => match bytes.as_ref().try_into() {
                 Ok(bytes) => Ok(FieldValue::Other(Uuid::new(bytes).into())),
                 Err(_) => Err((0, "not sixteen bytes".to_owned())),
@@ -106,9 +145,30 @@ impl Content {
             Self::Raw => "bytes",
             Self::Uuid => "a uuid",
             Self::Hex { .. } => "a text of hex digits",
+            Self::Ascii => "an ASCII text",
+            Self::Some => "bytes",
+            Self::Decimal(_) => "a decimal number",
+            Self::Integer(_) => "a whole number",
         }
     }
+
+    /// Whether values are texts or bytes, of which it can be asked what they begin with.
+    pub(crate) fn has_parts(self) -> bool {
+        !matches!(self, Self::Decimal(_) | Self::Integer(_))
+    }
+
+    /// Whether not every value of the kind can be held.
+    pub(crate) fn is_narrow(self) -> bool {
+        matches!(self, Self::Ascii | Self::Some | Self::Decimal(_) | Self::Integer(_))
+    }
+
+    /// Whether values are texts, cut between characters only.
+    pub(crate) fn is_text(self) -> bool {
+        matches!(self, Self::Text | Self::Ascii)
+    }
 }
+
+const EMPTY: &str = "a value cannot be empty: that is null in Phoenix";
 
 impl Arrangement {
     pub(crate) fn is_as_given(self) -> bool {
@@ -142,6 +202,10 @@ impl Arrangement {
     }
 }
 
+fn no_value(bytes: &[u8]) -> (usize, String) {
+    (0, format!("{} is no value of the field", rowhouse_model::escape(bytes)))
+}
+
 #[inline]
 fn utf8(bytes: Cow<'_, [u8]>) -> Result<Cow<'_, str>, (usize, String)> {
     let text = match bytes {
@@ -158,5 +222,14 @@ fn check_hex(text: &str, upper: bool) -> Result<(), String> {
     match text.bytes().all(|c| c.is_ascii_digit() || letters.contains(&c)) {
         true => Ok(()),
         false => Err(format!("not hex digits in {case} case: '{}'", text.escape_debug())),
+    }
+}
+
+fn check_ascii(text: &str) -> Result<(), String> {
+    match text.is_ascii() && !text.is_empty() {
+        true => Ok(()),
+        false => {
+            Err(format!("not an ASCII text of at least one character: '{}'", text.escape_debug()))
+        }
     }
 }

@@ -29,6 +29,17 @@ pub(super) fn value(number: i128, bytes: u8) -> f64 {
     }
 }
 
+/// The number of the float with these bits.
+pub(super) fn of_bits(bits: i128, bytes: u8) -> i128 {
+    let sign = 1_i128 << (8 * bytes - 1);
+    if bits & sign != 0 { !bits & (2 * sign - 1) } else { bits | sign }
+}
+
+/// The number of positive zero; negative floats have lesser ones.
+pub(super) fn zero(bytes: u8) -> i128 {
+    1 << (8 * bytes - 1)
+}
+
 /// Where a float lies: zero is two numbers, one that an f32 cannot hold is none.
 pub(super) fn point(float: f64, bytes: u8) -> Result<Point, String> {
     if float.is_nan() {
@@ -85,12 +96,11 @@ pub(super) fn read(word: &str) -> Option<f64> {
 }
 
 fn rank(float: f64, bytes: u8) -> i128 {
-    let sign = 1_i128 << (8 * bytes - 1);
     let bits = match bytes {
         4 => i128::from((float as f32).to_bits()),
         _ => i128::from(float.to_bits()),
     };
-    if bits & sign != 0 { !bits & (2 * sign - 1) } else { bits | sign }
+    of_bits(bits, bytes)
 }
 
 /// The bits of a number's float, as IEEE 754 lays them out.

@@ -1,9 +1,10 @@
-//! The forms of whole numbers: big-endian, decimal digits, hexadecimal digits. All have a fixed width
-//! and the order of the numbers, unless reversed.
+//! The forms of whole numbers: big-endian, decimal digits, hexadecimal digits, and those of other systems.
 
 use std::borrow::Cow;
 
 use rowhouse_model::escape;
+
+use super::foreign::Image;
 
 /// How a number is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +12,8 @@ pub(crate) struct Form {
     pub(crate) shape: Shape,
     /// Whether the bytes or characters stand in reverse order.
     pub(crate) reversed: bool,
+    /// Whether every byte is complemented: `desc` as other systems have it.
+    pub(crate) flipped: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +24,8 @@ pub(crate) enum Shape {
     Digits { width: u8 },
     /// Hexadecimal digits, lower case, zero padded; the sign bit flipped if there is one.
     Hex { width: u8, signed: bool },
+    /// As another system writes them.
+    Foreign(Image),
 }
 
 /// The longest form: 38 digits.
@@ -28,14 +33,31 @@ const WIDTH_MAX: usize = 40;
 
 impl Form {
     pub(crate) fn new(shape: Shape) -> Self {
-        Self { shape, reversed: false }
+        Self { shape, reversed: false, flipped: false }
     }
 
-    pub(crate) fn width(self) -> usize {
+    /// The number of bytes, if it is always the same.
+    pub(crate) fn width(self) -> Option<usize> {
         match self.shape {
-            Shape::Binary { bytes, .. } => bytes.into(),
-            Shape::Digits { width } | Shape::Hex { width, .. } => width.into(),
+            Shape::Binary { bytes, .. } => Some(bytes.into()),
+            Shape::Digits { width } | Shape::Hex { width, .. } => Some(width.into()),
+            Shape::Foreign(image) => image.width(),
         }
+    }
+
+    /// The bytes of the number with which `rest` begins.
+    #[inline]
+    pub(crate) fn cut(self, rest: &[u8]) -> Result<&[u8], String> {
+        let width = match (self.width(), self.shape) {
+            (Some(width), _) => width,
+            (None, Shape::Foreign(image)) => {
+                let flip = if self.flipped { 0xFF } else { 0 };
+                let head = [rest.first(), rest.get(1)].map(|byte| byte.map(|byte| byte ^ flip));
+                image.len(head)?
+            }
+            (None, _) => rest.len(),
+        };
+        rest.get(..width).ok_or_else(|| format!("needs {width} bytes, {} are left", rest.len()))
     }
 
     /// Appends a number, which is one that fits.
@@ -54,21 +76,30 @@ impl Form {
                 let digit = |place: u8| b"0123456789abcdef"[(number >> (4 * place)) as usize & 15];
                 out.extend((0..width).rev().map(digit));
             }
+            Shape::Foreign(image) => image.write(number, out),
         }
         if self.reversed {
             out[start..].reverse();
+        }
+        if self.flipped {
+            out[start..].iter_mut().for_each(|byte| *byte = !*byte);
         }
     }
 
     /// The number that bytes of the right length stand for.
     pub(crate) fn read(self, bytes: &[u8]) -> Result<i128, Cow<'static, str>> {
-        if !self.reversed {
+        if !self.reversed && !self.flipped {
             return self.read_forward(bytes);
         }
         let mut turned = [0; WIDTH_MAX];
         let turned = &mut turned[..bytes.len()];
         turned.copy_from_slice(bytes);
-        turned.reverse();
+        if self.reversed {
+            turned.reverse();
+        }
+        if self.flipped {
+            turned.iter_mut().for_each(|byte| *byte = !*byte);
+        }
         self.read_forward(turned)
     }
 
@@ -92,6 +123,9 @@ impl Form {
                 })?;
                 Ok(unflipped(number, signed, usize::from(width) / 2))
             }
+            Shape::Foreign(image) => image
+                .read(bytes)
+                .ok_or_else(|| format!("{} is no value of the field", escape(bytes)).into()),
         }
     }
 }

@@ -10,43 +10,51 @@ pub(crate) mod decimal;
 mod encodable;
 mod fixed;
 mod float;
+pub(crate) mod foreign;
 mod form;
 mod hashed;
 mod labels;
+mod lead;
 mod number;
 mod open;
 mod quick;
 mod repeat;
 mod scale;
+mod separated;
 mod sequence;
+mod seven_bits;
 mod terminated;
 
 use crate::error::{Fault, NotFitting};
 use crate::field_type::FieldType;
 use crate::time::TimeZone;
-use crate::transform::{Modifiers, NullPlace};
-use crate::value::{FieldValue, Value, parse_hex};
+use crate::transform::Modifiers;
+use crate::value::{self, FieldValue, Value, parse_hex};
 
 pub(crate) use content::{Arrangement, Content};
 pub(crate) use decimal::Decimal;
 pub(crate) use encodable::Encodable;
 pub(crate) use fixed::Fixed;
+pub use foreign::ForeignType;
 pub(crate) use form::Shape;
 pub(crate) use hashed::Hashed;
 pub use labels::Labels;
+pub(crate) use lead::{Lead, Led};
 pub(crate) use number::{Number, digits_of};
 pub(crate) use open::{End, ends_at_its_end};
 pub(crate) use quick::Quick;
 pub(crate) use repeat::Repeat;
-pub(crate) use scale::{Point, Scale, ValueForm, count_ticks, is_count};
+pub(crate) use scale::{Point, Scale, ValueForm, count_ticks, integer, is_count};
+pub(crate) use separated::{SEPARATOR_AT_END, Separated, Separation};
 pub(crate) use sequence::{Container, Sequence};
-pub(crate) use terminated::Terminated;
+pub(crate) use seven_bits::SevenBits;
+pub(crate) use terminated::{Style, Terminated};
 
 /// How the values of one field become bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Codec {
-    /// The marker in front of values, where there may be none.
-    pub(crate) null: Option<NullPlace>,
+    /// What stands in front of the value's own bytes.
+    pub(crate) lead: Lead,
     pub(crate) body: Body,
 }
 
@@ -74,28 +82,81 @@ impl Codec {
         end: End,
     ) -> Result<Self, String> {
         let body = Body::new(field_type, modifiers, end)?;
-        let body = match modifiers.hash {
-            Some(hashing) => Body::Hashed(Hashed::new(body, hashing)),
-            None => body,
+        if let Some(hashing) = modifiers.hash {
+            return Ok(Self::of(Body::Hashed(Hashed::new(body, hashing))));
+        }
+        let lead = match (field_type, modifiers.null) {
+            (FieldType::Foreign(foreign), null) => foreign.lead(null.is_some(), modifiers.desc),
+            (_, Some(place)) => Lead::markers(place),
+            (_, None) => Lead::default(),
         };
-        Ok(Self { null: modifiers.null, body })
+        Ok(Self { lead, body })
     }
 
-    /// The codec of what is never null.
+    /// The codec of what is never null and has nothing in front.
     pub(crate) fn of(body: Body) -> Self {
-        Self { null: None, body }
+        Self { lead: Lead::default(), body }
+    }
+
+    /// Whether there may be no value.
+    pub(crate) fn is_nullable(&self) -> bool {
+        self.lead.null.is_some()
     }
 
     /// The number of bytes, if it is always the same.
     pub(crate) fn width(&self) -> Option<usize> {
-        if self.null.is_some() {
+        if self.is_nullable() {
             return None;
         }
-        match &self.body {
-            Body::Number(number) => Some(number.width()),
+        let width = match &self.body {
+            Body::Number(number) => number.width(),
             Body::Sequence(sequence) => sequence.width(),
             Body::Hashed(hashed) => Some(hashed.fixed.width()),
             Body::Decimal(_) | Body::Repeat(_) => None,
+        };
+        width.map(|width| self.lead.len() + width)
+    }
+
+    /// Says of a field with a separator that only such fields stand behind it.
+    pub(crate) fn in_tail(mut self) -> Self {
+        if let Some(separated) = self.separated_mut() {
+            separated.in_tail = true;
+        }
+        self
+    }
+
+    /// The separators of the field, if it has such.
+    pub(crate) fn separated(&self) -> Option<&Separated> {
+        match &self.body {
+            Body::Sequence(Sequence { container: Container::Separated(separated), .. }) => {
+                Some(separated)
+            }
+            _ => None,
+        }
+    }
+
+    fn separated_mut(&mut self) -> Option<&mut Separated> {
+        match &mut self.body {
+            Body::Sequence(Sequence { container: Container::Separated(separated), .. }) => {
+                Some(separated)
+            }
+            _ => None,
+        }
+    }
+
+    /// The separators, if the field is one of those at whose end a key is cut.
+    pub(crate) fn tail(&self) -> Option<&Separated> {
+        self.separated().filter(|separated| separated.in_tail)
+    }
+
+    /// Whether the key of one value never begins that of another. Where that is not so, no byte FF stands
+    /// behind the field.
+    pub(crate) fn is_prefix_free(&self) -> bool {
+        match &self.body {
+            Body::Sequence(Sequence { container: Container::Terminated(terminated), .. }) => {
+                terminated.is_prefix_free()
+            }
+            _ => true,
         }
     }
 
@@ -121,7 +182,8 @@ impl Codec {
     /// Appends a value's bytes, or says what is wrong with the value.
     #[inline]
     pub(crate) fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
-        if let (Body::Number(number), None) = (&self.body, self.null)
+        if let Body::Number(number) = &self.body
+            && self.lead.is_none()
             && number.encode_quickly(value, out)
         {
             return Ok(());
@@ -130,12 +192,12 @@ impl Codec {
     }
 
     fn encode_any(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
-        match (self.null, value) {
+        match (self.lead.null, value) {
             (None, Value::Null) => {
                 return Err("has a value always: add null first or null last".into());
             }
-            (Some(place), Value::Null) => {
-                out.push(place.null());
+            (Some(null), Value::Null) => {
+                out.push(null);
                 return Ok(());
             }
             _ => self.mark_value(out),
@@ -143,17 +205,18 @@ impl Codec {
         self.body.encode(value, out)
     }
 
-    /// Appends the marker that stands in front of a value, if there is one.
+    /// Appends what stands in front of a value.
     #[inline]
     fn mark_value(&self, out: &mut Vec<u8>) {
-        if let Some(place) = self.null {
-            out.push(place.value());
-        }
+        out.extend(self.lead.value);
     }
 
     /// Whether a value is of the field's kind, though a key might not hold it.
     fn check_kind(&self, value: &Value) -> Result<(), String> {
         match &self.body {
+            Body::Sequence(Sequence { content, .. }) if content.is_narrow() => {
+                content.part(value).map(|_| ())
+            }
             Body::Sequence(sequence) => sequence.content.bytes(value).map(|_| ()),
             body => match body.scale() {
                 Some(scale) => scale.point(value, &TimeZone::UTC).map(|_| ()),
@@ -171,8 +234,8 @@ impl Codec {
     /// Reads the number of a scale that begins at `at`, if it is one of the commonest kind.
     #[inline(always)]
     pub(crate) fn decode_quickly(&self, key: &[u8], at: usize) -> Option<(&Scale, i128, usize)> {
-        match (&self.body, self.null) {
-            (Body::Number(number), None) => {
+        match &self.body {
+            Body::Number(number) if self.lead.is_none() => {
                 let (read, next) = number.decode_quickly(key, at)?;
                 Some((&number.scale, read, next))
             }
@@ -187,11 +250,16 @@ impl Codec {
         key: &'k [u8],
         at: usize,
     ) -> Result<(FieldValue<'k>, usize), NotFitting> {
-        let Some(place) = self.null else { return self.body.decode(form, key, at) };
-        match key.get(at) {
-            Some(marker) if *marker == place.null() => Ok((FieldValue::NULL, at + 1)),
-            Some(marker) if *marker == place.value() => self.body.decode(form, key, at + 1),
-            _ => Err(NotFitting::new(at, "neither the marker of null nor that of a value")),
+        let in_tail = self.is_nullable() && self.tail().is_some();
+        if in_tail && at == key.len() {
+            return Ok((FieldValue::NULL, at));
+        }
+        match self.lead.read(key, at)? {
+            Led::Value(at) => self.body.decode(form, key, at),
+            Led::Null(next) if in_tail && next == key.len() => {
+                Err(NotFitting::new(at, SEPARATOR_AT_END))
+            }
+            Led::Null(next) => Ok((FieldValue::NULL, next)),
         }
     }
 
@@ -206,7 +274,7 @@ impl Codec {
 
     /// The value that somebody wrote as plain text, without quotes.
     pub(crate) fn read(&self, text: &str) -> Result<Value, Fault> {
-        if self.null.is_some() && text == "null" {
+        if self.is_nullable() && text == "null" {
             return Ok(Value::Null);
         }
         self.body.read(text)
@@ -219,6 +287,9 @@ impl Body {
             let plain = Modifiers::default();
             let group = types.iter().map(|inner| Codec::new(inner, &plain, End::Key));
             return Ok(Self::Repeat(Repeat { group: group.collect::<Result<_, _>>()? }));
+        }
+        if let FieldType::Foreign(foreign) = field_type {
+            return Ok(foreign.body(modifiers.desc));
         }
         match (field_type, Scale::new(field_type)) {
             (FieldType::Decimal, _) => Ok(Self::Decimal(Decimal::new(end, modifiers.reverse))),
@@ -290,9 +361,19 @@ impl Body {
         match self {
             Self::Number(number) => number.scale.read(text),
             Self::Decimal(decimal) => decimal.scale.read(text),
-            Self::Sequence(Sequence { content: Content::Raw, .. }) => read_bytes(text)
-                .map(Value::Bytes)
-                .ok_or_else(|| Fault::new(0, "expected bytes such as 0x00ff")),
+            Self::Sequence(Sequence { content: Content::Raw | Content::Some, .. }) => {
+                read_bytes(text)
+                    .map(Value::Bytes)
+                    .ok_or_else(|| Fault::new(0, "expected bytes such as 0x00ff"))
+            }
+            Self::Sequence(Sequence { content: Content::Decimal(_), .. }) => {
+                value::Decimal::parse(text)
+                    .map(Value::Decimal)
+                    .ok_or_else(|| Fault::new(0, "expected a decimal number of at most 38 digits"))
+            }
+            Self::Sequence(Sequence { content: Content::Integer(_), .. }) => integer(text)
+                .map(Value::Signed)
+                .ok_or_else(|| Fault::new(0, "expected a whole number")),
             Self::Sequence(_) => Ok(text.into()),
             Self::Repeat(_) => Err(Fault::new(0, "a list is not written as plain text")),
             Self::Hashed(hashed) => match read_hash(text) {

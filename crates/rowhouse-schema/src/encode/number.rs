@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use rowhouse_model::escape;
 
 use super::float;
+use super::foreign::{Image, Turn};
 use super::form::{Form, Shape, write_digits};
 use super::quick::Quick;
 use super::scale::Scale;
@@ -36,6 +37,8 @@ enum Canonical {
     /// Big-endian IEEE 754.
     Float(u8),
     Digits(u8),
+    /// As another system writes them in ascending order.
+    Foreign,
 }
 
 /// The greatest time for which `Long.MAX_VALUE - ts` still has nineteen digits, so that Java's text,
@@ -83,11 +86,22 @@ impl Number {
             (_, Shape::Binary { bytes, .. } | Shape::Hex { width: bytes, .. }) => {
                 Canonical::Integer(bytes)
             }
+            (_, Shape::Foreign(_)) => Canonical::Foreign,
         };
-        let form = Form { shape, reversed: modifiers.reverse };
+        let form = Form { reversed: modifiers.reverse, ..Form::new(shape) };
         let is_plain = step.is_none() && calendar.is_none() && !form.reversed;
         let quick = Quick::new(shape, mirror).filter(|_| is_plain);
         Ok(Self { scale, step, calendar, mirror, form, canonical, quick })
+    }
+
+    /// Numbers of a scale as another system writes them. Its descending order complements every byte.
+    pub(crate) fn foreign(scale: Scale, shape: Shape, desc: bool) -> Self {
+        let is_flag = shape == Shape::Foreign(Image::PhoenixBoolean);
+        let mirror = (desc && is_flag).then_some(scale.max);
+        let form = Form { flipped: desc && !is_flag, ..Form::new(shape) };
+        let quick = Quick::new(shape, None).filter(|_| !desc);
+        let (step, calendar) = (None, None);
+        Self { scale, step, calendar, mirror, form, canonical: Canonical::Foreign, quick }
     }
 
     /// Numbers of a scale in a given shape, ascending: what computed fields hold.
@@ -106,17 +120,26 @@ impl Number {
         Some(PlainNumber { bytes, signed, mirror: self.mirror, min, max, unit })
     }
 
-    pub(crate) fn width(&self) -> usize {
+    /// The number of bytes, if it is always the same.
+    pub(crate) fn width(&self) -> Option<usize> {
         self.form.width()
     }
 
     pub(crate) fn is_desc(&self) -> bool {
-        self.mirror.is_some()
+        self.mirror.is_some() || self.form.flipped
     }
 
     /// Whether keys come in the order of the numbers, or in that against it.
     pub(crate) fn is_ordered(&self) -> bool {
-        !self.form.reversed
+        !self.form.reversed && self.turn().is_none()
+    }
+
+    /// Where the order of keys turns, if it is that of two halves of the numbers.
+    pub(crate) fn turn(&self) -> Option<Turn> {
+        match self.form.shape {
+            Shape::Foreign(image) => image.turn(),
+            Shape::Binary { .. } | Shape::Digits { .. } | Shape::Hex { .. } => None,
+        }
     }
 
     pub(crate) fn shape(&self) -> Shape {
@@ -161,15 +184,14 @@ impl Number {
 
     /// Reads the number that begins at `at` and says where it ends.
     pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(i128, usize), NotFitting> {
-        let width = self.width();
-        let Some(bytes) = key[at..].get(..width) else { return Err(self.too_short(key, at)) };
+        let bytes = self.form.cut(&key[at..]).map_err(|why| NotFitting::new(at, why))?;
         let number = match self.quick {
             Some(quick) => Some(quick.read(bytes)),
             None => self.read(bytes).map_err(|why| NotFitting::new(at, why))?,
         };
         match number {
             Some(number) if self.scale.contains(number) && self.floor(number) == number => {
-                Ok((number, at + width))
+                Ok((number, at + bytes.len()))
             }
             _ => Err(not_a_value(bytes, at)),
         }
@@ -183,12 +205,6 @@ impl Number {
             Some(calendar) => calendar.unpack(packed),
             None => Some(packed),
         })
-    }
-
-    #[cold]
-    fn too_short(&self, key: &[u8], at: usize) -> NotFitting {
-        let why = format!("needs {} bytes, {} are left", self.width(), key.len() - at);
-        NotFitting::new(at, why)
     }
 
     /// The number that is stored for one of the scale. Below the first step that is the least.
@@ -227,6 +243,7 @@ impl Number {
                 let packed = self.calendar.map_or(number, |calendar| calendar.pack(number));
                 write_digits(packed.unsigned_abs(), width.into(), out);
             }
+            Canonical::Foreign => Form { flipped: false, ..self.form }.write(number, out),
         }
     }
 

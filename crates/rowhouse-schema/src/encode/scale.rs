@@ -35,6 +35,8 @@ enum Kind {
     Float(u8),
     Bool,
     Label(Labels),
+    /// The numbers up to this one, and the greatest of the scale.
+    Stray(i128),
     Time(Tick),
     Day,
 }
@@ -139,13 +141,46 @@ impl Scale {
             | FieldType::Bytes { .. }
             | FieldType::Hex { .. }
             | FieldType::Repeat(_) => return None,
+            FieldType::Foreign(foreign) => return foreign.scale(),
         };
         Some(Self { kind, min, max })
+    }
+
+    /// The whole numbers from `min` to `max`.
+    pub(crate) fn integers(min: i128, max: i128) -> Self {
+        Self { kind: Kind::Signed, min, max }
+    }
+
+    /// The floats of so many bytes.
+    pub(crate) fn floats(bytes: u8) -> Self {
+        let (min, max) = float::ends(bytes);
+        Self { kind: Kind::Float(bytes), min, max }
+    }
+
+    /// The floats of so many bytes from positive zero on.
+    pub(crate) fn positive_floats(bytes: u8) -> Self {
+        Self { min: float::zero(bytes), ..Self::floats(bytes) }
+    }
+
+    /// Counts of a unit of time since 1970, from `min` to `max`.
+    pub(crate) fn times(unit: TimeUnit, min: i128, max: i128) -> Self {
+        Self { kind: Kind::of(unit), min, max }
+    }
+
+    /// False and true.
+    pub(crate) fn bools() -> Self {
+        Self { kind: Kind::Bool, min: 0, max: 1 }
     }
 
     /// The numbers from 0 to `max`.
     pub(crate) fn up_to(max: i128) -> Self {
         Self { kind: Kind::Unsigned, min: 0, max }
+    }
+
+    /// The numbers from 0 to `last`, and one more, which may lie beyond them.
+    pub(crate) fn up_to_and(last: u32, stray: i128) -> Self {
+        let last = last.into();
+        Self { kind: Kind::Stray(last), min: 0, max: stray.max(last) }
     }
 
     /// The characters of an alphabet.
@@ -172,6 +207,7 @@ impl Scale {
     pub(crate) fn is_known(&self, number: i128) -> bool {
         match &self.kind {
             Kind::Label(labels) => labels.label(number as u8).is_some(),
+            Kind::Stray(last) => number <= *last || number == self.max,
             _ => true,
         }
     }
@@ -180,7 +216,7 @@ impl Scale {
     #[inline]
     pub(crate) fn value(&self, number: i128) -> Value {
         match &self.kind {
-            Kind::Unsigned => Value::Unsigned(number.unsigned_abs()),
+            Kind::Unsigned | Kind::Stray(_) => Value::Unsigned(number.unsigned_abs()),
             Kind::Signed => Value::Signed(number),
             Kind::Float(bytes) => Value::Float(float::value(number, *bytes).into()),
             Kind::Bool => Value::Bool(number != 0),
@@ -263,14 +299,16 @@ impl Scale {
                 Some(time) => Ok(self.point_of(time)),
                 None => value.as_integer().map(Point::exact).ok_or_else(|| self.wrong(value)),
             },
-            (Kind::Unsigned | Kind::Signed, Value::Float(float)) => {
+            (Kind::Unsigned | Kind::Signed | Kind::Stray(_), Value::Float(float)) => {
                 Ok(float::whole_point(float.get()))
             }
-            (Kind::Unsigned | Kind::Signed | Kind::Bool | Kind::Label(_), _) => value
-                .as_integer()
-                .filter(|_| self.is_integer())
-                .map(Point::exact)
-                .ok_or_else(|| self.wrong(value)),
+            (Kind::Unsigned | Kind::Signed | Kind::Stray(_) | Kind::Bool | Kind::Label(_), _) => {
+                value
+                    .as_integer()
+                    .filter(|_| self.is_integer())
+                    .map(Point::exact)
+                    .ok_or_else(|| self.wrong(value))
+            }
         }
     }
 
@@ -298,7 +336,7 @@ impl Scale {
     pub(crate) fn needs(&self) -> Vec<Holds> {
         let numbers = Holds::Whole { min: self.min, max: self.max };
         match &self.kind {
-            Kind::Unsigned | Kind::Signed => vec![numbers],
+            Kind::Unsigned | Kind::Signed | Kind::Stray(_) => vec![numbers],
             Kind::Float(bytes) => vec![Holds::Float { bytes: *bytes }],
             Kind::Bool => vec![Holds::Bool],
             Kind::Label(_) => vec![Holds::Text],
@@ -314,12 +352,13 @@ impl Scale {
         match &self.kind {
             Kind::Unsigned | Kind::Signed => Some(None),
             Kind::Time(tick) => Some(Some(tick.unit()?)),
-            Kind::Float(_) | Kind::Bool | Kind::Label(_) | Kind::Day => None,
+            Kind::Float(_) | Kind::Bool | Kind::Label(_) | Kind::Day | Kind::Stray(_) => None,
         }
     }
 
-    fn is_integer(&self) -> bool {
-        matches!(self.kind, Kind::Unsigned | Kind::Signed)
+    /// Whether values are whole numbers that count nothing else.
+    pub(crate) fn is_integer(&self) -> bool {
+        matches!(self.kind, Kind::Unsigned | Kind::Signed | Kind::Stray(_))
     }
 
     /// The value that somebody wrote without quotes.
@@ -339,7 +378,7 @@ impl Scale {
     /// What a value of the field is.
     pub(crate) fn expected(&self) -> &'static str {
         match self.kind {
-            Kind::Unsigned | Kind::Signed => "a whole number",
+            Kind::Unsigned | Kind::Signed | Kind::Stray(_) => "a whole number",
             Kind::Float(_) => "a number",
             Kind::Bool => "true or false",
             Kind::Label(_) => "a label",
@@ -363,7 +402,13 @@ impl Scale {
                 "value out of range: value={value}, {}={number}, min={min}, max={max}",
                 tick.word
             ),
-            None => format!("value out of range: value={value}, min={min}, max={max}"),
+            None => {
+                let (min, max) = match self.kind {
+                    Kind::Float(_) => (self.value(min), self.value(max)),
+                    _ => (Value::Signed(min), Value::Signed(max)),
+                };
+                format!("value out of range: value={value}, min={min}, max={max}")
+            }
         }
     }
 }

@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use super::content::{Arrangement, Content};
 use super::fixed::Fixed;
+use super::foreign::numeric;
 use super::open::End;
+use super::separated::Separated;
+use super::seven_bits::SevenBits;
 use super::terminated::Terminated;
 use crate::error::NotFitting;
 use crate::field_type::FieldType;
@@ -25,6 +28,13 @@ pub(crate) enum Container {
     Open(End),
     Terminated(Terminated),
     Fixed(Fixed),
+    /// `ordered.blob_var`.
+    SevenBits(SevenBits),
+    /// `ordered.numeric`: its own bytes say where it ends.
+    Numeric {
+        desc: bool,
+    },
+    Separated(Separated),
 }
 
 impl Sequence {
@@ -36,8 +46,8 @@ impl Sequence {
         let (content, container) = match field_type {
             FieldType::Text | FieldType::Domain => (Content::Text, Container::Open(end)),
             FieldType::PaddedText { width, pad } => (Content::Text, fixed(*width, Some(*pad))),
-            FieldType::String => (Content::Text, Container::Terminated(Terminated { desc })),
-            FieldType::Blob => (Content::Raw, Container::Terminated(Terminated { desc })),
+            FieldType::String => (Content::Text, Container::Terminated(Terminated::pair(desc))),
+            FieldType::Blob => (Content::Raw, Container::Terminated(Terminated::pair(desc))),
             FieldType::Uuid => (Content::Uuid, fixed(16, None)),
             FieldType::Bytes { width } => (Content::Raw, fixed(*width, None)),
             FieldType::Hex { width, upper } => {
@@ -57,16 +67,28 @@ impl Sequence {
     pub(crate) fn is_as_given(&self) -> bool {
         let contained = match &self.container {
             Container::Open(_) => true,
-            Container::Terminated(_) => false,
+            Container::Terminated(_)
+            | Container::SevenBits(_)
+            | Container::Numeric { .. }
+            | Container::Separated(_) => false,
             Container::Fixed(fixed) => !fixed.desc && !fixed.hex,
         };
         contained && self.arrangement.is_as_given()
     }
 
+    /// Texts or bytes as another system writes them.
+    pub(crate) fn foreign(content: Content, container: Container) -> Self {
+        Self { content, arrangement: Arrangement::AsGiven, container }
+    }
+
     pub(crate) fn width(&self) -> Option<usize> {
         match &self.container {
             Container::Fixed(fixed) => Some(fixed.width()),
-            Container::Open(_) | Container::Terminated(_) => None,
+            Container::Open(_)
+            | Container::Terminated(_)
+            | Container::SevenBits(_)
+            | Container::Numeric { .. }
+            | Container::Separated(_) => None,
         }
     }
 
@@ -83,10 +105,19 @@ impl Sequence {
                 end.check(&stored)?;
                 out.extend_from_slice(&stored);
             }
-            Container::Terminated(terminated) => terminated.put(&stored, out),
+            Container::Terminated(terminated) => {
+                terminated.check(&stored)?;
+                terminated.put(&stored, out);
+            }
             Container::Fixed(fixed) => {
                 fixed.check(&stored)?;
                 fixed.put(&stored, out);
+            }
+            Container::SevenBits(seven) => seven.put(&stored, out),
+            Container::Numeric { desc } => numeric::put(&stored, *desc, out),
+            Container::Separated(separated) => {
+                separated.check(&stored)?;
+                separated.put(&stored, out);
             }
         }
         Ok(())
@@ -105,8 +136,15 @@ impl Sequence {
             }
             Container::Terminated(terminated) => terminated.decode(key, at)?,
             Container::Fixed(fixed) => (fixed.decode(key, at)?, at + fixed.width()),
+            Container::SevenBits(seven) => seven.decode(key, at).map(owned)?,
+            Container::Numeric { desc } => numeric::cut(*desc, key, at).map(owned)?,
+            Container::Separated(separated) => separated.decode(key, at).map(owned)?,
         };
         let value = self.content.value(self.arrangement.turn(self.content, stored));
         Ok((value.map_err(|(behind, why)| NotFitting::new(at + behind, why))?, next))
     }
+}
+
+fn owned((bytes, next): (Vec<u8>, usize)) -> (Cow<'static, [u8]>, usize) {
+    (bytes.into(), next)
 }

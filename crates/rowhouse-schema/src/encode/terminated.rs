@@ -1,4 +1,5 @@
-//! `string` and `blob`: bytes in which 00 is written 00 FF, with the terminator 00 01 behind them.
+//! `string`, `blob` and what other systems have like them: bytes with a terminator behind them, which what
+//! is escaped cannot be taken for.
 //!
 //! A value that goes on is greater than one that ends, whatever it goes on with, because nothing
 //! that can stand at the place of the terminator is less than it. `desc` complements every byte.
@@ -10,32 +11,73 @@ use crate::error::NotFitting;
 /// Bytes that end by themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Terminated {
+    pub(crate) style: Style,
     pub(crate) desc: bool,
+}
+
+/// How values end, and what is done to those that hold the bytes of the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// `string`, `blob`: zero is written 00 FF, the end 00 01.
+    Pair,
+    /// `ordered_code.string`: besides, FF is written FF 00.
+    PairOfBoth,
+    /// `ordered.string`, `kiji.string`: the end is 00, and no value holds a zero.
+    Zero,
+    /// `tuple.string`, `tuple.bytes`: zero is written 00 FF, the end is 00 with no FF behind it.
+    BareZero,
 }
 
 const ESCAPED: u8 = 0xFF;
 const END: u8 = 0x01;
 
 impl Terminated {
-    /// Appends a value: every value has some bytes.
+    /// The container of `string` and `blob`.
+    pub(crate) fn pair(desc: bool) -> Self {
+        Self { style: Style::Pair, desc }
+    }
+
+    /// Whether keys can hold a value.
+    pub(crate) fn check(self, value: &[u8]) -> Result<(), String> {
+        if self.style == Style::Zero && value.contains(&0) {
+            return Err(format!(
+                "a value cannot hold a zero byte, it would end there: value='{}'",
+                rowhouse_model::escape(value)
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether no key of a value begins as that of another does. Where that is not so, no byte FF stands
+    /// behind a value.
+    pub(crate) fn is_prefix_free(self) -> bool {
+        self.style != Style::BareZero
+    }
+
+    /// Appends a value that was checked: every value has some bytes.
     #[inline]
     pub(crate) fn put(self, value: &[u8], out: &mut Vec<u8>) {
         self.start(value, out);
         let flip = self.flip();
-        out.extend_from_slice(&[flip, END ^ flip]);
+        out.push(flip);
+        if self.has_pair() {
+            out.push(END ^ flip);
+        }
     }
 
     /// Appends the bytes with which all values begin that start with `start`.
     #[inline]
     pub(crate) fn start(self, start: &[u8], out: &mut Vec<u8>) {
         let flip = self.flip();
-        if flip == 0 && !start.contains(&0) {
+        if flip == 0 && self.style != Style::PairOfBoth && !start.contains(&0) {
             return out.extend_from_slice(start);
         }
         for byte in start {
             out.push(byte ^ flip);
-            if *byte == 0 {
-                out.push(ESCAPED ^ flip);
+            match byte {
+                0 if self.style != Style::Zero => out.push(ESCAPED ^ flip),
+                0xFF if self.style == Style::PairOfBoth => out.push(flip),
+                _ => {}
             }
         }
     }
@@ -59,11 +101,16 @@ impl Terminated {
         let mut next = at;
         // A run without zeros is taken as a whole.
         while let Some(len) = key[next..].iter().position(|byte| *byte == flip) {
-            value.extend(key[next..next + len].iter().map(|byte| byte ^ flip));
+            let is_escape = self.take(&key[next..next + len], next, &mut value)?;
             next += len + 1;
-            match key.get(next).map(|byte| byte ^ flip) {
-                Some(ESCAPED) => value.push(0),
-                Some(END) => return Ok((value.into(), next + 1)),
+            if is_escape {
+                continue;
+            }
+            match (self.style, key.get(next).map(|byte| byte ^ flip)) {
+                (Style::Zero, _) => return Ok((value.into(), next)),
+                (_, Some(ESCAPED)) => value.push(0),
+                (Style::BareZero, _) => return Ok((value.into(), next)),
+                (_, Some(END)) => return Ok((value.into(), next + 1)),
                 _ => return Err(NotFitting::new(next, "neither an escaped zero nor a terminator")),
             }
             next += 1;
@@ -74,12 +121,30 @@ impl Terminated {
     /// Reads the value that begins at `at`, if it stands there as it is: ascending and without zeros.
     #[inline]
     pub(crate) fn decode_plain(self, key: &[u8], at: usize) -> Option<(&[u8], usize)> {
-        if self.desc {
+        if self.desc || self.style != Style::Pair {
             return None;
         }
         let len = key[at..].iter().position(|byte| *byte == 0)?;
         let ends = key.get(at + len + 1) == Some(&END);
         ends.then(|| (&key[at..at + len], at + len + 2))
+    }
+
+    /// Takes a run without zeros; says whether the zero behind it is the escape of an FF.
+    fn take(self, run: &[u8], at: usize, value: &mut Vec<u8>) -> Result<bool, NotFitting> {
+        let flip = self.flip();
+        value.extend(run.iter().map(|byte| byte ^ flip));
+        if self.style != Style::PairOfBoth {
+            return Ok(false);
+        }
+        match run.iter().position(|byte| byte ^ flip == ESCAPED) {
+            None => Ok(false),
+            Some(last) if last + 1 == run.len() => Ok(true),
+            Some(place) => Err(NotFitting::new(at + place, "an FF without its escape")),
+        }
+    }
+
+    fn has_pair(self) -> bool {
+        matches!(self.style, Style::Pair | Style::PairOfBoth)
     }
 
     fn flip(self) -> u8 {

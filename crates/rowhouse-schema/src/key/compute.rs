@@ -45,6 +45,9 @@ impl KeySchema {
         out: &mut Vec<u8>,
     ) -> Result<()> {
         let mut places = [0; COMPUTED_MAX];
+        // Behind which byte the tail of the key is separators alone.
+        let mut kept = None;
+        let mut tail = None;
         for element in self.elements() {
             match element {
                 Element::Literal(bytes) => out.extend_from_slice(bytes),
@@ -52,7 +55,15 @@ impl KeySchema {
                     let field = &self.fields()[*at];
                     let value =
                         value_of(*at).ok_or_else(|| field_error(field, "no value given"))?;
+                    let start = out.len();
                     value.encode(&field.codec, out).map_err(|why| field_error(field, &why))?;
+                    if let Some(separated) = field.codec.tail() {
+                        tail = tail.or(Some((*at, start)));
+                        kept = match separated.kept(&out[start..]) {
+                            0 => kept.or(Some(start)),
+                            len => Some(start + len),
+                        };
+                    }
                 }
                 Element::Computed(at) => {
                     places[*at] = out.len();
@@ -60,6 +71,12 @@ impl KeySchema {
                 }
             }
         }
+        if let (Some((0, start)), Some(kept)) = (tail, kept)
+            && start == kept
+        {
+            return Err(Error::invalid(NO_VALUE));
+        }
+        out.truncate(kept.unwrap_or(out.len()));
         for (at, computed) in self.computed().iter().enumerate() {
             let end = out.len();
             self.append_computed(computed, places[at], &value_of, given(at), out)
@@ -134,6 +151,9 @@ impl KeySchema {
         }
     }
 }
+
+/// What is said of a key whose fields have separators, and none of them a value.
+pub(super) const NO_VALUE: &str = "no field has a value, and no key is of separators alone";
 
 /// A computed field that is given must be what is computed.
 fn check_named(computed: &Computed, named: &Value, bytes: &[u8]) -> Result<(), String> {

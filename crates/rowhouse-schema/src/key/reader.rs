@@ -5,6 +5,7 @@ use std::any::type_name;
 use rowhouse_model::{ROW_LEN_MAX, escape};
 
 use super::KeySchema;
+use super::compute::NO_VALUE;
 use crate::encode::{Encodable, ValueForm};
 use crate::error::NotFitting;
 use crate::field::Field;
@@ -94,6 +95,9 @@ impl<'s, 'k> KeyReader<'s, 'k> {
             self.element += 1;
             if let Element::Field(nth) = element {
                 let field = &schema.fields()[*nth];
+                if *nth == 0 && self.at == self.key.len() && field.codec.tail().is_some() {
+                    return Err(NotFitting::new(self.at, NO_VALUE));
+                }
                 // Twice, because moving a value costs more than reading a number.
                 if let Some((scale, number, next)) = field.codec.decode_quickly(self.key, self.at) {
                     self.at = next;

@@ -117,7 +117,7 @@ fn of_computed(computed: &Computed) -> Option<Spread> {
 
 fn of_stored(codec: &Codec) -> Option<Spread> {
     match &codec.body {
-        _ if codec.null.is_some() => None,
+        _ if !codec.lead.is_none() => None,
         Body::Hashed(hashed) => Some(of_bytes(hashed.fixed.width.into(), hashed.fixed.hex)),
         Body::Number(number) => match number.shape() {
             Shape::Digits { width } if number.is_evenly_written() => {
@@ -135,13 +135,17 @@ fn of_stored(codec: &Codec) -> Option<Spread> {
         Body::Sequence(Sequence { content, container: Container::Fixed(fixed), .. }) => {
             match content {
                 Content::Uuid => Some(of_bytes(16, fixed.hex)),
-                Content::Raw => Some(of_bytes(fixed.width.into(), fixed.hex)),
+                Content::Raw | Content::Some => Some(of_bytes(fixed.width.into(), fixed.hex)),
                 // In upper case or complemented, other characters stand there.
                 Content::Hex { upper } if !fixed.desc => {
                     let bytes: &[u8] = if *upper { b"0123456789ABCDEF" } else { HEX };
                     Some(Spread::Places { bytes, places: fixed.width.into() })
                 }
-                Content::Hex { .. } | Content::Text => None,
+                Content::Hex { .. }
+                | Content::Text
+                | Content::Ascii
+                | Content::Decimal(_)
+                | Content::Integer(_) => None,
             }
         }
         _ => None,

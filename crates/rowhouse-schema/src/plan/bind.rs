@@ -203,6 +203,12 @@ impl BytesSet {
         let fault = |message: &str| {
             Err(Fault::new(condition.at, format!("field `{}` {message}", condition.field)))
         };
+        if let (Body::Sequence(sequence), Test::StartsWith(_) | Test::EndsWith(_) | Test::Under(_)) =
+            (body, &condition.test)
+            && !sequence.content.has_parts()
+        {
+            return fault("is no text");
+        }
         let is_repeat = matches!(body, Body::Repeat(_));
         match &condition.test {
             Test::Compare(Comparison::Equal, constant) => {

@@ -112,16 +112,26 @@ impl Walk<'_> {
                 input.extend_from_slice(pin.canonical.as_deref().unwrap_or_default());
             }
         }
+        // The rest of the key, which may take separators with it at its end.
+        let mut kept = 0;
         for element in behind {
             match element {
-                Element::Literal(bytes) => input.extend_from_slice(bytes),
+                Element::Literal(bytes) => {
+                    input.extend_from_slice(bytes);
+                    kept = input.len();
+                }
                 Element::Field(field) => {
-                    input.extend_from_slice(pin(*field).map_or(&[], |pin| &pin.bytes));
+                    let Some(pin) = pin(*field) else { continue };
+                    input.extend_from_slice(&pin.bytes);
+                    if pin.cut < pin.bytes.len() {
+                        kept = input.len() - pin.cut;
+                    }
                 }
                 // Nothing computed stands behind what is computed of the rest.
                 Element::Computed(_) => {}
             }
         }
+        input.truncate(if behind.is_empty() { input.len() } else { kept });
         input
     }
 }

@@ -5,11 +5,11 @@ use jiff::tz::TimeZone;
 use super::predicate::{Constant, Literal};
 use super::set::Hash;
 use crate::encode::{
-    Body, Codec, Content, Point, Scale, Sequence, is_count, read_bytes, read_hash,
+    Body, Codec, Content, Point, Scale, Sequence, integer, is_count, read_bytes, read_hash,
 };
 use crate::error::Fault;
 use crate::time::TimeLiteral;
-use crate::value::Value;
+use crate::value::{Decimal, Value};
 
 /// Reads constants as values of a field.
 pub(super) struct ConstantReader<'a> {
@@ -51,6 +51,7 @@ impl ConstantReader<'_> {
     pub(super) fn whole(&self, body: &Body, constant: &Constant) -> Result<Option<Vec<u8>>, Fault> {
         let value = self.value(body, constant)?;
         match body {
+            Body::Sequence(_) if !self.is_held(body, &value, constant)? => Ok(None),
             Body::Sequence(sequence) => {
                 let bytes = sequence.content.bytes(&value).map(Vec::from);
                 bytes.map(Some).map_err(|why| self.wrong(constant, &why))
@@ -92,7 +93,8 @@ impl ConstantReader<'_> {
         }
         let value = self.value(&hashed.of, constant)?;
         let values = match hashed.of.scale() {
-            None => vec![value],
+            None if self.is_held(&hashed.of, &value, constant)? => vec![value],
+            None => Vec::new(),
             Some(scale) => {
                 let point = scale.point(&value, self.zone);
                 let point = point.map_err(|why| self.wrong(constant, &why))?;
@@ -109,6 +111,16 @@ impl ConstantReader<'_> {
         hashes.map_err(|why| self.wrong(constant, &why))
     }
 
+    /// Whether keys can hold a text or bytes of the right kind.
+    fn is_held(&self, body: &Body, value: &Value, constant: &Constant) -> Result<bool, Fault> {
+        let Body::Sequence(Sequence { content, .. }) = body else { return Ok(true) };
+        if !content.is_narrow() {
+            return Ok(true);
+        }
+        content.part(value).map_err(|why| self.wrong(constant, &why))?;
+        Ok(content.bytes(value).is_ok())
+    }
+
     /// The value that a constant stands for.
     fn value(&self, body: &Body, constant: &Constant) -> Result<Value, Fault> {
         match (body, &constant.literal) {
@@ -121,11 +133,19 @@ impl ConstantReader<'_> {
             (_, Literal::Value(value)) => Ok(value.clone()),
             (_, Literal::List(_)) => Err(self.wrong(constant, "takes one value, not a list")),
             (Body::Sequence(Sequence { content, .. }), Literal::Word(word)) => match content {
-                Content::Raw => read_bytes(word).map(Value::Bytes).ok_or_else(|| {
-                    self.wrong(constant, &format!("takes bytes such as 0x00ff, not {word}"))
-                }),
+                Content::Raw | Content::Some => {
+                    read_bytes(word).map(Value::Bytes).ok_or_else(|| {
+                        self.wrong(constant, &format!("takes bytes such as 0x00ff, not {word}"))
+                    })
+                }
                 Content::Uuid => Ok(word.as_str().into()),
-                Content::Text | Content::Hex { .. } => Err(self
+                Content::Decimal(_) => Decimal::parse(word).map(Value::Decimal).ok_or_else(|| {
+                    self.wrong(constant, &format!("takes a decimal number, not {word}"))
+                }),
+                Content::Integer(_) => integer(word).map(Value::Signed).ok_or_else(|| {
+                    self.wrong(constant, &format!("takes a whole number, not {word}"))
+                }),
+                Content::Text | Content::Ascii | Content::Hex { .. } => Err(self
                     .wrong(constant, "is a text, which stands in quotes")
                     .hint(format!("write '{word}'"))),
             },

@@ -6,12 +6,11 @@ use rowhouse_model::{Bytes, RowRange};
 
 use super::decimal::decimal_keys;
 use super::number::number_keys;
-use super::ranges::{intersect, normalize};
+use super::ranges::{intersect, normalize, subtract};
 use super::sequence::sequence_keys;
 use super::set::{BytesSet, BytesTest, Set, Wanted};
 use crate::encode::decimal::put_canonical;
-use crate::encode::{Body, Codec, Number, Repeat};
-use crate::transform::NullPlace;
+use crate::encode::{Body, Codec, Lead, Number, Repeat};
 
 /// Keys that hold the values wanted, and perhaps others.
 #[derive(Debug)]
@@ -42,6 +41,20 @@ pub(super) struct Pin {
     pub(super) bytes: Vec<u8>,
     /// The value's bytes before any modifier, if they are known: what buckets are computed of.
     pub(super) canonical: Option<Vec<u8>>,
+    /// How many of the bytes, from the last on, the end of a key takes with it.
+    pub(super) cut: usize,
+}
+
+impl Pin {
+    fn new(bytes: Vec<u8>, canonical: Option<Vec<u8>>) -> Self {
+        Self { bytes, canonical, cut: 0 }
+    }
+
+    /// The rows of all keys that begin so.
+    pub(super) fn rows(&self) -> RowRange {
+        let start = Bytes::copy_from_slice(&self.bytes[..self.bytes.len() - self.cut]);
+        RowRange { start, stop: RowRange::prefix(&self.bytes).stop }
+    }
 }
 
 /// The keys that hold what is wanted of a field; in about `limit` ranges at most.
@@ -55,18 +68,22 @@ pub(super) fn found(codec: &Codec, wanted: Option<&Wanted>, limit: usize) -> Fou
         // Of hashes, single ones are wanted, or all.
         _ => Found::exact(vec![RowRange::all()]),
     };
-    match codec.null {
-        None => values,
-        Some(place) => with_markers(place, values, wanted.nulls),
-    }
+    if codec.lead.is_none() { values } else { led(codec.lead, values, wanted.nulls) }
 }
 
-/// The values behind their marker, and the marker of null if it is wanted.
-fn with_markers(place: NullPlace, values: Found, nulls: bool) -> Found {
-    let marker = [place.value()];
-    let behind = |range: &RowRange| under(&marker, range);
-    let mut ranges: Vec<_> = values.ranges.iter().map(behind).collect();
-    ranges.extend(nulls.then(|| RowRange::prefix(&[place.null()])));
+/// The values behind their lead, and null if it is wanted.
+fn led(lead: Lead, values: Found, nulls: bool) -> Found {
+    let mut ranges: Vec<RowRange> = match (lead.value, lead.nulls()) {
+        (Some(value), _) => values.ranges.iter().map(|range| under(&[value], range)).collect(),
+        // No value begins with the byte of null.
+        (None, Some(null)) => values
+            .ranges
+            .into_iter()
+            .flat_map(|range| subtract(range, vec![null.clone()]))
+            .collect(),
+        (None, None) => values.ranges,
+    };
+    ranges.extend(lead.nulls().filter(|_| nulls));
     Found { ranges: normalize(ranges), exact: values.exact }
 }
 
@@ -107,7 +124,7 @@ pub(super) fn pins(codec: &Codec, wanted: &Wanted) -> Option<Vec<Pin>> {
                 let (mut bytes, mut canonical) = (Vec::new(), Vec::new());
                 decimal.put(*value, &mut bytes);
                 put_canonical(*value, &mut canonical);
-                Pin { bytes, canonical: Some(canonical) }
+                Pin::new(bytes, Some(canonical))
             };
             set.singles()?.iter().map(pin).collect()
         }
@@ -119,14 +136,14 @@ pub(super) fn pins(codec: &Codec, wanted: &Wanted) -> Option<Vec<Pin>> {
             .filter_map(|value| {
                 let mut bytes = Vec::new();
                 sequence.put(value.into(), &mut bytes).ok()?;
-                Some(Pin { bytes, canonical: Some(value.clone()) })
+                Some(Pin::new(bytes, Some(value.clone())))
             })
             .collect(),
         (Body::Repeat(_), Set::Bytes(set)) => set
             .list
             .as_ref()?
             .iter()
-            .map(|value| Pin { bytes: value.clone(), canonical: Some(value.clone()) })
+            .map(|value| Pin::new(value.clone(), Some(value.clone())))
             .collect(),
         (Body::Hashed(hashed), Set::Hashes(list)) => list
             .as_ref()?
@@ -134,7 +151,7 @@ pub(super) fn pins(codec: &Codec, wanted: &Wanted) -> Option<Vec<Pin>> {
             .map(|hash| {
                 let mut bytes = Vec::new();
                 hashed.fixed.put(&hash.stored, &mut bytes);
-                Pin { bytes, canonical: hash.canonical.clone() }
+                Pin::new(bytes, hash.canonical.clone())
             })
             .collect(),
         _ => return None,
@@ -145,7 +162,7 @@ pub(super) fn pins(codec: &Codec, wanted: &Wanted) -> Option<Vec<Pin>> {
 /// How many values a field has, if they can be counted.
 pub(super) fn values_count(codec: &Codec) -> Option<u128> {
     let Body::Number(number) = &codec.body else { return None };
-    let nulls = u128::from(codec.null.is_some());
+    let nulls = u128::from(codec.is_nullable());
     Some(number.count(number.scale.min, number.scale.max).saturating_add(nulls))
 }
 
@@ -165,7 +182,7 @@ pub(super) fn every_pin(codec: &Codec, wanted: Option<&Wanted>, max: usize) -> O
         pin if number.is_floored() => Pin { canonical: None, ..pin },
         pin => pin,
     });
-    let nulls = codec.null.is_some() && wanted.is_none_or(|wanted| wanted.nulls);
+    let nulls = codec.is_nullable() && wanted.is_none_or(|wanted| wanted.nulls);
     Some(marked(codec, values.collect(), nulls))
 }
 
@@ -173,15 +190,20 @@ fn number_pin(number: &Number, value: i128) -> Pin {
     let (mut bytes, mut canonical) = (Vec::new(), Vec::new());
     number.put(value, &mut bytes);
     number.put_canonical(value, &mut canonical);
-    Pin { bytes, canonical: Some(canonical) }
+    Pin::new(bytes, Some(canonical))
 }
 
-/// Puts the markers of a field that may be null in front, and adds null.
+/// Puts the lead in front, and adds null.
 fn marked(codec: &Codec, mut pins: Vec<Pin>, nulls: bool) -> Vec<Pin> {
-    if let Some(place) = codec.null {
-        pins.iter_mut().for_each(|pin| pin.bytes.insert(0, place.value()));
-        let null = Pin { bytes: vec![place.null()], canonical: Some(Vec::new()) };
+    if let Some(value) = codec.lead.value {
+        pins.iter_mut().for_each(|pin| pin.bytes.insert(0, value));
+    }
+    if let Some(null) = codec.lead.null {
+        let null = Pin::new(vec![null], Some(Vec::new()));
         pins.extend(nulls.then_some(null));
+    }
+    if let Some(separated) = codec.tail() {
+        pins.iter_mut().for_each(|pin| pin.cut = pin.bytes.len() - separated.kept(&pin.bytes));
     }
     if pins.len() > 1 {
         pins.sort_unstable_by(|a, b| a.bytes.cmp(&b.bytes));

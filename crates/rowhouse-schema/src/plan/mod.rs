@@ -22,6 +22,7 @@ mod page;
 mod parse;
 mod predicate;
 mod ranges;
+mod separated;
 mod sequence;
 mod set;
 mod streams;

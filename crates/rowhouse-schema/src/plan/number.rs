@@ -5,6 +5,7 @@ use rowhouse_model::{Bytes, RowRange};
 use super::found::Found;
 use super::set::NumberSet;
 use crate::encode::Number;
+use crate::encode::foreign::Turn;
 
 pub(super) fn number_keys(number: &Number, set: &NumberSet) -> Found {
     match &set.list {
@@ -16,11 +17,14 @@ pub(super) fn number_keys(number: &Number, set: &NumberSet) -> Found {
             Found::exact(ranges.collect())
         }
         None if set.low > set.high => Found::none(),
-        // Written in reverse, numbers keep no order.
-        None if !number.is_ordered() => {
-            let all = set.low == number.scale.min && set.high == number.scale.max;
-            Found { exact: all, ..Found::candidates(RowRange::all()) }
-        }
+        None if !number.is_ordered() => match number.turn() {
+            Some(turn) => Found::exact(halves(number, set, turn)),
+            // Written in reverse, numbers keep no order.
+            None => {
+                let all = set.low == number.scale.min && set.high == number.scale.max;
+                Found { exact: all, ..Found::candidates(RowRange::all()) }
+            }
+        },
         None => Found::exact(vec![number_range(number, (set.low, set.high))]),
     }
 }
@@ -38,8 +42,21 @@ fn number_range(number: &Number, (low, high): (i128, i128)) -> RowRange {
     RowRange { start: bound(start), stop: bound(stop) }
 }
 
+/// The numbers of a set whose keys are in two halves: a range in each.
+fn halves(number: &Number, set: &NumberSet, turn: Turn) -> Vec<RowRange> {
+    let below = (set.low, set.high.min(turn.at - 1), turn.is_lower_backward);
+    let above = (set.low.max(turn.at), set.high, false);
+    let halves = [below, above].into_iter().filter(|(low, high, _)| low <= high);
+    let range = |(low, high, is_backward): (i128, i128, bool)| {
+        let (first, last) = if is_backward { (high, low) } else { (low, high) };
+        let stop = RowRange::prefix(&bytes(number, last)).stop;
+        RowRange { start: bytes(number, first).into(), stop }
+    };
+    halves.map(range).collect()
+}
+
 fn bytes(number: &Number, value: i128) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(number.width());
+    let mut bytes = Vec::with_capacity(number.width().unwrap_or(0));
     number.put(value, &mut bytes);
     bytes
 }

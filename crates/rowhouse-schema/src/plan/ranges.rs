@@ -40,12 +40,13 @@ pub(super) fn subtract(range: RowRange, holes: Vec<RowRange>) -> Vec<RowRange> {
     for hole in normalize(holes) {
         // A hole from the very first row on leaves nothing before it; its empty start is no stop.
         if hole.start > start {
-            left.push(RowRange { start, stop: earlier(&hole.start, &range.stop) });
+            let stop = earlier(&hole.start, &range.stop);
+            left.push(RowRange { start: start.clone(), stop });
         }
         if hole.stop.is_empty() {
             return normalize(left);
         }
-        start = hole.stop;
+        start = start.max(hole.stop);
     }
     left.push(RowRange { start, stop: range.stop });
     normalize(left)

@@ -7,9 +7,11 @@ use super::found::Found;
 use super::open::open_keys;
 use super::predicate::Comparison;
 use super::ranges::{intersect, normalize};
+use super::separated::separated_keys;
 use super::set::{BytesSet, BytesTest};
 use super::terminated::terminated_keys;
-use crate::encode::{Arrangement, Container, Content, Sequence};
+use crate::encode::foreign::numeric;
+use crate::encode::{Arrangement, Container, Sequence};
 
 /// A question about bytes as they are stored.
 #[derive(Clone, Copy, Debug)]
@@ -82,7 +84,42 @@ fn stored_keys(sequence: &Sequence, test: StoredTest<'_>, limit: usize) -> Found
     match &sequence.container {
         Container::Open(end) => open_keys(end, test, limit),
         Container::Terminated(terminated) => terminated_keys(*terminated, test),
-        Container::Fixed(fixed) => fixed_keys(*fixed, test, sequence.content == Content::Text),
+        Container::Fixed(fixed) => fixed_keys(*fixed, test, sequence.content.is_text()),
+        Container::SevenBits(seven) => match test {
+            StoredTest::Compare(Comparison::Equal, constant) => {
+                let mut bytes = Vec::new();
+                seven.put(constant, &mut bytes);
+                Found::exact(vec![RowRange::prefix(&bytes)])
+            }
+            _ => Found::candidates(RowRange::all()),
+        },
+        Container::Numeric { desc } => numeric_keys(*desc, test),
+        Container::Separated(separated) => separated_keys(*separated, test),
+    }
+}
+
+/// Numbers whose bytes are in their order.
+fn numeric_keys(desc: bool, test: StoredTest<'_>) -> Found {
+    let StoredTest::Compare(comparison, constant) = test else { return Found::none() };
+    let mut bytes = Vec::new();
+    numeric::put(constant, desc, &mut bytes);
+    let comparison = if desc { comparison.mirrored() } else { comparison };
+    Found::exact(compared(comparison, RowRange::prefix(&bytes)).into_iter().collect())
+}
+
+/// The keys that compare so with those of a range, which are one value's.
+pub(super) fn compared(comparison: Comparison, this: RowRange) -> Option<RowRange> {
+    let all = RowRange::all();
+    match comparison {
+        Comparison::Equal => Some(this),
+        // Nothing stands before the first row of all.
+        Comparison::Less if this.start.is_empty() => None,
+        Comparison::Less => Some(RowRange { start: all.start, stop: this.start }),
+        Comparison::LessOrEqual => Some(RowRange { start: all.start, stop: this.stop }),
+        // An empty stop is the end of all.
+        Comparison::Greater if this.stop.is_empty() => None,
+        Comparison::Greater => Some(RowRange { start: this.stop, stop: all.stop }),
+        Comparison::GreaterOrEqual => Some(RowRange { start: this.start, stop: all.stop }),
     }
 }
 

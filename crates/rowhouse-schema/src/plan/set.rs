@@ -73,7 +73,7 @@ impl Wanted {
             Body::Hashed(_) => Set::Hashes(None),
         };
         let conditions = predicate.conditions.clone();
-        Self { slot, nulls: codec.null.is_some(), set, conditions, own: Vec::new() }
+        Self { slot, nulls: codec.is_nullable(), set, conditions, own: Vec::new() }
     }
 
     /// Every value of a column, null too: a column that is not there is null.

@@ -1,31 +1,42 @@
 //! Which keys hold the strings or blobs wanted: they are in their own order.
 
-use rowhouse_model::RowRange;
+use rowhouse_model::{Bytes, RowRange};
 
 use super::found::Found;
 use super::predicate::Comparison;
-use super::sequence::StoredTest;
+use super::sequence::{StoredTest, compared};
 use crate::encode::Terminated;
 
 pub(super) fn terminated_keys(terminated: Terminated, test: StoredTest<'_>) -> Found {
     let mut bytes = Vec::new();
     let (comparison, constant) = match test {
-        StoredTest::Compare(comparison, constant) => (comparison, constant),
+        StoredTest::Compare(comparison, constant) => match cut(terminated, constant) {
+            None => (comparison, constant),
+            Some(_) if comparison == Comparison::Equal => return Found::none(),
+            // What begins as the constant does is less than it.
+            Some(value) => match comparison {
+                Comparison::Less | Comparison::LessOrEqual => (Comparison::LessOrEqual, value),
+                _ => (Comparison::Greater, value),
+            },
+        },
+        StoredTest::StartsWith(start) if cut(terminated, start).is_some() => return Found::none(),
         StoredTest::StartsWith(start) => {
             terminated.start(start, &mut bytes);
             return Found::exact(vec![RowRange::prefix(&bytes)]);
         }
     };
     terminated.put(constant, &mut bytes);
-    let all = RowRange::all();
-    // A terminator is never all FF, so there is always a first row behind it.
-    let this = RowRange::prefix(&bytes);
-    let range = match if terminated.desc { comparison.mirrored() } else { comparison } {
-        Comparison::Equal => this,
-        Comparison::Less => RowRange { start: all.start, stop: this.start },
-        Comparison::LessOrEqual => RowRange { start: all.start, stop: this.stop },
-        Comparison::Greater => RowRange { start: this.stop, stop: all.stop },
-        Comparison::GreaterOrEqual => RowRange { start: this.start, stop: all.stop },
-    };
-    Found::exact(vec![range])
+    let mut this = RowRange::prefix(&bytes);
+    if !terminated.is_prefix_free() {
+        bytes.push(0xFF);
+        this.stop = Bytes::from(bytes);
+    }
+    let comparison = if terminated.desc { comparison.mirrored() } else { comparison };
+    Found::exact(compared(comparison, this).into_iter().collect())
+}
+
+/// The part of a constant before its first zero, if values hold none.
+fn cut(terminated: Terminated, constant: &[u8]) -> Option<&[u8]> {
+    let zero = constant.iter().position(|byte| *byte == 0)?;
+    terminated.check(constant).is_err().then(|| &constant[..zero])
 }

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use rowhouse_model::{ROW_LEN_MAX, RowRange};
+use rowhouse_model::{Bytes, ROW_LEN_MAX, RowRange};
 
 use super::RANGES_MAX;
 use super::found::{Found, Pin, every_pin, found, pins, under, values_count};
-use super::ranges::{coarsen, hull};
+use super::ranges::{coarsen, hull, intersect};
 use super::set::Wanted;
 use super::streams::Walked;
 use crate::encode::{Body, Codec, End};
@@ -54,6 +54,8 @@ pub(super) struct Walk<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Path {
     pub(super) bytes: Vec<u8>,
+    /// How many of these, from the last on, the end of a key takes with it.
+    cut: usize,
     /// For each stored field which of its pins this way takes, where a computed field depends on it.
     chosen: Vec<Option<u32>>,
     /// Where the computed fields stand by which rows have to be merged.
@@ -73,7 +75,7 @@ impl Path {
             [] => Vec::new(),
             _ => vec![None; schema.fields().len()],
         };
-        Self { bytes: Vec::new(), chosen, cuts: Vec::new() }
+        Self { bytes: Vec::new(), cut: 0, chosen, cuts: Vec::new() }
     }
 
     /// The pin that the way takes of a field, if it had to choose one.
@@ -87,9 +89,24 @@ impl Path {
         }
     }
 
-    pub(super) fn with(&self, bytes: &[u8]) -> Self {
-        let bytes = [self.bytes.as_slice(), bytes].concat();
-        Self { bytes, chosen: self.chosen.clone(), cuts: self.cuts.clone() }
+    fn with(&self, pin: &Pin) -> Self {
+        let bytes = [self.bytes.as_slice(), &pin.bytes].concat();
+        // Where nothing of a field is left, those before it are cut too.
+        let cut = pin.cut + if pin.cut == pin.bytes.len() { self.cut } else { 0 };
+        Self { bytes, cut, chosen: self.chosen.clone(), cuts: self.cuts.clone() }
+    }
+
+    /// The bytes of a key that ends there.
+    fn key(&self) -> &[u8] {
+        &self.bytes[..self.bytes.len() - self.cut]
+    }
+
+    /// A relative range behind the pinned bytes.
+    fn under(&self, range: &RowRange) -> RowRange {
+        let is_whole = range.start.is_empty();
+        let range = under(&self.bytes, range);
+        let start = if is_whole { Bytes::copy_from_slice(self.key()) } else { range.start };
+        RowRange { start, ..range }
     }
 }
 
@@ -178,9 +195,9 @@ impl Walk<'_> {
         let mut paths = Vec::with_capacity(self.paths.len() * pins.len());
         for path in &self.paths {
             match path.chosen(slot) {
-                Some(chosen) => paths.push(path.with(&pins[chosen].bytes)),
+                Some(chosen) => paths.push(path.with(&pins[chosen])),
                 None => paths.extend(pins.iter().enumerate().map(|(at, pin)| {
-                    let mut path = path.with(&pin.bytes);
+                    let mut path = path.with(pin);
                     path.choose(slot, at);
                     path
                 })),
@@ -198,7 +215,7 @@ impl Walk<'_> {
     fn pin_roughly(&mut self, nth: usize, pins: &[Pin]) -> Next {
         let size = pins.len().div_ceil((RANGES_MAX / self.paths.len()).max(1));
         let ranges = pins.chunks(size).filter_map(|pins| {
-            let ranges: Vec<_> = pins.iter().map(|pin| RowRange::prefix(&pin.bytes)).collect();
+            let ranges: Vec<_> = pins.iter().map(Pin::rows).collect();
             hull(&ranges)
         });
         let ranges: Vec<_> = ranges.collect();
@@ -225,8 +242,20 @@ impl Walk<'_> {
             // No key goes on behind the last field.
             ranges.iter_mut().filter(|range| range.start.len() == width).for_each(one_row);
         }
+        if self.is_behind_bare_zero(nth) {
+            ranges = intersect(&ranges, &[RowRange::new(Vec::new(), vec![0xFF])]);
+        }
         self.emit(&ranges);
         Next::Stop(if exact { nth + 1 } else { nth })
+    }
+
+    /// Whether an FF behind the pinned bytes would be read as part of the value that ends them.
+    fn is_behind_bare_zero(&self, nth: usize) -> bool {
+        let before = nth.checked_sub(1).map(|before| &self.schema.elements()[before]);
+        match before {
+            Some(Element::Field(field)) => !self.schema.codec(*field).is_prefix_free(),
+            Some(Element::Literal(_) | Element::Computed(_)) | None => false,
+        }
     }
 
     /// Ends with no rows at all.
@@ -239,7 +268,7 @@ impl Walk<'_> {
     /// Puts these ranges behind each path.
     fn emit(&mut self, ranges: &[RowRange]) {
         for (at, path) in self.paths.iter().enumerate() {
-            let ranges = ranges.iter().map(|range| (at, under(&path.bytes, range)));
+            let ranges = ranges.iter().map(|range| (at, path.under(range)));
             self.walked.ranges.extend(ranges);
         }
     }
@@ -247,15 +276,18 @@ impl Walk<'_> {
     /// Everything is pinned: each path is a whole key.
     fn rows(&mut self) {
         let last_is_open = match self.schema.elements().last() {
-            Some(Element::Field(field)) => self.schema.codec(*field).end().is_some(),
+            Some(Element::Field(field)) => {
+                let codec = self.schema.codec(*field);
+                codec.end().is_some() || codec.tail().is_some() || !codec.is_prefix_free()
+            }
             _ => false,
         };
         // Where no key goes on behind another, neighbours make one range.
         let alone = last_is_open || self.uncertain.is_some();
         self.uncertain = None;
-        let keys = self.paths.iter().enumerate().filter(|(_, path)| !path.bytes.is_empty());
+        let keys = self.paths.iter().enumerate().filter(|(_, path)| !path.key().is_empty());
         let range: fn(&[u8]) -> RowRange = if alone { RowRange::row } else { RowRange::prefix };
-        self.walked.ranges = keys.map(|(at, path)| (at, range(&path.bytes))).collect();
+        self.walked.ranges = keys.map(|(at, path)| (at, range(path.key()))).collect();
         self.walked.one_row_each = !alone;
     }
 

@@ -4,7 +4,8 @@ use super::bracket::{Words, check_name, is_name, number_up_to};
 use super::words::{self, Role};
 use crate::computed::{Alphabet, BUCKETS_MAX, BucketForm, Computed, Formula, Operands};
 use crate::error::Fault;
-use crate::transform::HashFunction;
+use crate::field_type::FieldType;
+use crate::transform::{Bucketing, HashFunction};
 
 /// A computed field whose operands are not looked up yet.
 pub(super) struct RawComputed {
@@ -38,14 +39,15 @@ impl RawComputed {
     /// The field, now that it is known where its operands stand.
     pub(super) fn finish(
         &self,
-        position: impl Fn(&str) -> Result<usize, String>,
+        operand: impl Fn(&str) -> Result<(usize, FieldType), String>,
     ) -> Result<Computed, Fault> {
+        let formula = self.formula_of(&operand)?;
         let operands = match (&self.formula, self.is_of_rest()) {
             (Formula::Salt { .. }, _) => Operands::Chance,
             (_, true) => Operands::Rest,
             _ => {
                 let look = |(at, name): &(usize, String)| {
-                    position(name).map_err(|why| Fault::new(*at, why))
+                    operand(name).map(|(at, _)| at).map_err(|why| Fault::new(*at, why))
                 };
                 Operands::Fields(self.of.iter().map(look).collect::<Result<_, _>>()?)
             }
@@ -56,9 +58,35 @@ impl RawComputed {
             Formula::Hash { .. } if names.is_empty() => "rest".to_owned(),
             _ => names.join(","),
         };
-        let codec = self.formula.codec();
-        let (name, formula) = (self.name.clone(), self.formula.clone());
-        Ok(Computed { name, formula, operands, of, codec })
+        let codec = formula.codec();
+        Ok(Computed { name: self.name.clone(), formula, operands, of, codec })
+    }
+
+    /// The formula, now that the operands' types are known: `java.hashcode` depends on them.
+    fn formula_of(
+        &self,
+        operand: impl Fn(&str) -> Result<(usize, FieldType), String>,
+    ) -> Result<Formula, Fault> {
+        let of_operand = |function: HashFunction| match &self.of[..] {
+            _ if !function.is_java() => Ok(function),
+            // Of all bytes behind it, that of bytes.
+            [] => Ok(function),
+            [(at, name)] => {
+                let (_, field_type) = operand(name).map_err(|why| Fault::new(*at, why))?;
+                function.of(&field_type).ok_or_else(|| words::no_java_hash(*at, &field_type))
+            }
+            [_, (at, _), ..] => Err(Fault::new(*at, "`java.hashcode` is of one field, or of rest")),
+        };
+        Ok(match self.formula.clone() {
+            Formula::Bucket { count, by: Bucketing::JavaRemainder(function), form } => {
+                let by = Bucketing::JavaRemainder(of_operand(function)?);
+                Formula::Bucket { count, by, form }
+            }
+            Formula::Hash { len, function, hex } => {
+                Formula::Hash { len, function: of_operand(function)?, hex }
+            }
+            formula => formula,
+        })
     }
 }
 
@@ -79,15 +107,17 @@ pub(super) fn parse(
         "salt" => (salt(number_at, number, words)?, Vec::new()),
         "bucket" => {
             let count = number_up_to(number_at, number, BUCKETS_MAX, "buckets")?;
-            let (of, function) = (of(words)?.unwrap_or_default(), by(words)?);
-            (Formula::Bucket { count, function, form: form(words)? }, of)
+            let of = of(words)?.unwrap_or_default();
+            let by = bucketing((number_at, count), of.is_empty(), words)?;
+            let form = if by.is_ours() { form(words)? } else { BucketForm::Binary };
+            (Formula::Bucket { count, by, form }, of)
         }
         _ => {
             let of = of(words)?.ok_or_else(|| {
                 Fault::new(words.end(), "expected `of` and the names of fields")
                     .hint("for example [hash 4 of user], or [hash 4 of rest]")
             })?;
-            let function = by(words)?;
+            let function = function(words)?;
             let what = format!("bytes of {}", function.word());
             let len = number_up_to(number_at, number, function.len(), &what)?;
             (Formula::Hash { len, function, hex: words.word("hex")?.is_some() }, of)
@@ -122,18 +152,62 @@ fn of(words: &mut Words<'_>) -> Result<Option<Vec<(usize, String)>>, Fault> {
     Ok(Some(of))
 }
 
-fn by(words: &mut Words<'_>) -> Result<HashFunction, Fault> {
-    if words.word("by")?.is_none() {
-        return Ok(HashFunction::Xxh3);
+/// The word behind `by`, if there is one.
+fn by<'a>(words: &mut Words<'a>) -> Result<Option<(usize, &'a str)>, Fault> {
+    match words.word("by")? {
+        None => Ok(None),
+        Some(_) => {
+            words.expect("a hash behind `by`: md5, sha1, sha256, xxh3, murmur3 or crc32").map(Some)
+        }
     }
-    let (at, word) =
-        words.expect("a hash behind `by`: md5, sha1, sha256, xxh3, murmur3 or crc32")?;
+}
+
+fn function(words: &mut Words<'_>) -> Result<HashFunction, Fault> {
+    let Some((at, word)) = by(words)? else { return Ok(HashFunction::Xxh3) };
     match HashFunction::named(word) {
         Some(function) => Ok(function),
-        None if words::is_foreign(word) => Err(Fault::unsupported(at, word)),
-        None => Err(Fault::new(at, format!("unknown hash `{word}`"))
-            .hint("hashes are: md5 sha1 sha256 xxh3 murmur3 crc32")),
+        None if Bucketing::FOREIGN.contains(&word) => {
+            Err(Fault::new(at, format!("`{word}` makes the number of a bucket, not a hash"))
+                .hint(format!("write [bucket N by {word}]")))
+        }
+        None => Err(unknown_hash(at, word)),
     }
+}
+
+fn bucketing(
+    (count_at, count): (usize, u32),
+    is_of_rest: bool,
+    words: &mut Words<'_>,
+) -> Result<Bucketing, Fault> {
+    let Some((at, word)) = by(words)? else { return Ok(Bucketing::by(HashFunction::Xxh3)) };
+    let function = || HashFunction::named(word).map(Bucketing::by);
+    let mut by =
+        Bucketing::foreign(word, count).or_else(function).ok_or_else(|| unknown_hash(at, word))?;
+    if let Bucketing::Opentsdb { bytes } = &mut by
+        && let Some((at, width)) = words.number()?
+    {
+        *bytes = number_up_to(at, width, 8, "bytes")?;
+    }
+    if let Some(max) = by.count_max().filter(|max| count > *max) {
+        let message = format!("too many buckets for {word}: count={count}, max={max}");
+        return Err(Fault::new(count_at, message));
+    }
+    if by.is_of_rest() && !is_of_rest {
+        return Err(Fault::new(at, format!("`{word}` is made of all bytes behind it"))
+            .hint(format!("write [bucket {count} by {word}]")));
+    }
+    Ok(by)
+}
+
+fn unknown_hash(at: usize, word: &str) -> Fault {
+    if words::is_foreign(word) {
+        return Fault::unsupported(at, word).hint(format!(
+            "foreign hashes are: java.hashcode, and of buckets {}",
+            Bucketing::FOREIGN.join(" ")
+        ));
+    }
+    Fault::new(at, format!("unknown hash `{word}`"))
+        .hint("hashes are: md5 sha1 sha256 xxh3 murmur3 crc32")
 }
 
 fn form(words: &mut Words<'_>) -> Result<BucketForm, Fault> {

@@ -27,12 +27,27 @@ pub(super) struct Raw {
 impl Raw {
     /// The number of bytes of the field, if it is always the same.
     pub(super) fn width(&self) -> Option<usize> {
-        Codec::new(&self.field_type, &self.modifiers, End::Key).ok()?.width()
+        self.codec()?.width()
+    }
+
+    /// The codec, whatever stands behind it.
+    pub(super) fn codec(&self) -> Option<Codec> {
+        Codec::new(&self.field_type, &self.modifiers, End::Key).ok()
+    }
+
+    /// Whether it is an element of a tuple: no key of such a field begins with FF.
+    pub(super) fn is_element(&self) -> bool {
+        match &self.field_type {
+            FieldType::Foreign(foreign) => {
+                foreign.name().starts_with("tuple.") && self.modifiers.hash.is_none()
+            }
+            _ => false,
+        }
     }
 
     /// Whether it has no end of its own.
     pub(super) fn is_open(&self) -> bool {
-        self.field_type.is_open() && self.modifiers.hash.is_none()
+        self.field_type.is_open(self.modifiers.desc) && self.modifiers.hash.is_none()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::bracket::{Words, number_up_to};
 use super::words::{self, Role, is_foreign};
-use crate::encode::{Codec, End, Labels, is_plain};
+use crate::encode::{Codec, End, ForeignType, Labels, is_plain};
 use crate::error::Fault;
 use crate::field_type::{Calendar, FieldType};
 use crate::time::TimeUnit;
@@ -44,6 +44,7 @@ pub(super) fn parse(at: usize, word: &str, words: &mut Words<'_>) -> Result<Fiel
         "ymdhms" => FieldType::Calendar(Calendar::Second),
         word if word.starts_with("enum(") => labels(at, word)?,
         word if word.starts_with("repeat(") => repeat(at, word)?,
+        word if is_foreign(word) => FieldType::Foreign(foreign(at, word, words)?),
         _ => integer(word).map_or_else(|| Err(unknown(at, word)), Ok)?,
     };
     if let Some((at, number)) = words.number()? {
@@ -166,10 +167,28 @@ fn repeat(at: usize, word: &str) -> Result<FieldType, Fault> {
     Ok(FieldType::Repeat(types))
 }
 
-fn unknown(at: usize, word: &str) -> Fault {
-    if is_foreign(word) {
-        return Fault::unsupported(at, word);
+fn foreign(at: usize, word: &str, words: &mut Words<'_>) -> Result<ForeignType, Fault> {
+    if let Some(foreign) = ForeignType::named(word) {
+        return Ok(match foreign.has_width() {
+            true => foreign.with_width(width(at, words, word, "bytes")?),
+            false => foreign,
+        });
     }
+    let family = word.split_once('.').map_or(word, |(family, _)| family);
+    let known = || {
+        ForeignType::names().filter(|name| name.split_once('.').is_some_and(|(f, _)| f == family))
+    };
+    Err(match words::closest(word, known()) {
+        Some(close) => Fault::new(at, format!("unknown type `{word}`"))
+            .hint(format!("did you mean `{close}`?")),
+        None => {
+            let known: Vec<_> = known().collect();
+            Fault::unsupported(at, word).hint(format!("types of {family} are: {}", known.join(" ")))
+        }
+    })
+}
+
+fn unknown(at: usize, word: &str) -> Fault {
     if matches!(word, "enum" | "repeat") {
         let example = if word == "enum" { "enum(open,closed)" } else { "repeat(u24 u24)" };
         return Fault::new(at, format!("expected parentheses behind `{word}`: {example}"));

@@ -3,7 +3,7 @@
 use super::bracket::{Words, number_up_to};
 use super::field_type::DIGITS_MAX;
 use super::words::{self, Role, is_foreign};
-use crate::encode::Scale;
+use crate::encode::{ForeignType, Scale};
 use crate::error::Fault;
 use crate::field_type::FieldType;
 use crate::transform::{Floor, HashFunction, Hashing, Modifiers, NullPlace, TextForm};
@@ -64,6 +64,14 @@ fn read(
     if let FieldType::Repeat(_) = field_type {
         return fault(format!("`{word}` cannot stand behind repeat(…)"));
     }
+    if let FieldType::Foreign(foreign) = field_type
+        && matches!(place, Place::Floor | Place::Form | Place::Reverse)
+    {
+        return fault(format!(
+            "`{}` is written as elsewhere, `{word}` changes that",
+            foreign.name()
+        ));
+    }
     match place {
         Place::Floor => modifiers.floor = Some(floor(at, field_type, words)?),
         Place::Form if word == "hex" => {
@@ -88,7 +96,7 @@ fn read(
         Place::Hash if modifiers.floor.is_some() || modifiers.form.is_some() => {
             return fault("a hash is made of the value, nothing stands between them".to_owned());
         }
-        Place::Hash => modifiers.hash = Some(hashing(at, word, words)?),
+        Place::Hash => modifiers.hash = Some(hashing(at, word, field_type, words)?),
         Place::Desc => {
             check_desc(field_type, modifiers, at)?;
             modifiers.desc = true;
@@ -150,8 +158,14 @@ fn check_hex(field_type: &FieldType, at: usize) -> Result<(), Fault> {
     }
 }
 
-fn hashing(at: usize, word: &str, words: &mut Words<'_>) -> Result<Hashing, Fault> {
+fn hashing(
+    at: usize,
+    word: &str,
+    field_type: &FieldType,
+    words: &mut Words<'_>,
+) -> Result<Hashing, Fault> {
     let function = HashFunction::named(word).ok_or_else(|| unknown(at, word))?;
+    let function = function.of(field_type).ok_or_else(|| words::no_java_hash(at, field_type))?;
     let Some((at, len)) = words.number()? else {
         return Err(Fault::new(at, format!("expected `{word} N`, how many bytes are kept")));
     };
@@ -163,7 +177,12 @@ fn check_desc(field_type: &FieldType, modifiers: &Modifiers, at: usize) -> Resul
     if modifiers.reverse || modifiers.hash.is_some() {
         return Err(Fault::new(at, "there is no order left that `desc` could turn round"));
     }
-    if field_type.is_open() {
+    if let FieldType::Foreign(foreign) = field_type
+        && !foreign.has_desc()
+    {
+        return Err(Fault::new(at, format!("`{field_type}` has no descending order elsewhere")));
+    }
+    if field_type.is_open(true) {
         let message = format!("`{field_type}` has no descending order, its end is not stored");
         return Err(Fault::new(at, message).hint("use string, or text N"));
     }
@@ -179,14 +198,42 @@ fn null(
     if modifiers.hash.is_some() {
         return Err(Fault::new(at, "a hash always has a value"));
     }
-    if field_type.is_open() {
+    if let FieldType::Foreign(foreign) = field_type {
+        return foreign_null(at, foreign, modifiers.desc, words);
+    }
+    if field_type.is_open(modifiers.desc) {
         let message = format!("`{field_type}` cannot be null, its end is not stored");
         return Err(Fault::new(at, message).hint("use string, or text N"));
     }
+    null_place(at, words)
+}
+
+fn null_place(at: usize, words: &mut Words<'_>) -> Result<NullPlace, Fault> {
     match words.next()? {
         Some((_, "first")) => Ok(NullPlace::First),
         Some((_, "last")) => Ok(NullPlace::Last),
         _ => Err(Fault::new(at, "expected `null first` or `null last`")),
+    }
+}
+
+/// Null of a foreign type stands where it stands elsewhere.
+fn foreign_null(
+    at: usize,
+    foreign: &ForeignType,
+    desc: bool,
+    words: &mut Words<'_>,
+) -> Result<NullPlace, Fault> {
+    let Some(place) = foreign.null_place(desc) else {
+        return Err(Fault::new(at, format!("`{}` is never null elsewhere", foreign.name())));
+    };
+    match null_place(at, words)? {
+        written if written == place => Ok(place),
+        _ => {
+            let word = if place == NullPlace::First { "first" } else { "last" };
+            let desc = if desc { " desc" } else { "" };
+            let message = format!("null of `{}{desc}` stands {word} elsewhere", foreign.name());
+            Err(Fault::new(at, message).hint(format!("write null {word}")))
+        }
     }
 }
 

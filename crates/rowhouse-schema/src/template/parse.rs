@@ -111,9 +111,15 @@ fn check_names(pieces: &[Piece]) -> Result<(), Fault> {
 }
 
 /// Where the stored field of that name stands among the stored fields.
-fn operand(name: &str, names: &[&str], pieces: &[Piece]) -> Result<usize, String> {
-    if let Some(at) = names.iter().position(|known| *known == name) {
-        return Ok(at);
+fn operand(name: &str, names: &[&str], pieces: &[Piece]) -> Result<(usize, FieldType), String> {
+    let mut fields = pieces.iter().filter_map(|piece| match piece {
+        Piece::Field(raw) => Some(raw),
+        Piece::Literal(_) | Piece::Computed(_) => None,
+    });
+    if let Some(at) = names.iter().position(|known| *known == name)
+        && let Some(raw) = fields.nth(at)
+    {
+        return Ok((at, raw.field_type.clone()));
     }
     let computed = pieces.iter().any(|piece| piece.name().is_some_and(|(_, known)| known == name));
     Err(match closest(name, names.iter().copied()) {
@@ -144,6 +150,10 @@ fn finish(raw: &Raw, behind: &[Piece], before: Option<&Field>) -> Result<Field, 
     let end = if raw.is_open() { end(raw, behind)? } else { End::Key };
     let codec =
         Codec::new(&raw.field_type, &raw.modifiers, end).map_err(|why| Fault::new(raw.at, why))?;
+    let codec = if is_tail(behind) { codec.in_tail() } else { codec };
+    if !codec.is_prefix_free() {
+        check_behind(raw, behind.first())?;
+    }
     let order = FieldOrder::of(&codec).behind(before.map(|field| field.order));
     Ok(Field {
         name: raw.name.clone(),
@@ -154,12 +164,41 @@ fn finish(raw: &Raw, behind: &[Piece], before: Option<&Field>) -> Result<Field, 
     })
 }
 
+/// Whether only fields with separators stand there.
+fn is_tail(behind: &[Piece]) -> bool {
+    behind.iter().all(|piece| match piece {
+        Piece::Field(raw) => raw.codec().is_some_and(|codec| codec.separated().is_some()),
+        Piece::Literal(_) | Piece::Computed(_) => false,
+    })
+}
+
+/// Behind what ends in a zero byte with no FF behind it stands none.
+fn check_behind(raw: &Raw, behind: Option<&Piece>) -> Result<(), Fault> {
+    let is_right = match behind {
+        None => true,
+        Some(Piece::Literal(literal)) => literal[0] != 0xFF,
+        Some(Piece::Field(field)) => field.is_element(),
+        Some(Piece::Computed(_)) => false,
+    };
+    if is_right {
+        return Ok(());
+    }
+    let message = format!("a byte FF behind `{}` would be read as part of it", raw.name);
+    Err(Fault::new(raw.at, message)
+        .hint("behind it stand the end of the key, a literal, or another type of tuple"))
+}
+
 /// Where an open field ends: at the key's end, at a literal, or by length.
 fn end(raw: &Raw, behind: &[Piece]) -> Result<End, Fault> {
     let literal = match behind.first() {
         None => return Ok(End::Key),
         _ if matches!(raw.field_type, FieldType::Repeat(_)) => {
             return Err(Fault::new(raw.at, "what is repeated goes on to the end of the key")
+                .hint("it is the last field, and nothing stands behind it"));
+        }
+        _ if matches!(raw.field_type, FieldType::Foreign(_)) => {
+            let message = format!("`{}` goes on to the end of the key", raw.field_type);
+            return Err(Fault::new(raw.at, message)
                 .hint("it is the last field, and nothing stands behind it"));
         }
         Some(Piece::Literal(literal)) => Some(literal),

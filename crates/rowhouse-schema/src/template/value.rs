@@ -40,15 +40,24 @@ fn of_keys(modifiers: &Modifiers) -> Option<&'static str> {
         .or(word(null.is_some(), "null"))
 }
 
-/// As at the end of a key, except that nothing is escaped or terminated.
+/// As at the end of a key, except that nothing native is escaped or terminated, and nothing is separated:
+/// Phoenix does not do it in cells either.
 fn codec(field_type: &FieldType, modifiers: &Modifiers) -> Result<Codec, String> {
+    let plain = |content| Sequence {
+        content,
+        arrangement: Arrangement::AsGiven,
+        container: Container::Open(End::Key),
+    };
     match field_type {
-        FieldType::String => Codec::new(&FieldType::Text, modifiers, End::Key),
-        FieldType::Blob => Ok(Codec::of(Body::Sequence(Sequence {
-            content: Content::Raw,
-            arrangement: Arrangement::AsGiven,
-            container: Container::Open(End::Key),
-        }))),
-        other => Codec::new(other, modifiers, End::Key),
+        FieldType::String => return Ok(Codec::of(Body::Sequence(plain(Content::Text)))),
+        FieldType::Blob => return Ok(Codec::of(Body::Sequence(plain(Content::Raw)))),
+        _ => {}
     }
+    let mut codec = Codec::new(field_type, modifiers, End::Key)?;
+    if let Body::Sequence(Sequence { container, .. }) = &mut codec.body
+        && matches!(container, Container::Separated(_))
+    {
+        *container = Container::Open(End::Key);
+    }
+    Ok(codec)
 }

@@ -1,5 +1,8 @@
 //! The words of the template language: what each is, and what is meant by words that are close.
 
+use crate::error::Fault;
+use crate::field_type::FieldType;
+
 /// Where a word stands in a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
@@ -47,7 +50,17 @@ pub(crate) fn is_type(word: &str) -> bool {
 }
 
 /// Families of foreign types, hashes and salts: `phoenix.varchar`, `ordered.string`, …
-const FOREIGN: &[&str] = &["java.", "phoenix.", "ordered.", "tuple.", "opentsdb.", "hbasewd."];
+const FOREIGN: &[&str] = &[
+    "java.",
+    "phoenix.",
+    "ordered.",
+    "tuple.",
+    "opentsdb.",
+    "hbasewd.",
+    "kiji.",
+    "ordered_code.",
+    "bigtable.",
+];
 
 /// What people write who think in another language.
 const ELSEWHERE: &[(&str, &str)] = &[
@@ -85,7 +98,13 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("ascending", "ascending needs no word, leave it out"),
 ];
 
-/// Whether the word names something foreign, which this version does not do.
+/// What is said of a type that Java has no hash for, or another one than that of its bytes.
+pub(super) fn no_java_hash(at: usize, field_type: &FieldType) -> Fault {
+    let message = format!("`java.hashcode` is not known of `{field_type}`");
+    Fault::new(at, message).hint("it is of texts, of bytes, and of whole numbers of 4 or 8 bytes")
+}
+
+/// Whether the word names something foreign.
 pub(super) fn is_foreign(word: &str) -> bool {
     FOREIGN.iter().any(|family| word.starts_with(family))
 }

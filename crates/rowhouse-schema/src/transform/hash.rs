@@ -2,6 +2,9 @@
 
 use md5::Digest as _;
 
+use crate::field_type::FieldType;
+
+use super::java_hash;
 use super::murmur3::murmur3;
 
 /// A hash function, by its name in a template.
@@ -19,6 +22,11 @@ pub(crate) enum HashFunction {
     Murmur3,
     /// CRC-32 of IEEE 802.3 (zlib, `java.util.zip.CRC32`), big-endian.
     Crc32,
+    /// `hashCode()` of Java, big-endian: of bytes, of a text, of a number of four or eight bytes. Which of them
+    /// it is follows from the type of what is hashed.
+    JavaBytes,
+    JavaText,
+    JavaInteger,
 }
 
 /// The words and lengths of the functions.
@@ -29,16 +37,49 @@ const FUNCTIONS: &[(HashFunction, &str, u8)] = &[
     (HashFunction::Xxh3, "xxh3", 8),
     (HashFunction::Murmur3, "murmur3", 4),
     (HashFunction::Crc32, "crc32", 4),
+    (HashFunction::JavaBytes, JAVA, 4),
+    (HashFunction::JavaText, JAVA, 4),
+    (HashFunction::JavaInteger, JAVA, 4),
 ];
 
+const JAVA: &str = "java.hashcode";
+
 impl HashFunction {
-    /// The function of that name.
+    /// The function of that name; of Java's, the one of bytes.
     pub(crate) fn named(word: &str) -> Option<Self> {
         FUNCTIONS.iter().find(|(_, name, _)| *name == word).map(|(function, ..)| *function)
     }
 
     pub(crate) fn word(self) -> &'static str {
         self.fact().1
+    }
+
+    /// Whether it is Java's.
+    pub(crate) fn is_java(self) -> bool {
+        self.word() == JAVA
+    }
+
+    /// The function of that name for values of a type; nothing if Java's is not defined for them.
+    pub(crate) fn of(self, field_type: &FieldType) -> Option<Self> {
+        if !self.is_java() {
+            return Some(self);
+        }
+        match field_type {
+            FieldType::Text
+            | FieldType::PaddedText { .. }
+            | FieldType::String
+            | FieldType::Domain
+            | FieldType::Hex { .. } => Some(Self::JavaText),
+            FieldType::Blob | FieldType::Bytes { .. } => Some(Self::JavaBytes),
+            FieldType::Unsigned { bytes: 4 | 8 }
+            | FieldType::Signed { bytes: 4 | 8 }
+            | FieldType::Time { .. } => Some(Self::JavaInteger),
+            FieldType::Foreign(foreign) => match foreign.name() {
+                "java.long" | "java.int" => Some(Self::JavaInteger),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// The length of its digests, in bytes.
@@ -60,6 +101,9 @@ impl HashFunction {
             Self::Xxh3 => Digest::new(&xxhash_rust::xxh3::xxh3_64(bytes).to_be_bytes()),
             Self::Murmur3 => Digest::new(&murmur3(bytes).to_be_bytes()),
             Self::Crc32 => Digest::new(&crc32fast::hash(bytes).to_be_bytes()),
+            Self::JavaBytes => Digest::new(&java_hash::bytes(bytes).to_be_bytes()),
+            Self::JavaText => Digest::new(&java_hash::text(bytes).to_be_bytes()),
+            Self::JavaInteger => Digest::new(&java_hash::integer(bytes).to_be_bytes()),
         }
     }
 }
@@ -79,6 +123,11 @@ impl Digest {
 
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.len.into()]
+    }
+
+    /// The first four bytes, read as a number of Java.
+    pub(crate) fn as_i32(&self) -> i32 {
+        i32::from_be_bytes([self.bytes[0], self.bytes[1], self.bytes[2], self.bytes[3]])
     }
 
     /// The digest, read as a big-endian number, modulo `divisor`.
@@ -120,7 +169,7 @@ mod tests {
     fn the_table_is_in_the_order_of_the_functions() {
         for (nth, (function, word, len)) in FUNCTIONS.iter().enumerate() {
             assert_eq!(*function as usize, nth);
-            assert_eq!(HashFunction::named(word), Some(*function));
+            assert_eq!(HashFunction::named(word).unwrap().word(), *word);
             assert_eq!(function.digest(b"x").as_bytes().len(), usize::from(*len));
         }
     }

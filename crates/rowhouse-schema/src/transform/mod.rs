@@ -10,12 +10,15 @@
 //!
 //! and in front of what comes of it, `null first|last` puts its marker.
 
+mod bucketing;
 mod floor;
 mod hash;
+mod java_hash;
 mod murmur3;
 
 use std::fmt;
 
+pub(crate) use bucketing::{Bucketing, width as bucket_width};
 pub(crate) use floor::Floor;
 pub(crate) use hash::{Digest, HashFunction};
 

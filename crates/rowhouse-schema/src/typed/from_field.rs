@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::ToField;
 use crate::time::{Date, Time};
-use crate::value::{FieldValue, Uuid, Value};
+use crate::value::{Decimal, FieldValue, Uuid, Value};
 
 /// A Rust type that can be read from a key's field; [`ToField`] has an example.
 #[diagnostic::on_unimplemented(message = "`{Self}` cannot be read from a row key")]
@@ -40,6 +40,7 @@ from_field! {
     // Narrowing is exact: the field holds what an f32 can.
     f32: FieldValue::Other(Value::Float(float)) => Some(float.get() as f32);
     f64: FieldValue::Other(Value::Float(float)) => Some(float.get());
+    Decimal: FieldValue::Other(Value::Decimal(number)) => Some(number);
     Uuid: FieldValue::Other(Value::Uuid(uuid)) => Some(uuid);
     Date: FieldValue::Other(Value::Date(date)) => Some(date);
     Time: FieldValue::Other(Value::Time(time)) => Some(time);

@@ -42,6 +42,8 @@ pub enum Holds {
     },
     /// True and false.
     Bool,
+    /// Decimal numbers.
+    Decimal,
     /// UUIDs.
     Uuid,
     /// Days.
@@ -62,6 +64,7 @@ impl Holds {
             (Self::Text, Self::Text)
             | (Self::Bytes, Self::Bytes)
             | (Self::Bool, Self::Bool)
+            | (Self::Decimal, Self::Decimal)
             | (Self::Uuid, Self::Uuid)
             | (Self::Date, Self::Date)
             | (Self::Time, Self::Time) => true,
@@ -98,6 +101,7 @@ impl fmt::Display for Holds {
             Self::Float { bytes: ..=4 } => f.write_str("f32 or f64"),
             Self::Float { .. } => f.write_str("f64"),
             Self::Bool => f.write_str("bool"),
+            Self::Decimal => f.write_str("Decimal"),
             Self::Uuid => f.write_str("Uuid"),
             Self::Date => f.write_str("Date"),
             Self::Time => f.write_str("Time"),
@@ -135,12 +139,17 @@ impl Field {
 fn of_body(body: &Body) -> Vec<Holds> {
     match body {
         Body::Sequence(Sequence { content, container, .. }) => match (content, container) {
-            (Content::Text | Content::Hex { .. }, _) => vec![Holds::Text],
+            (Content::Text | Content::Ascii | Content::Hex { .. }, _) => vec![Holds::Text],
+            (Content::Decimal(_), _) => vec![Holds::Decimal],
+            (Content::Integer(image), _) => {
+                let (min, max) = image.limits();
+                vec![Holds::Whole { min, max }]
+            }
             (Content::Uuid, _) => vec![Holds::Uuid, Holds::Array { len: 16 }],
             (Content::Raw, Container::Fixed(fixed)) => {
                 vec![Holds::Array { len: fixed.width.into() }, Holds::Bytes]
             }
-            (Content::Raw, _) => vec![Holds::Bytes],
+            (Content::Raw | Content::Some, _) => vec![Holds::Bytes],
         },
         Body::Repeat(_) | Body::Hashed(_) => Vec::new(),
         Body::Number(_) | Body::Decimal(_) => {

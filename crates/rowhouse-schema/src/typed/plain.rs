@@ -5,7 +5,7 @@
 use rowhouse_model::ROW_LEN_MAX;
 
 use super::{FromField, Holds, ToField};
-use crate::encode::{Body, Container, Content, Quick, Sequence, Terminated, count_ticks};
+use crate::encode::{Body, Container, Content, Quick, Sequence, Style, Terminated, count_ticks};
 use crate::key::KeySchema;
 use crate::template::Element;
 use crate::time::{Time, TimeUnit};
@@ -60,7 +60,7 @@ impl KeySchema {
             Element::Field(at) => {
                 let codec = &self.fields()[*at].codec;
                 match &codec.body {
-                    _ if codec.null.is_some() => None,
+                    _ if !codec.lead.is_none() => None,
                     Body::Number(number) => number.plain_number().map(PlainStep::Number),
                     Body::Sequence(sequence) => text_or_bytes(sequence),
                     Body::Decimal(_) | Body::Repeat(_) | Body::Hashed(_) => None,
@@ -80,7 +80,7 @@ fn text_or_bytes(sequence: &Sequence) -> Option<PlainStep> {
     }
 }
 
-const PLAIN: Terminated = Terminated { desc: false };
+const PLAIN: Terminated = Terminated { style: Style::Pair, desc: false };
 
 impl PlainNumber {
     #[inline(always)]

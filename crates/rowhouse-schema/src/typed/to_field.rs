@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::Holds;
 use crate::time::{Date, Time};
-use crate::value::{FieldValue, Uuid, Value};
+use crate::value::{Decimal, FieldValue, Uuid, Value};
 
 /// A Rust type that a field of a [`RowKey`](super::RowKey) can have.
 ///
@@ -37,7 +37,7 @@ use crate::value::{FieldValue, Uuid, Value};
     message = "`{Self}` cannot be a field of a row key",
     label = "no type of a row key's field",
     note = "there are: String, &str and Cow<str>; integers, f32 and f64; bool; Vec<u8>, &[u8], Cow<[u8]> \
-            and [u8; N]; Time, Date and Uuid; and Option of these",
+            and [u8; N]; Time, Date, Uuid and Decimal; and Option of these",
     note = "a type of your own can be one by implementing `ToField` and `FromField`"
 )]
 pub trait ToField {
@@ -75,6 +75,7 @@ to_field! {
     bool: Holds::Bool, |flag| Value::Bool(*flag).into();
     f32: Holds::Float { bytes: 4 }, |float| Value::from(*float).into();
     f64: Holds::Float { bytes: 8 }, |float| Value::from(*float).into();
+    Decimal: Holds::Decimal, |number| Value::Decimal(*number).into();
     Uuid: Holds::Uuid, |uuid| Value::Uuid(*uuid).into();
     Date: Holds::Date, |date| Value::Date(*date).into();
     Time: Holds::Time, |time| Value::Time(*time).into();

@@ -1,5 +1,6 @@
 //! The values of a key's fields.
 
+mod decimal;
 mod field_value;
 mod float;
 mod named;
@@ -10,6 +11,7 @@ use std::fmt;
 
 use crate::time::{Date, Time};
 
+pub use decimal::Decimal;
 pub use field_value::FieldValue;
 pub use float::Float;
 pub use named::NamedValues;
@@ -59,6 +61,8 @@ pub enum Value {
     Signed(i128),
     /// The value of an `f32` or `f64`.
     Float(Float),
+    /// The value of a decimal number of another system.
+    Decimal(Decimal),
     /// The value of a text, a `domain`, `hex N`, or the label of an `enum`.
     Text(String),
     /// The value of a `blob` or of `bytes N`.
@@ -130,6 +134,7 @@ impl Value {
             // A number above the largest i128 is outside every field's domain, and so is that one.
             Self::Unsigned(number) => Some(i128::try_from(*number).unwrap_or(i128::MAX)),
             Self::Signed(number) => Some(*number),
+            Self::Decimal(decimal) => decimal.integer(),
             _ => None,
         }
     }
@@ -139,7 +144,7 @@ impl Value {
         let what = match self {
             Self::Null => return "null".to_owned(),
             Self::Bool(_) => "the bool",
-            Self::Unsigned(_) | Self::Signed(_) | Self::Float(_) => "the number",
+            Self::Unsigned(_) | Self::Signed(_) | Self::Float(_) | Self::Decimal(_) => "the number",
             Self::Text(_) => "the text",
             Self::Bytes(_) => "the bytes",
             Self::Uuid(_) => "the uuid",
@@ -161,6 +166,7 @@ impl fmt::Display for Value {
             Self::Unsigned(number) => write!(f, "{number}"),
             Self::Signed(number) => write!(f, "{number}"),
             Self::Float(float) => write!(f, "{float}"),
+            Self::Decimal(decimal) => write!(f, "{decimal}"),
             Self::Text(text) => f.write_str(text),
             Self::Bytes(bytes) => {
                 f.write_str("x'")?;
@@ -246,6 +252,7 @@ from! {
     Unsigned: u8, u16, u32, u64, u128;
     Signed: i8, i16, i32, i64, i128;
     Float: f32, f64, Float;
+    Decimal: Decimal;
     Text: String;
     Bytes: Vec<u8>;
     Uuid: Uuid;

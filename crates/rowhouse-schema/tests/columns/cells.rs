@@ -24,6 +24,9 @@ fn a_value_ends_with_its_cell() {
     encode("colour", "", expect!["d:via "]);
     encode("raw", vec![0, 1, 255], expect![[r#"d: \x00\x01\xFF"#]]);
     encode("total", 7, expect!["d:t 00000000000000000007"]);
+    let columns = ColumnSchema::parse("d:v v phoenix.varchar; d:o o ordered.string").unwrap();
+    let bytes = |name| escape(&columns.encode(name, "ab").unwrap().value);
+    assert_eq!((bytes("v"), bytes("o")), ("ab".into(), r"4ab\x00".into()));
 }
 
 #[test]

@@ -29,6 +29,11 @@ const TYPES: &[(&str, &[&str])] = &[
     ("date", &["1969-12-31"]),
     ("ymdhm", &["2022-12-24T18:00"]),
     ("domain", &["www.example.com", ""]),
+    ("java.long", &["-9223372036854775808", "-1", "7"]),
+    ("phoenix.varchar", &["a", "grün"]),
+    ("phoenix.decimal", &["-1.5", "1000"]),
+    ("ordered.string", &["", "a"]),
+    ("tuple.int", &["-256", "0", "65536"]),
 ];
 
 /// Qualifiers, of which no two of one row of families stand in each other's way; `N` is a number.

@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 
-use rowhouse_schema::{Calendar, Field, FieldOrder, FieldType, KeySchema, TimeUnit, Value, Values};
+use rowhouse_schema::{
+    Calendar, Decimal, Field, FieldOrder, FieldType, KeySchema, TimeUnit, Value, Values,
+};
 
 use crate::draw::Asked;
 
@@ -12,6 +14,7 @@ pub(crate) enum Rank {
     Bytes(Vec<u8>),
     Number(i128),
     Float(f64),
+    Decimal(Decimal),
     List(Vec<Rank>),
 }
 
@@ -23,6 +26,11 @@ pub(crate) fn unit(field_type: &FieldType) -> i128 {
         }
         FieldType::Time { unit: TimeUnit::Millis, .. } => 1_000_000,
         FieldType::Time { unit: TimeUnit::Micros, .. } => 1_000,
+        FieldType::Foreign(foreign)
+            if foreign.name().ends_with("date") || foreign.name().ends_with("time") =>
+        {
+            1_000_000
+        }
         FieldType::Calendar(Calendar::Minute) => 60_000_000_000,
         FieldType::Date | FieldType::Calendar(Calendar::Day) => 86_400_000_000_000,
         _ => 1,
@@ -40,6 +48,7 @@ pub(crate) fn rank(value: &Value, field_type: &FieldType) -> Rank {
         (_, Value::Uuid(uuid)) => Rank::Bytes(uuid.as_bytes().to_vec()),
         (_, Value::Bool(flag)) => Rank::Number((*flag).into()),
         (_, Value::Float(float)) => Rank::Float(float.get()),
+        (_, Value::Decimal(decimal)) => Rank::Decimal(*decimal),
         (_, Value::Time(time)) => Rank::Number(time.as_nanos()),
         (_, Value::Date(date)) => Rank::Number(date.midnight().as_nanos()),
         (_, Value::Unsigned(number)) => Rank::Number((*number as i128).saturating_mul(unit)),
@@ -155,9 +164,13 @@ pub(crate) fn elements(schema: &KeySchema) -> Vec<Result<Field, usize>> {
     elements.into_iter().map(|(_, element)| element).collect()
 }
 
-/// How computed values compare: as their bytes do.
+/// How computed values compare: as their bytes do. Those below zero stand behind all others.
 pub(crate) fn compare_computed(a: &Value, b: &Value) -> Ordering {
-    rank(a, &FieldType::Text).partial_cmp(&rank(b, &FieldType::Text)).unwrap()
+    let rank = |value: &Value| match rank(value, &FieldType::Text) {
+        Rank::Number(number @ ..0) => Rank::Number(number + 0x1_0000),
+        other => other,
+    };
+    rank(a).partial_cmp(&rank(b)).unwrap()
 }
 
 impl Asked {

@@ -5,114 +5,17 @@
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use rowhouse_schema::{Date, Field, FieldType, KeySchema, Predicate, Time, Uuid, Value, Values};
+use rowhouse_schema::{
+    Date, Decimal, Field, FieldType, ForeignType, KeySchema, Predicate, Time, Uuid, Value, Values,
+};
 
-const TYPES: &[&str] = &[
-    "text",
-    "text",
-    "text",
-    "string",
-    "string",
-    "blob",
-    "domain",
-    "domain",
-    "decimal",
-    "decimal",
-    "text 3",
-    "text 3",
-    "text 2 pad ~",
-    "text 3 pad a",
-    "text 4 pad \\x20",
-    "bytes 2",
-    "bytes 1",
-    "uuid",
-    "hex 2",
-    "hex 3 upper",
-    "digits 1",
-    "digits 3",
-    "digits 38",
-    "u8",
-    "u8",
-    "u16",
-    "u24",
-    "u64",
-    "i8",
-    "i16",
-    "i64",
-    "f32",
-    "f64",
-    "bool",
-    "enum(a,b=7,é)",
-    "enum(b=1,a=0)",
-    "millis",
-    "micros",
-    "nanos",
-    "seconds",
-    "seconds 4",
-    "date",
-    "ymd",
-    "ymdhm",
-    "ymdhms",
-    "repeat(u8)",
-    "repeat(u8 text 1)",
-];
-
-/// Modifiers, in the order in which they stand; of each group one, or none.
-const MODIFIERS: &[&[&str]] = &[
-    &["", "", "", "", "", "", " floor 10", " floor 1h", " floor 1d", " floor 7d"],
-    &["", "", "", "", "", "", " digits", " digits 2", " digits 13", " digits 20", " hex"],
-    &["", "", "", "", "", "", " reverse"],
-    &["", "", "", "", "", "", " md5 1", " crc32 4 hex", " xxh3 2", " murmur3 1 hex"],
-    &["", "", " desc"],
-    &["", "", "", "", " null first", " null last"],
-];
-
-const LITERALS: &[&str] = &[
-    "",
-    "",
-    "",
-    "_",
-    "a",
-    "!",
-    "~",
-    "__",
-    "aa",
-    "ab",
-    "aba",
-    r"\x00",
-    r"\x00\x00",
-    r"\xFF",
-    "é",
-    r"\[",
-    ".",
-    "0",
-];
-
-/// `N` is replaced by a name, `F` by one field's name, `FF` by two.
-const COMPUTED: &[&str] = &[
-    "",
-    "",
-    "",
-    "",
-    "",
-    "",
-    "[bucket 4]",
-    "[bucket 3 of F]",
-    "[bucket 16 of FF by md5 hex]",
-    "[bucket 300 of F]",
-    "[bucket 12 of F by crc32 digits as N]",
-    "[hash 2 of F]",
-    "[hash 1 of F by murmur3 hex as N]",
-    "[salt 2]",
-    "[salt 3 xyb as N]",
-    "[salt 4 a-d]",
-    "[hash 3 of rest by sha1]",
-];
+use crate::words::{COMPUTED, FAMILIES, FOREIGN, LITERALS, MODIFIERS, TYPES};
 
 /// The field of a random type with random modifiers that it allows.
 fn fields() -> impl Strategy<Value = String> {
     let modifiers: Vec<_> = MODIFIERS.iter().map(|group| select(*group)).collect();
-    (select(TYPES), modifiers, any::<bool>()).prop_map(|(kind, modifiers, plain)| {
+    let kinds = prop_oneof![select(TYPES), select(FOREIGN)];
+    (kinds, modifiers, any::<bool>()).prop_map(|(kind, modifiers, plain)| {
         let mut field = kind.to_owned();
         for modifier in modifiers.iter().filter(|_| !plain) {
             let longer = format!("{field}{modifier}");
@@ -124,7 +27,24 @@ fn fields() -> impl Strategy<Value = String> {
     })
 }
 
+/// Keys of one system, and keys of everything.
 pub(crate) fn schemas() -> impl Strategy<Value = KeySchema> {
+    prop_oneof![1 => of_one_system(), 3 => of_all()]
+}
+
+fn of_one_system() -> impl Strategy<Value = KeySchema> {
+    let fields = prop::collection::vec(any::<Index>(), 1..5);
+    (select(FAMILIES), any::<Index>(), fields).prop_filter_map(
+        "some fields are the last",
+        |((fronts, types), front, fields)| {
+            let field = |(nth, at): (usize, &Index)| format!("[f{nth} {}]", at.get(types));
+            let fields: String = fields.iter().enumerate().map(field).collect();
+            KeySchema::parse(&format!("{}{fields}", front.get(fronts))).ok()
+        },
+    )
+}
+
+fn of_all() -> impl Strategy<Value = KeySchema> {
     let computed = (select(COMPUTED), any::<Index>(), any::<Index>());
     let piece = (select(LITERALS), computed, fields());
     (prop::collection::vec(piece, 1..4), select(LITERALS), 0..4_usize).prop_filter_map(
@@ -257,10 +177,8 @@ impl Pool {
                 let digits = &digits[digits.len() - usize::from(*width)..];
                 if *upper { digits.to_uppercase() } else { digits.to_owned() }.into()
             }
-            FieldType::Float { bytes } => {
-                let float = *at.get(FLOATS);
-                if *bytes == 4 { (float as f32).into() } else { float.into() }
-            }
+            FieldType::Float { bytes } => float(at, *bytes == 4),
+            FieldType::Foreign(foreign) => self.foreign(foreign, at),
             FieldType::Bool => (number % 2 == 0).into(),
             FieldType::Enum(labels) => {
                 let labels: Vec<_> = labels.iter().collect();
@@ -293,6 +211,43 @@ impl Pool {
             _ => number.into(),
         }
     }
+}
+
+impl Pool {
+    fn foreign(&self, foreign: &ForeignType, at: &Index) -> Value {
+        let number = *at.get(&self.numbers);
+        let text = at.get(&self.texts);
+        let width = foreign.width().map(usize::from);
+        match foreign.name().split_once('.').unwrap().1 {
+            "float" | "float32" | "unsigned_float" => float(at, true),
+            "double" | "float64" | "unsigned_double" => float(at, false),
+            "boolean" | "bool" => (number % 2 == 0).into(),
+            "string" | "ordered_string" | "varchar" => text.clone().into(),
+            "char" => {
+                let mut text = text.clone();
+                while text.len() > width.unwrap() + at.index(2) {
+                    text.pop();
+                }
+                text.into()
+            }
+            "binary" => resized(text, width.unwrap(), at).into(),
+            "blob_var" | "blob_copy" | "varbinary" | "bytes" | "ordered_bytes" => {
+                text.bytes().map(|byte| byte ^ 0x61).collect::<Vec<_>>().into()
+            }
+            "uuid" => Uuid::new(resized(text, 16, at).try_into().unwrap()).into(),
+            "numeric" | "decimal" => {
+                let exponent =
+                    *at.get(&[0, 0, 0, -1, -2, -3, 60, 85, 123, 124, 300, -60, -128, -500]);
+                Decimal::new(number, exponent).unwrap_or(Decimal::from(7)).into()
+            }
+            _ => number.into(),
+        }
+    }
+}
+
+fn float(at: &Index, is_single: bool) -> Value {
+    let float = *at.get(FLOATS);
+    if is_single { (float as f32).into() } else { float.into() }
 }
 
 fn resized(text: &str, width: usize, at: &Index) -> Vec<u8> {

@@ -4,6 +4,7 @@
 
 mod brute;
 mod draw;
+mod words;
 
 use std::cmp::Ordering;
 
@@ -39,6 +40,16 @@ const PLANNED: &[&str] = &[
     "[n blob xxh3 2]",
     "[n u8 null first]",
     "[bucket 4 of n][n i64 floor 10]",
+    "[n java.double]",
+    "[n ordered.numeric]",
+    "[n ordered.blob_var]",
+    "[n phoenix.varchar null first]",
+    "[n phoenix.decimal desc]",
+    "[n phoenix.char 2]",
+    "[n phoenix.timestamp]",
+    "[n tuple.string]",
+    "[n tuple.int null first]",
+    "[n ordered_code.float64 desc]",
 ];
 
 /// How the fields' own report says two rows compare; nothing where it makes no promise.
@@ -347,15 +358,19 @@ fn random_templates_are_varied() {
     let mut runner = TestRunner::deterministic();
     let mut seen = String::new();
     let mut stored = 0;
-    for _ in 0..2000 {
+    for _ in 0..5000 {
         let case = (schemas(), pools(), rows());
         let (schema, pool, at) = case.new_tree(&mut runner).unwrap().current();
         stored += at.iter().filter(|at| row(&schema, &pool, at).is_some()).count();
         seen.push_str(&schema.to_string());
     }
-    assert!(stored > 12_000, "{stored} of 48000");
+    assert!(stored > 30_000, "{stored} of 120000");
     let words = "bucket |hash |salt | of rest| by md5| as c1| floor 1h| digits 2| hex| reverse| desc\
-                 | null first| null last| md5 1| domain| decimal| repeat(| uuid| f32| text 3 pad";
+                 | null first| null last| md5 1| domain| decimal| repeat(| uuid| f32| text 3 pad\
+                 | java.long| java.double| ordered.string| ordered.numeric| ordered.blob_copy| phoenix.varchar\
+                 | phoenix.decimal| phoenix.char| phoenix.timestamp| tuple.int| tuple.string| ordered_code.int64\
+                 | phoenix.varchar desc null first| null last\
+                 | by phoenix.salt| by hbasewd.hash| by java.hashcode";
     for word in words.split('|') {
         let count = seen.matches(word).count();
         assert!(count > 10, "{word}: {count}");

@@ -1,0 +1,125 @@
+//! How other systems write the numbers of a scale, where that is not big-endian with or without a flipped
+//! sign: which bytes, how many, in which order.
+
+use super::{java, ordered_code, phoenix, tuple};
+
+/// The bytes of a number in another system, ascending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Image {
+    /// `java.long` and the like: big-endian two's complement.
+    JavaInteger { bytes: u8 },
+    /// `java.double`, `java.float`: the bits of IEEE 754.
+    JavaFloat { bytes: u8 },
+    /// `java.boolean`: 00 or FF.
+    JavaBoolean,
+    /// Big-endian, when this was added.
+    Shifted { bytes: u8, add: i128 },
+    /// `phoenix.boolean`: 00 or 01, in descending order 01 or 00.
+    PhoenixBoolean,
+    /// `phoenix.timestamp`: milliseconds, then the nanoseconds within the last of them.
+    PhoenixTimestamp { signed: bool },
+    /// `tuple.int`.
+    TupleInteger,
+    /// `ordered_code.int64`.
+    CodeSigned,
+    /// `ordered_code.uint64`.
+    CodeUnsigned,
+    /// `ordered_code.float64`: its bits as `CodeSigned`.
+    CodeFloat,
+}
+
+/// Where the order of keys turns: numbers from `at` on stand before all that are less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Turn {
+    pub(crate) at: i128,
+    /// Whether those that are less stand in descending order.
+    pub(crate) is_lower_backward: bool,
+}
+
+impl Image {
+    /// The number of bytes, if it is always the same.
+    pub(crate) fn width(self) -> Option<usize> {
+        match self {
+            Self::JavaInteger { bytes }
+            | Self::JavaFloat { bytes }
+            | Self::Shifted { bytes, .. } => Some(bytes.into()),
+            Self::JavaBoolean | Self::PhoenixBoolean => Some(1),
+            Self::PhoenixTimestamp { .. } => Some(12),
+            Self::TupleInteger | Self::CodeSigned | Self::CodeUnsigned | Self::CodeFloat => None,
+        }
+    }
+
+    /// The number of bytes of a number of which the first two are these, as far as they are there; or what is
+    /// wrong with them.
+    pub(crate) fn len(self, head: [Option<u8>; 2]) -> Result<usize, &'static str> {
+        match self {
+            Self::TupleInteger => tuple::integer_len(head),
+            Self::CodeSigned | Self::CodeFloat => ordered_code::signed_len(head),
+            Self::CodeUnsigned => ordered_code::unsigned_len(head),
+            Self::JavaInteger { .. }
+            | Self::JavaFloat { .. }
+            | Self::JavaBoolean
+            | Self::Shifted { .. }
+            | Self::PhoenixBoolean
+            | Self::PhoenixTimestamp { .. } => self.width().ok_or("no width"),
+        }
+    }
+
+    /// Where the order of keys turns, if it is not that of the numbers.
+    pub(crate) fn turn(self) -> Option<Turn> {
+        match self {
+            Self::JavaInteger { .. } => Some(Turn { at: 0, is_lower_backward: false }),
+            Self::JavaFloat { bytes } => Some(java::float_turn(bytes)),
+            _ => None,
+        }
+    }
+
+    /// Appends a number of the scale.
+    pub(crate) fn write(self, number: i128, out: &mut Vec<u8>) {
+        match self {
+            Self::JavaInteger { bytes } => java::write_integer(number, bytes, out),
+            Self::JavaFloat { bytes } => java::write_float(number, bytes, out),
+            Self::JavaBoolean => out.push(if number == 0 { 0 } else { 0xFF }),
+            Self::Shifted { bytes, add } => java::write_integer(number + add, bytes, out),
+            Self::PhoenixBoolean => out.push(number as u8),
+            Self::PhoenixTimestamp { signed } => phoenix::write_timestamp(number, signed, out),
+            Self::TupleInteger => tuple::write_integer(number, out),
+            Self::CodeSigned => ordered_code::write_signed(number, out),
+            Self::CodeUnsigned => ordered_code::write_unsigned(number, out),
+            Self::CodeFloat => ordered_code::write_float(number, out),
+        }
+    }
+
+    /// The number of these bytes, if there is one. One that is not on the scale, a NaN for example, is found
+    /// out there.
+    pub(crate) fn read(self, bytes: &[u8]) -> Option<i128> {
+        match self {
+            Self::JavaInteger { .. } => Some(java::read_integer(bytes)),
+            Self::JavaFloat { bytes: width } => Some(java::read_float(bytes, width)),
+            Self::JavaBoolean => match bytes {
+                [0] => Some(0),
+                [0xFF] => Some(1),
+                _ => None,
+            },
+            Self::Shifted { add, .. } => Some(unsigned(bytes) - add),
+            Self::PhoenixBoolean => Some(unsigned(bytes)),
+            Self::PhoenixTimestamp { signed } => phoenix::read_timestamp(bytes, signed),
+            Self::TupleInteger => self.shortest(tuple::read_integer(bytes)?, bytes),
+            Self::CodeSigned => self.shortest(ordered_code::read_signed(bytes)?, bytes),
+            Self::CodeUnsigned => self.shortest(ordered_code::read_unsigned(bytes)?, bytes),
+            Self::CodeFloat => self.shortest(ordered_code::read_float(bytes)?, bytes),
+        }
+    }
+
+    /// The number, if it has no other bytes than these: some could be written longer, and never are.
+    fn shortest(self, number: i128, bytes: &[u8]) -> Option<i128> {
+        let mut again = Vec::with_capacity(bytes.len());
+        self.write(number, &mut again);
+        (again == bytes).then_some(number)
+    }
+}
+
+/// Bytes as a big-endian number.
+pub(super) fn unsigned(bytes: &[u8]) -> i128 {
+    bytes.iter().fold(0, |number, &byte| number << 8 | i128::from(byte))
+}

@@ -1,0 +1,44 @@
+//! `java.*`: what `Bytes.toBytes` of HBase makes of Java's types.
+//!
+//! Nothing is done for their order: negative numbers stand behind all others, negative floats backward.
+
+use super::facts::{Facts, Layout, Null, Values};
+use super::image::{Image, Turn};
+use crate::encode::{Shape, float};
+
+pub(super) const TYPES: &[Facts] = &[
+    number("java.long", Values::signed(8), Image::JavaInteger { bytes: 8 }),
+    number("java.int", Values::signed(4), Image::JavaInteger { bytes: 4 }),
+    number("java.short", Values::signed(2), Image::JavaInteger { bytes: 2 }),
+    number("java.double", Values::Floats(8), Image::JavaFloat { bytes: 8 }),
+    number("java.float", Values::Floats(4), Image::JavaFloat { bytes: 4 }),
+    number("java.boolean", Values::Bools, Image::JavaBoolean),
+];
+
+const fn number(word: &'static str, values: Values, image: Image) -> Facts {
+    let layout = Layout::Number(values, Shape::Foreign(image));
+    Facts { word, layout, tag: None, null: Null::Never, desc: false }
+}
+
+/// Positive floats come first, and of the others the greatest.
+pub(super) fn float_turn(bytes: u8) -> Turn {
+    Turn { at: float::zero(bytes), is_lower_backward: true }
+}
+
+pub(super) fn write_integer(number: i128, bytes: u8, out: &mut Vec<u8>) {
+    out.extend_from_slice(&number.to_be_bytes()[16 - usize::from(bytes)..]);
+}
+
+pub(super) fn read_integer(bytes: &[u8]) -> i128 {
+    let sign = if bytes.first().is_some_and(|byte| *byte >= 0x80) { -1 } else { 0 };
+    bytes.iter().fold(sign, |number, &byte| number << 8 | i128::from(byte))
+}
+
+pub(super) fn write_float(number: i128, bytes: u8, out: &mut Vec<u8>) {
+    write_integer(float::bits(number, bytes), bytes, out);
+}
+
+pub(super) fn read_float(bytes: &[u8], width: u8) -> i128 {
+    let bits = bytes.iter().fold(0, |bits, &byte| bits << 8 | i128::from(byte));
+    float::of_bits(bits, width)
+}

@@ -1,0 +1,191 @@
+//! Types of other systems, byte for byte as these write them: a file for each family.
+//!
+//! A family is a table of [`Facts`]; numbers that are not simply big-endian have an [`Image`] besides. What
+//! comes of both are the codecs that native types have too, so planning knows no foreign type.
+
+mod bigtable;
+mod decimal;
+mod facts;
+mod image;
+mod integer;
+mod java;
+mod kiji;
+pub(crate) mod numeric;
+mod ordered;
+mod ordered_code;
+mod phoenix;
+mod tuple;
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use super::{
+    Body, Container, End, Fixed, Lead, Number, Scale, Separated, Sequence, SevenBits, Style,
+    Terminated,
+};
+use crate::transform::NullPlace;
+pub(crate) use decimal::DecimalImage;
+pub(crate) use facts::{Facts, Frame, Layout, Null};
+pub(crate) use image::{Image, Turn};
+pub(crate) use integer::IntegerImage;
+
+/// A type of another system: `java.long`, `phoenix.varchar`, `ordered.string`, …
+///
+/// ```
+/// use rowhouse_schema::{FieldOrder, FieldType, KeySchema};
+///
+/// // Bytes.toBytes(-1L): eight bytes FF, behind all numbers that are not negative.
+/// let schema = KeySchema::parse("[id java.long]")?;
+/// let FieldType::Foreign(long) = schema.fields()[0].field_type() else { panic!() };
+/// assert_eq!(long.name(), "java.long");
+/// assert_eq!(schema.encode(&[("id", (-1).into())])?[..], [0xFF; 8]);
+/// assert_eq!(schema.fields()[0].order(), FieldOrder::AsStored);
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct ForeignType {
+    facts: &'static Facts,
+    /// The number behind the word, for the types that have one.
+    width: Option<u16>,
+}
+
+/// The tables of all families.
+const FAMILIES: &[&[Facts]] = &[
+    java::TYPES,
+    ordered::TYPES,
+    phoenix::TYPES,
+    tuple::TYPES,
+    ordered_code::TYPES,
+    bigtable::TYPES,
+    kiji::TYPES,
+];
+
+impl ForeignType {
+    /// The type of that name, without a width.
+    pub(crate) fn named(word: &str) -> Option<Self> {
+        let mut all = FAMILIES.iter().copied().flatten();
+        all.find(|facts| facts.word == word).map(|facts| Self { facts, width: None })
+    }
+
+    /// The names of all types.
+    pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+        FAMILIES.iter().copied().flatten().map(|facts| facts.word)
+    }
+
+    /// Its name, as templates write it, without a width.
+    pub fn name(&self) -> &'static str {
+        self.facts.word
+    }
+
+    /// The number behind the name, of `phoenix.char N` and `phoenix.binary N`: how many bytes there are.
+    pub fn width(&self) -> Option<u16> {
+        self.width
+    }
+
+    /// Whether a width stands behind the name.
+    pub(crate) fn has_width(&self) -> bool {
+        matches!(self.facts.layout, Layout::Sequence(_, Frame::Width { .. }))
+    }
+
+    pub(crate) fn with_width(self, width: u16) -> Self {
+        Self { width: Some(width), ..self }
+    }
+
+    /// Whether it has a descending order.
+    pub(crate) fn has_desc(&self) -> bool {
+        self.facts.desc
+    }
+
+    /// Whether values end with the key.
+    pub(crate) fn is_open(&self, desc: bool) -> bool {
+        match self.facts.layout {
+            Layout::Sequence(_, Frame::Rest) => true,
+            Layout::Sequence(_, Frame::Copy) => !desc,
+            Layout::Sequence(..) | Layout::Number(..) => false,
+        }
+    }
+
+    /// The scale, if its values are numbers of one.
+    pub(crate) fn scale(&self) -> Option<Scale> {
+        match &self.facts.layout {
+            Layout::Number(values, _) => Some(values.scale()),
+            Layout::Sequence(..) => None,
+        }
+    }
+
+    /// What stands in front of its bytes.
+    pub(crate) fn lead(&self, is_nullable: bool, desc: bool) -> Lead {
+        let null = match self.facts.null {
+            Null::Tag(tag) if is_nullable => Some(tag),
+            Null::Separator if is_nullable => return Lead { value: None, null: Some(0) },
+            Null::Tag(_) | Null::Separator | Null::Never => None,
+        };
+        let lead = Lead { value: self.facts.tag, null };
+        if desc { lead.complemented() } else { lead }
+    }
+
+    /// Where null stands among the values, if there may be none.
+    pub(crate) fn null_place(&self, desc: bool) -> Option<NullPlace> {
+        match self.facts.null {
+            Null::Never => None,
+            Null::Tag(_) if desc => Some(NullPlace::Last),
+            Null::Tag(_) | Null::Separator => Some(NullPlace::First),
+        }
+    }
+
+    pub(crate) fn body(&self, desc: bool) -> Body {
+        match &self.facts.layout {
+            Layout::Number(values, shape) => {
+                Body::Number(Number::foreign(values.scale(), *shape, desc))
+            }
+            Layout::Sequence(content, frame) => {
+                Body::Sequence(Sequence::foreign(*content, self.container(*frame, desc)))
+            }
+        }
+    }
+
+    fn container(&self, frame: Frame, desc: bool) -> Container {
+        match frame {
+            Frame::Terminated(style) => Container::Terminated(Terminated { style, desc }),
+            Frame::Separated(separation) => {
+                Container::Separated(Separated { separation, desc, in_tail: false })
+            }
+            Frame::SevenBits => Container::SevenBits(SevenBits { desc }),
+            Frame::Numeric => Container::Numeric { desc },
+            Frame::Copy if desc => Container::Terminated(Terminated { style: Style::Zero, desc }),
+            Frame::Rest | Frame::Copy => Container::Open(End::Key),
+            Frame::Width { pad } => {
+                let width = self.width.unwrap_or(1);
+                Container::Fixed(Fixed { pad, desc, ..Fixed::new(width) })
+            }
+            Frame::Fixed(width) => Container::Fixed(Fixed { desc, ..Fixed::new(width) }),
+        }
+    }
+}
+
+impl PartialEq for ForeignType {
+    fn eq(&self, other: &Self) -> bool {
+        (self.facts.word, self.width) == (other.facts.word, other.width)
+    }
+}
+
+impl Eq for ForeignType {}
+
+impl Hash for ForeignType {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.facts.word, self.width).hash(state);
+    }
+}
+
+impl fmt::Display for ForeignType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.facts.word)?;
+        self.width.map_or(Ok(()), |width| write!(f, " {width}"))
+    }
+}
+
+impl fmt::Debug for ForeignType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ForeignType({self})")
+    }
+}

@@ -1,0 +1,139 @@
+//! `ordered.numeric`: decimal numbers of any size, in their order.
+//!
+//! A tag tells sign and size: negative numbers, zero, positive ones. Behind it stand the power of 100, where
+//! the tag does not say it, and the digits in base 100. Of a negative number all but the tag is complemented.
+//!
+//! ```text
+//! 07 −∞ · 08 ~E ~M, E > 10 · 09…12 ~M, E = 10…1 · 14 (−E) ~M, E ≤ 0 · 15 zero
+//! 16 ~(−E) M, E ≤ 0 · 18…21 M, E = 1…10 · 22 E M, E > 10 · 23 +∞ · 26 NaN
+//! ```
+//!
+//! A digit d is written 2d+1, and the last one 2d: that is its end.
+
+use crate::error::NotFitting;
+use crate::value::Decimal;
+
+/// OrderedBytes rounds numbers with more digits; here they are refused.
+const DIGITS_MAX: u32 = 31;
+/// A greater power of 100 takes more than one byte.
+const POWER_MAX: i32 = 240;
+/// Up to this power of 100 the tag says it.
+const TAGGED_MAX: i32 = 10;
+
+const NEGATIVE_LARGE: u8 = 0x08;
+/// From this one the power is taken.
+const NEGATIVE: u8 = 0x13;
+const NEGATIVE_SMALL: u8 = 0x14;
+const ZERO: u8 = 0x15;
+const POSITIVE_SMALL: u8 = 0x16;
+/// To this one the power is added.
+const POSITIVE: u8 = 0x17;
+const POSITIVE_LARGE: u8 = 0x22;
+const POSITIVE_INFINITY: u8 = 0x23;
+
+/// Whether keys can hold a number.
+pub(super) fn check(number: Decimal) -> Result<(), String> {
+    let count = number.digits_count();
+    if count > DIGITS_MAX {
+        return Err(format!("too many digits: value={number}, digits={count}, max={DIGITS_MAX}"));
+    }
+    if number.centesimal().1.abs() > POWER_MAX {
+        return Err(format!("too large or too small: value={number}, min=1E-482, max<1E+480"));
+    }
+    Ok(())
+}
+
+/// The bytes of a number. Of one that no key holds they stand where the number would.
+pub(super) fn bytes(number: Decimal) -> Vec<u8> {
+    let (digits, power) = number.centesimal();
+    let is_negative = number.signum() < 0;
+    // Behind a small number's tag stands nothing greater than 240, and nothing less than its complement.
+    match (is_negative, power) {
+        _ if digits.is_empty() => return vec![ZERO],
+        (false, power) if power > POWER_MAX => return vec![POSITIVE_INFINITY],
+        (true, power) if power > POWER_MAX => return vec![NEGATIVE_LARGE, 0],
+        (false, power) if power < -POWER_MAX => return vec![POSITIVE_SMALL, 0],
+        (true, power) if power < -POWER_MAX => return vec![NEGATIVE_SMALL, 0xFF],
+        _ => {}
+    }
+    let flip = if is_negative { 0xFF } else { 0 };
+    let size = power.unsigned_abs() as u8;
+    let mut bytes = match (is_negative, power) {
+        (false, 1..=TAGGED_MAX) => vec![POSITIVE + size],
+        (true, 1..=TAGGED_MAX) => vec![NEGATIVE - size],
+        (false, 1..) => vec![POSITIVE_LARGE, size],
+        (true, 1..) => vec![NEGATIVE_LARGE, !size],
+        (false, _) => vec![POSITIVE_SMALL, !size],
+        (true, _) => vec![NEGATIVE_SMALL, size],
+    };
+    let last = digits.len() - 1;
+    bytes.extend(digits.iter().enumerate().map(|(nth, digit)| {
+        let goes_on = u8::from(nth < last);
+        (2 * digit + goes_on) ^ flip
+    }));
+    bytes
+}
+
+/// How the number whose bytes begin so is laid out: its sign, its power and where its digits begin.
+struct Head {
+    is_negative: bool,
+    power: i32,
+    digits_at: usize,
+}
+
+fn head(bytes: impl Fn(usize) -> Option<u8>) -> Option<Head> {
+    let tag = bytes(0)?;
+    let size = |flip: u8| bytes(1).map(|size| i32::from(size ^ flip));
+    let (is_negative, power, digits_at) = match tag {
+        NEGATIVE_LARGE => (true, size(0xFF)?, 2),
+        0x09..=0x12 => (true, i32::from(NEGATIVE - tag), 1),
+        NEGATIVE_SMALL => (true, -size(0)?, 2),
+        POSITIVE_SMALL => (false, -size(0xFF)?, 2),
+        0x18..=0x21 => (false, i32::from(tag - POSITIVE), 1),
+        POSITIVE_LARGE => (false, size(0)?, 2),
+        _ => return None,
+    };
+    Some(Head { is_negative, power, digits_at })
+}
+
+/// Appends the bytes of a number, complemented in descending order.
+pub(crate) fn put(bytes: &[u8], desc: bool, out: &mut Vec<u8>) {
+    let flip = flip(desc);
+    out.extend(bytes.iter().map(|byte| byte ^ flip));
+}
+
+/// The bytes, ascending, of the number that begins at `at`, and where it ends.
+pub(crate) fn cut(desc: bool, key: &[u8], at: usize) -> Result<(Vec<u8>, usize), NotFitting> {
+    let flip = flip(desc);
+    let len = len(&key[at..], flip)
+        .ok_or_else(|| NotFitting::new(at, "no tag of a number, or no end of its digits"))?;
+    Ok((key[at..at + len].iter().map(|byte| byte ^ flip).collect(), at + len))
+}
+
+fn flip(desc: bool) -> u8 {
+    if desc { 0xFF } else { 0 }
+}
+
+/// The number of bytes of the number with which `rest` begins, every byte of it xor `flip`.
+fn len(rest: &[u8], flip: u8) -> Option<usize> {
+    let byte = |at: usize| rest.get(at).map(|byte| byte ^ flip);
+    if byte(0)? == ZERO {
+        return Some(1);
+    }
+    let head = head(byte)?;
+    let parity = u8::from(head.is_negative);
+    let is_last = |at: &usize| byte(*at).is_some_and(|digit| digit & 1 == parity);
+    let last = (head.digits_at..rest.len()).find(is_last)?;
+    Some(last + 1)
+}
+
+/// The number of these bytes, which are all of them.
+pub(super) fn number(bytes: &[u8]) -> Option<Decimal> {
+    if *bytes == [ZERO] {
+        return Some(Decimal::from(0));
+    }
+    let head = head(|at| bytes.get(at).copied())?;
+    let flip = if head.is_negative { 0xFF } else { 0 };
+    let digits: Vec<u8> = bytes[head.digits_at..].iter().map(|digit| (digit ^ flip) / 2).collect();
+    Decimal::of_centesimal(head.is_negative, &digits, head.power)
+}

@@ -1,0 +1,183 @@
+//! `phoenix.*`: the columns of primary keys of Apache Phoenix.
+//!
+//! Descending complements every byte of a value. A column of fixed width is never null.
+
+use super::DecimalImage;
+use super::facts::{Facts, Frame, Layout, Null, Values};
+use super::image::Image;
+use crate::encode::{Content, Separation, Shape};
+use crate::time::TimeUnit;
+use crate::value::Decimal;
+
+pub(super) const TYPES: &[Facts] = &[
+    number("phoenix.bigint", Values::signed(8), binary(8, true)),
+    number("phoenix.integer", Values::signed(4), binary(4, true)),
+    number("phoenix.smallint", Values::signed(2), binary(2, true)),
+    number("phoenix.tinyint", Values::signed(1), binary(1, true)),
+    number("phoenix.unsigned_long", Values::positive(8), binary(8, false)),
+    number("phoenix.unsigned_int", Values::positive(4), binary(4, false)),
+    number("phoenix.unsigned_smallint", Values::positive(2), binary(2, false)),
+    number("phoenix.unsigned_tinyint", Values::positive(1), binary(1, false)),
+    number("phoenix.date", MILLIS, binary(8, true)),
+    number("phoenix.time", MILLIS, binary(8, true)),
+    number("phoenix.unsigned_date", MILLIS_POSITIVE, binary(8, false)),
+    number("phoenix.unsigned_time", MILLIS_POSITIVE, binary(8, false)),
+    number("phoenix.timestamp", timestamps(i64::MIN), timestamp(true)),
+    number("phoenix.unsigned_timestamp", timestamps(0), timestamp(false)),
+    number("phoenix.double", Values::Floats(8), shifted(8, 1)),
+    number("phoenix.float", Values::Floats(4), shifted(4, 1)),
+    number("phoenix.unsigned_double", Values::PositiveFloats(8), shifted(8, -(1 << 63))),
+    number("phoenix.unsigned_float", Values::PositiveFloats(4), shifted(4, -(1 << 31))),
+    number("phoenix.boolean", Values::Bools, Shape::Foreign(Image::PhoenixBoolean)),
+    sequence("phoenix.char", Content::Ascii, Frame::Width { pad: Some(b' ') }),
+    sequence("phoenix.binary", Content::Raw, Frame::Width { pad: None }),
+    separated("phoenix.varchar", Content::Text),
+    separated("phoenix.decimal", Content::Decimal(DecimalImage::Phoenix)),
+    Facts { desc: false, ..sequence("phoenix.varbinary", Content::Some, Frame::Rest) },
+];
+
+const fn number(word: &'static str, values: Values, shape: Shape) -> Facts {
+    let layout = Layout::Number(values, shape);
+    Facts { word, layout, tag: None, null: Null::Never, desc: true }
+}
+
+const fn sequence(word: &'static str, content: Content, frame: Frame) -> Facts {
+    let layout = Layout::Sequence(content, frame);
+    Facts { word, layout, tag: None, null: Null::Never, desc: true }
+}
+
+const fn separated(word: &'static str, content: Content) -> Facts {
+    let layout = Layout::Sequence(content, Frame::Separated(Separation::Phoenix));
+    Facts { word, layout, tag: None, null: Null::Separator, desc: true }
+}
+
+const fn binary(bytes: u8, signed: bool) -> Shape {
+    Shape::Binary { bytes, signed }
+}
+
+const fn shifted(bytes: u8, add: i128) -> Shape {
+    Shape::Foreign(Image::Shifted { bytes, add })
+}
+
+const fn timestamp(signed: bool) -> Shape {
+    Shape::Foreign(Image::PhoenixTimestamp { signed })
+}
+
+const MILLIS: Values = Values::Times(TimeUnit::Millis, i64::MIN as i128, i64::MAX as i128);
+const MILLIS_POSITIVE: Values = Values::Times(TimeUnit::Millis, 0, i64::MAX as i128);
+
+/// Nanoseconds of the milliseconds from the first on.
+const fn timestamps(first: i64) -> Values {
+    let last = i64::MAX as i128 * MILLI + MILLI - 1;
+    Values::Times(TimeUnit::Nanos, first as i128 * MILLI, last)
+}
+
+/// The nanoseconds of a millisecond.
+const MILLI: i128 = 1_000_000;
+
+/// Appends a timestamp: its milliseconds as those of a date, then four bytes of nanoseconds within the last.
+pub(super) fn write_timestamp(nanos: i128, signed: bool, out: &mut Vec<u8>) {
+    let millis = nanos.div_euclid(MILLI) as i64;
+    let within = nanos.rem_euclid(MILLI) as u32;
+    out.extend_from_slice(&(millis as u64 ^ sign(signed)).to_be_bytes());
+    out.extend_from_slice(&within.to_be_bytes());
+}
+
+/// The nanoseconds of a timestamp; nothing if those within the last millisecond are more than it has.
+pub(super) fn read_timestamp(bytes: &[u8], signed: bool) -> Option<i128> {
+    let (millis, within) = bytes.split_at_checked(8)?;
+    let millis = u64::from_be_bytes(millis.try_into().ok()?) ^ sign(signed);
+    let within = i128::from(u32::from_be_bytes(within.try_into().ok()?));
+    // What the sign bit says of an unsigned one is beyond its scale, as a negative number.
+    (within < MILLI).then_some(i128::from(millis as i64) * MILLI + within)
+}
+
+fn sign(signed: bool) -> u64 {
+    if signed { 1 << 63 } else { 0 }
+}
+
+/// Phoenix has more room, where the first byte of some numbers is a separator.
+const POWER_MAX: i32 = 61;
+/// Below it, Phoenix writes other numbers without an error.
+const POWER_MIN: i32 = -64;
+/// A negative number with more pairs of digits has another end.
+const NEGATIVE_PAIRS_MAX: usize = 19;
+
+const ZERO: u8 = 0x80;
+/// The first byte of a number from 1 to 99, and of one from -99 to -1.
+const POSITIVE: u8 = 0xC1;
+const NEGATIVE: u8 = 0x3E;
+/// What is added to the digits of a positive number, and what those of a negative are taken from.
+const POSITIVE_DIGIT: u8 = 1;
+const NEGATIVE_DIGIT: u8 = 101;
+/// Behind the digits of a negative number; greater than all of them.
+const NEGATIVE_END: u8 = 102;
+
+/// The digits of a decimal in base 100, and the power of 100 that the first stands for.
+fn digits(number: Decimal) -> (Vec<u8>, i32) {
+    let (digits, power) = number.centesimal();
+    (digits, power - 1)
+}
+
+/// Whether keys can hold a decimal.
+pub(super) fn check_decimal(number: Decimal) -> Result<(), String> {
+    let (digits, power) = digits(number);
+    if !digits.is_empty() && !(POWER_MIN..=POWER_MAX).contains(&power) {
+        return Err(format!("too large or too small: value={number}, min=1E-128, max<1E+124"));
+    }
+    if number.signum() < 0 && digits.len() > NEGATIVE_PAIRS_MAX {
+        return Err(format!(
+            "too many digits of a negative number: value={number}, pairs={}, max={NEGATIVE_PAIRS_MAX}",
+            digits.len()
+        ));
+    }
+    Ok(())
+}
+
+/// The bytes of a decimal. Of one that no key holds they stand where the number would.
+pub(super) fn decimal_bytes(number: Decimal) -> Vec<u8> {
+    let (digits, power) = digits(number);
+    let is_negative = number.signum() < 0;
+    match (is_negative, power) {
+        _ if digits.is_empty() => return vec![ZERO],
+        (false, power) if power > POWER_MAX => return vec![POSITIVE + POWER_MAX as u8, 0xFE],
+        (true, power) if power > POWER_MAX => return vec![NEGATIVE - POWER_MAX as u8, 0x01],
+        (false, power) if power < POWER_MIN => return vec![ZERO, 0x01],
+        (true, power) if power < POWER_MIN => return vec![ZERO - 1],
+        _ => {}
+    }
+    let size = power as i8;
+    let mut bytes = Vec::with_capacity(digits.len() + 2);
+    if is_negative {
+        bytes.push(NEGATIVE.wrapping_add_signed(-size));
+        bytes.extend(digits.iter().map(|digit| NEGATIVE_DIGIT - digit));
+        bytes.push(NEGATIVE_END);
+    } else {
+        bytes.push(POSITIVE.wrapping_add_signed(size));
+        bytes.extend(digits.iter().map(|digit| digit + POSITIVE_DIGIT));
+    }
+    bytes
+}
+
+/// The decimal of these bytes.
+pub(super) fn decimal(bytes: &[u8]) -> Option<Decimal> {
+    let (first, rest) = bytes.split_first()?;
+    let power = |from: u8| i32::from(*first) - i32::from(from) + 1;
+    let digits = |digit: fn(u8) -> Option<u8>, rest: &[u8]| -> Option<Vec<u8>> {
+        rest.iter().map(|byte| digit(*byte).filter(|digit| *digit < 100)).collect()
+    };
+    match *first {
+        ZERO if rest.is_empty() => Some(Decimal::from(0)),
+        0x81.. => {
+            let digits = digits(|byte| byte.checked_sub(POSITIVE_DIGIT), rest)?;
+            Decimal::of_centesimal(false, &digits, power(POSITIVE))
+        }
+        ..ZERO => {
+            let rest = rest.strip_suffix(&[NEGATIVE_END])?;
+            let digits = digits(|byte| NEGATIVE_DIGIT.checked_sub(byte), rest)?;
+            let power = i32::from(NEGATIVE) - i32::from(*first) + 1;
+            Decimal::of_centesimal(true, &digits, power)
+        }
+        _ => None,
+    }
+}

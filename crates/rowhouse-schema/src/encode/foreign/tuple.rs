@@ -1,0 +1,91 @@
+//! `tuple.*`: elements of the tuple layer of FoundationDB.
+//!
+//! A code in front of each tells its type and, of a whole number, how long it is. No element begins with FF:
+//! so a zero byte that ends a text or bytes can be told from one that is escaped as 00 FF.
+
+use super::facts::{Facts, Frame, Layout, Null, Values};
+use super::image::Image;
+use crate::encode::decimal::MAX;
+use crate::encode::{Content, Shape, Style};
+
+pub(super) const TYPES: &[Facts] = &[
+    number("tuple.int", None, Values::Integers(-MAX, MAX), Shape::Foreign(Image::TupleInteger)),
+    number("tuple.float", Some(0x20), Values::Floats(4), binary(4)),
+    number("tuple.double", Some(0x21), Values::Floats(8), binary(8)),
+    number(
+        "tuple.bool",
+        None,
+        Values::Bools,
+        Shape::Foreign(Image::Shifted { bytes: 1, add: 0x26 }),
+    ),
+    sequence("tuple.bytes", 0x01, Content::Raw, Frame::Terminated(Style::BareZero)),
+    sequence("tuple.string", 0x02, Content::Text, Frame::Terminated(Style::BareZero)),
+    sequence("tuple.uuid", 0x30, Content::Uuid, Frame::Fixed(16)),
+];
+
+const NULL: Null = Null::Tag(0x00);
+
+const fn number(word: &'static str, tag: Option<u8>, values: Values, shape: Shape) -> Facts {
+    Facts { word, layout: Layout::Number(values, shape), tag, null: NULL, desc: false }
+}
+
+const fn sequence(word: &'static str, tag: u8, content: Content, frame: Frame) -> Facts {
+    let layout = Layout::Sequence(content, frame);
+    Facts { word, layout, tag: Some(tag), null: NULL, desc: false }
+}
+
+const fn binary(bytes: u8) -> Shape {
+    Shape::Binary { bytes, signed: false }
+}
+
+/// The code of zero. The next ones are those of positive numbers of one to eight bytes, those before it those of
+/// negative numbers.
+const ZERO: u8 = 0x14;
+/// The codes of numbers of more bytes, whose count stands behind: that of a negative one complemented.
+const POSITIVE_LONG: u8 = 0x1D;
+const NEGATIVE_LONG: u8 = 0x0B;
+/// The bytes of numbers with a code of their own.
+const SHORT_MAX: usize = 8;
+/// 38 digits have no more bytes.
+const LEN_MAX: usize = 16;
+
+/// Appends a whole number: its bytes as few as can be, those of a negative number complemented.
+pub(super) fn write_integer(number: i128, out: &mut Vec<u8>) {
+    let size = number.unsigned_abs();
+    let len = LEN_MAX - size.leading_zeros() as usize / 8;
+    let count = len as u8;
+    match (number < 0, len <= SHORT_MAX) {
+        (false, true) => out.push(ZERO + count),
+        (true, true) => out.push(ZERO - count),
+        (false, false) => out.extend_from_slice(&[POSITIVE_LONG, count]),
+        (true, false) => out.extend_from_slice(&[NEGATIVE_LONG, !count]),
+    }
+    let bytes = if number < 0 { !size } else { size };
+    out.extend_from_slice(&bytes.to_be_bytes()[LEN_MAX - len..]);
+}
+
+/// The number of bytes of a whole number that begins so.
+pub(super) fn integer_len(head: [Option<u8>; 2]) -> Result<usize, &'static str> {
+    let [Some(code), count] = head else { return Err("no code of a whole number") };
+    let long = |count: Option<u8>| match count.map(usize::from) {
+        None => Err("the length of a whole number is missing"),
+        Some(count) if count > LEN_MAX => Err("a whole number of more than 38 digits"),
+        Some(count) => Ok(2 + count),
+    };
+    match code {
+        0x0C..=0x1C => Ok(1 + usize::from(code.abs_diff(ZERO))),
+        POSITIVE_LONG => long(count),
+        NEGATIVE_LONG => long(count.map(|count| !count)),
+        _ => Err("no code of a whole number"),
+    }
+}
+
+/// The whole number of these bytes, whose length is right.
+pub(super) fn read_integer(bytes: &[u8]) -> Option<i128> {
+    let (&code, rest) = bytes.split_first()?;
+    let rest = if matches!(code, POSITIVE_LONG | NEGATIVE_LONG) { rest.get(1..)? } else { rest };
+    let flip = if code < ZERO { 0xFF } else { 0 };
+    let size = rest.iter().fold(0_u128, |size, &byte| size << 8 | u128::from(byte ^ flip));
+    let size = i128::try_from(size).ok()?;
+    Some(if code < ZERO { -size } else { size })
+}

@@ -1,0 +1,55 @@
+//! Which keys hold the values with separators wanted.
+//!
+//! The rows of a value are those of its bytes with the separator behind them or, at the end of the key, with
+//! nothing.
+
+use rowhouse_model::RowRange;
+
+use super::found::Found;
+use super::predicate::Comparison;
+use super::sequence::{StoredTest, compared};
+use crate::encode::{Separated, Separation};
+
+pub(super) fn separated_keys(separated: Separated, test: StoredTest<'_>) -> Found {
+    let mut bytes = Vec::new();
+    let (comparison, constant) = match test {
+        StoredTest::StartsWith(start) if separated.cut(start).is_some() => return Found::none(),
+        StoredTest::StartsWith(start) => {
+            separated.start(start, &mut bytes);
+            return Found::exact(vec![RowRange::prefix(&bytes)]);
+        }
+        StoredTest::Compare(comparison, constant) => match separated.cut(constant) {
+            None => (comparison, constant),
+            Some(_) if comparison == Comparison::Equal => return Found::none(),
+            // What begins as the constant does is less than it.
+            Some(value) => match comparison {
+                Comparison::Less | Comparison::LessOrEqual => (Comparison::LessOrEqual, value),
+                _ => (Comparison::Greater, value),
+            },
+        },
+    };
+    if separated.separation == Separation::Phoenix && constant.is_empty() {
+        // No value is empty, so all are greater.
+        return match comparison {
+            Comparison::Greater | Comparison::GreaterOrEqual => Found::exact(vec![RowRange::all()]),
+            Comparison::Equal | Comparison::Less | Comparison::LessOrEqual => Found::none(),
+        };
+    }
+    let comparison = if separated.desc { comparison.mirrored() } else { comparison };
+    Found::exact(compared(comparison, rows(separated, constant)).into_iter().collect())
+}
+
+/// The rows of a value.
+fn rows(separated: Separated, value: &[u8]) -> RowRange {
+    let mut start = Vec::new();
+    separated.start(value, &mut start);
+    if separated.desc {
+        // Its separator is never left out.
+        let mut bytes = Vec::new();
+        separated.put(value, &mut bytes);
+        return RowRange::prefix(&bytes);
+    }
+    let mut stop = start.clone();
+    separated.behind(&mut stop);
+    RowRange { start: start.into(), stop: stop.into() }
+}

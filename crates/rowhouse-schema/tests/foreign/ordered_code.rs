@@ -1,0 +1,58 @@
+//! `ordered_code.*` against google/orderedcode.
+
+use expect_test::expect;
+
+use crate::golden::{Line, Said, check, fields, lines, words};
+
+fn said(line: &Line) -> Said {
+    if line.kind.contains("infinity") {
+        return Said::Outside("no type: what is greater than every text");
+    }
+    let field = |(kind, word): (&str, String)| match word.starts_with("0x") {
+        true => kind.replace("string", "bytes"),
+        false => kind.to_owned(),
+    };
+    let types: Vec<_> = line.kind.split(", ").zip(words(&line.value)).map(field).collect();
+    let template = fields(&types);
+    match line.kind.as_str() {
+        // What a text at the end of a key is without any type.
+        kind if kind.contains("trailing_string") => {
+            let template = template.replace("ordered_code.trailing_string", "text");
+            match line.value.as_str() {
+                _ if line.kind.ends_with(" desc") => Said::Outside("out of order: no type"),
+                "\"\"" => Said::Refused(template, "refused: no key is empty"),
+                "0xff" => Said::Outside("no type: bytes without an end"),
+                _ => Said::As(template),
+            }
+        }
+        _ if line.value == "NaN" => Said::Refused(template, "refused: NaN"),
+        _ if line.value == "-0" => Said::Begins(template),
+        _ => Said::As(template),
+    }
+}
+
+#[test]
+fn keys_are_those_of_ordered_code() {
+    expect![[r#"
+        ordered_code.float64: 1 refused: NaN
+        ordered_code.float64: 13 the same
+        ordered_code.float64 desc: 1 refused: NaN
+        ordered_code.float64 desc: 13 the same
+        ordered_code.infinity: 1 no type: what is greater than every text
+        ordered_code.infinity desc: 1 no type: what is greater than every text
+        ordered_code.int64: 36 the same
+        ordered_code.int64 desc: 36 the same
+        ordered_code.string: 22 the same
+        ordered_code.string desc: 22 the same
+        ordered_code.string desc, ordered_code.uint64: 1 the same
+        ordered_code.string, ordered_code.infinity, ordered_code.string: 1 no type: what is greater than every text
+        ordered_code.string, ordered_code.int64 desc: 1 the same
+        ordered_code.string, ordered_code.trailing_string: 1 the same
+        ordered_code.trailing_string: 1 no type: bytes without an end
+        ordered_code.trailing_string: 1 refused: no key is empty
+        ordered_code.trailing_string: 2 the same
+        ordered_code.trailing_string desc: 4 out of order: no type
+        ordered_code.uint64: 12 the same
+        ordered_code.uint64 desc: 12 the same
+    "#]].assert_eq(&check(&lines("ordered-code.txt"), said));
+}

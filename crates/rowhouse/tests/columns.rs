@@ -135,10 +135,10 @@ async fn paged(table: &Table, query: &str, rows: usize) -> Vec<i64> {
         let page = asked.page(rows).await.unwrap();
         all.extend(page.rows.iter().map(nth));
         match page.next {
-            Some(next) => assert_eq!(
-                (page.rows.len(), token.replace(next).is_some()),
-                (rows, all.len() > rows)
-            ),
+            Some(next) => {
+                assert_eq!(page.rows.len(), rows);
+                token = Some(next);
+            }
             None => return all,
         }
     }
@@ -231,19 +231,16 @@ async fn qualifiers_that_are_data_come_back_as_their_fields() {
         stocks.put(strange.add("g", "other", "x").unwrap()).await.unwrap();
 
         let acme = &stocks.query("stock = 'ACME'").page(1).await.unwrap().rows[0];
-        let (mut ids, mut misfits) = (Vec::new(), Vec::new());
-        for price in acme.columns("price").unwrap() {
-            match price {
-                Ok((fields, price)) => {
-                    ids.push((fields["id"].as_u64().unwrap(), price.as_f64().unwrap()))
-                }
-                Err(why) => misfits.push(why),
-            }
-        }
-        assert_eq!(ids, [(2, 10.0), (1, 8.25), (0, 9.5)], "newest first");
-        assert!(
-            matches!(&misfits[..], [CellNotFitting::Qualifier { column, .. }] if column == "price")
-        );
+        let (prices, misfits): (Vec<_>, Vec<_>) =
+            acme.columns("price").unwrap().partition(Result::is_ok);
+        let prices = prices.into_iter().map(Result::unwrap);
+        let prices =
+            prices.map(|(at, price)| (at["id"].as_u64().unwrap(), price.as_f64().unwrap()));
+        assert_eq!(prices.collect::<Vec<_>>(), [(2, 10.0), (1, 8.25), (0, 9.5)], "newest first");
+        let [Err(CellNotFitting::Qualifier { column, .. })] = &misfits[..] else {
+            panic!("{misfits:?}")
+        };
+        assert_eq!(column, "price");
         let follows: Vec<_> = acme.columns("follows").unwrap().map(Result::unwrap).collect();
         assert_eq!(follows.len(), 1);
         assert_eq!(follows[0].0["who"].as_str(), Some("eve"));

@@ -33,20 +33,21 @@ pub(super) fn bind(
     let mut of_columns: Vec<Option<Wanted>> =
         vec![None; columns.map_or(0, |columns| columns.columns().len())];
     for (nth, condition) in predicate.conditions.iter().enumerate() {
+        let name = condition.field.as_str();
         let bound = asked(schema, columns, condition).and_then(|asked| {
             if let Some(slot) = asked.slot {
                 let codec = schema.codec(slot);
                 let everything = || Wanted::everything(slot, codec, predicate);
                 let wanted = wanted[slot].get_or_insert_with(everything);
                 wanted.note(nth);
-                wanted.add(codec, condition, zone)?;
+                wanted.add(codec, condition, &ConstantReader { of: "field", name, zone })?;
             }
             if let Some((at, column)) = asked.column {
                 let codec = &column.field().codec;
                 let everything = || Wanted::of_column(at, codec, predicate);
                 let wanted = of_columns[at].get_or_insert_with(everything);
                 wanted.note(nth);
-                wanted.add(codec, condition, zone)?;
+                wanted.add(codec, condition, &ConstantReader { of: "column", name, zone })?;
             }
             Ok(())
         });
@@ -80,28 +81,23 @@ fn asked<'c>(
             None => Err(Fault::new(condition.at, no_name_message(schema, columns, name))),
         };
     };
-    let column = Some((at, &columns.columns()[at]));
-    match slot.map(|slot| (slot, &schema.codec(slot).body)) {
-        None if columns.columns()[at].template().is_some() => {
+    let column = &columns.columns()[at];
+    let Some(field) = slot else {
+        if column.template().is_some() {
             let message = format!("`{name}` is the name of many columns, and has no single value");
-            Err(Fault::new(condition.at, message)
-                .hint("ask for the row, and go through the columns it has"))
+            return Err(Fault::new(condition.at, message)
+                .hint("ask for the row, and go through the columns it has"));
         }
-        None => Ok(Asked { slot: None, column }),
-        Some((slot, Body::Hashed(_))) if condition.test.is_of_hashes() => {
-            Ok(Asked { slot: Some(slot), column: None })
-        }
-        Some((slot, Body::Hashed(_))) => {
-            let slot = Some(slot).filter(|_| condition.test.is_of_whole_values());
-            Ok(Asked { slot, column })
-        }
-        Some((slot, _)) if schema.codec(slot).is_lossy() => {
-            let slot = Some(slot).filter(|_| !condition.test.is_of_presence());
-            Ok(Asked { slot, column })
-        }
-        // The key holds the value.
-        Some((slot, _)) => Ok(Asked { slot: Some(slot), column: None }),
+        return Ok(Asked { slot: None, column: Some((at, column)) });
+    };
+    let (test, codec) = (&condition.test, schema.codec(field));
+    let is_hashed = matches!(codec.body, Body::Hashed(_));
+    // Where the key holds the value, or is asked for the hash that it holds, it needs no column.
+    if !codec.is_lossy() || column.template().is_some() || is_hashed && test.is_of_hashes() {
+        return Ok(Asked { slot, column: None });
     }
+    let narrows = if is_hashed { test.is_of_whole_values() } else { !test.is_of_presence() };
+    Ok(Asked { slot: slot.filter(|_| narrows), column: Some((at, column)) })
 }
 
 fn no_name_message(schema: &KeySchema, columns: Option<&ColumnSchema>, name: &str) -> String {
@@ -120,18 +116,22 @@ fn no_name_message(schema: &KeySchema, columns: Option<&ColumnSchema>, name: &st
 }
 
 impl Wanted {
-    fn add(&mut self, codec: &Codec, condition: &Condition, zone: &TimeZone) -> Result<(), Fault> {
-        let reader = ConstantReader { field: &condition.field, zone };
+    fn add(
+        &mut self,
+        codec: &Codec,
+        condition: &Condition,
+        reader: &ConstantReader<'_>,
+    ) -> Result<(), Fault> {
         match (&condition.test, &mut self.set, &codec.body) {
             (Test::IsNull, ..) => self.never(),
             (Test::IsNotNull, ..) => self.nulls = false,
             (_, Set::Numbers(set), Body::Number(number)) => {
-                set.add(&number.scale, condition, &reader)?;
+                set.add(&number.scale, condition, reader)?;
             }
             (_, Set::Numbers(set), Body::Decimal(decimal)) => {
-                set.add(&decimal.scale, condition, &reader)?;
+                set.add(&decimal.scale, condition, reader)?;
             }
-            (_, Set::Bytes(set), body) => set.add(body, condition, &reader)?,
+            (_, Set::Bytes(set), body) => set.add(body, condition, reader)?,
             (_, Set::Hashes(list), body) => {
                 let constants = match &condition.test {
                     Test::Compare(Comparison::Equal, constant) => std::slice::from_ref(constant),
@@ -182,7 +182,7 @@ impl NumberSet {
                 self.limit(Comparison::Less, stop);
             }
             Test::StartsWith(_) | Test::EndsWith(_) | Test::Under(_) => {
-                let message = format!("field `{}` is no text", condition.field);
+                let message = format!("{} is no text", reader.subject());
                 return Err(Fault::new(condition.at, message).hint(
                     "`starts with`, `ends with` and `under` are for texts; compare, or use between",
                 ));
@@ -201,7 +201,7 @@ impl BytesSet {
         reader: &ConstantReader<'_>,
     ) -> Result<(), Fault> {
         let fault = |message: &str| {
-            Err(Fault::new(condition.at, format!("field `{}` {message}", condition.field)))
+            Err(Fault::new(condition.at, format!("{} {message}", reader.subject())))
         };
         if let (Body::Sequence(sequence), Test::StartsWith(_) | Test::EndsWith(_) | Test::Under(_)) =
             (body, &condition.test)

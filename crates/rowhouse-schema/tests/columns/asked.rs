@@ -152,16 +152,16 @@ fn a_mistake_in_a_condition_on_a_column_is_pointed_at() {
     check(
         "n > 'five'",
         expect![[r#"
-        field `n` takes a whole number, not the text 'five': offset=4
-          n > 'five'
-              ^"#]],
+            column `n` takes a whole number, not the text 'five': offset=4
+              n > 'five'
+                  ^"#]],
     );
     check(
         "t during 2022",
         expect![[r#"
-        field `t` is no time, `during` is for times: offset=0
-          t during 2022
-          ^"#]],
+            column `t` is no time, `during` is for times: offset=0
+              t during 2022
+              ^"#]],
     );
     check(
         "many = 5",

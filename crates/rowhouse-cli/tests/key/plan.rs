@@ -152,3 +152,42 @@ fn a_plan_in_json_has_every_range() {
     let many = told(&["[n u16]", "plan", &query], b"");
     assert_eq!(many.lines().count(), 101, "every range, and whether they are exact");
 }
+
+#[test]
+fn explain_tells_what_a_query_costs_by_regions_and_a_sample() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let regions = file("regions", "\nm\nt\n");
+    let sample: String =
+        (0..10).map(|n| format!("{}_{n:03}\n", ["ann", "bob", "tim"][n % 3])).collect();
+    let sample = file("sample", &sample);
+    let query = "name = 'bob' and n > 3";
+    let template = "[name text]_[n digits 3]";
+    check(
+        &[template, "explain", query, "--regions", &regions, "--sample", &sample, "--rows", "5000"],
+        expect![[r#"
+            ranges: 1
+              [bob_004, bob`)
+            residual: none, the ranges are exact
+            order: name ascending, n ascending
+            regions: 1 of 3
+            rows: about 1000 of 5000 read, 1000 given
+            read: one range after the other
+            filter: nowhere but in the ranges
+            fields:
+              [name text] ordered as stored
+              [n digits 3] ordered
+        "#]],
+    );
+    let known = ["--regions", &regions, "--sample", &sample, "--json"];
+    let found = told(&[&[template, "explain", "n > 3"], &known[..]].concat(), b"");
+    assert!(found.contains(r#""regions":{"touched":3,"all":3}"#), "{found}");
+    assert!(found.contains(r#""rows":{"read":10,"given":6,"all":10}"#), "{found}");
+    let overlapping = file("overlapping", "\nb\na\n");
+    let wrong = told(&[template, "explain", "--regions", &overlapping], b"");
+    assert!(wrong.contains("regions begin at the empty key"), "{wrong}");
+}

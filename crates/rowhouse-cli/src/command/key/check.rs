@@ -7,6 +7,7 @@ use rowhouse::{Error, KeySchema, Result};
 use rowhouse_schema::{Finding, Rule};
 use serde_json::json;
 
+use super::input::keys_in;
 use super::notation::Notation;
 use super::spread::Spread;
 use super::values::ValueFiles;
@@ -71,27 +72,14 @@ pub(super) fn run(args: &CheckArgs, schema: &KeySchema, json: bool, out: &mut im
 fn sample(args: &CheckArgs, schema: &KeySchema) -> Result<(Vec<Vec<u8>>, Verdict), Stop> {
     let mut keys = Vec::new();
     if !args.files.is_given() {
-        return Ok((listed(args)?, Verdict::Fine));
+        let listed = args.sample.as_deref().map(|path| keys_in(path, args.notation));
+        return Ok((listed.transpose()?.unwrap_or_default(), Verdict::Fine));
     }
     let read = args.files.each_key(schema, args.zone.zone, |key| {
         keys.push(key.to_vec());
         Ok(Verdict::Fine)
     })?;
     Ok((keys, read))
-}
-
-/// The keys of a file. One that cannot be read is an error: with it left out, others would count more.
-fn listed(args: &CheckArgs) -> Result<Vec<Vec<u8>>> {
-    let Some(path) = &args.sample else { return Ok(Vec::new()) };
-    let text = std::fs::read_to_string(path)
-        .map_err(|source| Error::io(format_args!("cannot read {}", path.display()), source))?;
-    let key = |(nth, line): (usize, &str)| {
-        let at_line = |error: Error| {
-            Error::new(error.kind(), format!("{}, line {}: {error}", path.display(), nth + 1))
-        };
-        args.notation.read(line).map_err(at_line)
-    };
-    text.lines().enumerate().map(key).collect()
 }
 
 /// The rule of a code, as `K1`.

@@ -2,25 +2,72 @@
 
 use std::fmt::Write as _;
 use std::io::Write;
+use std::path::PathBuf;
 
-use rowhouse::{Field, KeySchema, Plan, RowSequence};
+use rowhouse::{EstimatedRows, Field, KeySchema, Plan, Result, RowSequence, Statistics};
 use serde_json::{Value as Json, json};
 
+use super::input::keys_in;
 use super::notation::Notation;
 use super::plan::QueryArgs;
 use super::{Ended, Verdict};
 
-/// Prints the plan with the order of its rows, where rows are filtered, and what the template says of
-/// each field.
-pub(super) fn run(args: &QueryArgs, schema: &KeySchema, json: bool, out: &mut impl Write) -> Ended {
-    let plan = args.plan(schema)?;
+/// Which query, and what is known of the table.
+#[derive(Debug, clap::Args)]
+pub(super) struct ExplainArgs {
+    #[command(flatten)]
+    query: QueryArgs,
+    /// The keys at which the table's regions begin, one per line, the first line empty: then it is told how
+    /// many the query touches
+    #[arg(long, value_name = "FILE")]
+    regions: Option<PathBuf>,
+    /// Keys of the table, taken at random from all of it, one per line: then it is told about how many rows
+    /// are read and given
+    #[arg(long, value_name = "FILE")]
+    sample: Option<PathBuf>,
+    /// How many rows the table has, about [default: as many as the sample]
+    #[arg(long, value_name = "N", requires = "sample")]
+    rows: Option<u64>,
+}
+
+impl ExplainArgs {
+    fn statistics(&self) -> Result<Statistics> {
+        let mut known = match &self.regions {
+            Some(path) => Statistics::regions(keys_in(path, Notation::default())?)?,
+            None => Statistics::default(),
+        };
+        if let Some(path) = &self.sample {
+            let keys = keys_in(path, Notation::default())?;
+            let rows = self.rows.unwrap_or(keys.len() as u64);
+            known = known.sample(keys, rows);
+        }
+        Ok(known)
+    }
+}
+
+/// Prints the plan with what it costs, the order of its rows, where rows are filtered, and what the
+/// template says of each field.
+pub(super) fn run(
+    args: &ExplainArgs,
+    schema: &KeySchema,
+    json: bool,
+    out: &mut impl Write,
+) -> Ended {
+    let plan = args.query.plan(schema)?;
+    let estimate = plan.estimate(&args.statistics()?);
     if json {
-        let mut document = args.document(&plan, Notation::default());
+        let mut document = args.query.document(&plan, Notation::default());
         document["order"] = order(&plan);
         document["fields"] = fields(schema);
+        if let Some((touched, all)) = estimate.regions {
+            document["regions"] = json!({ "touched": touched, "all": all });
+        }
+        if let Some(EstimatedRows { read, given, all }) = estimate.rows {
+            document["rows"] = json!({ "read": read, "given": given, "all": all });
+        }
         writeln!(out, "{document}")?;
     } else {
-        write!(out, "{plan}{}", explained(&plan, schema))?;
+        write!(out, "{plan}{estimate}{}", explained(&plan, schema))?;
     }
     Ok(Verdict::Fine)
 }

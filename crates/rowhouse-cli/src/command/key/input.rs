@@ -2,9 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
 
 use rowhouse::{Error, Result};
 
+use super::notation::Notation;
 use super::{Ended, Stop, Verdict};
 
 /// Hands over every line of standard input, without its end. A request that is wrong is told on standard
@@ -26,6 +28,20 @@ pub(super) fn opened(file: &str) -> Result<Box<dyn Read>> {
     let opened =
         File::open(file).map_err(|source| Error::io(format_args!("cannot open {file}"), source))?;
     Ok(Box::new(opened))
+}
+
+/// The keys of a file, one per line. One that cannot be read is an error: with it left out, others would
+/// count more.
+pub(super) fn keys_in(path: &Path, notation: Notation) -> Result<Vec<Vec<u8>>> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|source| Error::io(format_args!("cannot read {}", path.display()), source))?;
+    let key = |(nth, line): (usize, &str)| {
+        let at_line = |error: Error| {
+            Error::new(error.kind(), format!("{}, line {}: {error}", path.display(), nth + 1))
+        };
+        notation.read(line).map_err(at_line)
+    };
+    text.lines().enumerate().map(key).collect()
 }
 
 fn each_line_of(mut input: impl BufRead, mut take: impl FnMut(&str) -> Ended) -> Ended {

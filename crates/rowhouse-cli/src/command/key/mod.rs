@@ -21,8 +21,9 @@ use rowhouse::{Error, KeySchema};
 use check::CheckArgs;
 use decode::DecodeArgs;
 use encode::EncodeArgs;
+use explain::ExplainArgs;
 pub(crate) use explain::explained;
-use plan::{PlanArgs, QueryArgs};
+use plan::PlanArgs;
 use splits::SplitsArgs;
 
 /// Which template, and what to do with it.
@@ -49,7 +50,7 @@ enum KeyCommand {
     /// Tell which row ranges a query reads
     Plan(PlanArgs),
     /// Tell how a query is answered: ranges, order, filters, fields
-    Explain(QueryArgs),
+    Explain(ExplainArgs),
     /// Tell what is to be thought about before the template is used
     Check(CheckArgs),
     /// Tell where the regions of a new table begin

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use rowhouse::{Query, QueryRow, Table};
+use rowhouse::{Query, QueryRow, Statistics, Table};
 
 use super::decode;
 use super::read::{columns, time_range};
@@ -108,10 +108,8 @@ pub(super) async fn explain<W: Write>(session: &mut Session<W>, call: Call) -> R
         Ok(plan) => plan,
         Err(error) => return said(error.message()),
     };
-    session.say(format_args!("{plan}{}", explained(&plan, table.key_schema()?).trim_end()))?;
     let regions = table.regions().await?;
-    let is_touched =
-        |range: &rowhouse::RowRange| plan.ranges().iter().any(|wanted| wanted.overlaps(range));
-    let touched = regions.iter().filter(|region| is_touched(&region.range)).count();
-    session.say(format_args!("regions: {touched} of {}", regions.len()))
+    let known = Statistics::regions(regions.iter().map(|region| region.range.start.to_vec()))?;
+    let explained = explained(&plan, table.key_schema()?);
+    session.say(format_args!("{plan}{}{}", plan.estimate(&known), explained.trim_end()))
 }

@@ -285,24 +285,24 @@ query 'plain', "user = 'bob'""#,
               [bob\x00\x01, bob\x00\x01\x7F\xFF\xFE{/\xDE\x00\x00)
             residual: none, the ranges are exact
             order: user ascending, at descending (newest first)
+            regions: 1 of 3
             read: one range after the other
             filter: nowhere but in the ranges
             fields:
               [user string] ordered
               [at millis desc] ordered
-            regions: 1 of 3
             Took T seconds
             > explain 'mail', "at >= 2022-12-02"
             ranges: 1
               […, …)
             residual: at >= 2022-12-02
             order: user ascending, at descending (newest first)
+            regions: 3 of 3
             read: one range after the other
             filter: on each row's decoded key, by the residual
             fields:
               [user string] ordered
               [at millis desc] ordered
-            regions: 3 of 3
             Took T seconds
             > query 'mail', "user = bob"
 
@@ -440,13 +440,13 @@ explain 'mail', "user >= 'a'""#,
               2: [\x02a\x00\x01, \x03)
             residual: none, the ranges are exact
             order: user ascending, at descending (newest first); merged from the buckets
+            regions: 1 of 1
             read: the streams side by side, merged by the key without its buckets
             filter: nowhere but in the ranges
             fields:
               [user string] ordered
               [at millis desc] ordered
               [bucket 3 of user] computed
-            regions: 1 of 1
             Took T seconds
         "#]],
     );

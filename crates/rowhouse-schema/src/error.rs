@@ -36,12 +36,20 @@ impl Fault {
         self
     }
 
-    /// The message, the offset in characters, the text, and a caret under the character.
+    /// The message, the offset in characters, the text, and a caret under the character. Of a text of
+    /// several lines, the line and the offset in it.
     pub(crate) fn in_text(self, text: &str) -> Error {
-        let at = text.get(..self.at).map_or(0, |before| before.chars().count());
+        let before = text.get(..self.at).unwrap_or_default();
+        let start = before.rfind('\n').map_or(0, |end| end + 1);
+        let line = text[start..].lines().next().unwrap_or_default();
+        let at = before[start..].chars().count();
         let space = " ".repeat(at);
-        let shown = if text.is_empty() { String::new() } else { format!("\n  {text}\n  {space}^") };
-        self.finish(|message| format!("{message}: offset={at}{shown}"))
+        let shown = if text.is_empty() { String::new() } else { format!("\n  {line}\n  {space}^") };
+        let place = match text.contains('\n') {
+            true => format!("line={}, offset={at}", before.matches('\n').count() + 1),
+            false => format!("offset={at}"),
+        };
+        self.finish(|message| format!("{message}: {place}{shown}"))
     }
 
     /// The message alone, for what was never written as text.

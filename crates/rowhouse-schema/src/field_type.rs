@@ -115,6 +115,28 @@ impl FieldType {
         }
     }
 
+    /// Whether constants mean the same of both types, so that a field of one and a column of the other can
+    /// be asked by one condition.
+    pub(crate) fn has_values_of(&self, other: &Self) -> bool {
+        let all = |is: fn(&Self) -> bool| is(self) && is(other);
+        match (self, other) {
+            (Self::Time { unit, .. }, Self::Time { unit: other, .. }) => unit == other,
+            _ if self == other => true,
+            _ => {
+                all(|it| matches!(it, Self::Text | Self::String | Self::PaddedText { .. }))
+                    || all(|it| matches!(it, Self::Blob | Self::Bytes { .. }))
+                    || all(Self::is_integer)
+            }
+        }
+    }
+
+    fn is_integer(&self) -> bool {
+        matches!(
+            self,
+            Self::Unsigned { .. } | Self::Signed { .. } | Self::Digits { .. } | Self::Decimal
+        )
+    }
+
     /// Whether its values, in ascending or descending order, have no end of their own.
     pub(crate) fn is_open(&self, desc: bool) -> bool {
         match self {

@@ -28,6 +28,7 @@
 //! | bring rows of several buckets into order | [`StreamMerge`], [`KeySchema::logical_key`] |
 //! | go on where reading stopped | [`Plan::page_token`], [`Plan::resume`] |
 //! | split a new table | [`KeySchema::splits`] |
+//! | name columns and type their values | [`ColumnSchema`]; with conditions in a query: [`KeySchema::plan_with_columns`] |
 //! | tell what reading costs | [`Plan::estimate`] by [`Statistics`] |
 //! | think twice about a template | [`KeySchema::check`] |
 //! | have keys as Rust structs | [`RowKey`], [`FromRowKey`], derived by the crate `rowhouse-derive`; [`KeyReader`] |
@@ -35,6 +36,7 @@
 //! Nothing here does I/O, reads a clock, knows chance or starts a thread. `docs/templates.md` is the guide.
 
 mod advise;
+mod columns;
 mod computed;
 mod encode;
 mod error;
@@ -50,6 +52,7 @@ mod typed;
 mod value;
 
 pub use advise::{Finding, Rule};
+pub use columns::{COLUMNS_ATTRIBUTE, CellBytes, CellNotFitting, Column, ColumnSchema, NamedCell};
 pub use computed::Computed;
 pub use encode::{ForeignType, Labels};
 pub use error::NotFitting;
@@ -58,8 +61,8 @@ pub use field_type::{Calendar, FieldType};
 pub use key::{KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema};
 pub use order::FieldOrder;
 pub use plan::{
-    Direction, Estimate, EstimatedRows, OrderedField, Plan, PlanOrder, PlanStream, Predicate,
-    RANGES_MAX, Residual, RowSequence, Statistics, StreamMerge,
+    ColumnFilter, Direction, Estimate, EstimatedRows, OrderedField, Plan, PlanOrder, PlanStream,
+    Predicate, RANGES_MAX, Residual, RowSequence, Statistics, StreamMerge,
 };
 pub use time::{Date, Time, TimeUnit, TimeZone};
 pub use typed::{

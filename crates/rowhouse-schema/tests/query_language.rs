@@ -170,9 +170,9 @@ fn mistakes_are_pointed_at() {
         template,
         "d:subject = 'x'",
         expect![[r#"
-        `d:subject` is not supported yet by this version of rowhouse; a query asks for fields of the key: offset=0
-          d:subject = 'x'
-          ^"#]],
+            expected a name, not the column d:subject; a query asks for fields of the key, and for columns by their declared names: offset=0
+              d:subject = 'x'
+              ^"#]],
     );
     check(
         template,

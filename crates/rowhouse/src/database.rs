@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use rowhouse_model::{Error, ErrorKind, Namespace, Result, TableDescriptor, TableName, TableState};
-use rowhouse_schema::{KEY_ATTRIBUTE, KeySchema};
+use rowhouse_schema::{COLUMNS_ATTRIBUTE, ColumnSchema, KEY_ATTRIBUTE, KeySchema};
 
 use crate::backend::Backend;
 use crate::fit::Fit;
 use crate::location::Location;
-use crate::spec::TableSpec;
+use crate::spec::{TableSpec, check_columns};
 use crate::table::Table;
 
 /// Opens a database.
@@ -85,8 +85,30 @@ impl Database {
     }
 
     async fn set_key(&self, name: &str, schema: &KeySchema) -> Result<()> {
-        let descriptor = self.describe(name).await?;
-        self.backend.modify_table(descriptor.attribute(KEY_ATTRIBUTE, schema.to_stored())).await
+        self.set_attribute(name, KEY_ATTRIBUTE, schema.to_stored()).await
+    }
+
+    /// Declares other columns of a table, or the first ones. No cell is changed or looked at: those that do not
+    /// fit are read by their bytes. Handles that were got before keep the columns they had.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for what is no declaration, for columns in families that the table does not have, and for
+    /// the name of a field of the key; `TableNotFound`.
+    pub async fn alter_columns(&self, name: &str, text: &str) -> Result<()> {
+        let columns = ColumnSchema::parse(text)?;
+        self.set_attribute(name, COLUMNS_ATTRIBUTE, columns.to_stored()).await
+    }
+
+    /// Declares a table anew with this attribute, if key and columns then agree.
+    async fn set_attribute(
+        &self,
+        name: &str,
+        attribute: &'static str,
+        value: String,
+    ) -> Result<()> {
+        let descriptor = self.describe(name).await?.attribute(attribute, value);
+        check_columns(&descriptor)?;
+        self.backend.modify_table(descriptor).await
     }
 
     /// The names of all tables of users, in order.

@@ -52,11 +52,15 @@
 //! # }
 //! ```
 //!
+//! A table can declare its columns too: names for short qualifiers, types of values, qualifiers that are data.
+//! [`TableSpec::columns`] shows how.
+//!
 //! Everything is asynchronous and wants a tokio runtime. A program that wants the bare synchronous
 //! store uses `rowhouse-store` directly.
 
 mod backend;
 mod database;
+mod declared;
 mod fit;
 mod location;
 mod query;
@@ -79,9 +83,10 @@ pub use rowhouse_model::{
     RowRange, Scan, TableDescriptor, TableName, TableState, TimeRange, Timestamp, escape, unescape,
 };
 pub use rowhouse_schema::{
-    Calendar, Computed, Date, Decimal, Direction, Estimate, EstimatedRows, Field, FieldType,
-    FieldValue, Finding, Float, FromField, FromRowKey, Holds, KEY_ATTRIBUTE, KeyPrefix, KeyReader,
-    KeySchema, Labels, NamedValues, NotFitting, PlainNumber, PlainReader, PlainStep, PlainWriter,
+    COLUMNS_ATTRIBUTE, Calendar, CellBytes, CellNotFitting, Column, ColumnFilter, ColumnSchema,
+    Computed, Date, Decimal, Direction, Estimate, EstimatedRows, Field, FieldType, FieldValue,
+    Finding, Float, FromField, FromRowKey, Holds, KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema,
+    Labels, NamedCell, NamedValues, NotFitting, PlainNumber, PlainReader, PlainStep, PlainWriter,
     Plan, Predicate, RowKey, RowSequence, Rule, Statistics, StreamMerge, Time, TimeUnit, TimeZone,
     ToField, Uuid, Value, Values,
 };

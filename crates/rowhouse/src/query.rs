@@ -1,9 +1,9 @@
-//! Queries by the fields of the key.
+//! Queries by the fields of the key, and by declared columns.
 
 mod row;
 mod rows;
 
-use rowhouse_model::{Columns, Error, Result, Scan, TimeRange};
+use rowhouse_model::{Bytes, Columns, Error, Result, Scan, TimeRange};
 use rowhouse_schema::{Direction, KeySchema, Plan, Predicate, RowSequence, TimeZone};
 
 pub use row::QueryRow;
@@ -66,7 +66,27 @@ impl<'t> Query<'t> {
         self
     }
 
-    /// Reads these columns instead of those named before.
+    /// Reads a declared column by its name (and what else is named); of a name that many qualifiers have, the
+    /// whole family.
+    pub fn named(mut self, name: &str) -> Self {
+        match self.table.column_schema().and_then(|columns| columns.column(name)) {
+            Ok(column) => {
+                let family = Bytes::copy_from_slice(column.family());
+                match column.qualifier() {
+                    Some(qualifier) => {
+                        let qualifier = Bytes::copy_from_slice(qualifier);
+                        self.scan.columns.add_column(family, qualifier);
+                    }
+                    None => self.scan.columns.add_family(family),
+                }
+            }
+            Err(error) => self.asked = self.asked.and(Err(error)),
+        }
+        self
+    }
+
+    /// Reads these columns instead of those named before. What only conditions on columns need is read too,
+    /// and not shown.
     pub fn columns(mut self, columns: Columns) -> Self {
         self.scan.columns = columns;
         self
@@ -121,14 +141,14 @@ impl<'t> Query<'t> {
     /// How the rows would be found: the plan prints itself.
     ///
     /// # Errors
-    /// As [`Table::key_schema`] and [`Predicate::parse`]; `InvalidRequest` for a field that the key
-    /// does not have or a value that it cannot have.
+    /// As [`Table::key_schema`] and [`Predicate::parse`]; `InvalidRequest` for a name that is neither a field
+    /// of the key nor a column, or a value that it cannot have.
     pub fn explain(&self) -> Result<Plan> {
         let (schema, predicate) = match &self.asked {
             Ok(asked) => asked,
             Err(error) => return Err(Error::new(error.kind(), error.message())),
         };
-        let plan = schema.plan_in(predicate, &self.zone)?;
+        let plan = self.table.declared_columns().plan(schema, predicate, &self.zone)?;
         match &self.after {
             Some(token) => plan.resume(token, Direction::Forward),
             None => Ok(plan),
@@ -198,7 +218,7 @@ impl<'t> Query<'t> {
             |last: &QueryRow| reading.plan().page_token(last.key_bytes(), Direction::Forward);
         let next = found.last().filter(|_| more).map(token).transpose()?;
         let left_out = if fitting_only { reading.not_fitting() } else { 0 };
-        Ok(Page { rows: found, next, left_out })
+        Ok(Page { rows: found, next, left_out, unreadable: reading.unreadable() })
     }
 }
 
@@ -213,4 +233,6 @@ pub struct Page {
     /// How many rows were met and left out, for keys that do not fit the template. The next page may
     /// meet some of them again.
     pub left_out: u64,
+    /// How many rows were met and left out, for a column asked for that is no value of its type.
+    pub unreadable: u64,
 }

@@ -1,6 +1,7 @@
 //! Writing a row whose key is given by its fields.
 
 use rowhouse_model::{Durability, Error, Put, Result, Timestamp};
+use rowhouse_schema::{CellBytes, NamedValues, Value};
 
 use crate::table::Table;
 
@@ -33,6 +34,44 @@ impl<'t> RowPut<'t> {
         value: impl AsRef<[u8]>,
     ) -> Self {
         let put = self.put.and_then(|put| put.add_at(family, qualifier, timestamp, value));
+        Self { put, ..self }
+    }
+
+    /// Sets a declared column by its name, at the time the write is taken.
+    ///
+    /// That the table declares no such column, or that it cannot hold the value, is told by the put.
+    pub fn set_named(self, name: &str, value: impl Into<Value>) -> Self {
+        let columns = self.table.column_schema();
+        let cell = columns.and_then(|columns| columns.encode(name, value));
+        self.set_cell(cell)
+    }
+
+    /// Sets a column whose qualifier has these fields, by the name that all such columns have.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, Table};
+    /// # async fn example(stocks: Table) -> Result<()> {
+    /// // Declared: f:[at millis desc] price f64
+    /// let at = [("at", "2022-12-24T18:00".into())];
+    /// stocks.row(&[("stock", "ACME".into())]).set_named_with("price", &at, 9.99).put().await
+    /// # }
+    /// ```
+    pub fn set_named_with<V: NamedValues + ?Sized>(
+        self,
+        name: &str,
+        fields: &V,
+        value: impl Into<Value>,
+    ) -> Self {
+        let columns = self.table.column_schema();
+        let cell = columns.and_then(|columns| columns.encode_with(name, fields, value));
+        self.set_cell(cell)
+    }
+
+    fn set_cell(self, cell: Result<CellBytes>) -> Self {
+        let put = self.put.and_then(|put| {
+            let CellBytes { family, qualifier, value } = cell?;
+            put.add(family, qualifier, value)
+        });
         Self { put, ..self }
     }
 

@@ -1,7 +1,7 @@
 //! Declaring a table.
 
 use rowhouse_model::{Bytes, Error, FamilyDescriptor, Result, TableDescriptor, TableName};
-use rowhouse_schema::{Finding, KEY_ATTRIBUTE, KeySchema, RowKey};
+use rowhouse_schema::{COLUMNS_ATTRIBUTE, ColumnSchema, Finding, KEY_ATTRIBUTE, KeySchema, RowKey};
 
 /// A table to be made: families, the template of its key, where its regions are split. The first
 /// mistake is told by [`crate::Database::create_table`], or by [`TableSpec::check`].
@@ -47,6 +47,30 @@ impl TableSpec {
     /// Declares the key: the template of a struct.
     pub fn key_of<K: RowKey>(self) -> Self {
         self.and(|declared| Ok(declared.attribute(KEY_ATTRIBUTE, K::schema().to_stored())))
+    }
+
+    /// Declares columns: family and qualifier, name and type, one declaration in each line or `;` between two.
+    ///
+    /// ```
+    /// # use rowhouse::{Database, Result, TableSpec};
+    /// # async fn example(database: Database) -> Result<()> {
+    /// let spec = TableSpec::new("mail").family("d").key("[user string][at millis desc]");
+    /// let mail = database.create_table(spec.columns("d:s subject string; d:n size u32")).await?;
+    ///
+    /// let key = [("user", "bob".into()), ("at", "2022-12-24T18:00".into())];
+    /// mail.row(&key).set_named("subject", "Christmas").set_named("size", 20_000).put().await?;
+    ///
+    /// for large in mail.query("user = 'bob' and size > 10000").page(10).await?.rows {
+    ///     println!("{}", large.column("subject")?.unwrap_or("no subject".into()));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn columns(self, text: &str) -> Self {
+        self.and(|declared| {
+            let columns = ColumnSchema::parse(text)?;
+            Ok(declared.attribute(COLUMNS_ATTRIBUTE, columns.to_stored()))
+        })
     }
 
     /// Adds a family with HBase's defaults.
@@ -132,16 +156,18 @@ impl TableSpec {
     /// differ in what they can.
     ///
     /// # Errors
-    /// The first mistake in a name or the template; splits that are empty or not distinct; regions that the
-    /// template cannot tell apart.
+    /// The first mistake in a name, the template or the columns; columns in families that are not declared, or
+    /// with the name of a field; splits that are empty or not distinct; regions that the template cannot tell
+    /// apart.
     pub fn check(&self) -> Result<()> {
         self.all_splits().map(|_| ())
     }
 
     /// Where regions begin, in order.
     fn all_splits(&self) -> Result<Vec<Bytes>> {
-        if let Err(error) = &self.declared {
-            return Err(Error::new(error.kind(), error.message()));
+        match &self.declared {
+            Ok(declared) => check_columns(declared)?,
+            Err(error) => return Err(Error::new(error.kind(), error.message())),
         }
         let mut splits = self.splits.clone();
         if let Some(regions) = self.regions {
@@ -172,5 +198,15 @@ impl TableSpec {
 
     fn and(self, step: impl FnOnce(TableDescriptor) -> Result<TableDescriptor>) -> Self {
         Self { declared: self.declared.and_then(step), ..self }
+    }
+}
+
+/// Whether the columns that a table declares can stand beside its families and key.
+pub(crate) fn check_columns(table: &TableDescriptor) -> Result<()> {
+    let Some(columns) = ColumnSchema::of_table(table)? else { return Ok(()) };
+    columns.check_families(table)?;
+    match KeySchema::of_table(table)? {
+        Some(key) => columns.check_key(&key),
+        None => Ok(()),
     }
 }

@@ -7,9 +7,10 @@ use rowhouse_model::{
     Bytes, Delete, Error, ErrorKind, Get, Increment, Mutation, MutationOutcome, Put, RegionInfo,
     Result, Row, Scan, TableDescriptor, TableName, escape,
 };
-use rowhouse_schema::{KeySchema, NamedValues, Predicate, RowKey};
+use rowhouse_schema::{ColumnSchema, KeySchema, NamedValues, Predicate, RowKey};
 
 use crate::backend::Backend;
+use crate::declared::DeclaredColumns;
 use crate::query::Query;
 use crate::row_put::RowPut;
 use crate::rows::Rows;
@@ -17,7 +18,7 @@ use crate::rows::Rows;
 /// A table of a database. Cloning it gives another handle on the same one.
 ///
 /// It stands for the name: of a table that has been dropped and made again it reads the new one.
-/// The template of the key is the one that the table had when the handle was got.
+/// The template of the key and the columns are those that the table had when the handle was got.
 #[derive(Clone)]
 pub struct Table {
     inner: Arc<Inner>,
@@ -27,6 +28,7 @@ struct Inner {
     backend: Arc<Backend>,
     name: TableName,
     key: Key,
+    columns: Arc<DeclaredColumns>,
 }
 
 /// What the table's descriptor says of its key.
@@ -45,7 +47,8 @@ impl Table {
             Ok(Some(schema)) => Key::Declared(schema),
             Err(error) => Key::Unreadable(error.kind(), error.message().to_owned()),
         };
-        Self { inner: Arc::new(Inner { backend, name, key }) }
+        let columns = Arc::new(DeclaredColumns::of(descriptor));
+        Self { inner: Arc::new(Inner { backend, name, key, columns }) }
     }
 
     /// Its name.
@@ -71,6 +74,19 @@ impl Table {
                 Err(Error::new(*kind, format!("key of table {}: {message}", self.name())))
             }
         }
+    }
+
+    /// The columns that it declares.
+    ///
+    /// # Errors
+    /// `InvalidRequest` when it declares none, saying how they are declared; `Unsupported` when a newer
+    /// version did.
+    pub fn column_schema(&self) -> Result<&ColumnSchema> {
+        self.inner.columns.schema()
+    }
+
+    pub(crate) fn declared_columns(&self) -> &Arc<DeclaredColumns> {
+        &self.inner.columns
     }
 
     /// The row key of these values, by the table's template.
@@ -162,8 +178,9 @@ impl Table {
         )))
     }
 
-    /// Asks for rows by the fields of their keys: `blogger = '123' and at during 2022-12`. What is
-    /// wrong with the question is told when it is run.
+    /// Asks for rows by the fields of their keys, and by declared columns:
+    /// `blogger = '123' and at during 2022-12 and likes > 5`. What is wrong with the question is told when it
+    /// is run.
     pub fn query(&self, query: &str) -> Query<'_> {
         Query::new(self, Predicate::parse(query))
     }

@@ -14,8 +14,10 @@ use std::sync::Arc;
 
 use rowhouse_model::{Error, Result, TableDescriptor};
 
+use crate::columns::ColumnSchema;
 use crate::computed::{Computed, Operands};
 use crate::encode::Codec;
+use crate::error::Fault;
 use crate::field::Field;
 use crate::plan::{Plan, Predicate};
 use crate::template::{self, Element, Parsed};
@@ -79,7 +81,12 @@ impl KeySchema {
     /// Reads a template. The error points at the character that is wrong, says what was expected
     /// there, and what was probably meant.
     pub fn parse(template: &str) -> Result<Self> {
-        let parsed = template::parse(template).map_err(|fault| fault.in_text(template))?;
+        Self::read_template(template).map_err(|fault| fault.in_text(template))
+    }
+
+    /// Reads a template that may be part of a longer text.
+    pub(crate) fn read_template(template: &str) -> Result<Self, Fault> {
+        let parsed = template::parse(template)?;
         let text = Printed(&parsed).to_string();
         let Parsed { elements, fields, computed } = parsed;
         let follows = (0..computed.len()).map(|at| follows(&elements, &fields, at, &computed[at]));
@@ -180,7 +187,38 @@ impl KeySchema {
     /// # Ok::<(), rowhouse_model::Error>(())
     /// ```
     pub fn plan_in(&self, predicate: &Predicate, zone: &TimeZone) -> Result<Plan> {
-        Plan::new(self, predicate, zone)
+        Plan::new(self, None, predicate, zone)
+    }
+
+    /// As [`KeySchema::plan_in`], of a predicate that may ask for declared columns too: the key's fields make
+    /// the ranges, and [`Plan::column_filter`] is what remains to be checked on the cells of each row.
+    ///
+    /// ```
+    /// use rowhouse_schema::{ColumnSchema, KeySchema, Predicate, TimeZone};
+    ///
+    /// let key = KeySchema::parse("[user string][at millis desc]")?;
+    /// let columns = ColumnSchema::parse("d:n count u64; d:via colour string")?;
+    /// let query = Predicate::parse("user = 'bob' and count > 5 and colour in ('red', 'blue')")?;
+    /// assert_eq!(key.plan_with_columns(&columns, &query, &TimeZone::UTC)?.to_string(), "\
+    /// ranges: 1
+    ///   [bob\\x00\\x01, bob\\x00\\x02)
+    /// residual: none, the ranges are exact
+    /// columns: count > 5 (d:n) and colour in ('red', 'blue') (d:via), checked on each row
+    /// order: user ascending, at descending (newest first)
+    /// ");
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`KeySchema::plan`]; `InvalidRequest` for a name that is neither a field's nor a column's, and for the
+    /// name of many columns.
+    pub fn plan_with_columns(
+        &self,
+        columns: &ColumnSchema,
+        predicate: &Predicate,
+        zone: &TimeZone,
+    ) -> Result<Plan> {
+        Plan::new(self, Some(columns), predicate, zone)
     }
 
     pub(crate) fn elements(&self) -> &[Element] {

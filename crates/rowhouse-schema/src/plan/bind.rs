@@ -1,56 +1,137 @@
-//! A predicate against a template: constants become values of the fields' types, and all that is
-//! asked of one field becomes one set of values.
+//! A predicate against a template and declared columns: constants become values of the fields' types, and
+//! all that is asked of one field or column becomes one set of values.
 
 use jiff::tz::TimeZone;
 use rowhouse_model::Error;
 
+use super::columns::ColumnFilter;
 use super::constant::ConstantReader;
 use super::predicate::{Comparison, Condition, Predicate, Test};
 use super::set::{BytesSet, BytesTest, NumberSet, Set, Wanted};
+use crate::columns::{Column, ColumnSchema};
+use crate::computed::Computed;
 use crate::encode::{Arrangement, Body, Codec, Scale};
 use crate::error::Fault;
+use crate::field::Field;
 use crate::key::KeySchema;
+use crate::template::closest;
 
-/// What is wanted of each field, by the fields' positions, the computed ones behind the stored.
+/// What is wanted of the key, and of the columns.
+pub(super) struct Bound {
+    /// By the fields' positions, the computed ones behind the stored.
+    pub(super) wanted: Vec<Option<Wanted>>,
+    pub(super) filter: Option<ColumnFilter>,
+}
+
 pub(super) fn bind(
     schema: &KeySchema,
+    columns: Option<&ColumnSchema>,
     predicate: &Predicate,
     zone: &TimeZone,
-) -> Result<Vec<Option<Wanted>>, Error> {
+) -> Result<Bound, Error> {
     let mut wanted: Vec<Option<Wanted>> = vec![None; schema.slots()];
+    let mut of_columns: Vec<Option<Wanted>> =
+        vec![None; columns.map_or(0, |columns| columns.columns().len())];
     for (nth, condition) in predicate.conditions.iter().enumerate() {
-        let bound = schema
-            .slot(&condition.field)
-            .ok_or_else(|| Fault::new(condition.at, schema.no_field_message(&condition.field)))
-            .and_then(|slot| {
+        let name = condition.field.as_str();
+        let bound = asked(schema, columns, condition).and_then(|asked| {
+            if let Some(slot) = asked.slot {
                 let codec = schema.codec(slot);
                 let everything = || Wanted::everything(slot, codec, predicate);
                 let wanted = wanted[slot].get_or_insert_with(everything);
                 wanted.note(nth);
-                wanted.add(codec, condition, zone)
-            });
+                wanted.add(codec, condition, &ConstantReader { of: "field", name, zone })?;
+            }
+            if let Some((at, column)) = asked.column {
+                let codec = &column.field().codec;
+                let everything = || Wanted::of_column(at, codec, predicate);
+                let wanted = of_columns[at].get_or_insert_with(everything);
+                wanted.note(nth);
+                wanted.add(codec, condition, &ConstantReader { of: "column", name, zone })?;
+            }
+            Ok(())
+        });
         bound.map_err(|fault| match &condition.source {
             Some(text) => fault.in_text(text),
             None => fault.without_text(),
         })?;
     }
     wanted.iter_mut().flatten().for_each(|wanted| wanted.close(schema.codec(wanted.slot)));
-    Ok(wanted)
+    let filter = columns.and_then(|columns| ColumnFilter::new(columns, of_columns));
+    Ok(Bound { wanted, filter })
+}
+
+/// What a condition is asked of: a field of the key, a column, or both.
+struct Asked<'c> {
+    slot: Option<usize>,
+    column: Option<(usize, &'c Column)>,
+}
+
+fn asked<'c>(
+    schema: &KeySchema,
+    columns: Option<&'c ColumnSchema>,
+    condition: &Condition,
+) -> Result<Asked<'c>, Fault> {
+    let name = &condition.field;
+    let slot = schema.slot(name);
+    let at = columns.and_then(|columns| columns.position(name));
+    let Some((columns, at)) = columns.zip(at) else {
+        return match slot {
+            Some(_) => Ok(Asked { slot, column: None }),
+            None => Err(Fault::new(condition.at, no_name_message(schema, columns, name))),
+        };
+    };
+    let column = &columns.columns()[at];
+    let Some(field) = slot else {
+        if column.template().is_some() {
+            let message = format!("`{name}` is the name of many columns, and has no single value");
+            return Err(Fault::new(condition.at, message)
+                .hint("ask for the row, and go through the columns it has"));
+        }
+        return Ok(Asked { slot: None, column: Some((at, column)) });
+    };
+    let (test, codec) = (&condition.test, schema.codec(field));
+    let is_hashed = matches!(codec.body, Body::Hashed(_));
+    // Where the key holds the value, or is asked for the hash that it holds, it needs no column.
+    if !codec.is_lossy() || column.template().is_some() || is_hashed && test.is_of_hashes() {
+        return Ok(Asked { slot, column: None });
+    }
+    let narrows = if is_hashed { test.is_of_whole_values() } else { !test.is_of_presence() };
+    Ok(Asked { slot: slot.filter(|_| narrows), column: Some((at, column)) })
+}
+
+fn no_name_message(schema: &KeySchema, columns: Option<&ColumnSchema>, name: &str) -> String {
+    let Some(columns) = columns else { return schema.no_field_message(name) };
+    let computed = schema.computed().iter().filter_map(Computed::name);
+    let fields: Vec<_> = schema.fields().iter().map(Field::name).chain(computed).collect();
+    let columns: Vec<_> = columns.columns().iter().map(Column::name).collect();
+    let all = fields.iter().chain(&columns).copied();
+    let close = closest(name, all).map(|close| format!("; did you mean `{close}`?"));
+    let columns = if columns.is_empty() { "none".to_owned() } else { columns.join(", ") };
+    format!(
+        "there is no `{name}`{}; fields of the key: {}; columns: {columns}",
+        close.unwrap_or_default(),
+        fields.join(", ")
+    )
 }
 
 impl Wanted {
-    fn add(&mut self, codec: &Codec, condition: &Condition, zone: &TimeZone) -> Result<(), Fault> {
-        let reader = ConstantReader { field: &condition.field, zone };
+    fn add(
+        &mut self,
+        codec: &Codec,
+        condition: &Condition,
+        reader: &ConstantReader<'_>,
+    ) -> Result<(), Fault> {
         match (&condition.test, &mut self.set, &codec.body) {
             (Test::IsNull, ..) => self.never(),
             (Test::IsNotNull, ..) => self.nulls = false,
             (_, Set::Numbers(set), Body::Number(number)) => {
-                set.add(&number.scale, condition, &reader)?;
+                set.add(&number.scale, condition, reader)?;
             }
             (_, Set::Numbers(set), Body::Decimal(decimal)) => {
-                set.add(&decimal.scale, condition, &reader)?;
+                set.add(&decimal.scale, condition, reader)?;
             }
-            (_, Set::Bytes(set), body) => set.add(body, condition, &reader)?,
+            (_, Set::Bytes(set), body) => set.add(body, condition, reader)?,
             (_, Set::Hashes(list), body) => {
                 let constants = match &condition.test {
                     Test::Compare(Comparison::Equal, constant) => std::slice::from_ref(constant),
@@ -101,7 +182,7 @@ impl NumberSet {
                 self.limit(Comparison::Less, stop);
             }
             Test::StartsWith(_) | Test::EndsWith(_) | Test::Under(_) => {
-                let message = format!("field `{}` is no text", condition.field);
+                let message = format!("{} is no text", reader.subject());
                 return Err(Fault::new(condition.at, message).hint(
                     "`starts with`, `ends with` and `under` are for texts; compare, or use between",
                 ));
@@ -120,7 +201,7 @@ impl BytesSet {
         reader: &ConstantReader<'_>,
     ) -> Result<(), Fault> {
         let fault = |message: &str| {
-            Err(Fault::new(condition.at, format!("field `{}` {message}", condition.field)))
+            Err(Fault::new(condition.at, format!("{} {message}", reader.subject())))
         };
         if let (Body::Sequence(sequence), Test::StartsWith(_) | Test::EndsWith(_) | Test::Under(_)) =
             (body, &condition.test)

@@ -11,9 +11,11 @@ use crate::error::Fault;
 use crate::time::TimeLiteral;
 use crate::value::{Decimal, Value};
 
-/// Reads constants as values of a field.
+/// Reads constants as values of a field or column.
 pub(super) struct ConstantReader<'a> {
-    pub(super) field: &'a str,
+    /// `field` or `column`.
+    pub(super) of: &'a str,
+    pub(super) name: &'a str,
     pub(super) zone: &'a TimeZone,
 }
 
@@ -197,7 +199,12 @@ impl ConstantReader<'_> {
         TimeLiteral::parse(text).map_err(|fault| fault.behind(constant.at + quote))
     }
 
+    /// What the constants are for, in messages.
+    pub(super) fn subject(&self) -> String {
+        format!("{} `{}`", self.of, self.name)
+    }
+
     fn wrong(&self, constant: &Constant, why: &str) -> Fault {
-        Fault::new(constant.at, format!("field `{}` {why}", self.field))
+        Fault::new(constant.at, format!("{} {why}", self.subject()))
     }
 }

@@ -83,7 +83,7 @@ pub struct Estimate {
 pub struct EstimatedRows {
     /// Those in its ranges.
     pub read: u64,
-    /// Those of them that fit the template and pass the residual.
+    /// Those of them that fit the template and pass the residual; what is asked of columns is not known.
     pub given: u64,
     /// Those of the table.
     pub all: u64,

@@ -5,6 +5,7 @@ use std::fmt;
 use rowhouse_model::{RowRange, escape};
 
 use super::{Plan, RANGES_MAX, Residual};
+use crate::columns::Place;
 use crate::value::Value;
 
 /// How many ranges are printed before the rest is counted.
@@ -12,7 +13,8 @@ const RANGES_SHOWN: usize = 20;
 
 impl fmt::Display for Plan {
     /// Explains the plan: the ranges, with bytes as HBase prints them (`…` where there is no end),
-    /// the residual, the order, and a note if ranges were joined because they were too many.
+    /// the residual, what is asked of columns, the order, and a note if ranges were joined because they were
+    /// too many.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.ranges.len(), self.streams.len()) {
             (0, _) => writeln!(f, "ranges: none, no row can match")?,
@@ -34,13 +36,28 @@ impl fmt::Display for Plan {
             Some(residual) => writeln!(f, "residual: {residual}")?,
             None => writeln!(f, "residual: none, the ranges are exact")?,
         }
+        if let Some(filter) = &self.filter {
+            writeln!(f, "columns: {filter}, checked on each row")?;
+        }
         writeln!(f, "order: {}", self.order)?;
-        for name in self.candidates() {
+        for name in self.lossy() {
             let kept = match self.schema.field(name) {
                 Some(field) if field.is_hashed() => "hash",
                 _ => "step",
             };
-            writeln!(f, "note: keys hold only the {kept} of {name}, which other values have too")?;
+            match self.decided_by(name) {
+                None => writeln!(
+                    f,
+                    "note: keys hold only the {kept} of {name}, which other values have too"
+                )?,
+                Some(column) => {
+                    writeln!(
+                        f,
+                        "note: keys hold only the {kept} of {name}, {} decides",
+                        Place(column)
+                    )?;
+                }
+            }
         }
         if self.coarsened {
             writeln!(f, "note: more than {RANGES_MAX} ranges were needed, these are wider")?;

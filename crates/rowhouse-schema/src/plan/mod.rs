@@ -7,6 +7,7 @@
 
 mod bind;
 mod buckets;
+mod columns;
 mod constant;
 mod decimal;
 mod estimate;
@@ -31,14 +32,17 @@ mod walk;
 use jiff::tz::TimeZone;
 use rowhouse_model::{Result, RowRange};
 
+pub use columns::ColumnFilter;
 pub use estimate::{Estimate, EstimatedRows, Statistics};
 pub use merge::StreamMerge;
 pub use order::{OrderedField, PlanOrder, RowSequence};
 pub use page::Direction;
 pub use predicate::Predicate;
 
+use crate::columns::{Column, ColumnSchema};
 use crate::key::KeySchema;
 use crate::value::{Value, Values};
+use bind::Bound;
 use set::Wanted;
 use streams::{Stream, are_in_order};
 
@@ -110,6 +114,8 @@ pub struct Plan {
     ranges: Vec<RowRange>,
     streams: Vec<Stream>,
     residual: Option<Residual>,
+    /// What remains to be checked on the columns of each row.
+    filter: Option<ColumnFilter>,
     order: PlanOrder,
     /// Whether ranges were joined, because they were too many.
     coarsened: bool,
@@ -134,8 +140,13 @@ pub struct PlanStream<'p> {
 }
 
 impl Plan {
-    pub(crate) fn new(schema: &KeySchema, predicate: &Predicate, zone: &TimeZone) -> Result<Self> {
-        let wanted = bind::bind(schema, predicate, zone)?;
+    pub(crate) fn new(
+        schema: &KeySchema,
+        columns: Option<&ColumnSchema>,
+        predicate: &Predicate,
+        zone: &TimeZone,
+    ) -> Result<Self> {
+        let Bound { wanted, filter } = bind::bind(schema, columns, predicate, zone)?;
         let walked = walk::walk(schema, &wanted);
         let sequence = if walked.physical {
             RowSequence::Physical
@@ -151,6 +162,7 @@ impl Plan {
             schema: schema.clone(),
             ranges: walked.streams.iter().flat_map(|stream| stream.ranges.clone()).collect(),
             residual: Some(residual).filter(|residual| !residual.wanted.is_empty()),
+            filter,
             order: PlanOrder::new(schema, &wanted, sequence),
             streams: walked.streams,
             coarsened: walked.coarsened,
@@ -181,20 +193,36 @@ impl Plan {
         &self.order
     }
 
+    /// What remains to be checked on the columns of the rows; nothing if the query asks only for fields of
+    /// the key.
+    pub fn column_filter(&self) -> Option<&ColumnFilter> {
+        self.filter.as_ref()
+    }
+
     /// Whether every row of the ranges that fits the template is asked for, as far as keys tell: see
-    /// [`Plan::candidates`].
+    /// [`Plan::candidates`]. Never where columns are asked for.
     pub fn is_exact(&self) -> bool {
-        self.residual.is_none()
+        self.residual.is_none() && self.filter.is_none()
     }
 
     /// The fields with conditions of which keys hold too little: a hash, or the value cut down to a step.
     /// Rows are found whose fields could be what is asked for; whoever stored the values
-    /// elsewhere can check them there.
+    /// elsewhere can check them there. Fields that a column of the same name decides are not among them.
     pub fn candidates(&self) -> impl Iterator<Item = &str> {
+        self.lossy().filter(|name| self.decided_by(name).is_none())
+    }
+
+    /// The fields with conditions of which keys hold too little.
+    fn lossy(&self) -> impl Iterator<Item = &str> {
         self.candidates.iter().map(|at| self.schema.fields()[*at].name())
     }
 
-    /// Whether a row from the ranges, decoded by the same template, is asked for.
+    /// The column that holds what keys hold too little of.
+    fn decided_by(&self, name: &str) -> Option<&Column> {
+        self.filter.as_ref()?.columns().find(|column| column.name() == name)
+    }
+
+    /// Whether a row from the ranges, decoded by the same template, is asked for, as far as its key tells.
     pub fn matches(&self, values: &Values) -> bool {
         self.residual.as_ref().is_none_or(|residual| residual.matches(values))
     }

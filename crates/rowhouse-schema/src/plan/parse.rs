@@ -77,7 +77,9 @@ impl<'a> Reader<'a> {
         if let Some((family, _)) = word.split_once(':')
             && family.starts_with(|c: char| c.is_ascii_alphabetic())
         {
-            return Err(Fault::unsupported(at, word).hint("a query asks for fields of the key"));
+            return Err(Fault::new(at, format!("expected a name, not the column {word}")).hint(
+                "a query asks for fields of the key, and for columns by their declared names",
+            ));
         }
         if word.starts_with(|c: char| !(c.is_ascii_alphabetic() || c == '_'))
             || word.bytes().any(|c| !(c.is_ascii_alphanumeric() || c == b'_'))

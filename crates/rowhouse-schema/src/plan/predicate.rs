@@ -1,15 +1,16 @@
-//! What a query asks of the fields of a key.
+//! What a query asks of the fields of a key, and of columns.
 
 use std::fmt;
 use std::sync::Arc;
 
 use rowhouse_model::Result;
 
+use crate::encode::read_hash;
 use crate::error::Fault;
 use crate::time::TimeLiteral;
 use crate::value::{Quoted, Value};
 
-/// Conditions on the fields of a key, all of which must hold.
+/// Conditions on the fields of a key and on columns, all of which must hold.
 ///
 /// # Example: how is a query written?
 ///
@@ -64,7 +65,7 @@ pub struct Predicate {
     pub(super) conditions: Arc<Vec<Condition>>,
 }
 
-/// One condition on one field.
+/// One condition on one field or column.
 #[derive(Clone, Debug)]
 pub(super) struct Condition {
     pub(super) field: String,
@@ -118,8 +119,8 @@ impl Predicate {
         Self::default()
     }
 
-    /// Reads a query. The error points at the character that is wrong. Whether the key has such
-    /// fields is seen when the query is planned.
+    /// Reads a query. The error points at the character that is wrong. Whether there are such fields and
+    /// columns is seen when the query is planned.
     pub fn parse(text: &str) -> Result<Self> {
         super::parse::parse(text).map_err(|fault| fault.in_text(text))
     }
@@ -183,7 +184,8 @@ impl Predicate {
         Ok(self.with(field, Test::During(Constant { at: 0, literal })))
     }
 
-    /// And the field has no value. Fields have one unless their template says otherwise.
+    /// And the field has no value, or the column is not there. Fields have a value unless their template
+    /// says otherwise.
     pub fn is_null(self, field: &str) -> Self {
         self.with(field, Test::IsNull)
     }
@@ -219,6 +221,14 @@ impl Constant {
     fn of(value: Value) -> Self {
         Self { at: 0, literal: Literal::Value(value) }
     }
+
+    fn is_hash(&self) -> bool {
+        match &self.literal {
+            Literal::Word(word) => read_hash(word).is_some(),
+            Literal::Value(value) => matches!(value, Value::Hashed(_)),
+            Literal::List(_) => false,
+        }
+    }
 }
 
 impl fmt::Display for Predicate {
@@ -249,6 +259,29 @@ impl fmt::Display for Condition {
             Test::IsNull => f.write_str(" is null"),
             Test::IsNotNull => f.write_str(" is not null"),
         }
+    }
+}
+
+impl Test {
+    /// Whether only hashes that keys hold are asked for: `0x…`.
+    pub(super) fn is_of_hashes(&self) -> bool {
+        match self {
+            Self::Compare(Comparison::Equal, constant) => constant.is_hash(),
+            Self::OneOf(constants) => {
+                !constants.is_empty() && constants.iter().all(Constant::is_hash)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether single values are asked for, which a hash can be made of.
+    pub(super) fn is_of_whole_values(&self) -> bool {
+        matches!(self, Self::Compare(Comparison::Equal, _) | Self::OneOf(_))
+    }
+
+    /// Whether it is asked only if there is a value.
+    pub(super) fn is_of_presence(&self) -> bool {
+        matches!(self, Self::IsNull | Self::IsNotNull)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::predicate::{Comparison, Condition, Predicate};
+use super::predicate::{Comparison, Condition, Predicate, Test};
 use crate::encode::{Body, Codec, Number, Point};
 use crate::value::Value;
 
@@ -76,9 +76,28 @@ impl Wanted {
         Self { slot, nulls: codec.is_nullable(), set, conditions, own: Vec::new() }
     }
 
+    /// Every value of a column, null too: a column that is not there is null.
+    pub(super) fn of_column(slot: usize, codec: &Codec, predicate: &Predicate) -> Self {
+        Self { nulls: true, ..Self::everything(slot, codec, predicate) }
+    }
+
     /// Takes note of a condition on the field, by its place in the query.
     pub(super) fn note(&mut self, nth: usize) {
         self.own.push(nth);
+    }
+
+    /// Whether it is asked that there is no value.
+    pub(super) fn asks_for_null(&self) -> bool {
+        self.tests().any(|test| matches!(test, Test::IsNull))
+    }
+
+    /// Whether more is asked than that there is a value, or none.
+    pub(super) fn asks_for_value(&self) -> bool {
+        !self.tests().all(Test::is_of_presence)
+    }
+
+    fn tests(&self) -> impl Iterator<Item = &Test> {
+        self.own.iter().map(|nth| &self.conditions[*nth].test)
     }
 
     /// Whether a decoded value of the field is one of those wanted.

@@ -97,13 +97,13 @@ where
 }
 
 /// Whether a word can be the name of a field.
-pub(super) fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_')
 }
 
 /// Says of a word that is no name where it goes wrong.
-pub(super) fn check_name(at: usize, name: &str) -> Result<(), Fault> {
+pub(crate) fn check_name(at: usize, name: &str) -> Result<(), Fault> {
     if is_name(name) {
         return Ok(());
     }

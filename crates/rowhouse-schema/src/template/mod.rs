@@ -7,11 +7,14 @@ mod field_type;
 mod modifier;
 mod parse;
 mod print;
+mod value;
 mod words;
 
-pub(crate) use parse::{COMPUTED_MAX, Parsed, parse};
+pub(crate) use bracket::{check_name, is_name};
+pub(crate) use parse::{COMPUTED_MAX, Parsed, parse, parse_literal};
 pub(crate) use print::print_literal;
-pub(crate) use words::closest;
+pub(crate) use value::parse_value;
+pub(crate) use words::{closest, is_type};
 
 /// One piece of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]

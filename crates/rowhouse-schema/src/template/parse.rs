@@ -80,6 +80,15 @@ pub(crate) fn parse(template: &str) -> Result<Parsed, Fault> {
     Ok(parsed)
 }
 
+/// Reads a literal that stands by itself; nothing if the text is a template with fields.
+pub(crate) fn parse_literal(text: &str) -> Result<Option<Vec<u8>>, Fault> {
+    Ok(match pieces(text)?.as_mut_slice() {
+        [] => Some(Vec::new()),
+        [Piece::Literal(bytes)] => Some(std::mem::take(bytes)),
+        _ => None,
+    })
+}
+
 /// No table was seen with more than one; so many positions are kept without allocating.
 pub(crate) const COMPUTED_MAX: usize = 8;
 

@@ -44,6 +44,11 @@ impl Role {
     }
 }
 
+/// Whether the word is a native type.
+pub(crate) fn is_type(word: &str) -> bool {
+    Role::Type.has(word)
+}
+
 /// Families of foreign types, hashes and salts: `phoenix.varchar`, `ordered.string`, …
 const FOREIGN: &[&str] = &[
     "java.",

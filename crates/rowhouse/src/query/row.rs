@@ -1,15 +1,19 @@
 //! A row that a query found.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use rowhouse_model::{Bytes, Error, Result, Row};
-use rowhouse_schema::{FromRowKey, NotFitting, Value, Values};
+use rowhouse_schema::{CellNotFitting, FromRowKey, NamedCell, NotFitting, Value, Values};
+
+use crate::declared::DeclaredColumns;
 
 /// A row of a query: its cells, and its key taken apart.
 #[derive(Clone, Debug)]
 pub struct QueryRow {
     pub(super) row: Row,
     pub(super) values: Result<Values, NotFitting>,
+    pub(super) columns: Arc<DeclaredColumns>,
 }
 
 impl QueryRow {
@@ -63,6 +67,70 @@ impl QueryRow {
     /// `InvalidRequest` for a column that holds something else.
     pub fn counter(&self, family: &str, qualifier: &str) -> Result<Option<i64>> {
         self.row.counter(family, qualifier)
+    }
+
+    /// The newest value of a declared column; `None` where the row was read without it or has none.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a name that is no column of one qualifier, and for a cell that is no value of the
+    /// column's type, with the [`CellNotFitting`] as its source; as [`Table::column_schema`].
+    ///
+    /// [`Table::column_schema`]: crate::Table::column_schema
+    pub fn column(&self, name: &str) -> Result<Option<Value>> {
+        let column = self.columns.schema()?.column(name)?;
+        let qualifier = column.qualifier().ok_or_else(|| {
+            Error::invalid(format!("column `{name}` has many qualifiers: go through its cells"))
+        })?;
+        let cell = self.row.cell(column.family(), qualifier);
+        Ok(cell.map(|cell| column.decode_value(cell.value())).transpose()?)
+    }
+
+    /// The columns of a name that many qualifiers have: the fields of each, and its newest value, in the order of
+    /// the qualifiers.
+    ///
+    /// ```
+    /// # use rowhouse::{Result, QueryRow};
+    /// # fn example(row: QueryRow) -> Result<()> {
+    /// // Declared: f:[at millis desc] price f64
+    /// for price in row.columns("price")? {
+    ///     let (fields, price) = price?;
+    ///     println!("{} {price}", fields["at"]);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a name that is none of many qualifiers; as [`Table::column_schema`]. An item is an
+    /// error where a cell of the family is one of these columns by how its qualifier begins, and does not fit.
+    ///
+    /// [`Table::column_schema`]: crate::Table::column_schema
+    pub fn columns<'r>(
+        &'r self,
+        name: &'r str,
+    ) -> Result<impl Iterator<Item = Result<(Values, Value), CellNotFitting>> + 'r> {
+        let columns = self.columns.schema()?;
+        let column = columns.column(name)?;
+        if column.template().is_none() {
+            let why = format!("column `{name}` has one qualifier: ask for its value");
+            return Err(Error::invalid(why));
+        }
+        let cells = self.row.cells().filter(|cell| cell.family() == column.family());
+        let mut last = None;
+        // Versions of a column follow each other, the newest first.
+        let newest = cells.filter(move |cell| {
+            let qualifier = Some(cell.qualifier());
+            std::mem::replace(&mut last, qualifier) != qualifier
+        });
+        Ok(newest.filter_map(move |cell| {
+            match columns.decode(cell.family(), cell.qualifier(), cell.value()) {
+                Ok(NamedCell { column, fields: Some(fields), value }) if column.name() == name => {
+                    Some(Ok((fields, value)))
+                }
+                Err(why) if why.column() == Some(name) => Some(Err(why)),
+                _ => None,
+            }
+        }))
     }
 
     /// The cells.

@@ -1,8 +1,9 @@
 //! Running a plan: its ranges are read, and what is asked for of the rows is handed out in order.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
-use rowhouse_model::{Result, Row, RowRange, Scan};
+use rowhouse_model::{Bytes, Columns, Result, Row, RowRange, Scan};
 use rowhouse_schema::{Direction, KeySchema, Plan, RowSequence, StreamMerge};
 use tokio::task::{JoinError, JoinSet};
 
@@ -29,10 +30,14 @@ struct Reader {
     schema: KeySchema,
     plan: Plan,
     scan: Scan,
+    /// The columns that were asked for, if conditions need others too.
+    shown: Option<Columns>,
     /// Rows still to be handed out.
     left: u64,
     fitting_only: bool,
     not_fitting: u64,
+    /// Rows with a column that is none of its type, where its value was asked for.
+    unreadable: u64,
 }
 
 /// Ranges that are read one after the other.
@@ -55,7 +60,7 @@ impl QueryRows {
         table: &Table,
         schema: &KeySchema,
         plan: Plan,
-        scan: Scan,
+        mut scan: Scan,
         limit: u64,
         fitting_only: bool,
     ) -> Result<Self> {
@@ -66,8 +71,19 @@ impl QueryRows {
         };
         let merge = merged.then(|| StreamMerge::new(&plan, Direction::Forward));
         let (table, schema) = (table.clone(), schema.clone());
-        let reader =
-            Reader { table, schema, plan, scan, left: limit, fitting_only, not_fitting: 0 };
+        let shown = add_needed(&mut scan.columns, &plan);
+        let (left, not_fitting, unreadable) = (limit, 0, 0);
+        let reader = Reader {
+            table,
+            schema,
+            plan,
+            scan,
+            shown,
+            left,
+            fitting_only,
+            not_fitting,
+            unreadable,
+        };
         let mut rows = Self { reader, streams, merge, key: Vec::new() };
         // What the table refuses is told here, not with the first row.
         rows.open_streams().await?;
@@ -155,7 +171,13 @@ impl QueryRows {
         Ok(rows)
     }
 
-    /// How many rows so far had keys that do not fit the template.
+    /// How many rows so far were left out because a column that a condition is on holds what is no value of its
+    /// type.
+    pub fn unreadable(&self) -> u64 {
+        self.reader.unreadable
+    }
+
+    /// How many rows so far had keys that do not fit the template, of those that conditions on columns left.
     pub fn not_fitting(&self) -> u64 {
         self.reader.not_fitting
     }
@@ -164,6 +186,18 @@ impl QueryRows {
     pub fn plan(&self) -> &Plan {
         &self.reader.plan
     }
+}
+
+/// Adds the columns that conditions need, and gives those that were asked for if they were others.
+fn add_needed(columns: &mut Columns, plan: &Plan) -> Option<Columns> {
+    let asked = columns.clone();
+    for column in plan.column_filter().into_iter().flat_map(|filter| filter.columns()) {
+        let (family, qualifier) = (column.family(), column.qualifier().unwrap_or_default());
+        if !columns.has_column(family, qualifier) {
+            columns.add_column(Bytes::copy_from_slice(family), Bytes::copy_from_slice(qualifier));
+        }
+    }
+    (asked != *columns).then_some(asked)
 }
 
 impl Stream {
@@ -205,17 +239,34 @@ impl Reader {
     /// The row with its key taken apart, if it is asked for.
     fn admit(&mut self, row: Row) -> Option<QueryRow> {
         let values = self.schema.decode(row.key());
-        match &values {
-            Ok(values) if !self.plan.matches(values) => return None,
-            Ok(_) => {}
-            Err(_) => {
-                self.not_fitting += 1;
-                if self.fitting_only {
+        if values.as_ref().is_ok_and(|values| !self.plan.matches(values)) {
+            return None;
+        }
+        let row = self.filter(row)?;
+        if values.is_err() {
+            self.not_fitting += 1;
+            if self.fitting_only {
+                return None;
+            }
+        }
+        Some(QueryRow { row, values, columns: Arc::clone(self.table.declared_columns()) })
+    }
+
+    /// The cells that are shown of a row, if its columns are as asked for.
+    fn filter(&mut self, row: Row) -> Option<Row> {
+        if let Some(filter) = self.plan.column_filter() {
+            match filter.matches(&row) {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(_) => {
+                    self.unreadable += 1;
                     return None;
                 }
             }
         }
-        Some(QueryRow { row, values })
+        let Some(shown) = &self.shown else { return Some(row) };
+        let cells = row.cells().filter(|cell| shown.has_column(cell.family(), cell.qualifier()));
+        Some(Row::new(cells.map(|cell| cell.to_cell()).collect())).filter(|row| !row.is_empty())
     }
 
     fn scan_of(&self, range: RowRange) -> Scan {

@@ -89,9 +89,11 @@ fn reading(plan: &Plan) -> String {
             "one range after the other; a query that asks for the order of fields is refused"
         }
     };
-    let filter = match plan.residual() {
-        Some(_) => "on each row's decoded key, by the residual",
-        None => "nowhere but in the ranges",
+    let filter = match (plan.residual(), plan.column_filter()) {
+        (Some(_), None) => "on each row's decoded key, by the residual",
+        (None, None) => "nowhere but in the ranges",
+        (Some(_), Some(_)) => "on each row's decoded key, by the residual, then on its columns",
+        (None, Some(_)) => "on each row's columns",
     };
     format!("read: {scans}\nfilter: {filter}\n")
 }

@@ -33,7 +33,7 @@ const OFFSET: (&str, &str) = ("OFFSET", "leave out so many rows first; they are 
 const PAGE: (&str, &str) = ("PAGE", "go on behind a page, with what was printed below it");
 const DECODE: (&str, &str) = (
     "DECODE",
-    "false: without the ` # ` lines that show keys by the fields of the table's template",
+    "false: without the ` # ` lines that show keys by their fields and cells by their names",
 );
 
 /// What `get` explains for all commands that take a row.
@@ -54,12 +54,14 @@ pub(crate) const COMMANDS: &[Command] = &[
         options: &[
             ("KEY", "the template of the table's row key from now on; no row is changed"),
             ("FORCE", "true: also where rows do not fit it, without a look at them"),
+            ("COLUMNS", "the table's columns from now on; no cell is changed or looked at"),
         ],
-        about: "Declares another template for the key of a table.",
+        about: "Declares another template for the key of a table, or other columns.",
         details: "Rows are looked at first: where one does not fit, nothing is altered. Nothing else can be altered yet.",
         examples: &[
             "alter 'blog', KEY => '[blogger text]_[at millis digits desc]'",
             "alter 'blog', KEY => '[blogger text]_[at millis digits desc]', FORCE => true",
+            "alter 'blog', COLUMNS => 'cf:t title string; cf:n likes u32'",
         ],
     },
     Command {
@@ -114,6 +116,7 @@ pub(crate) const COMMANDS: &[Command] = &[
             ("PREFETCH_BLOCKS_ON_OPEN", ""),
             ("REPLICATION_SCOPE", ""),
             ("KEY", "the template of the table's row key"),
+            ("COLUMNS", "the table's columns: family:qualifier name type, with ; between two"),
             ("SPLITS", "an array of rows at which further regions begin; \\xHH is a byte"),
             ("METADATA", "a hash of the table's, or the family's, own attributes"),
             ("CONFIGURATION", "a hash of configuration values of the table, or the family"),
@@ -133,6 +136,7 @@ pub(crate) const COMMANDS: &[Command] = &[
             "create 'blog', 'cf'",
             "create 'blog', {NAME => 'cf', VERSIONS => 3}, {NAME => 'log', TTL => 86400}",
             "create 'blog', 'cf', KEY => '[blogger text]_[at millis digits desc]'",
+            "create 'blog', 'cf', COLUMNS => 'cf:t title string; cf:n likes u32'",
             "create 'blog', 'cf', SPLITS => ['10', '20', '30']",
         ],
     },
@@ -432,7 +436,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Data,
         arguments: &[TABLE, required("QUERY"), OPTIONS],
         options: &[LIMIT, PAGE, OFFSET, COLUMN, COLUMNS, VERSIONS, TIMESTAMP, TIMERANGE, DECODE],
-        about: "Reads rows by the fields of their keys.",
+        about: "Reads rows by the fields of their keys, and by declared columns.",
         details: "The table declares its key. With LIMIT, what is printed below the rows leads on to those behind.",
         examples: &[
             "query 'mail', \"user = 'bob' and at >= 2022-12-01\"",

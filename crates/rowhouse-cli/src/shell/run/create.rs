@@ -136,6 +136,9 @@ fn table_options(
     if let Some(template) = options.take_text("KEY")? {
         spec = spec.key(&template);
     }
+    if let Some(columns) = options.take_text("COLUMNS")? {
+        spec = spec.columns(&columns);
+    }
     spec = spec.splits(splits(options.take_list("SPLITS"))?);
     for name in TABLE_ATTRIBUTES {
         let Some(value) = options.take_text(name)? else { continue };

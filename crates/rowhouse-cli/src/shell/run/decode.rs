@@ -1,9 +1,9 @@
-//! Keys by their fields, beside the bytes that HBase's shell shows.
+//! Keys by their fields and cells by their names, beside the bytes that HBase's shell shows.
 //!
 //! The lines of HBase's output stay as they are. What a template says of a key stands on a line of its own
-//! in front of them, behind ` # `.
+//! in front of them, behind ` # `, and what is declared of a cell's column in front of the cell, behind ` #   `.
 
-use rowhouse::{KeySchema, Table};
+use rowhouse::{CellNotFitting, ColumnSchema, KeySchema, KeyValue, Table};
 
 use crate::one_line::on_one_line;
 use crate::shell::call::Options;
@@ -25,6 +25,31 @@ pub(super) fn schema(wanted: Option<bool>, table: &Table) -> Result<Option<&KeyS
         (_, Ok(schema)) => Ok(Some(schema)),
         (None, Err(_)) => Ok(None),
         (Some(true), Err(error)) => said(error.message()),
+    }
+}
+
+/// By what rows are to be shown.
+#[derive(Clone, Copy)]
+pub(super) struct Declared<'t> {
+    pub(super) key: Option<&'t KeySchema>,
+    columns: Option<&'t ColumnSchema>,
+}
+
+/// The template and the columns by which rows are to be shown; DECODE wants one of them.
+pub(super) fn declared(wanted: Option<bool>, table: &Table) -> Result<Declared<'_>> {
+    let columns = table.column_schema().ok().filter(|_| wanted != Some(false));
+    let wanted = wanted.filter(|wanted| !wanted || columns.is_none());
+    Ok(Declared { key: schema(wanted, table)?, columns })
+}
+
+impl Declared<'_> {
+    /// Name and value of a cell, or why it does not fit its column; nothing of a column that is not declared.
+    pub(super) fn cell(self, cell: KeyValue<'_>) -> Option<String> {
+        match self.columns?.decode(cell.family(), cell.qualifier(), cell.value()) {
+            Ok(named) => Some(on_one_line(&named.to_string())),
+            Err(CellNotFitting::Undeclared { .. }) => None,
+            Err(misfit) => Some(on_one_line(&misfit.to_string())),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Rows by the fields of their keys: `query`, and how one is answered: `explain`.
+//! Rows by the fields of their keys and by declared columns: `query`, and how one is answered: `explain`.
 
 use std::io::Write;
 
@@ -59,6 +59,7 @@ async fn say_page<W: Write>(
         session
             .say(format_args!("left out, keys that do not fit the template: {}", page.left_out))?;
     }
+    say_unreadable(session, page.unreadable)?;
     match page.next {
         Some(token) => session.say(format_args!("next page: PAGE => '{token}'")),
         None => Ok(()),
@@ -78,7 +79,17 @@ async fn say_all<W: Write>(
         say_found(session, table, wanted, &row)?;
         count += 1;
     }
-    session.say(format_args!("{count} row(s)"))
+    session.say(format_args!("{count} row(s)"))?;
+    say_unreadable(session, rows.unreadable())
+}
+
+fn say_unreadable<W: Write>(session: &mut Session<W>, rows: u64) -> Result<()> {
+    match rows {
+        0 => Ok(()),
+        rows => session.say(format_args!(
+            "left out, columns asked for that are no values of their type: {rows}"
+        )),
+    }
 }
 
 fn say_found<W: Write>(
@@ -87,7 +98,7 @@ fn say_found<W: Write>(
     wanted: Option<bool>,
     row: &QueryRow,
 ) -> Result<()> {
-    say_row(session, decode::schema(wanted, table)?, row.row())
+    say_row(session, decode::declared(wanted, table)?, row.row())
 }
 
 pub(super) async fn explain<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {

@@ -32,7 +32,7 @@ pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> R
 
     session.say("COLUMN  CELL")?;
     let table = session.database.table(&table).await?;
-    let schema = decode::schema(wanted, &table)?;
+    let declared = decode::declared(wanted, &table)?;
     let mut found = Vec::new();
     for key in row.keys(&table)? {
         let get = Get::new(key).or_else(|error| said(error.message()))?;
@@ -43,11 +43,14 @@ pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> R
     // Of rows that differ in their salts only, the one that was written last comes first.
     found.sort_by_key(|row| Reverse(row.cells().map(KeyValue::timestamp).max()));
     for row in &found {
-        if let Some(schema) = schema {
+        if let Some(schema) = declared.key {
             let (key, fields) = (escape(row.key()), decode::fields(schema, row.key()));
             session.say(format_args!(" # {key}: {fields}"))?;
         }
         for cell in row.cells() {
+            if let Some(named) = declared.cell(cell) {
+                session.say(format_args!(" #   {named}"))?;
+            }
             session.say(print::cell(cell))?;
         }
     }

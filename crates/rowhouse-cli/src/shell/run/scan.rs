@@ -2,9 +2,9 @@
 
 use std::io::Write;
 
-use rowhouse::{Bytes, KeySchema, Row, RowRange, Scan, escape};
+use rowhouse::{Bytes, Row, RowRange, Scan, escape};
 
-use super::decode;
+use super::decode::{self, Declared};
 use super::read::{columns, time_range};
 use crate::shell::call::{Call, Options};
 use crate::shell::failure::{Result, said};
@@ -27,27 +27,33 @@ pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> 
 
     session.say("ROW  COLUMN+CELL")?;
     let table = session.database.table(&table).await?;
-    let schema = decode::schema(wanted, &table)?;
+    let declared = decode::declared(wanted, &table)?;
     let mut rows = table.scan(scan).await?;
     let mut count = 0_u64;
     while let Some(row) = rows.next().await? {
-        say_row(session, schema, &row)?;
+        say_row(session, declared, &row)?;
         count += 1;
     }
     session.say(format_args!("{count} row(s)"))
 }
 
-/// Prints a row's cells, behind the fields of its key where there is a template.
+/// Prints a row's cells, behind the fields of its key where there is a template, each behind its name where
+/// that is declared.
 pub(super) fn say_row<W: Write>(
     session: &mut Session<W>,
-    schema: Option<&KeySchema>,
+    declared: Declared<'_>,
     row: &Row,
 ) -> Result<()> {
-    if let Some(schema) = schema {
+    if let Some(schema) = declared.key {
         session.say(format_args!(" # {}", decode::fields(schema, row.key())))?;
     }
     let key = escape(row.key());
-    row.cells().try_for_each(|cell| session.say(print::scanned_cell(&key, cell)))
+    row.cells().try_for_each(|cell| {
+        if let Some(named) = declared.cell(cell) {
+            session.say(format_args!(" #   {named}"))?;
+        }
+        session.say(print::scanned_cell(&key, cell))
+    })
 }
 
 pub(super) async fn count<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<u64> {

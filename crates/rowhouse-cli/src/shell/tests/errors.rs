@@ -474,7 +474,7 @@ is_enabled 'hbase:nope'",
         expect![[r#"
             > alter 't', 'f'
 
-            ERROR: of a table only the template of its key can be altered yet: KEY => '…'
+            ERROR: of a table only the template of its key and its columns can be altered yet: KEY => '…' or COLUMNS => '…'
 
             For usage try 'help "alter"'
 

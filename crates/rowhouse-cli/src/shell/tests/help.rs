@@ -42,6 +42,7 @@ list",
               PREFETCH_BLOCKS_ON_OPEN
               REPLICATION_SCOPE
               KEY                      the template of the table's row key
+              COLUMNS                  the table's columns: family:qualifier name type, with ; between two
               SPLITS                   an array of rows at which further regions begin; \xHH is a byte
               METADATA                 a hash of the table's, or the family's, own attributes
               CONFIGURATION            a hash of configuration values of the table, or the family
@@ -60,6 +61,7 @@ list",
               create 'blog', 'cf'
               create 'blog', {NAME => 'cf', VERSIONS => 3}, {NAME => 'log', TTL => 86400}
               create 'blog', 'cf', KEY => '[blogger text]_[at millis digits desc]'
+              create 'blog', 'cf', COLUMNS => 'cf:t title string; cf:n likes u32'
               create 'blog', 'cf', SPLITS => ['10', '20', '30']
             > help 'desc'
             Shows how a table was declared.

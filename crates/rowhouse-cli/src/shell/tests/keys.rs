@@ -210,21 +210,21 @@ alter 'blog', KEY => '[who text]', FORCE => true",
             Took T seconds
             > alter 'blog', NAME => 'cf2'
 
-            ERROR: of a table only the template of its key can be altered yet: KEY => '…'
+            ERROR: of a table only the template of its key and its columns can be altered yet: KEY => '…' or COLUMNS => '…'
 
             For usage try 'help "alter"'
 
             Took T seconds
             > alter 'blog', 'cf2'
 
-            ERROR: of a table only the template of its key can be altered yet: KEY => '…'
+            ERROR: of a table only the template of its key and its columns can be altered yet: KEY => '…' or COLUMNS => '…'
 
             For usage try 'help "alter"'
 
             Took T seconds
             > alter 'blog', FORCE => true
 
-            ERROR: of a table only the template of its key can be altered yet: KEY => '…'
+            ERROR: of a table only the template of its key and its columns can be altered yet: KEY => '…' or COLUMNS => '…'
 
             For usage try 'help "alter"'
 

@@ -1,0 +1,259 @@
+//! Columns that are declared, shown by their names and asked for.
+
+use expect_test::expect;
+
+use super::check;
+
+#[test]
+fn cells_are_shown_by_their_names_and_found_by_their_values() {
+    check(
+        r#"create 'mail', 'd', 'f', KEY => '[user string]', COLUMNS => 'd:s subject string; d:n size u32; f:by_[who text] read bool'
+describe 'mail'
+put 'mail', {user => 'bob'}, 'd:s', 'Christmas', 1
+put 'mail', {user => 'bob'}, 'd:n', "\x00\x00N ", 1
+put 'mail', {user => 'bob'}, 'd:other', 'x', 1
+put 'mail', {user => 'bob'}, 'f:by_eve', "\x01", 1
+put 'mail', {user => 'eve'}, 'd:n', 'many', 1
+put 'mail', {user => 'zoe'}, 'd:n', 'a lot', 1
+get 'mail', {user => 'bob'}
+scan 'mail'
+scan 'mail', DECODE => false
+query 'mail', "size > 10000 and size < 30000"
+query 'mail', "size > 10000 and size < 30000", LIMIT => 1, COLUMN => 'f'
+query 'mail', "subject is null", DECODE => true
+query 'mail', "sice > 5"
+explain 'mail', "user = 'bob' and size > 5""#,
+        expect![[r#"
+            > create 'mail', 'd', 'f', KEY => '[user string]', COLUMNS => 'd:s subject string; d:n size u32; f:by_[who text] read bool'
+            Created table mail
+            Took T seconds
+            => Hbase::Table - mail
+            > describe 'mail'
+            Table mail is ENABLED
+            mail, {TABLE_ATTRIBUTES => {METADATA => {'hbase.store.file-tracker.impl' => 'DEFAULT', 'rowhouse.columns' => '1 d:s subject string; d:n size u32; f:by_[who text] read bool', 'rowhouse.key' => '1 [user string]'}}}
+            COLUMN FAMILIES DESCRIPTION
+            {NAME => 'd', INDEX_BLOCK_ENCODING => 'NONE', VERSIONS => '1', KEEP_DELETED_CELLS => 'FALSE', DATA_BLOCK_ENCODING => 'NONE', TTL => 'FOREVER', MIN_VERSIONS => '0', REPLICATION_SCOPE => '0', BLOOMFILTER => 'ROW', IN_MEMORY => 'false', COMPRESSION => 'NONE', BLOCKCACHE => 'true', BLOCKSIZE => '65536 B (64KB)'}
+
+            {NAME => 'f', INDEX_BLOCK_ENCODING => 'NONE', VERSIONS => '1', KEEP_DELETED_CELLS => 'FALSE', DATA_BLOCK_ENCODING => 'NONE', TTL => 'FOREVER', MIN_VERSIONS => '0', REPLICATION_SCOPE => '0', BLOOMFILTER => 'ROW', IN_MEMORY => 'false', COMPRESSION => 'NONE', BLOCKCACHE => 'true', BLOCKSIZE => '65536 B (64KB)'}
+
+            2 row(s)
+            Quota is disabled
+            Took T seconds
+            > put 'mail', {user => 'bob'}, 'd:s', 'Christmas', 1
+            Took T seconds
+            > put 'mail', {user => 'bob'}, 'd:n', "\x00\x00N ", 1
+            Took T seconds
+            > put 'mail', {user => 'bob'}, 'd:other', 'x', 1
+            Took T seconds
+            > put 'mail', {user => 'bob'}, 'f:by_eve', "\x01", 1
+            Took T seconds
+            > put 'mail', {user => 'eve'}, 'd:n', 'many', 1
+            Took T seconds
+            > put 'mail', {user => 'zoe'}, 'd:n', 'a lot', 1
+            Took T seconds
+            > get 'mail', {user => 'bob'}
+            COLUMN  CELL
+             # bob\x00\x01: user='bob'
+             #   size=20000
+             d:n timestamp=1970-01-01T00:00:00.001, value=\x00\x00N 
+             d:other timestamp=1970-01-01T00:00:00.001, value=x
+             #   subject='Christmas'
+             d:s timestamp=1970-01-01T00:00:00.001, value=Christmas
+             #   read[who='eve']=true
+             f:by_eve timestamp=1970-01-01T00:00:00.001, value=\x01
+            1 row(s)
+            Took T seconds
+            > scan 'mail'
+            ROW  COLUMN+CELL
+             # user='bob'
+             #   size=20000
+             bob\x00\x01 column=d:n, timestamp=1970-01-01T00:00:00.001, value=\x00\x00N 
+             bob\x00\x01 column=d:other, timestamp=1970-01-01T00:00:00.001, value=x
+             #   subject='Christmas'
+             bob\x00\x01 column=d:s, timestamp=1970-01-01T00:00:00.001, value=Christmas
+             #   read[who='eve']=true
+             bob\x00\x01 column=f:by_eve, timestamp=1970-01-01T00:00:00.001, value=\x01
+             # user='eve'
+             #   size=1835101817
+             eve\x00\x01 column=d:n, timestamp=1970-01-01T00:00:00.001, value=many
+             # user='zoe'
+             #   value of `size` does not fit: the bytes go on behind the value: at=4
+             zoe\x00\x01 column=d:n, timestamp=1970-01-01T00:00:00.001, value=a lot
+            3 row(s)
+            Took T seconds
+            > scan 'mail', DECODE => false
+            ROW  COLUMN+CELL
+             bob\x00\x01 column=d:n, timestamp=1970-01-01T00:00:00.001, value=\x00\x00N 
+             bob\x00\x01 column=d:other, timestamp=1970-01-01T00:00:00.001, value=x
+             bob\x00\x01 column=d:s, timestamp=1970-01-01T00:00:00.001, value=Christmas
+             bob\x00\x01 column=f:by_eve, timestamp=1970-01-01T00:00:00.001, value=\x01
+             eve\x00\x01 column=d:n, timestamp=1970-01-01T00:00:00.001, value=many
+             zoe\x00\x01 column=d:n, timestamp=1970-01-01T00:00:00.001, value=a lot
+            3 row(s)
+            Took T seconds
+            > query 'mail', "size > 10000 and size < 30000"
+            ROW  COLUMN+CELL
+             # user='bob'
+             #   size=20000
+             bob\x00\x01 column=d:n, timestamp=1970-01-01T00:00:00.001, value=\x00\x00N 
+             bob\x00\x01 column=d:other, timestamp=1970-01-01T00:00:00.001, value=x
+             #   subject='Christmas'
+             bob\x00\x01 column=d:s, timestamp=1970-01-01T00:00:00.001, value=Christmas
+             #   read[who='eve']=true
+             bob\x00\x01 column=f:by_eve, timestamp=1970-01-01T00:00:00.001, value=\x01
+            1 row(s)
+            left out, columns asked for that are no values of their type: 1
+            Took T seconds
+            > query 'mail', "size > 10000 and size < 30000", LIMIT => 1, COLUMN => 'f'
+            ROW  COLUMN+CELL
+             # user='bob'
+             #   read[who='eve']=true
+             bob\x00\x01 column=f:by_eve, timestamp=1970-01-01T00:00:00.001, value=\x01
+            1 row(s)
+            left out, columns asked for that are no values of their type: 1
+            Took T seconds
+            > query 'mail', "subject is null", DECODE => true
+            ROW  COLUMN+CELL
+             # user='eve'
+             #   size=1835101817
+             eve\x00\x01 column=d:n, timestamp=1970-01-01T00:00:00.001, value=many
+             # user='zoe'
+             #   value of `size` does not fit: the bytes go on behind the value: at=4
+             zoe\x00\x01 column=d:n, timestamp=1970-01-01T00:00:00.001, value=a lot
+            2 row(s)
+            Took T seconds
+            > query 'mail', "sice > 5"
+
+            ERROR: there is no `sice`; did you mean `size`?; fields of the key: user; columns: subject, size, read: offset=0
+              sice > 5
+              ^
+
+            For usage try 'help "query"'
+
+            Took T seconds
+            > explain 'mail', "user = 'bob' and size > 5"
+            ranges: 1
+              row bob\x00\x01
+            residual: none, the ranges are exact
+            columns: size > 5 (d:n), checked on each row
+            order: user ascending
+            read: one range after the other
+            filter: on each row's columns
+            fields:
+              [user string] ordered
+            regions: 1 of 1
+            Took T seconds
+        "#]],
+    );
+}
+
+#[test]
+fn columns_are_declared_anew() {
+    check(
+        r#"create 't', 'd', COLUMNS => 'd:n count u16'
+put 't', 'r', 'd:n', 'ab', 1
+get 't', 'r'
+get 't', 'r', DECODE => true
+alter 't', COLUMNS => 'd:n letters string'
+get 't', 'r'
+alter 't', COLUMNS => 'e:n letters string'
+alter 't', COLUMNS => 'd:n letters strin'
+alter 't', COLUMNS => 'd:n letters string', FORCE => true
+alter 't', KEY => '[n text]', COLUMNS => 'd:n letters string'
+alter 'nosuch', COLUMNS => 'd:n letters string'
+create 'u', 'd', COLUMNS => 'e:n count u16'
+create 'u', 'd', COLUMNS => 'd:n count'
+create 'u', 'd', KEY => '[count u8]', COLUMNS => 'd:n count u16'"#,
+        expect![[r#"
+            > create 't', 'd', COLUMNS => 'd:n count u16'
+            Created table t
+            Took T seconds
+            => Hbase::Table - t
+            > put 't', 'r', 'd:n', 'ab', 1
+            Took T seconds
+            > get 't', 'r'
+            COLUMN  CELL
+             #   count=24930
+             d:n timestamp=1970-01-01T00:00:00.001, value=ab
+            1 row(s)
+            Took T seconds
+            > get 't', 'r', DECODE => true
+            COLUMN  CELL
+             #   count=24930
+             d:n timestamp=1970-01-01T00:00:00.001, value=ab
+            1 row(s)
+            Took T seconds
+            > alter 't', COLUMNS => 'd:n letters string'
+            Updating all regions with the new schema...
+            1/1 regions updated.
+            Done.
+            Took T seconds
+            > get 't', 'r'
+            COLUMN  CELL
+             #   letters='ab'
+             d:n timestamp=1970-01-01T00:00:00.001, value=ab
+            1 row(s)
+            Took T seconds
+            > alter 't', COLUMNS => 'e:n letters string'
+
+            ERROR: column `letters` is in a family that the table does not declare: family=e, declared=d
+
+            For usage try 'help "alter"'
+
+            Took T seconds
+            > alter 't', COLUMNS => 'd:n letters strin'
+
+            ERROR: unknown type `strin`; did you mean `string`?: offset=12
+              d:n letters strin
+                          ^
+
+            For usage try 'help "alter"'
+
+            Took T seconds
+            > alter 't', COLUMNS => 'd:n letters string', FORCE => true
+
+            ERROR: alter has no option FORCE
+
+            For usage try 'help "alter"'
+
+            Took T seconds
+            > alter 't', KEY => '[n text]', COLUMNS => 'd:n letters string'
+
+            ERROR: KEY and COLUMNS are altered one after the other
+
+            For usage try 'help "alter"'
+
+            Took T seconds
+            > alter 'nosuch', COLUMNS => 'd:n letters string'
+
+            ERROR: Table nosuch does not exist.
+
+            For usage try 'help "alter"'
+
+            Took T seconds
+            > create 'u', 'd', COLUMNS => 'e:n count u16'
+
+            ERROR: column `count` is in a family that the table does not declare: family=e, declared=d
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'u', 'd', COLUMNS => 'd:n count'
+
+            ERROR: expected a type behind `count`; for example d:n count string: offset=9
+              d:n count
+                       ^
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 'u', 'd', KEY => '[count u8]', COLUMNS => 'd:n count u16'
+
+            ERROR: `count` is a field of the key and a column: the key holds the value already, so choose another name
+
+            For usage try 'help "create"'
+
+            Took T seconds
+        "#]],
+    );
+}

@@ -1,0 +1,191 @@
+//! From names to cells and back.
+
+use std::fmt;
+
+use rowhouse_model::{Bytes, Error, Result, escape};
+
+use super::{Column, ColumnSchema, Place};
+use crate::error::NotFitting;
+use crate::value::{NamedValues, Quoted, Value, Values};
+
+/// Where a named value is stored, and its bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CellBytes {
+    /// The family.
+    pub family: Bytes,
+    /// The qualifier.
+    pub qualifier: Bytes,
+    /// The value's bytes.
+    pub value: Bytes,
+}
+
+/// A cell, taken apart by the declaration of its column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedCell<'c> {
+    /// The column.
+    pub column: &'c Column,
+    /// The fields of the qualifier, if a template says which there are.
+    pub fields: Option<Values>,
+    /// The value.
+    pub value: Value,
+}
+
+/// Why a cell does not fit the columns declared.
+///
+/// Not an error of a read: a table may hold cells that were written before its columns were declared, or by
+/// somebody who never heard of them. They are shown as bytes.
+///
+/// ```
+/// use rowhouse_schema::ColumnSchema;
+///
+/// let columns = ColumnSchema::parse("d:n count u64; f:[at millis desc] price f64")?;
+/// let why = |family: &[u8], qualifier: &[u8]| {
+///     columns.decode(family, qualifier, b"many").unwrap_err().to_string()
+/// };
+/// assert_eq!(why(b"d", b"n"), "value of `count` does not fit: needs 8 bytes, 4 are left: at=0");
+/// assert_eq!(
+///     why(b"f", b"now"),
+///     "qualifier of `price` does not fit: field `at`: needs 8 bytes, 3 are left: at=0"
+/// );
+/// assert_eq!(why(b"d", b"m"), "no column is declared for d:m");
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CellNotFitting {
+    /// No declaration is for such cells.
+    Undeclared {
+        /// The cell's family.
+        family: Vec<u8>,
+        /// The cell's qualifier.
+        qualifier: Vec<u8>,
+    },
+    /// The qualifier begins as the template's, and does not fit it.
+    Qualifier {
+        /// The name of the columns.
+        column: String,
+        /// The byte of the qualifier, and what the template asks for there.
+        why: NotFitting,
+    },
+    /// The value is none of the column's type.
+    Value {
+        /// The name of the column.
+        column: String,
+        /// The byte of the value, and what the type asks for there.
+        why: NotFitting,
+    },
+}
+
+impl ColumnSchema {
+    /// The cell of a named value.
+    ///
+    /// # Errors
+    /// As [`ColumnSchema::column`] and [`Column::encode_value`]; `InvalidRequest` for a column of many
+    /// qualifiers: [`ColumnSchema::encode_with`] says which.
+    pub fn encode(&self, name: &str, value: impl Into<Value>) -> Result<CellBytes> {
+        let column = self.column(name)?;
+        let Some(qualifier) = column.qualifier() else {
+            return Err(Error::invalid(format!(
+                "column `{name}` has many qualifiers, {}: say which by the values of their fields",
+                Place(column)
+            )));
+        };
+        let value = column.encode_value(&value.into())?;
+        let qualifier = Bytes::copy_from_slice(qualifier);
+        Ok(CellBytes { family: column.family.clone(), qualifier, value })
+    }
+
+    /// The cell of a named value whose qualifier has these fields.
+    ///
+    /// # Errors
+    /// As [`ColumnSchema::column`], [`KeySchema::encode`](crate::KeySchema::encode) and
+    /// [`Column::encode_value`]; `InvalidRequest` for a column with one qualifier.
+    pub fn encode_with<V: NamedValues + ?Sized>(
+        &self,
+        name: &str,
+        fields: &V,
+        value: impl Into<Value>,
+    ) -> Result<CellBytes> {
+        let column = self.column(name)?;
+        let Some(template) = column.template() else {
+            return Err(Error::invalid(format!(
+                "column `{name}` has one qualifier, {}, without fields",
+                Place(column)
+            )));
+        };
+        let qualifier = template.encode(fields).map_err(|error| {
+            let message = format!("qualifier of column `{name}`: {}", error.message());
+            Error::new(error.kind(), message)
+        })?;
+        let value = column.encode_value(&value.into())?;
+        Ok(CellBytes { family: column.family.clone(), qualifier, value })
+    }
+
+    /// A cell by name, or why it does not fit. Never panics, and what it gives encodes to the same cell.
+    ///
+    /// # Errors
+    /// What does not fit, the qualifier or the value, and at which byte.
+    pub fn decode(
+        &self,
+        family: &[u8],
+        qualifier: &[u8],
+        value: &[u8],
+    ) -> Result<NamedCell<'_>, CellNotFitting> {
+        if let Some(column) = self.single(family, qualifier) {
+            return Ok(NamedCell { column, fields: None, value: column.decode_value(value)? });
+        }
+        let Some((column, template)) = self.template_of(family, qualifier) else {
+            let (family, qualifier) = (family.to_vec(), qualifier.to_vec());
+            return Err(CellNotFitting::Undeclared { family, qualifier });
+        };
+        let fields = template
+            .decode(qualifier)
+            .map_err(|why| CellNotFitting::Qualifier { column: column.name().to_owned(), why })?;
+        Ok(NamedCell { column, fields: Some(fields), value: column.decode_value(value)? })
+    }
+}
+
+impl fmt::Display for NamedCell<'_> {
+    /// The name, in brackets the fields of the qualifier if it has some, and the value.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.column.name())?;
+        if let Some(fields) = &self.fields {
+            write!(f, "[{fields}]")?;
+        }
+        write!(f, "={}", Quoted(&self.value))
+    }
+}
+
+impl CellNotFitting {
+    /// The name of the column that the cell would be of; nothing if no declaration is for it.
+    pub fn column(&self) -> Option<&str> {
+        match self {
+            Self::Undeclared { .. } => None,
+            Self::Qualifier { column, .. } | Self::Value { column, .. } => Some(column),
+        }
+    }
+}
+
+impl fmt::Display for CellNotFitting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Undeclared { family, qualifier } => {
+                write!(f, "no column is declared for {}:{}", escape(family), escape(qualifier))
+            }
+            Self::Qualifier { column, why: NotFitting { at, why } } => {
+                write!(f, "qualifier of `{column}` does not fit: {why}: at={at}")
+            }
+            Self::Value { column, why: NotFitting { at, why } } => {
+                write!(f, "value of `{column}` does not fit: {why}: at={at}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for CellNotFitting {}
+
+impl From<CellNotFitting> for Error {
+    fn from(why: CellNotFitting) -> Self {
+        Error::invalid(why.to_string()).with_source(why)
+    }
+}

@@ -1,0 +1,158 @@
+//! One declared column, or the columns of one template.
+
+use std::fmt;
+
+use rowhouse_model::{Bytes, Error, Result};
+
+use super::CellNotFitting;
+use crate::error::NotFitting;
+use crate::field::Field;
+use crate::field_type::FieldType;
+use crate::key::KeySchema;
+use crate::template::{Element, print_literal};
+use crate::value::Value;
+
+/// A column as declared: `d:n count u64`; or the columns of a template: `f:[at millis desc] price f64`.
+///
+/// ```
+/// use rowhouse_schema::ColumnSchema;
+///
+/// let columns = ColumnSchema::parse("d:n count u64; f:[at millis desc] price f64")?;
+/// let count = columns.column("count")?;
+/// assert_eq!((count.family(), count.qualifier()), (&b"d"[..], Some(&b"n"[..])));
+/// assert_eq!(count.encode_value(&7.into())?, &b"\0\0\0\0\0\0\0\x07"[..]);
+///
+/// let price = columns.column("price")?;
+/// assert_eq!(price.template().unwrap().to_string(), "[at millis desc]");
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    pub(super) family: Bytes,
+    pub(super) qualifier: Qualifier,
+    /// Name, type and form of the values.
+    pub(super) value: Field,
+}
+
+/// Which qualifiers belong to a declaration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Qualifier {
+    Literal(Bytes),
+    Template(KeySchema),
+}
+
+impl Column {
+    /// The name.
+    pub fn name(&self) -> &str {
+        self.value.name()
+    }
+
+    /// The family.
+    pub fn family(&self) -> &[u8] {
+        &self.family
+    }
+
+    /// The qualifier, unless a template says which there are.
+    pub fn qualifier(&self) -> Option<&[u8]> {
+        match &self.qualifier {
+            Qualifier::Literal(qualifier) => Some(qualifier),
+            Qualifier::Template(_) => None,
+        }
+    }
+
+    /// The template of the qualifiers, if there is one.
+    pub fn template(&self) -> Option<&KeySchema> {
+        match &self.qualifier {
+            Qualifier::Literal(_) => None,
+            Qualifier::Template(template) => Some(template),
+        }
+    }
+
+    /// The type of the values.
+    pub fn field_type(&self) -> &FieldType {
+        self.value.field_type()
+    }
+
+    /// The bytes of a value.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a value of another kind, or that the type cannot hold.
+    pub fn encode_value(&self, value: &Value) -> Result<Bytes> {
+        let refused = |why: String| Error::invalid(format!("column `{}`: {why}", self.name()));
+        if value.is_null() {
+            let why = "null is no value of a column: leave the column out, or delete it";
+            return Err(refused(why.to_owned()));
+        }
+        let mut bytes = Vec::new();
+        self.value.codec.encode(value, &mut bytes).map_err(refused)?;
+        Ok(bytes.into())
+    }
+
+    /// The value of these bytes. Never panics, and what it gives encodes to the same bytes again.
+    ///
+    /// # Errors
+    /// The byte from which on they are no value of the type, and why.
+    pub fn decode_value(&self, bytes: &[u8]) -> Result<Value, CellNotFitting> {
+        let decoded =
+            self.value.codec.decode(bytes, 0).and_then(|(value, next)| match next == bytes.len() {
+                true => Ok(value),
+                false => Err(NotFitting::new(next, "the bytes go on behind the value")),
+            });
+        decoded.map_err(|why| CellNotFitting::Value { column: self.name().to_owned(), why })
+    }
+
+    /// The value that somebody wrote as plain text: as [`Field::parse_value`].
+    ///
+    /// # Errors
+    /// `InvalidRequest` that points at what is wrong.
+    pub fn parse_value(&self, text: &str) -> Result<Value> {
+        self.value.parse_value(text)
+    }
+
+    pub(crate) fn field(&self) -> &Field {
+        &self.value
+    }
+
+    /// The bytes with which its qualifiers begin.
+    pub(super) fn lead(&self) -> &[u8] {
+        match &self.qualifier {
+            Qualifier::Literal(qualifier) => qualifier,
+            Qualifier::Template(template) => match template.elements().first() {
+                Some(Element::Literal(bytes)) => bytes,
+                _ => &[],
+            },
+        }
+    }
+}
+
+/// Family and qualifier of a column, as declarations write them.
+pub(crate) struct Place<'c>(pub(crate) &'c Column);
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // In front of a family, `;` would separate declarations.
+        let family = Literal(&self.0.family).to_string().replace(';', "\\x3B");
+        write!(f, "{family}:")?;
+        match &self.0.qualifier {
+            Qualifier::Literal(qualifier) => write!(f, "{}", Literal(qualifier)),
+            Qualifier::Template(template) => write!(f, "{template}"),
+        }
+    }
+}
+
+struct Literal<'b>(&'b [u8]);
+
+impl fmt::Display for Literal<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        print_literal(self.0, f)
+    }
+}
+
+impl fmt::Display for Column {
+    /// The declaration, so that parsing it gives the same column.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Behind `pad`, `;` would separate declarations; nowhere else can it stand outside parentheses.
+        let value = self.value.to_string().replace("pad ;", "pad \\x3B");
+        write!(f, "{} {value}", Place(self))
+    }
+}

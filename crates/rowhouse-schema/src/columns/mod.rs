@@ -1,0 +1,287 @@
+//! Columns by name: under which family and qualifier they are stored, and what their values are.
+//!
+//! [`parse`] reads declarations and holds them against each other, [`column`] is one of them, [`cell`] is
+//! the way from names to cells and back.
+
+mod cell;
+mod column;
+mod parse;
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use rowhouse_model::{Error, Result, TableDescriptor, escape};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::key::{KeySchema, LANGUAGE_VERSION};
+use crate::template::closest;
+
+pub use cell::{CellBytes, CellNotFitting, NamedCell};
+pub use column::Column;
+pub(crate) use column::Place;
+
+/// The attribute of a table that holds the declaration of its columns. It travels with the table, on
+/// rowhouse and on Apache HBase alike; tools that do not know it are not disturbed.
+pub const COLUMNS_ATTRIBUTE: &str = "rowhouse.columns";
+
+/// The columns of a table, as declared. Cheap to clone.
+///
+/// A declaration is `family:qualifier name type`; there is one in each line, or several with `;` between
+/// two. A qualifier is a literal, or a template: then there is a column for each value of its fields.
+///
+/// # Example: how does a column with a short qualifier get a readable name?
+///
+/// ```
+/// use rowhouse_schema::ColumnSchema;
+///
+/// let columns = ColumnSchema::parse("d:via myVeryImportantAttribute string; d:n count u64")?;
+/// let cell = columns.encode("count", 7)?;
+/// assert_eq!((&cell.family[..], &cell.qualifier[..]), (&b"d"[..], &b"n"[..]));
+/// assert_eq!(cell.value, &b"\0\0\0\0\0\0\0\x07"[..]);
+///
+/// let named = columns.decode(b"d", b"via", b"blue")?;
+/// assert_eq!(named.to_string(), "myVeryImportantAttribute='blue'");
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+///
+/// # Example: what if qualifiers are data?
+///
+/// ```
+/// use rowhouse_schema::ColumnSchema;
+///
+/// let columns = ColumnSchema::parse("f:[at millis desc][id u32] price f64")?;
+/// let fields = [("at", "2022-12-24T18:00".into()), ("id", 7.into())];
+/// let cell = columns.encode_with("price", &fields, 9.99)?;
+/// assert_eq!(cell.qualifier.len(), 12);
+///
+/// let named = columns.decode(&cell.family, &cell.qualifier, &cell.value)?;
+/// assert_eq!(named.to_string(), "price[at=2022-12-24T18:00:00.000Z, id=7]=9.99");
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+///
+/// # Example: what does a mistake look like?
+///
+/// ```
+/// use rowhouse_schema::ColumnSchema;
+///
+/// let error = ColumnSchema::parse("d:via colour strng").unwrap_err();
+/// assert_eq!(error.to_string(), "\
+/// unknown type `strng`; did you mean `string`?: offset=13
+///   d:via colour strng
+///                ^");
+/// ```
+#[derive(Clone)]
+pub struct ColumnSchema {
+    declared: Arc<Declared>,
+}
+
+struct Declared {
+    columns: Vec<Column>,
+    /// The columns with a qualifier of their own, by family and qualifier.
+    sorted: Vec<usize>,
+    /// What it was read from, printed: equal declarations have equal texts.
+    text: String,
+}
+
+impl ColumnSchema {
+    /// Reads declarations; of an empty text, none. The error points at the character that is wrong, says what
+    /// was expected there, and what was probably meant.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for what is no declaration, for a name or a qualifier that is declared twice, and for a
+    /// qualifier that could belong to two of them.
+    pub fn parse(text: &str) -> Result<Self> {
+        let columns = parse::parse(text).map_err(|fault| fault.in_text(text))?;
+        let printed: Vec<_> = columns.iter().map(Column::to_string).collect();
+        let with_qualifier = |at: &usize| columns[*at].qualifier().is_some();
+        let mut sorted: Vec<_> = (0..columns.len()).filter(with_qualifier).collect();
+        sorted.sort_by_key(|at| (columns[*at].family(), columns[*at].qualifier()));
+        let text = printed.join("; ");
+        Ok(Self { declared: Arc::new(Declared { columns, sorted, text }) })
+    }
+
+    /// Reads declarations as they are stored in a table descriptor: the number of the language, a space,
+    /// the text.
+    ///
+    /// ```
+    /// use rowhouse_schema::ColumnSchema;
+    ///
+    /// let columns = ColumnSchema::parse("d:n count u64")?;
+    /// assert_eq!(columns.to_stored(), "1 d:n count u64");
+    /// assert_eq!(ColumnSchema::from_stored("1 d:n count u64")?, columns);
+    ///
+    /// let newer = ColumnSchema::from_stored("2 d:n count u64").unwrap_err();
+    /// assert_eq!(newer.kind(), rowhouse_model::ErrorKind::Unsupported);
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// `Unsupported` for a newer language; as [`ColumnSchema::parse`].
+    pub fn from_stored(stored: &str) -> Result<Self> {
+        match stored.split_once(' ') {
+            Some((LANGUAGE_VERSION, text)) => Self::parse(text),
+            Some((version, _))
+                if !version.is_empty() && version.bytes().all(|c| c.is_ascii_digit()) =>
+            {
+                Err(Error::unsupported(format!(
+                    "the columns were declared in a newer language: version={version}, \
+                     known={LANGUAGE_VERSION}"
+                )))
+            }
+            _ => Err(Error::invalid(format!("not a stored declaration of columns: text={stored}"))),
+        }
+    }
+
+    /// The declarations as they are stored in a table descriptor.
+    pub fn to_stored(&self) -> String {
+        format!("{LANGUAGE_VERSION} {self}")
+    }
+
+    /// The columns that a table declares, if it declares some.
+    ///
+    /// # Errors
+    /// As [`ColumnSchema::from_stored`].
+    pub fn of_table(table: &TableDescriptor) -> Result<Option<Self>> {
+        let stored = table.attributes.get(COLUMNS_ATTRIBUTE.as_bytes());
+        stored.map(|stored| Self::from_stored(&String::from_utf8_lossy(stored))).transpose()
+    }
+
+    /// A number by which declarations can be told apart: xxh3 of what is stored.
+    pub fn fingerprint(&self) -> u64 {
+        xxh3_64(self.to_stored().as_bytes())
+    }
+
+    /// The columns, in the order in which they are declared.
+    pub fn columns(&self) -> &[Column] {
+        &self.declared.columns
+    }
+
+    /// The column of that name.
+    ///
+    /// # Errors
+    /// `InvalidRequest` when none has it, naming the one that was probably meant, or all.
+    pub fn column(&self, name: &str) -> Result<&Column> {
+        let found = self.position(name).map(|at| &self.columns()[at]);
+        found.ok_or_else(|| Error::invalid(self.no_column_message(name)))
+    }
+
+    /// The column to which cells with this family and qualifier belong, if there is one.
+    pub fn find(&self, family: &[u8], qualifier: &[u8]) -> Option<&Column> {
+        self.single(family, qualifier).or_else(|| {
+            let (column, template) = self.template_of(family, qualifier)?;
+            template.decode(qualifier).is_ok().then_some(column)
+        })
+    }
+
+    /// The column of many qualifiers that this one may be of: no two of a family begin alike.
+    fn template_of(&self, family: &[u8], qualifier: &[u8]) -> Option<(&Column, &KeySchema)> {
+        let of = |column: &&Column| {
+            column.template().is_some()
+                && column.family() == family
+                && qualifier.starts_with(column.lead())
+        };
+        let column = self.columns().iter().find(of)?;
+        Some((column, column.template()?))
+    }
+
+    /// The column with this qualifier of its own.
+    fn single(&self, family: &[u8], qualifier: &[u8]) -> Option<&Column> {
+        let Declared { columns, sorted, .. } = &*self.declared;
+        let place = |at: &usize| {
+            let column = &columns[*at];
+            (column.family(), column.qualifier()).cmp(&(family, Some(qualifier)))
+        };
+        sorted.binary_search_by(place).ok().map(|at| &columns[sorted[at]])
+    }
+
+    /// Whether the columns can stand beside this key: no name is a field's too, except that of a field of which
+    /// keys hold only a hash or a step; such a column has the same values as the field.
+    ///
+    /// # Errors
+    /// `InvalidRequest` that names the first that cannot.
+    pub fn check_key(&self, key: &KeySchema) -> Result<()> {
+        for column in self.columns() {
+            let name = column.name();
+            let refused = |why: &str| {
+                Err(Error::invalid(format!("`{name}` is a field of the key and a column: {why}")))
+            };
+            if key.computed_position(name).is_some() {
+                return refused("names are there once, so choose another for the column");
+            }
+            let Some(field) = key.field(name) else { continue };
+            if !field.codec.is_lossy() {
+                return refused("the key holds the value already, so choose another name");
+            }
+            if column.template().is_some() {
+                return refused("a column of many qualifiers has no single value");
+            }
+            if !field.field_type().has_values_of(column.field_type()) {
+                let (one, other) = (field.field_type(), column.field_type());
+                return refused(&format!("they have not the same values, `{one}` and `{other}`"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether every family that is named is one of the table's.
+    ///
+    /// # Errors
+    /// `InvalidRequest` that names the column and the families that there are.
+    pub fn check_families(&self, table: &TableDescriptor) -> Result<()> {
+        let declared = |column: &&Column| table.find_family(column.family()).is_err();
+        let Some(column) = self.columns().iter().find(declared) else { return Ok(()) };
+        let families: Vec<_> =
+            table.families().iter().map(|family| escape(family.name())).collect();
+        Err(Error::invalid(format!(
+            "column `{}` is in a family that the table does not declare: family={}, declared={}",
+            column.name(),
+            escape(column.family()),
+            families.join(",")
+        )))
+    }
+
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
+        self.columns().iter().position(|column| column.name() == name)
+    }
+
+    fn no_column_message(&self, name: &str) -> String {
+        let names = self.columns().iter().map(Column::name);
+        match closest(name, names.clone()) {
+            Some(close) => format!("no column `{name}` is declared; did you mean `{close}`?"),
+            None => {
+                let names: Vec<_> = names.collect();
+                format!("no column `{name}` is declared; there are: {}", names.join(", "))
+            }
+        }
+    }
+}
+
+impl FromStr for ColumnSchema {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        Self::parse(text)
+    }
+}
+
+impl PartialEq for ColumnSchema {
+    fn eq(&self, other: &Self) -> bool {
+        self.declared.text == other.declared.text
+    }
+}
+
+impl Eq for ColumnSchema {}
+
+impl fmt::Display for ColumnSchema {
+    /// The declarations, so that parsing them gives the same columns.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.declared.text)
+    }
+}
+
+impl fmt::Debug for ColumnSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ColumnSchema({self})")
+    }
+}

@@ -1,0 +1,200 @@
+//! Text to columns, each held against those before it.
+
+use rowhouse_model::{Bytes, FamilyDescriptor, escape};
+
+use super::column::{Column, Place, Qualifier};
+use crate::error::Fault;
+use crate::key::KeySchema;
+use crate::template::{check_name, is_name, is_type, parse_literal, parse_value};
+
+/// Reads declarations.
+pub(super) fn parse(text: &str) -> Result<Vec<Column>, Fault> {
+    let mut columns: Vec<Column> = Vec::new();
+    let mut at = 0;
+    loop {
+        let rest = text[at..].trim_start_matches(|c: char| c == ';' || c.is_whitespace());
+        at = text.len() - rest.len();
+        if rest.is_empty() {
+            return Ok(columns);
+        }
+        let written = Written::read(text, at)?;
+        let column = written.column()?;
+        check(&column, &columns, &written)?;
+        columns.push(column);
+        at = written.end;
+    }
+}
+
+/// The parts of a declaration, each with its offset in the text.
+struct Written<'t> {
+    family: (usize, &'t str),
+    qualifier: (usize, &'t str),
+    name: (usize, &'t str),
+    value: (usize, &'t str),
+    /// Where the declaration ends.
+    end: usize,
+}
+
+impl<'t> Written<'t> {
+    /// Cuts a declaration into its parts, of which name and type may be missing.
+    fn read(text: &'t str, at: usize) -> Result<Self, Fault> {
+        let behind = at + place_len(&text[at..]);
+        let end = behind + rest_len(&text[behind..]);
+        let place = &text[at..behind];
+        let (family, qualifier) = place.split_once(':').ok_or_else(|| {
+            Fault::new(at, format!("expected family:qualifier, not {place}"))
+                .hint("a declaration is such as d:via colour string")
+        })?;
+        let qualifier = (at + family.len() + 1, qualifier);
+        let (name_at, name, rest) = word(behind, text[behind..end].trim_end());
+        let (value_at, value) = (name_at + name.len(), rest.trim_start());
+        let value = (value_at + rest.len() - value.len(), value);
+        Ok(Self { family: (at, family), qualifier, name: (name_at, name), value, end })
+    }
+
+    fn column(&self) -> Result<Column, Fault> {
+        let family = self.read_family()?;
+        let qualifier = self.read_qualifier()?;
+        self.check_name()?;
+        let (at, value) = self.value;
+        let value = parse_value(self.name.1, value).map_err(|fault| fault.behind(at))?;
+        Ok(Column { family, qualifier, value })
+    }
+
+    fn read_family(&self) -> Result<Bytes, Fault> {
+        let (at, family) = self.family;
+        let literal = parse_literal(family).map_err(|fault| fault.behind(at))?;
+        let literal =
+            literal.ok_or_else(|| Fault::new(at, "a family has no fields, its qualifiers may"))?;
+        match FamilyDescriptor::new(literal) {
+            Ok(family) => Ok(Bytes::copy_from_slice(family.name())),
+            Err(error) => Err(Fault::new(at, error.message())),
+        }
+    }
+
+    /// Whether there is a name, and a type behind it.
+    fn check_name(&self) -> Result<(), Fault> {
+        let ((_, family), (_, qualifier), (at, name)) = (self.family, self.qualifier, self.name);
+        let example = |name: &str, field_type: &str| {
+            format!("for example {family}:{qualifier} {name} {field_type}")
+        };
+        // A readable qualifier is a name itself.
+        let calling = if is_name(qualifier) { qualifier } else { "colour" };
+        if name.is_empty() {
+            let message = format!("expected a name and a type behind `{family}:{qualifier}`");
+            return Err(Fault::new(at, message).hint(example(calling, "string")));
+        }
+        if name.contains(':') {
+            return Err(Fault::new(at, format!("expected a name, not {name}"))
+                .hint("a declaration is family:qualifier, a name and a type"));
+        }
+        check_name(at, name)?;
+        if !self.value.1.is_empty() {
+            return Ok(());
+        }
+        let fault = Fault::new(at + name.len(), format!("expected a type behind `{name}`"));
+        Err(match is_type(name) {
+            true => fault.hint(format!("a name goes first: {}", example(calling, name))),
+            false => fault.hint(example(name, "string")),
+        })
+    }
+
+    fn read_qualifier(&self) -> Result<Qualifier, Fault> {
+        let (at, text) = self.qualifier;
+        if let Some(literal) = parse_literal(text).map_err(|fault| fault.behind(at))? {
+            return Ok(Qualifier::Literal(literal.into()));
+        }
+        let template = KeySchema::read_template(text).map_err(|fault| fault.behind(at))?;
+        if let Some(computed) = template.computed().first() {
+            return Err(Fault::new(at, format!("`{computed}` is for keys"))
+                .hint("within a row nothing has to be spread"));
+        }
+        Ok(Qualifier::Template(template))
+    }
+}
+
+/// How long family and qualifier are: up to white space that stands in no brackets.
+fn place_len(text: &str) -> usize {
+    let (mut inside, mut escaped) = (false, false);
+    for (at, c) in text.char_indices() {
+        match c {
+            '\n' => return at,
+            _ if escaped => escaped = false,
+            '\\' if !inside => escaped = true,
+            '[' => inside = true,
+            ']' => inside = false,
+            c if c.is_whitespace() && !inside => return at,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// How long name and type are: up to the end of the line, or a `;` that stands in no parentheses.
+fn rest_len(text: &str) -> usize {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '\n' => return at,
+            ';' if depth == 0 => return at,
+            '(' => depth += 1,
+            ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// The first word of a text that begins at `at`, where it stands, and what stands behind it.
+fn word(at: usize, text: &str) -> (usize, &str, &str) {
+    let trimmed = text.trim_start();
+    let start = at + text.len() - trimmed.len();
+    let len = trimmed.find(char::is_whitespace).unwrap_or(trimmed.len());
+    (start, &trimmed[..len], &trimmed[len..])
+}
+
+/// Whether a column can stand beside those before it: names are there once, and every qualifier belongs
+/// to one column.
+fn check(column: &Column, earlier: &[Column], written: &Written<'_>) -> Result<(), Fault> {
+    if earlier.iter().any(|other| other.name() == column.name()) {
+        return Err(Fault::new(
+            written.name.0,
+            format!("the name `{}` is used twice", column.name()),
+        ));
+    }
+    let at = written.family.0;
+    for other in earlier.iter().filter(|other| other.family() == column.family()) {
+        let fits = |one: &Column, template: &Column| {
+            let qualifier = one.qualifier().zip(template.template());
+            qualifier.is_some_and(|(qualifier, template)| template.decode(qualifier).is_ok())
+        };
+        if column.qualifier().is_some() && column.qualifier() == other.qualifier() {
+            let message = format!("{} is the column `{}` already", Place(other), other.name());
+            return Err(Fault::new(at, message));
+        }
+        if fits(column, other) || fits(other, column) {
+            let (one, template) =
+                if column.template().is_none() { (column, other) } else { (other, column) };
+            let message = format!(
+                "the qualifier of `{}` fits the template of `{}` too",
+                one.name(),
+                template.name()
+            );
+            return Err(Fault::new(at, message).hint("begin the template with a literal"));
+        }
+        let (lead, other_lead) = (column.lead(), other.lead());
+        let both = column.template().is_some() && other.template().is_some();
+        if both && (lead.starts_with(other_lead) || other_lead.starts_with(lead)) {
+            let message = format!(
+                "a qualifier could be one of `{}` or of `{}`: they begin with `{}` and `{}`",
+                other.name(),
+                column.name(),
+                escape(other_lead),
+                escape(lead)
+            );
+            return Err(Fault::new(at, message)
+                .hint("begin each template of a family with a literal of its own"));
+        }
+    }
+    Ok(())
+}

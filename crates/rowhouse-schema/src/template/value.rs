@@ -1,0 +1,63 @@
+//! What the values of a column are: a type, and the form of numbers. A value ends with its cell.
+
+use super::bracket::Words;
+use super::{field_type, modifier};
+use crate::encode::{Arrangement, Body, Codec, Container, Content, End, Sequence};
+use crate::error::Fault;
+use crate::field::Field;
+use crate::field_type::FieldType;
+use crate::order::FieldOrder;
+use crate::transform::Modifiers;
+
+/// Reads type and form of the values that are called `name`.
+pub(crate) fn parse_value(name: &str, text: &str) -> Result<Field, Fault> {
+    let mut words = Words::new(text);
+    let (at, word) = words.expect("a type")?;
+    let field_type = field_type::parse(at, word, &mut words)?;
+    let modifiers = modifier::parse(&field_type, &mut words)?;
+    if let Some(word) = of_keys(&modifiers) {
+        let at = text.find(&format!(" {word}")).map_or(0, |space| space + 1);
+        let fault = Fault::new(at, format!("`{word}` is for keys, a value is stored as it is"));
+        return Err(match word {
+            "null" => fault.hint("a column without a value is not there"),
+            _ => fault,
+        });
+    }
+    let codec = codec(&field_type, &modifiers).map_err(|why| Fault::new(at, why))?;
+    let order = FieldOrder::of(&codec);
+    Ok(Field { name: name.to_owned(), field_type, modifiers, codec, order })
+}
+
+/// The word of a modifier that makes sense in keys only, if there is one.
+fn of_keys(modifiers: &Modifiers) -> Option<&'static str> {
+    let Modifiers { floor, form: _, reverse, hash, desc, null } = modifiers;
+    let hash = hash.map(|hashing| hashing.function.word());
+    let word = |is: bool, word: &'static str| is.then_some(word);
+    word(floor.is_some(), "floor")
+        .or(word(*reverse, "reverse"))
+        .or(hash)
+        .or(word(*desc, "desc"))
+        .or(word(null.is_some(), "null"))
+}
+
+/// As at the end of a key, except that nothing native is escaped or terminated, and nothing is separated:
+/// Phoenix does not do it in cells either.
+fn codec(field_type: &FieldType, modifiers: &Modifiers) -> Result<Codec, String> {
+    let plain = |content| Sequence {
+        content,
+        arrangement: Arrangement::AsGiven,
+        container: Container::Open(End::Key),
+    };
+    match field_type {
+        FieldType::String => return Ok(Codec::of(Body::Sequence(plain(Content::Text)))),
+        FieldType::Blob => return Ok(Codec::of(Body::Sequence(plain(Content::Raw)))),
+        _ => {}
+    }
+    let mut codec = Codec::new(field_type, modifiers, End::Key)?;
+    if let Body::Sequence(Sequence { container, .. }) = &mut codec.body
+        && matches!(container, Container::Separated(_))
+    {
+        *container = Container::Open(End::Key);
+    }
+    Ok(codec)
+}

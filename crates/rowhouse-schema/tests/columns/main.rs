@@ -1,0 +1,8 @@
+//! Declared columns: their language, their cells, and what queries ask of them.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod asked;
+mod cells;
+mod language;
+mod laws;

@@ -1,0 +1,75 @@
+//! What a table's descriptor says of its columns.
+
+use rowhouse_model::{Error, Result, TableDescriptor, TableName};
+use rowhouse_schema::{ColumnSchema, KeySchema, Plan, Predicate, TimeZone};
+
+/// The columns that a table declares, if it declares some that can be read.
+#[derive(Debug)]
+pub(crate) struct DeclaredColumns {
+    table: TableName,
+    /// Only what needs columns is refused when a newer version declared them.
+    declared: Result<Option<ColumnSchema>>,
+}
+
+impl DeclaredColumns {
+    pub(crate) fn of(table: &TableDescriptor) -> Self {
+        Self { table: table.name().clone(), declared: ColumnSchema::of_table(table) }
+    }
+
+    pub(crate) fn schema(&self) -> Result<&ColumnSchema> {
+        match &self.declared {
+            Ok(Some(schema)) => Ok(schema),
+            Ok(None) => Err(Error::invalid(format!(
+                "table {name} declares no columns; declare them when it is made: \
+                 TableSpec::new(\"{name}\").columns(\"d:n count u64\"), \
+                 or in the shell: create '{name}', 'd', COLUMNS => 'd:n count u64'",
+                name = self.table
+            ))),
+            Err(error) => Err(Error::new(
+                error.kind(),
+                format!("columns of table {}: {}", self.table, error.message()),
+            )),
+        }
+    }
+
+    /// The plan of a query, which may ask for columns where they are declared.
+    pub(crate) fn plan(&self, key: &KeySchema, asked: &Predicate, zone: &TimeZone) -> Result<Plan> {
+        match &self.declared {
+            Ok(Some(columns)) => key.plan_with_columns(columns, asked, zone),
+            Ok(None) => key.plan_in(asked, zone),
+            // The name that the key has not may be a column's.
+            Err(unread) => key.plan_in(asked, zone).map_err(|error| {
+                let message = format!(
+                    "{}\n  and the columns of table {} cannot be read: {}",
+                    error.message(),
+                    self.table,
+                    unread.message()
+                );
+                Error::new(error.kind(), message)
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_model::ErrorKind;
+    use rowhouse_schema::COLUMNS_ATTRIBUTE;
+
+    use super::*;
+
+    #[test]
+    fn columns_of_a_newer_version_are_refused_where_they_are_needed() {
+        let table = TableDescriptor::new(TableName::parse("t").unwrap());
+        let columns = DeclaredColumns::of(&table.attribute(COLUMNS_ATTRIBUTE, "2 d:n count u64"));
+        assert_eq!(columns.schema().unwrap_err().kind(), ErrorKind::Unsupported);
+        let key = KeySchema::parse("[user string]").unwrap();
+        let plan = |query| {
+            let asked = Predicate::parse(query).unwrap();
+            columns.plan(&key, &asked, &TimeZone::UTC)
+        };
+        assert!(plan("user = 'bob'").is_ok());
+        let error = plan("count = 5").unwrap_err();
+        assert!(error.message().contains("columns of table t cannot be read"), "{error}");
+    }
+}

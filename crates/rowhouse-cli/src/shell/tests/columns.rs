@@ -137,11 +137,11 @@ explain 'mail', "user = 'bob' and size > 5""#,
             residual: none, the ranges are exact
             columns: size > 5 (d:n), checked on each row
             order: user ascending
+            regions: 1 of 1
             read: one range after the other
             filter: on each row's columns
             fields:
               [user string] ordered
-            regions: 1 of 1
             Took T seconds
         "#]],
     );

@@ -155,7 +155,8 @@ impl fmt::Display for FieldType {
             Self::PaddedText { width, pad } => {
                 write!(f, "text {width} pad ")?;
                 match char::from(*pad) {
-                    c if is_plain(c) => write!(f, "{c}"),
+                    // Where parentheses and declarations are told apart, these mean something.
+                    c if is_plain(c) && !matches!(c, '(' | ')' | ';') => write!(f, "{c}"),
                     _ => write!(f, "\\x{pad:02X}"),
                 }
             }

@@ -874,6 +874,7 @@ fn templates_print_as_they_are_written() {
         "[bucket 16 of user by md5 digits as shard][user string][n u8 desc null last]",
         "[hash 4 of rest hex][id text]",
         "[salt 4 a-d as shard]-[id text sha256 8 hex]",
+        r"[a text 3 pad \x28][b text 3 pad \x29][c text 3 pad \x3B]",
     ] {
         assert_eq!(KeySchema::parse(template).unwrap().to_string(), template);
     }

@@ -106,7 +106,8 @@ pub(crate) fn check_disk(
         let done = check_file(&files, &named, &mut checked);
         let problems = done.err().into_iter().chain(checked.problem);
         let placed = |error: Error| {
-            Error::new(error.kind(), format!("{error}; {}", whereabouts(&state, &named)))
+            let message = format!("{error}; {}", whereabouts(&state, &named));
+            Error::new(error.kind(), message).with_source(error)
         };
         report.problems.extend(problems.map(placed));
         report.files += 1;

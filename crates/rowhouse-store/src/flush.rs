@@ -4,10 +4,12 @@ use std::sync::Arc;
 
 use rowhouse_model::{Key, Result};
 
+use crate::cells::Cells;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::manifest::{Edit, EditKind, FilesChanged};
 use crate::memstore::{Memstore, MemstoreCursor};
+use crate::read::{Merge, Source};
 use crate::store_file::{NewFile, StoreFile};
 
 /// Cells after which the writing of a file looks whether the store is closing.
@@ -22,15 +24,14 @@ pub(crate) fn flush(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
         return Ok(());
     }
     engine.check_working()?;
-    // Left over from a flush that failed. Only what lies in it is known to be flushed with it.
-    for memstore in family.parts().frozen.clone() {
-        let sequence = memstore.last_sequence();
-        flush_memstore(engine, family, &memstore, sequence)?;
-    }
-    match freeze(engine, family) {
-        Some((memstore, sequence)) => flush_memstore(engine, family, &memstore, sequence),
-        None => Ok(()),
-    }
+    let frozen_at = freeze(engine, family);
+    // With what is left over from a flush that failed, and what a long log came back in.
+    let memstores = family.parts().frozen.clone();
+    let Some(last) = memstores.iter().map(|memstore| memstore.last_sequence()).max() else {
+        return Ok(());
+    };
+    // Of what was frozen before, only what lies in it is known to be flushed with it.
+    flush_memstores(engine, family, &memstores, frozen_at.unwrap_or(last))
 }
 
 /// Flushes a memstore that is full, unless there are so many files that some are to be merged first.
@@ -43,29 +44,28 @@ pub(crate) fn flush_full(engine: &Arc<Engine>, family: &FamilyStore) -> Result<(
     flush(engine, family)
 }
 
-/// Takes the memstore out of the way of writers, at a moment when no commit is half done. Gives it
-/// back with the highest sequence that can be in it; `None` when it is empty.
-fn freeze(engine: &Engine, family: &FamilyStore) -> Option<(Arc<Memstore>, u64)> {
+/// Takes the memstore out of the way of writers, at a moment when no commit is half done. Gives the
+/// highest sequence that can be in it; `None` when it is empty.
+fn freeze(engine: &Engine, family: &FamilyStore) -> Option<u64> {
     let _gate = engine.gate.write();
-    let active = family.active();
-    if active.is_empty() {
+    if family.active().is_empty() {
         return None;
     }
     family.set_aside_active();
-    Some((active, engine.mvcc.reserved()))
+    Some(engine.mvcc.reserved())
 }
 
-/// Writes a frozen memstore to a file, names it, and lets the memstore go.
-fn flush_memstore(
+/// Writes frozen memstores to a file, names it, and lets them go.
+fn flush_memstores(
     engine: &Arc<Engine>,
     family: &FamilyStore,
-    memstore: &Arc<Memstore>,
+    memstores: &[Arc<Memstore>],
     flushed_sequence: u64,
 ) -> Result<()> {
-    let bytes = memstore.bytes();
+    let bytes = memstores.iter().map(|memstore| memstore.bytes()).sum();
     // What cannot be named need not be written.
     engine.manifest.check_writable()?;
-    let meta = write_file(engine, family, memstore)?;
+    let meta = write_file(engine, family, memstores)?;
     // Before a mutation's cells of this family survive a power cut, those of its others must.
     engine.sync_log()?;
     engine.manifest.append(&Edit::new(EditKind::FilesChanged(FilesChanged {
@@ -78,7 +78,9 @@ fn flush_memstore(
     let file = Arc::new(StoreFile::new(&engine.files, meta));
     let mut files_len = 0;
     family.change(|parts| {
-        parts.frozen.retain(|frozen| !Arc::ptr_eq(frozen, memstore));
+        let is_flushed =
+            |frozen: &Arc<Memstore>| memstores.iter().any(|flushed| Arc::ptr_eq(frozen, flushed));
+        parts.frozen.retain(|frozen| !is_flushed(frozen));
         parts.files.push(file);
         files_len = parts.files.len();
     });
@@ -87,7 +89,8 @@ fn flush_memstore(
         region = family.region_id(),
         family = %rowhouse_model::escape(family.name()),
         memstore_bytes = bytes,
-        "memstore flushed"
+        memstores = memstores.len(),
+        "flushed"
     );
     if files_len >= family.policy().files_min {
         engine.compactions.request(family, None);
@@ -98,14 +101,17 @@ fn flush_memstore(
 fn write_file(
     engine: &Engine,
     family: &FamilyStore,
-    memstore: &Arc<Memstore>,
+    memstores: &[Arc<Memstore>],
 ) -> Result<crate::manifest::FileMeta> {
-    let mut file = NewFile::create(engine, family.descriptor(), memstore.has_tags())?;
-    let mut cursor = MemstoreCursor::new(Arc::clone(memstore), &Key::row_start(b""));
+    let has_tags = memstores.iter().any(|memstore| memstore.has_tags());
+    let mut file = NewFile::create(engine, family.descriptor(), has_tags)?;
+    let start = Key::row_start(b"");
+    let cursor = |memstore| Source::Memory(MemstoreCursor::new(Arc::clone(memstore), &start));
+    let mut merge = Merge::new(memstores.iter().map(cursor).collect(), u64::MAX)?;
     let mut cells = 0u64;
-    while let Some(cell) = cursor.cell() {
+    while let Some(cell) = merge.cell() {
         file.append(&cell)?;
-        cursor.advance();
+        merge.advance()?;
         cells += 1;
         if cells.is_multiple_of(CELLS_BETWEEN_CHECKS) {
             engine.check_working()?;
@@ -114,5 +120,6 @@ fn write_file(
     // A closed store does not wait for the disk here. The log has these cells, but for those of
     // mutations with SKIP_WAL, and closing has flushed those before, or says that it could not.
     engine.check_working()?;
-    file.finish(memstore.last_sequence(), false)
+    let last = memstores.iter().map(|memstore| memstore.last_sequence()).max();
+    file.finish(last.unwrap_or(0), false)
 }

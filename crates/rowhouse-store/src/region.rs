@@ -138,7 +138,8 @@ impl Region {
     }
 
     /// Changes one row if `condition` holds for it; `None` if it does not, and nothing is written then.
-    /// No other write to the row comes between the two.
+    /// No other write to the row comes between the two. What is written at a timestamp that a delete covers is
+    /// not seen, as after every delete.
     ///
     /// # Errors
     /// As [`Region::mutate`].

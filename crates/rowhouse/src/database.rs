@@ -58,7 +58,11 @@ impl Database {
     /// keys are read and made from now on. Handles that were got before keep the template they had.
     ///
     /// Rows are looked at first: up to 500 from the beginning of the table, and 4 from the beginning of each
-    /// region and from each first byte.
+    /// region (of up to 256 of them) and from each first byte. What is written meanwhile, or later through a
+    /// handle that was got before, is not looked at.
+    ///
+    /// Of two alterations of a table at one time, one may undo the other; on an Apache HBase cluster that is so
+    /// of changes of its families too.
     ///
     /// # Errors
     /// `InvalidRequest` for a template that is none, and where a row does not fit it: how many of how many,
@@ -89,7 +93,8 @@ impl Database {
     }
 
     /// Declares other columns of a table, or the first ones. No cell is changed or looked at: those that do not
-    /// fit are read by their bytes. Handles that were got before keep the columns they had.
+    /// fit are read by their bytes. Handles that were got before keep the columns they had. Beside other
+    /// alterations it stands as [`Database::alter_key`] does.
     ///
     /// # Errors
     /// `InvalidRequest` for what is no declaration, for columns in families that the table does not have, and for

@@ -62,8 +62,16 @@ impl<'t> Query<'t> {
 
     /// Reads a column (and what else is named). A row without any of the columns is not found.
     pub fn column(mut self, family: &str, qualifier: &str) -> Self {
-        self.scan.columns.add_column(family.to_owned(), qualifier.to_owned());
+        self.add_column(family.to_owned().into(), qualifier.to_owned().into());
         self
+    }
+
+    /// Adds a column to what is named; one of a family that is read as a whole is there already.
+    fn add_column(&mut self, family: Bytes, qualifier: Bytes) {
+        let columns = &mut self.scan.columns;
+        if columns.is_all() || !columns.has_column(&family, &qualifier) {
+            columns.add_column(family, qualifier);
+        }
     }
 
     /// Reads a declared column by its name (and what else is named); of a name that many qualifiers have, the
@@ -75,7 +83,7 @@ impl<'t> Query<'t> {
                 match column.qualifier() {
                     Some(qualifier) => {
                         let qualifier = Bytes::copy_from_slice(qualifier);
-                        self.scan.columns.add_column(family, qualifier);
+                        self.add_column(family, qualifier);
                     }
                     None => self.scan.columns.add_family(family),
                 }

@@ -221,7 +221,8 @@ impl Table {
     /// family and qualifier) is checked with the write: of those who insert a row at one time and set the
     /// same first column, exactly one does. That column needs a value there that is not empty.
     ///
-    /// As after every delete, what is inserted in the millisecond of the delete is hidden by it.
+    /// As after every delete, what is inserted in the millisecond of the delete, or at a timestamp that it
+    /// covers, is hidden by it: then the row is still not there.
     ///
     /// # Errors
     /// `RowExists`, which names the row by the fields of its key if the table has a template;

@@ -4,8 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
 use rowhouse::{
-    CellNotFitting, Database, ErrorKind, Get, Increment, Mutation, Put, Query, QueryRow, Table,
-    TableSpec, Timestamp, Value,
+    CellNotFitting, Database, ErrorKind, Get, Increment, Mutation, Predicate, Put, Query, QueryRow,
+    Table, TableSpec, Timestamp, Value,
 };
 use rowhouse_server::{Options, Server};
 
@@ -250,6 +250,29 @@ async fn qualifiers_that_are_data_come_back_as_their_fields() {
         assert_eq!(only.row().len(), 3, "the family");
         let asked = stocks.query("price > 5").rows().await.map(|_| ()).unwrap_err();
         assert!(asked.message().starts_with("`price` is the name of many columns"), "{asked}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_named_is_read_in_whatever_order() {
+    on_both(|database| async move {
+        let spec = TableSpec::new("stocks").family("f").key("[stock string]");
+        let spec = spec.columns("f:p[at u16] price u32; f:c currency string");
+        let stocks = database.create_table(spec).await.unwrap();
+        let acme = stocks.row(&[("stock", "acme".into())]).set_named("currency", "EUR");
+        let price = |row: rowhouse::RowPut<'_>, at: u16, price: u32| {
+            row.set_named_with("price", &[("at", at.into())], price).into_put().unwrap()
+        };
+        stocks.put(price(acme, 9, 42)).await.unwrap();
+        for asked in [
+            stocks.query_where(Predicate::all()).named("price").named("currency"),
+            stocks.query_where(Predicate::all()).named("currency").named("price"),
+            stocks.query_where(Predicate::all()).family("f").named("currency"),
+        ] {
+            let rows = asked.rows().await.unwrap().collect().await.unwrap();
+            assert_eq!(rows[0].row().len(), 2);
+        }
     })
     .await;
 }

@@ -151,8 +151,6 @@ impl fmt::Display for Literal<'_> {
 impl fmt::Display for Column {
     /// The declaration, so that parsing it gives the same column.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Behind `pad`, `;` would separate declarations; nowhere else can it stand outside parentheses.
-        let value = self.value.to_string().replace("pad ;", "pad \\x3B");
-        write!(f, "{} {value}", Place(self))
+        write!(f, "{} {}", Place(self), self.value)
     }
 }

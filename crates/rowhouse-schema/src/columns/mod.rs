@@ -14,7 +14,7 @@ use std::sync::Arc;
 use rowhouse_model::{Error, Result, TableDescriptor, escape};
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::key::{KeySchema, LANGUAGE_VERSION};
+use crate::key::{KeySchema, LANGUAGE_VERSION, without_version};
 use crate::template::closest;
 
 pub use cell::{CellBytes, CellNotFitting, NamedCell};
@@ -119,18 +119,7 @@ impl ColumnSchema {
     /// # Errors
     /// `Unsupported` for a newer language; as [`ColumnSchema::parse`].
     pub fn from_stored(stored: &str) -> Result<Self> {
-        match stored.split_once(' ') {
-            Some((LANGUAGE_VERSION, text)) => Self::parse(text),
-            Some((version, _))
-                if !version.is_empty() && version.bytes().all(|c| c.is_ascii_digit()) =>
-            {
-                Err(Error::unsupported(format!(
-                    "the columns were declared in a newer language: version={version}, \
-                     known={LANGUAGE_VERSION}"
-                )))
-            }
-            _ => Err(Error::invalid(format!("not a stored declaration of columns: text={stored}"))),
-        }
+        Self::parse(without_version(stored, "declaration of columns")?)
     }
 
     /// The declarations as they are stored in a table descriptor.

@@ -77,6 +77,19 @@ pub const KEY_ATTRIBUTE: &str = "rowhouse.key";
 /// The number of the template language in which [`KeySchema::to_stored`] writes.
 pub(crate) const LANGUAGE_VERSION: &str = "1";
 
+/// What is stored behind the version of the language. `what` it is, errors say.
+pub(crate) fn without_version<'t>(stored: &'t str, what: &str) -> Result<&'t str> {
+    let is_number =
+        |version: &str| !version.is_empty() && version.bytes().all(|c| c.is_ascii_digit());
+    match stored.split_once(' ') {
+        Some((LANGUAGE_VERSION, text)) => Ok(text),
+        Some((version, _)) if is_number(version) => Err(Error::unsupported(format!(
+            "a {what} written in a newer language: version={version}, known={LANGUAGE_VERSION}"
+        ))),
+        _ => Err(Error::invalid(format!("not a stored {what}: text={stored}"))),
+    }
+}
+
 impl KeySchema {
     /// Reads a template. The error points at the character that is wrong, says what was expected
     /// there, and what was probably meant.
@@ -109,16 +122,7 @@ impl KeySchema {
     /// # Ok::<(), rowhouse_model::Error>(())
     /// ```
     pub fn from_stored(stored: &str) -> Result<Self> {
-        match stored.split_once(' ') {
-            Some((LANGUAGE_VERSION, template)) => Self::parse(template),
-            Some((version, _)) if version.bytes().all(|c| c.is_ascii_digit()) => {
-                Err(Error::unsupported(format!(
-                    "the template was written in a newer language: version={version}, \
-                     known={LANGUAGE_VERSION}"
-                )))
-            }
-            _ => Err(Error::invalid(format!("not a stored template: text={stored}"))),
-        }
+        Self::parse(without_version(stored, "template")?)
     }
 
     /// The template that a table declares, if it declares one.

@@ -27,6 +27,12 @@ macro_rules! from_field {
     };
 }
 
+/// The number, if an `f32` can hold it.
+fn narrowed(number: f64) -> Option<f32> {
+    let narrow = number as f32;
+    (f64::from(narrow) == number).then_some(narrow)
+}
+
 from_field! {
     String: FieldValue::Text(text) => Some(text.into_owned()),
         FieldValue::Other(Value::Text(text)) => Some(text);
@@ -37,8 +43,7 @@ from_field! {
     &'k [u8]: FieldValue::Bytes(Cow::Borrowed(bytes)) => Some(bytes);
     Cow<'k, [u8]>: FieldValue::Bytes(bytes) => Some(bytes);
     bool: FieldValue::Other(Value::Bool(flag)) => Some(flag);
-    // Narrowing is exact: the field holds what an f32 can.
-    f32: FieldValue::Other(Value::Float(float)) => Some(float.get() as f32);
+    f32: FieldValue::Other(Value::Float(float)) => narrowed(float.get());
     f64: FieldValue::Other(Value::Float(float)) => Some(float.get());
     Decimal: FieldValue::Other(Value::Decimal(number)) => Some(number);
     Uuid: FieldValue::Other(Value::Uuid(uuid)) => Some(uuid);

@@ -9,6 +9,8 @@ const TYPES: &[(&str, &[&str])] = &[
     ("string", &["", "a", "grün\0"]),
     ("text", &["", "a;b [c]"]),
     (r"text 3 pad \x3B", &["", "a", "abc"]),
+    (r"text 3 pad \x28", &["", "a", "abc"]),
+    (r"text 3 pad \x29", &["", "a", "abc"]),
     ("blob", &["0x", "0x00ff01"]),
     ("bytes 2", &["0x00ff"]),
     ("uuid", &["67e55044-10b1-426f-9247-bb680e5fe0c8"]),

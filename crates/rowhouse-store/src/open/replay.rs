@@ -11,16 +11,13 @@ use crate::family::FamilyStore;
 use crate::manifest::{LogClosed, ManifestState};
 use crate::wal::{self, Commit, Known, LogEnd, LogScan};
 
-/// Bytes of cells that are sorted before they go into their memstores, where these are not smaller
-/// than usual.
+/// Bytes of cells that are sorted at once, at most.
 const BATCH_BYTES_MAX: usize = 32 << 20;
 
-/// How many memstores are filled until there is as much in them as one may take otherwise. The work of
-/// adding to a large one is mostly to wait for memory; in a new one sorted cells belong at the end.
-const MEMSTORES_A_FLUSH: u64 = 8;
-
-/// How many batches of cells are sorted meanwhile.
-const BATCHES_A_FLUSH: u64 = 4;
+/// Into how many batches that are sorted goes as much as one memstore may take otherwise. A memstore
+/// with half a batch in it is not added to any more: the work of adding to a large one is mostly to wait
+/// for memory, and in a new one sorted cells belong at the end.
+const BATCHES_A_FLUSH: u64 = 2;
 
 /// Cells that are fetched from memory side by side.
 const CELLS_LOOKED_AT: usize = 32;
@@ -162,7 +159,7 @@ impl Batch {
     /// Puts the cells into their memstores.
     fn insert(self, engine: &Arc<Engine>) -> Result<()> {
         for (store, cells) in self.cells {
-            if store.active().bytes() > engine.settings.memstore_flush_bytes / MEMSTORES_A_FLUSH {
+            if store.active().bytes() > engine.settings.memstore_flush_bytes / BATCHES_A_FLUSH / 2 {
                 store.set_aside_active();
                 store.request_flush(engine);
             }

@@ -186,13 +186,16 @@ impl Judging<'_> {
                     && let Some(times) = visible.plain_times()
                 {
                     let pushed = from.push_columns(&times, cells)?;
+                    if pushed {
+                        *passed = 0;
+                    }
                     let Some(here) = from.cell().filter(|cell| equal_bytes(cell.key.row, row))
                     else {
                         return Ok(());
                     };
                     if pushed && let Some(last) = cells.last() {
                         visible.note_included(&last);
-                        (*passed, behind) = (0, None);
+                        behind = None;
                         continue;
                     }
                     cell = here;

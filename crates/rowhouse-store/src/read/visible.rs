@@ -1,5 +1,6 @@
 //! Which cells a reader may see: deletes, time to live, versions, time ranges. One pure function,
-//! asked by reads and by compaction, so that the two cannot disagree.
+//! asked by reads and by compaction, so that the two cannot disagree. What [`Visible::plain_times`] says
+//! is the part of it that a read of one file needs for puts that nothing covers.
 //!
 //! The rules are those of HBase 2.6's `NormalUserScanQueryMatcher`,
 //! `MajorCompactionScanQueryMatcher` and their delete and column trackers. A merge of some files

@@ -121,7 +121,7 @@ impl Store {
     }
 
     /// Declares a table anew: `descriptor` may differ from what it is in attributes whose names begin with
-    /// `rowhouse.`, on which the store does not act.
+    /// `rowhouse.`, which change nothing of how cells are stored.
     ///
     /// # Errors
     /// `TableNotFound`; `Unsupported` for any other difference, naming it.

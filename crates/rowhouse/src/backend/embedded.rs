@@ -173,6 +173,7 @@ impl Embedded {
         if table.is_system() {
             let read = self.store.scan_system(table, &scan)?.into();
             return Ok(EmbeddedRows {
+                batch_len: 0,
                 read,
                 state: ScanState::Done,
                 batch_rows: 0,
@@ -189,7 +190,7 @@ impl Embedded {
         })
         .await?;
         let (read, state) = (VecDeque::new(), ScanState::Done);
-        let mut rows = EmbeddedRows { read, state, batch_rows, batch_rows_max };
+        let mut rows = EmbeddedRows { read, batch_len: 0, state, batch_rows, batch_rows_max };
         rows.take(scanner, batch);
         Ok(rows)
     }
@@ -226,6 +227,8 @@ fn finished<T>(joined: std::result::Result<T, JoinError>) -> T {
 /// The rows of a scan, read ahead a batch at a time: the next batch is begun when half of one is left.
 pub(crate) struct EmbeddedRows {
     read: VecDeque<Row>,
+    /// How many rows the batch that is being given out had.
+    batch_len: usize,
     state: ScanState,
     batch_rows: usize,
     batch_rows_max: usize,
@@ -247,7 +250,7 @@ struct Batch {
 impl EmbeddedRows {
     pub(crate) async fn next(&mut self) -> Result<Option<Row>> {
         loop {
-            if self.read.len() <= self.batch_rows / 2 {
+            if self.read.len() <= self.batch_len / 2 {
                 self.read_on();
             }
             if let Some(row) = self.read.pop_front() {
@@ -281,6 +284,7 @@ impl EmbeddedRows {
 
     fn take(&mut self, scanner: Box<TableScanner>, batch: Batch) {
         self.read = batch.rows;
+        self.batch_len = self.read.len();
         if batch.more {
             self.state = ScanState::Idle(scanner);
         }

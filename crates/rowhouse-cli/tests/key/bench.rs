@@ -18,6 +18,9 @@ fn every_kind_of_template_can_be_measured() {
         "[id uuid][day ymd][f f32][s enum(a,b)][b bool][x bytes 3][h hex 5 upper]",
         "[n decimal]_[t text 8 pad ~][d date][e blob]",
         "[a u8 null first][at micros digits 16][c i64 desc][m ymdhm][g f64]",
+        "[a java.long][b java.boolean][c java.double]",
+        "[a phoenix.varchar][b phoenix.char 8][c phoenix.date][d phoenix.decimal]",
+        "[a kiji.string][b ordered.string][c tuple.uuid][d ordered.numeric][e tuple.bytes]",
     ] {
         let told = told(&[template, "bench", "--json"], b"");
         let document: serde_json::Value = serde_json::from_str(&told).expect(&told);

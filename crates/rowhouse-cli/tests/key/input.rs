@@ -54,9 +54,9 @@ fn values_come_from_json_lines() {
             \xE5\x88\x86=1\x09_9223370367001975807
             null_9223370367001975807
             rowhouse: line 3: field `at`: not a value of a field: json={}
-            rowhouse: line 4: field `at`: expected a time such as 2022-12-01T08:00:00.000+08:00: offset=4
-              1000.0
-                  ^
+            rowhouse: line 4: field `at`: expected a year of 4 digits: offset=0
+              1e+3
+              ^
             rowhouse: line 5: expected a JSON object: EOF while parsing an object at line 1 column 14
             rowhouse: line 6: field `at`: has a value always: add null first or null last
             rowhouse: line 7: the key has no field `bloger`; did you mean `blogger`?

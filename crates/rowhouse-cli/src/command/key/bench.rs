@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-use rowhouse::{Error, FieldType, KeySchema, Result, Uuid, Value};
+use rowhouse::{Calendar, Error, FieldType, Holds, KeySchema, Result, Uuid, Value};
 use serde_json::json;
 
 use super::{Ended, Verdict};
@@ -82,7 +82,13 @@ fn row(schema: &KeySchema, random: &mut Random) -> Result<Row> {
     for draw in 0..DRAWS_MAX {
         let fields = schema.fields().iter();
         let named: Vec<(String, Value)> = fields
-            .map(|field| (field.name().to_owned(), value(field.field_type(), draw, random)))
+            .map(|field| {
+                let drawn = match field.field_type() {
+                    FieldType::Foreign(_) => value_held(&field.needs(), draw, random),
+                    native => value(native, draw, random),
+                };
+                (field.name().to_owned(), drawn)
+            })
             .collect();
         let salt = random.next();
         match schema.encode_salted(&named, salt) {
@@ -141,6 +147,22 @@ fn value(field_type: &FieldType, draw: u32, random: &mut Random) -> Value {
             Value::List((0..2).map(|_| group(random)).collect())
         }
         _ => number.into(),
+    }
+}
+
+/// A value of a type that another system has, which is known by what a Rust type must hold for it.
+fn value_held(needed: &[Holds], draw: u32, random: &mut Random) -> Value {
+    let len = 4 + random.below(9);
+    match needed.first() {
+        Some(Holds::Text) => random.letters(len).into(),
+        Some(Holds::Bytes) => random.bytes(len).into(),
+        Some(Holds::Array { len }) => random.bytes(*len).into(),
+        Some(Holds::Bool) => value(&FieldType::Bool, draw, random),
+        Some(Holds::Uuid) => value(&FieldType::Uuid, draw, random),
+        Some(Holds::Date) => value(&FieldType::Date, draw, random),
+        Some(Holds::Time) => value(&FieldType::Calendar(Calendar::Second), draw, random),
+        Some(Holds::Float { bytes }) => value(&FieldType::Float { bytes: *bytes }, draw, random),
+        _ => (random.next() >> draw.max(random.below(64) as u32).min(63)).into(),
     }
 }
 

@@ -267,8 +267,11 @@ fn a_panic_in_a_flush_leaves_the_memstore_and_the_thread() {
     wait_until("it begins", || !region(&table).families()[0].parts().frozen.is_empty());
     disk.panics.store(false, Ordering::Relaxed);
     put(&table, "2", vec![2; 32 << 10]).unwrap();
-    wait_until("both are written", || files(&table) == 2);
-    assert_eq!(get(&table, "1").unwrap().value("f", "q").map(|value| value.len()), Some(32 << 10));
+    wait_until("both are written", || region(&table).families()[0].memstore_bytes() == 0);
+    for row in ["1", "2"] {
+        let value = get(&table, row).unwrap().value("f", "q");
+        assert_eq!(value.map(|value| value.len()), Some(32 << 10));
+    }
 }
 
 #[test]

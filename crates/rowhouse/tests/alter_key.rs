@@ -2,23 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
-use rowhouse::{Database, ErrorKind, Mutation, Put, Table, TableSpec};
-use rowhouse_server::{Options, Server};
+mod support;
 
-/// Runs a test on a database in this process and on one that is served.
-async fn on_both<T: Future<Output = ()>>(test: impl Fn(Database) -> T) {
-    let dir = tempfile::tempdir().unwrap();
-    test(rowhouse::open(dir.path().to_str().unwrap()).await.unwrap()).await;
-    let dir = tempfile::tempdir().unwrap();
-    let options = Options {
-        listen: "127.0.0.1:0".into(),
-        zookeeper: "127.0.0.1:0".into(),
-        ..Options::new(dir.path())
-    };
-    let server = Server::start(options).await.unwrap();
-    test(rowhouse::open(format!("hbase://{}", server.address())).await.unwrap()).await;
-    server.stop().await.unwrap();
-}
+use rowhouse::{Database, ErrorKind, Mutation, Put, Table, TableSpec};
+use support::on_both;
 
 async fn filled(database: &Database, keys: impl Iterator<Item = String>) -> Table {
     let spec = TableSpec::new("t").family("f").splits(["m"]);
@@ -33,7 +20,7 @@ async fn filled(database: &Database, keys: impl Iterator<Item = String>) -> Tabl
 
 #[tokio::test]
 async fn a_template_that_every_row_fits_is_taken() {
-    on_both(|database| async move {
+    on_both(|database, _| async move {
         filled(&database, (0..40).map(|n| format!("user{n}_{n:03}"))).await;
         let fit = database.alter_key("t", "[user text]_[n digits 3]").await.unwrap();
         assert_eq!((fit.rows, fit.misfits), (40, 0));
@@ -48,7 +35,7 @@ async fn a_template_that_every_row_fits_is_taken() {
 
 #[tokio::test]
 async fn rows_that_do_not_fit_are_told_and_the_table_stays_as_it_was() {
-    on_both(|database| async move {
+    on_both(|database, _| async move {
         filled(&database, ["a_1", "b_2", "about", "z_x"].map(String::from).into_iter()).await;
         database.alter_key("t", "[all text]").await.unwrap();
         let refused = database.alter_key("t", "[user text]_[n digits 1]").await.unwrap_err();
@@ -80,7 +67,7 @@ async fn rows_that_do_not_fit_are_told_and_the_table_stays_as_it_was() {
 
 #[tokio::test]
 async fn of_many_rows_some_are_looked_at_from_every_region_and_first_byte() {
-    on_both(|database| async move {
+    on_both(|database, _| async move {
         let head = (0..700).map(|n| format!("a{n:04}"));
         let rest = ["m_first", "pa", "p_", "x"].map(String::from);
         filled(&database, head.chain(rest)).await;

@@ -3,26 +3,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
+mod support;
+
 use rowhouse::{
     CellNotFitting, Database, ErrorKind, Get, Increment, Mutation, Predicate, Put, Query, QueryRow,
     Table, TableSpec, Timestamp, Value,
 };
-use rowhouse_server::{Options, Server};
-
-/// Runs a test on a database in this process and on one that is served.
-async fn on_both<T: Future<Output = ()>>(test: impl Fn(Database) -> T) {
-    let dir = tempfile::tempdir().unwrap();
-    test(rowhouse::open(dir.path().to_str().unwrap()).await.unwrap()).await;
-    let dir = tempfile::tempdir().unwrap();
-    let options = Options {
-        listen: "127.0.0.1:0".into(),
-        zookeeper: "127.0.0.1:0".into(),
-        ..Options::new(dir.path())
-    };
-    let server = Server::start(options).await.unwrap();
-    test(rowhouse::open(format!("hbase://{}", server.address())).await.unwrap()).await;
-    server.stop().await.unwrap();
-}
+use support::on_both;
 
 const COLUMNS: &str = "d:via colour string\nd:n count i32\ne:s state enum(open,done)";
 
@@ -61,7 +48,7 @@ async fn found(query: Query<'_>) -> Vec<i64> {
 
 #[tokio::test]
 async fn a_readable_name_is_stored_under_a_short_qualifier() {
-    on_both(|database| async move {
+    on_both(|database, _| async move {
         let table = table(&database, "t", "[user string]").await;
         let row = table.row(&[("user", "bob".into())]);
         row.set_named("colour", "red").set_named("count", -1).put().await.unwrap();
@@ -82,7 +69,7 @@ async fn a_readable_name_is_stored_under_a_short_qualifier() {
 
 #[tokio::test]
 async fn conditions_on_fields_and_columns_find_what_each_row_says_itself() {
-    on_both(|database| async move {
+    on_both(|database, _| async move {
         let plain = filled(&database, "plain", "[user string][nth u32]").await;
         let buckets =
             filled(&database, "buckets", "[bucket 8 of user][user string][nth u32]").await;
@@ -146,7 +133,7 @@ async fn paged(table: &Table, query: &str, rows: usize) -> Vec<i64> {
 
 #[tokio::test]
 async fn what_only_a_condition_needs_is_read_and_not_shown() {
-    on_both(|database| async move {
+    on_both(|database, _| async move {
         let table = filled(&database, "t", "[user string][nth u32]").await;
         let query = || table.query("count > 100 and state = 'done'");
         let all = query().page(1).await.unwrap();
@@ -170,7 +157,7 @@ async fn what_only_a_condition_needs_is_read_and_not_shown() {
 
 #[tokio::test]
 async fn a_value_that_is_none_of_its_type_leaves_its_row_out_and_is_counted() {
-    on_both(|database| async move {
+    on_both(|database, _| async move {
         let table = filled(&database, "t", "[user string][nth u32]").await;
         let mut rows = table.query("count >= -1000 and nth < 70").rows().await.unwrap();
         while rows.next().await.unwrap().is_some() {}
@@ -187,7 +174,7 @@ async fn a_value_that_is_none_of_its_type_leaves_its_row_out_and_is_counted() {
 
 #[tokio::test]
 async fn a_column_decides_what_a_hash_in_the_key_cannot() {
-    on_both(|database| async move {
+    on_both(|database, _| async move {
         let spec = TableSpec::new("t").family("d").key("[user text md5 1][nth u32]");
         let table = database.create_table(spec.columns("d:u user string")).await.unwrap();
         let puts = (0..2_000_i64).map(|nth| -> Mutation {
@@ -214,7 +201,7 @@ async fn a_column_decides_what_a_hash_in_the_key_cannot() {
 
 #[tokio::test]
 async fn qualifiers_that_are_data_come_back_as_their_fields() {
-    on_both(|database| async move {
+    on_both(|database, _| async move {
         let spec = TableSpec::new("stocks").family("f").family("g").key("[stock string]");
         let columns =
             "f:[at millis desc][id u32] price f64; g:by_[who text] follows bool; g:n name text";
@@ -256,7 +243,7 @@ async fn qualifiers_that_are_data_come_back_as_their_fields() {
 
 #[tokio::test]
 async fn what_is_named_is_read_in_whatever_order() {
-    on_both(|database| async move {
+    on_both(|database, _| async move {
         let spec = TableSpec::new("stocks").family("f").key("[stock string]");
         let spec = spec.columns("f:p[at u16] price u32; f:c currency string");
         let stocks = database.create_table(spec).await.unwrap();
@@ -279,7 +266,7 @@ async fn what_is_named_is_read_in_whatever_order() {
 
 #[tokio::test]
 async fn of_several_versions_the_newest_is_asked_and_given() {
-    on_both(|database| async move {
+    on_both(|database, _| async move {
         let family = rowhouse::FamilyDescriptor::new("d").unwrap().versions(5);
         let spec = TableSpec::new("t").family_with(family).key("[user string]");
         let columns = "d:n count u8; d:_[x u8] many u8";
@@ -302,7 +289,7 @@ async fn of_several_versions_the_newest_is_asked_and_given() {
 
 #[tokio::test]
 async fn a_counter_is_a_java_long() {
-    on_both(|database| async move {
+    on_both(|database, _| async move {
         let spec = TableSpec::new("t").family("d").key("[page string]");
         let table = database.create_table(spec.columns("d:v views java.long")).await.unwrap();
         for page in ["a", "b", "b"] {
@@ -319,7 +306,7 @@ async fn a_counter_is_a_java_long() {
 
 #[tokio::test]
 async fn columns_that_cannot_stand_beside_families_and_key_are_refused() {
-    on_both(|database| async move {
+    on_both(|database, _| async move {
         let spec = || TableSpec::new("t").family("d").family("e").key("[user string]");
         let check = |columns: &str| spec().columns(columns).check().unwrap_err().to_string();
         assert_eq!(

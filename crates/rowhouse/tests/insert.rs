@@ -2,25 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
-use rowhouse::{Database, ErrorKind, Put, Table, TableSpec};
-use rowhouse_server::{Options, Server};
-use tokio::task::JoinSet;
+mod support;
 
-/// Runs a test on a database in this process and on one that is served.
-async fn on_both<T: Future<Output = ()>>(test: impl Fn(Database, bool) -> T) {
-    let dir = tempfile::tempdir().unwrap();
-    test(rowhouse::open(dir.path().to_str().unwrap()).await.unwrap(), false).await;
-    let dir = tempfile::tempdir().unwrap();
-    let options = Options {
-        listen: "127.0.0.1:0".into(),
-        zookeeper: "127.0.0.1:0".into(),
-        ..Options::new(dir.path())
-    };
-    let server = Server::start(options).await.unwrap();
-    let url = format!("hbase://{}", server.address());
-    test(rowhouse::open(&url).await.unwrap(), true).await;
-    server.stop().await.unwrap();
-}
+use rowhouse::{Database, ErrorKind, Put, Table, TableSpec};
+use support::on_both;
+use tokio::task::JoinSet;
 
 async fn blog(database: &Database) -> Table {
     let spec = TableSpec::new("blog").family("cf").key("[blogger text]_[at millis digits desc]");

@@ -1,0 +1,19 @@
+//! The two places that a test of the facade runs in.
+
+use rowhouse::Database;
+use rowhouse_server::{Options, Server};
+
+/// Runs a test on a database in this process and on one that is served; it is told whether it is served.
+pub(crate) async fn on_both<T: Future<Output = ()>>(test: impl Fn(Database, bool) -> T) {
+    let dir = tempfile::tempdir().unwrap();
+    test(rowhouse::open(dir.path().to_str().unwrap()).await.unwrap(), false).await;
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options {
+        listen: "127.0.0.1:0".into(),
+        zookeeper: "127.0.0.1:0".into(),
+        ..Options::new(dir.path())
+    };
+    let server = Server::start(options).await.unwrap();
+    test(rowhouse::open(format!("hbase://{}", server.address())).await.unwrap(), true).await;
+    server.stop().await.unwrap();
+}

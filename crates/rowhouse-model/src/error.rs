@@ -33,8 +33,12 @@ pub enum ErrorKind {
     NamespaceConstraint,
     /// The table has no such column family.
     NoSuchColumnFamily,
+    /// A family cannot be added, changed or dropped as asked: it is there already, is not, or is the last.
+    InvalidFamily,
     /// The row is there already, and was only to be written if it was not.
     RowExists,
+    /// What a transaction had read was written by others, each time it was tried.
+    Conflict,
     /// The request can never succeed as it stands.
     InvalidRequest,
     /// The request is understood, and this backend does not do it.
@@ -91,9 +95,11 @@ impl ErrorKind {
         match self {
             TableNotFound | TableExists | TableNotEnabled | TableNotDisabled
             | NamespaceNotFound | NamespaceExists | NamespaceConstraint | NoSuchColumnFamily
-            | RowExists | InvalidRequest | Unsupported | InUse => Action::FixRequest,
+            | InvalidFamily | RowExists | InvalidRequest | Unsupported | InUse => {
+                Action::FixRequest
+            }
             WrongRegion | NotServingRegion => Action::Relocate,
-            RegionTooBusy | ServerNotRunning | Connection | Timeout => Action::Retry,
+            Conflict | RegionTooBusy | ServerNotRunning | Connection | Timeout => Action::Retry,
             UnknownScanner | OutOfOrderScanner | OutcomeUnknown | ReadOnly => Action::Reopen,
             Protocol | Corruption | Io => Action::Report,
         }

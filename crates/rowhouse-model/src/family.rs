@@ -13,14 +13,16 @@ const FAMILY_LEN_MAX: usize = i8::MAX as usize;
 const TTL_FOREVER: u32 = i32::MAX as u32;
 
 /// Attributes that change what is stored or read, and the values acted upon. What is not listed
-/// (replication scope, cache hints) changes nothing a reader could see and is kept as given.
-const SUPPORTED: [(&str, &[&str]); 6] = [
+/// (replication scope, MOB, cache hints) changes nothing a reader could see and is kept as given. Files
+/// say themselves how their blocks are encoded, so an encoding that is declared is kept as given too.
+const SUPPORTED: [(&str, &[&str]); 7] = [
     ("BLOOMFILTER", &["NONE", "ROW", "ROWCOL"]),
     ("COMPRESSION", &["NONE", "GZ", "SNAPPY", "LZ4", "ZSTD"]),
-    ("DATA_BLOCK_ENCODING", &["NONE", "ROW_INDEX_V1"]),
-    ("KEEP_DELETED_CELLS", &["FALSE"]),
-    ("NEW_VERSION_BEHAVIOR", &["FALSE"]),
+    ("DATA_BLOCK_ENCODING", &["NONE", "PREFIX", "DIFF", "FAST_DIFF", "ROW_INDEX_V1"]),
+    ("KEEP_DELETED_CELLS", &["FALSE", "TRUE", "TTL"]),
+    ("NEW_VERSION_BEHAVIOR", &["FALSE", "TRUE"]),
     ("ENCRYPTION", &[]),
+    ("ENCRYPTION_KEY", &[]),
 ];
 
 /// A column family as declared.
@@ -93,6 +95,18 @@ impl FamilyDescriptor {
         (seconds != TTL_FOREVER).then(|| Duration::from_secs(seconds.into()))
     }
 
+    /// KEEP_DELETED_CELLS: whether deleted cells are kept for reads of earlier times; not by default.
+    pub fn keep_deleted_cells(&self) -> KeepDeletedCells {
+        let word = self.word("KEEP_DELETED_CELLS");
+        word.and_then(|word| KeepDeletedCells::from_name(&word)).unwrap_or_default()
+    }
+
+    /// NEW_VERSION_BEHAVIOR: whether a delete covers what was written before it, and only that; otherwise
+    /// it covers by timestamp, whatever was written when. Not by default.
+    pub fn new_version_behavior(&self) -> bool {
+        self.word("NEW_VERSION_BEHAVIOR").as_deref() == Some("TRUE")
+    }
+
     /// BLOCKSIZE: bytes of cells after which a data block is closed; 65,536 by default.
     pub fn block_len(&self) -> u32 {
         self.number("BLOCKSIZE").unwrap_or(64 * 1024)
@@ -108,8 +122,7 @@ impl FamilyDescriptor {
         self.word("COMPRESSION").and_then(|word| Compression::from_name(&word)).unwrap_or_default()
     }
 
-    /// DATA_BLOCK_ENCODING of new files: a row index, also where the family declares NONE or nothing.
-    /// Readers go by the file's own word, and gets cost half (`docs/formats/hfile.md`).
+    /// DATA_BLOCK_ENCODING of new files: a row index, whatever the family declares. Readers go by the file's own word, and gets cost half (`docs/formats/hfile.md`).
     pub fn data_block_encoding(&self) -> DataBlockEncoding {
         DataBlockEncoding::RowIndexV1
     }
@@ -145,7 +158,7 @@ impl FamilyDescriptor {
         for (name, supported) in SUPPORTED {
             let Some(word) = self.word(name) else { continue };
             if !supported.contains(&&*word) {
-                let have = supported.join(", ");
+                let have = if supported.is_empty() { "none".into() } else { supported.join(", ") };
                 return Err(Error::unsupported(format!(
                     "{name} {word} of family {} is not supported: supported={have}",
                     escape(&self.name)
@@ -199,6 +212,37 @@ impl Compression {
             Self::Snappy => "SNAPPY",
             Self::Lz4 => "LZ4",
             Self::Zstd => "ZSTD",
+        }
+    }
+
+    /// The one that HBase calls `name`, in capitals.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name)
+    }
+}
+
+/// What becomes of cells that were deleted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeepDeletedCells {
+    /// They go when files are merged, and no read shows them before.
+    #[default]
+    False,
+    /// They and their markers stay as versions do; a read of a time before the delete shows them.
+    True,
+    /// The same until the marker has outlived the family's TTL.
+    Ttl,
+}
+
+impl KeepDeletedCells {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::False, Self::True, Self::Ttl];
+
+    /// HBase's name for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::False => "FALSE",
+            Self::True => "TRUE",
+            Self::Ttl => "TTL",
         }
     }
 
@@ -292,6 +336,14 @@ mod tests {
         }
         let prefixes = family().attribute("BLOOMFILTER", "ROWPREFIX_FIXED_LENGTH");
         assert_eq!(prefixes.check().unwrap_err().kind(), ErrorKind::Unsupported);
+        for keep in KeepDeletedCells::ALL {
+            let declared = family().attribute("KEEP_DELETED_CELLS", keep.name().to_lowercase());
+            assert!(declared.check().is_ok());
+            assert_eq!(declared.keep_deleted_cells(), keep);
+        }
+        assert!(family().attribute("DATA_BLOCK_ENCODING", "FAST_DIFF").check().is_ok());
+        let secret = family().attribute("ENCRYPTION", "AES").check().unwrap_err();
+        assert_eq!(secret.kind(), ErrorKind::Unsupported);
         let error = family().attribute("VERSIONS", "many").check().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidRequest);
         assert!(family().attribute("TTL", "2147483647").check().is_ok());

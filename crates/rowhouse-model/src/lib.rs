@@ -15,9 +15,13 @@
 //! ```
 
 mod cell;
+mod coprocessor;
 mod error;
 mod escape;
 mod family;
+mod filter;
+mod history;
+mod key_buf;
 mod key_value;
 mod namespace;
 mod op;
@@ -26,6 +30,7 @@ mod region;
 mod row;
 mod table;
 mod table_name;
+mod tags;
 mod time;
 
 pub use bytes::Bytes;
@@ -34,18 +39,28 @@ pub use cell::{
     Cell, CellKind, CellRef, Key, QUALIFIER_VALUE_LEN_MAX, compare, compare_bytes, equal_bytes,
     row_prefix,
 };
+pub use coprocessor::Coprocessor;
 pub use error::{Action, Error, ErrorKind, Result};
 pub use escape::{escape, unescape};
-pub use family::{BloomKind, Compression, DataBlockEncoding, FamilyDescriptor};
+pub use family::{BloomKind, Compression, DataBlockEncoding, FamilyDescriptor, KeepDeletedCells};
+pub use filter::{
+    BitOperator, ColumnOffset, Comparator, CompareOperator, Comparison, ComparisonRun,
+    FILTER_DEPTH_MAX, Filter, FilterRange, FilterRun, FilterVerdict, FuzzyKey, KeptValue,
+    ListOperator, RegexEngine, RegexPattern,
+};
+pub use history::{CellEntry, CellFate, CellHistory, CellPlace};
+pub use key_buf::KeyBuf;
 pub use key_value::KeyValue;
 pub use namespace::Namespace;
 pub use op::{
-    Columns, Condition, Delete, Durability, Get, Increment, Mutation, MutationOutcome, NoValue,
-    Nonce, Put, Qualifiers, Scan, TimeRange,
+    Append, ColumnCondition, Columns, Condition, Delete, Durability, FilterCondition, Get,
+    Increment, Mutation, MutationOutcome, Nonce, Put, Qualifiers, RowCondition, RowMutations, Scan,
+    TimeRange, counter_value,
 };
 pub use range::RowRange;
 pub use region::{META_ENCODED_NAME, RegionInfo, RegionName, ServerName};
 pub use row::{ROW_LEN_MAX, Row, RowBuilder, SharedRun, check_row};
 pub use table::{TableDescriptor, TableState};
 pub use table_name::TableName;
+pub use tags::{TTL_TAG, Tags, check_tags, tags_with_ttl};
 pub use time::Timestamp;

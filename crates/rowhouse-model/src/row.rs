@@ -6,7 +6,7 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use crate::{Cell, Error, KeyValue, Result};
+use crate::{Cell, Error, KeyValue, Result, counter_value};
 
 pub use builder::{RowBuilder, SharedRun};
 
@@ -121,11 +121,7 @@ impl Row {
         family: impl AsRef<[u8]>,
         qualifier: impl AsRef<[u8]>,
     ) -> Result<Option<i64>> {
-        let Some(cell) = self.cell(family, qualifier) else { return Ok(None) };
-        let bytes = cell.value().try_into().map_err(|_| {
-            Error::invalid(format!("Field is not a long, it's {} bytes wide", cell.value().len()))
-        })?;
-        Ok(Some(i64::from_be_bytes(bytes)))
+        self.cell(family, qualifier).map(|cell| counter_value(cell.value())).transpose()
     }
 
     #[inline]

@@ -9,12 +9,15 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 
-use crate::{Durability, Error, ErrorKind, FamilyDescriptor, Result, TableName, escape};
+use crate::{
+    Coprocessor, Durability, Error, ErrorKind, FamilyDescriptor, Result, TableName, escape,
+};
 
 /// Attributes that change what is read and written, and the values acted upon.
-const SUPPORTED: [(&str, &[&str]); 3] = [
+const SUPPORTED: [(&str, &[&str]); 4] = [
     ("DURABILITY", &["USE_DEFAULT", "SKIP_WAL", "ASYNC_WAL", "SYNC_WAL", "FSYNC_WAL"]),
-    ("READONLY", &["FALSE"]),
+    ("COMPACTION_ENABLED", &["TRUE", "FALSE"]),
+    ("READONLY", &["TRUE", "FALSE"]),
     ("REGION_REPLICATION", &["1"]),
 ];
 
@@ -101,35 +104,62 @@ impl TableDescriptor {
         }
     }
 
+    /// READONLY: whether the table refuses writes; not by default.
+    pub fn is_read_only(&self) -> bool {
+        self.word("READONLY").as_deref() == Some("TRUE")
+    }
+
+    /// COMPACTION_ENABLED: whether files are merged; they are by default.
+    pub fn compaction_enabled(&self) -> bool {
+        self.word("COMPACTION_ENABLED").as_deref() != Some("FALSE")
+    }
+
+    fn word(&self, name: &str) -> Option<String> {
+        let value = self.attributes.get(name.as_bytes())?;
+        Some(String::from_utf8_lossy(value).to_uppercase())
+    }
+
+    /// Drops a family, if there is one of the name.
+    #[must_use]
+    pub fn without_family(mut self, name: &[u8]) -> Self {
+        self.families.retain(|family| family.name() != name);
+        self
+    }
+
     /// Checks that a store can keep this table as declared.
     ///
     /// # Errors
-    /// No family; `Unsupported` for coprocessors and for attributes that would silently have no
+    /// No family; `Unsupported` for coprocessors other than HBase's two for sums and for mutations of
+    /// several rows, and for attributes that would silently have no
     /// effect; a family that [`FamilyDescriptor::check`] refuses.
     pub fn check(&self) -> Result<()> {
         if self.families.is_empty() {
             return Err(Error::invalid("Table should have at least one column family."));
         }
-        if let Some((name, _)) = self
-            .attributes
-            .iter()
-            .find(|(name, _)| name.starts_with(b"coprocessor$") || name.starts_with(b"COPROCESSOR"))
-        {
-            return Err(Error::unsupported(format!(
-                "coprocessors are not supported: table={}, attribute={}",
-                self.name,
-                escape(name)
-            )));
-        }
+        self.check_coprocessors()?;
         self.check_attributes()?;
         self.families.iter().try_for_each(FamilyDescriptor::check)
+    }
+
+    fn check_coprocessors(&self) -> Result<()> {
+        for (name, class) in self.coprocessor_classes() {
+            if Coprocessor::from_class_name(class).is_none() {
+                return Err(Error::unsupported(format!(
+                    "coprocessor {} of table {} is not supported: attribute={}, supported={}",
+                    escape(class),
+                    self.name,
+                    escape(name),
+                    Coprocessor::ALL.map(Coprocessor::class_name).join(", ")
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Refuses attributes that would silently have no effect on what is read and written.
     fn check_attributes(&self) -> Result<()> {
         for (name, supported) in SUPPORTED {
-            let Some(value) = self.attributes.get(name.as_bytes()) else { continue };
-            let value = String::from_utf8_lossy(value).to_uppercase();
+            let Some(value) = self.word(name) else { continue };
             if !supported.contains(&&*value) {
                 let have = supported.join(", ");
                 return Err(Error::unsupported(format!(
@@ -154,11 +184,17 @@ mod tests {
             table.attribute(name, value).check().map_err(|error| error.kind())
         };
         assert_eq!(table("READONLY", "false"), Ok(()));
-        assert_eq!(table("READONLY", "true"), Err(ErrorKind::Unsupported));
+        assert_eq!(table("READONLY", "true"), Ok(()));
+        assert_eq!(table("READONLY", "perhaps"), Err(ErrorKind::Unsupported));
+        assert_eq!(table("COMPACTION_ENABLED", "false"), Ok(()));
         assert_eq!(table("REGION_REPLICATION", "2"), Err(ErrorKind::Unsupported));
         assert_eq!(table("DURABILITY", "FSYNC_WAL"), Ok(()));
         assert_eq!(table("DURABILITY", "fsync_wal"), Ok(()));
         assert_eq!(table("DURABILITY", "BOGUS"), Err(ErrorKind::Unsupported));
+        let known = "|org.apache.hadoop.hbase.coprocessor.AggregateImplementation|1073741823|";
+        assert_eq!(table("coprocessor$1", known), Ok(()));
+        assert_eq!(table("coprocessor$1", "|org.example.Other|1001|"), Err(ErrorKind::Unsupported));
+        assert_eq!(table("COPROCESSOR$2", "rubbish"), Err(ErrorKind::Unsupported));
         let lower = TableDescriptor::new(TableName::parse("t").unwrap());
         let lower = lower.attribute("DURABILITY", "fsync_wal");
         assert_eq!(lower.durability(), Durability::FsyncWal);

@@ -70,6 +70,11 @@ impl Columns {
         matches!(self.0, Families::All)
     }
 
+    /// Whether no single column is named: all are wanted, or all of some families.
+    pub fn has_whole_families(&self) -> bool {
+        self.families().all(|(_, qualifiers)| qualifiers.is_all())
+    }
+
     /// The families named, in order, each with what is wanted of it; nothing when every column is
     /// wanted.
     pub fn families(&self) -> impl Iterator<Item = (&Bytes, &Qualifiers)> {

@@ -16,6 +16,11 @@ pub struct Delete {
     pub timestamp: Timestamp,
     /// How the write is made durable.
     pub durability: Durability,
+    /// How long its markers are in force, as [`Put::ttl_millis`]. Java's client sets none on a delete;
+    /// HBase's server takes it.
+    ///
+    /// [`Put::ttl_millis`]: crate::Put::ttl_millis
+    pub ttl_millis: Option<i64>,
 }
 
 impl Delete {
@@ -28,6 +33,7 @@ impl Delete {
             cells: Vec::new(),
             timestamp: Timestamp::LATEST,
             durability: Durability::default(),
+            ttl_millis: None,
         })
     }
 

@@ -1,8 +1,10 @@
 //! Reading one row.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 
-use crate::{Columns, Result, TimeRange, check_row};
+use crate::{Columns, Filter, Result, TimeRange, check_row};
 
 /// A read of one row.
 #[derive(Clone, Debug, PartialEq)]
@@ -12,9 +14,20 @@ pub struct Get {
     pub columns: Columns,
     /// Which timestamps.
     pub time_range: TimeRange,
+    /// Which timestamps of single families, in the place of `time_range`.
+    pub family_time_ranges: BTreeMap<Bytes, TimeRange>,
     /// How many versions of each column, newest first; 1 by default. A family keeps no more than
     /// it declares.
     pub versions: u32,
+    /// At most so many cells of each family (HBase: `setMaxResultsPerColumnFamily`); `None` for all.
+    pub family_limit: Option<u32>,
+    /// How many cells of each family are passed over first (HBase: `setRowOffsetPerColumnFamily`).
+    pub family_offset: u32,
+    /// What else is asked of cells and rows.
+    pub filter: Option<Box<Filter>>,
+    /// Whether families that the filter need not see are read only where it lets a row through, as by
+    /// default (HBase: `setLoadColumnFamiliesOnDemand`). The filter judges their cells last then.
+    pub families_on_demand: bool,
     /// Only whether there is anything: the answer has no cells.
     pub existence_only: bool,
 }
@@ -29,6 +42,11 @@ impl Get {
             columns: Columns::all(),
             time_range: TimeRange::ALL,
             versions: 1,
+            family_time_ranges: BTreeMap::new(),
+            family_limit: None,
+            family_offset: 0,
+            filter: None,
+            families_on_demand: true,
             existence_only: false,
         })
     }
@@ -58,6 +76,13 @@ impl Get {
     #[must_use]
     pub fn versions(mut self, versions: u32) -> Self {
         self.versions = versions;
+        self
+    }
+
+    /// Lets `filter` judge what is read, instead of any other.
+    #[must_use]
+    pub fn filter(mut self, filter: Filter) -> Self {
+        self.filter = Some(Box::new(filter));
         self
     }
 

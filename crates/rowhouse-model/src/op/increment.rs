@@ -2,7 +2,9 @@
 
 use bytes::Bytes;
 
-use crate::{Durability, Error, Result, TimeRange, check_row};
+use super::append::{check_is_put, check_named_once};
+use super::put::check_same_row;
+use crate::{Cell, CellKind, Durability, Error, Result, TimeRange, Timestamp, check_row};
 
 /// Names a change, so that a repetition is told from a second one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,7 +20,7 @@ pub struct Nonce {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Increment {
     row: Bytes,
-    amounts: Vec<(Bytes, Bytes, i64)>,
+    cells: Vec<Cell>,
     /// Which versions count as the current value.
     pub time_range: TimeRange,
     /// Whether the new values come back.
@@ -26,8 +28,14 @@ pub struct Increment {
     /// How the write is made durable.
     pub durability: Durability,
     /// What tells a repetition of this increment from a second one: of increments with one nonce
-    /// one counts, and the others give back the values as they are then. None by default.
+    /// one counts, and the others give back what it gave, as long as that can still be read. None by
+    /// default.
     pub nonce: Option<Nonce>,
+    /// How long the new values live; as [`Put::ttl_millis`]. Without one they keep that of the
+    /// values they grew from.
+    ///
+    /// [`Put::ttl_millis`]: crate::Put::ttl_millis
+    pub ttl_millis: Option<i64>,
 }
 
 impl Increment {
@@ -37,41 +45,40 @@ impl Increment {
         check_row(&row)?;
         Ok(Self {
             row,
-            amounts: Vec::new(),
+            cells: Vec::new(),
             time_range: TimeRange::ALL,
             return_results: true,
             durability: Durability::default(),
             nonce: None,
+            ttl_millis: None,
         })
     }
 
     /// Adds `amount` to a column; a column can be named once.
     pub fn add(
-        mut self,
-        family: impl Into<Bytes>,
-        qualifier: impl Into<Bytes>,
+        self,
+        family: impl AsRef<[u8]>,
+        qualifier: impl AsRef<[u8]>,
         amount: i64,
     ) -> Result<Self> {
-        let (family, qualifier) = (family.into(), qualifier.into());
-        if self.amounts.iter().any(|(f, q, _)| *f == family && *q == qualifier) {
-            return Err(Error::invalid("an increment names a column once"));
-        }
-        self.amounts.push((family, qualifier, amount));
-        Ok(self)
+        let (family, qualifier) = (family.as_ref(), qualifier.as_ref());
+        check_named_once(&self.cells, family, qualifier)?;
+        let (kind, amount) = (CellKind::Put, amount.to_be_bytes());
+        let cell = Cell::new(&self.row, family, qualifier, Timestamp::LATEST, kind, amount)?;
+        self.add_cell(cell)
     }
 
-    /// Adds amounts of many columns; a column can be named once. Unlike [`Increment::add`] for each,
-    /// it costs no more than sorting them.
-    pub fn add_all(
-        mut self,
-        amounts: impl IntoIterator<Item = (Bytes, Bytes, i64)>,
-    ) -> Result<Self> {
-        self.amounts.extend(amounts);
-        let mut columns: Vec<_> = self.amounts.iter().map(|(f, q, _)| (f, q)).collect();
-        columns.sort_unstable();
-        if columns.windows(2).any(|pair| pair[0] == pair[1]) {
-            return Err(Error::invalid("an increment names a column once"));
-        }
+    /// Adds what was made elsewhere: a cell of the same row, whose value is an amount. Its timestamp
+    /// counts only where the column is not there yet, its tags always. Of cells of one column each is
+    /// added to what was there before all of them, and the last sum stays.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a value that is not eight bytes, in HBase's words.
+    pub fn add_cell(mut self, cell: Cell) -> Result<Self> {
+        check_same_row(&self.row, &cell)?;
+        check_is_put(&cell)?;
+        counter_value(cell.value())?;
+        self.cells.push(cell);
         Ok(self)
     }
 
@@ -80,8 +87,19 @@ impl Increment {
         &self.row
     }
 
-    /// Family, qualifier and amount of each column, in the order they were added.
-    pub fn amounts(&self) -> &[(Bytes, Bytes, i64)] {
-        &self.amounts
+    /// What it adds to each column, as eight-byte values, in the order they were added.
+    pub fn cells(&self) -> &[Cell] {
+        &self.cells
     }
+}
+
+/// The number that a counter's value or an amount is.
+///
+/// # Errors
+/// `InvalidRequest` for a value that is not eight bytes, in HBase's words.
+pub fn counter_value(value: &[u8]) -> Result<i64> {
+    let bytes = value.try_into().map_err(|_| {
+        Error::invalid(format!("Field is not a long, it's {} bytes wide", value.len()))
+    })?;
+    Ok(i64::from_be_bytes(bytes))
 }

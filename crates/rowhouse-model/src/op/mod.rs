@@ -1,5 +1,6 @@
 //! What a client asks for: one file per verb.
 
+mod append;
 mod columns;
 mod condition;
 mod delete;
@@ -7,15 +8,18 @@ mod get;
 mod increment;
 mod mutation;
 mod put;
+mod row_mutations;
 mod scan;
 mod time_range;
 
+pub use append::Append;
 pub use columns::{Columns, Qualifiers};
-pub use condition::{Condition, NoValue};
+pub use condition::{ColumnCondition, Condition, FilterCondition, RowCondition};
 pub use delete::Delete;
 pub use get::Get;
-pub use increment::{Increment, Nonce};
+pub use increment::{Increment, Nonce, counter_value};
 pub use mutation::{Durability, Mutation, MutationOutcome};
 pub use put::Put;
+pub use row_mutations::RowMutations;
 pub use scan::Scan;
 pub use time_range::TimeRange;

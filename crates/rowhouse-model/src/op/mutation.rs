@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::{Delete, Increment, Put, Row};
+use crate::{Append, Cell, Delete, Increment, KeyValue, Nonce, Put, Row};
 
 /// How far a write must have come before it is acknowledged. The numbers are HBase's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub enum Mutation {
     Delete(Delete),
     /// Counters.
     Increment(Increment),
+    /// Values that grow.
+    Append(Append),
 }
 
 impl Mutation {
@@ -38,6 +40,7 @@ impl Mutation {
             Self::Put(put) => put.row(),
             Self::Delete(delete) => delete.row(),
             Self::Increment(increment) => increment.row(),
+            Self::Append(append) => append.row(),
         }
     }
 
@@ -47,6 +50,56 @@ impl Mutation {
             Self::Put(put) => put.durability,
             Self::Delete(delete) => delete.durability,
             Self::Increment(increment) => increment.durability,
+            Self::Append(append) => append.durability,
+        }
+    }
+
+    /// Its cells as they travel: those of a put, the markers of a delete, what an increment or append
+    /// adds.
+    pub fn cells(&self) -> &[Cell] {
+        match self {
+            Self::Put(put) => put.cells(),
+            Self::Delete(delete) => delete.cells(),
+            Self::Increment(increment) => increment.cells(),
+            Self::Append(append) => append.cells(),
+        }
+    }
+
+    /// How long what it writes lives, in milliseconds, if it says so.
+    pub fn ttl_millis(&self) -> Option<i64> {
+        match self {
+            Self::Put(put) => put.ttl_millis,
+            Self::Delete(delete) => delete.ttl_millis,
+            Self::Increment(increment) => increment.ttl_millis,
+            Self::Append(append) => append.ttl_millis,
+        }
+    }
+
+    /// What tells a repetition of it from a second one: of an increment or append.
+    pub fn nonce(&self) -> Option<Nonce> {
+        match self {
+            Self::Put(_) | Self::Delete(_) => None,
+            Self::Increment(increment) => increment.nonce,
+            Self::Append(append) => append.nonce,
+        }
+    }
+
+    /// The same under this nonce, where a repetition would matter.
+    #[must_use]
+    pub fn with_nonce(mut self, nonce: Option<Nonce>) -> Self {
+        match &mut self {
+            Self::Put(_) | Self::Delete(_) => {}
+            Self::Increment(increment) => increment.nonce = nonce,
+            Self::Append(append) => append.nonce = nonce,
+        }
+        self
+    }
+
+    /// Whether it is an increment or append: what it writes grows from what is there, and comes back.
+    pub fn is_delta(&self) -> bool {
+        match self {
+            Self::Put(_) | Self::Delete(_) => false,
+            Self::Increment(_) | Self::Append(_) => true,
         }
     }
 }
@@ -69,9 +122,24 @@ impl From<Increment> for Mutation {
     }
 }
 
-/// What a mutation gives back: the new cells of an increment that asked for them, else nothing.
+impl From<Append> for Mutation {
+    fn from(append: Append) -> Self {
+        Self::Append(append)
+    }
+}
+
+/// What a mutation gives back: the new cells of an increment or append that asked for them, else
+/// nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MutationOutcome {
     /// The cells as written.
     pub row: Row,
+}
+
+impl MutationOutcome {
+    /// What mutations of one row gave back, one behind the other.
+    pub fn join(outcomes: &[Self]) -> Self {
+        let cells = outcomes.iter().flat_map(|outcome| outcome.row.cells());
+        Self { row: Row::new(cells.map(KeyValue::to_cell).collect()) }
+    }
 }

@@ -11,6 +11,11 @@ pub struct Put {
     cells: Vec<Cell>,
     /// How the write is made durable.
     pub durability: Durability,
+    /// How long its cells live, in milliseconds from their timestamps, instead of any time to live that
+    /// they bring; the family's still ends them sooner. `None` leaves them what they bring. One that is
+    /// negative is over before it begins. It travels as the attribute `_ttl` and lies in the cells as a
+    /// tag, as in HBase.
+    pub ttl_millis: Option<i64>,
 }
 
 impl Put {
@@ -18,7 +23,15 @@ impl Put {
     pub fn new(row: impl Into<Bytes>) -> Result<Self> {
         let row = row.into();
         check_row(&row)?;
-        Ok(Self { row, cells: Vec::new(), durability: Durability::default() })
+        let durability = Durability::default();
+        Ok(Self { row, cells: Vec::new(), durability, ttl_millis: None })
+    }
+
+    /// A put of cells that were made elsewhere: puts of this row.
+    pub fn of_cells(row: impl Into<Bytes>, cells: Vec<Cell>) -> Result<Self> {
+        let put = Self::new(row)?;
+        cells.iter().try_for_each(|cell| put.check(cell))?;
+        Ok(Self { cells, ..put })
     }
 
     /// Adds a cell at the time the server takes the write.
@@ -45,12 +58,16 @@ impl Put {
 
     /// Adds a cell that was made elsewhere: a put of the same row.
     pub fn add_cell(mut self, cell: Cell) -> Result<Self> {
+        self.check(&cell)?;
+        self.cells.push(cell);
+        Ok(self)
+    }
+
+    fn check(&self, cell: &Cell) -> Result<()> {
         if cell.kind() != CellKind::Put {
             return Err(Error::invalid(format!("a put takes no delete marker: {:?}", cell.kind())));
         }
-        check_same_row(&self.row, &cell)?;
-        self.cells.push(cell);
-        Ok(self)
+        check_same_row(&self.row, cell)
     }
 
     /// The row it writes.

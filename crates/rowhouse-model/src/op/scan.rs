@@ -1,8 +1,10 @@
 //! Reading a range of rows.
 
+use std::collections::BTreeMap;
+
 use bytes::Bytes;
 
-use crate::{Columns, RowRange, TimeRange};
+use crate::{Columns, Filter, RowRange, TimeRange};
 
 /// A read of a range of rows, in key order.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +15,8 @@ pub struct Scan {
     pub columns: Columns,
     /// Which timestamps.
     pub time_range: TimeRange,
+    /// Which timestamps of single families, in the place of `time_range`.
+    pub family_time_ranges: BTreeMap<Bytes, TimeRange>,
     /// How many versions of each column, newest first; 1 by default. A family keeps no more than
     /// it declares.
     pub versions: u32,
@@ -22,6 +26,21 @@ pub struct Scan {
     pub caching: Option<u32>,
     /// From the last row to the first.
     pub reversed: bool,
+    /// At most so many cells of each family (HBase: `setMaxResultsPerColumnFamily`); `None` for all.
+    pub family_limit: Option<u32>,
+    /// How many cells of each family are passed over first (HBase: `setRowOffsetPerColumnFamily`).
+    pub family_offset: u32,
+    /// At most so many cells at a time: a longer row comes in parts (HBase: `setBatch`). `None` for
+    /// whole rows.
+    pub batch: Option<u32>,
+    /// Everything that is stored: delete markers, and what they, versions and time to live hide
+    /// (HBase: `setRaw`).
+    pub raw: bool,
+    /// What else is asked of cells and rows.
+    pub filter: Option<Box<Filter>>,
+    /// Whether families that the filter need not see are read only where it lets a row through, as by
+    /// default (HBase: `setLoadColumnFamiliesOnDemand`). The filter judges their cells last then.
+    pub families_on_demand: bool,
 }
 
 impl Scan {
@@ -35,6 +54,13 @@ impl Scan {
             limit: None,
             caching: None,
             reversed: false,
+            family_time_ranges: BTreeMap::new(),
+            family_limit: None,
+            family_offset: 0,
+            batch: None,
+            raw: false,
+            filter: None,
+            families_on_demand: true,
         }
     }
 
@@ -82,6 +108,20 @@ impl Scan {
     #[must_use]
     pub fn caching(mut self, rows: u32) -> Self {
         self.caching = Some(rows);
+        self
+    }
+
+    /// Goes from the last row to the first.
+    #[must_use]
+    pub fn reversed(mut self) -> Self {
+        self.reversed = true;
+        self
+    }
+
+    /// Lets `filter` judge what is read, instead of any other.
+    #[must_use]
+    pub fn filter(mut self, filter: Filter) -> Self {
+        self.filter = Some(Box::new(filter));
         self
     }
 }

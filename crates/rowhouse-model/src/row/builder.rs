@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::{Place, Row, Runs};
-use crate::{Cell, CellRef};
+use crate::{Cell, CellRef, compare};
 
 /// A row that is being made.
 ///
@@ -26,6 +26,7 @@ pub struct RowBuilder {
     copied: Vec<u8>,
     shared: Bytes,
     more: Vec<Bytes>,
+    byte_len: u64,
 }
 
 impl RowBuilder {
@@ -42,7 +43,7 @@ impl RowBuilder {
     pub fn push(&mut self, cell: Cell) {
         let (sequence, len) = (cell.sequence(), cell.as_bytes().len() as u32);
         let run = self.add_run(cell.into_bytes());
-        self.cells.push(Place { run, start: 0, len, sequence });
+        self.add(Place { run, start: 0, len, sequence });
     }
 
     /// Makes bytes part of the row, so that cells that lie in them can be added.
@@ -71,19 +72,23 @@ impl RowBuilder {
         }
         self.copied.extend_from_slice(key_value);
         let (start, len) = (start as u32, key_value.len() as u32);
-        self.cells.push(Place { run: 0, start, len, sequence });
+        self.add(Place { run: 0, start, len, sequence });
     }
 
     /// The cell added last.
     pub fn last(&self) -> Option<CellRef<'_>> {
-        let &Place { run, start, len, sequence } = self.cells.last()?;
+        Some(self.at(self.cells.last()?))
+    }
+
+    fn at(&self, place: &Place) -> CellRef<'_> {
+        let &Place { run, start, len, sequence } = place;
         let bytes = match run {
             0 => &self.copied[..],
             1 => &self.shared[..],
             number => &self.more[number as usize - 2][..],
         };
         let start = start as usize;
-        Some(CellRef::from_checked(&bytes[start..start + len as usize], sequence))
+        CellRef::from_checked(&bytes[start..start + len as usize], sequence)
     }
 
     /// Whether there is no cell yet.
@@ -92,8 +97,15 @@ impl RowBuilder {
     }
 
     /// How many cells there are.
+    #[inline]
     pub fn len(&self) -> usize {
         self.cells.len()
+    }
+
+    /// How many bytes the cells have together.
+    #[inline]
+    pub fn byte_len(&self) -> u64 {
+        self.byte_len
     }
 
     /// How many bytes were copied.
@@ -101,12 +113,38 @@ impl RowBuilder {
         self.copied.len()
     }
 
+    /// Keeps the cells that `keeps` says.
+    pub fn retain(&mut self, mut keeps: impl FnMut(&CellRef<'_>) -> bool) {
+        let mut cells = std::mem::take(&mut self.cells);
+        cells.retain(|place| {
+            let kept = keeps(&self.at(place));
+            if !kept {
+                self.byte_len -= u64::from(place.len);
+            }
+            kept
+        });
+        self.cells = cells;
+    }
+
+    /// Puts the cells in their order.
+    pub fn sort(&mut self) {
+        let mut cells = std::mem::take(&mut self.cells);
+        cells.sort_by(|a, b| compare(&self.at(a), &self.at(b)));
+        self.cells = cells;
+    }
+
     /// The row. Its cells are all of one row and in cell order.
     pub fn finish(self) -> Row {
-        let Self { cells, copied, shared, more } = self;
+        let Self { cells, copied, shared, more, .. } = self;
         let row = Row { cells, runs: Runs { copied: copied.into(), shared, more } };
         debug_assert!(row.cells().all(|cell| cell.row() == row.key()));
         row
+    }
+
+    #[inline]
+    fn add(&mut self, place: Place) {
+        self.byte_len += u64::from(place.len);
+        self.cells.push(place);
     }
 
     /// The number of the run added last.
@@ -138,7 +176,7 @@ impl SharedRun<'_> {
     /// Where there is no KeyValue, now or when the row is looked at.
     #[inline]
     pub fn push(&mut self, start: u32, end: u32, sequence: u64) {
-        self.row.cells.push(Place { run: self.run, start, len: end - start, sequence });
+        self.row.add(Place { run: self.run, start, len: end - start, sequence });
     }
 }
 

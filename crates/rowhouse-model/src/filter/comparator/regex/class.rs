@@ -1,0 +1,139 @@
+//! Sets of characters in brackets: ranges, sets within sets, and `&&` for what is in both.
+
+use super::Refusal;
+use super::escapes::Escape;
+use super::flags::Case;
+use super::translate::{Reader, write_char};
+
+impl Reader {
+    /// A set, from its bracket on, written for the crate. Negation goes last, as in Java since 9.
+    pub(super) fn class(&mut self) -> Result<String, Refusal> {
+        let set = self.nested_class()?;
+        Ok(match self.flags.case() {
+            Case::Unicode => format!("(?i:{set})"),
+            Case::Matters | Case::Ascii => set,
+        })
+    }
+
+    fn nested_class(&mut self) -> Result<String, Refusal> {
+        let at = self.at();
+        self.next();
+        self.enter()?;
+        let is_negated = self.take_plain('^');
+        let mut set = self.union(at, true)?;
+        while self.take_both() {
+            let other = self.union(at, false)?;
+            set = match (set.is_empty(), other.is_empty()) {
+                (true, true) => return Err(Refusal::invalid("bad class syntax", at)),
+                (true, false) => other,
+                (false, true) => set,
+                (false, false) => format!("[{set}&&{other}]"),
+            };
+        }
+        if !self.take_plain(']') || set.is_empty() {
+            return Err(Refusal::invalid("unclosed character class", at));
+        }
+        self.depth -= 1;
+        Ok(if is_negated { format!("[^{set}]") } else { set })
+    }
+
+    /// What stands side by side, up to `&&` or the closing bracket; in brackets, or nothing.
+    fn union(&mut self, at: usize, is_first: bool) -> Result<String, Refusal> {
+        let mut items = String::new();
+        loop {
+            let Some(char) = self.peek() else {
+                return Err(Refusal::invalid("unclosed character class", at));
+            };
+            match char.char {
+                '[' if !char.is_quoted => items.push_str(&self.nested_class()?),
+                // The first of a set stands for itself.
+                ']' if is_first && items.is_empty() => self.range(&mut items)?,
+                ']' if !char.is_quoted => break,
+                '&' if !char.is_quoted && self.is_both() => break,
+                _ => self.range(&mut items)?,
+            }
+        }
+        Ok(if items.is_empty() { items } else { format!("[{items}]") })
+    }
+
+    fn is_both(&self) -> bool {
+        self.peek_second().is_some_and(|second| second.char == '&' && !second.is_quoted)
+    }
+
+    fn take_both(&mut self) -> bool {
+        let found = self.peek().is_some_and(|char| char.char == '&' && !char.is_quoted);
+        let found = found && self.is_both();
+        if found {
+            self.next();
+            self.next();
+        }
+        found
+    }
+
+    /// A character, a range of them, or an escape that is a set.
+    fn range(&mut self, items: &mut String) -> Result<(), Refusal> {
+        let at = self.at();
+        let first = match self.one()? {
+            Escape::Char(char) => char,
+            Escape::Set(set) => {
+                if self.flags.case() == Case::Unicode {
+                    // The crate would add capitals to the set as well, which Java does not.
+                    let what = "named set in a class where capitals of all languages do not matter";
+                    return Err(Refusal::unsupported(what, at));
+                }
+                items.push_str(&set);
+                return Ok(());
+            }
+            Escape::Text(_) | Escape::Group(_) => {
+                return Err(Refusal::invalid("illegal escape in a class", at));
+            }
+        };
+        let is_range = self.peek().is_some_and(|char| char.char == '-' && !char.is_quoted)
+            && self.peek_second().is_some_and(|end| end.is_quoted || !"[]".contains(end.char));
+        if !is_range {
+            self.push_range(first, first, items);
+            return Ok(());
+        }
+        self.next();
+        self.peek();
+        match self.one()? {
+            Escape::Char(last) if last >= first => self.push_range(first, last, items),
+            _ => return Err(Refusal::invalid("illegal character range", at)),
+        }
+        Ok(())
+    }
+
+    fn one(&mut self) -> Result<Escape, Refusal> {
+        let at = self.at();
+        match self.peek() {
+            Some(char) if char.char == '\\' && !char.is_quoted => self.escape(true),
+            Some(char) => {
+                self.next();
+                Ok(Escape::Char(char.char))
+            }
+            None => Err(Refusal::invalid("unclosed character class", at)),
+        }
+    }
+
+    fn push_range(&self, first: char, last: char, items: &mut String) {
+        let mut push = |first: char, last: char| {
+            items.push_str(&write_char(first));
+            // A colon as a range of its own: behind a bracket it could begin a class of POSIX's.
+            if last > first || first == ':' {
+                items.push('-');
+                items.push_str(&write_char(last));
+            }
+        };
+        push(first, last);
+        if self.flags.case() != Case::Ascii {
+            return;
+        }
+        for (from, to, other) in [('a', 'z', 'A'), ('A', 'Z', 'a')] {
+            let (low, high) = (first.max(from), last.min(to));
+            if low <= high {
+                let shifted = |char: char| (char as u8 - from as u8 + other as u8) as char;
+                push(shifted(low), shifted(high));
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! What stands in parentheses.
+
+use super::super::RegexEngine;
+use super::Refusal;
+use super::translate::Reader;
+
+impl Reader {
+    /// A group, from its parenthesis on. Flags set in it end with it.
+    pub(super) fn group(&mut self) -> Result<String, Refusal> {
+        let at = self.at();
+        self.next();
+        self.enter()?;
+        let flags = self.flags;
+        let head = match self.take_plain('?') {
+            false => {
+                self.groups += 1;
+                "("
+            }
+            true => match self.special_group()? {
+                Some(head) => head,
+                None => {
+                    // Flags for what follows, in the group around.
+                    self.depth -= 1;
+                    return Ok(String::new());
+                }
+            },
+        };
+        let inner = self.alternatives()?;
+        if !self.take_plain(')') {
+            return Err(Refusal::invalid("unclosed group", at));
+        }
+        self.flags = flags;
+        self.depth -= 1;
+        Ok(format!("{head}{inner})"))
+    }
+
+    /// The head of a group behind `(?`; `None` if it only sets flags.
+    fn special_group(&mut self) -> Result<Option<&'static str>, Refusal> {
+        let at = self.at();
+        let Some(char) = self.peek_any() else {
+            return Err(Refusal::invalid("unclosed group", at));
+        };
+        let head = match char.char {
+            ':' => "(?:",
+            '=' => "(?=",
+            '!' => "(?!",
+            '>' => "(?>",
+            '<' => {
+                self.next();
+                return self.behind_or_name(at).map(Some);
+            }
+            _ => return self.flags_group(),
+        };
+        self.next();
+        Ok(Some(head))
+    }
+
+    fn behind_or_name(&mut self, at: usize) -> Result<&'static str, Refusal> {
+        match self.peek_any().map(|char| char.char) {
+            Some('=') => {
+                self.next();
+                Ok("(?<=")
+            }
+            Some('!') => {
+                self.next();
+                Ok("(?<!")
+            }
+            _ => {
+                let name = self.group_name()?;
+                if self.engine == RegexEngine::Joni {
+                    return Err(Refusal::unsupported("named group on the engine JONI", at));
+                }
+                if self.names.iter().any(|(known, _)| *known == name) {
+                    let what = format!("named group <{name}> is already defined");
+                    return Err(Refusal::invalid(what, at));
+                }
+                self.groups += 1;
+                self.names.push((name, self.groups));
+                Ok("(")
+            }
+        }
+    }
+
+    /// A name and the `>` behind it.
+    pub(super) fn group_name(&mut self) -> Result<String, Refusal> {
+        let at = self.at();
+        let mut name = String::new();
+        while let Some(char) = self.next() {
+            match char.char {
+                '>' if !name.is_empty() => return Ok(name),
+                letter if letter.is_ascii_alphabetic() => name.push(letter),
+                digit if digit.is_ascii_digit() && !name.is_empty() => name.push(digit),
+                _ => break,
+            }
+        }
+        Err(Refusal::invalid("group name is none", at))
+    }
+
+    fn flags_group(&mut self) -> Result<Option<&'static str>, Refusal> {
+        let mut on = true;
+        let mut flags = self.flags;
+        loop {
+            let at = self.at();
+            match self.next().map(|char| char.char) {
+                Some('-') if on => on = false,
+                Some(')') => {
+                    self.refuse_flags_of_joni(at)?;
+                    self.flags = flags;
+                    return Ok(None);
+                }
+                Some(':') => {
+                    self.refuse_flags_of_joni(at)?;
+                    self.flags = flags;
+                    return Ok(Some("(?:"));
+                }
+                Some(letter) => flags.change(letter, on, at)?,
+                None => return Err(Refusal::invalid("unclosed group", at)),
+            }
+        }
+    }
+
+    fn refuse_flags_of_joni(&self, at: usize) -> Result<(), Refusal> {
+        match self.engine {
+            RegexEngine::Java => Ok(()),
+            RegexEngine::Joni => {
+                Err(Refusal::unsupported("flags in a group on the engine JONI", at))
+            }
+        }
+    }
+}

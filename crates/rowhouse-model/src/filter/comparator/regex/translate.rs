@@ -1,0 +1,322 @@
+//! An expression of Java's, read and written anew.
+
+use super::super::{RegexEngine, RegexPattern};
+use super::Refusal;
+use super::escapes::Escape;
+use super::flags::{Case, Flags};
+use crate::Result;
+
+/// How deep groups and classes may be in each other.
+pub(super) const DEPTH_MAX: usize = 100;
+
+/// An expression written anew.
+pub(super) struct Translated {
+    /// For `fancy-regex`.
+    pub(super) regex: String,
+    /// Java's flags with those that the expression set itself.
+    pub(super) flags: i32,
+}
+
+/// Reads an expression of Java's.
+pub(super) fn translate(pattern: &str, flags: i32, engine: RegexEngine) -> Result<Translated> {
+    let translated = Flags::start(flags, engine).and_then(|flags| {
+        let mut reader = Reader::new(pattern, flags, engine);
+        let regex = reader.whole()?;
+        Ok(Translated { regex, flags: reader.flags.bits() })
+    });
+    translated.map_err(|refusal| refusal.into_error(pattern))
+}
+
+/// One character of an expression.
+#[derive(Clone, Copy)]
+pub(super) struct Char {
+    pub(super) char: char,
+    /// Whether it stood between `\Q` and `\E`, and so for itself.
+    pub(super) is_quoted: bool,
+    /// Where it stood.
+    pub(super) at: usize,
+}
+
+/// What reads an expression, from left to right.
+pub(super) struct Reader {
+    chars: Vec<Char>,
+    next: usize,
+    pub(super) flags: Flags,
+    pub(super) engine: RegexEngine,
+    /// How many groups have begun.
+    pub(super) groups: usize,
+    /// Names of groups, each with its number.
+    pub(super) names: Vec<(String, usize)>,
+    pub(super) depth: usize,
+}
+
+impl Reader {
+    fn new(pattern: &str, flags: Flags, engine: RegexEngine) -> Self {
+        let chars = if flags.has(RegexPattern::LITERAL) {
+            let quoted = |(at, char)| Char { char, is_quoted: true, at };
+            pattern.chars().enumerate().map(quoted).collect()
+        } else {
+            unquote(pattern)
+        };
+        Self { chars, next: 0, flags, engine, groups: 0, names: Vec::new(), depth: 0 }
+    }
+
+    fn whole(&mut self) -> Result<String, Refusal> {
+        let written = self.alternatives()?;
+        match self.peek() {
+            None => Ok(written),
+            Some(_) => Err(Refusal::invalid("unmatched closing ')'", self.at())),
+        }
+    }
+
+    /// Alternatives, up to the end or a closing parenthesis.
+    pub(super) fn alternatives(&mut self) -> Result<String, Refusal> {
+        let mut written = self.sequence()?;
+        while self.take_plain('|') {
+            written.push('|');
+            written.push_str(&self.sequence()?);
+        }
+        Ok(written)
+    }
+
+    fn sequence(&mut self) -> Result<String, Refusal> {
+        let mut written = String::new();
+        while let Some(char) = self.peek() {
+            if !char.is_quoted && matches!(char.char, '|' | ')') {
+                break;
+            }
+            let atom = self.atom(char)?;
+            written.push_str(&self.quantified(atom)?);
+        }
+        Ok(written)
+    }
+
+    /// One thing that can be repeated; empty for what only sets flags.
+    fn atom(&mut self, char: Char) -> Result<String, Refusal> {
+        if char.is_quoted {
+            self.next();
+            return Ok(self.literal(char.char));
+        }
+        match char.char {
+            '(' => self.group(),
+            '[' => self.class(),
+            '\\' => self.escaped(),
+            '^' => self.fixed(Flags::line_start),
+            '$' => self.fixed(Flags::line_end),
+            '.' => self.fixed(Flags::point),
+            '*' | '+' | '?' => {
+                Err(Refusal::invalid(format!("nothing to repeat by '{}'", char.char), char.at))
+            }
+            '{' => Err(Refusal::invalid("illegal repetition", char.at)),
+            plain => {
+                self.next();
+                Ok(self.literal(plain))
+            }
+        }
+    }
+
+    fn fixed(&mut self, text: fn(Flags) -> &'static str) -> Result<String, Refusal> {
+        self.next();
+        Ok(text(self.flags).into())
+    }
+
+    /// A character that stands for itself.
+    pub(super) fn literal(&self, char: char) -> String {
+        match self.flags.case() {
+            Case::Ascii if char.is_ascii_alphabetic() => {
+                format!("[{}{}]", char.to_ascii_lowercase(), char.to_ascii_uppercase())
+            }
+            Case::Unicode => format!("(?i:{})", write_char(char)),
+            Case::Matters | Case::Ascii => write_char(char),
+        }
+    }
+
+    fn escaped(&mut self) -> Result<String, Refusal> {
+        let at = self.at();
+        match self.escape(false)? {
+            Escape::Char(char) => Ok(self.literal(char)),
+            Escape::Set(set) => Ok(format!("[{set}]")),
+            Escape::Text(text) => Ok(text),
+            Escape::Group(number) => self.back_reference(number, at),
+        }
+    }
+
+    fn back_reference(&self, number: usize, at: usize) -> Result<String, Refusal> {
+        if number > self.groups {
+            // Java takes a group that is not there, or not yet, and never finds it.
+            return Ok("(?!)".into());
+        }
+        match self.flags.case() {
+            Case::Matters => Ok(format!(r"(?:\{number})")),
+            Case::Unicode => Ok(format!(r"(?i:\{number})")),
+            Case::Ascii => Err(Refusal::unsupported(
+                "group found again in capitals of ASCII alone (flag CASE_INSENSITIVE without \
+                 UNICODE_CASE)",
+                at,
+            )),
+        }
+    }
+
+    /// What is repeated, if it is.
+    fn quantified(&mut self, atom: String) -> Result<String, Refusal> {
+        let Some(char) = self.peek().filter(|char| !char.is_quoted) else { return Ok(atom) };
+        let count = match char.char {
+            '*' | '+' | '?' => {
+                self.next();
+                char.char.to_string()
+            }
+            '{' => self.count()?,
+            _ => return Ok(atom),
+        };
+        if atom.is_empty() {
+            return Err(Refusal::invalid(format!("nothing to repeat by '{count}'"), char.at));
+        }
+        if self.take_plain('?') {
+            return Ok(format!("(?:{atom}){count}?"));
+        }
+        if self.take_plain('+') {
+            return Ok(format!("(?>(?:{atom}){count})"));
+        }
+        Ok(format!("(?:{atom}){count}"))
+    }
+
+    /// `{n}`, `{n,}` or `{n,m}`
+    fn count(&mut self) -> Result<String, Refusal> {
+        let at = self.at();
+        self.next();
+        let Some(min) = self.number(at)? else {
+            return Err(Refusal::invalid("illegal repetition", at));
+        };
+        let mut count = format!("{{{min}");
+        if self.take_plain(',') {
+            count.push(',');
+            if let Some(max) = self.number(at)? {
+                if max < min {
+                    return Err(Refusal::invalid("illegal repetition range", at));
+                }
+                count.push_str(&max.to_string());
+            }
+        }
+        if !self.take_plain('}') {
+            return Err(Refusal::invalid("unclosed counted repetition", at));
+        }
+        count.push('}');
+        Ok(count)
+    }
+
+    fn number(&mut self, at: usize) -> Result<Option<u32>, Refusal> {
+        let mut number: Option<u32> = None;
+        while let Some(digit) = self.peek().and_then(|char| char.char.to_digit(10)) {
+            self.next();
+            let more = number.unwrap_or(0).checked_mul(10).and_then(|tens| tens.checked_add(digit));
+            if more.is_none_or(|more| more > i32::MAX as u32) {
+                return Err(Refusal::invalid("illegal repetition range", at));
+            }
+            number = more;
+        }
+        Ok(number)
+    }
+}
+
+/// Moving along the expression.
+impl Reader {
+    /// The next character; with comments, behind them.
+    pub(super) fn peek(&mut self) -> Option<Char> {
+        if self.flags.has(RegexPattern::COMMENTS) {
+            self.pass_comments();
+        }
+        self.peek_any()
+    }
+
+    /// The next character, even if it begins a comment.
+    pub(super) fn peek_any(&self) -> Option<Char> {
+        self.chars.get(self.next).copied()
+    }
+
+    /// The character behind the next one.
+    pub(super) fn peek_second(&self) -> Option<Char> {
+        self.chars.get(self.next + 1).copied()
+    }
+
+    /// Goes past the next character.
+    pub(super) fn next(&mut self) -> Option<Char> {
+        let char = self.peek_any();
+        self.next += usize::from(char.is_some());
+        char
+    }
+
+    /// Goes past a character if it is the next one and not quoted.
+    pub(super) fn take_plain(&mut self, wanted: char) -> bool {
+        let found = self.peek().is_some_and(|char| char.char == wanted && !char.is_quoted);
+        self.next += usize::from(found);
+        found
+    }
+
+    /// Where the next character is.
+    pub(super) fn at(&self) -> usize {
+        match self.chars.get(self.next) {
+            Some(char) => char.at,
+            None => self.chars.last().map_or(0, |last| last.at + 1),
+        }
+    }
+
+    /// Goes one deeper.
+    pub(super) fn enter(&mut self) -> Result<(), Refusal> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            let what = format!("groups and classes in each other, max={DEPTH_MAX}");
+            return Err(Refusal::unsupported(what, self.at()));
+        }
+        Ok(())
+    }
+
+    fn pass_comments(&mut self) {
+        while let Some(char) = self.peek_any().filter(|char| !char.is_quoted) {
+            match char.char {
+                ' ' | '\t' | '\n' | '\x0B' | '\x0C' | '\r' => self.next += 1,
+                '#' => {
+                    let is_end = |char: &Char| match self.flags.has(RegexPattern::UNIX_LINES) {
+                        true => char.char == '\n',
+                        false => "\n\r\u{85}\u{2028}\u{2029}".contains(char.char),
+                    };
+                    let rest = &self.chars[self.next..];
+                    self.next += rest.iter().position(is_end).unwrap_or(rest.len());
+                }
+                _ => return,
+            }
+        }
+    }
+}
+
+/// A character as the crate reads it, anywhere.
+pub(super) fn write_char(char: char) -> String {
+    if char.is_ascii_alphanumeric() || char == '_' {
+        char.to_string()
+    } else {
+        format!(r"\x{{{:X}}}", u32::from(char))
+    }
+}
+
+/// The characters of an expression, those between `\Q` and `\E` (or the end) marked.
+fn unquote(pattern: &str) -> Vec<Char> {
+    let mut chars = Vec::with_capacity(pattern.len());
+    let mut rest = pattern.chars().enumerate().peekable();
+    let mut is_quoted = false;
+    while let Some((at, char)) = rest.next() {
+        if char == '\\' {
+            let second = rest.peek().map(|&(_, second)| second);
+            if second == Some(if is_quoted { 'E' } else { 'Q' }) {
+                rest.next();
+                is_quoted = !is_quoted;
+                continue;
+            }
+            if !is_quoted && let Some((second_at, second)) = rest.next() {
+                chars.push(Char { char, is_quoted, at });
+                chars.push(Char { char: second, is_quoted, at: second_at });
+                continue;
+            }
+        }
+        chars.push(Char { char, is_quoted, at });
+    }
+    chars
+}

@@ -1,0 +1,377 @@
+//! FilterList: filters of which all, or any, must let a cell through.
+
+use std::cmp::Ordering;
+
+use super::state::State;
+use super::{FilterVerdict, KeptValue};
+use crate::{CellRef, Key, KeyBuf, Result};
+
+/// A list whose members must all agree: FilterListWithAND.
+#[derive(Debug)]
+pub(super) struct AllOf {
+    members: Vec<State>,
+    reversed: bool,
+    /// The members that gave hints for the cell judged last.
+    hinted: Vec<usize>,
+}
+
+impl AllOf {
+    pub(super) fn new(members: Vec<State>, reversed: bool) -> Self {
+        Self { members, reversed, hinted: Vec::new() }
+    }
+
+    pub(super) fn reset(&mut self) {
+        self.members.iter_mut().for_each(State::reset);
+        self.hinted.clear();
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.members.iter().any(State::is_done)
+    }
+
+    /// Every member is asked, because some learn of the row so. A member that can hint keeps the row:
+    /// its hint, which comes with the first cell, goes further than one row.
+    pub(super) fn filters_row_key(&mut self, row: &[u8]) -> Result<bool> {
+        let (mut any_filters, mut any_may_hint) = (false, false);
+        for member in &mut self.members {
+            if member.is_done() {
+                return Ok(true);
+            }
+            if member.filters_row_key(row)? {
+                any_filters = true;
+            } else {
+                any_may_hint |= member.is_hinting();
+            }
+        }
+        Ok(any_filters && !any_may_hint)
+    }
+
+    /// Members are asked until one says no, so that those behind do not count the cell; then only
+    /// those that can hint.
+    pub(super) fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
+        self.hinted.clear();
+        let mut verdict = FilterVerdict::Include;
+        for (at, member) in self.members.iter_mut().enumerate() {
+            if !verdict.includes() {
+                if member.is_hinting() && member.judge(cell)? == FilterVerdict::SeekToHint {
+                    self.hinted.push(at);
+                }
+            } else if member.is_done() {
+                verdict = FilterVerdict::NextRow;
+            } else {
+                let said = member.judge(cell)?;
+                if said == FilterVerdict::SeekToHint {
+                    self.hinted.push(at);
+                }
+                verdict = verdict.and(said);
+            }
+        }
+        Ok(if self.hinted.is_empty() { verdict } else { FilterVerdict::SeekToHint })
+    }
+
+    /// The furthest of the hints.
+    pub(super) fn hint(&mut self, key: Key<'_>) -> Option<KeyBuf> {
+        let mut furthest: Option<KeyBuf> = None;
+        for &at in &self.hinted {
+            let member = &mut self.members[at];
+            if member.is_done() {
+                continue;
+            }
+            let Some(hint) = member.hint(key) else { continue };
+            let is_further = furthest.as_ref().is_none_or(|furthest| {
+                scan_order(furthest.as_key(), hint.as_key(), self.reversed).is_lt()
+            });
+            if is_further {
+                furthest = Some(hint);
+            }
+        }
+        furthest
+    }
+
+    pub(super) fn kept_value(&self, left: KeptValue) -> KeptValue {
+        self.members.iter().fold(left, |left, member| member.kept_value(left))
+    }
+
+    pub(super) fn needs_whole_row(&self) -> bool {
+        self.members.iter().any(State::needs_whole_row)
+    }
+
+    pub(super) fn keeps(&self, cell: &CellRef<'_>) -> bool {
+        self.members.iter().all(|member| member.keeps(cell))
+    }
+
+    /// Members behind one that says yes are not asked: a PageFilter there does not count the row.
+    pub(super) fn filters_row(&mut self) -> bool {
+        self.members.iter_mut().any(State::filters_row)
+    }
+
+    pub(super) fn needs_family(&self, family: &[u8]) -> bool {
+        needs_family(self.members.iter(), family)
+    }
+}
+
+/// A list of which one member is enough: FilterListWithOR.
+#[derive(Debug)]
+pub(super) struct AnyOf {
+    members: Vec<Member>,
+    reversed: bool,
+}
+
+/// A member of an OR. What it said of an earlier cell may hold for the next one, which it must then
+/// not see: it has asked to go further than the list goes.
+#[derive(Debug)]
+struct Member {
+    state: State,
+    /// What it said last in this row.
+    said: Option<FilterVerdict>,
+    /// Of which cell.
+    of: Place,
+    /// Whether it let the cell through that was judged last.
+    included: bool,
+}
+
+impl AnyOf {
+    pub(super) fn new(members: Vec<State>, reversed: bool) -> Self {
+        let member = |state| Member { state, said: None, of: Place::default(), included: false };
+        Self { members: members.into_iter().map(member).collect(), reversed }
+    }
+
+    pub(super) fn reset(&mut self) {
+        for member in &mut self.members {
+            member.state.reset();
+            member.said = None;
+            member.included = false;
+        }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        !self.members.is_empty() && self.members.iter().all(|member| member.state.is_done())
+    }
+
+    /// Every member is asked, because some learn of the row so.
+    pub(super) fn filters_row_key(&mut self, row: &[u8]) -> Result<bool> {
+        let mut all_filter = !self.members.is_empty();
+        for member in &mut self.members {
+            if !member.state.is_done() && !member.state.filters_row_key(row)? {
+                all_filter = false;
+            }
+        }
+        Ok(all_filter)
+    }
+
+    pub(super) fn judge(&mut self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
+        if self.members.is_empty() {
+            return Ok(FilterVerdict::Include);
+        }
+        let mut verdict: Option<FilterVerdict> = None;
+        for member in &mut self.members {
+            member.included = false;
+            if member.state.is_done() {
+                continue;
+            }
+            let said = member.judge(cell, self.reversed)?;
+            verdict = Some(verdict.map_or(said, |verdict| verdict.or(said)));
+        }
+        Ok(verdict.unwrap_or(FilterVerdict::Skip))
+    }
+
+    /// The nearest of the hints; none if a member has none.
+    pub(super) fn hint(&mut self, key: Key<'_>) -> Option<KeyBuf> {
+        let mut nearest: Option<KeyBuf> = None;
+        for member in &mut self.members {
+            if member.state.is_done() {
+                continue;
+            }
+            let hint = member.state.hint(key)?;
+            let is_nearer = nearest.as_ref().is_none_or(|nearest| {
+                scan_order(nearest.as_key(), hint.as_key(), self.reversed).is_gt()
+            });
+            if is_nearer {
+                nearest = Some(hint);
+            }
+        }
+        nearest
+    }
+
+    pub(super) fn kept_value(&self, left: KeptValue) -> KeptValue {
+        let included = self.members.iter().filter(|member| member.included);
+        included.fold(left, |left, member| member.state.kept_value(left))
+    }
+
+    pub(super) fn needs_whole_row(&self) -> bool {
+        self.members.iter().any(|member| member.state.needs_whole_row())
+    }
+
+    /// As in HBase, every member takes away what it does not want, in this list too.
+    pub(super) fn keeps(&self, cell: &CellRef<'_>) -> bool {
+        self.members.iter().all(|member| member.state.keeps(cell))
+    }
+
+    /// Members behind one that says no are not asked: a PageFilter there does not count the row.
+    pub(super) fn filters_row(&mut self) -> bool {
+        !self.members.is_empty() && self.members.iter_mut().all(|member| member.state.filters_row())
+    }
+
+    pub(super) fn needs_family(&self, family: &[u8]) -> bool {
+        needs_family(self.members.iter().map(|member| &member.state), family)
+    }
+}
+
+impl Member {
+    fn judge(&mut self, cell: &CellRef<'_>, reversed: bool) -> Result<FilterVerdict> {
+        let Self { state, said, of, .. } = self;
+        let still = said.and_then(|said| {
+            still_says(said, of.as_key(), cell.key, |of| state.hint(of), reversed)
+        });
+        let said = match still {
+            Some(said) => said,
+            None => state.judge(cell)?,
+        };
+        self.said = Some(said);
+        if !matches!(said, FilterVerdict::Include | FilterVerdict::Skip) {
+            self.of.set(cell.key);
+        }
+        self.included = said.includes();
+        Ok(said)
+    }
+}
+
+/// What is already said about a cell by what was `said` of one in front of it in the same row.
+fn still_says(
+    said: FilterVerdict,
+    of: Key<'_>,
+    key: Key<'_>,
+    hint: impl FnOnce(Key<'_>) -> Option<KeyBuf>,
+    reversed: bool,
+) -> Option<FilterVerdict> {
+    match said {
+        FilterVerdict::Include | FilterVerdict::Skip => None,
+        FilterVerdict::NextColumn | FilterVerdict::IncludeAndNextColumn => {
+            let is_same = of.qualifier == key.qualifier && of.family == key.family;
+            is_same.then_some(FilterVerdict::NextColumn)
+        }
+        FilterVerdict::NextRow | FilterVerdict::IncludeAndNextRow => {
+            (of.family == key.family).then_some(FilterVerdict::NextRow)
+        }
+        FilterVerdict::SeekToHint => {
+            let is_ahead = scan_order(key, hint(of)?.as_key(), reversed).is_lt();
+            is_ahead.then_some(FilterVerdict::SeekToHint)
+        }
+    }
+}
+
+/// A place whose memory is used again.
+#[derive(Debug, Default)]
+struct Place {
+    row: Vec<u8>,
+    family: Vec<u8>,
+    qualifier: Vec<u8>,
+    timestamp: i64,
+    kind: u8,
+}
+
+impl Place {
+    fn set(&mut self, key: Key<'_>) {
+        for (part, bytes) in [
+            (&mut self.row, key.row),
+            (&mut self.family, key.family),
+            (&mut self.qualifier, key.qualifier),
+        ] {
+            part.clear();
+            part.extend_from_slice(bytes);
+        }
+        (self.timestamp, self.kind) = (key.timestamp, key.kind);
+    }
+
+    fn as_key(&self) -> Key<'_> {
+        Key {
+            row: &self.row,
+            family: &self.family,
+            qualifier: &self.qualifier,
+            timestamp: self.timestamp,
+            kind: self.kind,
+        }
+    }
+}
+
+/// Which place a scan comes to first: reversed, rows come backwards and cells within them do not.
+fn scan_order(a: Key<'_>, b: Key<'_>, reversed: bool) -> Ordering {
+    let rows = a.row.cmp(b.row);
+    let rows = if reversed { rows.reverse() } else { rows };
+    rows.then_with(|| a.cmp(&b))
+}
+
+/// A list without members needs every family.
+fn needs_family<'a>(mut members: impl ExactSizeIterator<Item = &'a State>, family: &[u8]) -> bool {
+    members.len() == 0 || members.any(|member| member.needs_family(family))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What HBase's lists make of verdicts: `compat/filters.sh` records it.
+    const RECORDED: &str = include_str!("../../../tests/golden/filter-verdicts.txt");
+
+    fn lines(word: &str) -> impl Iterator<Item = Vec<&str>> {
+        let lines = RECORDED.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+        lines.filter(move |line| line[0] == word)
+    }
+
+    fn verdict(name: &str) -> FilterVerdict {
+        match name {
+            "INCLUDE" => FilterVerdict::Include,
+            "INCLUDE_AND_NEXT_COL" => FilterVerdict::IncludeAndNextColumn,
+            "INCLUDE_AND_SEEK_NEXT_ROW" => FilterVerdict::IncludeAndNextRow,
+            "SKIP" => FilterVerdict::Skip,
+            "NEXT_COL" => FilterVerdict::NextColumn,
+            "NEXT_ROW" => FilterVerdict::NextRow,
+            "SEEK_NEXT_USING_HINT" => FilterVerdict::SeekToHint,
+            other => panic!("no verdict: {other}"),
+        }
+    }
+
+    /// `row.family.qualifier.timestamp.kind`, bytes in hex
+    fn place(text: &str) -> KeyBuf {
+        let parts: Vec<_> = text.split('.').collect();
+        let bytes = |part: &str| {
+            let byte = |at| u8::from_str_radix(&part[at..at + 2], 16).unwrap();
+            (0..part.len()).step_by(2).map(byte).collect()
+        };
+        KeyBuf {
+            row: bytes(parts[0]),
+            family: bytes(parts[1]),
+            qualifier: bytes(parts[2]),
+            timestamp: parts[3].parse().unwrap(),
+            kind: parts[4].parse().unwrap(),
+        }
+    }
+
+    #[test]
+    fn verdicts_go_together_as_in_hbase() {
+        for line in lines("and") {
+            let [a, b, together] = [1, 2, 3].map(|at| verdict(line[at]));
+            // Who is behind a no is not asked.
+            let said = if a.includes() { a.and(b) } else { a };
+            assert_eq!(said, together, "{line:?}");
+        }
+        for line in lines("or") {
+            let [a, b, together] = [1, 2, 3].map(|at| verdict(line[at]));
+            assert_eq!(a.or(b), together, "{line:?}");
+        }
+        assert_eq!(lines("and").count() + lines("or").count(), 98);
+    }
+
+    #[test]
+    fn an_or_asks_again_when_hbases_does() {
+        for line in lines("after") {
+            let hint = (line[4] != "-").then(|| place(line[4]));
+            let (of, key) = (place(line[2]), place(line[3]));
+            let said =
+                still_says(verdict(line[1]), of.as_key(), key.as_key(), |_| hint.clone(), false);
+            let expected = (line[5] != "asked").then(|| verdict(line[5]));
+            assert_eq!(said, expected, "{line:?}");
+        }
+        assert_eq!(lines("after").count(), 30);
+    }
+}

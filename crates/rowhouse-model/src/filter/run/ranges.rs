@@ -1,0 +1,173 @@
+//! MultiRowRangeFilter.
+
+use std::cmp::Ordering;
+
+use super::FilterVerdict;
+use super::rows::row_hint;
+use crate::filter::FilterRange;
+use crate::{Error, KeyBuf, Result, escape};
+
+/// MultiRowRangeFilter at work.
+#[derive(Debug)]
+pub(super) struct Ranges {
+    /// Sorted, apart from each other, in the scan's order.
+    ranges: Vec<FilterRange>,
+    reversed: bool,
+    /// The range that the last row was in, or the one ahead of it.
+    current: usize,
+    has_begun: bool,
+    is_done: bool,
+    verdict: FilterVerdict,
+}
+
+impl Ranges {
+    pub(super) fn start(ranges: &[FilterRange], reversed: bool) -> Result<Self> {
+        let mut ranges = merged(ranges)?;
+        if reversed {
+            ranges.reverse();
+        }
+        let verdict = FilterVerdict::NextRow;
+        Ok(Self { ranges, reversed, current: 0, has_begun: false, is_done: false, verdict })
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.is_done
+    }
+
+    /// Finds the row's range. Only once the scan is at its end does it filter rows by their keys: a
+    /// hint, which comes with the first cell, goes further.
+    pub(super) fn filters_row_key(&mut self, row: &[u8]) -> bool {
+        if self.is_done {
+            return true;
+        }
+        if self.has_begun && self.ranges[self.current].contains(row) {
+            self.verdict = FilterVerdict::Include;
+            return false;
+        }
+        self.has_begun = true;
+        self.verdict = match self.ranges.binary_search_by(|range| self.compare(range, row)) {
+            Ok(at) => {
+                self.current = at;
+                match self.ranges[at].contains(row) {
+                    true => FilterVerdict::Include,
+                    false => FilterVerdict::NextRow,
+                }
+            }
+            Err(at) if at > 0 && self.ranges[at - 1].contains(row) => {
+                self.current = at - 1;
+                FilterVerdict::Include
+            }
+            Err(at) if at == self.ranges.len() => {
+                self.is_done = true;
+                FilterVerdict::NextRow
+            }
+            Err(at) => {
+                self.current = at;
+                FilterVerdict::SeekToHint
+            }
+        };
+        false
+    }
+
+    pub(super) fn judge(&self) -> FilterVerdict {
+        self.verdict
+    }
+
+    /// Where the next range begins.
+    pub(super) fn hint(&self) -> KeyBuf {
+        let range = &self.ranges[self.current];
+        row_hint(if self.reversed { range.stop.clone() } else { range.start.clone() })
+    }
+
+    /// How the end of a range that the scan comes to first stands to a row.
+    fn compare(&self, range: &FilterRange, row: &[u8]) -> Ordering {
+        match self.reversed {
+            false => range.start[..].cmp(row),
+            true if range.stop.is_empty() => Ordering::Less,
+            true => row.cmp(&range.stop),
+        }
+    }
+}
+
+impl FilterRange {
+    /// Whether a row is in.
+    fn contains(&self, row: &[u8]) -> bool {
+        let is_behind_start = match row.cmp(&self.start) {
+            Ordering::Less => false,
+            Ordering::Equal => self.start_inclusive,
+            Ordering::Greater => true,
+        };
+        is_behind_start
+            && (self.stop.is_empty()
+                || match row.cmp(&self.stop) {
+                    Ordering::Less => true,
+                    Ordering::Equal => self.stop_inclusive,
+                    Ordering::Greater => false,
+                })
+    }
+
+    /// Whether HBase takes the range: it does not end before it begins.
+    fn is_valid(&self) -> bool {
+        self.start.is_empty()
+            || self.stop.is_empty()
+            || match self.start.cmp(&self.stop) {
+                Ordering::Less => true,
+                Ordering::Equal => self.stop_inclusive,
+                Ordering::Greater => false,
+            }
+    }
+
+    /// Whether a range that does not begin before this one begins in it or right behind it.
+    fn touches(&self, next: &Self) -> bool {
+        self.stop.is_empty()
+            || match self.stop.cmp(&next.start) {
+                Ordering::Greater => true,
+                Ordering::Equal => self.stop_inclusive || next.start_inclusive,
+                Ordering::Less => false,
+            }
+    }
+
+    /// Takes in what a range has behind this one's end.
+    fn extend(&mut self, next: Self) {
+        if self.stop.is_empty() {
+            return;
+        }
+        let order = match next.stop.is_empty() {
+            true => Ordering::Less,
+            false => self.stop.cmp(&next.stop),
+        };
+        match order {
+            Ordering::Less => {
+                (self.stop, self.stop_inclusive) = (next.stop, next.stop_inclusive);
+            }
+            Ordering::Equal => self.stop_inclusive |= next.stop_inclusive,
+            Ordering::Greater => {}
+        }
+    }
+}
+
+/// The ranges in order, those that overlap or touch made one.
+fn merged(ranges: &[FilterRange]) -> Result<Vec<FilterRange>> {
+    if ranges.is_empty() {
+        return Err(Error::invalid("MultiRowRangeFilter needs a range: ranges=0"));
+    }
+    if let Some(range) = ranges.iter().find(|range| !range.is_valid()) {
+        return Err(Error::invalid(format!(
+            "range of MultiRowRangeFilter ends before it begins: start={}, stop={}",
+            escape(&range.start),
+            escape(&range.stop)
+        )));
+    }
+    let mut sorted = ranges.to_vec();
+    sorted.sort_by(|a, b| {
+        a.start.cmp(&b.start).then_with(|| b.start_inclusive.cmp(&a.start_inclusive))
+    });
+    let mut merged: Vec<FilterRange> = Vec::with_capacity(sorted.len());
+    for range in sorted {
+        match merged.last_mut() {
+            Some(last) if last.touches(&range) => last.extend(range),
+            _ => merged.push(range),
+        }
+    }
+    Ok(merged)
+}

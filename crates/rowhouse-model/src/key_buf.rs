@@ -1,0 +1,45 @@
+//! A place among cells that outlives what it was made from.
+
+use bytes::Bytes;
+
+use crate::Key;
+
+/// A [`Key`] on bytes of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyBuf {
+    /// Row key.
+    pub row: Bytes,
+    /// Column family.
+    pub family: Bytes,
+    /// Column qualifier.
+    pub qualifier: Bytes,
+    /// Version, in milliseconds.
+    pub timestamp: i64,
+    /// Code of the kind; 255 stands before every kind of its timestamp, 0 behind.
+    pub kind: u8,
+}
+
+impl KeyBuf {
+    /// The place, borrowed.
+    pub fn as_key(&self) -> Key<'_> {
+        Key {
+            row: &self.row,
+            family: &self.family,
+            qualifier: &self.qualifier,
+            timestamp: self.timestamp,
+            kind: self.kind,
+        }
+    }
+}
+
+impl From<Key<'_>> for KeyBuf {
+    fn from(key: Key<'_>) -> Self {
+        Self {
+            row: Bytes::copy_from_slice(key.row),
+            family: Bytes::copy_from_slice(key.family),
+            qualifier: Bytes::copy_from_slice(key.qualifier),
+            timestamp: key.timestamp,
+            kind: key.kind,
+        }
+    }
+}

@@ -12,6 +12,7 @@ use std::time::Instant;
 use bytes::{Bytes, BytesMut};
 use rowhouse_format::convert::multi::{
     Action, ActionAnswer, MultiAnswer, MultiCall, NumberedAction, NumberedAnswer, RegionActions,
+    RegionAnswer,
 };
 use rowhouse_format::convert::mutate::MutateCall;
 use rowhouse_format::convert::region::RegionRef;
@@ -54,7 +55,7 @@ fn one_row(get: &Get, put: &Mutation, row: &Row) {
         black_box(&out);
     });
     let call = MutateCall { region: region(), mutation: put.clone(), nonce: None, condition: None };
-    let frame = request(&call.to_proto(CellsIn::Message), &[]);
+    let frame = request(&call.to_proto(CellsIn::Message).unwrap(), &[]);
     time("put: read the request", 1, || {
         let request = Request::decode(frame.clone(), Service::Client).unwrap();
         let message = request.message().unwrap();
@@ -67,7 +68,7 @@ fn many_rows(get: &Get, put: &Mutation, row: &Row) {
         ("multi of gets: read, per row", Action::Get(get.clone())),
         ("multi of puts: read, per row", Action::Mutate(put.clone(), None)),
     ] {
-        let (message, cells) = multi(&action).to_proto();
+        let (message, cells) = multi(&action).to_proto().unwrap();
         let frame = request(&message, &cells);
         time(name, ROWS, || {
             let request = Request::decode(frame.clone(), Service::Client).unwrap();
@@ -78,7 +79,7 @@ fn many_rows(get: &Get, put: &Mutation, row: &Row) {
     let mut out = BytesMut::with_capacity(4 << 20);
     let answers =
         (0..ROWS).map(|index| NumberedAnswer { index, answer: Ok(ActionAnswer::Row(row.clone())) });
-    let answer = MultiAnswer { regions: vec![Ok(answers.collect())] };
+    let answer = MultiAnswer { regions: vec![Ok(RegionAnswer::each(answers.collect()))] };
     time("multi of gets: write, per row", ROWS, || {
         out.clear();
         let message = answer.to_proto(CellsIn::Block);
@@ -108,7 +109,9 @@ fn region() -> RegionRef {
 fn multi(action: &Action) -> MultiCall {
     let actions = (0..ROWS).map(|index| NumberedAction { index, action: Ok(action.clone()) });
     let actions = Ok(actions.collect());
-    MultiCall { regions: vec![RegionActions { region: region(), atomic: false, actions }] }
+    MultiCall {
+        regions: vec![RegionActions { region: region(), atomic: false, condition: None, actions }],
+    }
 }
 
 fn request(message: &impl Call, cells: &[Cell]) -> Bytes {

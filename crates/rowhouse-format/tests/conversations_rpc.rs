@@ -189,13 +189,15 @@ fn check_request_values(request: &Request) {
                 Ok(call) => call,
                 Err(error) => return check_refusal(&error),
             };
-            let again =
-                MutateCall::from_proto(call.to_proto(CellsIn::Message), &mut CellReader::default());
+            let again = MutateCall::from_proto(
+                call.to_proto(CellsIn::Message).unwrap(),
+                &mut CellReader::default(),
+            );
             assert_eq!(again.unwrap(), call);
         }
         Method::Multi => {
             let call = MultiCall::from_proto(request.message().unwrap(), &mut block).unwrap();
-            let (message, cells) = call.to_proto();
+            let (message, cells) = call.to_proto().unwrap();
             let mut again = CellBlock::new(CellCodec::KeyValue);
             cells.iter().for_each(|cell| again.push(cell));
             let again = Bytes::copy_from_slice(again.as_bytes());
@@ -245,7 +247,7 @@ fn rewritten_answer(request: &Request, message: &Bytes, mut block: CellReader) -
             let response = proto::MultiResponse::decode(message).unwrap();
             let answer = MultiAnswer::from_proto(response, &mut block).unwrap();
             // Apache's exceptions have stack traces, ours have none.
-            let mut answers = answer.regions.iter().flatten().flatten();
+            let mut answers = answer.regions.iter().flatten().flat_map(|region| &region.answers);
             let failed = answer.regions.iter().any(Result::is_err);
             if failed || answers.any(|numbered| numbered.answer.is_err()) {
                 return None;

@@ -1,5 +1,8 @@
 //! Columns and time ranges, which reads of one row and of many have in common.
 
+use std::collections::BTreeMap;
+
+use bytes::Bytes;
 use rowhouse_model::{Columns, Error, Result, TimeRange, Timestamp};
 
 use crate::proto;
@@ -44,46 +47,54 @@ pub(super) fn time_range_to_proto(range: TimeRange) -> proto::TimeRange {
     }
 }
 
-/// Refuses what narrows a read in ways that the model cannot express.
-pub(super) struct Narrowing<'a> {
-    pub(super) filter: Option<&'a proto::Filter>,
-    pub(super) store_limit: Option<u32>,
-    pub(super) store_offset: Option<u32>,
-    pub(super) cf_time_range: &'a [proto::ColumnFamilyTimeRange],
-    pub(super) consistency: proto::Consistency,
+/// Time ranges of single families.
+pub(super) fn family_time_ranges_from_proto(
+    ranges: Vec<proto::ColumnFamilyTimeRange>,
+) -> Result<BTreeMap<Bytes, TimeRange>> {
+    let ranges = ranges.into_iter();
+    ranges
+        .map(|range| Ok((range.column_family, time_range_from_proto(Some(range.time_range))?)))
+        .collect()
 }
 
-impl Narrowing<'_> {
-    pub(super) fn check(&self) -> Result<()> {
-        if let Some(filter) = self.filter {
-            return Err(Error::unsupported(format!(
-                "filter is not supported: name={}",
-                filter.name
-            )));
-        }
-        // Java's default is -1; it is only sent when it was set, but then unsigned.
-        let set = |limit: Option<u32>| limit.filter(|&limit| (limit as i32) > 0);
-        if let Some(limit) = self.store_limit.filter(|&limit| limit as i32 >= 0) {
-            return Err(Error::unsupported(format!(
-                "limit of cells per family is not supported: store_limit={limit}"
-            )));
-        }
-        if let Some(offset) = set(self.store_offset) {
-            return Err(Error::unsupported(format!(
-                "offset of cells per family is not supported: store_offset={offset}"
-            )));
-        }
-        if let Some(range) = self.cf_time_range.first() {
-            return Err(Error::unsupported(format!(
-                "time range per family is not supported: family={}",
-                rowhouse_model::escape(&range.column_family)
-            )));
-        }
-        match self.consistency {
-            proto::Consistency::Strong => Ok(()),
-            proto::Consistency::Timeline => {
-                Err(Error::unsupported("consistency TIMELINE is not supported"))
-            }
+pub(super) fn family_time_ranges_to_proto(
+    ranges: &BTreeMap<Bytes, TimeRange>,
+) -> Vec<proto::ColumnFamilyTimeRange> {
+    let ranges = ranges.iter();
+    ranges
+        .map(|(family, range)| proto::ColumnFamilyTimeRange {
+            column_family: family.clone(),
+            time_range: time_range_to_proto(*range),
+        })
+        .collect()
+}
+
+/// A limit of cells per family: Java's -1, sent as an unsigned number, is none.
+pub(super) fn family_limit_from_proto(limit: Option<u32>) -> Option<u32> {
+    limit.filter(|&limit| limit as i32 >= 0)
+}
+
+/// An offset of cells per family.
+///
+/// # Errors
+/// `InvalidRequest` for one below 0.
+pub(super) fn family_offset_from_proto(offset: Option<u32>) -> Result<u32> {
+    let offset = offset.unwrap_or_default();
+    if (offset as i32) < 0 {
+        return Err(Error::invalid(format!(
+            "the offset of cells per family must not be negative: store_offset={}",
+            offset as i32
+        )));
+    }
+    Ok(offset)
+}
+
+/// Refuses reads of copies that lag behind: there are none.
+pub(super) fn check_consistency(consistency: proto::Consistency) -> Result<()> {
+    match consistency {
+        proto::Consistency::Strong => Ok(()),
+        proto::Consistency::Timeline => {
+            Err(Error::unsupported("consistency TIMELINE is not supported"))
         }
     }
 }

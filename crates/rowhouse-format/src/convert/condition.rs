@@ -1,154 +1,175 @@
 //! What must hold for a mutation to be made: HBase's checkAndMutate.
 //!
-//! Of all that can be asked there, `ifNotExists` is done: it travels as a comparison of the column
-//! with null. There is no condition on a whole row; a filter that finds nothing does not match.
+//! HBase has the value that it is given on the left of the operator and the column's on the right; in
+//! the model it is the other way round, as in filters.
+//!
+//! Every comparator is asked as a filter would. HBase 2.6 does so for changes of several rows; for those
+//! of one it compares the bytes of any comparator, of which its clients send BinaryComparator alone.
 
 use bytes::Bytes;
-use prost::Message;
-use rowhouse_model::{Error, NoValue, Result, escape};
+use rowhouse_model::{
+    ColumnCondition, CompareOperator, Comparison, Condition, Error, FilterCondition, Result,
+    RowCondition,
+};
 
 use super::columns::{time_range_from_proto, time_range_to_proto};
+use super::{comparator, filter};
 use crate::proto;
-use crate::proto::CompareType;
 
-/// The comparator that Java sends with the value that a column is to be compared with.
-const BINARY_COMPARATOR: &str = "org.apache.hadoop.hbase.filter.BinaryComparator";
-
-/// Reads the condition of a mutation of `row`.
+/// Reads a condition.
+///
+/// Passed over: `query_metrics_enabled`, which asks for numbers that a server need not have.
 ///
 /// # Errors
-/// `Unsupported` for another than that a column has no value; `InvalidRequest` for one on another
-/// row than the mutation's.
-pub fn from_proto(condition: proto::Condition, row: &Bytes) -> Result<NoValue> {
-    if condition.row != row {
-        return Err(Error::invalid(format!(
-            "the condition and the mutation must be of one row: condition={}, mutation={}",
-            escape(&condition.row),
-            escape(row)
-        )));
-    }
-    if let Some(filter) = condition.filter {
-        let name = filter.name;
-        return Err(only_absence(format!("filter={name}")));
-    }
-    if condition.compare_type != Some(CompareType::Equal.into()) {
-        let asked = condition.compare_type.map(|_| condition.compare_type().as_str_name());
-        return Err(only_absence(format!("compare={}", asked.unwrap_or("none"))));
-    }
-    let comparator = condition.comparator.unwrap_or_default();
-    if comparator.name != BINARY_COMPARATOR {
-        return Err(only_absence(format!("comparator={}", comparator.name)));
-    }
-    let value = compared_with(comparator)?;
-    if !value.is_empty() {
-        return Err(only_absence(format!("value={}", escape(&value))));
-    }
-    Ok(NoValue {
-        family: condition.family.unwrap_or_default(),
-        qualifier: condition.qualifier.unwrap_or_default(),
-        time_range: time_range_from_proto(condition.time_range)?,
+/// As [`filter::from_proto`] and [`comparator::comparison_from_proto`]; `InvalidRequest` for NO_OP, which
+/// HBase does not know what to do with either.
+pub fn from_proto(asked: proto::Condition) -> Result<RowCondition> {
+    let time_range = time_range_from_proto(asked.time_range)?;
+    let condition = match asked.filter {
+        Some(filter) => {
+            let filter = Box::new(filter::from_proto(filter)?);
+            Condition::Filter(FilterCondition { filter, time_range })
+        }
+        None => {
+            let comparator = asked.comparator.unwrap_or_default();
+            let compared = comparator::comparison_from_proto(asked.compare_type, comparator)?;
+            if compared.operator == CompareOperator::NoOp {
+                return Err(Error::invalid("Unknown Compare op NO_OP"));
+            }
+            Condition::Column(ColumnCondition {
+                family: asked.family.unwrap_or_default(),
+                qualifier: asked.qualifier.unwrap_or_default(),
+                comparison: Comparison { operator: turned(compared.operator), ..compared },
+                time_range,
+            })
+        }
+    };
+    Ok(RowCondition { row: asked.row, condition })
+}
+
+/// Writes a condition on `row`.
+///
+/// # Errors
+/// `Unsupported` for [`Condition::NoRow`], which the protocol has no words for.
+pub fn to_proto(condition: &Condition, row: &Bytes) -> Result<proto::Condition> {
+    let message = proto::Condition { row: row.clone(), ..Default::default() };
+    Ok(match condition {
+        Condition::NoRow => {
+            return Err(Error::unsupported(
+                "HBase's protocol cannot ask for a row that is not there, only for a column",
+            ));
+        }
+        Condition::Column(column) => proto::Condition {
+            family: Some(column.family.clone()),
+            qualifier: Some(column.qualifier.clone()),
+            compare_type: Some(
+                comparator::operator_to_proto(turned(column.comparison.operator)).into(),
+            ),
+            comparator: Some(comparator::to_proto(&column.comparison.comparator)),
+            time_range: Some(time_range_to_proto(column.time_range)),
+            ..message
+        },
+        Condition::Filter(wanted) => proto::Condition {
+            filter: Some(filter::to_proto(&wanted.filter)),
+            time_range: Some(time_range_to_proto(wanted.time_range)),
+            ..message
+        },
     })
 }
 
-/// Writes the condition of a mutation of `row`, as Java's `ifNotExists`.
-pub fn to_proto(condition: &NoValue, row: &Bytes) -> proto::Condition {
-    let null = proto::BinaryComparator { comparable: proto::ByteArrayComparable::default() };
-    proto::Condition {
-        row: row.clone(),
-        family: Some(condition.family.clone()),
-        qualifier: Some(condition.qualifier.clone()),
-        compare_type: Some(CompareType::Equal.into()),
-        comparator: Some(proto::Comparator {
-            name: BINARY_COMPARATOR.into(),
-            serialized_comparator: Some(null.encode_to_vec().into()),
-        }),
-        time_range: Some(time_range_to_proto(condition.time_range)),
-        filter: None,
-        query_metrics_enabled: None,
+/// What is said with one value on the left, said with it on the right.
+fn turned(operator: CompareOperator) -> CompareOperator {
+    match operator {
+        CompareOperator::Less => CompareOperator::Greater,
+        CompareOperator::LessOrEqual => CompareOperator::GreaterOrEqual,
+        CompareOperator::GreaterOrEqual => CompareOperator::LessOrEqual,
+        CompareOperator::Greater => CompareOperator::Less,
+        CompareOperator::Equal | CompareOperator::NotEqual | CompareOperator::NoOp => operator,
     }
-}
-
-/// Refuses a condition where none is understood: on the actions of a Multi.
-pub(super) fn refuse(condition: Option<&proto::Condition>) -> Result<()> {
-    match condition {
-        None => Ok(()),
-        Some(_) => Err(Error::unsupported(
-            "checkAndMutate of several mutations is not supported: condition",
-        )),
-    }
-}
-
-/// The value of a comparator; null is empty, as the server compares.
-fn compared_with(comparator: proto::Comparator) -> Result<Bytes> {
-    let bytes = comparator.serialized_comparator.unwrap_or_default();
-    let comparator = proto::BinaryComparator::decode(bytes).map_err(|source| {
-        Error::invalid("the comparator of a condition cannot be read").with_source(source)
-    })?;
-    Ok(comparator.comparable.value.unwrap_or_default())
-}
-
-fn only_absence(found: String) -> Error {
-    Error::unsupported(format!(
-        "checkAndMutate is supported with ifNotExists (a column has no value) only: {found}"
-    ))
 }
 
 #[cfg(test)]
 mod tests {
-    use rowhouse_model::{ErrorKind, TimeRange, Timestamp};
+    use rowhouse_model::{ErrorKind, Filter, TimeRange, Timestamp};
 
     use super::*;
+    use crate::proto::CompareType;
 
-    fn condition() -> NoValue {
+    const OPERATORS: [CompareOperator; 6] = [
+        CompareOperator::Less,
+        CompareOperator::LessOrEqual,
+        CompareOperator::Equal,
+        CompareOperator::NotEqual,
+        CompareOperator::GreaterOrEqual,
+        CompareOperator::Greater,
+    ];
+
+    fn time_range() -> TimeRange {
         let at = |millis| Timestamp::from_millis(millis).unwrap();
-        let time_range = TimeRange::new(at(3), at(7)).unwrap();
-        NoValue { time_range, ..NoValue::of("cf", "q") }
+        TimeRange::new(at(3), at(7)).unwrap()
+    }
+
+    fn condition(operator: CompareOperator, value: &'static str) -> Condition {
+        Condition::value("cf", "q", operator, value).time_range(time_range())
+    }
+
+    fn message() -> proto::Condition {
+        to_proto(&condition(CompareOperator::Equal, "v"), &"row".into()).unwrap()
     }
 
     fn refused(change: impl FnOnce(&mut proto::Condition)) -> Error {
-        let mut message = to_proto(&condition(), &"row".into());
+        let mut message = message();
         change(&mut message);
-        from_proto(message, &"row".into()).unwrap_err()
+        from_proto(message).unwrap_err()
     }
 
     #[test]
-    fn it_comes_back() {
-        let message = to_proto(&condition(), &"row".into());
-        assert_eq!(from_proto(message, &"row".into()).unwrap(), condition());
-    }
-
-    #[test]
-    fn null_is_what_javas_comparator_makes_of_it() {
-        let comparator = to_proto(&condition(), &"row".into()).comparator.unwrap();
-        assert_eq!(comparator.serialized_comparator.as_deref(), Some(&[0x0A, 0x00][..]));
-    }
-
-    #[test]
-    fn every_other_condition_is_refused_by_what_it_asks() {
-        let compared = |value: &'static str| {
-            let comparable = proto::ByteArrayComparable { value: Some(value.into()) };
-            let comparator = proto::BinaryComparator { comparable };
-            move |condition: &mut proto::Condition| {
-                let bytes = comparator.encode_to_vec().into();
-                condition.comparator.as_mut().unwrap().serialized_comparator = Some(bytes);
-            }
-        };
-        for (error, found) in [
-            (refused(|condition| condition.set_compare_type(CompareType::NotEqual)), "NOT_EQUAL"),
-            (refused(|condition| condition.compare_type = None), "compare=none"),
-            (refused(|condition| condition.comparator = None), "comparator="),
-            (refused(compared("x")), "value=x"),
-            (refused(|condition| condition.filter = Some(proto::Filter::default())), "filter="),
-        ] {
-            assert_eq!(error.kind(), ErrorKind::Unsupported);
-            assert!(error.message().contains(found), "{error}");
+    fn conditions_come_back() {
+        let compared = OPERATORS.map(|operator| condition(operator, "v"));
+        let filter = Condition::filter(Filter::ColumnPrefix("q".into())).time_range(time_range());
+        let absent = Condition::no_value("cf", "q");
+        for condition in compared.into_iter().chain([filter, absent]) {
+            let read = from_proto(to_proto(&condition, &"row".into()).unwrap()).unwrap();
+            assert_eq!(read, RowCondition { row: "row".into(), condition });
         }
-        let other = refused(|condition| condition.row = "other".into());
-        assert_eq!(other.kind(), ErrorKind::InvalidRequest);
-        let damaged = refused(|condition| {
-            let comparator = condition.comparator.as_mut().unwrap();
-            comparator.serialized_comparator = Some("\u{7f}".into());
-        });
-        assert_eq!(damaged.kind(), ErrorKind::InvalidRequest);
+    }
+
+    #[test]
+    fn hbase_has_the_value_that_it_is_given_on_the_left() {
+        let mut message = message();
+        message.set_compare_type(CompareType::Greater);
+        let Condition::Column(column) = from_proto(message).unwrap().condition else { panic!() };
+        assert_eq!(column.comparison.operator, CompareOperator::Less);
+    }
+
+    #[test]
+    fn javas_null_is_a_comparator_without_bytes() {
+        let mut message = message();
+        let comparator = message.comparator.as_mut().unwrap();
+        comparator.serialized_comparator = Some(vec![0x0A, 0x00].into());
+        let Condition::Column(column) = from_proto(message).unwrap().condition else { panic!() };
+        assert!(column.holds(None).unwrap());
+    }
+
+    #[test]
+    fn what_cannot_be_asked_is_refused_by_its_name() {
+        let no_row = to_proto(&Condition::NoRow, &"row".into()).unwrap_err();
+        assert_eq!(no_row.kind(), ErrorKind::Unsupported);
+        let other = proto::Comparator { name: "a.B".into(), ..Default::default() };
+        let comparator = refused(|condition| condition.comparator = Some(other));
+        assert_eq!(comparator.kind(), ErrorKind::Unsupported);
+        assert!(comparator.message().contains("a.B"), "{comparator}");
+        let no_op = refused(|condition| condition.set_compare_type(CompareType::NoOp));
+        assert_eq!(no_op.message(), "Unknown Compare op NO_OP");
+        for error in [
+            refused(|condition| condition.compare_type = None),
+            refused(|condition| condition.compare_type = Some(77)),
+            refused(|condition| {
+                let comparator = condition.comparator.as_mut().unwrap();
+                comparator.serialized_comparator = Some("\u{7f}".into());
+            }),
+        ] {
+            assert_eq!(error.kind(), ErrorKind::InvalidRequest, "{error}");
+        }
     }
 }

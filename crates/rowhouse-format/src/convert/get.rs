@@ -4,19 +4,22 @@ use rowhouse_model::{Error, ErrorKind, Get, Result};
 
 use super::attributes;
 use super::columns::{
-    Narrowing, columns_from_proto, columns_to_proto, time_range_from_proto, time_range_to_proto,
+    check_consistency, columns_from_proto, columns_to_proto, family_limit_from_proto,
+    family_offset_from_proto, family_time_ranges_from_proto, family_time_ranges_to_proto,
+    time_range_from_proto, time_range_to_proto,
 };
+use super::filter;
 use crate::proto;
 
 /// Reads a get.
 ///
-/// Passed over: `cache_blocks` and `load_column_families_on_demand`, which change no answer, and
-/// `query_metrics_enabled`, which asks for numbers that a server need not have.
+/// Passed over: `cache_blocks`, which changes no answer, and `query_metrics_enabled`, which asks for
+/// numbers that a server need not have.
 ///
 /// # Errors
-/// `Unsupported` for filters, limits per family, time ranges per family, timeline consistency and
-/// attributes with an effect; `Protocol` for `closest_row_before`, in the words that asynchbase
-/// waits for before it turns to reversed scans.
+/// `Unsupported` for filters and comparators that are not known, timeline consistency and attributes
+/// with an effect; `Protocol` for `closest_row_before`, in the words that asynchbase waits for before
+/// it turns to reversed scans.
 pub fn from_proto(get: proto::Get) -> Result<Get> {
     if get.closest_row_before() {
         return Err(Error::new(
@@ -25,20 +28,18 @@ pub fn from_proto(get: proto::Get) -> Result<Get> {
              getClosestRowBefore removed in hbase-2.0.0 replaced by reverse Scan.",
         ));
     }
-    Narrowing {
-        filter: get.filter.as_ref(),
-        store_limit: get.store_limit,
-        store_offset: get.store_offset,
-        cf_time_range: &get.cf_time_range,
-        consistency: get.consistency(),
-    }
-    .check()?;
+    check_consistency(get.consistency())?;
     attributes::check(&get.attribute)?;
     let (versions, existence_only) = (get.max_versions(), get.existence_only());
     let mut read = Get::new(get.row)?;
     read.versions = check_versions(versions)?;
     read.time_range = time_range_from_proto(get.time_range)?;
+    read.family_time_ranges = family_time_ranges_from_proto(get.cf_time_range)?;
     read.columns = columns_from_proto(get.column);
+    read.family_limit = family_limit_from_proto(get.store_limit);
+    read.family_offset = family_offset_from_proto(get.store_offset)?;
+    read.filter = get.filter.map(filter::from_proto).transpose()?.map(Box::new);
+    read.families_on_demand = get.load_column_families_on_demand.unwrap_or(true);
     read.existence_only = existence_only;
     Ok(read)
 }
@@ -50,6 +51,11 @@ pub fn to_proto(get: &Get) -> proto::Get {
         column: columns_to_proto(&get.columns),
         time_range: Some(time_range_to_proto(get.time_range)),
         max_versions: Some(get.versions),
+        cf_time_range: family_time_ranges_to_proto(&get.family_time_ranges),
+        store_limit: get.family_limit,
+        store_offset: (get.family_offset != 0).then_some(get.family_offset),
+        filter: get.filter.as_deref().map(filter::to_proto),
+        load_column_families_on_demand: (!get.families_on_demand).then_some(false),
         existence_only: get.existence_only.then_some(true),
         ..Default::default()
     }
@@ -69,7 +75,7 @@ pub(super) fn check_versions(versions: u32) -> Result<u32> {
 #[cfg(test)]
 mod tests {
     use prost::Message;
-    use rowhouse_model::{TimeRange, Timestamp};
+    use rowhouse_model::{Filter, TimeRange, Timestamp};
 
     use super::*;
 
@@ -86,6 +92,10 @@ mod tests {
         get.versions = 3;
         get.existence_only = true;
         get.time_range = TimeRange::new(at(5), at(9)).unwrap();
+        get.family_time_ranges = [("b".into(), TimeRange::at(at(7)))].into();
+        (get.family_limit, get.family_offset) = (Some(4), 2);
+        get.families_on_demand = false;
+        let get = get.filter(Filter::FirstKeyOnly);
         for get in [get, Get::new("plain").unwrap()] {
             let bytes = to_proto(&get).encode_to_vec();
             let read = proto::Get::decode(&bytes[..]).unwrap();
@@ -95,20 +105,15 @@ mod tests {
 
     #[test]
     fn what_the_model_cannot_say_is_refused_by_name() {
-        let name = "org.apache.hadoop.hbase.filter.PageFilter".to_owned();
+        let name = "org.example.MyFilter".to_owned();
         let error = refused(|get| {
             get.filter = Some(proto::Filter { name, serialized_filter: None });
         });
         assert_eq!(error.kind(), ErrorKind::Unsupported);
-        assert!(error.message().contains("PageFilter"));
-        assert!(refused(|get| get.store_limit = Some(1)).message().contains("store_limit=1"));
-        assert!(refused(|get| get.store_offset = Some(1)).message().contains("store_offset=1"));
+        assert!(error.message().contains("org.example.MyFilter"));
+        let error = refused(|get| get.store_offset = Some(-3_i32 as u32));
+        assert!(error.message().contains("store_offset=-3"));
         assert!(refused(|get| get.consistency = Some(1)).message().contains("TIMELINE"));
-        assert!(
-            refused(|get| get.cf_time_range = vec![Default::default()])
-                .message()
-                .contains("per family")
-        );
         assert_eq!(refused(|get| get.closest_row_before = Some(true)).kind(), ErrorKind::Protocol);
         assert_eq!(refused(|get| get.max_versions = Some(0)).kind(), ErrorKind::InvalidRequest);
         assert_eq!(refused(|get| get.row = "".into()).kind(), ErrorKind::InvalidRequest);

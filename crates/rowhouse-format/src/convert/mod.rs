@@ -4,7 +4,10 @@
 //! that are passed over change no answer, and the file that passes over them says why.
 
 pub mod cell;
+pub mod comparator;
 pub mod condition;
+pub mod endpoint;
+pub mod filter;
 pub mod get;
 pub mod multi;
 pub mod mutate;

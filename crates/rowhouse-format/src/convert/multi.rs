@@ -2,7 +2,7 @@
 //!
 //! An action fails by itself: what is wrong with one is in its place, and the others are done.
 
-use rowhouse_model::{Cell, Error, ErrorKind, Get, KeyValue, Mutation, Result, Row};
+use rowhouse_model::{Cell, Error, ErrorKind, Get, KeyValue, Mutation, Result, Row, RowCondition};
 
 use super::mutate::{self, Nonce};
 use super::region::RegionRef;
@@ -23,8 +23,10 @@ pub struct MultiCall {
 pub struct RegionActions {
     /// The region.
     pub region: RegionRef,
-    /// All or nothing, on one row: HBase's mutateRow.
+    /// All or nothing: HBase's mutateRow. So is everything under a condition.
     pub atomic: bool,
+    /// What must hold for the actions to be done.
+    pub condition: Option<RowCondition>,
     /// The actions, each under the client's number; or why none of them can be done.
     pub actions: Result<Vec<NumberedAction>>,
 }
@@ -52,9 +54,14 @@ impl MultiCall {
     ///
     /// # Errors
     /// `Protocol` when the cell block does not hold the cells it should, since those of the next
-    /// mutation could not be found; `Unsupported` for a condition on the whole call.
-    pub fn from_proto(request: proto::MultiRequest, block: &mut CellReader) -> Result<Self> {
-        condition::refuse(request.condition.as_ref())?;
+    /// mutation could not be found.
+    pub fn from_proto(mut request: proto::MultiRequest, block: &mut CellReader) -> Result<Self> {
+        // Where clients before 2.4 have it: they ask one region at a time.
+        if let (Some(condition), Some(first)) =
+            (request.condition.take(), request.region_action.first_mut())
+        {
+            first.condition.get_or_insert(condition);
+        }
         let nonce_group = request.nonce_group;
         let regions = request.region_action.into_iter();
         let regions = regions.map(|region| region_from_proto(region, nonce_group, block));
@@ -63,7 +70,10 @@ impl MultiCall {
 
     /// Writes a Multi request and the cells of its cell block. Actions that failed to be read are
     /// left out.
-    pub fn to_proto(&self) -> (proto::MultiRequest, Vec<Cell>) {
+    ///
+    /// # Errors
+    /// As [`condition::to_proto`].
+    pub fn to_proto(&self) -> Result<(proto::MultiRequest, Vec<Cell>)> {
         let mut cells = Vec::new();
         let mut nonce_group = None;
         let mut regions = Vec::with_capacity(self.regions.len());
@@ -77,7 +87,7 @@ impl MultiCall {
                     Ok(Action::Mutate(mutation, nonce)) => {
                         nonce_group = nonce_group.or(nonce.map(|nonce| nonce.group));
                         let message = mutate::to_proto(mutation, *nonce, CellsIn::Block);
-                        cells.extend(mutate::cells(mutation));
+                        cells.extend_from_slice(mutation.cells());
                         action.mutation = Some(message);
                     }
                     Err(_) => continue,
@@ -88,11 +98,15 @@ impl MultiCall {
                 region: region.region.to_proto(),
                 atomic: region.atomic.then_some(true),
                 action: actions,
-                condition: None,
+                condition: region
+                    .condition
+                    .as_ref()
+                    .map(|asked| condition::to_proto(&asked.condition, &asked.row))
+                    .transpose()?,
             });
         }
         let request = proto::MultiRequest { region_action: regions, nonce_group, condition: None };
-        (request, cells)
+        Ok((request, cells))
     }
 }
 
@@ -101,17 +115,22 @@ fn region_from_proto(
     nonce_group: Option<u64>,
     block: &mut CellReader,
 ) -> Result<RegionActions> {
-    let refused = condition::refuse(region.condition.as_ref());
+    let condition = region.condition.map(condition::from_proto).transpose();
     let mut actions = Vec::with_capacity(region.action.len());
     for action in region.action {
         let index = action.index.unwrap_or_default();
         let action = action_from_proto(action, nonce_group, block)?;
         actions.push(NumberedAction { index, action });
     }
+    let (condition, actions) = match condition {
+        Ok(condition) => (condition, Ok(actions)),
+        Err(refused) => (None, Err(refused)),
+    };
     Ok(RegionActions {
         region: RegionRef::from_proto(region.region),
         atomic: region.atomic.unwrap_or(false),
-        actions: refused.map(|()| actions),
+        condition,
+        actions,
     })
 }
 
@@ -143,7 +162,45 @@ fn action_from_proto(
 #[derive(Debug, Default)]
 pub struct MultiAnswer {
     /// For each region the answers to its actions, or why none of them was done.
-    pub regions: Vec<Result<Vec<NumberedAnswer>>>,
+    pub regions: Vec<Result<RegionAnswer>>,
+}
+
+/// The answers to the actions of one region.
+#[derive(Debug, Default)]
+pub struct RegionAnswer {
+    /// Of actions that were all or nothing: whether they were done.
+    pub processed: Option<bool>,
+    /// One for each action.
+    pub answers: Vec<NumberedAnswer>,
+}
+
+impl RegionAnswer {
+    /// The answers to actions of which each was by itself.
+    pub fn each(answers: Vec<NumberedAnswer>) -> Self {
+        Self { processed: None, answers }
+    }
+
+    /// The answers to so many actions that were all or nothing. The new cells of their increments and
+    /// appends, if there were any, stand in the first.
+    pub fn all(processed: bool, actions: usize, row: Option<Row>) -> Self {
+        let others = (0..actions as u32).skip(usize::from(row.is_some()));
+        let others = others.map(|index| (index, ActionAnswer::Nothing));
+        let first = row.map(|row| (0, ActionAnswer::Row(row)));
+        let answers = first.into_iter().chain(others);
+        let answers = answers.map(|(index, answer)| NumberedAnswer { index, answer: Ok(answer) });
+        Self { processed: Some(processed), answers: answers.collect() }
+    }
+
+    /// The new cells of the increments and appends of actions that were all or nothing.
+    pub fn row(&self) -> Row {
+        let rows = self.answers.iter().filter_map(|numbered| match &numbered.answer {
+            Ok(ActionAnswer::Row(row)) => Some(row.clone()),
+            Ok(ActionAnswer::Done | ActionAnswer::Exists(_) | ActionAnswer::Nothing) | Err(_) => {
+                None
+            }
+        });
+        rows.into_iter().next().unwrap_or_default()
+    }
 }
 
 /// The answer to an action.
@@ -164,6 +221,8 @@ pub enum ActionAnswer {
     Row(Row),
     /// Whether there is anything, for a get that asked only for that.
     Exists(bool),
+    /// No word about this one: [`RegionAnswer::processed`] speaks for all of its region.
+    Nothing,
 }
 
 impl MultiAnswer {
@@ -175,7 +234,8 @@ impl MultiAnswer {
                 .iter()
                 .map(|region| region_to_proto(region, cells_in))
                 .collect(),
-            processed: None,
+            // Where clients before 2.4 look for it: they ask one region at a time.
+            processed: self.regions.iter().flatten().find_map(|region| region.processed),
             // Apache always has it, empty unless load statistics are switched on.
             region_statistics: Some(proto::MultiRegionLoadStats::default()),
         }
@@ -183,11 +243,13 @@ impl MultiAnswer {
 
     /// The cells of all rows, in the order of the cell block.
     pub fn cells(&self) -> impl Iterator<Item = KeyValue<'_>> + Clone {
-        let rows =
-            self.regions.iter().flatten().flatten().filter_map(|numbered| match &numbered.answer {
-                Ok(ActionAnswer::Row(row)) => Some(row),
-                Ok(ActionAnswer::Done | ActionAnswer::Exists(_)) | Err(_) => None,
-            });
+        let answers = self.regions.iter().flatten().flat_map(|region| &region.answers);
+        let rows = answers.filter_map(|numbered| match &numbered.answer {
+            Ok(ActionAnswer::Row(row)) => Some(row),
+            Ok(ActionAnswer::Done | ActionAnswer::Exists(_) | ActionAnswer::Nothing) | Err(_) => {
+                None
+            }
+        });
         rows.flat_map(Row::cells)
     }
 
@@ -202,20 +264,22 @@ impl MultiAnswer {
             if let Some(exception) = region.exception {
                 return Ok(Err(Exception::from_pair(exception).into_error()));
             }
+            let processed = region.processed;
             let answers = region.result_or_exception.into_iter();
-            answers.map(|answer| answer_from_proto(answer, block)).collect::<Result<_>>().map(Ok)
+            let answers = answers.map(|one| answer_from_proto(one, processed.is_some(), block));
+            let answers = answers.collect::<Result<_>>()?;
+            Ok(Ok(RegionAnswer { processed, answers }))
         });
         Ok(Self { regions: regions.collect::<Result<_>>()? })
     }
 }
 
-fn region_to_proto(
-    region: &Result<Vec<NumberedAnswer>>,
-    cells_in: CellsIn,
-) -> proto::RegionActionResult {
+fn region_to_proto(region: &Result<RegionAnswer>, cells_in: CellsIn) -> proto::RegionActionResult {
     match region {
-        Ok(answers) => proto::RegionActionResult {
-            result_or_exception: answers
+        Ok(region) => proto::RegionActionResult {
+            processed: region.processed,
+            result_or_exception: region
+                .answers
                 .iter()
                 .map(|numbered| answer_to_proto(numbered, cells_in))
                 .collect(),
@@ -235,6 +299,7 @@ fn answer_to_proto(numbered: &NumberedAnswer, cells_in: CellsIn) -> proto::Resul
         Ok(ActionAnswer::Done) => message.result = Some(proto::Result::default()),
         Ok(ActionAnswer::Row(row)) => message.result = Some(result::to_proto(row, cells_in)),
         Ok(ActionAnswer::Exists(exists)) => message.result = Some(result::existence(*exists)),
+        Ok(ActionAnswer::Nothing) => {}
         Err(error) => message.exception = Some(Exception::from(error).to_pair()),
     }
     message
@@ -242,6 +307,7 @@ fn answer_to_proto(numbered: &NumberedAnswer, cells_in: CellsIn) -> proto::Resul
 
 fn answer_from_proto(
     message: proto::ResultOrException,
+    spoken_for: bool,
     block: &mut CellReader,
 ) -> Result<NumberedAnswer> {
     let index = message.index.unwrap_or_default();
@@ -252,6 +318,7 @@ fn answer_from_proto(
             let read = result::from_proto(result, block)?;
             Ok(read.exists.map_or(ActionAnswer::Row(read.row), ActionAnswer::Exists))
         }
+        (None, None) if spoken_for => Ok(ActionAnswer::Nothing),
         (None, None) => {
             let message = format!("an action has neither result nor exception: index={index}");
             return Err(Error::new(ErrorKind::Protocol, message));
@@ -263,7 +330,7 @@ fn answer_from_proto(
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
-    use rowhouse_model::{CellKind, Put, Timestamp};
+    use rowhouse_model::{CellKind, CompareOperator, Condition, Put, Timestamp};
 
     use super::*;
     use crate::rpc::{CellBlock, CellCodec};
@@ -288,40 +355,59 @@ mod tests {
         let region = RegionActions {
             region: RegionRef::encoded("x"),
             atomic: false,
+            condition: None,
             actions: Ok(actions.map(numbered).into()),
         };
         MultiCall { regions: vec![region] }
     }
 
+    fn conditional() -> MultiCall {
+        let mut call = call();
+        let condition = Condition::value("cf", "q", CompareOperator::Less, "v");
+        call.regions[0].condition = Some(RowCondition { row: "a".into(), condition });
+        call.regions[0].atomic = true;
+        call
+    }
+
     #[test]
     fn calls_come_back() {
-        let (message, cells) = call().to_proto();
+        for call in [call(), conditional()] {
+            let (message, cells) = call.to_proto().unwrap();
+            let read = MultiCall::from_proto(message, &mut block(&cells)).unwrap();
+            assert_eq!(format!("{read:?}"), format!("{call:?}"));
+        }
+    }
+
+    #[test]
+    fn a_condition_on_the_whole_call_is_one_on_its_region() {
+        let (mut message, cells) = conditional().to_proto().unwrap();
+        message.condition = message.region_action[0].condition.take();
         let read = MultiCall::from_proto(message, &mut block(&cells)).unwrap();
-        assert_eq!(format!("{read:?}"), format!("{:?}", call()));
+        assert_eq!(format!("{read:?}"), format!("{:?}", conditional()));
     }
 
     #[test]
     fn a_refused_action_leaves_the_cells_of_the_next_one_alone() {
-        let (mut message, cells) = call().to_proto();
+        let (mut message, cells) = call().to_proto().unwrap();
         let actions = &mut message.region_action[0].action;
         let first = actions[0].mutation.as_mut().unwrap();
-        first.set_mutate_type(proto::mutation_proto::MutationType::Append);
+        first.row = Some("".into());
         actions[1] = proto::Action { index: Some(2), ..Default::default() };
         let read = MultiCall::from_proto(message, &mut block(&cells)).unwrap();
         let actions = read.regions[0].actions.as_ref().unwrap();
-        assert_eq!(actions[0].action.as_ref().unwrap_err().kind(), ErrorKind::Unsupported);
+        assert_eq!(actions[0].action.as_ref().unwrap_err().kind(), ErrorKind::InvalidRequest);
         assert_eq!(actions[1].action.as_ref().unwrap_err().kind(), ErrorKind::InvalidRequest);
         let Ok(Action::Mutate(mutation, _)) = &actions[2].action else { panic!() };
         assert_eq!(*mutation, put("c"));
     }
 
     #[test]
-    fn a_condition_refuses_its_region_and_missing_cells_the_call() {
-        let (mut message, cells) = call().to_proto();
+    fn a_refused_condition_refuses_its_region_and_missing_cells_the_call() {
+        let (mut message, cells) = call().to_proto().unwrap();
         assert!(MultiCall::from_proto(message.clone(), &mut block(&cells[..1])).is_err());
         message.region_action[0].condition = Some(proto::Condition::default());
         let read = MultiCall::from_proto(message, &mut block(&cells)).unwrap();
-        assert_eq!(read.regions[0].actions.as_ref().unwrap_err().kind(), ErrorKind::Unsupported);
+        assert_eq!(read.regions[0].actions.as_ref().unwrap_err().kind(), ErrorKind::InvalidRequest);
     }
 
     #[test]
@@ -335,8 +421,14 @@ mod tests {
             (4, Err(Error::new(ErrorKind::NoSuchColumnFamily, "cf"))),
         ];
         let numbered = answers.map(|(index, answer)| NumberedAnswer { index, answer });
+        let each = RegionAnswer::each(numbered.into());
         let moved = Err(Error::new(ErrorKind::NotServingRegion, "x"));
-        let answer = MultiAnswer { regions: vec![Ok(numbered.into()), moved] };
+        let cell = Cell::new("s", "cf", "n", Timestamp::MIN, CellKind::Put, "v").unwrap();
+        let grown = RegionAnswer::all(true, 3, Some(Row::new(vec![cell])));
+        assert_eq!(grown.answers.len(), 3);
+        assert_eq!(grown.row().len(), 1);
+        let left = RegionAnswer::all(false, 2, None);
+        let answer = MultiAnswer { regions: vec![Ok(each), moved, Ok(grown), Ok(left)] };
         for cells_in in [CellsIn::Block, CellsIn::Message] {
             let cells: Vec<_> = answer.cells().filter(|_| cells_in == CellsIn::Block).collect();
             let read =

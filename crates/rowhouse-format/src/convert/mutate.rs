@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use rowhouse_model::{
-    Cell, CellKind, Delete, Error, ErrorKind, Increment, Key, Mutation, NoValue, Put, Result, Row,
-    Timestamp,
+    Append, Cell, CellKind, Condition, Delete, Error, ErrorKind, Increment, Key, Mutation, Put,
+    Result, Row, RowCondition, Timestamp, check_tags, escape,
 };
 
 use super::columns::{time_range_from_proto, time_range_to_proto};
@@ -38,7 +38,7 @@ pub struct MutateCall {
     /// What tells a repetition from a second change; none for changes that can be repeated.
     pub nonce: Option<Nonce>,
     /// What must hold for the change to be made.
-    pub condition: Option<NoValue>,
+    pub condition: Option<Condition>,
 }
 
 impl MutateCall {
@@ -49,27 +49,48 @@ impl MutateCall {
     pub fn from_proto(request: proto::MutateRequest, block: &mut CellReader) -> Result<Self> {
         let nonce = nonce_from_parts(request.nonce_group, request.mutation.nonce);
         let mutation = from_proto(request.mutation, block)?;
-        let condition = request.condition.map(|asked| condition::from_proto(asked, mutation.row()));
+        let condition = request.condition.map(condition::from_proto).transpose()?;
+        if let Some(asked) = &condition {
+            asked_of_row(asked, &mutation)?;
+        }
         Ok(Self {
             region: RegionRef::from_proto(request.region),
             nonce,
-            condition: condition.transpose()?,
+            condition: condition.map(|asked| asked.condition),
             mutation,
         })
     }
 
-    /// Writes a Mutate request; with [`CellsIn::Block`], [`cells`] go into the cell block.
-    pub fn to_proto(&self, cells_in: CellsIn) -> proto::MutateRequest {
-        proto::MutateRequest {
+    /// Writes a Mutate request; with [`CellsIn::Block`], the [cells](Mutation::cells) of the mutation
+    /// go into the cell block.
+    ///
+    /// # Errors
+    /// As [`condition::to_proto`].
+    pub fn to_proto(&self, cells_in: CellsIn) -> Result<proto::MutateRequest> {
+        let row = self.mutation.row();
+        let condition = self.condition.as_ref().map(|asked| condition::to_proto(asked, row));
+        Ok(proto::MutateRequest {
             region: self.region.to_proto(),
             mutation: to_proto(&self.mutation, self.nonce, cells_in),
-            condition: self
-                .condition
-                .as_ref()
-                .map(|wanted| condition::to_proto(wanted, self.mutation.row())),
+            condition: condition.transpose()?,
             nonce_group: self.nonce.map(|nonce| nonce.group),
-        }
+        })
     }
+}
+
+/// Refuses a condition on another row than that of its mutation.
+///
+/// # Errors
+/// `InvalidRequest`, in HBase's words.
+pub fn asked_of_row(asked: &RowCondition, mutation: &Mutation) -> Result<()> {
+    if asked.row == *mutation.row() {
+        return Ok(());
+    }
+    Err(Error::invalid(format!(
+        "The row of the action <{}> doesn't match the original one <{}>",
+        escape(mutation.row()),
+        escape(&asked.row)
+    )))
 }
 
 /// The answer to a put or a delete.
@@ -115,7 +136,7 @@ pub fn answer_from_proto(answer: proto::MutateResponse, block: &mut CellReader) 
 /// taken even when the mutation is refused, so that those of the next one are found.
 ///
 /// # Errors
-/// `Unsupported` for appends, tags, delete markers in puts and attributes with an effect;
+/// `Unsupported` for delete markers in puts and attributes with an effect that is not had here;
 /// `InvalidRequest` for what can be no mutation; `Protocol` for missing or malformed cells.
 pub fn from_proto(mutation: proto::MutationProto, block: &mut CellReader) -> Result<Mutation> {
     let cells = take_cells(&mutation, block)?;
@@ -139,59 +160,83 @@ pub(super) fn from_parts(
     cells: Option<Vec<Cell>>,
 ) -> Result<Mutation> {
     attributes::check(&mutation.attribute)?;
-    if cells.iter().flatten().any(|cell| !cell.tags().is_empty()) {
-        return Err(Error::unsupported("cell tags in a mutation are not supported"));
-    }
     let first_row = cells.as_ref().and_then(|cells| cells.first()).map(Cell::row_bytes);
     let Some(row) = mutation.row.clone().or(first_row) else {
         return Err(Error::invalid("row cannot be null"));
     };
-    let (kind, durability) = (mutation.mutate_type(), mutation.durability());
-    let durability = names::durability_from_proto(durability);
+    let kind = mutation.mutate_type();
+    let durability = names::durability_from_proto(mutation.durability());
+    let ttl_millis = attributes::ttl_millis(&mutation.attribute)?;
+    let cells = match cells {
+        Some(cells) => Some(cells),
+        // A delete's stand in it otherwise.
+        None if kind == MutationType::Delete => None,
+        None => Some(cells_of_message(&row, &mutation, kind)?),
+    };
+    let tagged = cells.iter().flatten().filter(|cell| !cell.tags().is_empty());
+    tagged.map(Cell::tags).try_for_each(check_tags)?;
     Ok(match kind {
         MutationType::Put => {
-            let mut put = put(row, mutation, cells)?;
-            put.durability = durability;
+            let mut put = put(row, cells.unwrap_or_default())?;
+            (put.durability, put.ttl_millis) = (durability, ttl_millis);
             put.into()
         }
         MutationType::Delete => {
             let mut delete = delete(row, mutation, cells)?;
-            delete.durability = durability;
+            (delete.durability, delete.ttl_millis) = (durability, ttl_millis);
             delete.into()
         }
         MutationType::Increment => {
-            let mut increment = increment(row, mutation, cells)?;
-            increment.durability = durability;
-            increment.into()
+            let mut increment = Increment::new(row)?;
+            increment.time_range = time_range_from_proto(mutation.time_range)?;
+            increment.return_results = attributes::returns_results(&mutation.attribute);
+            (increment.durability, increment.ttl_millis) = (durability, ttl_millis);
+            cells.into_iter().flatten().try_fold(increment, Increment::add_cell)?.into()
         }
-        MutationType::Append => return Err(Error::unsupported("append is not supported")),
+        MutationType::Append => {
+            let mut append = Append::new(row)?;
+            append.time_range = time_range_from_proto(mutation.time_range)?;
+            append.return_results = attributes::returns_results(&mutation.attribute);
+            (append.durability, append.ttl_millis) = (durability, ttl_millis);
+            cells.into_iter().flatten().try_fold(append, Append::add_cell)?.into()
+        }
     })
 }
 
-fn put(row: Bytes, mutation: proto::MutationProto, cells: Option<Vec<Cell>>) -> Result<Put> {
-    let put = Put::new(row.clone())?;
-    if let Some(cells) = cells {
-        return cells.into_iter().try_fold(put, |put, cell| {
-            if cell.kind().is_delete() {
-                return Err(delete_in_put());
-            }
-            put.add_cell(cell)
-        });
-    }
-    let default = mutation.timestamp.map_or(Timestamp::LATEST.as_millis(), |at| at as i64);
-    mutation.column_value.into_iter().flat_map(qualifiers).try_fold(put, |put, (family, column)| {
-        if column.delete_type.is_some() {
+/// The cells of a put, increment or append that has them in the message. That of a put can say when
+/// they are, where they do not.
+fn cells_of_message(
+    row: &Bytes,
+    mutation: &proto::MutationProto,
+    kind: MutationType,
+) -> Result<Vec<Cell>> {
+    let of_all = mutation.timestamp.filter(|_| kind == MutationType::Put);
+    let default = of_all.map_or(Timestamp::LATEST.as_millis(), |at| at as i64);
+    let columns = mutation.column_value.iter();
+    let columns = columns.flat_map(|one| one.qualifier_value.iter().map(move |value| (one, value)));
+    let cell = |(column, value): (&ColumnValue, &QualifierValue)| {
+        if value.delete_type.is_some() && kind == MutationType::Put {
             return Err(delete_in_put());
         }
+        let missing = || Error::invalid("Missing required field: qualifier value");
         let key = Key {
-            row: &row,
-            family: &family,
-            qualifier: column.qualifier.as_deref().unwrap_or_default(),
-            timestamp: column.timestamp.map_or(default, |at| at as i64),
+            row,
+            family: &column.family,
+            qualifier: value.qualifier.as_deref().unwrap_or_default(),
+            timestamp: value.timestamp.map_or(default, |at| at as i64),
             kind: CellKind::Put.code(),
         };
-        put.add_cell(Cell::from_parts(key, &value(&column)?, &[])?)
-    })
+        let tags = value.tags.as_deref().unwrap_or_default();
+        Cell::from_parts(key, value.value.as_ref().ok_or_else(missing)?, tags)
+    };
+    columns.map(cell).collect()
+}
+
+fn put(row: Bytes, cells: Vec<Cell>) -> Result<Put> {
+    if cells.iter().any(|cell| cell.kind().is_delete()) {
+        return Err(delete_in_put());
+    }
+    Put::of_cells(row, cells)
 }
 
 fn delete_in_put() -> Error {
@@ -208,7 +253,6 @@ fn delete(row: Bytes, mutation: proto::MutationProto, cells: Option<Vec<Cell>>) 
     }
     let mut columns = mutation.column_value.into_iter().flat_map(qualifiers);
     columns.try_fold(delete, |delete, (family, column)| {
-        refuse_tags(&column)?;
         let at = match column.timestamp {
             Some(at) => Timestamp::from_millis(at as i64)?,
             None => Timestamp::LATEST,
@@ -223,66 +267,12 @@ fn delete(row: Bytes, mutation: proto::MutationProto, cells: Option<Vec<Cell>>) 
     })
 }
 
-fn increment(
-    row: Bytes,
-    mutation: proto::MutationProto,
-    cells: Option<Vec<Cell>>,
-) -> Result<Increment> {
-    let mut increment = Increment::new(row.clone())?;
-    increment.time_range = time_range_from_proto(mutation.time_range)?;
-    increment.return_results = attributes::returns_results(&mutation.attribute);
-    let amounts: Vec<_> = match cells {
-        Some(cells) => {
-            cells.iter().map(|cell| amount_of_cell(&row, cell)).collect::<Result<_>>()?
-        }
-        None => mutation
-            .column_value
-            .into_iter()
-            .flat_map(qualifiers)
-            .map(|(family, column)| {
-                let amount = amount(&value(&column)?)?;
-                Ok((family, column.qualifier.unwrap_or_default(), amount))
-            })
-            .collect::<Result<_>>()?,
-    };
-    increment.add_all(amounts)
-}
-
-fn amount_of_cell(row: &[u8], cell: &Cell) -> Result<(Bytes, Bytes, i64)> {
-    if cell.row() != row {
-        return Err(Error::invalid("the row of a cell is not that of its increment"));
-    }
-    let (bytes, key) = (cell.as_bytes(), cell.key());
-    let column = (bytes.slice_ref(key.family), bytes.slice_ref(key.qualifier));
-    Ok((column.0, column.1, amount(cell.value())?))
-}
-
-/// What an increment adds, in the words that HBase finds for what is no amount.
-fn amount(value: &[u8]) -> Result<i64> {
-    let bytes = value.try_into().map_err(|_| {
-        Error::invalid(format!("Field is not a long, it's {} bytes wide", value.len()))
-    })?;
-    Ok(i64::from_be_bytes(bytes))
-}
-
 fn qualifiers(column: ColumnValue) -> impl Iterator<Item = (Bytes, QualifierValue)> {
     let family = column.family;
     column.qualifier_value.into_iter().map(move |value| (family.clone(), value))
 }
 
-fn value(column: &QualifierValue) -> Result<Bytes> {
-    refuse_tags(column)?;
-    column.value.clone().ok_or_else(|| Error::invalid("Missing required field: qualifier value"))
-}
-
-fn refuse_tags(column: &QualifierValue) -> Result<()> {
-    match column.tags.as_deref() {
-        None | Some([]) => Ok(()),
-        Some(_) => Err(Error::unsupported("cell tags in a mutation are not supported")),
-    }
-}
-
-/// Writes a mutation; with [`CellsIn::Block`], its [`cells`] go into the cell block.
+/// Writes a mutation; with [`CellsIn::Block`], its [cells](Mutation::cells) go into the cell block.
 pub fn to_proto(
     mutation: &Mutation,
     nonce: Option<Nonce>,
@@ -303,35 +293,22 @@ pub fn to_proto(
         Mutation::Increment(increment) => {
             message.set_mutate_type(MutationType::Increment);
             message.time_range = Some(time_range_to_proto(increment.time_range));
-            if !increment.return_results {
-                message.attribute.push(attributes::no_results());
-            }
+            message.attribute.extend(attributes::no_results(increment.return_results));
+        }
+        Mutation::Append(append) => {
+            message.set_mutate_type(MutationType::Append);
+            message.time_range = Some(time_range_to_proto(append.time_range));
+            message.attribute.extend(attributes::no_results(append.return_results));
         }
     }
-    let cells = cells(mutation);
+    message.attribute.extend(mutation.ttl_millis().map(attributes::ttl));
+    let cells = mutation.cells();
     match cells_in {
         CellsIn::Block if cells.is_empty() => {}
         CellsIn::Block => message.associated_cell_count = Some(cells.len() as i32),
-        CellsIn::Message => message.column_value = column_values(&cells),
+        CellsIn::Message => message.column_value = column_values(cells),
     }
     message
-}
-
-/// The cells of a mutation as they travel: those of a put or a delete, and an increment's amounts.
-pub fn cells(mutation: &Mutation) -> Vec<Cell> {
-    match mutation {
-        Mutation::Put(put) => put.cells().to_vec(),
-        Mutation::Delete(delete) => delete.cells().to_vec(),
-        Mutation::Increment(increment) => increment
-            .amounts()
-            .iter()
-            .filter_map(|(family, qualifier, amount)| {
-                let at = Timestamp::LATEST;
-                let value = amount.to_be_bytes();
-                Cell::new(increment.row(), family, qualifier, at, CellKind::Put, value).ok()
-            })
-            .collect(),
-    }
 }
 
 fn column_values(cells: &[Cell]) -> Vec<ColumnValue> {
@@ -351,7 +328,7 @@ fn column_values(cells: &[Cell]) -> Vec<ColumnValue> {
             value: Some(cell.value_bytes()),
             timestamp: Some(key.timestamp as u64),
             delete_type: delete_type.map(Into::into),
-            tags: None,
+            tags: Some(bytes.slice_ref(cell.tags())).filter(|tags| !tags.is_empty()),
         });
     }
     families

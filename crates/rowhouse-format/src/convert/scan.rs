@@ -4,10 +4,12 @@ use bytes::Bytes;
 use rowhouse_model::{Error, ErrorKind, KeyValue, Result, Row, RowRange, Scan};
 
 use super::columns::{
-    Narrowing, columns_from_proto, columns_to_proto, time_range_from_proto, time_range_to_proto,
+    check_consistency, columns_from_proto, columns_to_proto, family_limit_from_proto,
+    family_offset_from_proto, family_time_ranges_from_proto, family_time_ranges_to_proto,
+    time_range_from_proto, time_range_to_proto,
 };
 use super::region::RegionRef;
-use super::{CellsIn, attributes, get, result};
+use super::{CellsIn, attributes, filter, get, result};
 use crate::proto;
 use crate::rpc::CellReader;
 
@@ -106,26 +108,14 @@ impl OpenScan {
 
     /// Reads a scan.
     ///
-    /// Passed over: `cache_blocks`, `load_column_families_on_demand`, `small`, `readType` and
-    /// `query_metrics_enabled`, which change no answer.
+    /// Passed over: `cache_blocks`, `small`, `readType` and `query_metrics_enabled`, which change no
+    /// answer.
     ///
     /// # Errors
-    /// `Unsupported` for filters, `batch_size`, limits per family, time ranges per family, timeline
-    /// consistency and attributes with an effect (raw scans).
+    /// `Unsupported` for filters and comparators that are not known, timeline consistency and
+    /// attributes with an effect.
     pub fn from_proto(scan: proto::Scan) -> Result<Self> {
-        Narrowing {
-            filter: scan.filter.as_ref(),
-            store_limit: scan.store_limit,
-            store_offset: scan.store_offset,
-            cf_time_range: &scan.cf_time_range,
-            consistency: scan.consistency(),
-        }
-        .check()?;
-        if let Some(batch) = scan.batch_size.filter(|&batch| batch as i32 > 0) {
-            return Err(Error::unsupported(format!(
-                "batch of cells per result is not supported: batch_size={batch}"
-            )));
-        }
+        check_consistency(scan.consistency())?;
         attributes::check(&scan.attribute)?;
         let start_row = scan.start_row.clone().unwrap_or_default();
         let stop_row = scan.stop_row.clone().unwrap_or_default();
@@ -140,6 +130,13 @@ impl OpenScan {
         read.versions = get::check_versions(scan.max_versions())?;
         read.caching = scan.caching.filter(|&rows| rows as i32 > 0);
         read.time_range = time_range_from_proto(scan.time_range)?;
+        read.family_time_ranges = family_time_ranges_from_proto(scan.cf_time_range.clone())?;
+        read.family_limit = family_limit_from_proto(scan.store_limit);
+        read.family_offset = family_offset_from_proto(scan.store_offset)?;
+        read.batch = scan.batch_size.filter(|&batch| batch as i32 > 0);
+        read.raw = attributes::is_raw(&scan.attribute);
+        read.filter = scan.filter.clone().map(filter::from_proto).transpose()?.map(Box::new);
+        read.families_on_demand = scan.load_column_families_on_demand.unwrap_or(true);
         Ok(Self {
             read_point: scan.mvcc_read_point(),
             result_bytes_max: scan.max_result_size.filter(|&bytes| bytes as i64 > 0),
@@ -166,6 +163,13 @@ impl OpenScan {
             max_result_size: self.result_bytes_max,
             caching: self.scan.caching,
             reversed: self.scan.reversed.then_some(true),
+            cf_time_range: family_time_ranges_to_proto(&self.scan.family_time_ranges),
+            store_limit: self.scan.family_limit,
+            store_offset: (self.scan.family_offset != 0).then_some(self.scan.family_offset),
+            batch_size: self.scan.batch,
+            attribute: self.scan.raw.then(attributes::raw).into_iter().collect(),
+            filter: self.scan.filter.as_deref().map(filter::to_proto),
+            load_column_families_on_demand: (!self.scan.families_on_demand).then_some(false),
             allow_partial_results: self.allow_partial_results.then_some(true),
             mvcc_read_point: (self.read_point != 0).then_some(self.read_point),
             need_cursor_result: self.wants_cursor.then_some(true),

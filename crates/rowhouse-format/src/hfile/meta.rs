@@ -174,6 +174,14 @@ impl FileMeta {
         Ok(self.info.long(name::MAX_SEQ_ID)?.and_then(|number| u64::try_from(number).ok()))
     }
 
+    /// EARLIEST_PUT_TS: the lowest timestamp of any put, in milliseconds; none in a file that does not tell.
+    ///
+    /// # Errors
+    /// A value that is no number.
+    pub fn earliest_put(&self) -> Result<Option<i64>> {
+        self.info.long(name::EARLIEST_PUT_TS)
+    }
+
     /// MAJOR_COMPACTION_KEY: whether a major compaction wrote the file.
     ///
     /// # Errors

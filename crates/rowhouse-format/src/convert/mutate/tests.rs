@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use rowhouse_model::{Durability, ErrorKind};
+use rowhouse_model::{Durability, ErrorKind, TimeRange};
 
 use super::*;
 use crate::rpc::{CellBlock, CellCodec};
@@ -19,7 +19,18 @@ fn mutations() -> Vec<Mutation> {
     let markers = markers.family_version("c", at(3)).unwrap();
     let mut increment = Increment::new("row").unwrap().add("a", "q", -5).unwrap();
     increment.return_results = false;
-    vec![put.into(), delete.into(), markers.into(), increment.into()]
+    increment.ttl_millis = Some(-1);
+    let mut living = Put::new("row").unwrap().add("a", "q", "v").unwrap();
+    living.ttl_millis = Some(5000);
+    let mut append = Append::new("row").unwrap().add("a", "q", "v").unwrap();
+    append = append.add("a", "r", "").unwrap();
+    append.time_range = TimeRange::new(at(3), at(9)).unwrap();
+    append.durability = Durability::SkipWal;
+    let note = Cell::new("row", "a", "q", at(7), CellKind::Put, "v").unwrap();
+    let note = Cell::from_parts(note.key(), b"v", b"\0\x02\x40n").unwrap();
+    let tagged = Put::new("row").unwrap().add_cell(note).unwrap();
+    let mutations = [put.into(), delete.into(), markers.into(), increment.into(), living.into()];
+    mutations.into_iter().chain([append.into(), tagged.into()]).collect()
 }
 
 fn block(cells: &[Cell]) -> CellReader {
@@ -40,7 +51,7 @@ fn mutations_come_back_from_block_and_message() {
         let message = to_proto(&mutation, None, CellsIn::Message);
         assert_eq!(from_proto(message, &mut block(&[])).unwrap(), mutation);
         let message = to_proto(&mutation, None, CellsIn::Block);
-        let mut block = block(&cells(&mutation));
+        let mut block = block(mutation.cells());
         assert_eq!(from_proto(message, &mut block).unwrap(), mutation);
         assert!(block.is_empty());
     }
@@ -49,9 +60,9 @@ fn mutations_come_back_from_block_and_message() {
 #[test]
 fn nonces_come_back() {
     let nonce = Some(Nonce { group: 3, number: 4 });
-    let mutation = mutations().pop().unwrap();
+    let mutation = mutations().remove(3);
     let call = MutateCall { region: RegionRef::encoded("x"), mutation, nonce, condition: None };
-    let message = call.to_proto(CellsIn::Message);
+    let message = call.to_proto(CellsIn::Message).unwrap();
     assert_eq!(MutateCall::from_proto(message, &mut block(&[])).unwrap(), call);
 }
 
@@ -60,7 +71,7 @@ fn a_row_may_stand_in_the_cells_alone() {
     let mutation = mutations().remove(0);
     let mut message = to_proto(&mutation, None, CellsIn::Block);
     message.row = None;
-    assert_eq!(from_proto(message, &mut block(&cells(&mutation))).unwrap(), mutation);
+    assert_eq!(from_proto(message, &mut block(mutation.cells())).unwrap(), mutation);
 }
 
 #[test]
@@ -74,18 +85,15 @@ fn a_put_without_timestamps_takes_that_of_its_mutation() {
 
 #[test]
 fn what_the_model_cannot_say_is_refused_by_name() {
-    let error = refused(|m| m.set_mutate_type(MutationType::Append));
-    assert_eq!(
-        (error.kind(), error.message()),
-        (ErrorKind::Unsupported, "append is not supported")
-    );
     let error = refused(|m| m.column_value[0].qualifier_value[0].tags = Some("x".into()));
-    assert!(error.message().contains("tags"));
+    assert_eq!(error.message(), "malformed cell tags: at=0, len=1");
     let error =
         refused(|m| m.column_value[0].qualifier_value[0].set_delete_type(DeleteType::DeleteFamily));
     assert!(error.message().contains("delete markers in a put"));
-    let ttl = proto::NameBytesPair { name: "_ttl".into(), value: Some("12345678".into()) };
-    assert!(refused(|m| m.attribute.push(ttl)).message().contains("_ttl"));
+    let acl = proto::NameBytesPair { name: "acl".into(), value: Some("x".into()) };
+    let error = refused(|m| m.attribute.push(acl));
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.message().contains("acl"));
     assert_eq!(refused(|m| m.row = None).message(), "row cannot be null");
 }
 
@@ -101,14 +109,14 @@ fn an_amount_that_is_none_is_refused_in_hbases_words() {
 fn cells_that_are_missing_or_of_another_row_are_errors() {
     let mutation = &mutations()[0];
     let message = || to_proto(mutation, None, CellsIn::Block);
-    let missing = from_proto(message(), &mut block(&cells(mutation)[..1])).unwrap_err();
+    let missing = from_proto(message(), &mut block(&mutation.cells()[..1])).unwrap_err();
     assert_eq!(missing.message(), "Cell count of 2 but at index 1 no cell returned");
     let other = Cell::new("other", "a", "q", at(1), CellKind::Put, "").unwrap();
-    let foreign = [cells(mutation)[0].clone(), other];
+    let foreign = [mutation.cells()[0].clone(), other];
     assert!(from_proto(message(), &mut block(&foreign)).is_err());
     let mut message = message();
     message.associated_cell_count = Some(i32::MAX);
-    assert!(from_proto(message, &mut block(&cells(mutation))).is_err());
+    assert!(from_proto(message, &mut block(mutation.cells())).is_err());
 }
 
 proptest! {
@@ -125,6 +133,23 @@ proptest! {
         let message = to_proto(&mutation, None, CellsIn::Message);
         prop_assert_eq!(&from_proto(message, &mut block(&[])).unwrap(), &mutation);
         let message = to_proto(&mutation, None, CellsIn::Block);
-        prop_assert_eq!(from_proto(message, &mut block(&cells(&mutation))).unwrap(), mutation);
+        prop_assert_eq!(from_proto(message, &mut block(mutation.cells())).unwrap(), mutation);
     }
+}
+
+#[test]
+fn a_condition_on_another_row_is_refused_in_hbases_words() {
+    let call = MutateCall {
+        region: RegionRef::encoded("x"),
+        mutation: mutations().remove(0),
+        nonce: None,
+        condition: Some(Condition::no_value("a", "q")),
+    };
+    let mut message = call.to_proto(CellsIn::Message).unwrap();
+    assert_eq!(MutateCall::from_proto(message.clone(), &mut block(&[])).unwrap(), call);
+    message.condition.as_mut().unwrap().row = "other".into();
+    assert_eq!(
+        MutateCall::from_proto(message, &mut block(&[])).unwrap_err().message(),
+        "The row of the action <row> doesn't match the original one <other>"
+    );
 }

@@ -1,5 +1,5 @@
 use proptest::prelude::*;
-use rowhouse_model::{Cell, CellKind, TimeRange, Timestamp};
+use rowhouse_model::{Cell, CellKind, Filter, TimeRange, Timestamp};
 
 use super::*;
 use crate::rpc::{CellBlock, CellCodec};
@@ -72,13 +72,23 @@ fn rows_asked_for_default_as_in_apache() {
 }
 
 #[test]
-fn what_the_model_cannot_say_is_refused_by_name() {
+fn everything_that_narrows_a_scan_comes_back() {
+    let mut open = OpenScan::new(Scan::all().versions(3).filter(Filter::FirstKeyOnly));
+    let scan = &mut open.scan;
+    (scan.family_limit, scan.family_offset) = (Some(0), 4);
+    (scan.batch, scan.raw, scan.families_on_demand) = (Some(3), true, false);
+    scan.family_time_ranges = [("cf".into(), TimeRange::at(Timestamp::MIN))].into();
+    assert_eq!(OpenScan::from_proto(open.to_proto()).unwrap(), open);
+}
+
+#[test]
+fn what_is_not_known_is_refused_by_name() {
     let refused = |scan| OpenScan::from_proto(scan).unwrap_err();
-    let batch = proto::Scan { batch_size: Some(3), ..wire("", "") };
-    assert!(refused(batch).message().contains("batch_size=3"));
-    let raw = proto::NameBytesPair { name: "_raw_".into(), value: Some(vec![255].into()) };
-    let raw = proto::Scan { attribute: vec![raw], ..wire("", "") };
-    assert!(refused(raw).message().contains("raw scan"));
+    let filter = proto::Filter { name: "org.example.Mine".into(), serialized_filter: None };
+    let filter = proto::Scan { filter: Some(filter), ..wire("", "") };
+    assert!(refused(filter).message().contains("org.example.Mine"));
+    let offset = proto::Scan { store_offset: Some(-1_i32 as u32), ..wire("", "") };
+    assert!(refused(offset).message().contains("store_offset=-1"));
 }
 
 #[test]

@@ -75,6 +75,11 @@ impl Place {
         })
     }
 
+    /// Where the cell begins.
+    pub(super) fn start(self) -> usize {
+        self.start as usize
+    }
+
     /// The cell's key.
     #[inline]
     pub(super) fn key(self, cells: &[u8]) -> Key<'_> {
@@ -214,6 +219,11 @@ impl Cursor {
             }
             place = next;
         }
+    }
+
+    /// Whether this is the first cell of its block.
+    pub fn is_first(&self) -> bool {
+        self.place.is_some_and(|place| place.start == 0)
     }
 
     /// Whether all cells are behind.

@@ -121,6 +121,50 @@ impl DataBlock {
         Ok(Cursor::new(Arc::clone(self), place))
     }
 
+    /// At the first cell here of the last row before `row`, or of the last row at all; `None` when
+    /// all are at or behind it. A row that the block begins with may have cells in the block before.
+    ///
+    /// # Errors
+    /// `Corruption` when there is something else than a cell on the way.
+    pub fn seek_row_before(self: &Arc<Self>, row: Option<&[u8]>) -> Result<Option<Cursor>> {
+        let start = match self.layout.encoding {
+            DataBlockEncoding::None => self.scan_to_row_before(row)?,
+            DataBlockEncoding::RowIndexV1 => {
+                let rows = match row {
+                    Some(row) => self.rows_before(row)?,
+                    None => self.prefixes.len(),
+                };
+                rows.checked_sub(1).map(|last| self.row_start(last))
+            }
+        };
+        start.map(|start| Cursor::at(Arc::clone(self), start)).transpose()
+    }
+
+    /// How many rows are before `row`.
+    fn rows_before(&self, row: &[u8]) -> Result<usize> {
+        Ok(match self.find_row(row)? {
+            Ok(at) | Err(at) => at,
+        })
+    }
+
+    /// Where the last row before `row`, or the last at all, begins among the cells.
+    fn scan_to_row_before(&self, row: Option<&[u8]>) -> Result<Option<usize>> {
+        let mut found: Option<Place> = None;
+        let mut at = 0;
+        while at < self.cells.len() {
+            let place = self.parse_at(at)?;
+            let here = place.key(&self.cells).row;
+            if row.is_some_and(|row| here >= row) {
+                break;
+            }
+            if found.is_none_or(|found| found.key(&self.cells).row != here) {
+                found = Some(place);
+            }
+            at = place.next as usize;
+        }
+        Ok(found.map(Place::start))
+    }
+
     /// The place of the first cell at or behind `key`.
     fn find(&self, key: &Key<'_>) -> Result<Option<Place>> {
         match self.layout.encoding {
@@ -130,11 +174,20 @@ impl DataBlock {
     }
 
     fn find_by_row(&self, key: &Key<'_>) -> Result<Option<Place>> {
+        match self.find_row(key.row)? {
+            Ok(at) => self.scan_row_to(self.row_start(at), self.row_start(at + 1), key),
+            Err(at) => self.place_at(self.row_start(at)),
+        }
+    }
+
+    /// The number of the row `row`, or how many are before it if it is not there.
+    #[inline]
+    fn find_row(&self, row: &[u8]) -> Result<Result<usize, usize>> {
         let (mut low, mut high) = (0, self.prefixes.len());
         let common = &self.row_at(0)?[..self.common];
-        let (front, rest) = key.row.split_at(self.common.min(key.row.len()));
+        let (front, rest) = row.split_at(self.common.min(row.len()));
         match common.cmp(front) {
-            Ordering::Less => return Ok(None),
+            Ordering::Less => return Ok(Err(high)),
             Ordering::Greater => high = 0,
             Ordering::Equal => {}
         }
@@ -142,19 +195,16 @@ impl DataBlock {
         while low < high {
             let middle = low.midpoint(high);
             let order = match self.prefixes[middle].cmp(&prefix) {
-                Ordering::Equal => self.row_at(self.row_start(middle))?.cmp(key.row),
+                Ordering::Equal => self.row_at(self.row_start(middle))?.cmp(row),
                 decided => decided,
             };
             match order {
                 Ordering::Less => low = middle + 1,
                 Ordering::Greater => high = middle,
-                Ordering::Equal => {
-                    let (start, end) = (self.row_start(middle), self.row_start(middle + 1));
-                    return self.scan_row_to(start, end, key);
-                }
+                Ordering::Equal => return Ok(Ok(middle)),
             }
         }
-        self.place_at(self.row_start(low))
+        Ok(Err(low))
     }
 
     /// Where row number `at` begins; the end of the cells behind the last row.

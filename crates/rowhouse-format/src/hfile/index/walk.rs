@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rowhouse_model::Key;
+use rowhouse_model::{Key, KeyBuf};
 
 use super::Index;
 use crate::hfile::block::BlockHandle;
@@ -36,39 +36,25 @@ pub enum Step {
 pub struct IndexWalk {
     /// Blocks from the root down, and the entry taken in each.
     way: Vec<(Arc<Index>, usize)>,
-    /// Where to go in blocks that are entered; the first entry without it.
-    target: Option<Target>,
+    /// Where to go in blocks that are entered.
+    target: Target,
 }
 
-/// A key to come back to. Not an [`OwnedKey`](crate::hfile::OwnedKey): keys that only seek may have
-/// parts too long to be written ([`Key::row_end`]).
-#[derive(Clone, Debug)]
-struct Target {
-    row: Vec<u8>,
-    family: Vec<u8>,
-    qualifier: Vec<u8>,
-    timestamp: i64,
-    kind: u8,
+/// Which entry of an index block the way leads over.
+#[derive(Clone, Debug, Default)]
+enum Target {
+    #[default]
+    First,
+    Last,
+    Key(KeyBuf),
 }
 
 impl Target {
-    fn new(key: &Key<'_>) -> Self {
-        Self {
-            row: key.row.to_vec(),
-            family: key.family.to_vec(),
-            qualifier: key.qualifier.to_vec(),
-            timestamp: key.timestamp,
-            kind: key.kind,
-        }
-    }
-
-    fn view(&self) -> Key<'_> {
-        Key {
-            row: &self.row,
-            family: &self.family,
-            qualifier: &self.qualifier,
-            timestamp: self.timestamp,
-            kind: self.kind,
+    fn entry_of(&self, index: &Index) -> usize {
+        match self {
+            Self::First => 0,
+            Self::Last => index.len().saturating_sub(1),
+            Self::Key(key) => index.find(&key.as_key()),
         }
     }
 }
@@ -83,32 +69,54 @@ impl IndexWalk {
     pub fn seek(&mut self, root: &Arc<Index>, key: &Key<'_>) -> Step {
         self.way.clear();
         let at = root.find(key);
-        self.target = (root.level() > 1).then(|| Target::new(key));
+        self.target =
+            if root.level() > 1 { Target::Key(KeyBuf::from(*key)) } else { Target::First };
         self.way.push((Arc::clone(root), at));
+        self.step()
+    }
+
+    /// Towards the last data block.
+    pub fn last(&mut self, root: &Arc<Index>) -> Step {
+        self.way.clear();
+        self.target = Target::Last;
+        self.way.push((Arc::clone(root), root.len().saturating_sub(1)));
         self.step()
     }
 
     /// Towards the first data block.
     pub fn first(&mut self, root: &Arc<Index>) -> Step {
         self.way.clear();
-        self.target = None;
+        self.target = Target::First;
         self.way.push((Arc::clone(root), 0));
         self.step()
     }
 
     /// Goes down into the index block that [`Step::Index`] asked for.
     pub fn enter(&mut self, index: Arc<Index>) -> Step {
-        let at = self.target.as_ref().map_or(0, |key| index.find(&key.view()));
+        let at = self.target.entry_of(&index);
         self.way.push((index, at));
         self.step()
     }
 
     /// Towards the data block behind the one that [`Step::Data`] named last.
     pub fn advance(&mut self) -> Step {
-        self.target = None;
+        self.target = Target::First;
         while let Some((index, at)) = self.way.last_mut() {
             *at += 1;
             if *at < index.len() {
+                return self.step();
+            }
+            self.way.pop();
+        }
+        Step::End
+    }
+
+    /// Towards the data block before the one that [`Step::Data`] named last.
+    pub fn back(&mut self) -> Step {
+        self.target = Target::Last;
+        while let Some((_, at)) = self.way.last_mut() {
+            if let Some(before) = at.checked_sub(1) {
+                *at = before;
                 return self.step();
             }
             self.way.pop();

@@ -976,6 +976,292 @@ pub struct ByteArrayComparable {
     #[prost(bytes = "bytes", optional, tag = "1")]
     pub value: ::core::option::Option<::prost::bytes::Bytes>,
 }
+/// LongComparator, BinaryPrefixComparator, BigDecimalComparator.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BytesComparator {
+    #[prost(message, optional, tag = "1")]
+    pub comparable: ::core::option::Option<ByteArrayComparable>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BinaryComponentComparator {
+    #[prost(bytes = "bytes", optional, tag = "1")]
+    pub value: ::core::option::Option<::prost::bytes::Bytes>,
+    #[prost(uint32, optional, tag = "2")]
+    pub offset: ::core::option::Option<u32>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BitComparator {
+    #[prost(message, optional, tag = "1")]
+    pub comparable: ::core::option::Option<ByteArrayComparable>,
+    #[prost(enumeration = "bit_comparator::BitwiseOp", optional, tag = "2")]
+    pub bitwise_op: ::core::option::Option<i32>,
+}
+/// Nested message and enum types in `BitComparator`.
+pub mod bit_comparator {
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum BitwiseOp {
+        And = 1,
+        Or = 2,
+        Xor = 3,
+    }
+    impl BitwiseOp {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::And => "AND",
+                Self::Or => "OR",
+                Self::Xor => "XOR",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "AND" => Some(Self::And),
+                "OR" => Some(Self::Or),
+                "XOR" => Some(Self::Xor),
+                _ => None,
+            }
+        }
+    }
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct NullComparator {}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RegexStringComparator {
+    #[prost(string, optional, tag = "1")]
+    pub pattern: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(int32, optional, tag = "2")]
+    pub pattern_flags: ::core::option::Option<i32>,
+    #[prost(string, optional, tag = "3")]
+    pub charset: ::core::option::Option<::prost::alloc::string::String>,
+    /// may be missing: JAVA
+    #[prost(string, optional, tag = "4")]
+    pub engine: ::core::option::Option<::prost::alloc::string::String>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SubstringComparator {
+    #[prost(string, optional, tag = "1")]
+    pub substr: ::core::option::Option<::prost::alloc::string::String>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CompareFilter {
+    #[prost(enumeration = "CompareType", optional, tag = "1")]
+    pub compare_op: ::core::option::Option<i32>,
+    /// may be missing: Java's null
+    #[prost(message, optional, tag = "2")]
+    pub comparator: ::core::option::Option<Comparator>,
+}
+/// RowFilter, FamilyFilter, QualifierFilter, ValueFilter.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ComparingFilter {
+    #[prost(message, optional, tag = "1")]
+    pub compare_filter: ::core::option::Option<CompareFilter>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DependentColumnFilter {
+    #[prost(message, optional, tag = "1")]
+    pub compare_filter: ::core::option::Option<CompareFilter>,
+    /// may be missing
+    #[prost(bytes = "bytes", optional, tag = "2")]
+    pub column_family: ::core::option::Option<::prost::bytes::Bytes>,
+    /// may be missing
+    #[prost(bytes = "bytes", optional, tag = "3")]
+    pub column_qualifier: ::core::option::Option<::prost::bytes::Bytes>,
+    /// may be missing
+    #[prost(bool, optional, tag = "4")]
+    pub drop_dependent_column: ::core::option::Option<bool>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SingleColumnValueFilter {
+    /// may be missing
+    #[prost(bytes = "bytes", optional, tag = "1")]
+    pub column_family: ::core::option::Option<::prost::bytes::Bytes>,
+    /// may be missing
+    #[prost(bytes = "bytes", optional, tag = "2")]
+    pub column_qualifier: ::core::option::Option<::prost::bytes::Bytes>,
+    #[prost(enumeration = "CompareType", optional, tag = "3")]
+    pub compare_op: ::core::option::Option<i32>,
+    #[prost(message, optional, tag = "4")]
+    pub comparator: ::core::option::Option<Comparator>,
+    /// may be missing
+    #[prost(bool, optional, tag = "5")]
+    pub filter_if_missing: ::core::option::Option<bool>,
+    /// may be missing
+    #[prost(bool, optional, tag = "6")]
+    pub latest_version_only: ::core::option::Option<bool>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SingleColumnValueExcludeFilter {
+    #[prost(message, optional, tag = "1")]
+    pub single_column_value_filter: ::core::option::Option<SingleColumnValueFilter>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ColumnValueFilter {
+    #[prost(bytes = "bytes", optional, tag = "1")]
+    pub family: ::core::option::Option<::prost::bytes::Bytes>,
+    #[prost(bytes = "bytes", optional, tag = "2")]
+    pub qualifier: ::core::option::Option<::prost::bytes::Bytes>,
+    #[prost(enumeration = "CompareType", optional, tag = "3")]
+    pub compare_op: ::core::option::Option<i32>,
+    #[prost(message, optional, tag = "4")]
+    pub comparator: ::core::option::Option<Comparator>,
+}
+/// PrefixFilter, ColumnPrefixFilter, InclusiveStopFilter: a prefix, or the row to stop at.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BytesFilter {
+    #[prost(bytes = "bytes", optional, tag = "1")]
+    pub value: ::core::option::Option<::prost::bytes::Bytes>,
+}
+/// MultipleColumnPrefixFilter, FirstKeyValueMatchingQualifiersFilter.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BytesSetFilter {
+    #[prost(bytes = "bytes", repeated, tag = "1")]
+    pub values: ::prost::alloc::vec::Vec<::prost::bytes::Bytes>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ColumnRangeFilter {
+    /// may be missing, as all below
+    #[prost(bytes = "bytes", optional, tag = "1")]
+    pub min_column: ::core::option::Option<::prost::bytes::Bytes>,
+    #[prost(bool, optional, tag = "2")]
+    pub min_column_inclusive: ::core::option::Option<bool>,
+    #[prost(bytes = "bytes", optional, tag = "3")]
+    pub max_column: ::core::option::Option<::prost::bytes::Bytes>,
+    #[prost(bool, optional, tag = "4")]
+    pub max_column_inclusive: ::core::option::Option<bool>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ColumnCountGetFilter {
+    #[prost(int32, optional, tag = "1")]
+    pub limit: ::core::option::Option<i32>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ColumnPaginationFilter {
+    #[prost(int32, optional, tag = "1")]
+    pub limit: ::core::option::Option<i32>,
+    /// may be missing
+    #[prost(int32, optional, tag = "2")]
+    pub offset: ::core::option::Option<i32>,
+    /// may be missing
+    #[prost(bytes = "bytes", optional, tag = "3")]
+    pub column_offset: ::core::option::Option<::prost::bytes::Bytes>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PageFilter {
+    #[prost(int64, optional, tag = "1")]
+    pub page_size: ::core::option::Option<i64>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct KeyOnlyFilter {
+    #[prost(bool, optional, tag = "1")]
+    pub len_as_val: ::core::option::Option<bool>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FirstKeyOnlyFilter {}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RowRange {
+    /// may be missing, as all below
+    #[prost(bytes = "bytes", optional, tag = "1")]
+    pub start_row: ::core::option::Option<::prost::bytes::Bytes>,
+    #[prost(bool, optional, tag = "2")]
+    pub start_row_inclusive: ::core::option::Option<bool>,
+    #[prost(bytes = "bytes", optional, tag = "3")]
+    pub stop_row: ::core::option::Option<::prost::bytes::Bytes>,
+    #[prost(bool, optional, tag = "4")]
+    pub stop_row_inclusive: ::core::option::Option<bool>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct MultiRowRangeFilter {
+    #[prost(message, repeated, tag = "1")]
+    pub row_range_list: ::prost::alloc::vec::Vec<RowRange>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct FuzzyRowFilter {
+    #[prost(message, repeated, tag = "1")]
+    pub fuzzy_keys_data: ::prost::alloc::vec::Vec<BytesBytesPair>,
+    /// may be missing
+    #[prost(bool, optional, tag = "2")]
+    pub is_mask_v2: ::core::option::Option<bool>,
+}
+#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+pub struct RandomRowFilter {
+    #[prost(float, optional, tag = "1")]
+    pub chance: ::core::option::Option<f32>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TimestampsFilter {
+    #[prost(int64, repeated, tag = "1")]
+    pub timestamps: ::prost::alloc::vec::Vec<i64>,
+    /// may be missing
+    #[prost(bool, optional, tag = "2")]
+    pub can_hint: ::core::option::Option<bool>,
+}
+/// SkipFilter, WhileMatchFilter, FilterWrapper.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WrappingFilter {
+    #[prost(message, optional, tag = "1")]
+    pub filter: ::core::option::Option<Filter>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct FilterList {
+    #[prost(enumeration = "filter_list::Operator", optional, tag = "1")]
+    pub operator: ::core::option::Option<i32>,
+    #[prost(message, repeated, tag = "2")]
+    pub filters: ::prost::alloc::vec::Vec<Filter>,
+}
+/// Nested message and enum types in `FilterList`.
+pub mod filter_list {
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum Operator {
+        MustPassAll = 1,
+        MustPassOne = 2,
+    }
+    impl Operator {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::MustPassAll => "MUST_PASS_ALL",
+                Self::MustPassOne => "MUST_PASS_ONE",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "MUST_PASS_ALL" => Some(Self::MustPassAll),
+                "MUST_PASS_ONE" => Some(Self::MustPassOne),
+                _ => None,
+            }
+        }
+    }
+}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum CompareType {
@@ -1611,6 +1897,62 @@ impl Consistency {
             _ => None,
         }
     }
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct MutateRowsRequest {
+    #[prost(message, repeated, tag = "1")]
+    pub mutation_request: ::prost::alloc::vec::Vec<MutationProto>,
+    #[prost(uint64, optional, tag = "2")]
+    pub nonce_group: ::core::option::Option<u64>,
+    #[prost(uint64, optional, tag = "3")]
+    pub nonce: ::core::option::Option<u64>,
+    #[prost(message, optional, tag = "4")]
+    pub region: ::core::option::Option<RegionSpecifier>,
+    #[prost(message, repeated, tag = "5")]
+    pub condition: ::prost::alloc::vec::Vec<Condition>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MutateRowsResponse {
+    #[prost(bool, optional, tag = "1")]
+    pub processed: ::core::option::Option<bool>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct AggregateRequest {
+    #[prost(string, required, tag = "1")]
+    pub interpreter_class_name: ::prost::alloc::string::String,
+    #[prost(message, required, tag = "2")]
+    pub scan: Scan,
+    #[prost(bytes = "bytes", optional, tag = "3")]
+    pub interpreter_specific_bytes: ::core::option::Option<::prost::bytes::Bytes>,
+    #[prost(bool, optional, tag = "4", default = "false")]
+    pub client_supports_partial_result: ::core::option::Option<bool>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AggregateResponse {
+    #[prost(bytes = "bytes", repeated, tag = "1")]
+    pub first_part: ::prost::alloc::vec::Vec<::prost::bytes::Bytes>,
+    #[prost(bytes = "bytes", optional, tag = "2")]
+    pub second_part: ::core::option::Option<::prost::bytes::Bytes>,
+    #[prost(bytes = "bytes", optional, tag = "3")]
+    pub next_chunk_start_row: ::core::option::Option<::prost::bytes::Bytes>,
+    #[prost(uint64, optional, tag = "4", default = "0")]
+    pub wait_interval_ms: ::core::option::Option<u64>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LongMsg {
+    #[prost(int64, required, tag = "1")]
+    pub long_msg: i64,
+}
+#[derive(Clone, Copy, PartialEq, ::prost::Message)]
+pub struct DoubleMsg {
+    #[prost(double, required, tag = "1")]
+    pub double_msg: f64,
+}
+/// As Bytes.toBytes writes a BigDecimal.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BigDecimalMsg {
+    #[prost(bytes = "bytes", required, tag = "1")]
+    pub bigdecimal_msg: ::prost::bytes::Bytes,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ForeignExceptionMessage {

@@ -1,0 +1,218 @@
+//! Calls of the coprocessor endpoints that come with HBase: mutations of several rows as one, and sums
+//! over a column.
+
+use bytes::Bytes;
+use prost::Message;
+use rowhouse_model::{Coprocessor, Error, ErrorKind, Mutation, Nonce, Result, RowCondition, Scan};
+
+use super::scan::OpenScan;
+use super::{condition, mutate};
+use crate::proto;
+use crate::rpc::{CellCodec, CellReader, decode_message};
+
+/// Where HBase's interpreters of columns are.
+const INTERPRETERS: &str = "org.apache.hadoop.hbase.client.coprocessor.";
+
+/// What is asked of an endpoint.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EndpointCall {
+    /// Mutations of rows of one region as one.
+    MutateRows {
+        /// The mutations, with their nonces.
+        mutations: Vec<Mutation>,
+        /// What must hold for them to be made.
+        conditions: Vec<RowCondition>,
+    },
+    /// Something about the cells that a scan finds in one region.
+    Aggregate {
+        /// What.
+        function: AggregateFunction,
+        /// How their values are read.
+        interpreter: ColumnInterpreter,
+        /// Which cells.
+        scan: Box<Scan>,
+    },
+}
+
+/// What an aggregate tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AggregateFunction {
+    /// The greatest value.
+    Max,
+    /// The least value.
+    Min,
+    /// The sum of the values.
+    Sum,
+    /// How many rows there are.
+    RowCount,
+    /// The sum, and how many rows there are.
+    Average,
+    /// The sum, the sum of squares, and how many rows there are.
+    Deviation,
+    /// The sum, and the sum of the weights.
+    Median,
+}
+
+/// How values are read: HBase's interpreters of columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnInterpreter {
+    /// LongColumnInterpreter: eight bytes with a sign.
+    Long,
+    /// DoubleColumnInterpreter: eight bytes of a double.
+    Double,
+    /// BigDecimalColumnInterpreter: `Bytes.toBytes` of a BigDecimal, rounded to two places.
+    BigDecimal,
+}
+
+impl EndpointCall {
+    /// Reads a call.
+    ///
+    /// # Errors
+    /// `Protocol` for another service or method than HBase's own two have; `Unsupported` for another
+    /// interpreter, and for what a scan, a mutation or a condition refuses.
+    pub fn from_proto(call: proto::CoprocessorServiceCall) -> Result<Self> {
+        match &*call.service_name {
+            "MultiRowMutationService" if call.method_name == "MutateRows" => {
+                mutate_rows(decode_message(call.request)?)
+            }
+            "AggregateService" => {
+                let function = function(&call.method_name)?;
+                aggregate(function, decode_message(call.request)?)
+            }
+            "MultiRowMutationService" => Err(no_method(&call.service_name, &call.method_name)),
+            other => Err(Error::new(
+                ErrorKind::Protocol,
+                format!("No registered coprocessor service found for {other}"),
+            )),
+        }
+    }
+
+    /// The coprocessor that a table has to declare for the call to be answered.
+    pub fn coprocessor(&self) -> Coprocessor {
+        match self {
+            Self::MutateRows { .. } => Coprocessor::MultiRowMutation,
+            Self::Aggregate { .. } => Coprocessor::Aggregate,
+        }
+    }
+}
+
+fn mutate_rows(request: proto::MutateRowsRequest) -> Result<EndpointCall> {
+    // Their cells are in the messages.
+    let mut no_cells = CellReader::new(CellCodec::default(), Bytes::new());
+    let (group, number) = (request.nonce_group, request.nonce);
+    let nonce = number.filter(|&number| number != 0);
+    let nonce = nonce.map(|number| Nonce { group: group.unwrap_or(0), number });
+    let mutations = request.mutation_request.into_iter();
+    let mutations = mutations
+        .map(|mutation| Ok(mutate::from_proto(mutation, &mut no_cells)?.with_nonce(nonce)))
+        .collect::<Result<_>>()?;
+    let conditions = request.condition.into_iter().map(condition::from_proto);
+    Ok(EndpointCall::MutateRows { mutations, conditions: conditions.collect::<Result<_>>()? })
+}
+
+fn aggregate(
+    function: AggregateFunction,
+    request: proto::AggregateRequest,
+) -> Result<EndpointCall> {
+    let interpreter = match request.interpreter_class_name.strip_prefix(INTERPRETERS) {
+        Some("LongColumnInterpreter") => ColumnInterpreter::Long,
+        Some("DoubleColumnInterpreter") => ColumnInterpreter::Double,
+        Some("BigDecimalColumnInterpreter") => ColumnInterpreter::BigDecimal,
+        _ => {
+            return Err(Error::unsupported(format!(
+                "the interpreter of columns is not supported: class={}",
+                request.interpreter_class_name
+            )));
+        }
+    };
+    let scan = Box::new(OpenScan::from_proto(request.scan)?.scan);
+    if function != AggregateFunction::RowCount && scan.columns.families().next().is_none() {
+        return Err(Error::invalid("an aggregate of values has to name a family"));
+    }
+    Ok(EndpointCall::Aggregate { function, interpreter, scan })
+}
+
+fn function(method: &str) -> Result<AggregateFunction> {
+    Ok(match method {
+        "GetMax" => AggregateFunction::Max,
+        "GetMin" => AggregateFunction::Min,
+        "GetSum" => AggregateFunction::Sum,
+        "GetRowNum" => AggregateFunction::RowCount,
+        "GetAvg" => AggregateFunction::Average,
+        "GetStd" => AggregateFunction::Deviation,
+        "GetMedian" => AggregateFunction::Median,
+        other => return Err(no_method("AggregateService", other)),
+    })
+}
+
+fn no_method(service: &str, method: &str) -> Error {
+    let message = format!("Unknown method {method} called on service {service}");
+    Error::new(ErrorKind::Protocol, message)
+}
+
+/// Writes the answer of an endpoint of a region.
+pub fn answer(
+    region: proto::RegionSpecifier,
+    class: &str,
+    answer: &impl Message,
+) -> proto::CoprocessorServiceResponse {
+    let value = Some(answer.encode_to_vec().into());
+    let value = proto::NameBytesPair { name: class.to_owned(), value };
+    proto::CoprocessorServiceResponse { region, value }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(service: &str, method: &str, request: &impl Message) -> Result<EndpointCall> {
+        EndpointCall::from_proto(proto::CoprocessorServiceCall {
+            row: Bytes::new(),
+            service_name: service.to_owned(),
+            method_name: method.to_owned(),
+            request: request.encode_to_vec().into(),
+        })
+    }
+
+    fn sum(interpreter: &str) -> proto::AggregateRequest {
+        let column = proto::Column { family: "cf".into(), qualifier: vec!["n".into()] };
+        let scan = proto::Scan { column: vec![column], ..Default::default() };
+        let interpreter_class_name = format!("{INTERPRETERS}{interpreter}");
+        proto::AggregateRequest { interpreter_class_name, scan, ..Default::default() }
+    }
+
+    #[test]
+    fn aggregates_are_told_apart_by_method_and_interpreter() {
+        for (method, function) in [
+            ("GetMax", AggregateFunction::Max),
+            ("GetMin", AggregateFunction::Min),
+            ("GetSum", AggregateFunction::Sum),
+            ("GetRowNum", AggregateFunction::RowCount),
+            ("GetAvg", AggregateFunction::Average),
+            ("GetStd", AggregateFunction::Deviation),
+            ("GetMedian", AggregateFunction::Median),
+        ] {
+            let found = call("AggregateService", method, &sum("LongColumnInterpreter")).unwrap();
+            let EndpointCall::Aggregate { function: found, interpreter, scan } = found else {
+                panic!("{found:?}");
+            };
+            assert_eq!((found, interpreter), (function, ColumnInterpreter::Long));
+            assert!(scan.columns.has_column(b"cf", b"n"));
+        }
+    }
+
+    #[test]
+    fn what_is_no_endpoint_of_hbase_is_refused_by_name() {
+        let refused = |service, method, interpreter| {
+            call(service, method, &sum(interpreter)).unwrap_err().to_string()
+        };
+        let long = "LongColumnInterpreter";
+        assert!(refused("MyService", "GetMax", long).contains("MyService"));
+        assert!(refused("AggregateService", "GetMode", long).contains("GetMode"));
+        assert!(refused("MultiRowMutationService", "Other", long).contains("Other"));
+        assert!(refused("AggregateService", "GetMax", "Mine").contains(".Mine"));
+        let request = proto::AggregateRequest { scan: proto::Scan::default(), ..sum(long) };
+        assert!(call("AggregateService", "GetRowNum", &request).is_ok());
+        assert!(call("AggregateService", "GetSum", &request).is_err());
+    }
+}

@@ -1,0 +1,58 @@
+//! The keys of a FuzzyRowFilter. Java's client writes them made ready for comparing words: the bytes
+//! that may be anything are 0, and the mask is −1 where a byte must be there and 2 (0 before the second
+//! version) where it may be anything. Other clients write the mask that is documented, 0 and 1.
+
+use bytes::Bytes;
+use rowhouse_model::{Error, Filter, FuzzyKey, Result, escape};
+
+use crate::proto;
+
+/// A byte of the mask made ready: the byte must be there.
+const FIXED: u8 = 0xFF;
+
+pub(super) fn from_proto(filter: proto::FuzzyRowFilter) -> Result<Filter> {
+    let free = if filter.is_mask_v2.unwrap_or(false) { 2 } else { 0 };
+    let keys = filter.fuzzy_keys_data.into_iter().map(|pair| {
+        let mask = mask_from_proto(&pair.second, free)?;
+        Ok(FuzzyKey { key: pair.first, mask: mask.into() })
+    });
+    Ok(Filter::FuzzyRow(keys.collect::<Result<_>>()?))
+}
+
+/// Reads a mask as HBase does: one in which anything is not ready is not ready at all.
+fn mask_from_proto(mask: &[u8], free: u8) -> Result<Vec<u8>> {
+    let is_ready = mask.iter().all(|&byte| byte == FIXED || byte == free);
+    mask.iter()
+        .map(|&byte| match byte {
+            FIXED => Ok(0),
+            byte if byte == free && (is_ready || byte != 0) => Ok(1),
+            0 => Ok(0),
+            1 => Ok(1),
+            _ => Err(Error::invalid(format!(
+                "mask of FuzzyRowFilter has a byte of no meaning: byte={byte}, mask={}",
+                escape(mask)
+            ))),
+        })
+        .collect()
+}
+
+pub(super) fn to_proto(keys: &[FuzzyKey]) -> proto::FuzzyRowFilter {
+    let pair = |key: &FuzzyKey| {
+        let is_free = |at: usize| key.mask.get(at) == Some(&1);
+        let first =
+            key.key.iter().enumerate().map(|(at, &byte)| if is_free(at) { 0 } else { byte });
+        let second = key.mask.iter().map(|&byte| match byte {
+            0 => FIXED,
+            1 => 2,
+            other => other,
+        });
+        proto::BytesBytesPair {
+            first: first.collect::<Vec<u8>>().into(),
+            second: Bytes::from(second.collect::<Vec<u8>>()),
+        }
+    };
+    proto::FuzzyRowFilter {
+        fuzzy_keys_data: keys.iter().map(pair).collect(),
+        is_mask_v2: Some(true),
+    }
+}

@@ -51,6 +51,12 @@ impl TimestampSource {
         Timestamp::from_millis(issued).unwrap_or(Timestamp::MIN)
     }
 
+    /// As [`TimestampSource::issue`], not before `at_least`.
+    pub(crate) fn issue_from(&self, at_least: Timestamp) -> Timestamp {
+        self.last.fetch_max(at_least.as_millis(), Ordering::Relaxed);
+        self.issue()
+    }
+
     #[cold]
     fn clock_jumped(&self, now: i64, issued: i64, behind: bool) {
         if self.behind.swap(behind, Ordering::Relaxed) == behind {

@@ -12,6 +12,7 @@ use crate::background::Work;
 use crate::compact::{CompactionKind, FileFacts, Policy, Situation};
 use crate::engine::Engine;
 use crate::memstore::Memstore;
+use crate::newest::Newest;
 use crate::read::Kept;
 use crate::read::unexpired_from;
 use crate::store_file::StoreFile;
@@ -19,9 +20,8 @@ use crate::store_file::StoreFile;
 /// One (region, family).
 pub(crate) struct FamilyStore {
     region_id: u64,
-    descriptor: FamilyDescriptor,
-    policy: Policy,
-    kept: Kept,
+    name: Bytes,
+    declared: Newest<Declared>,
     parts: RwLock<Arc<Parts>>,
     /// Held by whoever flushes.
     pub(crate) flushing: Mutex<()>,
@@ -40,6 +40,13 @@ pub(crate) struct FamilyStore {
     dropped: AtomicBool,
 }
 
+/// What a family is declared to be, and what follows from it.
+struct Declared {
+    descriptor: FamilyDescriptor,
+    policy: Policy,
+    kept: Kept,
+}
+
 /// What a read has to merge, at one moment. A reader holds it as long as it reads: whatever becomes
 /// of the store meanwhile, it goes on seeing this.
 #[derive(Clone)]
@@ -52,6 +59,12 @@ pub(crate) struct Parts {
     /// The lowest sequence at which these parts can be read: merges have dropped what only readers
     /// below it could see.
     readable_from: u64,
+}
+
+impl Declared {
+    fn new(descriptor: FamilyDescriptor, policy: Policy) -> Self {
+        Self { kept: Kept::from(&descriptor), descriptor, policy }
+    }
 }
 
 impl FamilyStore {
@@ -67,9 +80,8 @@ impl FamilyStore {
         let parts = Parts { active: Arc::default(), frozen: Vec::new(), files, readable_from: 0 };
         Self {
             region_id,
-            kept: Kept::from(&descriptor),
-            descriptor,
-            policy,
+            name: descriptor.name().clone(),
+            declared: Newest::new(Declared::new(descriptor, policy)),
             parts: RwLock::new(Arc::new(parts)),
             flushing: Mutex::default(),
             compacting: Mutex::default(),
@@ -87,20 +99,28 @@ impl FamilyStore {
     }
 
     pub(crate) fn descriptor(&self) -> &FamilyDescriptor {
-        &self.descriptor
+        &self.declared.get().descriptor
     }
 
     pub(crate) fn name(&self) -> &Bytes {
-        self.descriptor.name()
+        &self.name
     }
 
     /// How long its cells are kept.
     pub(crate) fn kept(&self) -> Kept {
-        self.kept
+        self.declared.get().kept
     }
 
     pub(crate) fn policy(&self) -> &Policy {
-        &self.policy
+        &self.declared.get().policy
+    }
+
+    /// Declares it anew, for reads, flushes and merges that begin from now on.
+    pub(crate) fn declare(&self, descriptor: FamilyDescriptor, policy: Policy) {
+        debug_assert_eq!(descriptor.name(), &self.name);
+        self.declared.replace(Declared::new(descriptor, policy));
+        // Whether there are too many files may have another answer.
+        self.change(|_| {});
     }
 
     /// What a reader at `sequence` has to merge. `None` when a merge has dropped since what it could
@@ -126,7 +146,7 @@ impl FamilyStore {
         let mut parts = self.parts.write();
         let mut changed = Parts::clone(&parts);
         change(&mut changed);
-        self.blocked.store(changed.files.len() >= self.policy.files_blocking, Ordering::Relaxed);
+        self.blocked.store(changed.files.len() >= self.policy().files_blocking, Ordering::Relaxed);
         *parts = Arc::new(changed);
     }
 
@@ -162,7 +182,7 @@ impl FamilyStore {
         now_millis: i64,
         asked: Option<CompactionKind>,
     ) -> Situation<'a> {
-        let family = &self.descriptor;
+        let family = self.descriptor();
         // Of versions that are kept however old they are a file does not say whether it has any.
         let expires = family.versions_min() == 0;
         let unexpired_from = if expires { unexpired_from(family, now_millis) } else { i64::MIN };
@@ -271,9 +291,15 @@ impl FamilyStore {
         self.leaving.load(Ordering::Acquire) || self.is_dropped()
     }
 
+    /// Has no more be written to it. Nobody may be writing: what was drafted before and comes later is
+    /// refused.
+    pub(crate) fn set_dropped(&self) {
+        self.dropped.store(true, Ordering::Release);
+    }
+
     /// Gives up what is in memory and marks the files for removal.
     pub(crate) fn drop_all(&self, engine: &Engine) {
-        self.dropped.store(true, Ordering::Release);
+        self.set_dropped();
         engine.memory.free(self.memstore_bytes());
         self.change(|parts| {
             parts.active = Arc::default();

@@ -61,6 +61,9 @@ pub(crate) enum Choice {
 /// Chooses.
 pub(crate) fn choose(situation: &Situation<'_>, policy: &Policy) -> Choice {
     let files = situation.files;
+    if !policy.enabled {
+        return Choice::Nothing;
+    }
     let expired: Vec<usize> =
         (0..files.len()).filter(|&at| files[at].timestamp_max < situation.unexpired_from).collect();
     if !expired.is_empty() {

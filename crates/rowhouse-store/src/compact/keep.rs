@@ -15,9 +15,15 @@ pub(crate) struct Keep {
 }
 
 impl Keep {
-    pub(crate) fn new(kind: CompactionKind, family: &FamilyDescriptor, now_millis: i64) -> Self {
+    /// In a merge of files in which no put is older than `earliest_put`.
+    pub(crate) fn new(
+        kind: CompactionKind,
+        family: &FamilyDescriptor,
+        earliest_put: i64,
+        now_millis: i64,
+    ) -> Self {
         Self {
-            visible: Visible::new(Rules::compact(kind, family, now_millis)),
+            visible: Visible::new(Rules::compact(kind, family, earliest_put, now_millis)),
             row: Vec::new(),
             done_with_column: false,
             column: Vec::new(),

@@ -11,6 +11,8 @@ use crate::settings::Settings;
 /// What [`choose`](super::choose) goes by.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Policy {
+    /// Files are merged at all.
+    pub(crate) enabled: bool,
     pub(crate) files_min: usize,
     pub(crate) files_max: usize,
     pub(crate) ratio: f64,
@@ -27,6 +29,7 @@ impl Policy {
     pub(crate) fn new(settings: &Settings) -> Self {
         let compaction = &settings.compaction;
         Self {
+            enabled: true,
             files_min: compaction.files_min,
             files_max: compaction.files_max,
             ratio: compaction.ratio,
@@ -61,6 +64,11 @@ impl Policy {
         said.read("hbase.hregion.majorcompaction", &mut policy.major_period_millis)?;
         said.read("hbase.hregion.majorcompaction.jitter", &mut policy.major_jitter)?;
         said.read("hbase.hstore.blockingStoreFiles", &mut policy.files_blocking)?;
+        if !table.compaction_enabled() {
+            policy.enabled = false;
+            // Nobody would end the wait for fewer files.
+            policy.files_blocking = usize::MAX;
+        }
         Ok(policy.within_reason())
     }
 

@@ -133,13 +133,15 @@ fn merge_files(
     let mut sources = Vec::with_capacity(files.len());
     let mut with_tags = false;
     let mut sequence_max = 0;
+    let mut earliest_put = i64::MAX;
     for file in files {
         with_tags |= file.has_tags()?;
+        earliest_put = earliest_put.min(file.earliest_put()?);
         sequence_max = sequence_max.max(file.sequence_max());
         sources.push(Source::File(FileCursor::open_once(file, &start)?));
     }
     let mut merge = Merge::new(sources, u64::MAX)?;
-    let mut keep = Keep::new(kind, family.descriptor(), now_millis);
+    let mut keep = Keep::new(kind, family.descriptor(), earliest_put, now_millis);
     let mut progress = Progress::new(engine, family, hurry);
     let mut output: Option<NewFile> = None;
     while let Some(cell) = merge.cell() {

@@ -32,6 +32,11 @@ impl MemstoreCursor {
         cursor
     }
 
+    /// A cursor behind the last cell.
+    pub(crate) fn at_end(memstore: Arc<Memstore>) -> Self {
+        Self { node: None, memstore }
+    }
+
     /// The current cell; `None` behind the last.
     #[inline]
     pub(crate) fn cell(&self) -> Option<CellRef<'_>> {
@@ -72,6 +77,17 @@ impl MemstoreCursor {
         }
         let found = self.memstore.cells.seek(&place).map(NodeRef::as_ptr);
         self.stand_at(found);
+    }
+
+    /// To the first cell of the last row before `row`, or of the last row at all; behind the last cell
+    /// when there is none.
+    pub(crate) fn seek_row_before(&mut self, row: Option<&[u8]>) {
+        let end = row.map(|row| place(&Key::row_start(row)));
+        let cells = &self.memstore.cells;
+        let start = cells
+            .last_before(end.as_ref())
+            .and_then(|last| cells.seek(&place(&Key::row_start(last.cell().key.row))));
+        self.stand_at(start.map(NodeRef::as_ptr));
     }
 
     /// At `node`, or at the first behind it that was not overwritten.

@@ -136,6 +136,23 @@ impl SkipList {
         gaps[0].next
     }
 
+    /// The last node before `place`, or the last of all.
+    pub(super) fn last_before(&self, place: Option<&Place<'_>>) -> Option<NodeRef<'_>> {
+        let mut before = None;
+        let mut tower = self.head_tower();
+        for level in (0..self.height.load(Relaxed)).rev() {
+            // SAFETY: the tower is the head, or was reached on this level or on one above.
+            while let Some(node) = unsafe { tower.next(level) } {
+                if place.is_some_and(|place| node.compare(place) != Ordering::Less) {
+                    break;
+                }
+                before = Some(node);
+                tower = node.tower();
+            }
+        }
+        before
+    }
+
     /// What is known before anything was looked for: everything comes behind the head.
     fn gaps(&self) -> [Gap<'_>; HEIGHT_MAX] {
         [Gap { before: self.head_tower(), next: None }; HEIGHT_MAX]

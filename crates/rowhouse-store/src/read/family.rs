@@ -1,29 +1,33 @@
-//! Rows of one family: where its cells are, and which of them a read gives.
+//! Rows of one family: where its cells are.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Columns, Key, Result, RowBuilder, RowRange, TimeRange, equal_bytes};
+use rowhouse_model::{Bytes, Columns, FilterRun, Key, Result, RowBuilder, RowRange, TimeRange};
 
-use super::{At, Merge, Rules, Source, Verdict, Visible};
+use super::row::{Judging, Room, RowRead};
+use super::sift::Sift;
+use super::{At, Merge, Rules, Source};
 use crate::cells::Cells;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::memstore::MemstoreCursor;
 use crate::store_file::{FileCursor, StoreFile};
 
-/// How many cells are stepped over before a seek is tried: a step costs a comparison, a seek a
-/// search in every source.
-const STEPS_BEFORE_SEEK: usize = 8;
-
-/// How many bytes may lie between two cells of an answer for both to share their blocks.
-const PASSED_BYTES_MAX: usize = 4096;
-
 /// What is asked of each family.
 pub(super) struct Asked<'a> {
     pub(super) columns: &'a Columns,
     pub(super) time_range: TimeRange,
+    pub(super) family_time_ranges: &'a BTreeMap<Bytes, TimeRange>,
     pub(super) versions: u32,
     pub(super) rows: Rows<'a>,
+    pub(super) reversed: bool,
+    /// Everything that is stored.
+    pub(super) raw: bool,
+    /// A filter has its say, behind which versions are counted.
+    pub(super) filtered: bool,
+    /// What is asked besides.
+    pub(super) sift: Sift,
 }
 
 /// Which rows are asked for.
@@ -51,32 +55,28 @@ impl Rows<'_> {
 }
 
 impl Asked<'_> {
+    /// Which timestamps are asked for in the family.
+    fn time_range_of(&self, family: &Bytes) -> TimeRange {
+        self.family_time_ranges.get(family).copied().unwrap_or(self.time_range)
+    }
+
     /// Whether a file of the family may have anything that matters; `false` is certain.
-    fn may_be_in(&self, file: &StoreFile, family: &Bytes) -> Result<bool> {
-        if !file.may_hold_versions(&self.time_range) {
+    fn may_be_in(&self, file: &StoreFile, family: &FamilyStore) -> Result<bool> {
+        let time_range = self.time_range_of(family.name());
+        if !family.kept().needs_all_times() && !file.may_hold_versions(&time_range) {
             return Ok(false);
         }
         match self.rows {
-            Rows::One(row) => file.may_hold_row(row, self.columns.qualifiers(family)),
+            Rows::One(row) => file.may_hold_row(row, self.columns.qualifiers(family.name())),
             Rows::Range(range) => Ok(file.may_hold_rows(range)),
         }
     }
 }
 
-/// The visible cells of one family, row by row.
+/// The cells of one family that are asked for, row by row.
 pub(super) struct FamilyReader<'a> {
     merge: Merge,
     judging: Judging<'a>,
-}
-
-/// What is known on the way through the cells of a family.
-struct Judging<'a> {
-    visible: Visible<'a>,
-    /// Bytes passed over since a cell was last part of an answer.
-    passed: usize,
-    family: Bytes,
-    /// Only one row is read: nothing behind it matters.
-    single_row: bool,
 }
 
 /// Cells of a family that could be asked for, as they were at a moment.
@@ -88,24 +88,33 @@ pub(super) enum Found {
     TooOld,
 }
 
-/// Finds the first cell of the rows asked for.
+/// Finds the first cell of the rows asked for; behind the last of them for a read that goes backward.
 pub(super) fn find(family: &FamilyStore, asked: &Asked<'_>, at: At<'_>) -> Result<Found> {
     let Some(parts) = at.parts(family)? else { return Ok(Found::TooOld) };
+    let memstores = parts.frozen.iter().chain([&parts.active]);
+    let memstores = memstores.filter(|memstore| !memstore.is_empty());
     let start = Key::row_start(asked.rows.first());
     let mut sources = Vec::new();
-    for memstore in parts.frozen.iter().chain([&parts.active]) {
-        if !memstore.is_empty() {
-            let cursor = MemstoreCursor::new(Arc::clone(memstore), &start);
-            sources.push(Source::Memory(cursor));
-        }
+    for memstore in memstores {
+        let memstore = Arc::clone(memstore);
+        sources.push(Source::Memory(match asked.reversed {
+            true => MemstoreCursor::at_end(memstore),
+            false => MemstoreCursor::new(memstore, &start),
+        }));
     }
     for file in &parts.files {
-        if asked.may_be_in(file, family.name())? {
-            sources.push(Source::File(FileCursor::open(file, &start)?));
+        if asked.may_be_in(file, family)? {
+            sources.push(Source::File(match asked.reversed {
+                true => FileCursor::at_end(file)?,
+                false => FileCursor::open(file, &start)?,
+            }));
         }
     }
     if sources.is_empty() {
         return Ok(Found::Nothing);
+    }
+    if asked.reversed {
+        return Ok(Found::Merge(Merge::backward(sources, at.sequence())));
     }
     let merge = Merge::new(sources, at.sequence())?;
     let first = merge.cell().is_some_and(|cell| asked.rows.may_hold(cell.key.row));
@@ -122,145 +131,96 @@ impl<'a> FamilyReader<'a> {
     ) -> Self {
         // The clock is read behind taking hold of the files: what a merge of files found to have
         // expired has expired for this reader.
-        let rules = Rules::read(
-            family.kept(),
-            asked.columns.qualifiers(family.name()),
-            asked.time_range,
-            asked.versions,
-            engine.timestamps.now_millis(),
-        );
-        let judging = Judging {
-            visible: Visible::new(rules),
-            passed: 0,
-            family: family.name().clone(),
-            single_row: matches!(asked.rows, Rows::One(_)),
+        let now_millis = engine.timestamps.now_millis();
+        let qualifiers = asked.columns.qualifiers(family.name());
+        let time_range = asked.time_range_of(family.name());
+        let (kept, versions) = (family.kept(), asked.versions);
+        let mut rules = match asked.raw {
+            true => Rules::raw(kept, time_range, versions, now_millis),
+            false => Rules::read(kept, qualifiers, time_range, versions, now_millis),
         };
-        Self { merge, judging }
+        let mut sift = asked.sift;
+        if asked.filtered {
+            (rules, sift.versions) = rules.before_filter();
+        }
+        let is_one = matches!(asked.rows, Rows::One(_));
+        Self { merge, judging: Judging::new(rules, family.name().clone(), is_one, sift) }
     }
 
     /// The same, for longer than the question lives.
     pub(super) fn into_owned(self) -> FamilyReader<'static> {
-        let Self { merge, judging } = self;
-        let visible = judging.visible.into_owned();
-        FamilyReader { merge, judging: Judging { visible, ..judging } }
+        FamilyReader { merge: self.merge, judging: self.judging.into_owned() }
+    }
+
+    /// The family's name.
+    pub(super) fn name(&self) -> &Bytes {
+        self.judging.family()
     }
 
     /// The row of the cell where it stands; `None` behind the last.
     pub(super) fn row(&self) -> Option<&[u8]> {
-        self.merge.cell().map(|cell| cell.key.row)
+        self.merge.cell().filter(|_| !self.judging.is_over).map(|cell| cell.key.row)
     }
 
-    /// Adds the visible cells of `row` to `cells` and goes to the next row.
-    pub(super) fn read_row(&mut self, row: &[u8], cells: &mut RowBuilder) -> Result<()> {
+    /// Adds the visible cells of `row` to `cells`, as many as there is room for, and goes to the next
+    /// row when it has them all.
+    pub(super) fn read_row(
+        &mut self,
+        row: &[u8],
+        room: &Room,
+        cells: &mut RowBuilder,
+    ) -> Result<RowRead> {
         let Self { merge, judging } = self;
         match merge.only_file() {
             Some(cursor) => {
-                judging.read_row(cursor, row, cells)?;
+                let read = judging.read_row(cursor, row, room, cells)?;
                 merge.settle();
-                Ok(())
+                Ok(read)
             }
-            None => judging.read_row(merge, row, cells),
+            None => judging.read_row(merge, row, room, cells),
         }
     }
-}
 
-impl Judging<'_> {
-    /// Adds the visible cells of `row` to `cells` and goes to the next row.
-    fn read_row<F: Cells>(
+    /// The same, of the cells that pass the sieve as well. A filter may have it go further than to the
+    /// next row.
+    pub(super) fn sift_row(
         &mut self,
-        from: &mut F,
         row: &[u8],
+        filter: Option<&mut FilterRun>,
+        room: &Room,
         cells: &mut RowBuilder,
-    ) -> Result<()> {
-        self.visible.begin_row();
-        // Cells that were passed since nothing of their column was wanted any more.
-        let mut behind: Option<usize> = None;
-        loop {
-            let Self { visible, passed, .. } = self;
-            let Some(mut cell) = from.cell().filter(|cell| equal_bytes(cell.key.row, row)) else {
-                return Ok(());
-            };
-            if !visible.is_in_column(&cell) {
-                if F::PUSHES_COLUMNS
-                    && *passed <= PASSED_BYTES_MAX
-                    && let Some(times) = visible.plain_times()
-                {
-                    let pushed = from.push_columns(&times, cells)?;
-                    if pushed {
-                        *passed = 0;
-                    }
-                    let Some(here) = from.cell().filter(|cell| equal_bytes(cell.key.row, row))
-                    else {
-                        return Ok(());
-                    };
-                    if pushed && let Some(last) = cells.last() {
-                        visible.note_included(&last);
-                        behind = None;
-                        continue;
-                    }
-                    cell = here;
-                }
-                visible.enter_column(cell.key.qualifier);
-                behind = None;
-            }
-            if let Some(steps) = &mut behind {
-                *steps += 1;
-                *passed += cell.value.len() + row.len();
-                if *steps < STEPS_BEFORE_SEEK {
-                    from.advance()?;
-                } else {
-                    // Whatever lies between is not known.
-                    *passed += PASSED_BYTES_MAX + 1;
-                    from.seek(&Key::column_end(row, &self.family, visible.qualifier()))?;
-                }
-                continue;
-            }
-            let verdict = visible.judge_in_column(&cell);
-            if matches!(verdict, Verdict::Include | Verdict::IncludeLast) {
-                // It shares its block, unless cells of answers are few and far between: then each
-                // would keep a block of its own in memory.
-                let passed = std::mem::take(passed);
-                let is_sparse = passed > PASSED_BYTES_MAX && cell.value.len() < passed;
-                from.push_to(cells, is_sparse);
-            } else {
-                *passed += cell.value.len() + row.len();
-            }
-            if matches!(verdict, Verdict::IncludeLast | Verdict::NextColumn) {
-                if visible.rules().qualifiers.is_some() {
-                    if !self.find_next_named_column(from, row)? {
-                        return Ok(());
-                    }
-                    continue;
-                }
-                behind = Some(0);
-            }
-            from.advance()?;
+    ) -> Result<RowRead> {
+        self.judging.sift_row(&mut self.merge, row, filter, room, cells)
+    }
+
+    /// Forward to `row`, or the first behind it; never back.
+    pub(super) fn seek_row(&mut self, row: &[u8]) -> Result<()> {
+        self.merge.seek(&Key::row_start(row))
+    }
+
+    /// To the last row before `row`, or the last of all. Only for a read that goes backward, like the
+    /// next two.
+    pub(super) fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<()> {
+        self.merge.seek_row_before(row)
+    }
+
+    /// Back from `row`, which was read: to the row before it, or to where a filter has said.
+    pub(super) fn go_back(&mut self, row: &[u8]) -> Result<()> {
+        match self.judging.take_row_to_go_back_to() {
+            Some(to) => self.go_back_to(&to),
+            // Where it did not stand at the row it stands before it already.
+            None if self.row().is_some_and(|here| here < row) => Ok(()),
+            None => self.merge.seek_row_before(Some(row)),
         }
     }
 
-    /// To the first cell of the next column that was asked for by name: it may be far, or none.
-    /// `false` when no more of this row is wanted and it is the only one.
-    fn find_next_named_column(&mut self, from: &mut impl Cells, row: &[u8]) -> Result<bool> {
-        let Self { visible, passed, family, single_row } = self;
-        let Some(wanted) = visible.rules().qualifiers.as_ref() else { return Ok(true) };
-        let next = wanted.named_behind(visible.qualifier());
-        if *single_row && next.is_none() {
-            return Ok(false);
+    /// Back to `row`, or to the last row before it.
+    pub(super) fn go_back_to(&mut self, row: &[u8]) -> Result<()> {
+        if self.row().is_some_and(|here| here <= row) {
+            return Ok(());
         }
-        for _ in 0..STEPS_BEFORE_SEEK {
-            from.advance()?;
-            let Some(cell) = from.cell() else { return Ok(true) };
-            let in_front = next.is_none_or(|next| cell.key.qualifier < &next[..]);
-            if !in_front || cell.key.row != row {
-                return Ok(true);
-            }
-            *passed += cell.value.len() + row.len();
-        }
-        *passed += PASSED_BYTES_MAX + 1;
-        from.seek(&match next {
-            Some(next) => Key::column_start(row, family, next),
-            None => Key::row_end(row),
-        })?;
-        Ok(true)
+        let mut behind = row.to_vec();
+        behind.push(0);
+        self.merge.seek_row_before(Some(&behind))
     }
 }

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use rowhouse_model::{Get, Result, Row, RowBuilder};
+use rowhouse_model::{Get, Result, Row, RowBuilder, Scan};
 
 use super::family::{Asked, FamilyReader, Found, Rows, find};
+use super::row::Room;
+use super::scan::{Opening, RegionScanner};
+use super::sift::Sift;
 use super::{At, ReadPoint};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
@@ -16,16 +19,45 @@ pub(crate) fn read_row(
     get: &Get,
     point: Option<&ReadPoint>,
 ) -> Result<Row> {
-    let asked = Asked {
-        columns: &get.columns,
-        time_range: get.time_range,
-        versions: get.versions,
-        rows: Rows::One(get.row()),
-    };
+    if !is_plain(get) {
+        return sift_row(engine, families, get, point);
+    }
+    let asked = asked(get);
     loop {
         if let Some(cells) = read_cells(engine, families, get, &asked, At::of(engine, point))? {
             return Ok(cells.finish());
         }
+    }
+}
+
+/// Whether everything visible in the columns is wanted.
+fn is_plain(get: &Get) -> bool {
+    get.filter.is_none() && get.family_limit.is_none() && get.family_offset == 0
+}
+
+/// Reads a row of which everything visible in the columns is wanted, as it was at `sequence`; `None` when merges have dropped since what was to be seen
+/// then.
+pub(crate) fn read_row_as_of(
+    engine: &Arc<Engine>,
+    families: &[Arc<FamilyStore>],
+    get: &Get,
+    sequence: u64,
+) -> Result<Option<Row>> {
+    let cells = read_cells(engine, families, get, &asked(get), At::Sequence(sequence))?;
+    Ok(cells.map(RowBuilder::finish))
+}
+
+fn asked(get: &Get) -> Asked<'_> {
+    Asked {
+        columns: &get.columns,
+        time_range: get.time_range,
+        family_time_ranges: &get.family_time_ranges,
+        versions: get.versions,
+        rows: Rows::One(get.row()),
+        reversed: false,
+        raw: false,
+        filtered: false,
+        sift: Sift::default(),
     }
 }
 
@@ -37,11 +69,13 @@ fn read_cells(
     asked: &Asked<'_>,
     at: At<'_>,
 ) -> Result<Option<RowBuilder>> {
+    let room = if get.existence_only { Room { cells: 1, ..Room::WHOLE } } else { Room::WHOLE };
     let mut cells = RowBuilder::default();
     for family in families.iter().filter(|family| get.columns.has_family(family.name())) {
         match find(family, asked, at)? {
             Found::Merge(merge) => {
-                FamilyReader::new(engine, family, asked, merge).read_row(get.row(), &mut cells)?;
+                let mut reader = FamilyReader::new(engine, family, asked, merge);
+                reader.read_row(get.row(), &room, &mut cells)?;
             }
             Found::Nothing => {}
             Found::TooOld => return Ok(None),
@@ -51,4 +85,27 @@ fn read_cells(
         }
     }
     Ok(Some(cells))
+}
+
+/// Reads a row of which only some of what is visible is wanted. As in HBase, this is a scan of one row.
+fn sift_row(
+    engine: &Arc<Engine>,
+    families: &[Arc<FamilyStore>],
+    get: &Get,
+    point: Option<&ReadPoint>,
+) -> Result<Row> {
+    let scan = Scan {
+        columns: get.columns.clone(),
+        time_range: get.time_range,
+        family_time_ranges: get.family_time_ranges.clone(),
+        versions: get.versions,
+        family_limit: get.family_limit,
+        family_offset: get.family_offset,
+        filter: get.filter.clone(),
+        families_on_demand: get.families_on_demand,
+        ..Scan::all()
+    };
+    let opening = Opening { engine, families, rows: Rows::One(get.row()), point };
+    let row = RegionScanner::open(&opening, &scan)?.next()?;
+    Ok(row.unwrap_or_default())
 }

@@ -23,6 +23,20 @@ impl Source {
     }
 }
 
+impl Source {
+    /// To the first cell of the last row before `row`, or of the last row at all; behind the last cell
+    /// when there is none.
+    fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<()> {
+        match self {
+            Self::Memory(cursor) => {
+                cursor.seek_row_before(row);
+                Ok(())
+            }
+            Self::File(cursor) => cursor.seek_row_before(row),
+        }
+    }
+}
+
 impl Cells for Source {
     #[inline]
     fn cell(&self) -> Option<CellRef<'_>> {
@@ -80,8 +94,56 @@ impl Merge {
         for source in &mut merge.sources {
             skip_unseen(source, sequence_max)?;
         }
+        merge.order.extend(0..merge.sources.len());
         merge.sort();
         Ok(merge)
+    }
+
+    /// Merges cells up to `sequence_max` row by row from the end: it stands behind the last row until
+    /// [`Merge::seek_row_before`], and only ever goes back from row to row.
+    pub(super) fn backward(sources: Vec<Source>, sequence_max: u64) -> Self {
+        Self { order: Vec::with_capacity(sources.len()), sources, sequence_max }
+    }
+
+    /// To the first cell of the last row before `row`, or of the last row at all; behind the last cell
+    /// when there is none. Only for a merge that goes backward.
+    pub(super) fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<()> {
+        let mut before: Option<Vec<u8>> = row.map(<[u8]>::to_vec);
+        loop {
+            let before_row = before.as_deref();
+            for source in &mut self.sources {
+                // Who stands before it was sent there from a row that is not before this one.
+                let is_there = source
+                    .cell()
+                    .is_some_and(|cell| before_row.is_some_and(|row| cell.key.row < row));
+                if !is_there {
+                    source.seek_row_before(before_row)?;
+                }
+            }
+            // Nobody comes back who has found nothing.
+            self.sources.retain(|source| source.cell().is_some());
+            let rows = self.sources.iter().filter_map(|source| Some(source.cell()?.key.row));
+            let Some(last) = rows.max().map(<[u8]>::to_vec) else {
+                self.order.clear();
+                return Ok(());
+            };
+            self.order.clear();
+            for at in 0..self.sources.len() {
+                let source = &mut self.sources[at];
+                let stands_at =
+                    |source: &Source| source.cell().is_some_and(|cell| cell.key.row == last);
+                if stands_at(source) && skip_unseen(source, self.sequence_max)? && stands_at(source)
+                {
+                    self.order.push(at);
+                }
+            }
+            self.sort();
+            if !self.order.is_empty() {
+                return Ok(());
+            }
+            // All of it was written later.
+            before = Some(last);
+        }
     }
 
     /// The one file that cells are left in, if nothing of it has to be passed over: its cursor can be
@@ -104,14 +166,15 @@ impl Merge {
         }
     }
 
+    /// Puts the sources of `order` that are not at their end in order.
     fn sort(&mut self) {
-        self.order.clear();
-        for at in 0..self.sources.len() {
-            if self.sources[at].cell().is_some() {
-                self.order.insert(0, at);
-                self.move_back();
-            }
-        }
+        let Self { sources, order, .. } = self;
+        order.retain(|&at| sources[at].cell().is_some());
+        order.sort_unstable_by(|&a, &b| match (sources[a].cell(), sources[b].cell()) {
+            // Files may share a sequence: then the one added first comes first.
+            (Some(one), Some(other)) => compare(&one, &other).then(a.cmp(&b)),
+            (one, other) => other.is_some().cmp(&one.is_some()),
+        });
     }
 
     /// Moves the first source to where its cell belongs among the others', which are in order.

@@ -1,17 +1,23 @@
 //! Reading: merging memstores and files, judging what is visible, making rows.
 
+mod deletes;
+mod explain;
 mod family;
 mod get;
 mod merge;
+mod own_ttl;
 mod point;
+mod row;
 mod rules;
 mod scan;
+mod sift;
 mod visible;
 
-pub(crate) use get::read_row;
+pub(crate) use explain::{explain_cell, only_column};
+pub(crate) use get::{read_row, read_row_as_of};
 pub(crate) use merge::{Merge, Source};
 pub(crate) use point::At;
 pub use point::ReadPoint;
 pub(crate) use rules::{Kept, Rules, unexpired_from};
-pub use scan::RegionScanner;
-pub(crate) use visible::{Verdict, Visible};
+pub use scan::{RegionScanner, ScanLimits, Scanned};
+pub(crate) use visible::{Fate, Verdict, Visible};

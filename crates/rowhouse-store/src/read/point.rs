@@ -8,6 +8,7 @@ use rowhouse_model::{Bytes, Error, ErrorKind, Result};
 
 use crate::engine::Engine;
 use crate::family::{FamilyStore, Parts};
+use crate::memstore::Memstore;
 
 /// A moment to read at: every read at it sees the mutations that were visible when it was taken,
 /// over all tables, and none that came later. It holds the files and memstores there were, so merges
@@ -15,6 +16,7 @@ use crate::family::{FamilyStore, Parts};
 /// [`Settings::scan_age_max`] is how long it may be used.
 ///
 /// [`Settings::scan_age_max`]: crate::Settings::scan_age_max
+#[derive(Clone)]
 pub struct ReadPoint {
     sequence: u64,
     parts: HashMap<(u64, Bytes), Arc<Parts>>,
@@ -24,18 +26,32 @@ pub struct ReadPoint {
 
 impl ReadPoint {
     pub(crate) fn take(engine: &Engine) -> Self {
-        let families = engine.families.read();
-        let (sequence, parts) = loop {
-            let sequence = engine.mvcc.visible();
-            let held = families
-                .iter()
-                .map(|(key, family)| Some((key.clone(), family.parts_at(sequence)?)))
-                .collect::<Option<HashMap<_, _>>>();
-            if let Some(parts) = held {
-                break (sequence, parts);
+        loop {
+            if let Some(point) = Self::at(engine, engine.mvcc.visible()) {
+                return point;
             }
-        };
-        Self { sequence, parts, taken: Instant::now(), age_max: engine.settings.scan_age_max }
+        }
+    }
+
+    /// The moment at which `sequence` was the last, if all families can be read at it.
+    pub(crate) fn at(engine: &Engine, sequence: u64) -> Option<Self> {
+        let families = engine.families.read();
+        let parts = families.iter();
+        let parts = parts
+            .map(|(key, family)| Some((key.clone(), family.parts_at(sequence)?)))
+            .collect::<Option<_>>()?;
+        let age_max = engine.settings.scan_age_max;
+        Some(Self { sequence, parts, taken: Instant::now(), age_max })
+    }
+
+    /// Adds a memstore of its own to what it sees of a family.
+    pub(crate) fn add_memstore(&mut self, family: &FamilyStore) -> Arc<Memstore> {
+        let memstore = Arc::new(Memstore::default());
+        let key = (family.region_id(), family.name().clone());
+        if let Some(parts) = self.parts.get_mut(&key) {
+            Arc::make_mut(parts).frozen.push(Arc::clone(&memstore));
+        }
+        memstore
     }
 
     /// The sequence number of the last mutation it sees.

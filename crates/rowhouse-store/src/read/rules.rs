@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-use rowhouse_model::{FamilyDescriptor, Qualifiers, TimeRange};
+use rowhouse_model::{FamilyDescriptor, KeepDeletedCells, Qualifiers, TimeRange};
 
 use crate::compact::CompactionKind;
 
@@ -14,13 +14,21 @@ pub(crate) struct Kept {
     versions_min: u32,
     /// `None` for ever.
     ttl_millis: Option<i64>,
+    deleted: KeepDeletedCells,
+    /// Deletes cover by sequence.
+    by_sequence: bool,
 }
 
 impl From<&FamilyDescriptor> for Kept {
     fn from(family: &FamilyDescriptor) -> Self {
         let ttl_millis = family.ttl().map(|ttl| i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX));
-        let (versions_max, versions_min) = (family.versions_max(), family.versions_min());
-        Self { versions_max, versions_min, ttl_millis }
+        Self {
+            versions_max: family.versions_max(),
+            versions_min: family.versions_min(),
+            ttl_millis,
+            deleted: family.keep_deleted_cells(),
+            by_sequence: family.new_version_behavior(),
+        }
     }
 }
 
@@ -28,6 +36,12 @@ impl Kept {
     /// Cells below this timestamp have outlived the TTL; below every timestamp without one.
     fn unexpired_from(&self, now_millis: i64) -> i64 {
         self.ttl_millis.map_or(i64::MIN, |ttl| now_millis.saturating_sub(ttl))
+    }
+
+    /// Whether a read of some timestamps needs the cells at others as well: where deletes cover by
+    /// sequence, newer versions decide what was ever to be seen of older ones.
+    pub(super) fn needs_all_times(&self) -> bool {
+        self.by_sequence
     }
 }
 
@@ -43,9 +57,13 @@ pub(crate) struct Rules<'a> {
     pub(crate) qualifiers: Option<Cow<'a, Qualifiers>>,
     pub(crate) time_range: TimeRange,
     pub(crate) versions: u32,
-    pub(super) versions_min: u32,
+    pub(super) kept: Kept,
     /// Cells below this timestamp have outlived their family's TTL.
     pub(super) unexpired_from: i64,
+    /// For what says itself how long it lives.
+    pub(super) now_millis: i64,
+    /// No put that a merge reads is older.
+    pub(super) earliest_put: i64,
     pub(super) purpose: Purpose,
 }
 
@@ -53,9 +71,13 @@ pub(crate) struct Rules<'a> {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Purpose {
     Read,
+    /// A read of everything that is stored, markers included.
+    Raw,
     /// Rewriting some files of a (region, family) into one: drops what no read could ever show,
     /// whatever is written later and whatever the other files hold.
     Minor,
+    /// The same where nothing is known to be never shown.
+    MinorOfAll,
     /// Rewriting all files into one: drops what a read of them does not show, and the markers.
     Major,
 }
@@ -74,25 +96,106 @@ impl<'a> Rules<'a> {
             qualifiers: qualifiers.map(Cow::Borrowed),
             time_range,
             versions: versions.min(kept.versions_max),
-            versions_min: kept.versions_min,
             unexpired_from: kept.unexpired_from(now_millis),
+            kept,
+            now_millis,
+            earliest_put: i64::MIN,
             purpose: Purpose::Read,
         }
     }
 
-    /// For a merge of files.
-    pub(crate) fn compact(kind: CompactionKind, family: impl Into<Kept>, now_millis: i64) -> Self {
-        let kept = family.into();
+    /// For a raw read: `versions` versions of each column, with the markers between and behind them,
+    /// whatever these cover, whatever the family keeps and however old it is. A cell that has outlived
+    /// a TTL of its own stays hidden. It is for whole families: HBase refuses columns here.
+    pub(crate) fn raw(
+        family: impl Into<Kept>,
+        time_range: TimeRange,
+        versions: u32,
+        now_millis: i64,
+    ) -> Self {
         Self {
-            qualifiers: None,
-            time_range: TimeRange::ALL,
-            versions: kept.versions_max,
-            versions_min: kept.versions_min,
-            unexpired_from: kept.unexpired_from(now_millis),
-            purpose: match kind {
-                CompactionKind::Minor => Purpose::Minor,
-                CompactionKind::Major => Purpose::Major,
-            },
+            versions,
+            unexpired_from: i64::MIN,
+            purpose: Purpose::Raw,
+            ..Self::read(family, None, time_range, versions, now_millis)
+        }
+    }
+
+    /// The same in front of a filter, and how many versions of what the filter lets through are the
+    /// answer, which is for the caller to count. What a filter takes away is no version that was asked
+    /// for, so here only those count that the family keeps; in a raw read none.
+    ///
+    /// A family with NEW_VERSION_BEHAVIOR counts those that were asked for, as in HBase.
+    #[must_use]
+    pub(crate) fn before_filter(mut self) -> (Self, u32) {
+        let asked = self.versions;
+        self.versions = match self.purpose {
+            Purpose::Raw => u32::MAX,
+            _ if self.kept.by_sequence => asked,
+            _ => self.kept.versions_max,
+        };
+        (self, asked)
+    }
+
+    /// For a merge of files in which no put is older than `earliest_put`.
+    pub(crate) fn compact(
+        kind: CompactionKind,
+        family: impl Into<Kept>,
+        earliest_put: i64,
+        now_millis: i64,
+    ) -> Self {
+        let kept = family.into();
+        let purpose = match kind {
+            CompactionKind::Minor if kept.by_sequence => Purpose::MinorOfAll,
+            CompactionKind::Minor => Purpose::Minor,
+            CompactionKind::Major => Purpose::Major,
+        };
+        let all = Self::read(kept, None, TimeRange::ALL, u32::MAX, now_millis);
+        Self { earliest_put, purpose, ..all }
+    }
+
+    /// Whether deletes cover by sequence. What is read raw is covered by none.
+    pub(super) fn by_sequence(&self) -> bool {
+        self.kept.by_sequence && self.purpose != Purpose::Raw
+    }
+
+    pub(super) fn versions_max(&self) -> u32 {
+        self.kept.versions_max
+    }
+
+    pub(super) fn versions_min(&self) -> u32 {
+        self.kept.versions_min
+    }
+
+    /// Whether a read minds a marker. With KEEP_DELETED_CELLS only one of the time that is asked for:
+    /// what was deleted later is part of that time.
+    pub(super) fn minds_marker(&self, timestamp: i64) -> bool {
+        match self.kept.deleted {
+            KeepDeletedCells::False => timestamp >= self.time_range.min().as_millis(),
+            KeepDeletedCells::True | KeepDeletedCells::Ttl => self.time_range.contains(timestamp),
+        }
+    }
+
+    /// Whether cells that are deleted are kept for reads of earlier times.
+    pub(super) fn keeps_deleted(&self) -> bool {
+        self.kept.deleted != KeepDeletedCells::False
+    }
+
+    /// Whether a merge of all files keeps a marker, and with it what it covers.
+    pub(super) fn keeps_marker(&self, timestamp: i64) -> bool {
+        match self.kept.deleted {
+            KeepDeletedCells::False => false,
+            KeepDeletedCells::True => true,
+            KeepDeletedCells::Ttl => timestamp >= self.unexpired_from,
+        }
+    }
+
+    /// Whether markers can be part of the answer behind the last version.
+    pub(super) fn wants_last_markers(&self) -> bool {
+        match self.purpose {
+            Purpose::Read => false,
+            Purpose::Raw | Purpose::Minor | Purpose::MinorOfAll => true,
+            Purpose::Major => self.keeps_deleted(),
         }
     }
 

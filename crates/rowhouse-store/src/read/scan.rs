@@ -1,11 +1,17 @@
 //! Scanners of a region: rows of all its families, one after the other.
+//!
+//! Where a filter has its say the order of things is that of HBase's `RegionScannerImpl`: the row's
+//! key, the cells of the families the filter needs, the row as a whole, the cells of the other families.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use rowhouse_model::{Error, ErrorKind, Result, Row, RowBuilder, RowRange, Scan};
+use rowhouse_model::{Bytes, Error, ErrorKind, FilterRun, Result, Row, RowBuilder, RowRange, Scan};
 
 use super::family::{Asked, FamilyReader, Found, Rows, find};
+use super::row::{Room, RowRead};
+use super::sift::Sift;
 use super::{At, ReadPoint};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
@@ -21,10 +27,21 @@ const ROWS_BETWEEN_CHECKS: u32 = 64;
 /// [`Settings::scan_age_max`]: crate::Settings::scan_age_max
 pub struct RegionScanner {
     families: Vec<FamilyReader<'static>>,
+    /// Families that are read where the others have let a row through.
+    on_demand: Vec<FamilyReader<'static>>,
+    filter: Option<Box<FilterRun>>,
     range: RowRange,
+    /// There is one row at most.
+    single_row: bool,
+    reversed: bool,
+    /// Everything visible in the columns is wanted.
+    is_plain: bool,
+    batch: usize,
     rows_left: u64,
     /// The row that is being read.
     row: Vec<u8>,
+    /// Where it was left, if it was.
+    left_in: Option<Place>,
     /// Cells of the last row, and bytes copied of them: the next one may well have as many.
     usual: (usize, usize),
     read_point: u64,
@@ -33,10 +50,62 @@ pub struct RegionScanner {
     rows_until_check: u32,
     /// It met an error, and what it had is let go of.
     failed: bool,
+    /// Rows that were given and are not counted yet.
+    rows_given: u64,
+    /// Where rows are counted, if they are.
+    counter: Option<Arc<AtomicU64>>,
+}
+
+/// A family in the middle of which a row was left.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    on_demand: bool,
+    family: usize,
+}
+
+/// How much may be read at once.
+#[derive(Clone, Copy, Debug)]
+pub struct ScanLimits {
+    /// Bytes of cells after which a row is left, to be gone on with later; the cell that fills them is
+    /// whole, and a block more may come. Rows that a filter must see as a whole are not left.
+    pub bytes: u64,
+    /// When to give up looking for a row that is asked for.
+    pub until: Option<Instant>,
+}
+
+impl ScanLimits {
+    /// No limits.
+    pub const NONE: Self = Self { bytes: u64::MAX, until: None };
+}
+
+/// What a scanner gives.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scanned {
+    /// A row, or the next part of one.
+    Row {
+        /// Its cells.
+        row: Row,
+        /// Whether there may be more of the same row.
+        is_partial: bool,
+    },
+    /// Nothing that is asked for was found in the time there was. The rows before this one were looked
+    /// at.
+    Paused(Bytes),
+    /// There are no more rows.
+    End,
+}
+
+/// What a scanner is opened on.
+pub(crate) struct Opening<'a> {
+    pub(crate) engine: &'a Arc<Engine>,
+    pub(crate) families: &'a [Arc<FamilyStore>],
+    pub(super) rows: Rows<'a>,
+    pub(crate) point: Option<&'a ReadPoint>,
 }
 
 impl RegionScanner {
-    pub(crate) fn open(
+    /// Opens a scan of the part of `region` that it asks for.
+    pub(crate) fn open_range(
         engine: &Arc<Engine>,
         families: &[Arc<FamilyStore>],
         region: &RowRange,
@@ -44,71 +113,283 @@ impl RegionScanner {
         point: Option<&ReadPoint>,
     ) -> Result<Self> {
         let range = scan.range.intersect(region);
+        Self::open(&Opening { engine, families, rows: Rows::Range(&range), point }, scan)
+    }
+
+    pub(super) fn open(opening: &Opening<'_>, scan: &Scan) -> Result<Self> {
+        let &Opening { engine, families, rows, point } = opening;
+        let filter = scan.filter.as_deref().map(|filter| FilterRun::new(filter, scan.reversed));
+        let filter = filter.transpose()?.map(Box::new);
+        if let Some(batch) = scan.batch
+            && filter.as_ref().is_some_and(|filter| filter.needs_whole_row())
+        {
+            return Err(Error::invalid(format!(
+                "Cannot set batch on a scan using a filter that returns true for filter.hasFilterRow: batch={batch}"
+            )));
+        }
+        let sift = Sift::of(scan);
         let asked = Asked {
             columns: &scan.columns,
             time_range: scan.time_range,
+            family_time_ranges: &scan.family_time_ranges,
             versions: scan.versions,
-            rows: Rows::Range(&range),
+            rows,
+            reversed: scan.reversed,
+            raw: scan.raw,
+            filtered: filter.is_some(),
+            sift,
         };
-        let (read_point, readers) = loop {
+        let (read_point, mut readers) = loop {
             let at = At::of(engine, point);
             if let Some(readers) = open_readers(engine, families, &asked, at)? {
                 break (at.sequence(), readers);
             }
         };
+        let range = match rows {
+            Rows::One(row) => RowRange::row(row),
+            Rows::Range(range) => range.clone(),
+        };
+        if scan.reversed {
+            let end = Some(&range.stop[..]).filter(|stop| !stop.is_empty());
+            readers.iter_mut().try_for_each(|reader| reader.seek_row_before(end))?;
+        }
+        let (families, on_demand) = match &filter {
+            Some(filter) if scan.families_on_demand => {
+                readers.into_iter().partition(|reader| filter.needs_family(reader.name()))
+            }
+            _ => (readers, Vec::new()),
+        };
         Ok(Self {
-            families: readers,
+            families,
+            on_demand,
+            is_plain: filter.is_none() && sift.is_open() && scan.batch.is_none(),
+            filter,
             range,
+            single_row: matches!(rows, Rows::One(_)),
+            reversed: scan.reversed,
+            batch: scan.batch.map_or(usize::MAX, |batch| batch.max(1) as usize),
             rows_left: scan.limit.unwrap_or(u64::MAX),
             row: Vec::new(),
+            left_in: None,
             usual: (0, 0),
             read_point,
             opened: Instant::now(),
             age_max: engine.settings.scan_age_max,
             rows_until_check: 0,
             failed: false,
+            rows_given: 0,
+            counter: None,
         })
     }
 
-    /// The next row that has anything to show; `None` behind the last.
+    /// The same, with the rows that it gives counted: when it looks at the clock, and when it is closed.
+    pub(crate) fn counted_by(mut self, counter: &Arc<AtomicU64>) -> Self {
+        self.counter = Some(Arc::clone(counter));
+        self
+    }
+
+    fn count_rows(&mut self) {
+        let rows = std::mem::take(&mut self.rows_given);
+        if let Some(counter) = self.counter.as_ref().filter(|_| rows > 0) {
+            counter.fetch_add(rows, Ordering::Relaxed);
+        }
+    }
+
+    /// The next row that has anything to show, or the next part of it where the scan has a batch;
+    /// `None` behind the last.
     ///
     /// # Errors
     /// `Io` and `Corruption`; `UnknownScanner` when it has been open for too long, and after any error:
     /// it does not come to an end that is none.
     #[expect(clippy::should_implement_trait, reason = "an iterator could not borrow later")]
     pub fn next(&mut self) -> Result<Option<Row>> {
+        match self.next_part(&ScanLimits::NONE)? {
+            Scanned::Row { row, .. } => Ok(Some(row)),
+            Scanned::Paused(_) | Scanned::End => Ok(None),
+        }
+    }
+
+    /// The same, as far as the limits allow: what a server answers a call with.
+    ///
+    /// # Errors
+    /// As [`RegionScanner::next`].
+    pub fn next_part(&mut self, limits: &ScanLimits) -> Result<Scanned> {
         if self.failed {
             let message = "the scanner has failed before, begin another";
             return Err(Error::new(ErrorKind::UnknownScanner, message));
         }
-        let next = self.read_next();
+        let next = self.read_next(limits);
         if next.is_err() {
             self.failed = true;
             // The files and memstores.
             self.families.clear();
+            self.on_demand.clear();
         }
         next
     }
 
-    fn read_next(&mut self) -> Result<Option<Row>> {
+    fn read_next(&mut self, limits: &ScanLimits) -> Result<Scanned> {
         if self.rows_left == 0 {
-            return Ok(None);
+            return Ok(Scanned::End);
         }
         loop {
-            self.check_age()?;
-            if !self.find_row() {
-                return Ok(None);
+            let timed_out = self.check_time(limits)?;
+            if self.left_in.is_none() {
+                if self.is_filter_done() || !self.find_row() {
+                    return Ok(Scanned::End);
+                }
+                if timed_out {
+                    return Ok(Scanned::Paused(Bytes::copy_from_slice(&self.row)));
+                }
             }
             let mut cells = RowBuilder::with_capacity(self.usual.0, self.usual.1);
-            for family in &mut self.families {
-                family.read_row(&self.row, &mut cells)?;
+            let read = match self.is_plain {
+                true => self.read_plain_row(limits, &mut cells)?,
+                false => self.read_row(limits, &mut cells)?,
+            };
+            if let Some(filter) = &mut self.filter {
+                filter.check()?;
+            }
+            if read == RowRead::Whole {
+                self.left_in = None;
+                self.leave_row()?;
             }
             if !cells.is_empty() {
                 self.usual = (cells.len(), cells.copied_len());
-                self.rows_left -= 1;
-                return Ok(Some(cells.finish()));
+                let is_partial = read == RowRead::Part;
+                if !is_partial {
+                    self.rows_left -= 1;
+                    self.rows_given += 1;
+                }
+                return Ok(Scanned::Row { row: cells.finish(), is_partial });
             }
         }
+    }
+
+    /// The row, or more of it, where everything visible is wanted.
+    fn read_plain_row(&mut self, limits: &ScanLimits, cells: &mut RowBuilder) -> Result<RowRead> {
+        let room = Room { bytes: limits.bytes.max(1), ..Room::WHOLE };
+        let first = self.left_in.take().map_or(0, |place| place.family);
+        for (at, family) in self.families.iter_mut().enumerate().skip(first) {
+            if family.read_row(&self.row, &room, cells)? == RowRead::Part {
+                self.left_in = Some(Place { on_demand: false, family: at });
+                return Ok(RowRead::Part);
+            }
+        }
+        Ok(RowRead::Whole)
+    }
+
+    /// The row, or more of it, as far as it passes; no cells when it does not.
+    fn read_row(&mut self, limits: &ScanLimits, cells: &mut RowBuilder) -> Result<RowRead> {
+        let whole = self.filter.as_ref().is_some_and(|filter| filter.needs_whole_row());
+        let room = match whole {
+            true => Room::WHOLE,
+            false => Room { cells: self.batch, bytes: limits.bytes.max(1) },
+        };
+        let place = self.left_in.take();
+        if place.is_none()
+            && self.filter.as_mut().is_some_and(|filter| filter.filters_row_key(&self.row))
+        {
+            self.pass_row()?;
+            return Ok(RowRead::Whole);
+        }
+        let place = place.unwrap_or_default();
+        if !place.on_demand {
+            if self.read_families(place, &room, cells)? == RowRead::Part {
+                return Ok(RowRead::Part);
+            }
+            if !self.lets_row_through(whole, cells) {
+                // What was not looked at of it is, by a filter that may take note of it.
+                self.pass_row()?;
+                *cells = RowBuilder::default();
+                return Ok(RowRead::Whole);
+            }
+            if self.on_demand.is_empty() {
+                return Ok(RowRead::Whole);
+            }
+            for family in &mut self.on_demand {
+                match self.reversed {
+                    true => family.go_back_to(&self.row)?,
+                    false => family.seek_row(&self.row)?,
+                }
+            }
+        }
+        let on_demand =
+            Place { on_demand: true, family: if place.on_demand { place.family } else { 0 } };
+        let read = self.read_families(on_demand, &room, cells)?;
+        cells.sort();
+        Ok(read)
+    }
+
+    /// Reads the families from `place` on that are read as it is.
+    fn read_families(
+        &mut self,
+        place: Place,
+        room: &Room,
+        cells: &mut RowBuilder,
+    ) -> Result<RowRead> {
+        let Self { families, on_demand, filter, row, .. } = self;
+        let families = if place.on_demand { on_demand } else { families };
+        for (at, family) in families.iter_mut().enumerate().skip(place.family) {
+            if family.sift_row(row, filter.as_deref_mut(), room, cells)? == RowRead::Part {
+                self.left_in = Some(Place { family: at, ..place });
+                return Ok(RowRead::Part);
+            }
+        }
+        Ok(RowRead::Whole)
+    }
+
+    /// Whether the filter lets the row through as a whole.
+    fn lets_row_through(&mut self, whole: bool, cells: &mut RowBuilder) -> bool {
+        if cells.is_empty() {
+            return false;
+        }
+        let Some(filter) = &mut self.filter else { return true };
+        if whole {
+            cells.retain(|cell| filter.keeps(cell));
+            // Nobody asks about a row of which nothing is left; families on demand may have more.
+            if cells.is_empty() {
+                return true;
+            }
+        }
+        !filter.filters_row()
+    }
+
+    /// Passes what is left of the row in the families that were not left behind it, as the filter says.
+    fn pass_row(&mut self) -> Result<()> {
+        let Self { families, filter, row, .. } = self;
+        let mut nothing = RowBuilder::default();
+        for family in families {
+            if family.row() == Some(row) {
+                family.sift_row(row, filter.as_deref_mut(), &Room::WHOLE, &mut nothing)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Behind a row.
+    fn leave_row(&mut self) -> Result<()> {
+        if let Some(filter) = &mut self.filter {
+            filter.reset();
+        }
+        if self.single_row {
+            self.families.clear();
+        }
+        if self.reversed {
+            self.families.iter_mut().try_for_each(|family| family.go_back(&self.row))?;
+        }
+        Ok(())
+    }
+
+    /// Whether there may be more rows; `false` is certain.
+    pub fn may_have_more(&mut self) -> bool {
+        self.rows_left > 0
+            && (self.left_in.is_some() || (!self.is_filter_done() && self.find_row()))
+    }
+
+    /// Whether a filter has said that nothing more comes, here or in any other region.
+    pub fn is_filter_done(&mut self) -> bool {
+        self.filter.as_mut().is_some_and(|filter| filter.is_done())
     }
 
     /// The sequence it reads at.
@@ -116,11 +397,13 @@ impl RegionScanner {
         self.read_point
     }
 
-    fn check_age(&mut self) -> Result<()> {
+    /// Whether the time there is to read is over; an error when it is for good.
+    fn check_time(&mut self, limits: &ScanLimits) -> Result<bool> {
         if let Some(rows) = self.rows_until_check.checked_sub(1) {
             self.rows_until_check = rows;
-            return Ok(());
+            return Ok(false);
         }
+        self.count_rows();
         let age = self.opened.elapsed();
         if age > self.age_max {
             return Err(Error::new(
@@ -132,18 +415,27 @@ impl RegionScanner {
             ));
         }
         self.rows_until_check = ROWS_BETWEEN_CHECKS;
-        Ok(())
+        Ok(limits.until.is_some_and(|until| Instant::now() >= until))
     }
 
-    /// Finds the first row at which any family stands; false behind the last.
+    /// Finds the row where the next family stands; false behind the last.
     fn find_row(&mut self) -> bool {
-        let Self { families, range, row, .. } = self;
-        let Some(first) = families.iter().filter_map(FamilyReader::row).min() else {
-            return false;
-        };
+        let Self { families, range, row, reversed, .. } = self;
+        let rows = families.iter().filter_map(FamilyReader::row);
+        let Some(next) = (if *reversed { rows.max() } else { rows.min() }) else { return false };
         row.clear();
-        row.extend_from_slice(first);
-        range.stop.is_empty() || row[..] < range.stop[..]
+        row.extend_from_slice(next);
+        if *reversed {
+            row[..] >= range.start[..]
+        } else {
+            range.stop.is_empty() || row[..] < range.stop[..]
+        }
+    }
+}
+
+impl Drop for RegionScanner {
+    fn drop(&mut self) {
+        self.count_rows();
     }
 }
 

@@ -14,6 +14,8 @@ pub(crate) struct FileCursor {
     file: Arc<StoreFile>,
     /// Whether data blocks go into the cache; not for compactions, which read each once.
     caching: bool,
+    /// Whether cells may have tags.
+    with_tags: bool,
     walk: IndexWalk,
     /// `None` behind the last cell.
     cursor: Option<Cursor>,
@@ -30,9 +32,14 @@ impl FileCursor {
         Self::with_caching(file, key, false)
     }
 
+    /// A cursor behind the last cell.
+    pub(crate) fn at_end(file: &Arc<StoreFile>) -> Result<Self> {
+        let (with_tags, walk) = (file.has_tags()?, IndexWalk::new());
+        Ok(Self { file: Arc::clone(file), caching: true, with_tags, walk, cursor: None })
+    }
+
     fn with_caching(file: &Arc<StoreFile>, key: &Key<'_>, caching: bool) -> Result<Self> {
-        let mut cursor =
-            Self { file: Arc::clone(file), caching, walk: IndexWalk::new(), cursor: None };
+        let mut cursor = Self { caching, ..Self::at_end(file)? };
         cursor.seek_from_root(key)?;
         Ok(cursor)
     }
@@ -41,7 +48,8 @@ impl FileCursor {
     pub(crate) fn open_what_is_left(file: &Arc<StoreFile>, lost: &mut Vec<Error>) -> Result<Self> {
         file.open_unsealed(lost)?;
         let walk = IndexWalk::new();
-        let mut cursor = Self { file: Arc::clone(file), caching: false, walk, cursor: None };
+        let (file, with_tags) = (Arc::clone(file), file.has_tags()?);
+        let mut cursor = Self { file, caching: false, with_tags, walk, cursor: None };
         if let Err(error) = cursor.seek_from_root(&Key::row_start(b"")) {
             lost.push(error);
             cursor.skip_unreadable_blocks(lost);
@@ -89,6 +97,55 @@ impl FileCursor {
         self.cursor = Some(cursor);
         // The key may stand between the last cell of its block and the next block.
         if at_end { self.next_block() } else { Ok(()) }
+    }
+
+    /// To the first cell of the last row before `row`, or of the last row at all; behind the last cell
+    /// when there is none.
+    pub(crate) fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<()> {
+        let found = match self.row_before_in_block(row)? {
+            Some(found) => Some(found),
+            None => self.find_row_before(row)?,
+        };
+        match found {
+            // It may begin in a block before this one.
+            Some(found) if found.is_first() => {
+                let first = found.cell().map(|cell| cell.key.row.to_vec()).unwrap_or_default();
+                self.seek_from_root(&Key::row_start(&first))
+            }
+            found => {
+                self.cursor = found;
+                Ok(())
+            }
+        }
+    }
+
+    /// The row before `row`, if the block has it where the cursor stands.
+    fn row_before_in_block(&self, row: Option<&[u8]>) -> Result<Option<Cursor>> {
+        match (&self.cursor, row) {
+            (Some(cursor), Some(row)) if cursor.key().is_some_and(|key| key.row >= row) => {
+                let found = cursor.block().seek_row_before(Some(row));
+                found.map_err(|error| self.file.named(error))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The same, wherever it is: the walk comes to lead to its block.
+    fn find_row_before(&mut self, row: Option<&[u8]>) -> Result<Option<Cursor>> {
+        self.cursor = None;
+        let index = self.file.opened()?.index();
+        let mut step = match row {
+            Some(row) => self.walk.seek(index, &Key::row_start(row)),
+            None => self.walk.last(index),
+        };
+        while let Some(block) = self.enter(step)? {
+            let found = block.seek_row_before(row).map_err(|error| self.file.named(error))?;
+            if found.is_some() {
+                return Ok(found);
+            }
+            step = self.walk.back();
+        }
+        Ok(None)
     }
 
     fn next_block(&mut self) -> Result<()> {
@@ -156,6 +213,10 @@ impl Cells for FileCursor {
     }
 
     fn push_columns(&mut self, times: &RangeInclusive<i64>, row: &mut RowBuilder) -> Result<bool> {
+        // What has tags may have expired before its family's cells do.
+        if self.with_tags {
+            return Ok(false);
+        }
         let Some(cursor) = &mut self.cursor else { return Ok(false) };
         let pushed = cursor.push_columns(times, row).map_err(|error| self.file.named(error))?;
         if cursor.is_end() {

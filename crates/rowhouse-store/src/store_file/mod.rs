@@ -102,6 +102,11 @@ impl StoreFile {
         Ok(self.opened()?.layout().tags)
     }
 
+    /// No put in it has a lower timestamp.
+    pub(crate) fn earliest_put(&self) -> Result<i64> {
+        Ok(self.opened()?.earliest_put()?.unwrap_or(i64::MIN))
+    }
+
     /// What its bloom is over.
     pub(crate) fn bloom_kind(&self) -> Result<BloomKind> {
         Ok(self.opened()?.bloom().map_or(BloomKind::None, Bloom::kind))

@@ -1,0 +1,85 @@
+//! A value that is read all the time and replaced now and then.
+
+use std::sync::OnceLock;
+
+use parking_lot::Mutex;
+
+/// The newest of some values. Reading it waits for nobody and counts no references, so what was
+/// replaced is kept until the whole goes: made for what people change by hand.
+pub(crate) struct Newest<T> {
+    first: Link<T>,
+    replacing: Mutex<()>,
+}
+
+struct Link<T> {
+    value: T,
+    next: OnceLock<Box<Link<T>>>,
+}
+
+impl<T> Newest<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self { first: Link::new(value), replacing: Mutex::default() }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self) -> &T {
+        &self.last().value
+    }
+
+    /// Gives all who read from now on another value.
+    pub(crate) fn replace(&self, value: T) {
+        let _replacing = self.replacing.lock();
+        let added = self.last().next.set(Box::new(Link::new(value)));
+        assert!(added.is_ok(), "nobody else replaces meanwhile");
+    }
+
+    #[inline]
+    fn last(&self) -> &Link<T> {
+        let mut link = &self.first;
+        while let Some(next) = link.next.get() {
+            link = next;
+        }
+        link
+    }
+}
+
+impl<T> Link<T> {
+    fn new(value: T) -> Self {
+        Self { value, next: OnceLock::new() }
+    }
+}
+
+impl<T> Drop for Newest<T> {
+    /// One link after the other: a long chain would not fit the stack.
+    fn drop(&mut self) {
+        let mut next = self.first.next.take();
+        while let Some(mut link) = next {
+            next = link.next.take();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readers_get_the_newest_value_and_keep_what_they_got() {
+        let newest = Newest::new(String::from("a"));
+        let first = newest.get();
+        newest.replace(String::from("b"));
+        newest.replace(String::from("c"));
+        assert_eq!((&first[..], &newest.get()[..]), ("a", "c"));
+    }
+
+    #[test]
+    fn however_many_values_there_were_they_go() {
+        let newest = Newest::new(0);
+        let mut link = &newest.first;
+        for value in 1..200_000 {
+            link = link.next.get_or_init(|| Box::new(Link::new(value)));
+        }
+        assert_eq!(*newest.get(), 199_999);
+        drop(newest);
+    }
+}

@@ -1,0 +1,174 @@
+//! Why a get shows what it shows of a column, told by what judges it.
+
+use std::sync::Arc;
+
+use rowhouse_model::{
+    Bytes, Cell, CellEntry, CellFate, CellHistory, CellPlace, Error, Get, Key, Qualifiers, Result,
+    Timestamp, compare, escape,
+};
+
+use super::deletes::Marker;
+use super::own_ttl::lives_until;
+use super::{At, Fate, Rules, Source, Visible};
+use crate::cells::Cells;
+use crate::engine::Engine;
+use crate::family::{FamilyStore, Parts};
+use crate::memstore::MemstoreCursor;
+use crate::store_file::{self, FileCursor};
+
+/// Tells of every cell of the column that `get` names what the get makes of it.
+///
+/// # Errors
+/// `InvalidRequest` unless it names one column, and nothing that goes by more than one.
+pub(crate) fn explain_cell(
+    engine: &Arc<Engine>,
+    family: &FamilyStore,
+    get: &Get,
+    qualifier: &Bytes,
+) -> Result<CellHistory> {
+    let (parts, sequence) = loop {
+        let at = At::of(engine, None);
+        if let Some(parts) = at.parts(family)? {
+            break (parts, at.sequence());
+        }
+    };
+    let mut found = Vec::new();
+    for (mut source, place) in sources(&parts, get.row())? {
+        collect(&mut source, get.row(), family.name(), qualifier, |cell| {
+            if cell.sequence() <= sequence {
+                found.push((cell, place.clone()));
+            }
+        })?;
+    }
+    // Of the same cell in two files the one that a merge meets first stays first.
+    found.sort_by(|(a, _), (b, _)| compare(&a.view(), &b.view()));
+    let range = get.family_time_ranges.get(family.name()).unwrap_or(&get.time_range);
+    let qualifiers: Qualifiers = [qualifier.clone()].into_iter().collect();
+    let now_millis = engine.timestamps.now_millis();
+    let rules = Rules::read(family.kept(), Some(&qualifiers), *range, get.versions, now_millis);
+    let mut entries = judge(Visible::new(rules), family, found);
+    // The markers of the family stand in front of every column.
+    entries.sort_by(|a, b| {
+        let newest = |entry: &CellEntry| (entry.cell.timestamp(), entry.cell.kind().code());
+        newest(b).cmp(&newest(a)).then(b.cell.sequence().cmp(&a.cell.sequence()))
+    });
+    Ok(CellHistory { entries })
+}
+
+/// The column that a get names.
+///
+/// # Errors
+/// As [`explain_cell`].
+pub(crate) fn only_column(get: &Get) -> Result<(Bytes, Bytes)> {
+    let refused =
+        |what: &str| Err(Error::invalid(format!("only one column can be explained: {what}")));
+    if get.filter.is_some() || get.family_limit.is_some() || get.family_offset > 0 {
+        return refused("the get has a filter or a limit");
+    }
+    let mut families = get.columns.families();
+    let (Some((family, qualifiers)), None) = (families.next(), families.next()) else {
+        return refused("the get names no family, or several");
+    };
+    let mut named = qualifiers.named();
+    match (named.next(), named.next()) {
+        (Some(qualifier), None) => Ok((family.clone(), qualifier.clone())),
+        _ => refused(&format!("the get names no column of family {}, or several", escape(family))),
+    }
+}
+
+/// Everything that may have cells of the row.
+fn sources(parts: &Parts, row: &[u8]) -> Result<Vec<(Source, CellPlace)>> {
+    let start = Key::row_start(row);
+    let mut sources = Vec::new();
+    for memstore in parts.frozen.iter().chain([&parts.active]) {
+        let cursor = MemstoreCursor::new(Arc::clone(memstore), &start);
+        sources.push((Source::Memory(cursor), CellPlace::Memory));
+    }
+    for file in &parts.files {
+        if file.may_hold_row(row, None)? {
+            let place = CellPlace::File(store_file::path(file.id()));
+            sources.push((Source::File(FileCursor::open(file, &start)?), place));
+        }
+    }
+    Ok(sources)
+}
+
+/// The markers of the family in the row, and the cells of the column.
+fn collect(
+    source: &mut Source,
+    row: &[u8],
+    family: &Bytes,
+    qualifier: &Bytes,
+    mut take: impl FnMut(Cell),
+) -> Result<()> {
+    source.seek(&Key::column_start(row, family, b""))?;
+    while let Some(cell) = source.cell().filter(|cell| cell.key.row == row) {
+        if !cell.key.qualifier.is_empty() {
+            break;
+        }
+        if qualifier.is_empty() || Marker::of(&cell).is_of_family() {
+            take(cell.to_cell());
+        }
+        source.advance()?;
+    }
+    if qualifier.is_empty() {
+        return Ok(());
+    }
+    source.seek(&Key::column_start(row, family, qualifier))?;
+    while let Some(cell) = source.cell() {
+        if cell.key.row != row || cell.key.qualifier != *qualifier {
+            break;
+        }
+        take(cell.to_cell());
+        source.advance()?;
+    }
+    Ok(())
+}
+
+/// Judges cells of one row, in order.
+fn judge(
+    mut visible: Visible<'_>,
+    family: &FamilyStore,
+    cells: Vec<(Cell, CellPlace)>,
+) -> Vec<CellEntry> {
+    visible.begin_row();
+    let versions = visible.rules().versions;
+    let judged = cells.into_iter().map(|(cell, place)| {
+        if !visible.is_in_column(&cell.view()) {
+            visible.enter_column(cell.qualifier());
+        }
+        let fate = told(visible.fate(&cell.view()), &cell, family, versions);
+        CellEntry { cell, place, fate }
+    });
+    judged.collect()
+}
+
+fn told(fate: Fate, cell: &Cell, family: &FamilyStore, versions: u32) -> CellFate {
+    let at = |millis: i64| Timestamp::from_millis(millis.max(0)).unwrap_or(Timestamp::LATEST);
+    match fate {
+        Fate::Included { .. } => CellFate::Visible,
+        // Said twice it covers the same.
+        Fate::Marker | Fate::MarkerAgain | Fate::SpentMarker => CellFate::Covers,
+        Fate::UnmindedMarker => CellFate::CoversOtherTimes,
+        Fate::Expired => {
+            let ttl = family
+                .descriptor()
+                .ttl()
+                .map_or(i64::MAX, |ttl| i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX));
+            CellFate::Expired { until: cell.timestamp().saturating_add(ttl) }
+        }
+        Fate::OwnExpired => {
+            CellFate::OwnTtlExpired { until: at(lives_until(&cell.view()).unwrap_or_default()) }
+        }
+        Fate::Deleted(marker) => CellFate::Deleted {
+            by: marker.kind,
+            at: at(marker.timestamp),
+            sequence: marker.sequence,
+        },
+        // Of a column that was not asked for there is nothing here.
+        Fate::TooNew | Fate::TooOld | Fate::NotAsked => CellFate::OutsideTimeRange,
+        Fate::Overwritten(sequence) => CellFate::Overwritten { sequence },
+        Fate::Surplus(version) => CellFate::Surplus { version, versions },
+        Fate::SurplusOnce => CellFate::SurplusOnce,
+    }
+}

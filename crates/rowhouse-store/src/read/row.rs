@@ -1,0 +1,263 @@
+//! One row of one family: which of its cells a read gives.
+
+use rowhouse_model::{Bytes, Key, Result, RowBuilder, equal_bytes};
+
+use super::sift::Sift;
+use super::{Rules, Verdict, Visible};
+use crate::cells::Cells;
+
+/// How many cells are stepped over before a seek is tried: a step costs a comparison, a seek a
+/// search in every source.
+pub(super) const STEPS_BEFORE_SEEK: usize = 8;
+
+/// How many bytes may lie between two cells of an answer for both to share their blocks.
+const PASSED_BYTES_MAX: usize = 4096;
+
+/// How much of a row is wanted at a time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    /// Cells; where they are not sifted a few more may come.
+    pub(super) cells: usize,
+    /// Bytes of cells; the one that fills it is whole, and where they are not sifted a block more may
+    /// come.
+    pub(super) bytes: u64,
+}
+
+impl Room {
+    /// All of it.
+    pub(super) const WHOLE: Self = Self { cells: usize::MAX, bytes: u64::MAX };
+
+    /// Whether `row` has filled it.
+    #[inline]
+    pub(super) fn is_filled_by(&self, row: &RowBuilder) -> bool {
+        row.len() >= self.cells || row.byte_len() >= self.bytes
+    }
+}
+
+/// How much of a row was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RowRead {
+    /// What there is of it in this family.
+    Whole,
+    /// What there was room for.
+    Part,
+}
+
+/// What is known on the way through the cells of a family.
+pub(super) struct Judging<'a> {
+    pub(super) visible: Visible<'a>,
+    /// Bytes passed over since a cell was last part of an answer.
+    passed: usize,
+    family: Bytes,
+    /// Only one row is read: nothing behind it matters.
+    single_row: bool,
+    /// What is left of a row that there was no room for.
+    left: Option<Left>,
+    pub(super) sift: Sift,
+    /// The row that a filter wants next, of a read that goes backward.
+    back_to: Option<Bytes>,
+    /// A filter was done when a cell came up: no more rows of this family are read, also where the next
+    /// row begins the filter anew.
+    pub(super) is_over: bool,
+}
+
+/// Where a row was left.
+pub(super) struct Left {
+    /// How many cells were passed since nothing of their column was wanted any more.
+    pub(super) behind: Option<usize>,
+}
+
+impl<'a> Judging<'a> {
+    pub(super) fn new(rules: Rules<'a>, family: Bytes, single_row: bool, sift: Sift) -> Self {
+        let visible = Visible::new(rules);
+        Self {
+            visible,
+            passed: 0,
+            family,
+            single_row,
+            left: None,
+            sift,
+            back_to: None,
+            is_over: false,
+        }
+    }
+
+    pub(super) fn into_owned(self) -> Judging<'static> {
+        let visible = self.visible.into_owned();
+        Judging { visible, ..self }
+    }
+
+    pub(super) fn family(&self) -> &Bytes {
+        &self.family
+    }
+
+    /// Whether a row begins that was not left before.
+    pub(super) fn is_new_row(&self) -> bool {
+        self.left.is_none()
+    }
+
+    /// Begins a row, or goes on where it was left.
+    pub(super) fn begin(&mut self) -> Left {
+        self.left.take().unwrap_or_else(|| {
+            self.visible.begin_row();
+            Left { behind: None }
+        })
+    }
+
+    /// Has the next row be `row`, or the last before it.
+    pub(super) fn go_back_to(&mut self, row: Bytes) {
+        self.back_to = Some(row);
+    }
+
+    /// The row that [`Judging::go_back_to`] was told.
+    pub(super) fn take_row_to_go_back_to(&mut self) -> Option<Bytes> {
+        self.back_to.take()
+    }
+
+    /// Leaves a row.
+    pub(super) fn leave(&mut self, behind: Option<usize>) -> RowRead {
+        self.left = Some(Left { behind });
+        RowRead::Part
+    }
+
+    /// Adds the visible cells of `row` to `cells`, as many as there is room for, and goes to the next
+    /// row when it has them all.
+    pub(super) fn read_row<F: Cells>(
+        &mut self,
+        from: &mut F,
+        row: &[u8],
+        room: &Room,
+        cells: &mut RowBuilder,
+    ) -> Result<RowRead> {
+        // Cells that were passed since nothing of their column was wanted any more.
+        let Left { mut behind } = self.begin();
+        loop {
+            let Self { visible, passed, .. } = self;
+            let Some(mut cell) = from.cell().filter(|cell| equal_bytes(cell.key.row, row)) else {
+                return Ok(RowRead::Whole);
+            };
+            if room.is_filled_by(cells) {
+                return Ok(self.leave(behind));
+            }
+            if !visible.is_in_column(&cell) {
+                if F::PUSHES_COLUMNS
+                    && *passed <= PASSED_BYTES_MAX
+                    && let Some(times) = visible.plain_times()
+                {
+                    let pushed = from.push_columns(&times, cells)?;
+                    if pushed {
+                        *passed = 0;
+                    }
+                    let Some(here) = from.cell().filter(|cell| equal_bytes(cell.key.row, row))
+                    else {
+                        return Ok(RowRead::Whole);
+                    };
+                    if pushed && let Some(last) = cells.last() {
+                        visible.note_included(&last);
+                        behind = None;
+                        continue;
+                    }
+                    cell = here;
+                }
+                visible.enter_column(cell.key.qualifier);
+                behind = None;
+            }
+            if let Some(steps) = &mut behind {
+                self.pass_column(from, row, steps)?;
+                continue;
+            }
+            let verdict = visible.judge_in_column(&cell);
+            if matches!(verdict, Verdict::Include | Verdict::IncludeLast) {
+                let is_sparse = is_sparse(std::mem::take(passed), cell.value);
+                from.push_to(cells, is_sparse);
+            } else {
+                *passed += cell.value.len() + row.len();
+            }
+            if matches!(verdict, Verdict::IncludeLast | Verdict::NextColumn) {
+                if visible.rules().qualifiers.is_some() {
+                    if !self.find_next_named_column(from, row)? {
+                        return Ok(RowRead::Whole);
+                    }
+                    continue;
+                }
+                behind = Some(0);
+            }
+            from.advance()?;
+        }
+    }
+
+    /// Adds the cell where it stands to `cells`.
+    pub(super) fn push(&mut self, from: &impl Cells, cells: &mut RowBuilder) {
+        if let Some(cell) = from.cell() {
+            from.push_to(cells, is_sparse(std::mem::take(&mut self.passed), cell.value));
+        }
+    }
+
+    /// Passes a cell, the `steps`-th of a column of which nothing is wanted any more.
+    pub(super) fn pass_column(
+        &mut self,
+        from: &mut impl Cells,
+        row: &[u8],
+        steps: &mut usize,
+    ) -> Result<()> {
+        *steps += 1;
+        if *steps < STEPS_BEFORE_SEEK {
+            return self.pass(from);
+        }
+        let Self { visible, passed, family, .. } = self;
+        // Whatever lies between is not known.
+        *passed += PASSED_BYTES_MAX + 1;
+        from.seek(&Key::column_end(row, family, visible.qualifier()))
+    }
+
+    /// Passes a cell that is no part of the answer.
+    pub(super) fn pass(&mut self, from: &mut impl Cells) -> Result<()> {
+        if let Some(cell) = from.cell() {
+            self.passed += cell.value.len() + cell.key.row.len();
+        }
+        from.advance()
+    }
+
+    /// Passes everything in front of `key`.
+    pub(super) fn seek(&mut self, from: &mut impl Cells, key: &Key<'_>) -> Result<()> {
+        // Whatever lies between is not known.
+        self.passed += PASSED_BYTES_MAX + 1;
+        from.seek(key)
+    }
+
+    /// To the first cell of the next column that was asked for by name: it may be far, or none.
+    /// `false` when no more of this row is wanted and it is the only one.
+    pub(super) fn find_next_named_column(
+        &mut self,
+        from: &mut impl Cells,
+        row: &[u8],
+    ) -> Result<bool> {
+        let Self { visible, passed, family, single_row, .. } = self;
+        let Some(wanted) = visible.rules().qualifiers.as_ref() else { return Ok(true) };
+        let next = wanted.named_behind(visible.qualifier());
+        if *single_row && next.is_none() {
+            return Ok(false);
+        }
+        for _ in 0..STEPS_BEFORE_SEEK {
+            from.advance()?;
+            let Some(cell) = from.cell() else { return Ok(true) };
+            let in_front = next.is_none_or(|next| cell.key.qualifier < &next[..]);
+            if !in_front || cell.key.row != row {
+                return Ok(true);
+            }
+            *passed += cell.value.len() + row.len();
+        }
+        *passed += PASSED_BYTES_MAX + 1;
+        from.seek(&match next {
+            Some(next) => Key::column_start(row, family, next),
+            None => Key::row_end(row),
+        })?;
+        Ok(true)
+    }
+}
+
+/// Whether a cell is copied rather than sharing its block, when so many bytes were passed since the
+/// last: where cells of answers are few and far between each would keep a block of its own in memory.
+fn is_sparse(passed: usize, value: &[u8]) -> bool {
+    passed > PASSED_BYTES_MAX && value.len() < passed
+}

@@ -1,0 +1,235 @@
+//! What is asked of visible cells besides: filters, and how many of each family.
+//!
+//! The order of things is that of HBase's `StoreScanner` and `UserScanQueryMatcher`: versions are
+//! counted, the filter is asked, versions that it let through are counted again, and what passes all
+//! that counts towards the family's limit.
+
+use rowhouse_model::{
+    Cell, CellRef, FilterRun, FilterVerdict, KeptValue, Key, Result, RowBuilder, Scan, equal_bytes,
+};
+
+use super::Verdict;
+use super::row::{Judging, Left, Room, RowRead, STEPS_BEFORE_SEEK};
+use crate::cells::Cells;
+
+/// What is asked of each family's cells, and what is known of the row that is being read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sift {
+    /// At most so many cells of a row; but one in any case, as in HBase.
+    pub(super) limit: Option<u32>,
+    /// So many cells of a row are passed over first.
+    pub(super) offset: u32,
+    /// Versions of a column, counted behind the filter.
+    pub(super) versions: u32,
+    /// The rows come from the last to the first.
+    pub(super) reversed: bool,
+    /// Cells of the row that passed so far.
+    passed: u32,
+    /// Versions of the column that the filter let through so far.
+    counted: u32,
+    /// Nothing more of this column is wanted, which has to be read to its end.
+    column_done: bool,
+}
+
+/// Where to go from a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Next,
+    NextColumn,
+    NextRow,
+    Hint,
+}
+
+impl Judging<'_> {
+    /// Adds the cells of `row` that pass to `cells`, as many as there is room for, and goes to the
+    /// next row when it has them all.
+    pub(super) fn sift_row<F: Cells>(
+        &mut self,
+        from: &mut F,
+        row: &[u8],
+        mut filter: Option<&mut FilterRun>,
+        room: &Room,
+        cells: &mut RowBuilder,
+    ) -> Result<RowRead> {
+        if self.is_over {
+            return Ok(RowRead::Whole);
+        }
+        if self.is_new_row() {
+            self.sift.passed = 0;
+        }
+        let Left { mut behind } = self.begin();
+        if from.cell().is_none_or(|cell| !equal_bytes(cell.key.row, row)) {
+            // Nobody asks the family about this row.
+            return Ok(RowRead::Whole);
+        }
+        loop {
+            // Before the cell is looked at, as in HBase: it may be of another row.
+            if filter.as_deref_mut().is_some_and(FilterRun::is_done) {
+                self.is_over = true;
+                return Ok(RowRead::Whole);
+            }
+            let Some(cell) = from.cell().filter(|cell| equal_bytes(cell.key.row, row)) else {
+                return Ok(RowRead::Whole);
+            };
+            if !self.visible.is_in_column(&cell) {
+                self.visible.enter_column(cell.key.qualifier);
+                self.sift.enter_column();
+                behind = None;
+            }
+            if let Some(steps) = &mut behind {
+                self.pass_column(from, row, steps)?;
+                continue;
+            }
+            if room.is_filled_by(cells) {
+                return Ok(self.leave(behind));
+            }
+            let verdict = self.visible.judge_in_column(&cell);
+            let (passes, way) = self.sift_cell(&cell, verdict, filter.as_deref_mut());
+            if passes && self.sift.takes() {
+                match filter.as_deref_mut().map(|filter| filter.kept_value(&cell)) {
+                    None | Some(KeptValue::Whole) => self.push(from, cells),
+                    Some(KeptValue::Nothing) => cells.push(with_value(&cell, &[])?),
+                    Some(KeptValue::Length) => {
+                        let len = cell.value.len() as u32;
+                        cells.push(with_value(&cell, &len.to_be_bytes())?);
+                    }
+                    Some(KeptValue::Number(number)) => {
+                        cells.push(with_value(&cell, &number.to_be_bytes())?);
+                    }
+                }
+            }
+            let way = if passes && self.sift.is_full() { Way::NextRow } else { way };
+            match way {
+                Way::Next => self.pass(from)?,
+                Way::NextColumn if self.visible.rules().qualifiers.is_some() => {
+                    if !self.find_next_named_column(from, row)? {
+                        return Ok(RowRead::Whole);
+                    }
+                }
+                Way::NextColumn => {
+                    behind = Some(0);
+                    self.pass(from)?;
+                }
+                Way::NextRow => {
+                    self.is_over = !(passes && self.sift.is_full())
+                        && filter.as_deref_mut().is_some_and(FilterRun::is_done);
+                    self.pass_row(from, row)?;
+                    return Ok(RowRead::Whole);
+                }
+                Way::Hint => {
+                    let hint = filter.as_deref_mut().and_then(|filter| filter.hint(&cell));
+                    let Some(hint) = hint else {
+                        self.pass(from)?;
+                        continue;
+                    };
+                    let (ahead, same_row) = (hint.as_key() > cell.key, hint.row == row);
+                    match (self.sift.reversed, ahead) {
+                        (true, false) if !same_row => {
+                            self.go_back_to(hint.row);
+                            return Ok(RowRead::Whole);
+                        }
+                        (true, true) if same_row => self.seek(from, &hint.as_key())?,
+                        (false, true) => self.seek(from, &hint.as_key())?,
+                        // The way does not lead there.
+                        _ => self.pass(from)?,
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether a visible cell passes, and where to go from there.
+    fn sift_cell(
+        &mut self,
+        cell: &CellRef<'_>,
+        verdict: Verdict,
+        filter: Option<&mut FilterRun>,
+    ) -> (bool, Way) {
+        let way = match verdict {
+            Verdict::Skip => return (false, Way::Next),
+            Verdict::NextColumn => return (false, self.way_behind_column(cell)),
+            Verdict::Include => Way::Next,
+            Verdict::IncludeLast => Way::NextColumn,
+        };
+        if self.sift.column_done {
+            return (false, Way::Next);
+        }
+        let Some(filter) = filter else { return (true, way) };
+        let way = match filter.judge(cell) {
+            FilterVerdict::Include => way,
+            FilterVerdict::IncludeAndNextColumn => Way::NextColumn,
+            FilterVerdict::IncludeAndNextRow => Way::NextRow,
+            FilterVerdict::Skip if way == Way::NextColumn => {
+                return (false, self.way_behind_column(cell));
+            }
+            FilterVerdict::Skip => return (false, Way::Next),
+            FilterVerdict::NextColumn => return (false, self.way_behind_column(cell)),
+            FilterVerdict::NextRow => return (false, Way::NextRow),
+            FilterVerdict::SeekToHint => return (false, Way::Hint),
+        };
+        self.sift.counted += 1;
+        let passes = self.sift.counted <= self.sift.versions;
+        let way = if passes || way == Way::NextRow { way } else { Way::NextColumn };
+        (passes, if way == Way::NextColumn { self.way_behind_column(cell) } else { way })
+    }
+
+    /// To the next column; but the markers of the family have no qualifier, so they may stand between
+    /// the cells of a column without one, which has to be read to its end.
+    fn way_behind_column(&mut self, cell: &CellRef<'_>) -> Way {
+        if !cell.key.qualifier.is_empty() {
+            return Way::NextColumn;
+        }
+        // Where columns were not named HBase goes on asking the filter, about older versions.
+        self.sift.column_done = self.visible.rules().qualifiers.is_some();
+        Way::Next
+    }
+
+    /// Passes the rest of the row.
+    fn pass_row(&mut self, from: &mut impl Cells, row: &[u8]) -> Result<()> {
+        for _ in 0..STEPS_BEFORE_SEEK {
+            if from.cell().is_none_or(|cell| !equal_bytes(cell.key.row, row)) {
+                return Ok(());
+            }
+            self.pass(from)?;
+        }
+        self.seek(from, &Key::row_end(row))
+    }
+}
+
+impl Sift {
+    /// What a scan asks.
+    pub(super) fn of(scan: &Scan) -> Self {
+        Self {
+            limit: scan.family_limit,
+            offset: scan.family_offset,
+            reversed: scan.reversed,
+            ..Self::default()
+        }
+    }
+
+    /// Whether it lets everything through that a filter does.
+    pub(super) fn is_open(&self) -> bool {
+        self.limit.is_none() && self.offset == 0
+    }
+
+    fn enter_column(&mut self) {
+        (self.counted, self.column_done) = (0, false);
+    }
+
+    /// Counts a cell that passed; whether it is taken.
+    fn takes(&mut self) -> bool {
+        self.passed += 1;
+        self.passed > self.offset
+    }
+
+    /// Whether there are as many cells of the family as are wanted.
+    fn is_full(&self) -> bool {
+        self.passed > self.offset
+            && self.limit.is_some_and(|limit| self.passed - self.offset >= limit)
+    }
+}
+
+/// The cell with another value, and without tags.
+fn with_value(cell: &CellRef<'_>, value: &[u8]) -> Result<Cell> {
+    Ok(Cell::from_parts(cell.key, value, &[])?.with_sequence(cell.sequence))
+}

@@ -21,6 +21,7 @@ use crate::space::Space;
 use crate::store_file::Files;
 use crate::wal::{self, Wal};
 use crate::write::nonce::Nonces;
+use crate::write::recent::RecentWrites;
 use crate::write::row_lock::RowLocks;
 
 /// The (region, family)s of a store, by region id and family name.
@@ -37,10 +38,12 @@ pub(crate) struct Engine {
     pub(crate) mvcc: Mvcc,
     pub(crate) row_locks: RowLocks,
     /// Held for reading from reserving a sequence to publishing it, for writing to freeze a
-    /// memstore or to stop serving a region: a moment at which no commit is half done.
+    /// memstore, to stop serving a region, and to check and commit a transaction: a moment at which no
+    /// other commit is half done.
     pub(crate) gate: RwLock<()>,
     pub(crate) memory: Memory,
     pub(crate) nonces: Nonces,
+    pub(crate) recent_writes: RecentWrites,
     pub(crate) files: Arc<Files>,
     /// What the flushing thread has to do.
     pub(crate) queue: Queue,
@@ -105,10 +108,9 @@ impl Engine {
         family
     }
 
-    /// Forgets a (region, family) whose table has been dropped.
-    pub(crate) fn drop_family(&self, family: &FamilyStore) {
+    /// Forgets a (region, family) that has been dropped.
+    pub(crate) fn forget_family(&self, family: &FamilyStore) {
         self.families.write().remove(&(family.region_id(), family.name().clone()));
-        family.drop_all(self);
     }
 
     /// Removes the log segments that hold nothing that is not in files.

@@ -36,6 +36,7 @@ mod flush;
 mod manifest;
 mod memstore;
 mod mvcc;
+mod newest;
 mod open;
 mod read;
 mod region;
@@ -55,12 +56,13 @@ pub use compact::{CompactionKind, CompactionState};
 pub use directory::Holder;
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use open::Builder;
-pub use read::{ReadPoint, RegionScanner};
+pub use read::{ReadPoint, RegionScanner, ScanLimits, Scanned};
 pub use region::{Region, RegionSize};
 pub use salvage::{SalvageReport, salvage};
 pub use settings::{CompactionSettings, Settings};
 pub use store::Store;
 pub use table::{Table, TableScanner};
+pub use write::transaction::Transaction;
 
 #[cfg(test)]
 mod crash_tests;

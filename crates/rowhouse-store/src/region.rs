@@ -4,15 +4,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rowhouse_model::{
-    Condition, Durability, Error, ErrorKind, FamilyDescriptor, Get, Mutation, MutationOutcome,
-    RegionInfo, RegionName, Result, Row, Scan, TableDescriptor, TableName, check_row, escape,
+    CellHistory, Condition, Durability, Error, ErrorKind, FamilyDescriptor, Get, Mutation,
+    MutationOutcome, RegionInfo, RegionName, Result, Row, RowCondition, Scan, TableDescriptor,
+    TableName, check_row, escape,
 };
 
 use crate::compact::{self, CompactionKind, CompactionState, Hurry};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;
-use crate::read::{ReadPoint, RegionScanner, read_row};
+use crate::newest::Newest;
+use crate::read::{ReadPoint, RegionScanner, explain_cell, only_column, read_row, read_row_as_of};
 use crate::write::apply;
 
 /// A region that is served.
@@ -20,14 +22,27 @@ pub struct Region {
     id: u64,
     info: RegionInfo,
     name: RegionName,
+    declared: Newest<Declared>,
+    engine: Arc<Engine>,
+    serving: AtomicBool,
+    /// Shared with the scanners, which count the rows that they give.
+    reads: Arc<AtomicU64>,
+    writes: AtomicU64,
+}
+
+/// What the table is declared to be, as far as a region goes by it.
+struct Declared {
     /// By name.
     families: Vec<Arc<FamilyStore>>,
-    engine: Arc<Engine>,
     /// What a mutation gets that asks for the table's default.
     durability: Durability,
-    serving: AtomicBool,
-    reads: AtomicU64,
-    writes: AtomicU64,
+    read_only: bool,
+}
+
+impl Declared {
+    fn new(families: Vec<Arc<FamilyStore>>, table: &TableDescriptor) -> Self {
+        Self { families, durability: table.durability(), read_only: table.is_read_only() }
+    }
 }
 
 impl Region {
@@ -44,11 +59,10 @@ impl Region {
             id,
             info,
             name,
-            families,
+            declared: Newest::new(Declared::new(families, table)),
             engine,
-            durability: table.durability(),
             serving: AtomicBool::new(serving),
-            reads: AtomicU64::new(0),
+            reads: Arc::default(),
             writes: AtomicU64::new(0),
         }
     }
@@ -70,13 +84,13 @@ impl Region {
 
     /// How far a write must have come that asks for the table's default.
     pub fn durability(&self) -> Durability {
-        self.durability
+        self.declared.get().durability
     }
 
     /// How much it holds.
     pub fn size(&self) -> RegionSize {
         let mut size = RegionSize::default();
-        for family in &self.families {
+        for family in self.families() {
             let parts = family.parts();
             size.stores += 1;
             size.files += parts.files.len();
@@ -101,14 +115,27 @@ impl Region {
         self.check_row(get.row())?;
         self.check_families(get.columns.families().map(|(family, _)| &family[..]))?;
         self.reads.fetch_add(1, Ordering::Relaxed);
-        read_row(&self.engine, &self.families, get, point)
+        read_row(&self.engine, self.families(), get, point)
+    }
+
+    /// Tells of everything that is stored of the column that `get` names whether the get shows it, and why or
+    /// why not. What it calls visible is what the get shows.
+    ///
+    /// # Errors
+    /// As [`Region::get`]; `InvalidRequest` for a get that does not name exactly one column, or has a filter
+    /// or a limit.
+    pub fn explain_cell(&self, get: &Get) -> Result<CellHistory> {
+        self.check_serving()?;
+        self.check_row(get.row())?;
+        let (family, qualifier) = only_column(get)?;
+        explain_cell(&self.engine, self.family(&family)?, get, &qualifier)
     }
 
     /// Reads the rows of `scan` that lie in this region, in key order, at the moment of the call:
     /// what is written later is not seen.
     ///
     /// # Errors
-    /// As [`Region::get`]; `Unsupported` for a reversed scan.
+    /// As [`Region::get`]; `InvalidRequest` and `Unsupported` for a filter that cannot be had.
     pub fn scan(&self, scan: &Scan) -> Result<RegionScanner> {
         self.open_scan(scan, None)
     }
@@ -121,10 +148,13 @@ impl Region {
     ) -> Result<RegionScanner> {
         self.check_serving()?;
         self.check_families(scan.columns.families().map(|(family, _)| &family[..]))?;
-        if scan.reversed {
-            return Err(Error::unsupported("reversed scans are not supported"));
+        self.check_families(scan.family_time_ranges.keys().map(|family| &family[..]))?;
+        if scan.raw && !scan.columns.has_whole_families() {
+            return Err(Error::invalid("Cannot specify any column for a raw scan"));
         }
-        RegionScanner::open(&self.engine, &self.families, &self.info.range, scan, point)
+        let range = &self.info.range;
+        let scanner = RegionScanner::open_range(&self.engine, self.families(), range, scan, point)?;
+        Ok(scanner.counted_by(&self.reads))
     }
 
     /// Changes one row.
@@ -153,6 +183,27 @@ impl Region {
         apply::apply_if(self, condition, mutation)
     }
 
+    /// Changes rows as one, if all conditions hold; `None` if one does not, and nothing is written then.
+    /// All of the mutations become visible, and survive a crash, together or not at all; one outcome
+    /// for each, in their order. What reads its row among them (an increment, an append, the delete of
+    /// a newest version) sees it as it was before all of them, and of two that write one cell the later
+    /// stays: HBase's mutateRow, and its MultiRowMutation. The strongest durability counts for all.
+    ///
+    /// Mutations that carry the nonce of what was taken before are a repetition: nothing is written, and
+    /// increments and appends give back what they gave then.
+    ///
+    /// # Errors
+    /// As [`Region::mutate`], for the first mutation that cannot be done; then nothing was changed.
+    pub fn mutate_rows(
+        &self,
+        conditions: &[RowCondition],
+        mutations: &[Mutation],
+    ) -> Result<Option<Vec<MutationOutcome>>> {
+        self.reads.fetch_add(conditions.len() as u64, Ordering::Relaxed);
+        self.writes.fetch_add(mutations.len() as u64, Ordering::Relaxed);
+        apply::apply_rows(self, conditions, mutations)
+    }
+
     /// Changes rows, each by itself, in order. Neighbours that need not read share a log record.
     pub fn batch(&self, mutations: &[Mutation]) -> Vec<Result<MutationOutcome>> {
         self.writes.fetch_add(mutations.len() as u64, Ordering::Relaxed);
@@ -162,7 +213,7 @@ impl Region {
     /// Writes what is in memory to files.
     pub fn flush(&self) -> Result<()> {
         self.check_serving()?;
-        self.families.iter().try_for_each(|family| flush::flush(&self.engine, family))?;
+        self.families().iter().try_for_each(|family| flush::flush(&self.engine, family))?;
         self.engine.forget_flushed()
     }
 
@@ -173,7 +224,7 @@ impl Region {
     /// `NotServingRegion`; `Io` and `Corruption`, which leave the files as they were.
     pub fn compact(&self, kind: CompactionKind) -> Result<()> {
         self.check_serving()?;
-        self.families.iter().try_for_each(|family| {
+        self.families().iter().try_for_each(|family| {
             let _compacting = family.compacting.lock();
             let done = compact::compact(&self.engine, family, Some(kind), Hurry::Waited);
             // What came meanwhile has not been looked at.
@@ -191,7 +242,7 @@ impl Region {
         self.check_serving()?;
         self.check_families(family.into_iter())?;
         let wanted = |have: &&Arc<FamilyStore>| family.is_none_or(|family| have.name() == family);
-        for family in self.families.iter().filter(wanted) {
+        for family in self.families().iter().filter(wanted) {
             self.engine.compactions.request(family, Some(kind));
         }
         Ok(())
@@ -200,7 +251,7 @@ impl Region {
     /// What merges run or were asked for.
     pub fn compaction_state(&self) -> CompactionState {
         let kinds = |family: &Arc<FamilyStore>| self.engine.compactions.kinds_of(family);
-        CompactionState::of(self.families.iter().flat_map(kinds))
+        CompactionState::of(self.families().iter().flat_map(kinds))
     }
 
     pub(crate) fn id(&self) -> u64 {
@@ -211,12 +262,18 @@ impl Region {
         &self.engine
     }
 
+    /// By name.
     pub(crate) fn families(&self) -> &[Arc<FamilyStore>] {
-        &self.families
+        &self.declared.get().families
+    }
+
+    /// Has the table's declaration be another: from now on there are these families and no others.
+    pub(crate) fn declare(&self, families: Vec<Arc<FamilyStore>>, table: &TableDescriptor) {
+        self.declared.replace(Declared::new(families, table));
     }
 
     pub(crate) fn family(&self, name: &[u8]) -> Result<&FamilyStore> {
-        let found = self.families.iter().find(|family| family.name() == name);
+        let found = self.families().iter().find(|family| family.name() == name);
         found.map(|family| &**family).ok_or_else(|| {
             Error::new(
                 ErrorKind::NoSuchColumnFamily,
@@ -225,7 +282,7 @@ impl Region {
                     escape(name),
                     self.name,
                     self.info.table,
-                    self.families
+                    self.families()
                         .iter()
                         .map(|have| describe(have.descriptor()))
                         .collect::<String>()
@@ -266,15 +323,35 @@ impl Region {
         self.engine.check_open()
     }
 
+    /// Checks that the region takes writes.
+    ///
+    /// # Errors
+    /// `InvalidRequest` while its table is declared READONLY.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        if self.declared.get().read_only {
+            return Err(Error::invalid(format!("region is read only: region={}", self.name)));
+        }
+        Ok(())
+    }
+
     /// Begins or ends serving; when it returns no commit is under way under the old word.
     pub(crate) fn serve(&self, serving: bool) {
         let _gate = self.engine.gate.write();
         self.serving.store(serving, Ordering::Release);
     }
 
+    /// Reads a row that lies here as it was at `sequence` or, where merges have dropped what was to be
+    /// seen then, as it is now; without counting it.
+    pub(crate) fn read_row_as_of(&self, get: &Get, sequence: u64) -> Result<Row> {
+        match read_row_as_of(&self.engine, self.families(), get, sequence)? {
+            Some(row) => Ok(row),
+            None => self.read_row(get),
+        }
+    }
+
     /// Reads a row that lies here, without counting it.
     pub(crate) fn read_row(&self, get: &Get) -> Result<Row> {
-        read_row(&self.engine, &self.families, get, None)
+        read_row(&self.engine, self.families(), get, None)
     }
 }
 

@@ -1,15 +1,17 @@
 //! A table: regions side by side.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rowhouse_model::{
-    Condition, Error, ErrorKind, Get, Mutation, MutationOutcome, Result, Row, RowRange, Scan,
-    TableDescriptor, TableName, TableState, compare_bytes,
+    CellHistory, Condition, Error, ErrorKind, Get, Mutation, MutationOutcome, Result, Row,
+    RowCondition, RowMutations, RowRange, Scan, TableDescriptor, TableName, TableState,
+    compare_bytes,
 };
 
 use crate::compact::CompactionKind;
-use crate::read::{ReadPoint, RegionScanner};
+use crate::read::{ReadPoint, RegionScanner, ScanLimits, Scanned};
 use crate::region::Region;
 
 /// A table of a store.
@@ -93,6 +95,15 @@ impl Table {
         self.region_of(get.row()).get(get)
     }
 
+    /// Tells why a get shows what it shows of a column.
+    ///
+    /// # Errors
+    /// As [`Region::explain_cell`]; `TableNotEnabled`.
+    pub fn explain_cell(&self, get: &Get) -> Result<CellHistory> {
+        self.check_enabled()?;
+        self.region_of(get.row()).explain_cell(get)
+    }
+
     /// Reads one row as it was at `point`.
     ///
     /// # Errors
@@ -111,7 +122,7 @@ impl Table {
         self.open_scan(scan, Some(Arc::clone(point)))
     }
 
-    /// Reads the rows of `scan` in key order, each region at the moment it is reached.
+    /// Reads the rows of `scan` in key order or, reversed, from the last to the first, each region at the moment it is reached.
     ///
     /// # Errors
     /// As [`Region::scan`]; `TableNotEnabled`.
@@ -129,9 +140,10 @@ impl Table {
             table: Arc::clone(self),
             point,
             rows_left: scan.limit.unwrap_or(u64::MAX),
+            regions_left: 0..self.regions.len(),
             scan,
-            next_region: 0,
             current: None,
+            region_gave_rows: false,
         };
         scanner.open_next()?;
         Ok(scanner)
@@ -157,6 +169,40 @@ impl Table {
     ) -> Result<Option<MutationOutcome>> {
         self.check_enabled()?;
         self.region_of(mutation.row()).mutate_if(condition, mutation)
+    }
+
+    /// Changes one row in several ways as one: HBase's mutateRow. Gives back the new cells of the
+    /// increments and appends among them, in their order.
+    ///
+    /// # Errors
+    /// As [`Region::mutate_rows`]; `TableNotEnabled`.
+    pub fn mutate_row(&self, mutations: &RowMutations) -> Result<MutationOutcome> {
+        let outcome = self.mutate_row_where(&[], mutations)?;
+        Ok(outcome.expect("what is asked for nothing is applied"))
+    }
+
+    /// As [`Table::mutate_row`], if `condition` holds for the row; `None` if it does not.
+    ///
+    /// # Errors
+    /// As [`Region::mutate_rows`]; `TableNotEnabled`.
+    pub fn mutate_row_if(
+        &self,
+        condition: &Condition,
+        mutations: &RowMutations,
+    ) -> Result<Option<MutationOutcome>> {
+        let (row, condition) = (mutations.row().clone(), condition.clone());
+        self.mutate_row_where(&[RowCondition { row, condition }], mutations)
+    }
+
+    fn mutate_row_where(
+        &self,
+        conditions: &[RowCondition],
+        mutations: &RowMutations,
+    ) -> Result<Option<MutationOutcome>> {
+        self.check_enabled()?;
+        let region = self.region_of(mutations.row());
+        let outcomes = region.mutate_rows(conditions, mutations.mutations())?;
+        Ok(outcomes.map(|outcomes| MutationOutcome::join(&outcomes)))
     }
 
     /// Changes rows, each by itself. The order is kept between mutations of one region, so also
@@ -219,12 +265,14 @@ pub struct TableScanner {
     point: Option<Arc<ReadPoint>>,
     scan: Scan,
     rows_left: u64,
-    next_region: usize,
+    regions_left: Range<usize>,
     current: Option<RegionScanner>,
+    /// The region being read has given a row.
+    region_gave_rows: bool,
 }
 
 impl TableScanner {
-    /// The next row; `None` behind the last.
+    /// The next row, or the next part of it where the scan has a batch; `None` behind the last.
     ///
     /// # Errors
     /// As [`RegionScanner::next`].
@@ -232,9 +280,16 @@ impl TableScanner {
     pub fn next(&mut self) -> Result<Option<Row>> {
         while self.rows_left > 0 {
             let Some(scanner) = &mut self.current else { return Ok(None) };
-            if let Some(row) = scanner.next()? {
-                self.rows_left -= 1;
+            if let Scanned::Row { row, is_partial } = scanner.next_part(&ScanLimits::NONE)? {
+                self.rows_left -= u64::from(!is_partial);
+                self.region_gave_rows = true;
                 return Ok(Some(row));
+            }
+            // As HBase has it: a filter that lets nothing more through ends the scan of all regions
+            // where it comes to that without a row, and that of its region where there were some.
+            if !self.region_gave_rows && scanner.is_filter_done() {
+                self.current = None;
+                return Ok(None);
             }
             self.open_next()?;
         }
@@ -243,8 +298,12 @@ impl TableScanner {
 
     fn open_next(&mut self) -> Result<()> {
         self.current = None;
-        while let Some(region) = self.table.regions.get(self.next_region) {
-            self.next_region += 1;
+        self.region_gave_rows = false;
+        while let Some(at) = match self.scan.reversed {
+            true => self.regions_left.next_back(),
+            false => self.regions_left.next(),
+        } {
+            let region = &self.table.regions[at];
             let range: &RowRange = &region.info().range;
             if range.overlaps(&self.scan.range) {
                 self.current = Some(region.open_scan(&self.scan, self.point.as_deref())?);

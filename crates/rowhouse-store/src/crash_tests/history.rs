@@ -175,7 +175,9 @@ impl History {
             0..55 => self.write(),
             55..62 => drop(self.store().work_by_hand()),
             62..68 => self.flush(),
-            68..71 => self.compact(),
+            68..70 => self.compact(),
+            70 if !self.failing => self.alter(),
+            70 => {}
             71..76 => self.open_scan(),
             76..82 => self.read_scan(),
             82..86 => self.check_reads(),
@@ -222,7 +224,10 @@ impl History {
             .by_hand(self.random.next())
             .open();
         match opened {
-            Ok(store) => self.store = Some(store),
+            Ok(store) => {
+                add_lost_families(&store);
+                self.store = Some(store);
+            }
             // The machine has lied: that it is told is all that can be done.
             Err(error) if self.disk.has_lost_pages() => {
                 assert_eq!(error.kind(), ErrorKind::Corruption, "seed {}: {error}", self.seed);
@@ -347,6 +352,36 @@ impl History {
         self.may_fail(compacted);
     }
 
+    /// Has a table's families be declared otherwise, or one go and come again empty.
+    fn alter(&mut self) {
+        let table = self.random.below(TABLES.into()) as u8;
+        let store = self.store();
+        if self.random.chance(128) {
+            let versions = self.random.below(3) as u32 + 1;
+            let family = FamilyDescriptor::new(FAMILIES[0]).unwrap().versions(versions);
+            let altered = store.alter_family(&name(table), family);
+            self.tell(format_args!("alter {table} to {versions} versions: {altered:?}"));
+            self.may_fail(altered);
+            return;
+        }
+        let dropped = store.drop_family(&name(table), FAMILIES[1].as_bytes());
+        self.tell(format_args!("drop a family of {table}: {dropped:?}"));
+        let outcome = match &dropped {
+            Ok(()) => Outcome::Synced,
+            Err(_) => Outcome::Unknown,
+        };
+        let places = (0..ROWS).map(|row| ((table, row, 1), None)).collect();
+        let number = self.next_number;
+        self.next_number += 1;
+        self.ops.push(Op { number, places, outcome });
+        if self.may_fail(dropped).is_some() {
+            self.seen.retain(|place, _| (place.0, place.2) != (table, 1));
+            let added = store.add_family(&name(table), FamilyDescriptor::new(FAMILIES[1]).unwrap());
+            self.tell(format_args!("add it: {added:?}"));
+            self.may_fail(added);
+        }
+    }
+
     fn may_fail<T>(&self, done: Result<T, Error>) -> Option<T> {
         match done {
             Ok(done) => Some(done),
@@ -466,10 +501,15 @@ impl History {
             self.failing = true;
             self.store = Some(store.clone());
             for _ in 0..4 {
-                match self.random.below(4) {
+                match self.random.below(5) {
                     0 => self.flush(),
                     1 => self.compact(),
                     2 => drop(self.store().work_by_hand()),
+                    3 => {
+                        // Whether the family is there is not known.
+                        self.alter();
+                        break;
+                    }
                     _ => self.write(),
                 }
             }
@@ -557,6 +597,16 @@ impl History {
                     op.number
                 );
             }
+        }
+    }
+}
+
+/// Adds what an alteration did not come to add again.
+fn add_lost_families(store: &Store) {
+    for table in store.tables() {
+        if table.descriptor().find_family(FAMILIES[1].as_bytes()).is_err() {
+            let family = FamilyDescriptor::new(FAMILIES[1]).unwrap();
+            store.add_family(table.name(), family).unwrap();
         }
     }
 }

@@ -9,7 +9,7 @@ use rowhouse_model::{Error, Namespace, Result, TableDescriptor};
 /// One event.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Edit {
-    #[prost(oneof = "EditKind", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10")]
+    #[prost(oneof = "EditKind", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11")]
     pub(crate) kind: Option<EditKind>,
 }
 
@@ -37,6 +37,8 @@ pub(crate) enum EditKind {
     LogClosed(LogClosed),
     #[prost(message, tag = "10")]
     TableAltered(TableAltered),
+    #[prost(message, tag = "11")]
+    TableTruncated(TableTruncated),
 }
 
 /// The first edit of every manifest.
@@ -101,7 +103,7 @@ pub(crate) struct TableStateChanged {
     pub(crate) disabled: bool,
 }
 
-/// A table declared anew: the same families, other attributes.
+/// A table declared anew. Families that it does not have any more go with their files.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct TableAltered {
     #[prost(uint64, tag = "1")]
@@ -109,6 +111,19 @@ pub(crate) struct TableAltered {
     /// HBase's `TableSchema`.
     #[prost(bytes = "bytes", tag = "2")]
     pub(crate) descriptor: Bytes,
+    /// What the log has up to this sequence is of no family that is new: one of the name may have been
+    /// there before. 0 where none is new.
+    #[prost(uint64, tag = "3")]
+    pub(crate) begins_behind: u64,
+}
+
+/// A table emptied: other regions are in the place of those it had, whose files go, and it is enabled.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct TableTruncated {
+    #[prost(uint64, tag = "1")]
+    pub(crate) table_id: u64,
+    #[prost(message, repeated, tag = "2")]
+    pub(crate) regions: Vec<RegionMeta>,
 }
 
 /// A table gone, its regions and files with it.

@@ -11,7 +11,7 @@ use rowhouse_model::{
 
 use super::{
     Edit, EditKind, FileMeta, FilesChanged, LogClosed, LogForgotten, NamespaceChanged, RegionMeta,
-    StoreCreated, TableAltered, TableCreated, TableStateChanged, encode_table,
+    StoreCreated, TableAltered, TableCreated, TableStateChanged, TableTruncated, encode_table,
 };
 
 /// Everything the manifest says. Cloning it shares what lies below tables and regions, so that a
@@ -103,12 +103,24 @@ impl ManifestState {
     pub(crate) fn files_gone(&self, edit: &Edit) -> Vec<u64> {
         match &edit.kind {
             Some(EditKind::FilesChanged(edit)) => edit.removed.clone(),
-            Some(EditKind::TableDropped(edit)) => {
-                let files = self.tables.get(&edit.table_id).into_iter().flat_map(|t| t.files());
-                files.map(|file| file.meta.file_id).collect()
-            }
+            Some(EditKind::TableDropped(edit)) => self.files_of_table(edit.table_id),
+            Some(EditKind::TableTruncated(edit)) => self.files_of_table(edit.table_id),
+            Some(EditKind::TableAltered(edit)) => self.files_of_lost_families(edit),
             _ => Vec::new(),
         }
+    }
+
+    fn files_of_table(&self, table_id: u64) -> Vec<u64> {
+        let files = self.tables.get(&table_id).into_iter().flat_map(|table| table.files());
+        files.map(|file| file.meta.file_id).collect()
+    }
+
+    fn files_of_lost_families(&self, edit: &TableAltered) -> Vec<u64> {
+        let (Some(table), Ok(altered)) = (self.tables.get(&edit.table_id), edit.table()) else {
+            return Vec::new();
+        };
+        let lost = table.files().filter(|file| altered.find_family(file.family).is_err());
+        lost.map(|file| file.meta.file_id).collect()
     }
 
     /// Whether the cells that a (region, family) got with `sequence` are in files; `false` for one
@@ -141,6 +153,7 @@ impl ManifestState {
                 self.change_table_state(edit)?;
             }
             EditKind::TableAltered(edit) => self.alter_table(edit)?,
+            EditKind::TableTruncated(edit) => self.truncate_table(edit)?,
             EditKind::TableDropped(edit) => {
                 self.tables
                     .remove(&edit.table_id)
@@ -167,22 +180,42 @@ impl ManifestState {
 
     fn create_table(&mut self, edit: &TableCreated) -> Result<()> {
         let descriptor = edit.table()?;
-        let families: Vec<Bytes> =
-            descriptor.families().iter().map(FamilyDescriptor::name).cloned().collect();
-        let mut regions = BTreeMap::new();
-        for region in &edit.regions {
-            self.used(region.region_id);
-            let range = RowRange::new(region.start.clone(), region.stop.clone());
-            let info = RegionInfo::new(descriptor.name().clone(), range, region.created_millis);
-            let families = families.iter().map(|name| (name.clone(), FamilyFiles::default()));
-            let state = RegionState { info, families: families.collect() };
-            regions.insert(region.region_id, Arc::new(state));
-        }
+        let regions = self.new_regions(&descriptor, &edit.regions);
         self.used(edit.table_id);
         let entry = TableEntry { descriptor, state: table_state(edit.disabled), regions };
         if self.tables.insert(edit.table_id, Arc::new(entry)).is_some() {
             return Err(contradiction("a table id is used twice"));
         }
+        Ok(())
+    }
+
+    /// Regions without files.
+    fn new_regions(
+        &mut self,
+        table: &TableDescriptor,
+        metas: &[RegionMeta],
+    ) -> BTreeMap<u64, Arc<RegionState>> {
+        let families: Vec<Bytes> =
+            table.families().iter().map(FamilyDescriptor::name).cloned().collect();
+        let mut regions = BTreeMap::new();
+        for region in metas {
+            self.used(region.region_id);
+            let range = RowRange::new(region.start.clone(), region.stop.clone());
+            let info = RegionInfo::new(table.name().clone(), range, region.created_millis);
+            let families = families.iter().map(|name| (name.clone(), FamilyFiles::default()));
+            let state = RegionState { info, families: families.collect() };
+            regions.insert(region.region_id, Arc::new(state));
+        }
+        regions
+    }
+
+    fn truncate_table(&mut self, edit: &TableTruncated) -> Result<()> {
+        let unknown = || contradiction("an unknown table is truncated");
+        let table = self.tables.get(&edit.table_id).ok_or_else(unknown)?;
+        let descriptor = table.descriptor.clone();
+        let regions = self.new_regions(&descriptor, &edit.regions);
+        let truncated = TableEntry { descriptor, state: TableState::Enabled, regions };
+        self.tables.insert(edit.table_id, Arc::new(truncated));
         Ok(())
     }
 
@@ -227,11 +260,15 @@ impl ManifestState {
         let table = self.tables.get_mut(&edit.table_id);
         let table = table.ok_or_else(|| contradiction("an unknown table is altered"))?;
         let descriptor = edit.table()?;
-        let of_before = &table.descriptor;
-        if (descriptor.name(), descriptor.families()) != (of_before.name(), of_before.families()) {
-            return Err(contradiction("a table is altered in its name or families"));
+        if descriptor.name() != table.descriptor.name() {
+            return Err(contradiction("a table is altered in its name"));
         }
-        Arc::make_mut(table).descriptor = descriptor;
+        let table = Arc::make_mut(table);
+        for region in table.regions.values_mut() {
+            Arc::make_mut(region).take_families(&descriptor, edit.begins_behind);
+        }
+        table.descriptor = descriptor;
+        self.last_sequence = self.last_sequence.max(edit.begins_behind);
         Ok(())
     }
 
@@ -282,6 +319,16 @@ impl TableEntry {
 }
 
 impl RegionState {
+    /// Comes to have the families of `table`. Of those that are new nothing is in the log up to
+    /// `begins_behind`.
+    fn take_families(&mut self, table: &TableDescriptor, begins_behind: u64) {
+        self.families.retain(|name, _| table.find_family(name).is_ok());
+        for family in table.families() {
+            let new = || FamilyFiles { flushed_sequence: begins_behind, ..FamilyFiles::default() };
+            self.families.entry(family.name().clone()).or_insert_with(new);
+        }
+    }
+
     fn to_meta(&self, region_id: u64) -> RegionMeta {
         RegionMeta {
             region_id,

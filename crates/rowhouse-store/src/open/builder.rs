@@ -28,6 +28,7 @@ use crate::store_file::{Files, StoreFile};
 use crate::table::Table;
 use crate::wal::{Epochs, LogScan, Segments, Wal};
 use crate::write::nonce::Nonces;
+use crate::write::recent::RecentWrites;
 use crate::write::row_lock::RowLocks;
 
 /// How a store is opened.
@@ -129,6 +130,7 @@ impl Builder {
             gate: RwLock::default(),
             memory: Memory::default(),
             nonces: Nonces::new(),
+            recent_writes: RecentWrites::default(),
             queue: Queue::default(),
             log_work: Queue::default(),
             compactions: Compactions::default(),

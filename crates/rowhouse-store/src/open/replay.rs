@@ -118,7 +118,8 @@ impl<'a> Replay<'a> {
 
     /// Takes a commit. Regions and families that are gone need theirs no more.
     fn take(&mut self, commit: Commit) -> Result<()> {
-        commit.nonces.iter().for_each(|nonce| self.engine.nonces.take(*nonce));
+        let sequence = commit.sequence;
+        commit.nonces.iter().for_each(|nonce| self.engine.nonces.take(*nonce, sequence));
         for (region, family, cells) in commit.groups {
             let times = cells.iter().map(|cell| cell.timestamp().as_millis());
             self.newest_millis = times.fold(self.newest_millis, i64::max);

@@ -1,8 +1,10 @@
 //! The store as a whole: a handle on it, its tables and namespaces, its end.
 
+mod alter;
 mod close;
 mod handle;
 mod namespaces;
 mod tables;
+mod transact;
 
 pub use handle::Store;

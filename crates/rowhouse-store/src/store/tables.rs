@@ -9,11 +9,11 @@ use rowhouse_model::{
 };
 
 use super::Store;
+use super::alter::without;
 use crate::compact::Policy;
 use crate::family::FamilyStore;
 use crate::manifest::{
-    Edit, EditKind, RegionMeta, TableAltered, TableCreated, TableDropped, TableStateChanged,
-    encode_table,
+    Edit, EditKind, RegionMeta, TableCreated, TableDropped, TableStateChanged, encode_table,
 };
 use crate::region::Region;
 use crate::table::Table;
@@ -30,9 +30,7 @@ impl Store {
     pub fn create_table(&self, descriptor: TableDescriptor, splits: &[Bytes]) -> Result<()> {
         let _changing = self.inner.changing.lock();
         self.inner.engine.check_open()?;
-        let mut descriptor = descriptor;
-        let (tracker, kind) = FILE_TRACKER;
-        descriptor.attributes.entry(tracker.into()).or_insert_with(|| kind.into());
+        let descriptor = with_tracker(descriptor);
         let name = descriptor.name().clone();
         if name.is_system() {
             return Err(Error::invalid(format!("{name}: the hbase namespace is the system's")));
@@ -49,24 +47,7 @@ impl Store {
         for family in descriptor.families() {
             Policy::of(settings, &descriptor, family)?;
         }
-        let ranges = ranges(splits)?;
-        let created_millis = self.next_region_millis();
-        for range in &ranges {
-            // A region's name is its row in hbase:meta.
-            let region = RegionInfo::new(name.clone(), range.clone(), created_millis);
-            check_row(&region.name().full).map_err(|error| {
-                Error::invalid(format!("a split key makes a region name too long: {error}"))
-            })?;
-        }
-        let regions: Vec<RegionMeta> = ranges
-            .into_iter()
-            .map(|RowRange { start, stop }| RegionMeta {
-                region_id: manifest.next_id(),
-                start,
-                stop,
-                created_millis,
-            })
-            .collect();
+        let regions = self.region_metas(&name, splits)?;
         let created = TableCreated {
             table_id: manifest.next_id(),
             descriptor: encode_table(&descriptor),
@@ -82,7 +63,31 @@ impl Store {
         Ok(())
     }
 
-    fn new_region(&self, descriptor: &TableDescriptor, meta: RegionMeta) -> Arc<Region> {
+    /// New regions that begin at the first row and at each of `splits`.
+    pub(super) fn region_metas(
+        &self,
+        name: &TableName,
+        splits: &[Bytes],
+    ) -> Result<Vec<RegionMeta>> {
+        let ranges = ranges(splits)?;
+        let created_millis = self.next_region_millis();
+        for range in &ranges {
+            // A region's name is its row in hbase:meta.
+            let region = RegionInfo::new(name.clone(), range.clone(), created_millis);
+            check_row(&region.name().full).map_err(|error| {
+                Error::invalid(format!("a split key makes a region name too long: {error}"))
+            })?;
+        }
+        let metas = ranges.into_iter().map(|RowRange { start, stop }| RegionMeta {
+            region_id: self.inner.engine.manifest.next_id(),
+            start,
+            stop,
+            created_millis,
+        });
+        Ok(metas.collect())
+    }
+
+    pub(super) fn new_region(&self, descriptor: &TableDescriptor, meta: RegionMeta) -> Arc<Region> {
         let engine = &self.inner.engine;
         let range = RowRange { start: meta.start, stop: meta.stop };
         let info = RegionInfo::new(descriptor.name().clone(), range, meta.created_millis);
@@ -120,32 +125,6 @@ impl Store {
         self.set_table_state(name, TableState::Disabled)
     }
 
-    /// Declares a table anew: `descriptor` may differ from what it is in attributes whose names begin with
-    /// `rowhouse.`, which change nothing of how cells are stored.
-    ///
-    /// # Errors
-    /// `TableNotFound`; `Unsupported` for any other difference, naming it.
-    pub fn alter_table(&self, descriptor: TableDescriptor) -> Result<()> {
-        let _changing = self.inner.changing.lock();
-        self.inner.engine.check_open()?;
-        let table = self.inner.catalog.table(descriptor.name())?;
-        if let Some(other) = unsupported_change(table.descriptor(), &descriptor) {
-            return Err(Error::unsupported(format!(
-                "of a table only attributes that begin with {OWN_ATTRIBUTES} can be altered: table={}, \
-                 changed={other}",
-                descriptor.name()
-            )));
-        }
-        if *table.descriptor() == descriptor {
-            return Ok(());
-        }
-        let edit = TableAltered { table_id: table.id(), descriptor: encode_table(&descriptor) };
-        self.inner.engine.manifest.append(&Edit::new(EditKind::TableAltered(edit)))?;
-        self.inner.catalog.add(Arc::new(table.altered(descriptor)));
-        self.changed();
-        Ok(())
-    }
-
     fn set_table_state(&self, name: &TableName, state: TableState) -> Result<()> {
         let _changing = self.inner.changing.lock();
         self.inner.engine.check_open()?;
@@ -179,32 +158,20 @@ impl Store {
             return Err(not_disabled(name, TableState::Enabled));
         }
         let families: Vec<_> =
-            table.regions().iter().flat_map(|region| region.families()).collect();
-        // Merges of its files are for nothing.
-        families.iter().for_each(|family| family.set_leaving(true));
-        {
-            // No flush or compaction may name a file of what is gone.
-            let _quiet: Vec<_> = families
-                .iter()
-                .map(|family| (family.flushing.lock(), family.compacting.lock()))
-                .collect();
-            let edit = TableDropped { table_id: table.id() };
-            let dropped =
-                self.inner.engine.manifest.append(&Edit::new(EditKind::TableDropped(edit)));
-            if dropped.is_err() {
-                families.iter().for_each(|family| family.set_leaving(false));
-            }
-            dropped?;
+            table.regions().iter().flat_map(|region| region.families()).cloned().collect();
+        let edit = TableDropped { table_id: table.id() };
+        without(&self.inner.engine, &families, EditKind::TableDropped(edit), || {
             self.inner.catalog.remove(name);
             self.changed();
-            families.iter().for_each(|family| self.inner.engine.drop_family(family));
-        }
-        // The table is gone, whatever becomes of the log.
-        if let Err(error) = self.inner.engine.forget_flushed() {
-            tracing::error!(%error, "log segments cannot be removed");
-        }
-        Ok(())
+        })
     }
+}
+
+/// The table with what Apache's master adds to every table.
+pub(super) fn with_tracker(mut table: TableDescriptor) -> TableDescriptor {
+    let (tracker, kind) = FILE_TRACKER;
+    table.attributes.entry(tracker.into()).or_insert_with(|| kind.into());
+    table
 }
 
 /// The ranges between split keys.
@@ -226,24 +193,7 @@ fn ranges(splits: &[Bytes]) -> Result<Vec<RowRange>> {
     Ok(starts.zip(stops).map(|(start, stop)| RowRange { start, stop }).collect())
 }
 
-/// What differs between two declarations of a table beside its own attributes.
-fn unsupported_change(from: &TableDescriptor, to: &TableDescriptor) -> Option<String> {
-    if from.families() != to.families() {
-        return Some("families".into());
-    }
-    if from.configuration != to.configuration {
-        return Some("configuration".into());
-    }
-    let names = from.attributes.keys().chain(to.attributes.keys());
-    let mut others = names.filter(|name| !name.starts_with(OWN_ATTRIBUTES.as_bytes()));
-    let changed = others.find(|name| from.attributes.get(*name) != to.attributes.get(*name));
-    changed.map(|name| rowhouse_model::escape(name))
-}
-
-/// How the names of attributes begin that are kept for others than the store.
-const OWN_ATTRIBUTES: &str = "rowhouse.";
-
-fn not_disabled(name: &TableName, state: TableState) -> Error {
+pub(super) fn not_disabled(name: &TableName, state: TableState) -> Error {
     let state = match state {
         TableState::Enabled => "ENABLED",
         TableState::Disabled => "DISABLED",

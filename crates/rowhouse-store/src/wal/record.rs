@@ -272,7 +272,7 @@ pub(crate) enum Record {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Commit {
     pub(crate) sequence: u64,
-    /// Of its increments.
+    /// Of its increments and appends.
     pub(crate) nonces: Vec<Nonce>,
     /// Region, family and cells, in the order they were written.
     pub(crate) groups: Vec<(u64, Bytes, Vec<Cell>)>,

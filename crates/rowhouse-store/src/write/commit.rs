@@ -37,8 +37,8 @@ impl Committed {
 
 /// Writes a draft as one record under one sequence. When this returns its cells are visible.
 ///
-/// The caller holds the rows locked, and `engine.gate` for reading, so that no memstore is frozen
-/// between here and there.
+/// The caller holds the rows locked, and `engine.gate`, so that no memstore is frozen between here and
+/// there.
 pub(crate) fn commit(
     engine: &Engine,
     draft: Draft<'_>,
@@ -47,6 +47,7 @@ pub(crate) fn commit(
     if draft.is_empty() {
         return Ok(Committed::nothing());
     }
+    draft.check_families()?;
     let mut draft = draft.seal();
     let (sequence, logged) = match durability {
         Durability::SkipWal => (engine.mvcc.reserve(), Ok(None)),
@@ -57,6 +58,7 @@ pub(crate) fn commit(
             (sequence, logged.map(Some))
         }
     };
+    engine.recent_writes.note(&draft, sequence);
     if let Ok(logged) = &logged {
         draft.insert(engine, sequence, logged.is_some());
     }
@@ -69,7 +71,7 @@ pub(crate) fn commit(
     if position.is_some() && engine.wal().wants_sync() {
         engine.log_work.push(Work::SyncLog);
     }
-    draft.nonces.iter().for_each(|nonce| engine.nonces.take(*nonce));
+    draft.nonces.iter().for_each(|nonce| engine.nonces.take(*nonce, sequence));
     Ok(Committed { position: position.filter(|_| durability == Durability::FsyncWal) })
 }
 

@@ -1,35 +1,52 @@
 //! Whether a row is as a conditional mutation wants it.
 
-use rowhouse_model::{Bytes, Condition, Get, Result, Timestamp};
+use rowhouse_model::{Bytes, Condition, Get, KeyValue, Result, Timestamp};
 
 use crate::region::Region;
 
 /// What a condition came to.
 pub(super) enum Holds {
     No,
-    /// What is written now must not be older than this, or it would not be seen.
+    /// What is put now must not be older than this, or it would not be seen.
     Yes(Timestamp),
+}
+
+/// Checks what can be checked without reading.
+///
+/// # Errors
+/// `WrongRegion`, `NoSuchColumnFamily`.
+pub(super) fn check(region: &Region, condition: &Condition, row: &[u8]) -> Result<()> {
+    region.check_row(row)?;
+    match condition {
+        Condition::Column(column) => region.family(&column.family).map(|_| ()),
+        Condition::NoRow | Condition::Filter(_) => Ok(()),
+    }
 }
 
 /// Judges a condition. The caller holds the row locked.
 pub(super) fn judge(region: &Region, condition: &Condition, row: &Bytes) -> Result<Holds> {
     let mut get = Get::new(row.clone())?;
-    match condition {
+    let (found, holds) = match condition {
         Condition::NoRow => {
             get.existence_only = true;
             let found = region.read_row(&get)?;
-            Ok(if found.is_empty() { Holds::Yes(Timestamp::MIN) } else { Holds::No })
+            let holds = found.is_empty();
+            (found, holds)
         }
-        Condition::NoValue(column) => {
-            let get = get
-                .column(column.family.clone(), column.qualifier.clone())
-                .time_range(column.time_range);
-            let found = region.read_row(&get)?;
-            Ok(match found.cells().next() {
-                None => Holds::Yes(Timestamp::MIN),
-                Some(cell) if cell.value().is_empty() => Holds::Yes(cell.timestamp()),
-                Some(_) => Holds::No,
-            })
+        Condition::Column(column) => {
+            let get = get.column(column.family.clone(), column.qualifier.clone());
+            let found = region.read_row(&get.time_range(column.time_range))?;
+            let value = found.cells().next().map(KeyValue::value);
+            let holds = column.holds(value)?;
+            (found, holds)
         }
-    }
+        Condition::Filter(wanted) => {
+            get.filter = Some(wanted.filter.clone());
+            let found = region.read_row(&get.time_range(wanted.time_range))?;
+            let holds = !found.is_empty();
+            (found, holds)
+        }
+    };
+    let seen = found.cells().next().map_or(Timestamp::MIN, KeyValue::timestamp);
+    Ok(if holds { Holds::Yes(seen) } else { Holds::No })
 }

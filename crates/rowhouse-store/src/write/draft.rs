@@ -1,6 +1,6 @@
 //! A commit being put together: the cells of mutations, encoded as the log will have them.
 
-use rowhouse_model::{Cell, Nonce, Timestamp};
+use rowhouse_model::{Bytes, Cell, CellRef, Error, ErrorKind, Nonce, Result, Timestamp, escape};
 
 use crate::engine::Engine;
 use crate::family::FamilyStore;
@@ -12,7 +12,7 @@ use crate::wal::{RecordBody, SealedRecord};
 pub(crate) struct Draft<'a> {
     body: RecordBody,
     parts: Vec<Part<'a>>,
-    /// Of its increments.
+    /// Of its increments and appends.
     pub(crate) nonces: Vec<Nonce>,
 }
 
@@ -37,6 +37,20 @@ impl<'a> Draft<'a> {
         part.end = self.body.buffer_len();
     }
 
+    /// Checks that no family was dropped since the draft was begun. It stays so while the gate is held.
+    ///
+    /// # Errors
+    /// `NoSuchColumnFamily`.
+    pub(crate) fn check_families(&self) -> Result<()> {
+        match self.parts.iter().find(|part| part.family.is_dropped()) {
+            None => Ok(()),
+            Some(part) => Err(Error::new(
+                ErrorKind::NoSuchColumnFamily,
+                format!("Column family {} was deleted meanwhile", escape(part.family.name())),
+            )),
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.parts.is_empty()
     }
@@ -49,16 +63,25 @@ impl<'a> Draft<'a> {
     /// Whether any cell is of this row of the region.
     pub(crate) fn has_row(&self, region: u64, row: &[u8]) -> bool {
         let of_region = self.parts.iter().filter(|part| part.family.region_id() == region);
-        of_region.flat_map(|part| self.body.cells(part.begin, part.end)).any(|key_value| {
-            let row_len = u16::from_be_bytes([key_value[8], key_value[9]]) as usize;
-            &key_value[10..10 + row_len] == row
-        })
+        of_region
+            .flat_map(|part| self.body.cells(part.begin, part.end))
+            .any(|key_value| row_of(key_value) == row)
+    }
+
+    /// Its cells, each for itself.
+    pub(crate) fn cells(&self) -> Vec<Cell> {
+        let cells = self.parts.iter().flat_map(|part| self.body.cells(part.begin, part.end));
+        cells.map(|cell| Cell::from_checked(Bytes::copy_from_slice(cell), 0)).collect()
     }
 
     /// Nothing can be added any more.
     pub(crate) fn seal(self) -> SealedDraft<'a> {
         SealedDraft { record: self.body.seal(&self.nonces), parts: self.parts, nonces: self.nonces }
     }
+}
+
+fn row_of(key_value: &[u8]) -> &[u8] {
+    CellRef::from_checked(key_value, 0).key.row
 }
 
 /// A draft that is complete: the record, and where its cells belong.
@@ -69,6 +92,14 @@ pub(crate) struct SealedDraft<'a> {
 }
 
 impl SealedDraft<'_> {
+    /// The rows of its cells, each with the id of its region; one may come more than once.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        self.parts.iter().flat_map(|part| {
+            let cells = self.record.cells(part.begin, part.end);
+            cells.map(|key_value| (part.family.region_id(), row_of(key_value)))
+        })
+    }
+
     /// Puts the cells into their memstores.
     pub(crate) fn insert(&self, engine: &Engine, sequence: u64, is_logged: bool) {
         for part in &self.parts {

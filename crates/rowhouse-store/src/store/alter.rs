@@ -1,0 +1,261 @@
+//! Tables declared anew, and emptied, while others read and write.
+
+use std::sync::Arc;
+
+use rowhouse_model::{
+    Error, ErrorKind, FamilyDescriptor, Result, TableDescriptor, TableName, TableState,
+};
+
+use super::Store;
+use super::tables::{not_disabled, with_tracker};
+use crate::compact::Policy;
+use crate::engine::Engine;
+use crate::family::FamilyStore;
+use crate::manifest::{Edit, EditKind, TableAltered, TableTruncated, encode_table};
+use crate::region::Region;
+use crate::table::Table;
+
+impl Store {
+    /// Declares a table anew: `descriptor` is all of it. Whoever reads or writes goes on: reads that begin
+    /// later go by the new attributes, and so do files that are written later. A family that is not
+    /// declared any more goes with its cells; scans that are open see them to their end.
+    ///
+    /// # Errors
+    /// `TableNotFound`, and what [`TableDescriptor::check`] refuses.
+    pub fn alter_table(&self, descriptor: TableDescriptor) -> Result<()> {
+        self.change_table(&descriptor.name().clone(), |_| Ok(descriptor))
+    }
+
+    /// The same, from what the table is declared to be: nobody else alters it between the two.
+    ///
+    /// # Errors
+    /// As [`Store::alter_table`], and what `change` refuses.
+    pub fn change_table(
+        &self,
+        name: &TableName,
+        change: impl FnOnce(&TableDescriptor) -> Result<TableDescriptor>,
+    ) -> Result<()> {
+        let _changing = self.inner.changing.lock();
+        self.inner.engine.check_open()?;
+        let table = self.inner.catalog.table(name)?;
+        let descriptor = with_tracker(change(table.descriptor())?);
+        if descriptor.name() != name {
+            return Err(Error::invalid(format!(
+                "a table cannot be given another name: table={name}, name={}",
+                descriptor.name()
+            )));
+        }
+        if *table.descriptor() == descriptor {
+            return Ok(());
+        }
+        descriptor.check()?;
+        Alteration::new(&self.inner.engine, &table, descriptor)?.apply(self)
+    }
+
+    /// Drops all cells of a disabled table, and has it take reads and writes again. Its regions are new,
+    /// with the bounds of the old ones if `splits` are kept, otherwise there is one.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `TableNotDisabled`.
+    pub fn truncate_table(&self, name: &TableName, splits: bool) -> Result<()> {
+        let _changing = self.inner.changing.lock();
+        self.inner.engine.check_open()?;
+        let table = self.inner.catalog.table(name)?;
+        if table.state() == TableState::Enabled {
+            return Err(not_disabled(name, TableState::Enabled));
+        }
+        let starts = table.regions().iter().map(|region| region.info().range.start.clone());
+        let starts: Vec<_> = starts.filter(|start| splits && !start.is_empty()).collect();
+        let regions = self.region_metas(name, &starts)?;
+        let edit = TableTruncated { table_id: table.id(), regions: regions.clone() };
+        let families: Vec<_> =
+            table.regions().iter().flat_map(|region| region.families()).cloned().collect();
+        without(&self.inner.engine, &families, EditKind::TableTruncated(edit), || {
+            let descriptor = table.descriptor().clone();
+            let regions = regions.into_iter().map(|meta| self.new_region(&descriptor, meta));
+            let regions = regions.collect();
+            self.inner.catalog.remove(name);
+            let truncated = Table::new(table.id(), descriptor, regions, TableState::Enabled);
+            self.inner.catalog.add(Arc::new(truncated));
+            self.changed();
+        })
+    }
+
+    /// Adds a family.
+    ///
+    /// # Errors
+    /// As [`Store::alter_table`]; `InvalidFamily` where there is one of the name.
+    pub fn add_family(&self, table: &TableName, family: FamilyDescriptor) -> Result<()> {
+        self.change_table(table, |current| {
+            if current.find_family(family.name()).is_ok() {
+                return Err(refused(format!(
+                    "Column family '{}' in table '{table}' already exists so cannot be added",
+                    rowhouse_model::escape(family.name())
+                )));
+            }
+            Ok(current.clone().family(family))
+        })
+    }
+
+    /// Declares a family anew.
+    ///
+    /// # Errors
+    /// As [`Store::alter_table`]; `InvalidFamily` where there is none of the name.
+    pub fn alter_family(&self, table: &TableName, family: FamilyDescriptor) -> Result<()> {
+        self.change_table(table, |current| {
+            if current.find_family(family.name()).is_err() {
+                return Err(refused(format!(
+                    "Family '{}' does not exist, so it cannot be modified",
+                    rowhouse_model::escape(family.name())
+                )));
+            }
+            Ok(current.clone().family(family))
+        })
+    }
+
+    /// Drops a family with its cells.
+    ///
+    /// # Errors
+    /// As [`Store::alter_table`]; `InvalidFamily` where there is none of the name, or no other.
+    pub fn drop_family(&self, table: &TableName, family: &[u8]) -> Result<()> {
+        let name = rowhouse_model::escape(family);
+        self.change_table(table, |current| {
+            if current.find_family(family).is_err() {
+                return Err(refused(format!(
+                    "Family '{name}' does not exist, so it cannot be deleted"
+                )));
+            }
+            if current.families().len() == 1 {
+                return Err(refused(format!(
+                    "Family '{name}' is the only column family in the table, so it cannot be deleted"
+                )));
+            }
+            Ok(current.clone().without_family(family))
+        })
+    }
+}
+
+/// A table on its way to another declaration.
+struct Alteration<'a> {
+    engine: &'a Arc<Engine>,
+    table: &'a Table,
+    descriptor: TableDescriptor,
+    policies: Vec<Policy>,
+    /// Stores of families that are not declared any more.
+    lost: Vec<Arc<FamilyStore>>,
+}
+
+impl<'a> Alteration<'a> {
+    fn new(engine: &'a Arc<Engine>, table: &'a Table, descriptor: TableDescriptor) -> Result<Self> {
+        let policy = |family| Policy::of(&engine.settings, &descriptor, family);
+        let policies = descriptor.families().iter().map(policy).collect::<Result<_>>()?;
+        let stores = table.regions().iter().flat_map(|region| region.families());
+        let is_lost = |store: &&Arc<FamilyStore>| descriptor.find_family(store.name()).is_err();
+        let lost = stores.filter(is_lost).cloned().collect();
+        Ok(Self { engine, table, descriptor, policies, lost })
+    }
+
+    fn apply(self, store: &Store) -> Result<()> {
+        let edit = TableAltered {
+            table_id: self.table.id(),
+            descriptor: encode_table(&self.descriptor),
+            begins_behind: self.end_of_log()?,
+        };
+        without(self.engine, &self.lost, EditKind::TableAltered(edit), || {
+            self.declare();
+            store.inner.catalog.add(Arc::new(self.table.altered(self.descriptor.clone())));
+            store.changed();
+        })?;
+        for store in self.table.regions().iter().flat_map(|region| region.families()) {
+            // More may be due than was.
+            self.engine.compactions.request(store, None);
+        }
+        Ok(())
+    }
+
+    /// The last sequence that no cell of a new family can have, made to survive with all before it: families
+    /// that come and go divide what was written before from what is written later. 0 when none does.
+    fn end_of_log(&self) -> Result<u64> {
+        let names = |table: &TableDescriptor| -> Vec<_> {
+            table.families().iter().map(FamilyDescriptor::name).cloned().collect()
+        };
+        if names(self.table.descriptor()) == names(&self.descriptor) {
+            return Ok(0);
+        }
+        let last = {
+            let _gate = self.engine.gate.write();
+            self.engine.mvcc.reserved()
+        };
+        self.engine.sync_log()?;
+        Ok(last)
+    }
+
+    /// Has families and regions be what is declared. Nobody may be writing.
+    fn declare(&self) {
+        for region in self.table.regions() {
+            let families = self.descriptor.families().iter().zip(&self.policies);
+            let families = families.map(|(family, policy)| self.store_of(region, family, policy));
+            region.declare(families.collect(), &self.descriptor);
+        }
+    }
+
+    /// The store of a family, which is made where it is new.
+    fn store_of(
+        &self,
+        region: &Region,
+        family: &FamilyDescriptor,
+        policy: &Policy,
+    ) -> Arc<FamilyStore> {
+        let (descriptor, policy) = (family.clone(), policy.clone());
+        match region.families().iter().find(|store| store.name() == family.name()) {
+            Some(store) => {
+                store.declare(descriptor, policy);
+                Arc::clone(store)
+            }
+            None => {
+                let store = FamilyStore::new(region.id(), descriptor, policy, Vec::new());
+                self.engine.add_family(store)
+            }
+        }
+    }
+}
+
+/// Appends an edit that takes `lost` away, then, at a moment when no commit is half done, does what
+/// follows from it.
+pub(super) fn without(
+    engine: &Arc<Engine>,
+    lost: &[Arc<FamilyStore>],
+    edit: EditKind,
+    follow: impl FnOnce(),
+) -> Result<()> {
+    // Merges of their files are for nothing.
+    lost.iter().for_each(|family| family.set_leaving(true));
+    {
+        // No flush or compaction may name a file of what is gone.
+        let _quiet: Vec<_> =
+            lost.iter().map(|family| (family.flushing.lock(), family.compacting.lock())).collect();
+        if let Err(error) = engine.manifest.append(&Edit::new(edit)) {
+            lost.iter().for_each(|family| family.set_leaving(false));
+            return Err(error);
+        }
+        {
+            let _gate = engine.gate.write();
+            lost.iter().for_each(|family| family.set_dropped());
+            // In front of what follows: a family of the same name may come in its place.
+            lost.iter().for_each(|family| engine.forget_family(family));
+            follow();
+        }
+        lost.iter().for_each(|family| family.drop_all(engine));
+    }
+    // It is done, whatever becomes of the log.
+    if !lost.is_empty()
+        && let Err(error) = engine.forget_flushed()
+    {
+        tracing::error!(%error, "log segments cannot be removed");
+    }
+    Ok(())
+}
+
+fn refused(message: String) -> Error {
+    Error::new(ErrorKind::InvalidFamily, message)
+}

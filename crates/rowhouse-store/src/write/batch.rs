@@ -1,0 +1,294 @@
+//! Mutations on their way into records: each turned into the cells that it writes.
+
+use rowhouse_model::{
+    Cell, CellKind, Delete, Durability, Error, Get, KeyValue, Mutation, MutationOutcome, Put,
+    Result, Row, Timestamp, escape, tags_with_ttl,
+};
+
+use super::apply::asked;
+use super::commit::{self, Committed};
+use super::delta::Delta;
+use super::draft::Draft;
+use crate::read::ReadPoint;
+use crate::region::Region;
+
+/// Bytes of cells after which a batch begins another record, so that a batch of any size fits the
+/// log.
+const RECORD_BYTES_MAX: usize = 8 << 20;
+
+/// What the mutations of a batch are to each other.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Unity {
+    /// Each is by itself: what reads its row sees what those before it did, and a refusal leaves the
+    /// others.
+    Each,
+    /// All are one record or none, and what reads its row cannot stand behind another of that row.
+    Together,
+    /// All are one record or none, and what reads its row sees it as it was before all of them: HBase's
+    /// RowMutations.
+    AsOne,
+}
+
+/// Mutations on their way into records: of those that are no unity as many in one as want the same
+/// durability and do not have to read what stands before them.
+pub(super) struct Batch<'a> {
+    /// Of the mutation that is being added.
+    pub(super) region: &'a Region,
+    unity: Unity,
+    /// The regions of `draft`.
+    regions: Vec<&'a Region>,
+    pub(super) now: Timestamp,
+    /// What is put is not older than this: a condition has seen a cell of that time.
+    pub(super) seen: Timestamp,
+    /// What it reads goes by, if that is not now.
+    pub(super) point: Option<&'a ReadPoint>,
+    draft: Draft<'a>,
+    pub(super) durability: Durability,
+    /// The mutations in `draft`, where there are several that are no one.
+    pub(super) waiting: Vec<usize>,
+    pub(super) committed: Committed,
+    /// Why the mutation at each place was not written after all.
+    failed: Vec<(usize, Error)>,
+}
+
+impl<'a> Batch<'a> {
+    pub(super) fn new(region: &'a Region, unity: Unity) -> Self {
+        Self {
+            region,
+            unity,
+            regions: Vec::new(),
+            now: Timestamp::MIN,
+            seen: Timestamp::MIN,
+            point: None,
+            draft: Draft::default(),
+            durability: Durability::UseDefault,
+            waiting: Vec::new(),
+            committed: Committed::nothing(),
+            failed: Vec::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, mutation: &Mutation) -> Result<MutationOutcome> {
+        let durability = asked(self.region, mutation);
+        let is_full = self.draft.len() > RECORD_BYTES_MAX;
+        if self.unity == Unity::Each && (durability != self.durability || is_full) {
+            self.write_or_fail();
+            self.durability = durability;
+        }
+        match mutation {
+            Mutation::Put(put) => self.put(put),
+            Mutation::Delete(delete) => self.delete(delete),
+            Mutation::Increment(increment) => self.delta(&increment.into()),
+            Mutation::Append(append) => self.delta(&append.into()),
+        }
+    }
+
+    fn put(&mut self, put: &Put) -> Result<MutationOutcome> {
+        let now = self.now.max(self.seen);
+        match put.ttl_millis {
+            None => put.cells().iter().try_for_each(|cell| self.push_stamped(cell, now))?,
+            Some(millis) => self.push_living(put.cells(), millis, now)?,
+        }
+        Ok(MutationOutcome::default())
+    }
+
+    fn delete(&mut self, delete: &Delete) -> Result<MutationOutcome> {
+        let markers = if delete.cells().is_empty() {
+            self.row_markers(delete)?
+        } else {
+            self.markers(delete)?
+        };
+        match delete.ttl_millis {
+            None => markers.iter().try_for_each(|marker| self.push_stamped(marker, self.now))?,
+            Some(millis) => self.push_living(&markers, millis, self.now)?,
+        }
+        Ok(MutationOutcome::default())
+    }
+
+    /// A marker for each family.
+    fn row_markers(&self, delete: &Delete) -> Result<Vec<Cell>> {
+        let (at, kind) = (delete.timestamp, CellKind::DeleteFamily);
+        let families = self.region.families().iter();
+        families.map(|family| Cell::new(delete.row(), family.name(), b"", at, kind, b"")).collect()
+    }
+
+    /// The markers as they are asked for; those that mean a newest version with its timestamp.
+    fn markers(&mut self, delete: &Delete) -> Result<Vec<Cell>> {
+        let mut markers: Vec<Cell> = Vec::with_capacity(delete.cells().len());
+        for cell in delete.cells() {
+            let newest = cell.kind() == CellKind::DeleteVersion && cell.timestamp().is_latest();
+            let marker = if newest {
+                // The k-th such marker of a column means its k-th newest version.
+                let same = |other: &&Cell| {
+                    other.kind() == CellKind::DeleteVersion
+                        && other.timestamp().is_latest()
+                        && other.family() == cell.family()
+                        && other.qualifier() == cell.qualifier()
+                };
+                let before = delete.cells().iter().take_while(|other| !std::ptr::eq(*other, cell));
+                let nth = before.filter(same).count();
+                self.version_marker(cell, nth)?
+            } else {
+                cell.clone()
+            };
+            markers.push(marker);
+        }
+        Ok(markers)
+    }
+
+    /// Lets what this batch has done to the row so far be seen by a read of it, where it is to be.
+    fn settle(&mut self, row: &[u8]) -> Result<()> {
+        match self.unity {
+            Unity::Each => {
+                self.write_or_fail();
+                return Ok(());
+            }
+            Unity::AsOne => return Ok(()),
+            Unity::Together => {}
+        }
+        if self.draft.has_row(self.region.id(), row) {
+            return Err(Error::invalid(format!(
+                "a mutation that reads its row cannot follow another of that row in one commit: row={}",
+                escape(row)
+            )));
+        }
+        Ok(())
+    }
+
+    /// The marker of the version that stands at place `nth`, counted from the newest.
+    fn version_marker(&mut self, cell: &Cell, nth: usize) -> Result<Cell> {
+        self.settle(cell.row())?;
+        let versions = u32::try_from(nth + 1).unwrap_or(u32::MAX);
+        let get = Get::new(cell.row_bytes())?
+            .column(cell.family().to_vec(), cell.qualifier().to_vec())
+            .versions(versions);
+        let row = self.read(&get)?;
+        let found = row.cells().nth(nth).map_or(self.now, KeyValue::timestamp);
+        Ok(cell.with_timestamp(found))
+    }
+
+    fn delta(&mut self, delta: &Delta<'_>) -> Result<MutationOutcome> {
+        let get = delta.get()?;
+        self.settle(get.row())?;
+        let taken = delta.nonce.and_then(|nonce| self.region.engine().nonces.taken_at(nonce));
+        if let Some(sequence) = taken {
+            return self.repeat(delta, &get, sequence);
+        }
+        let cells = delta.reckon(&self.read(&get)?, self.now)?;
+        cells.iter().try_for_each(|cell| self.push(cell, None))?;
+        self.draft.nonces.extend(delta.nonce);
+        let row = if delta.return_results { Row::new(cells) } else { Row::default() };
+        Ok(MutationOutcome { row })
+    }
+
+    /// What a change gave back that was taken at `sequence`.
+    fn repeat(&self, delta: &Delta<'_>, get: &Get, sequence: u64) -> Result<MutationOutcome> {
+        let row = match delta.return_results {
+            true => self.region.read_row_as_of(get, sequence)?,
+            false => Row::default(),
+        };
+        Ok(MutationOutcome { row })
+    }
+
+    /// What the mutations gave back if they are a repetition, as one, of what was taken before; `None`
+    /// for what is new. Nothing of a repetition is written, its puts neither.
+    pub(super) fn repeat_all(
+        &self,
+        mutations: &[Mutation],
+    ) -> Result<Option<Vec<MutationOutcome>>> {
+        let nonces = &self.region.engine().nonces;
+        let mut named = mutations.iter().filter_map(Mutation::nonce);
+        let Some(sequence) = named.find_map(|nonce| nonces.taken_at(nonce)) else {
+            return Ok(None);
+        };
+        let repeat = |mutation: &Mutation| {
+            let delta: Delta<'_> = match mutation {
+                Mutation::Put(_) | Mutation::Delete(_) => return Ok(MutationOutcome::default()),
+                Mutation::Increment(increment) => increment.into(),
+                Mutation::Append(append) => append.into(),
+            };
+            self.repeat(&delta, &delta.get()?, sequence)
+        };
+        mutations.iter().map(repeat).collect::<Result<_>>().map(Some)
+    }
+
+    fn read(&self, get: &Get) -> Result<Row> {
+        match self.point {
+            Some(point) => self.region.read(get, Some(point)),
+            None => self.region.read_row(get),
+        }
+    }
+
+    /// The cells that came together, in the place of writing them.
+    pub(super) fn into_cells(self) -> Vec<Cell> {
+        self.draft.cells()
+    }
+
+    /// Adds cells that live for so long.
+    fn push_living(&mut self, cells: &[Cell], millis: i64, now: Timestamp) -> Result<()> {
+        let tagged = |cell: &Cell| {
+            Cell::from_parts(cell.key(), cell.value(), &tags_with_ttl(cell.tags(), millis))
+        };
+        // First all of them: what is refused leaves none of its cells behind.
+        let cells = cells.iter().map(tagged).collect::<Result<Vec<_>>>()?;
+        cells.iter().try_for_each(|cell| self.push_stamped(cell, now))
+    }
+
+    /// Adds a cell, at `now` if it says no other time.
+    fn push_stamped(&mut self, cell: &Cell, now: Timestamp) -> Result<()> {
+        self.push(cell, cell.timestamp().is_latest().then_some(now))
+    }
+
+    fn push(&mut self, cell: &Cell, at: Option<Timestamp>) -> Result<()> {
+        let family = self.region.family(cell.family())?;
+        self.draft.push(family, cell, at);
+        if !self.regions.last().is_some_and(|last| std::ptr::eq(*last, self.region)) {
+            self.regions.push(self.region);
+        }
+        Ok(())
+    }
+
+    /// Commits what has come together.
+    pub(super) fn write(&mut self) -> Result<()> {
+        let draft = std::mem::take(&mut self.draft);
+        let regions = std::mem::take(&mut self.regions);
+        let engine = self.region.engine();
+        // Not while the batch reads: whoever wants the gate waits for every commit.
+        let _gate = engine.gate.read();
+        regions.iter().try_for_each(|region| region.check_serving())?;
+        let committed = commit::commit(engine, draft, self.durability)?;
+        let before = std::mem::replace(&mut self.committed, Committed::nothing());
+        self.committed = before.and(committed);
+        Ok(())
+    }
+
+    /// Commits what has come together; if that is refused, so are the mutations in it.
+    pub(super) fn write_or_fail(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        if let Err(error) = self.write() {
+            self.fail(waiting, &error);
+        }
+    }
+
+    fn fail(&mut self, places: impl IntoIterator<Item = usize>, error: &Error) {
+        let failed = places.into_iter().map(|at| (at, Error::new(error.kind(), error.message())));
+        self.failed.extend(failed);
+    }
+
+    /// Waits for durability, with no row locked.
+    pub(super) fn finish(
+        mut self,
+        mut outcomes: Vec<Result<MutationOutcome>>,
+    ) -> Vec<Result<MutationOutcome>> {
+        let committed = std::mem::replace(&mut self.committed, Committed::nothing());
+        if let Err(error) = committed.wait(self.region.engine()) {
+            self.fail(0..outcomes.len(), &error);
+        }
+        for (at, error) in self.failed {
+            if outcomes[at].is_ok() {
+                outcomes[at] = Err(error);
+            }
+        }
+        outcomes
+    }
+}

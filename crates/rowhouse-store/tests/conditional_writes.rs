@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rowhouse_model::{
-    Condition, Delete, ErrorKind, FamilyDescriptor, Get, Mutation, NoValue, Put, TableDescriptor,
-    TableName, TimeRange, Timestamp,
+    CompareOperator, Condition, Delete, ErrorKind, FamilyDescriptor, Filter, Get, Mutation, Put,
+    TableDescriptor, TableName, TimeRange, Timestamp,
 };
 use rowhouse_store::{Store, Table};
 
@@ -60,14 +60,14 @@ fn a_row_that_is_there_is_not_written_whichever_family_it_has() {
 #[test]
 fn a_column_with_an_empty_value_counts_as_one_without() {
     with_table(|table| {
-        let absent = Condition::NoValue(NoValue::of("a", "q"));
+        let absent = Condition::no_value("a", "q");
         let future = at(9_000_000_000_000);
         let empty = Put::new("r").unwrap().add_at("a", "q", future, "").unwrap();
         table.mutate(&empty.into()).unwrap();
         assert!(made(&table, &absent, &put("r", "a", "seen")));
         assert_eq!(value(&table, "r").as_deref(), Some("seen"), "not hidden by a later cell");
         assert!(!made(&table, &absent, &put("r", "a", "again")));
-        let other = Condition::NoValue(NoValue::of("a", "other"));
+        let other = Condition::no_value("a", "other");
         assert!(made(&table, &other, &put("r", "a", "another column was asked")));
     });
 }
@@ -79,7 +79,7 @@ fn only_cells_of_the_time_range_are_asked() {
         table.mutate(&old.into()).unwrap();
         let within = |from, to| {
             let time_range = TimeRange::new(at(from), at(to)).unwrap();
-            Condition::NoValue(NoValue { time_range, ..NoValue::of("a", "q") })
+            Condition::no_value("a", "q").time_range(time_range)
         };
         assert!(!made(&table, &within(0, 6), &put("r", "a", "x")));
         assert!(made(&table, &within(6, 9), &put("r", "a", "x")));
@@ -89,9 +89,45 @@ fn only_cells_of_the_time_range_are_asked() {
 #[test]
 fn a_family_that_is_not_there_is_refused() {
     with_table(|table| {
-        let absent = Condition::NoValue(NoValue::of("c", "q"));
+        let absent = Condition::no_value("c", "q");
         let error = table.mutate_if(&absent, &put("r", "a", "x")).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::NoSuchColumnFamily);
+    });
+}
+
+#[test]
+fn a_filter_holds_where_it_lets_a_cell_of_the_row_through() {
+    with_table(|table| {
+        table.mutate(&put("r", "a", "seen")).unwrap();
+        let begins = |prefix: &'static str| Condition::filter(Filter::ColumnPrefix(prefix.into()));
+        assert!(!made(&table, &begins("x"), &put("r", "a", "x")));
+        assert!(made(&table, &begins("q"), &put("r", "b", "y")));
+        assert!(!made(&table, &begins("q"), &put("nowhere", "b", "z")));
+    });
+}
+
+#[test]
+fn a_value_is_compared_by_every_operator() {
+    use CompareOperator::*;
+    with_table(|table| {
+        table.mutate(&put("r", "a", "5")).unwrap();
+        for (operator, expected) in [
+            (Less, "6"),
+            (LessOrEqual, "5 6"),
+            (Equal, "5"),
+            (NotEqual, "4 6"),
+            (GreaterOrEqual, "4 5"),
+            (Greater, "4"),
+        ] {
+            let holds = |value: &&str| {
+                let condition = Condition::value("a", "q", operator, value.to_string());
+                made(&table, &condition, &put("r", "b", "x"))
+            };
+            let held: Vec<&str> = ["4", "5", "6"].into_iter().filter(holds).collect();
+            assert_eq!(held.join(" "), expected, "{operator:?}");
+        }
+        let missing = Condition::value("a", "missing", NotEqual, "x");
+        assert!(!made(&table, &missing, &put("r", "b", "x")), "nothing compares with nothing");
     });
 }
 

@@ -1,0 +1,223 @@
+//! What reads cost that could go through much and need little: `cargo bench -p rowhouse-store --bench wide`.
+//!
+//! Single reads in wide and deep rows and behind delete markers, each beside a plain get of the same table; and what part of a table's
+//! bytes is read for a filter that knows where its rows are. All of it from files, merged and not.
+
+#![expect(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rowhouse_model::{
+    Delete, FamilyDescriptor, Filter, FilterRange, FuzzyKey, Get, Put, Scan, TableDescriptor,
+    TableName, Timestamp,
+};
+use rowhouse_store::{CompactionKind, Disk, DiskFile, RealDisk, Settings, Store, Table};
+
+fn main() {
+    single_reads();
+    filtered_scans();
+}
+
+fn millis(at: i64) -> Timestamp {
+    Timestamp::from_millis(at).unwrap()
+}
+
+fn table(store: &Store, versions: u32) -> Arc<Table> {
+    let name = TableName::parse("t").unwrap();
+    let family = FamilyDescriptor::new("f").unwrap().versions(versions);
+    store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
+    store.table(&name).unwrap()
+}
+
+fn single_reads() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let table = table(&store, 10_000);
+    for number in 0..100_000 {
+        let put = Put::new(format!("plain{number:06}")).unwrap();
+        table.mutate(&put.add("f", "q", [b'v'; 100]).unwrap().into()).unwrap();
+    }
+    for chunk in 0..100 {
+        let mut put = Put::new("wide").unwrap();
+        let mut markers = Delete::new("markers-of-other-columns").unwrap();
+        let mut versions = Delete::new("markers-of-versions").unwrap();
+        for number in chunk * 1000..(chunk + 1) * 1000 {
+            let qualifier = format!("q{number:06}");
+            put = put.add("f", &qualifier, [b'v'; 100]).unwrap();
+            markers = markers.column("f", &qualifier, millis(5)).unwrap();
+            versions = versions.version("f", "q", millis(1000 + number)).unwrap();
+        }
+        for mutation in [put.into(), markers.into(), versions.into()] {
+            table.mutate(&mutation).unwrap();
+        }
+    }
+    for version in 1..=10_000 {
+        let put = Put::new("deep").unwrap().add_at("f", "q", millis(version), [b'v'; 100]).unwrap();
+        table.mutate(&put.into()).unwrap();
+    }
+    for (row, qualifier) in [("markers-of-other-columns", "z"), ("markers-of-versions", "q")] {
+        let put = Put::new(row).unwrap().add_at("f", qualifier, millis(7), "live").unwrap();
+        table.mutate(&put.into()).unwrap();
+    }
+    let get = |row: &str| Get::new(row.to_owned()).unwrap();
+    let cases: [(&str, Get); 6] = [
+        ("one column of 100,000", get("wide").column("f", "q050000")),
+        ("the newest of 10,000 versions, column named", get("deep").column("f", "q")),
+        ("the newest of 10,000 versions", get("deep")),
+        ("behind 100,000 markers, column named", get("markers-of-other-columns").column("f", "z")),
+        ("behind 100,000 markers", get("markers-of-other-columns")),
+        ("behind 100,000 markers of versions", get("markers-of-versions").column("f", "q")),
+    ];
+    for place in ["memory", "files", "one file, minor"] {
+        match place {
+            "files" => table.flush().unwrap(),
+            "one file, minor" => table.compact(CompactionKind::Minor).unwrap(),
+            _ => {}
+        }
+        let plain = per_call(|number| {
+            let row = format!("plain{:06}", number * 7919 % 100_000);
+            assert_eq!(table.get(&get(&row)).unwrap().len(), 1);
+        });
+        println!("{place}: a plain get {:.2} us", plain * 1e6);
+        for (name, get) in &cases {
+            let each = per_call(|_| assert_eq!(table.get(get).unwrap().len(), 1));
+            println!("  {name}: {:.2} us, {:.1} plain gets", each * 1e6, each / plain);
+        }
+    }
+}
+
+/// Seconds that a call takes, of many.
+fn per_call(mut call: impl FnMut(u64)) -> f64 {
+    (0..200).for_each(&mut call);
+    let (begun, mut calls) = (Instant::now(), 0);
+    while begun.elapsed() < Duration::from_millis(500) {
+        call(calls);
+        calls += 1;
+    }
+    begun.elapsed().as_secs_f64() / calls as f64
+}
+
+fn filtered_scans() {
+    const ROWS: u32 = 1_000_000;
+    let dir = tempfile::tempdir().unwrap();
+    let settings = || Settings { memstore_bytes_max: 1 << 30, ..Settings::default() };
+    let store = Store::builder(dir.path()).settings(settings()).open().unwrap();
+    let rows = table(&store, 1);
+    let mut batch = Vec::new();
+    for number in 0..ROWS {
+        // A user, and one of ten thousand places.
+        let row = format!("{:04}-{:06}", number / 10_000, number % 10_000);
+        let put = Put::new(row).unwrap().add("f", "q", [b'v'; 100]).unwrap();
+        batch.push(put.into());
+        if batch.len() == 1000 {
+            rows.batch(std::mem::take(&mut batch))
+                .into_iter()
+                .for_each(|outcome| drop(outcome.unwrap()));
+        }
+    }
+    rows.flush().unwrap();
+    rows.compact(CompactionKind::Major).unwrap();
+    store.close().unwrap();
+
+    let read = Arc::new(AtomicU64::new(0));
+    let fuzzy = Filter::FuzzyRow(vec![FuzzyKey {
+        key: "????-007777".into(),
+        mask: vec![1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0].into(),
+    }]);
+    let range = |number: u32| FilterRange {
+        start: format!("{number:04}-007777").into(),
+        start_inclusive: true,
+        stop: format!("{number:04}-007777").into(),
+        stop_inclusive: true,
+    };
+    let ranges = Filter::MultiRowRange((0..100).map(range).collect());
+    for (name, filter) in
+        [("everything", None), ("fuzzy rows", Some(fuzzy)), ("row ranges", Some(ranges))]
+    {
+        let disk = Counting { disk: RealDisk::new(dir.path()), read: Arc::clone(&read) };
+        let store = Store::builder(dir.path()).with_disk(disk).settings(settings()).open().unwrap();
+        let table = store.table(&TableName::parse("t").unwrap()).unwrap();
+        // The index.
+        table.get(&Get::new("0000-000000").unwrap()).unwrap();
+        read.store(0, Ordering::Relaxed);
+        let begun = Instant::now();
+        let filter = filter.map(Box::new);
+        let mut scanner = table.scan(Scan { filter, ..Scan::all() }).unwrap();
+        let mut found = 0;
+        while scanner.next().unwrap().is_some() {
+            found += 1;
+        }
+        println!(
+            "{name}: {found} of {ROWS} rows, {:.1} MB read in {:.1} ms",
+            read.load(Ordering::Relaxed) as f64 / 1e6,
+            begun.elapsed().as_secs_f64() * 1e3
+        );
+        store.close().unwrap();
+    }
+}
+
+/// A disk that counts the bytes that are read from it.
+struct Counting {
+    disk: RealDisk,
+    read: Arc<AtomicU64>,
+}
+
+struct CountingFile {
+    file: Arc<dyn DiskFile>,
+    read: Arc<AtomicU64>,
+}
+
+impl Counting {
+    fn counted(&self, file: Arc<dyn DiskFile>) -> Arc<dyn DiskFile> {
+        Arc::new(CountingFile { file, read: Arc::clone(&self.read) })
+    }
+}
+
+impl Disk for Counting {
+    fn create(&self, path: &str) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(self.counted(self.disk.create(path)?))
+    }
+    fn open(&self, path: &str) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(self.counted(self.disk.open(path)?))
+    }
+    fn list(&self, dir: &str) -> io::Result<Vec<String>> {
+        self.disk.list(dir)
+    }
+    fn create_dir(&self, dir: &str) -> io::Result<()> {
+        self.disk.create_dir(dir)
+    }
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.disk.rename(from, to)
+    }
+    fn remove(&self, path: &str) -> io::Result<()> {
+        self.disk.remove(path)
+    }
+    fn sync_dir(&self, dir: &str) -> io::Result<()> {
+        self.disk.sync_dir(dir)
+    }
+    fn available_bytes(&self) -> io::Result<u64> {
+        self.disk.available_bytes()
+    }
+}
+
+impl DiskFile for CountingFile {
+    fn len(&self) -> io::Result<u64> {
+        self.file.len()
+    }
+    fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.read.fetch_add(buffer.len() as u64, Ordering::Relaxed);
+        self.file.read_exact_at(buffer, offset)
+    }
+    fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.file.write_all_at(bytes, offset)
+    }
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync()
+    }
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        self.file.truncate(len)
+    }
+}

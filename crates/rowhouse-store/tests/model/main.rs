@@ -1,0 +1,112 @@
+//! Random histories of one table, done to the store and to the plainest HBase there can be (`plain.rs`,
+//! `sift.rs`), with flushes, merges and reopenings in between; every read must give the same.
+//!
+//! ```text
+//! PROPTEST_CASES=20000 cargo test -p rowhouse-store --release --test model
+//! ```
+
+#![expect(clippy::unwrap_used, reason = "a test may")]
+
+mod plain;
+mod run;
+mod sift;
+mod steps;
+
+use proptest::prelude::*;
+use run::Run;
+use steps::{families, steps};
+
+/// A fifth of the usual cases: each syncs real files many times.
+fn config() -> ProptestConfig {
+    let usual = ProptestConfig::default();
+    let cases = (usual.cases / 5).max(1);
+    ProptestConfig { cases, failure_persistence: None, ..usual }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn every_history_reads_as_the_plain_rules_say(families in families(), steps in steps()) {
+        let mut run = Run::new(&families);
+        for step in &steps.0 {
+            run.step(step);
+        }
+        run.end();
+    }
+}
+
+/// Histories that went wrong once, here or in the store.
+mod once {
+    use rowhouse_model::{CellKind, Comparator, CompareOperator, Comparison};
+    use rowhouse_model::{FamilyDescriptor, Filter, Scan};
+
+    use super::run::Run;
+    use super::steps::{Place, Read, Step};
+
+    fn family(name: &'static str) -> FamilyDescriptor {
+        FamilyDescriptor::new(name).unwrap()
+    }
+
+    fn place(family: usize, qualifier: usize, at: Option<u8>) -> Place {
+        Place { family, qualifier, at }
+    }
+
+    fn check(families: [FamilyDescriptor; 2], steps: &[Step]) {
+        let mut run = Run::new(&families);
+        steps.iter().for_each(|step| run.step(step));
+        run.end();
+    }
+
+    #[test]
+    fn a_marker_of_the_family_stays_behind_surplus_versions_of_the_nameless_column() {
+        let steps = [
+            Step::Put { row: 2, cells: vec![(place(1, 0, None), 0), (place(1, 0, Some(3)), 0)] },
+            Step::Delete { place: place(1, 0, Some(0)), row: 2, kind: CellKind::DeleteFamily },
+            Step::Put { row: 0, cells: vec![(place(1, 0, Some(0)), 0)] },
+            Step::MajorCompact,
+        ];
+        check([family("f"), family("g").attribute("KEEP_DELETED_CELLS", "TRUE")], &steps);
+    }
+
+    fn scan(filter: Filter) -> Step {
+        Step::Read(Box::new(Read { scan: Scan::all().filter(filter), get: None }))
+    }
+
+    #[test]
+    fn a_filter_that_is_done_within_a_row_ends_the_families_that_are_not_behind_it() {
+        let row = |row| Step::Put {
+            row,
+            cells: vec![
+                (place(0, 0, None), 0),
+                (place(0, 1, None), 0),
+                (place(0, 2, None), 0),
+                (place(1, 0, None), 0),
+            ],
+        };
+        let steps = [row(0), row(1), scan(Filter::ColumnCountGet(1)), Step::Flush];
+        check(
+            [family("f"), family("g")],
+            &[&steps[..], &[scan(Filter::ColumnCountGet(2))]].concat(),
+        );
+    }
+
+    #[test]
+    fn a_filter_that_is_done_before_any_row_ends_the_scan_of_all_regions() {
+        let row = |row| Step::Put { row, cells: vec![(place(0, 2, None), 0)] };
+        // Nothing of the first region, and everything of the second, would be let through.
+        let comparator = Comparator::Binary("b".into());
+        let from_b = Comparison { operator: CompareOperator::GreaterOrEqual, comparator };
+        let filter = Filter::WhileMatch(Box::new(Filter::Row(from_b)));
+        check([family("f"), family("g")], &[row(0), row(3), scan(filter)]);
+    }
+
+    #[test]
+    fn a_delete_of_the_newest_version_uncovers_the_one_before_over_files() {
+        let put = |at| Step::Put { row: 1, cells: vec![(place(0, 2, Some(at)), at)] };
+        let delete =
+            Step::Delete { place: place(0, 2, None), row: 1, kind: CellKind::DeleteVersion };
+        let steps = [put(1), Step::Flush, put(2), Step::Flush, delete, Step::MinorCompact];
+        check([family("f"), family("g")], &steps);
+    }
+}

@@ -1,0 +1,284 @@
+//! The plainest HBase there can be: every cell ever written in one list, and the rules as sentences over
+//! that list. No cursors, no seeks, no caches, no order of arrival but the sequence.
+
+use std::collections::BTreeSet;
+
+use rowhouse_model::{
+    Cell, CellKind, FamilyDescriptor, KeepDeletedCells, Qualifiers, TimeRange, compare,
+};
+
+/// What a family declares, as far as it matters to what is read.
+#[derive(Clone, Debug)]
+pub(crate) struct Family {
+    pub(crate) name: &'static str,
+    pub(crate) versions_max: u32,
+    pub(crate) versions_min: u32,
+    pub(crate) ttl_millis: Option<i64>,
+    pub(crate) deleted: KeepDeletedCells,
+    /// NEW_VERSION_BEHAVIOR.
+    pub(crate) by_sequence: bool,
+}
+
+impl Family {
+    pub(crate) fn of(name: &'static str, declared: &FamilyDescriptor) -> Self {
+        Self {
+            name,
+            versions_max: declared.versions_max(),
+            versions_min: declared.versions_min(),
+            ttl_millis: declared.ttl().map(|ttl| ttl.as_millis() as i64),
+            deleted: declared.keep_deleted_cells(),
+            by_sequence: declared.new_version_behavior(),
+        }
+    }
+
+    fn is_expired(&self, at: i64, now: i64) -> bool {
+        self.ttl_millis.is_some_and(|ttl| at < now - ttl)
+    }
+
+    /// Whether a read gives a version that is in this place of its column, counted from 1.
+    pub(crate) fn keeps(&self, cell: &Cell, place: u32, now: i64) -> bool {
+        place <= self.versions_max
+            && (place <= self.versions_min || !self.is_expired(millis(cell), now))
+    }
+
+    /// Whether a cell is there at all: one that has outlived the TTL is not, unless some versions are
+    /// kept for ever.
+    fn has(&self, cell: &Cell, now: i64) -> bool {
+        self.versions_min > 0 || !self.is_expired(millis(cell), now)
+    }
+}
+
+/// What is asked of a family.
+pub(crate) struct Ask<'a> {
+    pub(crate) qualifiers: Option<&'a Qualifiers>,
+    pub(crate) range: TimeRange,
+    pub(crate) versions: u32,
+    pub(crate) raw: bool,
+    /// Whoever has a filter counts the versions: those that it jumps over are none.
+    pub(crate) filtered: bool,
+}
+
+/// Every cell ever written.
+#[derive(Default)]
+pub(crate) struct Plain {
+    pub(crate) cells: Vec<Cell>,
+    writes: u64,
+}
+
+impl Plain {
+    /// Adds the cells of one mutation.
+    pub(crate) fn write(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        self.writes += 1;
+        self.cells.extend(cells.into_iter().map(|cell| cell.with_sequence(self.writes)));
+    }
+
+    /// The rows there may be, in order.
+    pub(crate) fn rows(&self) -> BTreeSet<Vec<u8>> {
+        self.cells.iter().map(|cell| cell.row().to_vec()).collect()
+    }
+
+    /// Whether anything of a family of a row is stored, seen or not.
+    pub(crate) fn has(&self, row: &[u8], family: &Family) -> bool {
+        !self.of(row, family).is_empty()
+    }
+
+    /// What a read of one family of a row sees.
+    pub(crate) fn read(&self, row: &[u8], family: &Family, ask: &Ask<'_>, now: i64) -> Vec<Cell> {
+        let cells = self.of(row, family);
+        if ask.raw { raw(&cells, ask) } else { visible(&cells, family, ask, now) }
+    }
+
+    /// A merge of all files of all families; `same_store` says which rows are kept together.
+    pub(crate) fn compact(
+        &mut self,
+        families: &[Family],
+        same_store: impl Fn(&[u8], &[u8]) -> bool,
+        now: i64,
+    ) {
+        let mut kept = Vec::new();
+        for family in families {
+            for row in self.rows() {
+                let store = self.cells.iter().filter(|cell| {
+                    cell.family() == family.name.as_bytes() && same_store(cell.row(), &row)
+                });
+                let puts = store.filter(|cell| cell.kind() == CellKind::Put);
+                let earliest_put = puts.map(millis).min().unwrap_or(i64::MAX);
+                kept.extend(compacted(&self.of(&row, family), family, earliest_put, now));
+            }
+        }
+        self.cells = kept;
+    }
+
+    /// The cells of a family in a row, in HBase's order.
+    fn of(&self, row: &[u8], family: &Family) -> Vec<Cell> {
+        let mine = |cell: &&Cell| cell.row() == row && cell.family() == family.name.as_bytes();
+        let mut cells: Vec<Cell> = self.cells.iter().filter(mine).cloned().collect();
+        cells.sort_by(|a, b| compare(&a.view(), &b.view()));
+        cells
+    }
+}
+
+/// The puts that are deleted by nothing, are asked for, and are no surplus.
+fn visible(cells: &[Cell], family: &Family, ask: &Ask<'_>, now: i64) -> Vec<Cell> {
+    let there = || cells.iter().filter(|cell| family.has(cell, now));
+    let minded: Vec<&Cell> = there().filter(|cell| is_minded(cell, family, ask.range)).collect();
+    let mut seen = Vec::new();
+    for qualifier in qualifiers(cells) {
+        if ask.qualifiers.is_some_and(|wanted| !wanted.contains(&qualifier)) {
+            continue;
+        }
+        let puts = there().filter(|cell| is_put_of(cell, &qualifier)).collect::<Vec<_>>();
+        let left: Vec<&Cell> = match family.by_sequence {
+            true => written_in_order(&puts, &minded, family.versions_max),
+            false => {
+                let covered = |put: &&Cell| minded.iter().any(|marker| covers(marker, put));
+                puts.into_iter().filter(|put| !covered(put)).collect()
+            }
+        };
+        let in_range = left.into_iter().filter(|put| ask.range.contains(millis(put)));
+        let versions = newest_of_each_time(in_range);
+        let most = if ask.filtered { u32::MAX } else { ask.versions.min(family.versions_max) };
+        for (version, place) in versions.into_iter().zip(1..=most) {
+            if ask.filtered || family.keeps(version, place, now) {
+                seen.push(version.clone());
+            }
+        }
+    }
+    seen
+}
+
+/// Whether a read of a time range minds a marker: with KEEP_DELETED_CELLS only one that is in it.
+fn is_minded(cell: &Cell, family: &Family, range: TimeRange) -> bool {
+    cell.kind() != CellKind::Put
+        && match family.deleted {
+            KeepDeletedCells::False => millis(cell) >= range.min().as_millis(),
+            KeepDeletedCells::True | KeepDeletedCells::Ttl => range.contains(millis(cell)),
+        }
+}
+
+/// Whether a marker covers a put by timestamp.
+fn covers(marker: &Cell, put: &Cell) -> bool {
+    let (at, until) = (millis(put), millis(marker));
+    let same_column = marker.qualifier() == put.qualifier();
+    match marker.kind() {
+        CellKind::Put => false,
+        CellKind::DeleteFamily => at <= until,
+        CellKind::DeleteFamilyVersion => at == until,
+        CellKind::DeleteColumn => same_column && at <= until,
+        CellKind::DeleteVersion => same_column && at == until,
+    }
+}
+
+/// The versions of a column after puts and markers were done to it one after the other: a put takes
+/// the place of the one at its time and pushes out the oldest of too many, a marker takes away what is
+/// there by then.
+fn written_in_order<'a>(
+    puts: &[&'a Cell],
+    markers: &[&'a Cell],
+    versions_max: u32,
+) -> Vec<&'a Cell> {
+    let mut writes: Vec<&Cell> = puts.iter().chain(markers).copied().collect();
+    // Of one mutation the markers come last.
+    writes.sort_by_key(|cell| (cell.sequence(), cell.kind() != CellKind::Put));
+    let mut there: Vec<&Cell> = Vec::new();
+    for write in writes {
+        if write.kind() != CellKind::Put {
+            there.retain(|put| !covers(write, put));
+            continue;
+        }
+        there.retain(|put| put.timestamp() != write.timestamp());
+        there.push(write);
+        there.sort_by_key(|put| std::cmp::Reverse(put.timestamp()));
+        there.truncate(versions_max as usize);
+    }
+    there
+}
+
+/// Everything that is stored: puts, of which `versions` count in each column, and the markers between
+/// and behind them, until there is a put too many.
+fn raw(cells: &[Cell], ask: &Ask<'_>) -> Vec<Cell> {
+    let most = if ask.filtered { u32::MAX } else { ask.versions };
+    let asked = cells.iter().filter(|cell| ask.range.contains(millis(cell)));
+    counted(asked, |_, versions| versions <= most)
+}
+
+/// What a merge of all files leaves of a family of a row.
+fn compacted(cells: &[Cell], family: &Family, earliest_put: i64, now: i64) -> Vec<Cell> {
+    let everything = Ask {
+        qualifiers: None,
+        range: TimeRange::ALL,
+        versions: u32::MAX,
+        raw: false,
+        filtered: false,
+    };
+    if family.deleted == KeepDeletedCells::False {
+        return visible(cells, family, &everything, now);
+    }
+    // Markers stay, and with them what they cover, unless they have outlived the TTL.
+    let spent = |marker: &Cell| {
+        family.deleted == KeepDeletedCells::Ttl && family.is_expired(millis(marker), now)
+    };
+    let there: Vec<&Cell> = cells.iter().filter(|cell| family.has(cell, now)).collect();
+    let is_marker = |cell: &&&Cell| cell.kind() != CellKind::Put;
+    let spent_markers: Vec<&Cell> =
+        there.iter().filter(is_marker).filter(|cell| spent(cell)).copied().collect();
+    let stays = there.into_iter().filter(|cell| match cell.kind() {
+        CellKind::Put => !spent_markers.iter().any(|marker| covers(marker, cell)),
+        // One that is older than every put has nothing to cover.
+        _ => !spent(cell) && millis(cell) >= earliest_put,
+    });
+    counted(stays, |cell, versions| {
+        // Those of the family stand among the cells of the column without a name, and are for others
+        // too. HBase drops them behind surplus versions of that column.
+        let is_of_family =
+            matches!(cell.kind(), CellKind::DeleteFamily | CellKind::DeleteFamilyVersion);
+        is_of_family || family.keeps(cell, versions, now)
+    })
+}
+
+/// The cells that `keeps` agrees to, which is told how many puts of the column there were so far. The
+/// same put or marker again counts for nothing.
+fn counted<'a>(
+    cells: impl Iterator<Item = &'a Cell>,
+    keeps: impl Fn(&Cell, u32) -> bool,
+) -> Vec<Cell> {
+    let mut kept = Vec::new();
+    let (mut before, mut versions): (Option<&Cell>, u32) = (None, 0);
+    for cell in cells {
+        let same_column = before.is_some_and(|before| before.qualifier() == cell.qualifier());
+        if !same_column {
+            versions = 0;
+        }
+        let again = before.is_some_and(|before| {
+            same_column && before.timestamp() == cell.timestamp() && before.kind() == cell.kind()
+        });
+        before = Some(cell);
+        if again {
+            continue;
+        }
+        versions += u32::from(cell.kind() == CellKind::Put);
+        if keeps(cell, versions) {
+            kept.push(cell.clone());
+        }
+    }
+    kept
+}
+
+/// Of puts of one column, newest first, those that were written last at their times.
+fn newest_of_each_time<'a>(puts: impl Iterator<Item = &'a Cell>) -> Vec<&'a Cell> {
+    let mut versions: Vec<&Cell> = puts.collect();
+    versions.dedup_by_key(|put| put.timestamp());
+    versions
+}
+
+fn qualifiers(cells: &[Cell]) -> BTreeSet<Vec<u8>> {
+    cells.iter().map(|cell| cell.qualifier().to_vec()).collect()
+}
+
+fn is_put_of(cell: &Cell, qualifier: &[u8]) -> bool {
+    cell.kind() == CellKind::Put && cell.qualifier() == qualifier
+}
+
+pub(crate) fn millis(cell: &Cell) -> i64 {
+    cell.timestamp().as_millis()
+}

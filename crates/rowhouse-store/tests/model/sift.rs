@@ -1,0 +1,210 @@
+//! Filters and limits over what is visible, cell by cell, in the order of HBase's `RegionScannerImpl`.
+
+use std::collections::BTreeSet;
+
+use rowhouse_model::{Cell, FilterRun, FilterVerdict, KeptValue, Scan};
+
+use super::plain::{Ask, Family, Plain};
+
+/// The rows that a scan of one region gives, each whole. `rows` are the region's, in the scan's order;
+/// the filter is the region's own.
+pub(crate) fn scan(
+    plain: &Plain,
+    families: &[Family],
+    rows: impl Iterator<Item = Vec<u8>>,
+    scan: &Scan,
+    filter: &mut Option<FilterRun>,
+    now: i64,
+) -> Vec<Vec<Cell>> {
+    let asked = families.iter().filter(|family| scan.columns.has_family(family.name.as_bytes()));
+    // Some families are read only where what a filter sees of the others lets the row through; a row
+    // that has nothing in those others is not found.
+    let (seen, on_demand): (Vec<&Family>, Vec<&Family>) = asked.partition(|family| {
+        let needs = |filter: &FilterRun| filter.needs_family(family.name.as_bytes());
+        !scan.families_on_demand || filter.as_ref().is_none_or(needs)
+    });
+    let mut found = Vec::new();
+    let mut over = BTreeSet::new();
+    for row in rows {
+        if filter.as_mut().is_some_and(FilterRun::is_done) {
+            break;
+        }
+        let is_there = |family: &Family, over: &BTreeSet<&str>| {
+            !over.contains(family.name) && plain.has(&row, family)
+        };
+        if !seen.iter().any(|family| is_there(family, &over)) {
+            continue;
+        }
+        let by_key = filter.as_mut().is_some_and(|filter| filter.filters_row_key(&row));
+        let mut read = |family: &&Family, filter: &mut Option<FilterRun>| {
+            if !is_there(family, &over) {
+                return Vec::new();
+            }
+            let visible = plain.read(&row, family, &ask(scan, family), now);
+            let (cells, is_over) = sifted(visible, family, scan, filter, now);
+            if is_over {
+                over.insert(family.name);
+            }
+            cells
+        };
+        // A filter that leaves out a row by its key is shown its cells all the same.
+        let cells = seen.iter().flat_map(|family| read(family, filter)).collect();
+        let cells = if by_key { None } else { whole(cells, filter) };
+        if let Some(mut cells) = cells {
+            cells.extend(on_demand.iter().flat_map(|family| read(family, filter)));
+            cells.sort_by(|a, b| a.key().cmp(&b.key()));
+            found.push(cells);
+        }
+        if let Some(filter) = filter {
+            filter.reset();
+        }
+    }
+    found.retain(|cells| !cells.is_empty());
+    found
+}
+
+/// What a filter leaves of a row that it sees as a whole; `None` when that is not even asked for more.
+fn whole(mut cells: Vec<Cell>, filter: &mut Option<FilterRun>) -> Option<Vec<Cell>> {
+    if cells.is_empty() {
+        return None;
+    }
+    if let Some(filter) = filter {
+        if filter.needs_whole_row() {
+            cells.retain(|cell| filter.keeps(&cell.view()));
+        }
+        // Nobody asks about a row of which nothing is left.
+        if !cells.is_empty() && filter.filters_row() {
+            return None;
+        }
+    }
+    Some(cells)
+}
+
+/// What the scan asks of a family.
+fn ask<'a>(scan: &'a Scan, family: &Family) -> Ask<'a> {
+    let own = scan.family_time_ranges.get(family.name.as_bytes());
+    Ask {
+        qualifiers: scan.columns.qualifiers(family.name.as_bytes()).filter(|names| !names.is_all()),
+        range: own.copied().unwrap_or(scan.time_range),
+        versions: scan.versions,
+        raw: scan.raw,
+        filtered: scan.filter.is_some(),
+    }
+}
+
+/// The cells of a family of a row that the filter and the limits let through, and whether that is all
+/// that comes of the family: the filter was done when there was something to look at, though it may begin
+/// anew with the next row.
+fn sifted(
+    visible: Vec<Cell>,
+    family: &Family,
+    scan: &Scan,
+    filter: &mut Option<FilterRun>,
+    now: i64,
+) -> (Vec<Cell>, bool) {
+    let versions = match scan.raw {
+        true => scan.versions,
+        false => scan.versions.min(family.versions_max),
+    };
+    let offset = scan.family_offset as usize;
+    let most = scan.family_limit.map_or(usize::MAX, |limit| limit.max(1) as usize);
+    let (mut kept, mut passed) = (Vec::new(), 0);
+    let named = ask(scan, family).qualifiers.is_some();
+    let mut column = Column::default();
+    for cell in visible {
+        column.enter(&cell);
+        if column.is_passed(&cell) {
+            continue;
+        }
+        let mut value = KeptValue::Whole;
+        let mut row_done = false;
+        // The markers of the family stand among the cells of a column without a name, so HBase goes
+        // on to its older versions, and asks the filter about them unless columns were named.
+        let can_end = named || !cell.qualifier().is_empty();
+        if let Some(filter) = filter.as_mut() {
+            if filter.is_done() {
+                break;
+            }
+            column.met += 1;
+            // In front of the filter those count that the family keeps.
+            let most = if family.by_sequence { versions } else { u32::MAX };
+            if !(scan.raw || column.met <= most && family.keeps(&cell, column.met, now)) {
+                continue;
+            }
+            match filter.judge(&cell.view()) {
+                FilterVerdict::Include => {}
+                FilterVerdict::IncludeAndNextColumn => column.done = can_end,
+                FilterVerdict::IncludeAndNextRow => row_done = true,
+                FilterVerdict::Skip => continue,
+                FilterVerdict::NextColumn => {
+                    column.done = can_end;
+                    continue;
+                }
+                FilterVerdict::NextRow => break,
+                FilterVerdict::SeekToHint => {
+                    column.hint = filter.hint(&cell.view());
+                    continue;
+                }
+            }
+            value = filter.kept_value(&cell.view());
+            column.versions += 1;
+            if column.versions > versions {
+                column.done = can_end;
+                if row_done {
+                    break;
+                }
+                continue;
+            }
+        }
+        passed += 1;
+        if passed > offset {
+            kept.push(with_value(&cell, value));
+        }
+        if kept.len() >= most {
+            return (kept, false);
+        }
+        if row_done {
+            break;
+        }
+    }
+    let is_over = filter.as_mut().is_some_and(FilterRun::is_done);
+    (kept, is_over)
+}
+
+fn with_value(cell: &Cell, value: KeptValue) -> Cell {
+    let value = match value {
+        KeptValue::Whole => return cell.clone(),
+        KeptValue::Nothing => Vec::new(),
+        KeptValue::Number(number) => number.to_be_bytes().to_vec(),
+        KeptValue::Length => (cell.value().len() as u32).to_be_bytes().to_vec(),
+    };
+    let shown = Cell::from_parts(cell.key(), &value, &[]);
+    shown.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What the filter has said of the column.
+#[derive(Default)]
+struct Column {
+    qualifier: Option<Vec<u8>>,
+    /// Versions that the filter did not jump over.
+    met: u32,
+    /// Versions that the filter let through.
+    versions: u32,
+    /// Nothing more of it is wanted.
+    done: bool,
+    /// Nothing before this is wanted, in this column or another.
+    hint: Option<rowhouse_model::KeyBuf>,
+}
+
+impl Column {
+    fn enter(&mut self, cell: &Cell) {
+        if self.qualifier.as_deref() != Some(cell.qualifier()) {
+            let hint = self.hint.take();
+            *self = Self { qualifier: Some(cell.qualifier().to_vec()), hint, ..Self::default() };
+        }
+    }
+
+    fn is_passed(&self, cell: &Cell) -> bool {
+        self.done || self.hint.as_ref().is_some_and(|hint| cell.key() < hint.as_key())
+    }
+}

@@ -8,7 +8,7 @@ use rowhouse_format::exception::Exception;
 use rowhouse_format::rpc::{self, Call, CellCodec, Method, Request};
 use rowhouse_model::{Error, ErrorKind, KeyValue, Result};
 
-use crate::handle::{admin, get, master, multi, mutate, registry, scan};
+use crate::handle::{admin, endpoint, get, master, multi, mutate, registry, scan};
 use crate::server::Context;
 
 /// A call that may take long, to be run on a thread of its own; it writes its answer.
@@ -149,7 +149,7 @@ fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
         }
         Method::Scan => {
             let call = scan::read(exchange)?;
-            let is_short = scan::is_short(&call);
+            let is_short = scan::is_short(exchange, &call);
             by_length(exchange, out, is_short, |exchange, out| scan::scan(exchange, call, out))
         }
         Method::Multi => {
@@ -174,6 +174,11 @@ fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
         Method::IsMasterInMaintenanceMode => short(exchange, out, master::status::maintenance),
         Method::CreateTable => long(master::table::create),
         Method::ModifyTable => long(master::table::modify),
+        Method::AddColumn => long(master::table::add_family),
+        Method::ModifyColumn => long(master::table::modify_family),
+        Method::DeleteColumn => long(master::table::delete_family),
+        Method::GetSchemaAlterStatus => short(exchange, out, master::table::alter_status),
+        Method::TruncateTable => long(master::table::truncate),
         Method::DeleteTable => long(master::table::delete),
         Method::EnableTable => long(master::table::enable),
         Method::DisableTable => long(master::table::disable),
@@ -204,18 +209,13 @@ fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
         Method::FlushRegion => long(admin::flush_region),
         Method::CompactRegion => short(exchange, out, admin::compact_region),
 
-        Method::ExecService
-        | Method::ExecRegionServerService
+        Method::ExecService => Ok(Done::Long(Box::new(endpoint::exec))),
+        Method::ExecRegionServerService
         | Method::ExecMasterService
         | Method::ExecProcedure
         | Method::ExecProcedureWithRet
         | Method::IsProcedureDone
         | Method::AbortProcedure
-        | Method::TruncateTable
-        | Method::AddColumn
-        | Method::ModifyColumn
-        | Method::DeleteColumn
-        | Method::GetSchemaAlterStatus
         | Method::GetStoreFile => Err(exchange.unsupported()),
     }
 }

@@ -15,6 +15,7 @@ mod cluster;
 mod connection;
 mod descriptors;
 mod dispatch;
+mod filtered;
 mod handle;
 mod limits;
 mod options;

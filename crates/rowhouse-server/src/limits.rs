@@ -21,6 +21,9 @@ pub(crate) const SCANNERS_MAX: usize = 100_000;
 /// Bytes of cells in one answer to a scan, whatever the client allows: HBase's
 /// `hbase.server.scanner.max.result.size`.
 pub(crate) const SCAN_ANSWER_BYTES_MAX: u64 = 100 << 20;
+/// How long a scan looks for rows before it tells the client that it is alive. HBase takes half of the
+/// client's patience, which is a minute by default.
+pub(crate) const SCAN_ANSWER_WAIT: Duration = Duration::from_secs(10);
 /// Rows of a scan that are read where the call arrives; more are read on a thread of their own.
 pub(crate) const SHORT_SCAN_ROWS: u32 = 100;
 /// Bytes of a multi call that is done where it arrives.

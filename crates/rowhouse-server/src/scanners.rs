@@ -8,9 +8,10 @@ use std::time::Instant;
 use parking_lot::Mutex;
 use rowhouse_format::convert::scan::OpenScan;
 use rowhouse_format::meta::MetaTable;
-use rowhouse_model::{Error, ErrorKind, Result, Row};
-use rowhouse_store::{Region, RegionScanner};
+use rowhouse_model::{Bytes, Error, ErrorKind, FilterRun, Result, Row};
+use rowhouse_store::{Region, RegionScanner, ScanLimits, Scanned};
 
+use crate::filtered::filter_row;
 use crate::limits::{SCANNER_LEASE, SCANNERS_MAX};
 
 /// The scanners of one region server.
@@ -22,23 +23,32 @@ pub(crate) struct Scanners {
 
 struct Entry {
     scanner: Arc<Mutex<Scanner>>,
+    is_filtered: bool,
     used: Instant,
 }
 
 /// A scan of one region, somewhere on its way.
 pub(crate) struct Scanner {
     rows: Rows,
-    /// The next row, if it had to be read to know that there is one.
-    ahead: Option<Row>,
+    /// The row of which a part was given last, if more of it may follow.
+    pub(crate) partial_row: Option<Bytes>,
     /// The number that the next call must carry.
     pub(crate) next_call: u64,
     /// Bytes of cells the client wants in one answer; `None` leaves it to the server.
     pub(crate) bytes_max: Option<u64>,
+    /// Whether the client wants to know how far a scan without results has come.
+    pub(crate) wants_cursor: bool,
 }
 
 impl Scanner {
-    pub(crate) fn new(rows: Rows, bytes_max: Option<u64>) -> Self {
-        Self { rows, ahead: None, next_call: 0, bytes_max }
+    pub(crate) fn new(rows: Rows, scan: &OpenScan) -> Self {
+        Self {
+            rows,
+            partial_row: None,
+            next_call: 0,
+            bytes_max: scan.result_bytes_max,
+            wants_cursor: scan.wants_cursor,
+        }
     }
 
     /// Checks that the region still takes reads: its table may be disabled by now.
@@ -52,19 +62,30 @@ impl Scanner {
         }
     }
 
-    pub(crate) fn next_row(&mut self) -> Result<Option<Row>> {
-        match self.ahead.take() {
-            Some(row) => Ok(Some(row)),
-            None => self.rows.next(),
+    pub(crate) fn next(&mut self, limits: &ScanLimits) -> Result<Scanned> {
+        match &mut self.rows {
+            Rows::Stored(_, scanner) => scanner.next_part(limits),
+            Rows::System(rows) => Ok(match rows.next()? {
+                Some(row) => Scanned::Row { row, is_partial: false },
+                None => Scanned::End,
+            }),
         }
     }
 
-    /// Whether there are no more rows.
-    pub(crate) fn is_at_end(&mut self) -> Result<bool> {
-        if self.ahead.is_none() {
-            self.ahead = self.rows.next()?;
+    /// Whether there may be more rows.
+    pub(crate) fn may_have_more(&mut self) -> Result<bool> {
+        match &mut self.rows {
+            Rows::Stored(_, scanner) => Ok(scanner.may_have_more()),
+            Rows::System(rows) => rows.has_more(),
         }
-        Ok(self.ahead.is_none())
+    }
+
+    /// Whether a filter has said that nothing more comes, here or in another region.
+    pub(crate) fn is_filter_done(&mut self) -> bool {
+        match &mut self.rows {
+            Rows::Stored(_, scanner) => scanner.is_filter_done(),
+            Rows::System(rows) => rows.is_filter_done(),
+        }
     }
 }
 
@@ -82,16 +103,35 @@ pub(crate) struct SystemRows {
     scan: OpenScan,
     taken: usize,
     rows: std::vec::IntoIter<Row>,
+    filter: Option<FilterRun>,
+    ahead: Option<Row>,
 }
 
 impl SystemRows {
     const BATCH_LEN_MAX: usize = 1000;
 
-    pub(crate) fn new(table: Arc<MetaTable>, scan: OpenScan) -> Self {
-        Self { table, scan, taken: 0, rows: Vec::new().into_iter() }
+    pub(crate) fn new(table: Arc<MetaTable>, scan: OpenScan) -> Result<Self> {
+        let filter = scan.scan.filter.as_deref();
+        let filter = filter.map(|filter| FilterRun::new(filter, scan.scan.reversed)).transpose()?;
+        Ok(Self { table, scan, taken: 0, rows: Vec::new().into_iter(), filter, ahead: None })
     }
 
-    fn next(&mut self) -> Option<Row> {
+    fn next(&mut self) -> Result<Option<Row>> {
+        if let Some(row) = self.ahead.take() {
+            return Ok(Some(row));
+        }
+        while !self.is_filter_done()
+            && let Some(row) = self.next_unfiltered()
+        {
+            let Some(filter) = &mut self.filter else { return Ok(Some(row)) };
+            if let Some(row) = filter_row(filter, &row)? {
+                return Ok(Some(row));
+            }
+        }
+        Ok(None)
+    }
+
+    fn next_unfiltered(&mut self) -> Option<Row> {
         if self.rows.len() == 0 {
             // A lookup wants one row of many: little at first.
             let len = self.taken.clamp(1, Self::BATCH_LEN_MAX);
@@ -101,14 +141,14 @@ impl SystemRows {
         }
         self.rows.next()
     }
-}
 
-impl Rows {
-    fn next(&mut self) -> Result<Option<Row>> {
-        match self {
-            Self::Stored(_, scanner) => scanner.next(),
-            Self::System(rows) => Ok(rows.next()),
-        }
+    fn has_more(&mut self) -> Result<bool> {
+        self.ahead = self.next()?;
+        Ok(self.ahead.is_some())
+    }
+
+    fn is_filter_done(&mut self) -> bool {
+        self.filter.as_mut().is_some_and(FilterRun::is_done)
     }
 }
 
@@ -134,7 +174,7 @@ impl Scanners {
     ///
     /// # Errors
     /// `RegionTooBusy` when too many are open.
-    pub(crate) fn keep(&self, id: u64, scanner: Scanner) -> Result<()> {
+    pub(crate) fn keep(&self, id: u64, scanner: Scanner, is_filtered: bool) -> Result<()> {
         let mut open = self.open.lock();
         if open.len() >= SCANNERS_MAX {
             return Err(Error::new(
@@ -143,8 +183,13 @@ impl Scanners {
             ));
         }
         let scanner = Arc::new(Mutex::new(scanner));
-        open.insert(id, Entry { scanner, used: Instant::now() });
+        open.insert(id, Entry { scanner, is_filtered, used: Instant::now() });
         Ok(())
+    }
+
+    /// Whether a filter judges what the scanner `id` reads.
+    pub(crate) fn is_filtered(&self, id: u64) -> bool {
+        self.open.lock().get(&id).is_some_and(|entry| entry.is_filtered)
     }
 
     /// The scanner `id`, its lease renewed.

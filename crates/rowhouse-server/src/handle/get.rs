@@ -4,10 +4,11 @@ use bytes::BytesMut;
 use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::convert::{self, result};
 use rowhouse_format::proto;
-use rowhouse_model::{Get, Result, Row};
+use rowhouse_model::{FilterRun, Get, Result, Row};
 
 use crate::cluster::Served;
 use crate::dispatch::Exchange;
+use crate::filtered::filter_row;
 
 pub(crate) fn get(exchange: &Exchange, out: &mut BytesMut) -> Result<()> {
     let request = exchange.message::<proto::GetRequest>()?;
@@ -27,6 +28,11 @@ pub(crate) fn get(exchange: &Exchange, out: &mut BytesMut) -> Result<()> {
 pub(super) fn read(region: &Served, get: &Get) -> Result<Row> {
     match region {
         Served::Stored(region) => region.get(get),
-        Served::System(_, table) => Ok(table.get(get)),
+        Served::System(_, table) => {
+            let row = table.get(get);
+            let Some(filter) = get.filter.as_deref() else { return Ok(row) };
+            let filtered = filter_row(&mut FilterRun::new(filter, false)?, &row)?;
+            Ok(filtered.unwrap_or_default())
+        }
     }
 }

@@ -3,13 +3,14 @@
 use bytes::BytesMut;
 use rowhouse_format::convert::multi::{
     Action, ActionAnswer, MultiAnswer, MultiCall, NumberedAction, NumberedAnswer, RegionActions,
+    RegionAnswer,
 };
+use rowhouse_format::convert::mutate::asked_of_row;
 use rowhouse_format::proto;
-use rowhouse_model::{Error, Mutation, MutationOutcome, Result};
+use rowhouse_model::{Error, Mutation, MutationOutcome, Result, RowCondition, escape};
 use rowhouse_store::Store;
 
 use super::get;
-use super::mutate::named;
 use crate::cluster::Served;
 use crate::dispatch::Exchange;
 use crate::limits::SHORT_MULTI_BYTES;
@@ -27,26 +28,63 @@ pub(crate) fn multi(exchange: &Exchange, out: &mut BytesMut) -> Result<()> {
     exchange.reply_with(out, &answer.to_proto(exchange.cells_in()), answer.cells())
 }
 
-fn answer_region(exchange: &Exchange, actions: RegionActions) -> Result<Vec<NumberedAnswer>> {
+fn answer_region(exchange: &Exchange, asked: RegionActions) -> Result<RegionAnswer> {
     let context = &exchange.context;
-    if actions.atomic {
-        return Err(Error::unsupported("mutateRow (an atomic batch) is not supported"));
-    }
-    let region = context.cluster.region(&context.server, &actions.region)?;
+    let region = context.cluster.region(&context.server, &asked.region)?;
     if let Served::Stored(region) = &region {
         region.check_serving()?;
     }
+    let actions = asked.actions?;
+    if asked.atomic || asked.condition.is_some() {
+        return all_or_nothing(&region, asked.condition.as_slice(), actions);
+    }
+    Ok(RegionAnswer::each(each_by_itself(&region, actions)))
+}
+
+/// Does all actions as one, if the condition holds. What is wrong with one of them is wrong with all.
+fn all_or_nothing(
+    region: &Served,
+    conditions: &[RowCondition],
+    actions: Vec<NumberedAction>,
+) -> Result<RegionAnswer> {
+    let mutation = |numbered: NumberedAction| match numbered.action? {
+        Action::Mutate(mutation, nonce) => Ok(mutation.with_nonce(nonce)),
+        Action::Get(get) => Err(Error::invalid(format!(
+            "Atomic put and/or delete only, not a Get: row={}",
+            escape(get.row())
+        ))),
+    };
+    let mutations: Vec<Mutation> = actions.into_iter().map(mutation).collect::<Result<_>>()?;
+    // Mutations without a condition may be of several rows, as on HBase.
+    for asked in conditions {
+        mutations.iter().try_for_each(|mutation| asked_of_row(asked, mutation))?;
+    }
+    let region = match region {
+        Served::Stored(region) => region,
+        Served::System(table, _) => return Err(Store::refuse_write(table)),
+    };
+    // HBase does not look at the condition of nothing.
+    let conditions = if mutations.is_empty() { &[] } else { conditions };
+    let Some(outcomes) = region.mutate_rows(conditions, &mutations)? else {
+        return Ok(RegionAnswer::all(false, mutations.len(), None));
+    };
+    let grows = mutations.iter().any(Mutation::is_delta);
+    let row = grows.then(|| MutationOutcome::join(&outcomes).row);
+    Ok(RegionAnswer::all(true, mutations.len(), row))
+}
+
+fn each_by_itself(region: &Served, actions: Vec<NumberedAction>) -> Vec<NumberedAnswer> {
     let mut answers = Vec::new();
     // Neighbouring mutations go to the region together.
     let mut together: Vec<(u32, Mutation)> = Vec::new();
-    for NumberedAction { index, action } in actions.actions? {
+    for NumberedAction { index, action } in actions {
         match action {
             Ok(Action::Mutate(mutation, nonce)) => {
-                together.push((index, named(mutation, nonce)));
+                together.push((index, mutation.with_nonce(nonce)));
             }
             Ok(Action::Get(get)) => {
-                mutate(&region, &mut together, &mut answers);
-                let answer = get::read(&region, &get).map(|row| match get.existence_only {
+                mutate(region, &mut together, &mut answers);
+                let answer = get::read(region, &get).map(|row| match get.existence_only {
                     true => ActionAnswer::Exists(!row.is_empty()),
                     false => ActionAnswer::Row(row),
                 });
@@ -55,8 +93,8 @@ fn answer_region(exchange: &Exchange, actions: RegionActions) -> Result<Vec<Numb
             Err(error) => answers.push(NumberedAnswer { index, answer: Err(error) }),
         }
     }
-    mutate(&region, &mut together, &mut answers);
-    Ok(answers)
+    mutate(region, &mut together, &mut answers);
+    answers
 }
 
 fn mutate(region: &Served, together: &mut Vec<(u32, Mutation)>, answers: &mut Vec<NumberedAnswer>) {
@@ -69,9 +107,9 @@ fn mutate(region: &Served, together: &mut Vec<(u32, Mutation)>, answers: &mut Ve
     };
     let answered = indexes.into_iter().zip(mutations).zip(outcomes);
     answers.extend(answered.map(|((index, mutation), outcome)| {
-        let answer = outcome.map(|outcome| match mutation {
-            Mutation::Put(_) | Mutation::Delete(_) => ActionAnswer::Done,
-            Mutation::Increment(_) => ActionAnswer::Row(outcome.row),
+        let answer = outcome.map(|outcome| match mutation.is_delta() {
+            true => ActionAnswer::Row(outcome.row),
+            false => ActionAnswer::Done,
         });
         NumberedAnswer { index, answer }
     }));

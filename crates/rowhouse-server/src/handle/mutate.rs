@@ -3,7 +3,7 @@
 use bytes::BytesMut;
 use rowhouse_format::convert::mutate::{self, MutateCall};
 use rowhouse_format::proto;
-use rowhouse_model::{Condition, Durability, Mutation, Nonce, Result};
+use rowhouse_model::{Durability, Result};
 use rowhouse_store::Store;
 
 use crate::cluster::Served;
@@ -12,16 +12,8 @@ use crate::dispatch::Exchange;
 pub(crate) fn read(exchange: &Exchange) -> Result<MutateCall> {
     let request = exchange.message::<proto::MutateRequest>()?;
     let mut call = MutateCall::from_proto(request, &mut exchange.request.cells(exchange.codec))?;
-    call.mutation = named(call.mutation, call.nonce);
+    call.mutation = call.mutation.with_nonce(call.nonce);
     Ok(call)
-}
-
-/// A mutation that knows its nonce, where a repetition would matter.
-pub(super) fn named(mut mutation: Mutation, nonce: Option<Nonce>) -> Mutation {
-    if let Mutation::Increment(increment) = &mut mutation {
-        increment.nonce = nonce;
-    }
-    mutation
 }
 
 /// Whether the call waits for nothing slower than the page cache.
@@ -43,18 +35,15 @@ pub(crate) fn mutate(exchange: &Exchange, call: MutateCall, out: &mut BytesMut) 
         Served::Stored(region) => region,
         Served::System(table, _) => return Err(Store::refuse_write(&table)),
     };
-    let condition = call.condition.map(Condition::NoValue);
-    let outcome = match &condition {
+    let outcome = match &call.condition {
         None => Some(region.mutate(&call.mutation)?),
         Some(condition) => region.mutate_if(condition, &call.mutation)?,
     };
     let Some(outcome) = outcome else { return exchange.reply(out, &mutate::not_done()) };
-    match call.mutation {
-        Mutation::Put(_) | Mutation::Delete(_) => exchange.reply(out, &mutate::done()),
-        Mutation::Increment(_) => {
-            let mut answer = mutate::done_with(&outcome.row, exchange.cells_in());
-            answer.processed = condition.map(|_| true);
-            exchange.reply_with(out, &answer, outcome.row.cells())
-        }
+    if !call.mutation.is_delta() {
+        return exchange.reply(out, &mutate::done());
     }
+    let mut answer = mutate::done_with(&outcome.row, exchange.cells_in());
+    answer.processed = call.condition.map(|_| true);
+    exchange.reply_with(out, &answer, outcome.row.cells())
 }

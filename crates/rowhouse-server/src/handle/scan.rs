@@ -1,24 +1,31 @@
 //! Scanners: opened, gone on with, closed.
 
-use bytes::BytesMut;
+use std::time::Instant;
+
+use bytes::{Bytes, BytesMut};
 use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall, ScanTarget, ScannedRow};
 use rowhouse_format::proto;
 use rowhouse_model::{Error, ErrorKind, Result, Row};
+use rowhouse_store::{ScanLimits, Scanned};
 
 use crate::cluster::Served;
 use crate::dispatch::Exchange;
-use crate::limits::{SCAN_ANSWER_BYTES_MAX, SCANNER_LEASE, SHORT_SCAN_ROWS};
+use crate::limits::{SCAN_ANSWER_BYTES_MAX, SCAN_ANSWER_WAIT, SCANNER_LEASE, SHORT_SCAN_ROWS};
 use crate::scanners::{Rows, Scanner, SystemRows};
 
 pub(crate) fn read(exchange: &Exchange) -> Result<ScanCall> {
     ScanCall::from_proto(exchange.message()?)
 }
 
-/// Whether the call reads few rows. A scan usually names its limit as the number of rows it wants,
-/// or all there are: then it may be long.
-pub(crate) fn is_short(call: &ScanCall) -> bool {
-    call.limit.map_or(call.rows, |limit| limit.min(call.rows)) <= SHORT_SCAN_ROWS
+/// Whether the call looks at few rows. A scan usually names its limit as the number of rows it wants,
+/// or all there are, and a filter may look at many for one: then it may be long.
+pub(crate) fn is_short(exchange: &Exchange, call: &ScanCall) -> bool {
+    let is_filtered = match &call.target {
+        ScanTarget::Open { scan, .. } => scan.scan.filter.is_some(),
+        ScanTarget::Scanner(id) => exchange.context.server.scanners.is_filtered(*id),
+    };
+    !is_filtered && call.limit.map_or(call.rows, |limit| limit.min(call.rows)) <= SHORT_SCAN_ROWS
 }
 
 pub(crate) fn scan(exchange: &Exchange, call: ScanCall, out: &mut BytesMut) -> Result<()> {
@@ -44,15 +51,15 @@ fn open(
             (Rows::Stored(region, Box::new(scanner)), read_point)
         }
         Served::System(_, table) => {
-            (Rows::System(Box::new(SystemRows::new(table, scan.clone()))), 0)
+            (Rows::System(Box::new(SystemRows::new(table, scan.clone())?)), 0)
         }
     };
-    let mut scanner = Scanner::new(rows, scan.result_bytes_max);
+    let mut scanner = Scanner::new(rows, scan);
     let scanners = &context.server.scanners;
     let id = scanners.next_id();
     let mut answer = read_rows(&mut scanner, call)?;
     if stays_open(call, &answer) {
-        scanners.keep(id, scanner)?;
+        scanners.keep(id, scanner, scan.scan.filter.is_some())?;
     }
     answer.scanner = Some(id);
     answer.ttl_ms = u32::try_from(SCANNER_LEASE.as_millis()).ok();
@@ -111,31 +118,88 @@ fn stays_open(call: &ScanCall, answer: &ScanAnswer) -> bool {
 /// Reads as many rows as the call and the limits on an answer allow.
 fn read_rows(scanner: &mut Scanner, call: &ScanCall) -> Result<ScanAnswer> {
     let bytes_max = scanner.bytes_max.unwrap_or(SCAN_ANSWER_BYTES_MAX).min(SCAN_ANSWER_BYTES_MAX);
-    let limit = call.limit.unwrap_or(u32::MAX);
-    let rows_max = limit.min(call.rows) as usize;
-    let mut rows = Vec::new();
+    let until = call.client_handles_heartbeats.then(|| Instant::now() + SCAN_ANSWER_WAIT);
+    let mut answer = ScanAnswer { more_results: true, ..ScanAnswer::default() };
+    let mut limit = RowLimit { left: call.limit, partial_row: scanner.partial_row.take() };
     let mut bytes = 0;
     let mut at_end = false;
-    while rows.len() < rows_max && bytes < bytes_max {
-        let Some(row) = scanner.next_row()? else {
-            at_end = true;
-            break;
-        };
-        bytes += bytes_of(&row);
-        rows.push(ScannedRow { row, partial: false });
+    while answer.rows.len() < call.rows as usize && bytes < bytes_max {
+        // A client that cannot join the parts of a row gets whole rows.
+        let row_bytes = if call.client_handles_partials { bytes_max - bytes } else { u64::MAX };
+        match scanner.next(&ScanLimits { bytes: row_bytes, until })? {
+            Scanned::Row { row, is_partial } => {
+                if limit.ends_before(&row) {
+                    answer.more_results = false;
+                    break;
+                }
+                bytes += bytes_of(&row);
+                let is_last = limit.ends_behind(&row, is_partial);
+                answer.rows.push(ScannedRow { row, partial: is_partial });
+                if is_last {
+                    answer.more_results = false;
+                    break;
+                }
+            }
+            Scanned::Paused(row) => {
+                answer.heartbeat = true;
+                answer.cursor = (scanner.wants_cursor && answer.rows.is_empty()).then_some(row);
+                break;
+            }
+            Scanned::End => {
+                at_end = true;
+                break;
+            }
+        }
     }
-    let limit_reached = call.limit.is_some_and(|limit| rows.len() >= limit as usize);
     // Told that the region is at its end, the client need not close the scanner. Behind the limit
     // it will not ask again.
-    if rows_max > 0 && !at_end && !limit_reached && !call.close {
-        at_end = scanner.is_at_end()?;
+    if call.rows > 0 && !at_end && answer.more_results && !call.close {
+        at_end = !scanner.may_have_more()?;
     }
-    Ok(ScanAnswer {
-        rows,
-        more_results: !limit_reached,
-        more_results_in_region: Some(!at_end),
-        ..ScanAnswer::default()
-    })
+    if at_end && let Some(last) = answer.rows.last_mut() {
+        last.partial = false;
+    }
+    if answer.rows.is_empty() && scanner.is_filter_done() {
+        // In the regions behind this one neither.
+        answer.more_results = false;
+    }
+    scanner.partial_row = limit.partial_row;
+    answer.more_results_in_region = Some(!at_end);
+    Ok(answer)
+}
+
+/// The rows that a scan may still give, of which several results may be parts.
+struct RowLimit {
+    left: Option<u32>,
+    /// The row of the last result, if more of it may follow.
+    partial_row: Option<Bytes>,
+}
+
+impl RowLimit {
+    /// Whether the limit is reached by a row that turns out to have ended, since this one is another.
+    fn ends_before(&mut self, row: &Row) -> bool {
+        match self.partial_row.take_if(|partial| partial != row.key()) {
+            Some(_) => self.count(),
+            None => false,
+        }
+    }
+
+    /// Whether the limit is reached by this row.
+    fn ends_behind(&mut self, row: &Row, is_partial: bool) -> bool {
+        if is_partial {
+            self.partial_row = Some(Bytes::copy_from_slice(row.key()));
+            return false;
+        }
+        self.partial_row = None;
+        self.count()
+    }
+
+    fn count(&mut self) -> bool {
+        if let Some(left) = &mut self.left {
+            *left = left.saturating_sub(1);
+        }
+        self.left == Some(0)
+    }
 }
 
 fn bytes_of(row: &Row) -> u64 {

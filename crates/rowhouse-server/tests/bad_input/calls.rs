@@ -4,7 +4,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use expect_test::expect;
 use prost::Message;
 use rowhouse_format::convert::CellsIn;
-use rowhouse_format::convert::mutate::{self, MutateCall};
+use rowhouse_format::convert::mutate::MutateCall;
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{CellBlock, CellCodec};
 use rowhouse_model::{Cell, CellKind, Put, Timestamp};
@@ -36,7 +36,10 @@ fn calls_that_cannot_be_read_are_answered_under_their_number() {
     );
     scene.check_calls(&frame(&header("Nope"), b"", b""), &expect!["call 7, do not retry: DoNotRetryIOException: unknown method: service=ClientService, method=Nope"]);
     scene.check_calls(&frame(&header("CreateTable"), b"", b""), &expect!["call 7, do not retry: DoNotRetryIOException: unknown method: service=ClientService, method=CreateTable"]);
-    scene.check_calls(&frame(&header("ExecService"), b"", b""), &expect!["call 7, do not retry: DoNotRetryIOException: ClientService.ExecService is not supported"]);
+    scene.check_calls(
+        &frame(&header("ExecService"), b"", b""),
+        &expect!["call 7, do not retry: exceptions.UnknownProtocolException: No registered coprocessor service found for"],
+    );
     let without_message = proto::RequestHeader { request_param: None, ..header("Get") };
     scene.check_calls(&frame(&without_message, b"", b""), &expect!["call 7, do not retry: exceptions.UnknownProtocolException: Invalid request header: should have param set in it"]);
 }
@@ -98,8 +101,8 @@ fn put_of(scene: &Scene, change: impl FnOnce(&mut proto::MutationProto)) -> Byte
     let put = Put::new("a").unwrap().add("cf", "q", "v").unwrap();
     let region = region_ref(&scene.regions[0]);
     let call = MutateCall { region, mutation: put.into(), nonce: None, condition: None };
-    let mut message = call.to_proto(CellsIn::Message);
-    assert_eq!(mutate::cells(&call.mutation).len(), 1);
+    let mut message = call.to_proto(CellsIn::Message).unwrap();
+    assert_eq!(call.mutation.cells().len(), 1);
     change(&mut message.mutation);
     message.encode_to_vec().into()
 }

@@ -38,6 +38,7 @@ fn mutation(region: &RegionRef, mutation: impl Into<Mutation>) -> proto::MutateR
     let region = region.clone();
     MutateCall { region, mutation: mutation.into(), nonce: None, condition: None }
         .to_proto(CellsIn::Message)
+        .unwrap()
 }
 
 fn put(region: &RegionRef, row: &str, family: &str) -> proto::MutateRequest {
@@ -236,11 +237,14 @@ fn what_is_not_done_is_refused_by_name() {
     let mut closest = get(&region, b"a", "cf");
     closest.get.closest_row_before = Some(true);
     scene.check_message(&closest, &expect!["call 7, do not retry: exceptions.UnknownProtocolException: Is this a pre-hbase-1.0.0 or asynchbase client? Client is invoking getClosestRowBefore removed in hbase-2.0.0 replaced by reverse Scan."]);
-    let mut with_ttl = put(&region, "a", "cf");
-    let ttl =
-        proto::NameBytesPair { name: "_ttl".into(), value: Some("\0\0\0\0\0\0\0\x01".into()) };
-    with_ttl.mutation.attribute.push(ttl);
-    scene.check_message(&with_ttl, &expect![[r#"call 7, do not retry: DoNotRetryIOException: time to live of a mutation is not supported: attribute=_ttl, value=\x00\x00\x00\x00\x00\x00\x00\x01"#]]);
+    let mut with_acl = put(&region, "a", "cf");
+    let acl = proto::NameBytesPair { name: "acl".into(), value: Some("bob".into()) };
+    with_acl.mutation.attribute.push(acl);
+    scene.check_message(&with_acl, &expect!["call 7, do not retry: DoNotRetryIOException: access control list of an operation is not supported: attribute=acl, value=bob"]);
+    let mut short_ttl = put(&region, "a", "cf");
+    let ttl = proto::NameBytesPair { name: "_ttl".into(), value: Some("1234".into()) };
+    short_ttl.mutation.attribute.push(ttl);
+    scene.check_message(&short_ttl, &expect!["call 7, do not retry: DoNotRetryIOException: the time to live of a mutation has 8 bytes: len=4"]);
     let mut deleting = put(&region, "a", "cf");
     deleting.mutation.column_value[0].qualifier_value[0].delete_type = Some(0);
     scene.check_message(

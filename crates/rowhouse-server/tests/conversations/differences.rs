@@ -69,32 +69,6 @@ pub(crate) const DIFFERENCES: &[Difference] = &[
         ),
         why: "at the limit the client stops whatever the region has: no row is read to tell",
     },
-    Difference {
-        method: "Scan",
-        what: Whole(
-            "org.apache.hadoop.hbase.DoNotRetryIOException\n  \
-             message: reversed scans are not supported\n  do_not_retry: true\n",
-        ),
-        why: "to be done",
-    },
-    Difference {
-        method: "Scan",
-        what: Whole(
-            "org.apache.hadoop.hbase.DoNotRetryIOException\n  \
-             message: batch of cells per result is not supported: batch_size=1\n  \
-             do_not_retry: true\n",
-        ),
-        why: "to be done",
-    },
-    Difference {
-        method: "Scan",
-        what: Whole(
-            "org.apache.hadoop.hbase.DoNotRetryIOException\n  \
-             message: raw scan is not supported: attribute=_raw_, value=\\xFF\n  \
-             do_not_retry: true\n",
-        ),
-        why: "to be done",
-    },
     NO_SUCH_FAMILY_IN_GET,
     Difference { method: "Mutate", ..NO_SUCH_FAMILY_IN_GET },
     Difference { method: "Multi", ..NO_SUCH_FAMILY_IN_GET },

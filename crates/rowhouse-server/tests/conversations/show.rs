@@ -46,15 +46,17 @@ fn multi(body: &Body) -> String {
     assert!(block.is_empty(), "cells that belong to no result");
     for (at, (region, exception)) in answer.regions.into_iter().zip(exceptions).enumerate() {
         text += "region:\n";
-        let Ok(mut answers) = region else {
+        let Ok(region) = region else {
             text += &exception_text(&Exception::from_pair(exception.unwrap()));
             continue;
         };
+        let mut answers = region.answers;
         answers.sort_by_key(|numbered| numbered.index);
         for numbered in answers {
             text += &format!("  {}: ", numbered.index);
             text += &match numbered.answer {
                 Ok(ActionAnswer::Done) => "done\n".to_owned(),
+                Ok(ActionAnswer::Nothing) => "nothing\n".to_owned(),
                 Ok(ActionAnswer::Exists(exists)) => format!("exists={exists}\n"),
                 Ok(ActionAnswer::Row(row)) => row_text(&row),
                 Err(_) => exception_text(&classes[&(at, numbered.index)].clone().unwrap()),

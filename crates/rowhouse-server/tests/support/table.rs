@@ -27,7 +27,7 @@ pub(crate) fn mutate(
         nonce: None,
         condition: None,
     };
-    let (answer, mut cells) = client.call_with(&call.to_proto(CellsIn::Message), &[])?;
+    let (answer, mut cells) = client.call_with(&call.to_proto(CellsIn::Message).unwrap(), &[])?;
     Ok(mutate::answer_from_proto(answer, &mut cells).unwrap())
 }
 
@@ -42,11 +42,12 @@ pub(crate) fn put_many(
         NumberedAction { index, action: Ok(Action::Mutate(put.into(), None)) }
     });
     let actions = Ok(actions.collect());
-    let regions = vec![RegionActions { region: region_ref(region), atomic: false, actions }];
-    let (message, cells) = MultiCall { regions }.to_proto();
+    let regions =
+        vec![RegionActions { region: region_ref(region), atomic: false, condition: None, actions }];
+    let (message, cells) = MultiCall { regions }.to_proto().unwrap();
     let (answer, mut cells) = client.call_with(&message, &cells).unwrap();
     let answer = MultiAnswer::from_proto(answer, &mut cells).unwrap();
-    let mut answers = answer.regions.iter().flat_map(|region| region.as_ref().unwrap());
+    let mut answers = answer.regions.iter().flat_map(|region| &region.as_ref().unwrap().answers);
     assert!(answers.all(|numbered| numbered.answer.is_ok()), "{answer:?}");
 }
 
@@ -59,7 +60,7 @@ pub(crate) fn put_message(region: &RegionInfo, row: &str, value: &str) -> proto:
         nonce: None,
         condition: None,
     };
-    call.to_proto(CellsIn::Message)
+    call.to_proto(CellsIn::Message).unwrap()
 }
 
 /// Puts `cf:q`.

@@ -16,7 +16,7 @@ pub(crate) fn create(
     Ok(proto::CreateTableResponse { proc_id: procedure::done() })
 }
 
-/// What can be modified is what the store can alter. A name that is not the schema's is a mistake of the
+/// Declares all of a table anew. A name that is not the schema's is a mistake of the
 /// caller.
 pub(crate) fn modify(
     context: &Context,
@@ -32,6 +32,56 @@ pub(crate) fn modify(
     }
     context.cluster.store.alter_table(descriptor)?;
     Ok(proto::ModifyTableResponse { proc_id: procedure::done() })
+}
+
+pub(crate) fn add_family(
+    context: &Context,
+    request: proto::AddColumnRequest,
+) -> Result<proto::AddColumnResponse> {
+    let name = names::table_from_proto(request.table_name)?;
+    let family = table::family_from_proto(request.column_families)?;
+    context.cluster.store.add_family(&name, family)?;
+    Ok(proto::AddColumnResponse { proc_id: procedure::done() })
+}
+
+pub(crate) fn modify_family(
+    context: &Context,
+    request: proto::ModifyColumnRequest,
+) -> Result<proto::ModifyColumnResponse> {
+    let name = names::table_from_proto(request.table_name)?;
+    let family = table::family_from_proto(request.column_families)?;
+    context.cluster.store.alter_family(&name, family)?;
+    Ok(proto::ModifyColumnResponse { proc_id: procedure::done() })
+}
+
+pub(crate) fn delete_family(
+    context: &Context,
+    request: proto::DeleteColumnRequest,
+) -> Result<proto::DeleteColumnResponse> {
+    let name = names::table_from_proto(request.table_name)?;
+    context.cluster.store.drop_family(&name, &request.column_name)?;
+    Ok(proto::DeleteColumnResponse { proc_id: procedure::done() })
+}
+
+/// How many regions have yet to take up an alteration: none, since all have when its call returns.
+pub(crate) fn alter_status(
+    context: &Context,
+    request: proto::GetSchemaAlterStatusRequest,
+) -> Result<proto::GetSchemaAlterStatusResponse> {
+    let table = context.cluster.store.table(&names::table_from_proto(request.table_name)?)?;
+    Ok(proto::GetSchemaAlterStatusResponse {
+        yet_to_update_regions: Some(0),
+        total_regions: Some(u32::try_from(table.regions().len()).unwrap_or(u32::MAX)),
+    })
+}
+
+pub(crate) fn truncate(
+    context: &Context,
+    request: proto::TruncateTableRequest,
+) -> Result<proto::TruncateTableResponse> {
+    let name = names::table_from_proto(request.table_name)?;
+    context.cluster.store.truncate_table(&name, request.preserve_splits.unwrap_or(false))?;
+    Ok(proto::TruncateTableResponse { proc_id: procedure::done() })
 }
 
 pub(crate) fn delete(

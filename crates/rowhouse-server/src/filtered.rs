@@ -1,0 +1,84 @@
+//! Filters over rows of the catalog, which lie in memory as a whole.
+
+use rowhouse_model::{
+    Cell, CellRef, FilterRun, FilterVerdict, KeptValue, KeyBuf, Result, Row, RowBuilder,
+};
+
+/// What is passed over in a row.
+enum Pass {
+    Nothing,
+    Column,
+    Family,
+    /// What is before a place.
+    UpTo(KeyBuf),
+}
+
+/// What a filter lets through of a row; `None` for nothing.
+///
+/// # Errors
+/// As [`FilterRun::check`].
+pub(crate) fn filter_row(filter: &mut FilterRun, row: &Row) -> Result<Option<Row>> {
+    let passed = judge_row(filter, row);
+    filter.check()?;
+    filter.reset();
+    Ok(passed.filter(|row| !row.is_empty()))
+}
+
+fn judge_row(filter: &mut FilterRun, row: &Row) -> Option<Row> {
+    if filter.filters_row_key(row.key()) {
+        return None;
+    }
+    let mut cells = RowBuilder::default();
+    let mut last: Option<CellRef<'_>> = None;
+    let mut pass = Pass::Nothing;
+    for cell in row.cells() {
+        let here = cell.view();
+        let skipped = match (&pass, last) {
+            (Pass::Column, Some(last)) => {
+                (last.key.family, last.key.qualifier) == (here.key.family, here.key.qualifier)
+            }
+            (Pass::Family, Some(last)) => last.key.family == here.key.family,
+            (Pass::UpTo(place), _) => here.key < place.as_key(),
+            _ => false,
+        };
+        if skipped {
+            continue;
+        }
+        if filter.is_done() {
+            break;
+        }
+        let verdict = filter.judge(&here);
+        pass = match verdict {
+            FilterVerdict::Include | FilterVerdict::Skip => Pass::Nothing,
+            FilterVerdict::IncludeAndNextColumn | FilterVerdict::NextColumn => Pass::Column,
+            FilterVerdict::IncludeAndNextRow | FilterVerdict::NextRow => Pass::Family,
+            FilterVerdict::SeekToHint => filter.hint(&here).map_or(Pass::Nothing, Pass::UpTo),
+        };
+        let passes = matches!(
+            verdict,
+            FilterVerdict::Include
+                | FilterVerdict::IncludeAndNextColumn
+                | FilterVerdict::IncludeAndNextRow
+        );
+        if passes {
+            cells.push(with_kept_value(cell.to_cell(), filter.kept_value(&here)));
+        }
+        last = Some(here);
+    }
+    if filter.needs_whole_row() {
+        cells.retain(|cell| filter.keeps(cell));
+    }
+    let filtered = cells.is_empty() || filter.filters_row();
+    (!filtered).then(|| cells.finish())
+}
+
+fn with_kept_value(cell: Cell, kept: KeptValue) -> Cell {
+    let value = match kept {
+        KeptValue::Whole => return cell,
+        KeptValue::Nothing => Vec::new(),
+        KeptValue::Length => (cell.value().len() as u32).to_be_bytes().to_vec(),
+        KeptValue::Number(number) => number.to_be_bytes().to_vec(),
+    };
+    let changed = Cell::from_parts(cell.key(), &value, &[]);
+    changed.expect("no longer than before").with_sequence(cell.sequence())
+}

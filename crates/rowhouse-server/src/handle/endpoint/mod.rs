@@ -1,0 +1,84 @@
+//! HBase's own coprocessor endpoints, for tables that declare them.
+
+mod aggregate;
+mod number;
+
+use std::sync::Arc;
+
+use bytes::BytesMut;
+use rowhouse_format::convert::endpoint::{self, ColumnInterpreter, EndpointCall};
+use rowhouse_format::convert::region::RegionRef;
+use rowhouse_format::proto;
+use rowhouse_model::{Error, ErrorKind, Mutation, Result, escape};
+use rowhouse_store::Region;
+
+use self::aggregate::run;
+use self::number::{Decimal, Double, Long};
+use crate::cluster::Served;
+use crate::dispatch::Exchange;
+
+/// What Java calls the answers.
+const PROTOS: &str = "org.apache.hadoop.hbase.protobuf.generated.";
+
+/// Answers a call of an endpoint of a region.
+pub(crate) fn exec(exchange: &Exchange, out: &mut BytesMut) -> Result<()> {
+    let request = exchange.message::<proto::CoprocessorServiceRequest>()?;
+    let call = EndpointCall::from_proto(request.call)?;
+    let context = &exchange.context;
+    let name = RegionRef::from_proto(request.region.clone());
+    let region = match context.cluster.region(&context.server, &name)? {
+        Served::Stored(region) => region,
+        Served::System(table, _) => {
+            return Err(Error::unsupported(format!("{table} has no coprocessors")));
+        }
+    };
+    check_declared(exchange, &region, &call)?;
+    match call {
+        EndpointCall::MutateRows { mutations, conditions } => {
+            check_one_region(&region, &mutations)?;
+            let processed = Some(region.mutate_rows(&conditions, &mutations)?.is_some());
+            let answer = proto::MutateRowsResponse { processed };
+            let class = format!("{PROTOS}MultiRowMutationProtos$MutateRowsResponse");
+            exchange.reply(out, &endpoint::answer(request.region, &class, &answer))
+        }
+        EndpointCall::Aggregate { function, interpreter, scan } => {
+            let answer = match interpreter {
+                ColumnInterpreter::Long => run::<Long>(&region, function, *scan)?,
+                ColumnInterpreter::Double => run::<Double>(&region, function, *scan)?,
+                ColumnInterpreter::BigDecimal => run::<Decimal>(&region, function, *scan)?,
+            };
+            let class = format!("{PROTOS}AggregateProtos$AggregateResponse");
+            exchange.reply(out, &endpoint::answer(request.region, &class, &answer))
+        }
+    }
+}
+
+/// Refuses rows of several regions for good: looking the regions up again does not help. A first row
+/// that is elsewhere is told as ever.
+fn check_one_region(region: &Region, mutations: &[Mutation]) -> Result<()> {
+    let range = &region.info().range;
+    let is_here = |mutation: &&Mutation| range.contains(mutation.row());
+    if mutations.first().is_some_and(|first| is_here(&first))
+        && let Some(other) = mutations.iter().find(|mutation| !is_here(mutation))
+    {
+        let row = escape(other.row());
+        return Err(Error::invalid(format!("Requested row out of range '{row}'")));
+    }
+    Ok(())
+}
+
+/// Checks that the region's table declares the coprocessor.
+fn check_declared(exchange: &Exchange, region: &Arc<Region>, call: &EndpointCall) -> Result<()> {
+    let table = exchange.context.cluster.store.table(&region.info().table)?;
+    if table.descriptor().has_coprocessor(call.coprocessor()) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::Protocol,
+        format!(
+            "No registered coprocessor service found in region {}: the table has to declare {}",
+            region.name(),
+            call.coprocessor().class_name()
+        ),
+    ))
+}

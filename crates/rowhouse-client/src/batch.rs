@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rowhouse_format::convert::multi::{
     Action, ActionAnswer, MultiAnswer, MultiCall, NumberedAction, RegionActions,
 };
-use rowhouse_model::{Cell, Error, ErrorKind, Mutation, Result, TableName};
+use rowhouse_model::{Error, ErrorKind, Result, TableName};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -216,17 +216,11 @@ fn chunks(asked: Chunk, bytes_of: impl Fn(usize) -> usize) -> Vec<Chunk> {
 fn bytes_of(action: &Action) -> usize {
     let cells = match action {
         Action::Get(_) => 0,
-        Action::Mutate(Mutation::Put(put), _) => bytes_of_cells(put.cells()),
-        Action::Mutate(Mutation::Delete(delete), _) => bytes_of_cells(delete.cells()),
-        Action::Mutate(Mutation::Increment(increment), _) => {
-            increment.amounts().len() * ACTION_BYTES
+        Action::Mutate(mutation, _) => {
+            mutation.cells().iter().map(|cell| cell.as_bytes().len()).sum()
         }
     };
     ACTION_BYTES + cells
-}
-
-fn bytes_of_cells(cells: &[Cell]) -> usize {
-    cells.iter().map(|cell| cell.as_bytes().len()).sum()
 }
 
 /// Asks all servers at once.
@@ -276,16 +270,7 @@ async fn send_chunk(
     chunk: &Chunk,
     deadline: Instant,
 ) -> Outcomes {
-    let (message, cells) = call_of(actions, chunk).to_proto();
-    let about_meta = chunk.iter().any(|(located, _)| located.is_meta());
-    let question = Question { message, cells: &cells, about_meta, deadline };
-    let answer = match client.connections().call(server, question).await {
-        Ok((message, mut cells)) => {
-            MultiAnswer::from_proto(message, &mut cells).map_err(Failure::unknown)
-        }
-        Err(failure) => Err(failure),
-    };
-    let outcomes = match answer {
+    let outcomes = match ask(client, actions, server, chunk, deadline).await {
         Ok(answer) => outcomes_of(chunk, answer),
         Err(failure) => chunk
             .iter()
@@ -302,6 +287,20 @@ async fn send_chunk(
     outcomes
 }
 
+async fn ask(
+    client: &Client,
+    actions: &[Action],
+    server: &Address,
+    chunk: &Chunk,
+    deadline: Instant,
+) -> Result<MultiAnswer, Failure> {
+    let (message, cells) = call_of(actions, chunk).to_proto().map_err(Failure::before)?;
+    let about_meta = chunk.iter().any(|(located, _)| located.is_meta());
+    let question = Question { message, cells: &cells, about_meta, deadline };
+    let (message, mut cells) = client.connections().call(server, question).await?;
+    MultiAnswer::from_proto(message, &mut cells).map_err(Failure::unknown)
+}
+
 fn call_of(actions: &[Action], chunk: &Chunk) -> MultiCall {
     let region = |(located, numbers): &(Arc<Located>, Vec<usize>)| {
         let number =
@@ -309,6 +308,7 @@ fn call_of(actions: &[Action], chunk: &Chunk) -> MultiCall {
         RegionActions {
             region: located.as_region_ref(),
             atomic: false,
+            condition: None,
             actions: Ok(numbers.iter().map(number).collect()),
         }
     };
@@ -330,9 +330,10 @@ fn outcomes_of(chunk: &Chunk, answer: MultiAnswer) -> Outcomes {
                 let failure = Failure::answered(error);
                 outcomes.extend(numbers.iter().map(|&at| (at, Err(same(&failure)))));
             }
-            Some(Ok(answers)) => {
+            Some(Ok(region)) => {
+                let answers = region.answers.into_iter();
                 let mut by_number: BTreeMap<usize, _> =
-                    answers.into_iter().map(|one| (one.index as usize, one.answer)).collect();
+                    answers.map(|one| (one.index as usize, one.answer)).collect();
                 outcomes.extend(numbers.iter().map(|&at| match by_number.remove(&at) {
                     Some(answer) => (at, answer.map_err(Failure::answered)),
                     None => missing(at),
@@ -350,7 +351,7 @@ fn same(failure: &Failure) -> Failure {
 
 #[cfg(test)]
 mod tests {
-    use rowhouse_format::convert::multi::NumberedAnswer;
+    use rowhouse_format::convert::multi::{NumberedAnswer, RegionAnswer};
     use rowhouse_model::{Get, Put, RegionInfo, RowRange};
 
     use super::*;
@@ -418,7 +419,8 @@ mod tests {
         let chunk = vec![(located("", "b", 1), vec![0, 2]), (located("b", "", 1), vec![1])];
         let numbered = |index| NumberedAnswer { index, answer: Ok(ActionAnswer::Done) };
         // An answer to what was not asked, and none for the second region.
-        let answer = MultiAnswer { regions: vec![Ok(vec![numbered(2), numbered(9)])] };
+        let answer =
+            MultiAnswer { regions: vec![Ok(RegionAnswer::each(vec![numbered(2), numbered(9)]))] };
         let outcomes = outcomes_of(&chunk, answer);
         let done: Vec<_> = outcomes.iter().map(|(at, outcome)| (*at, outcome.is_ok())).collect();
         assert_eq!(done, [(0, false), (2, true), (1, false)]);

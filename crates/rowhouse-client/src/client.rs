@@ -95,8 +95,21 @@ impl Client {
         table: &TableName,
         row: &[u8],
         repeatable: bool,
-        build: impl Fn(&Located) -> (M, Vec<Cell>) + Send + Sync,
+        build: impl Fn(&Located) -> Result<(M, Vec<Cell>)> + Send + Sync,
     ) -> Result<(M::Answer, CellReader)> {
+        let read = |answer, cells| Ok((answer, cells));
+        self.call_row_reading(table, row, repeatable, build, read).await
+    }
+
+    /// As [`Client::call_row`], of an answer in which `read` may find that the region refused.
+    pub(crate) async fn call_row_reading<M: Call, T>(
+        &self,
+        table: &TableName,
+        row: &[u8],
+        repeatable: bool,
+        build: impl Fn(&Located) -> Result<(M, Vec<Cell>)> + Send + Sync,
+        read: impl Fn(M::Answer, CellReader) -> Result<T, Failure> + Send + Sync,
+    ) -> Result<T> {
         let mut attempts = Attempts::new(&self.shared.settings);
         let mut state_checked = false;
         loop {
@@ -104,10 +117,11 @@ impl Client {
             let failure = match self.locator().locate(table, Place::Row(row), deadline).await {
                 Err(failure) => failure,
                 Ok(located) => {
-                    let (message, cells) = build(&located);
+                    let (message, cells) = build(&located)?;
                     let about_meta = located.is_meta();
                     let question = Question { message, cells: &cells, about_meta, deadline };
-                    match self.connections().call(&located.server, question).await {
+                    let answered = self.connections().call(&located.server, question).await;
+                    match answered.and_then(|(answer, cells)| read(answer, cells)) {
                         Ok(answer) => return Ok(answer),
                         Err(failure) => {
                             self.locator().forget(&located, &failure).await;

@@ -1,16 +1,19 @@
 //! Reading and writing the rows of one table.
 
-use rowhouse_format::convert::multi::{Action, ActionAnswer};
+use rowhouse_format::convert::multi::{
+    Action, ActionAnswer, MultiAnswer, MultiCall, NumberedAction, RegionActions,
+};
 use rowhouse_format::convert::mutate::{self, MutateCall};
 use rowhouse_format::convert::{CellsIn, get, result};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::CellReader;
 use rowhouse_model::{
-    CellKind, Error, ErrorKind, Get, Mutation, MutationOutcome, NoValue, Put, RegionInfo, Result,
-    Row, Scan, ServerName, TableName,
+    CellKind, Condition, Error, ErrorKind, Get, Mutation, MutationOutcome, RegionInfo, Result, Row,
+    RowCondition, RowMutations, Scan, ServerName, TableName,
 };
 
 use crate::locate::TableRegions;
+use crate::retry::Failure;
 use crate::{Client, Scanner, batch};
 
 /// A table of a cluster; cheap to clone.
@@ -56,14 +59,14 @@ impl Table {
     async fn call_get(&self, read: &Get) -> Result<(proto::GetResponse, CellReader)> {
         let build = |located: &crate::locate::Located| {
             let region = located.as_region_ref().to_proto();
-            (proto::GetRequest { region, get: get::to_proto(read) }, Vec::new())
+            Ok((proto::GetRequest { region, get: get::to_proto(read) }, Vec::new()))
         };
         self.client.call_row(&self.name, read.row(), true, build).await
     }
 
-    /// Changes one row: a `Put`, a `Delete` or an `Increment`. An increment whose answer was lost
-    /// is repeated under the same nonce, so it counts once. A put or a delete is simply repeated,
-    /// but not the delete of a column's newest version, which might then delete two.
+    /// Changes one row: a `Put`, a `Delete`, an `Increment` or an `Append`. An increment or append whose
+    /// answer was lost is repeated under the same nonce, so it counts once. A put or a delete is simply
+    /// repeated, but not the delete of a column's newest version, which might then delete two.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`, `InvalidRequest`; what is left
@@ -71,38 +74,108 @@ impl Table {
     /// have been made.
     pub async fn mutate(&self, mutation: impl Into<Mutation>) -> Result<MutationOutcome> {
         let mutation = mutation.into();
-        let row = mutation.row().clone();
-        let nonce = nonce_for(&self.client, &mutation);
         let repeatable = is_repeatable(&mutation);
-        let build = |located: &crate::locate::Located| {
-            let region = located.as_region_ref();
-            let call = MutateCall { region, mutation: mutation.clone(), nonce, condition: None };
-            (call.to_proto(CellsIn::Block), mutate::cells(&mutation))
-        };
-        let (answer, mut cells) = self.client.call_row(&self.name, &row, repeatable, build).await?;
+        let (answer, mut cells) = self.call_mutate(&mutation, None, repeatable).await?;
         Ok(MutationOutcome { row: mutate::answer_from_proto(answer, &mut cells)? })
     }
 
-    /// Writes a row if a column of it has no value, and says whether it did: HBase's `checkAndPut`
-    /// with `ifNotExists`. The server checks and writes as one.
+    /// Changes one row if `condition` holds for it, and `None` if it does not: HBase's
+    /// `checkAndMutate`. The server checks and changes as one.
     ///
     /// # Errors
-    /// As [`Table::mutate`]. It is not repeated once the server may have done it: a second check
-    /// might meet what the first wrote.
-    pub async fn put_if_absent(&self, column: &NoValue, put: Put) -> Result<bool> {
-        let row = put.row().clone();
-        let mutation = Mutation::from(put);
+    /// As [`Table::mutate`]; `Unsupported` for [`Condition::NoRow`], which HBase cannot be asked for.
+    /// It is not repeated once the server may have done it: a second check might meet what the first
+    /// change wrote.
+    pub async fn mutate_if(
+        &self,
+        condition: &Condition,
+        mutation: impl Into<Mutation>,
+    ) -> Result<Option<MutationOutcome>> {
+        let mutation = mutation.into();
+        let (answer, mut cells) = self.call_mutate(&mutation, Some(condition), false).await?;
+        let done = mutate::was_done(&answer)?;
+        let row = mutate::answer_from_proto(answer, &mut cells)?;
+        Ok(done.then_some(MutationOutcome { row }))
+    }
+
+    async fn call_mutate(
+        &self,
+        mutation: &Mutation,
+        condition: Option<&Condition>,
+        repeatable: bool,
+    ) -> Result<(proto::MutateResponse, CellReader)> {
+        let nonce = mutation.is_delta().then(|| self.client.nonce());
         let build = |located: &crate::locate::Located| {
             let call = MutateCall {
                 region: located.as_region_ref(),
                 mutation: mutation.clone(),
-                nonce: None,
-                condition: Some(column.clone()),
+                nonce,
+                condition: condition.cloned(),
             };
-            (call.to_proto(CellsIn::Block), mutate::cells(&mutation))
+            Ok((call.to_proto(CellsIn::Block)?, mutation.cells().to_vec()))
         };
-        let (answer, _) = self.client.call_row(&self.name, &row, false, build).await?;
-        mutate::was_done(&answer)
+        self.client.call_row(&self.name, mutation.row(), repeatable, build).await
+    }
+
+    /// Changes one row in several ways as one: HBase's `mutateRow`. Gives back the new cells of the
+    /// increments and appends among them, in their order. It is repeated as [`Table::mutate`] is, if
+    /// all of its mutations can be.
+    ///
+    /// # Errors
+    /// As [`Table::mutate`], for the first mutation that cannot be made; then nothing was changed.
+    pub async fn mutate_row(&self, mutations: &RowMutations) -> Result<MutationOutcome> {
+        let repeatable = mutations.mutations().iter().all(is_repeatable);
+        let done = self.call_row_mutations(mutations, None, repeatable).await?;
+        done.ok_or_else(|| {
+            Error::new(ErrorKind::Protocol, "mutations without a condition were not made")
+        })
+    }
+
+    /// As [`Table::mutate_row`], if `condition` holds for the row; `None` if it does not.
+    ///
+    /// # Errors
+    /// As [`Table::mutate_row`] and [`Table::mutate_if`].
+    pub async fn mutate_row_if(
+        &self,
+        condition: &Condition,
+        mutations: &RowMutations,
+    ) -> Result<Option<MutationOutcome>> {
+        let (row, condition) = (mutations.row().clone(), condition.clone());
+        let condition = Some(RowCondition { row, condition });
+        self.call_row_mutations(mutations, condition, false).await
+    }
+
+    async fn call_row_mutations(
+        &self,
+        mutations: &RowMutations,
+        condition: Option<RowCondition>,
+        repeatable: bool,
+    ) -> Result<Option<MutationOutcome>> {
+        // One for all, as they are one.
+        let nonce = self.client.nonce();
+        let number = |(index, mutation): (u32, &Mutation)| {
+            let nonce = mutation.is_delta().then_some(nonce);
+            NumberedAction { index, action: Ok(Action::Mutate(mutation.clone(), nonce)) }
+        };
+        let build = |located: &crate::locate::Located| {
+            let region = RegionActions {
+                region: located.as_region_ref(),
+                atomic: true,
+                condition: condition.clone(),
+                actions: Ok((0..).zip(mutations.mutations()).map(number).collect()),
+            };
+            MultiCall { regions: vec![region] }.to_proto()
+        };
+        let read = |answer, mut cells: CellReader| {
+            let answer = MultiAnswer::from_proto(answer, &mut cells).map_err(Failure::unknown)?;
+            let region = answer.regions.into_iter().next();
+            let region = region.ok_or_else(|| Failure::unknown(no_word()))?;
+            region.map_err(Failure::answered)
+        };
+        let (table, row) = (&self.name, mutations.row());
+        let region = self.client.call_row_reading(table, row, repeatable, build, read).await?;
+        let done = region.processed.ok_or_else(no_word)?;
+        Ok(done.then(|| MutationOutcome { row: region.row() }))
     }
 
     /// Changes many rows: one answer for each mutation, in their order. They go to all servers
@@ -110,15 +183,17 @@ impl Table {
     /// are made in the order given; there is no other promise about order, and none that all or
     /// none are made. Only those that failed are repeated.
     pub async fn batch(&self, mutations: Vec<Mutation>) -> Vec<Result<MutationOutcome>> {
-        let number = |mutation| {
-            let nonce = nonce_for(&self.client, &mutation);
+        let number = |mutation: Mutation| {
+            let nonce = mutation.is_delta().then(|| self.client.nonce());
             Action::Mutate(mutation, nonce)
         };
         let actions = mutations.into_iter().map(number).collect();
         let answers = batch::run(&self.client, &self.name, actions).await;
         let outcome = |answer| match answer {
             ActionAnswer::Row(row) => MutationOutcome { row },
-            ActionAnswer::Done | ActionAnswer::Exists(_) => MutationOutcome::default(),
+            ActionAnswer::Done | ActionAnswer::Exists(_) | ActionAnswer::Nothing => {
+                MutationOutcome::default()
+            }
         };
         answers.into_iter().map(|answer| answer.map(outcome)).collect()
     }
@@ -132,7 +207,9 @@ impl Table {
         let row = |(answer, refused): (Result<ActionAnswer>, bool)| match answer? {
             _ if refused => Err(Error::invalid("a get that asks only for existence gives no row")),
             ActionAnswer::Row(row) => Ok(row),
-            ActionAnswer::Done | ActionAnswer::Exists(_) => Ok(Row::default()),
+            ActionAnswer::Done | ActionAnswer::Exists(_) | ActionAnswer::Nothing => {
+                Ok(Row::default())
+            }
         };
         answers.into_iter().zip(refused).map(row).collect()
     }
@@ -147,7 +224,7 @@ impl Table {
         let exists = |answer| match answer {
             ActionAnswer::Exists(exists) => exists,
             ActionAnswer::Row(row) => !row.is_empty(),
-            ActionAnswer::Done => false,
+            ActionAnswer::Done | ActionAnswer::Nothing => false,
         };
         answers.into_iter().map(|answer| answer.map(exists)).collect()
     }
@@ -174,9 +251,9 @@ impl Table {
     }
 }
 
-/// What lets a server tell a repetition from a second change, where the two differ.
-fn nonce_for(client: &Client, mutation: &Mutation) -> Option<mutate::Nonce> {
-    matches!(mutation, Mutation::Increment(_)).then(|| client.nonce())
+fn no_word() -> Error {
+    let message = "the answer does not say whether the mutations of a row were made";
+    Error::new(ErrorKind::Protocol, message)
 }
 
 /// Whether doing it twice is the same as doing it once.
@@ -184,7 +261,7 @@ pub(crate) fn is_repeatable(mutation: &Mutation) -> bool {
     match mutation {
         Mutation::Put(_) => true,
         // Its nonce sees to that.
-        Mutation::Increment(_) => true,
+        Mutation::Increment(_) | Mutation::Append(_) => true,
         Mutation::Delete(delete) => !delete
             .cells()
             .iter()

@@ -4,11 +4,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall};
+use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall, ScannedRow};
 use rowhouse_model::{ErrorKind, Result, Row, Scan, TableName};
 use tokio::time::Instant;
 
 use super::join::Joiner;
+use super::parts::Parts;
 use crate::Client;
 use crate::connection::Question;
 use crate::locate::{Located, Place};
@@ -27,6 +28,8 @@ pub(super) struct Cursor {
     scan: Scan,
     open: Option<OpenScanner>,
     joiner: Joiner,
+    /// In the joiner's place where rows come in parts.
+    parts: Option<Parts>,
     finished: bool,
 }
 
@@ -39,7 +42,9 @@ struct OpenScanner {
 
 impl Cursor {
     pub(super) fn new(client: Client, table: TableName, scan: Scan) -> Self {
-        Self { client, table, scan, open: None, joiner: Joiner::default(), finished: false }
+        let parts = scan.batch.map(|_| Parts::default());
+        let joiner = Joiner::default();
+        Self { client, table, scan, open: None, joiner, parts, finished: false }
     }
 
     /// Whether there are no more rows.
@@ -137,19 +142,13 @@ impl Cursor {
     /// Takes the rows of an answer and moves on behind them.
     fn take(&mut self, located: Arc<Located>, answer: ScanAnswer) -> VecDeque<Row> {
         let is_empty = answer.rows.is_empty();
-        let mut rows = self.joiner.push(answer.rows);
         let region_ended = !answer.more_results_in_region.unwrap_or(!is_empty || answer.heartbeat);
-        if region_ended || !answer.more_results {
-            // A row does not go on in the next region.
-            rows.extend(self.joiner.finish());
-        }
-        if let Some(limit) = &mut self.scan.limit {
-            rows.truncate(usize::try_from(*limit).unwrap_or(usize::MAX));
-            *limit -= rows.len() as u64;
-        }
-        if let Some(row) = rows.back() {
-            self.pass_row(&Bytes::copy_from_slice(row.key()));
-        }
+        // A row does not go on in the next region.
+        let row_ended = region_ended || !answer.more_results;
+        let rows = match self.parts.is_some() {
+            true => self.take_parts(answer.rows, row_ended),
+            false => self.take_rows(answer.rows, row_ended),
+        };
         match &mut self.open {
             Some(open) => open.next_call_seq += 1,
             None => {
@@ -169,6 +168,38 @@ impl Cursor {
             self.pass_region(&located);
         }
         rows
+    }
+
+    /// Takes whole rows.
+    fn take_rows(&mut self, results: Vec<ScannedRow>, row_ended: bool) -> VecDeque<Row> {
+        let mut rows = self.joiner.push(results);
+        if row_ended {
+            rows.extend(self.joiner.finish());
+        }
+        if let Some(limit) = &mut self.scan.limit {
+            rows.truncate(usize::try_from(*limit).unwrap_or(usize::MAX));
+            *limit -= rows.len() as u64;
+        }
+        if let Some(row) = rows.back() {
+            self.pass_row(&Bytes::copy_from_slice(row.key()));
+        }
+        rows
+    }
+
+    /// Takes rows in parts. The server minds the limit.
+    fn take_parts(&mut self, results: Vec<ScannedRow>, row_ended: bool) -> VecDeque<Row> {
+        let Some(parts) = &mut self.parts else { return VecDeque::new() };
+        let mut passed = parts.push(results);
+        if row_ended {
+            parts.end_row(&mut passed);
+        }
+        if let Some(limit) = &mut self.scan.limit {
+            *limit = limit.saturating_sub(passed.rows);
+        }
+        if let Some(row) = &passed.last {
+            self.pass_row(row);
+        }
+        passed.parts
     }
 
     /// What is left begins behind `row`.

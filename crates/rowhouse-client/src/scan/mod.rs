@@ -1,9 +1,11 @@
 //! Scans.
 //!
-//! `cursor` asks the servers, region after region; `join` makes whole rows of what comes in parts.
+//! `cursor` asks the servers, region after region; `join` makes whole rows of what comes in parts, and
+//! `parts` passes parts on where they are wanted.
 
 mod cursor;
 mod join;
+mod parts;
 
 use std::collections::VecDeque;
 
@@ -21,6 +23,8 @@ use cursor::Cursor;
 /// whole and consistent; the table as a whole may change while it is read. A scanner that is left
 /// alone for longer than the server keeps it (a minute, as a rule) goes on where it was. Dropping
 /// it closes what is open on the server.
+///
+/// With [`Scan::batch`] rows come in parts, each a [`Row`] with the key of its row.
 pub struct Scanner {
     ready: VecDeque<Row>,
     state: State,

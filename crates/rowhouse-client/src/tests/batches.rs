@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use rowhouse_format::convert::CellsIn;
 use rowhouse_format::convert::multi::{
-    Action, ActionAnswer, MultiAnswer, MultiCall, NumberedAction, NumberedAnswer,
+    Action, ActionAnswer, MultiAnswer, MultiCall, NumberedAction, NumberedAnswer, RegionAnswer,
 };
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{Method, Request};
@@ -60,7 +60,7 @@ fn answer(
             };
             NumberedAnswer { index: action.index, answer }
         };
-        answer.regions.push(Ok(actions.iter().rev().map(one).collect()));
+        answer.regions.push(Ok(RegionAnswer::each(actions.iter().rev().map(one).collect())));
     }
     let cells: Vec<_> = answer.cells().map(|cell| cell.to_cell()).collect();
     Reply::answer(request, &answer.to_proto(CellsIn::Block), &cells)

@@ -3,10 +3,14 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use rowhouse_format::convert::multi::{MultiAnswer, RegionAnswer};
 use rowhouse_format::convert::{CellsIn, mutate, result};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{Method, Request};
-use rowhouse_model::{Delete, ErrorKind, Get, Increment, Put, Row, TableState, Timestamp};
+use rowhouse_model::{
+    Append, Condition, Delete, ErrorKind, Get, Increment, Put, Row, RowMutations, TableState,
+    Timestamp,
+};
 
 use crate::fake::{FakeCluster, Reply, cell};
 
@@ -121,4 +125,94 @@ async fn what_fails_for_good_fails_with_the_last_error_and_in_time() {
     assert_eq!((error.kind(), error.message()), (ErrorKind::RegionTooBusy, "full"));
     assert_eq!(cluster.asked(Method::Get).len(), 16);
     assert!(started.elapsed() < Duration::from_secs(20));
+}
+
+fn grow() -> Append {
+    Append::new("r").unwrap().add("cf", "q", "v").unwrap()
+}
+
+fn both() -> RowMutations {
+    let put = Put::new("r").unwrap().add("cf", "p", "v").unwrap();
+    RowMutations::new("r").unwrap().with(put).unwrap().with(grow()).unwrap()
+}
+
+/// The answer to one region of a Multi.
+fn answer_region(request: &Request, answer: rowhouse_model::Result<RegionAnswer>) -> Reply {
+    let answer = MultiAnswer { regions: vec![answer] };
+    let cells: Vec<_> = answer.cells().map(|cell| cell.to_cell()).collect();
+    Reply::answer(request, &answer.to_proto(CellsIn::Block), &cells)
+}
+
+fn all_done(request: &Request) -> Reply {
+    let row = Row::new(vec![cell("r", "q", "v")]);
+    answer_region(request, Ok(RegionAnswer::all(true, 2, Some(row))))
+}
+
+#[tokio::test]
+async fn an_append_whose_answer_is_lost_is_repeated_under_its_nonce() {
+    let handler = once(|_| Reply::Close, done);
+    let cluster = FakeCluster::start(&[], TableState::Enabled, handler).await;
+    cluster.table.mutate(grow()).await.unwrap();
+    let nonces = nonces(&cluster);
+    assert!(nonces[0].1.is_some());
+    assert_eq!(nonces, [nonces[0]; 2]);
+}
+
+#[tokio::test]
+async fn changes_of_a_row_that_are_one_are_repeated_as_one_under_one_nonce() {
+    let moved = |request: &Request| {
+        let moved = rowhouse_model::Error::new(ErrorKind::NotServingRegion, "moved");
+        answer_region(request, Err(moved))
+    };
+    let cluster = FakeCluster::start(&[], TableState::Enabled, once(moved, all_done)).await;
+    assert_eq!(cluster.table.mutate_row(&both()).await.unwrap().row.len(), 1);
+    assert_eq!(cluster.lookups(), 2, "the region is looked up again");
+    let asked: Vec<_> = cluster
+        .asked(Method::Multi)
+        .iter()
+        .map(|request| request.message::<proto::MultiRequest>().unwrap())
+        .collect();
+    assert_eq!(asked.len(), 2);
+    assert_eq!(asked[0], asked[1]);
+    let region = &asked[0].region_action[0];
+    assert_eq!(region.atomic, Some(true));
+    let nonces = region.action.iter().map(|one| one.mutation.as_ref().unwrap().nonce);
+    let nonces: Vec<_> = nonces.collect();
+    assert!(nonces[0].is_none() && nonces[1].is_some());
+}
+
+#[tokio::test]
+async fn what_is_under_a_condition_is_repeated_only_when_it_was_not_done() {
+    let condition = Condition::no_value("cf", "q");
+    let put = || Put::new("r").unwrap().add("cf", "q", "v").unwrap();
+    let lost = FakeCluster::start(&[], TableState::Enabled, once(|_| Reply::Close, done)).await;
+    let error = lost.table.mutate_if(&condition, put()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Connection);
+    assert_eq!(lost.asked(Method::Mutate).len(), 1);
+
+    let lost = FakeCluster::start(&[], TableState::Enabled, once(|_| Reply::Close, all_done)).await;
+    let error = lost.table.mutate_row_if(&condition, &both()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Connection);
+    assert_eq!(lost.asked(Method::Multi).len(), 1);
+
+    let busy = |request: &Request| Reply::refuse(request, ErrorKind::RegionTooBusy, "busy");
+    let busy = FakeCluster::start(&[], TableState::Enabled, once(busy, done)).await;
+    assert!(busy.table.mutate_if(&condition, put()).await.unwrap().is_some());
+
+    let never = FakeCluster::start(&[], TableState::Enabled, done).await;
+    let error = never.table.mutate_if(&Condition::NoRow, put()).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(never.asked(Method::Mutate).is_empty());
+}
+
+#[tokio::test]
+async fn a_condition_that_does_not_hold_is_no_error() {
+    let not_done = |request: &Request| Reply::answer(request, &mutate::not_done(), &[]);
+    let cluster = FakeCluster::start(&[], TableState::Enabled, not_done).await;
+    let condition = Condition::no_value("cf", "q");
+    assert!(cluster.table.mutate_if(&condition, grow()).await.unwrap().is_none());
+    let not_done =
+        |request: &Request| answer_region(request, Ok(RegionAnswer::all(false, 2, None)));
+    let cluster = FakeCluster::start(&[], TableState::Enabled, not_done).await;
+    assert!(cluster.table.mutate_row_if(&condition, &both()).await.unwrap().is_none());
 }

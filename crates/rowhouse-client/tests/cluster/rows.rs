@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use rowhouse_client::Settings;
-use rowhouse_model::{Delete, Get, Increment, Put, Timestamp};
+use rowhouse_model::{
+    Append, CompareOperator, Condition, Delete, Get, Increment, Mutation, Put, Row, RowMutations,
+    Timestamp,
+};
 
 use crate::{connect_with, create, drop_table, on_cluster};
 
@@ -69,6 +72,105 @@ fn counters_count() {
         let outcome = table.mutate(two).await.unwrap();
         assert_eq!(outcome.row.counter("cf", "n").unwrap(), Some(1));
         assert_eq!(outcome.row.counter("cf", "m").unwrap(), Some(7));
+        drop_table(&client, &table).await;
+    });
+}
+
+fn append(value: &str) -> Append {
+    Append::new("r").unwrap().add("cf", "a", value).unwrap()
+}
+
+fn put(value: &str) -> Put {
+    Put::new("r").unwrap().add("cf", "q", value).unwrap()
+}
+
+fn value(row: &Row, qualifier: &str) -> Option<String> {
+    row.value("cf", qualifier).map(|value| String::from_utf8(value.to_vec()).unwrap())
+}
+
+#[test]
+fn values_grow() {
+    on_cluster(|client| async move {
+        let table = create(&client, "values", &[]).await;
+        for (more, expected) in [("x", "x"), ("yz", "xyz"), ("", "xyz")] {
+            let outcome = table.mutate(append(more)).await.unwrap();
+            assert_eq!(value(&outcome.row, "a").as_deref(), Some(expected));
+        }
+        let mut silent = append("!");
+        silent.return_results = false;
+        silent.ttl_millis = Some(86_400_000);
+        assert!(table.mutate(silent).await.unwrap().row.is_empty());
+        let outcomes = table.batch(vec![append("?").into(), put("1").into()]).await;
+        assert_eq!(value(&outcomes[0].as_ref().unwrap().row, "a").as_deref(), Some("xyz!?"));
+        assert!(outcomes[1].is_ok());
+        drop_table(&client, &table).await;
+    });
+}
+
+#[test]
+fn conditions_compare_the_value_that_is_there() {
+    on_cluster(|client| async move {
+        use CompareOperator::*;
+        let table = create(&client, "conditions", &[]).await;
+        table.mutate(put("5")).await.unwrap();
+        for (operator, expected) in [
+            (Less, "6"),
+            (LessOrEqual, "5 6"),
+            (Equal, "5"),
+            (NotEqual, "4 6"),
+            (GreaterOrEqual, "4 5"),
+            (Greater, "4"),
+        ] {
+            let mut held = Vec::new();
+            for value in ["4", "5", "6"] {
+                let condition = Condition::value("cf", "q", operator, value);
+                if table.mutate_if(&condition, append(value)).await.unwrap().is_some() {
+                    held.push(value);
+                }
+            }
+            assert_eq!(held.join(" "), expected, "{operator:?}");
+        }
+        let absent = Condition::no_value("cf", "new");
+        let new = || Put::new("r").unwrap().add("cf", "new", "x").unwrap();
+        assert!(table.mutate_if(&absent, new()).await.unwrap().is_some());
+        assert!(table.mutate_if(&absent, new()).await.unwrap().is_none());
+        let five = Condition::value("cf", "q", Equal, "5");
+        let changes: [(Mutation, usize); 3] = [
+            (Increment::new("r").unwrap().add("cf", "n", 2).unwrap().into(), 1),
+            (Delete::new("r").unwrap().column("cf", "n", Timestamp::LATEST).unwrap().into(), 0),
+            (put("6").into(), 0),
+        ];
+        for (change, cells) in changes {
+            let outcome = table.mutate_if(&five, change).await.unwrap().unwrap();
+            assert_eq!(outcome.row.len(), cells);
+        }
+        assert!(table.mutate_if(&five, put("7")).await.unwrap().is_none());
+        drop_table(&client, &table).await;
+    });
+}
+
+#[test]
+fn changes_of_a_row_are_one() {
+    on_cluster(|client| async move {
+        let table = create(&client, "as_one", &[]).await;
+        let count = Increment::new("r").unwrap().add("cf", "n", 2).unwrap();
+        let all = RowMutations::new("r").unwrap().with(count).unwrap();
+        let all = all.with(put("5")).unwrap().with(append("x")).unwrap();
+        let outcome = table.mutate_row(&all).await.unwrap();
+        let qualifiers: Vec<_> =
+            outcome.row.cells().map(|cell| cell.qualifier().to_vec()).collect();
+        assert_eq!(qualifiers, [b"n".to_vec(), b"a".to_vec()], "in their order");
+        let five = Condition::value("cf", "q", CompareOperator::Equal, "5");
+        let outcome = table.mutate_row_if(&five, &all).await.unwrap().unwrap();
+        assert_eq!(value(&outcome.row, "a").as_deref(), Some("xx"));
+        let six = Condition::value("cf", "q", CompareOperator::Equal, "6");
+        assert!(table.mutate_row_if(&six, &all).await.unwrap().is_none());
+        let failing = Put::new("r").unwrap().add("nope", "q", "x").unwrap();
+        let error = table.mutate_row(&all.clone().with(failing).unwrap()).await.unwrap_err();
+        assert!(error.message().contains("nope"), "{error}");
+        let row = table.get(&Get::new("r").unwrap()).await.unwrap();
+        assert_eq!(row.counter("cf", "n").unwrap(), Some(4));
+        assert_eq!(value(&row, "a").as_deref(), Some("xx"));
         drop_table(&client, &table).await;
     });
 }

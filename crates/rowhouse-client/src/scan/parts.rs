@@ -1,0 +1,110 @@
+//! Parts of rows, as a scan with a batch gives them.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use rowhouse_format::convert::scan::ScannedRow;
+use rowhouse_model::{Cell, Row};
+
+/// Passes on the parts of rows, each cell once: a row that has to be read again from its beginning goes
+/// on behind the last cell that was given.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    /// The last cell given of a row that is not known to be whole.
+    given: Option<Cell>,
+}
+
+/// What came of some results.
+#[derive(Debug, Default)]
+pub(super) struct Passed {
+    pub(super) parts: VecDeque<Row>,
+    /// How many rows are known to have been given whole.
+    pub(super) rows: u64,
+    /// The last of them.
+    pub(super) last: Option<Bytes>,
+}
+
+impl Parts {
+    /// Takes results in their order.
+    pub(super) fn push(&mut self, results: Vec<ScannedRow>) -> Passed {
+        let mut passed = Passed::default();
+        for ScannedRow { row, partial } in results {
+            if row.is_empty() {
+                continue;
+            }
+            if self.given.as_ref().is_some_and(|cell| cell.row() != row.key()) {
+                self.end_row(&mut passed);
+            }
+            let row = self.not_yet_given(row);
+            let last = row.cells().next_back().map(|cell| cell.to_cell().detached());
+            if let Some(last) = last {
+                self.given = Some(last);
+                passed.parts.push_back(row);
+            }
+            if !partial {
+                self.end_row(&mut passed);
+            }
+        }
+        passed
+    }
+
+    /// Nothing more of the row can follow.
+    pub(super) fn end_row(&mut self, passed: &mut Passed) {
+        if let Some(cell) = self.given.take() {
+            passed.rows += 1;
+            passed.last = Some(cell.row_bytes());
+        }
+    }
+
+    fn not_yet_given(&self, row: Row) -> Row {
+        let Some(given) = &self.given else { return row };
+        let is_new = |cell: &Cell| cell.key() > given.key();
+        if row.cells().next().is_some_and(|cell| cell.key() > given.key()) {
+            return row;
+        }
+        Row::new(row.to_cells().into_iter().filter(is_new).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_model::{CellKind, Timestamp};
+
+    use super::*;
+
+    /// `a1 a2* b1` is three results: the second may be followed by more of its row. Prints the parts,
+    /// how many rows are whole, and the last of them.
+    fn push(parts: &mut Parts, text: &str) -> String {
+        let result = |word: &str| {
+            let partial = word.ends_with('*');
+            let word = word.trim_end_matches('*');
+            let cell = |qualifier: char| {
+                let (row, qualifier) = (&word[..1], qualifier.to_string());
+                Cell::new(row, "f", qualifier, Timestamp::MIN, CellKind::Put, "").unwrap()
+            };
+            ScannedRow { row: Row::new(word[1..].chars().map(cell).collect()), partial }
+        };
+        let passed = parts.push(text.split_whitespace().map(result).collect());
+        let part = |row: &Row| {
+            let qualifiers = row.cells().map(|cell| cell.qualifier()[0] as char);
+            format!("{}{}", row.key()[0] as char, qualifiers.collect::<String>())
+        };
+        let given: Vec<String> = passed.parts.iter().map(part).collect();
+        let last = passed.last.map(|row| String::from_utf8(row.to_vec()).unwrap());
+        format!("{} / {} {}", given.join(" "), passed.rows, last.unwrap_or_default())
+    }
+
+    #[test]
+    fn parts_are_passed_on_and_whole_rows_counted() {
+        let mut parts = Parts::default();
+        assert_eq!(push(&mut parts, "a12* a3 b1*"), "a12 a3 b1 / 1 a");
+        assert_eq!(push(&mut parts, "b23* c1"), "b23 c1 / 2 c");
+    }
+
+    #[test]
+    fn a_row_that_is_read_again_goes_on_where_it_was() {
+        let mut parts = Parts::default();
+        assert_eq!(push(&mut parts, "a12*"), "a12 / 0 ");
+        assert_eq!(push(&mut parts, "a1* a23* a4"), "a3 a4 / 1 a");
+    }
+}

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use rowhouse_model::{Error, ErrorKind, Namespace, Result, TableDescriptor, TableName, TableState};
+use rowhouse_model::{
+    Error, ErrorKind, Mutation, MutationOutcome, Namespace, Result, TableDescriptor, TableName,
+    TableState,
+};
 use rowhouse_schema::{COLUMNS_ATTRIBUTE, ColumnSchema, KEY_ATTRIBUTE, KeySchema};
 
 use crate::backend::Backend;
@@ -10,6 +13,7 @@ use crate::fit::Fit;
 use crate::location::Location;
 use crate::spec::{TableSpec, check_columns};
 use crate::table::Table;
+use crate::transaction::Transaction;
 
 /// Opens a database.
 ///
@@ -61,8 +65,8 @@ impl Database {
     /// region (of up to 256 of them) and from each first byte. What is written meanwhile, or later through a
     /// handle that was got before, is not looked at.
     ///
-    /// Of two alterations of a table at one time, one may undo the other; on an Apache HBase cluster that is so
-    /// of changes of its families too.
+    /// Of two alterations of a table of a cluster at one time, one may undo the other, also where the other
+    /// changes families: HBase has no call that would say what was meant to be altered.
     ///
     /// # Errors
     /// `InvalidRequest` for a template that is none, and where a row does not fit it: how many of how many,
@@ -111,9 +115,63 @@ impl Database {
         attribute: &'static str,
         value: String,
     ) -> Result<()> {
-        let descriptor = self.describe(name).await?.attribute(attribute, value);
-        check_columns(&descriptor)?;
-        self.backend.modify_table(descriptor).await
+        let change = move |current: &TableDescriptor| {
+            let descriptor = current.clone().attribute(attribute, value);
+            check_columns(&descriptor)?;
+            Ok(descriptor)
+        };
+        self.backend.change_table(&TableName::parse(name)?, change).await
+    }
+
+    /// Reads and writes rows of any tables as if nobody else did meanwhile. `run` reads at one moment and
+    /// sees its own writes; when it returns they are made, all as one, unless somebody else has written
+    /// meanwhile a row or range that it has read, or a row that it has written: then it is run again, at a
+    /// later moment. So it must have no other effects than those on the transaction. An error of `run` ends
+    /// it and leaves nothing.
+    ///
+    /// It runs on a thread that may wait. Nobody waits for it before it is committed; one that reads what
+    /// others write all the time may never come to that.
+    ///
+    /// ```
+    /// # use rowhouse::{Database, Delete, Get, Put, Result, Table};
+    /// # async fn example(database: Database, drafts: Table, posts: Table) -> Result<()> {
+    /// let published = database
+    ///     .transact(move |transaction| {
+    ///         let Some(text) = transaction.get(&drafts, &Get::new("7")?)?.value("cf", "text") else {
+    ///             return Ok(false);
+    ///         };
+    ///         transaction.put(&posts, Put::new("7")?.add("cf", "text", text)?)?;
+    ///         transaction.delete(&drafts, Delete::new("7")?)?;
+    ///         Ok(true)
+    ///     })
+    ///     .await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// What `run` gives; `Unsupported` on a cluster; `Conflict` when others were faster 100 times; as
+    /// [`Table::mutate`] for the commit.
+    pub async fn transact<T: Send + 'static>(
+        &self,
+        run: impl FnMut(&mut Transaction<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.backend.transact(run).await
+    }
+
+    /// Changes rows of any tables as one: all of it is seen, and survives, or none. One outcome for each
+    /// mutation, in their order. For changes that depend on what is there: [`Database::transact`].
+    ///
+    /// # Errors
+    /// `Unsupported` on a cluster. As [`Table::mutate`], for the first that cannot be done; then nothing is
+    /// changed. `InvalidRequest` for an increment or append of a row, or a delete of its newest version,
+    /// behind another mutation of that row.
+    pub async fn commit(
+        &self,
+        mutations: impl IntoIterator<Item = (Table, Mutation)>,
+    ) -> Result<Vec<MutationOutcome>> {
+        let named = mutations.into_iter().map(|(table, mutation)| (table.name().clone(), mutation));
+        self.backend.commit(named.collect()).await
     }
 
     /// The names of all tables of users, in order.

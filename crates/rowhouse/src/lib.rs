@@ -68,6 +68,7 @@ mod row_put;
 mod rows;
 mod spec;
 mod table;
+mod transaction;
 
 pub use database::{Database, open};
 pub use fit::Fit;
@@ -76,11 +77,15 @@ pub use row_put::RowPut;
 pub use rows::Rows;
 pub use spec::TableSpec;
 pub use table::Table;
+pub use transaction::Transaction;
 
 pub use rowhouse_model::{
-    Action, Bytes, Cell, CellKind, Columns, Delete, Durability, Error, ErrorKind, FamilyDescriptor,
-    Get, Increment, KeyValue, Mutation, MutationOutcome, Namespace, Put, RegionInfo, Result, Row,
-    RowRange, Scan, TableDescriptor, TableName, TableState, TimeRange, Timestamp, escape, unescape,
+    Action, Append, BitOperator, Bytes, Cell, CellEntry, CellFate, CellHistory, CellKind,
+    CellPlace, ColumnCondition, Columns, Comparator, CompareOperator, Comparison, Condition,
+    Delete, Durability, Error, ErrorKind, FamilyDescriptor, Filter, FilterCondition, Get,
+    Increment, KeyValue, Mutation, MutationOutcome, Namespace, Put, RegionInfo, Result, Row,
+    RowMutations, RowRange, Scan, TableDescriptor, TableName, TableState, TimeRange, Timestamp,
+    escape, unescape,
 };
 pub use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, Calendar, CellBytes, CellNotFitting, Column, ColumnFilter, ColumnSchema,

@@ -37,6 +37,7 @@ pub struct Query<'t> {
     offset: u64,
     /// The token of the page that it goes on behind.
     after: Option<String>,
+    direction: Direction,
     fitting_only: bool,
 }
 
@@ -50,6 +51,7 @@ impl<'t> Query<'t> {
             limit: None,
             offset: 0,
             after: None,
+            direction: Direction::Forward,
             fitting_only: false,
         }
     }
@@ -133,6 +135,14 @@ impl<'t> Query<'t> {
         self
     }
 
+    /// Gives the rows from the last to the first. Limits, offsets and pages count from there; a page is
+    /// gone on with in the direction it was read in.
+    pub fn reversed(mut self) -> Self {
+        self.direction = Direction::Reverse;
+        self.scan.reversed = true;
+        self
+    }
+
     /// The zone of times in the query that name none; UTC by default.
     pub fn zone(mut self, zone: TimeZone) -> Self {
         self.zone = zone;
@@ -158,7 +168,7 @@ impl<'t> Query<'t> {
         };
         let plan = self.table.declared_columns().plan(schema, predicate, &self.zone)?;
         match &self.after {
-            Some(token) => plan.resume(token, Direction::Forward),
+            Some(token) => plan.resume(token, self.direction),
             None => Ok(plan),
         }
     }
@@ -212,6 +222,7 @@ impl<'t> Query<'t> {
         let plan = self.explain()?;
         let fitting_only = self.fitting_only || plan.order().sequence() == RowSequence::Merged;
         self.fitting_only = fitting_only;
+        let direction = self.direction;
         // One more tells whether there is a next page.
         let wanted = (rows as u64).saturating_add(1);
         let limit = self.limit.map_or(wanted, |limit| limit.min(wanted));
@@ -222,8 +233,7 @@ impl<'t> Query<'t> {
         }
         let more = found.len() > rows;
         found.truncate(rows);
-        let token =
-            |last: &QueryRow| reading.plan().page_token(last.key_bytes(), Direction::Forward);
+        let token = |last: &QueryRow| reading.plan().page_token(last.key_bytes(), direction);
         let next = found.last().filter(|_| more).map(token).transpose()?;
         let left_out = if fitting_only { reading.not_fitting() } else { 0 };
         Ok(Page { rows: found, next, left_out, unreadable: reading.unreadable() })

@@ -4,8 +4,9 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, Delete, Error, ErrorKind, Get, Increment, Mutation, MutationOutcome, Put, RegionInfo,
-    Result, Row, Scan, TableDescriptor, TableName, escape,
+    Append, Bytes, CellHistory, Condition, Delete, Error, ErrorKind, Get, Increment, Mutation,
+    MutationOutcome, Put, RegionInfo, Result, Row, RowMutations, Scan, TableDescriptor, TableName,
+    escape,
 };
 use rowhouse_schema::{ColumnSchema, KeySchema, NamedValues, Predicate, RowKey};
 
@@ -198,6 +199,27 @@ impl Table {
         self.inner.backend.get(self.name(), get).await
     }
 
+    /// Tells of everything that is stored of the column that `get` names whether the get shows it, and why or
+    /// why not: deleted by which marker, expired since when, surplus, overwritten.
+    ///
+    /// ```
+    /// # use rowhouse::{Get, Result, Table};
+    /// # async fn example(blog: Table) -> Result<()> {
+    /// let get = Get::new("1")?.column("cf", "title");
+    /// for entry in blog.explain_cell(&get).await?.entries {
+    ///     println!("{} in {}: {}", entry.cell.timestamp(), entry.place, entry.fate);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::get`]; `InvalidRequest` unless the get names one column and has neither filter nor limit;
+    /// `Unsupported` on a cluster: HBase has no such call.
+    pub async fn explain_cell(&self, get: &Get) -> Result<CellHistory> {
+        self.inner.backend.explain_cell(self.name(), get).await
+    }
+
     /// Reads a range of rows, in key order.
     ///
     /// # Errors
@@ -274,6 +296,62 @@ impl Table {
     /// without columns; `RegionTooBusy`, `ReadOnly`, `OutcomeUnknown`.
     pub async fn mutate(&self, mutation: Mutation) -> Result<MutationOutcome> {
         self.inner.backend.mutate(self.name(), mutation).await
+    }
+
+    /// Adds bytes to values of one row and returns them as they are then.
+    ///
+    /// # Errors
+    /// As [`Table::mutate`].
+    pub async fn append(&self, append: Append) -> Result<Row> {
+        self.mutate(append.into()).await.map(|outcome| outcome.row)
+    }
+
+    /// Changes one row if `condition` holds for it; `None` if it does not, and nothing is changed then.
+    /// Nobody else changes the row between the two.
+    ///
+    /// ```
+    /// # use rowhouse::{CompareOperator, Condition, Put, Result, Table};
+    /// # async fn example(accounts: Table) -> Result<()> {
+    /// let open = Condition::value("cf", "state", CompareOperator::Equal, "open");
+    /// let close = Put::new("bob")?.add("cf", "state", "closed")?;
+    /// if accounts.mutate_if(&open, close.into()).await?.is_none() {
+    ///     println!("somebody else has closed it");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Table::mutate`]; `Unsupported` on a cluster for [`Condition::NoRow`]: see [`Table::insert`].
+    pub async fn mutate_if(
+        &self,
+        condition: &Condition,
+        mutation: Mutation,
+    ) -> Result<Option<MutationOutcome>> {
+        self.inner.backend.mutate_if(self.name(), condition.clone(), mutation).await
+    }
+
+    /// Changes one row in several ways as one: all of it is seen, and survives, or none. Gives back the
+    /// new cells of the increments and appends among them, in their order.
+    ///
+    /// # Errors
+    /// As [`Table::mutate`], for the first that cannot be done; then nothing is changed.
+    pub async fn mutate_row(&self, mutations: RowMutations) -> Result<MutationOutcome> {
+        let outcome = self.inner.backend.mutate_row(self.name(), None, mutations).await?;
+        Ok(outcome.unwrap_or_default())
+    }
+
+    /// As [`Table::mutate_row`], if `condition` holds for the row; `None` if it does not.
+    ///
+    /// # Errors
+    /// As [`Table::mutate_row`] and [`Table::mutate_if`].
+    pub async fn mutate_row_if(
+        &self,
+        condition: &Condition,
+        mutations: RowMutations,
+    ) -> Result<Option<MutationOutcome>> {
+        let condition = Some(condition.clone());
+        self.inner.backend.mutate_row(self.name(), condition, mutations).await
     }
 
     /// Changes rows, each by itself, and says of each how it went. Mutations of one row are done in

@@ -42,6 +42,19 @@ async fn found(table: &Table, query: &str, limit: Option<u64>) -> Vec<String> {
     rows.iter().map(|row| row.text("d", "text").unwrap().into_owned()).collect()
 }
 
+/// The same from the last row to the first, which without a limit is the same turned around.
+async fn found_backward(table: &Table, query: &str, limit: Option<u64>) -> Vec<String> {
+    let asked = table.query(query).reversed().limit(limit.unwrap_or(u64::MAX));
+    let rows = asked.rows().await.unwrap().collect().await.unwrap();
+    let texts: Vec<_> =
+        rows.iter().map(|row| row.text("d", "text").unwrap().into_owned()).collect();
+    let mut forward = found(table, query, None).await;
+    forward.reverse();
+    forward.truncate(limit.map_or(usize::MAX, |rows| rows as usize));
+    assert_eq!(texts, forward, "{query}");
+    texts
+}
+
 #[tokio::test]
 async fn a_query_over_buckets_finds_what_it_finds_without_in_the_same_order() {
     let dir = tempfile::tempdir().unwrap();
@@ -60,6 +73,14 @@ async fn a_query_over_buckets_finds_what_it_finds_without_in_the_same_order() {
     ] {
         for limit in [None, Some(1), Some(50)] {
             let expected = found(&plain, query, limit).await;
+            let backward = found_backward(&plain, query, limit).await;
+            for table in [&buckets, &of_all, &salted] {
+                assert_eq!(
+                    found_backward(table, query, limit).await,
+                    backward,
+                    "{query} {limit:?}"
+                );
+            }
             assert_eq!(found(&buckets, query, limit).await, expected, "{query} {limit:?}");
             assert_eq!(found(&of_all, query, limit).await, expected, "{query} {limit:?}");
             assert_eq!(found(&salted, query, limit).await, expected, "{query} {limit:?}");
@@ -90,10 +111,11 @@ async fn a_row_whose_key_does_not_fit_comes_among_merged_ones_and_is_counted() {
 }
 
 /// All pages of a query, one after the other, and how many there were.
-async fn paged(table: &Table, query: &str, rows: usize) -> (Vec<String>, usize) {
+async fn paged(table: &Table, query: &str, rows: usize, reversed: bool) -> (Vec<String>, usize) {
     let (mut texts, mut pages, mut token) = (Vec::new(), 0, None::<String>);
     loop {
         let asked = table.query(query);
+        let asked = if reversed { asked.reversed() } else { asked };
         let asked = match &token {
             Some(token) => asked.after(token),
             None => asked,
@@ -119,9 +141,14 @@ async fn pages_by_token_and_by_offset_are_the_whole_result_with_and_without_buck
     let whole = found(&plain, query, None).await;
     for table in [&plain, &buckets] {
         for rows in [7, 50, whole.len() - 1, whole.len(), whole.len() + 1] {
-            let (texts, pages) = paged(table, query, rows).await;
-            assert_eq!(texts, whole, "{rows}");
-            assert_eq!(pages, whole.len().div_ceil(rows), "{rows}");
+            for reversed in [false, true] {
+                let (mut texts, pages) = paged(table, query, rows, reversed).await;
+                if reversed {
+                    texts.reverse();
+                }
+                assert_eq!(texts, whole, "{rows} {reversed}");
+                assert_eq!(pages, whole.len().div_ceil(rows), "{rows} {reversed}");
+            }
         }
         // Rows 51 to 100.
         let second = table.query(query).offset(50).limit(50).rows().await.unwrap();

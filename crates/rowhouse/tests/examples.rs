@@ -24,6 +24,7 @@ examples! {
     bytes_and_text
     domains
     flights
+    follow_lists
     followers
     mail_store
     mentions

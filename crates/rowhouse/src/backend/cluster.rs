@@ -2,8 +2,8 @@
 
 use rowhouse_client::{Client, Scanner, Target};
 use rowhouse_model::{
-    Bytes, Error, Get, Mutation, MutationOutcome, Namespace, NoValue, Put, RegionInfo, Result, Row,
-    Scan, TableDescriptor, TableName, TableState, escape,
+    Bytes, CellHistory, Condition, Error, Get, Mutation, MutationOutcome, Namespace, Put,
+    RegionInfo, Result, Row, RowMutations, Scan, TableDescriptor, TableName, TableState, escape,
 };
 
 /// A connection to a cluster.
@@ -40,7 +40,19 @@ impl Cluster {
         self.client.admin().create_table(&descriptor, &splits).await
     }
 
-    pub(super) async fn modify_table(&self, descriptor: TableDescriptor) -> Result<()> {
+    pub(super) async fn explain_cell(&self, table: &TableName, _: &Get) -> Result<CellHistory> {
+        Err(Error::unsupported(format!(
+            "a cluster does not tell why a cell is shown or not, only the data directory does: table={table}"
+        )))
+    }
+
+    /// Another alteration between the two calls is undone.
+    pub(super) async fn change_table(
+        &self,
+        name: &TableName,
+        change: impl FnOnce(&TableDescriptor) -> Result<TableDescriptor>,
+    ) -> Result<()> {
+        let descriptor = change(&self.describe(name).await?)?;
         self.client.admin().modify_table(&descriptor).await
     }
 
@@ -89,6 +101,28 @@ impl Cluster {
         self.client.table(table).mutate(mutation).await
     }
 
+    pub(super) async fn mutate_if(
+        &self,
+        table: &TableName,
+        condition: Condition,
+        mutation: Mutation,
+    ) -> Result<Option<MutationOutcome>> {
+        self.client.table(table).mutate_if(&condition, mutation).await
+    }
+
+    pub(super) async fn mutate_row(
+        &self,
+        table: &TableName,
+        condition: Option<Condition>,
+        mutations: RowMutations,
+    ) -> Result<Option<MutationOutcome>> {
+        let table = self.client.table(table);
+        match condition {
+            Some(condition) => table.mutate_row_if(&condition, &mutations).await,
+            None => table.mutate_row(&mutations).await.map(Some),
+        }
+    }
+
     /// HBase checks one column together with a write, and takes an empty value for none. So the whole
     /// row is looked at first, and the first column that is written together with the write: of those who
     /// insert a row at one time, with the same first column, one does.
@@ -105,12 +139,12 @@ impl Cluster {
                 escape(first.qualifier())
             )));
         }
-        let column = NoValue::of(first.family().to_vec(), first.qualifier().to_vec());
+        let absent = Condition::no_value(first.family().to_vec(), first.qualifier().to_vec());
         let table = self.client.table(table);
         if table.exists(&Get::new(put.row().clone())?).await? {
             return Ok(false);
         }
-        table.put_if_absent(&column, put).await
+        Ok(table.mutate_if(&absent, put).await?.is_some())
     }
 
     pub(super) async fn batch(

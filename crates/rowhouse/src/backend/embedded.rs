@@ -9,11 +9,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, Condition, Durability, Error, Get, Mutation, MutationOutcome, Namespace, Put,
-    RegionInfo, Result, Row, Scan, TableDescriptor, TableName, TableState,
+    Bytes, CellHistory, Condition, Durability, Error, Get, Mutation, MutationOutcome, Namespace,
+    Put, RegionInfo, Result, Row, RowMutations, Scan, TableDescriptor, TableName, TableState,
 };
 use rowhouse_store::{Store, Table, TableScanner};
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
+
+use crate::transaction::Transaction;
 
 /// Rows of the first batch of a scan, so that its first row comes soon; later ones are larger.
 const BATCH_ROWS_FIRST: usize = 16;
@@ -66,12 +68,16 @@ impl Embedded {
         blocking(move || store.create_table(descriptor, &splits)).await
     }
 
-    pub(super) async fn modify_table(&self, descriptor: TableDescriptor) -> Result<()> {
-        if descriptor.name().is_system() {
-            return Err(Store::refuse_write(descriptor.name()));
+    pub(super) async fn change_table(
+        &self,
+        name: &TableName,
+        change: impl FnOnce(&TableDescriptor) -> Result<TableDescriptor> + Send + 'static,
+    ) -> Result<()> {
+        if name.is_system() {
+            return Err(Store::refuse_write(name));
         }
-        let store = self.store.clone();
-        blocking(move || store.alter_table(descriptor)).await
+        let (store, name) = (self.store.clone(), name.clone());
+        blocking(move || store.change_table(&name, change)).await
     }
 
     pub(super) async fn enable_table(&self, name: &TableName) -> Result<()> {
@@ -123,33 +129,86 @@ impl Embedded {
         self.store.table(table)?.get(get)
     }
 
+    pub(super) async fn explain_cell(&self, table: &TableName, get: &Get) -> Result<CellHistory> {
+        if table.is_system() {
+            return Err(Error::unsupported(format!("cells of {table} cannot be explained")));
+        }
+        self.store.table(table)?.explain_cell(get)
+    }
+
     pub(super) async fn mutate(
         &self,
         table: &TableName,
         mutation: Mutation,
     ) -> Result<MutationOutcome> {
-        if table.is_system() {
-            return Err(Store::refuse_write(table));
-        }
-        let table = self.store.table(table)?;
+        let table = self.writable(table)?;
         if waits_for_disk(&mutation, table.descriptor()) {
             return blocking(move || table.mutate(&mutation)).await;
         }
         table.mutate(&mutation)
     }
 
+    pub(super) async fn mutate_if(
+        &self,
+        table: &TableName,
+        condition: Condition,
+        mutation: Mutation,
+    ) -> Result<Option<MutationOutcome>> {
+        let table = self.writable(table)?;
+        if waits_for_disk(&mutation, table.descriptor()) {
+            return blocking(move || table.mutate_if(&condition, &mutation)).await;
+        }
+        table.mutate_if(&condition, &mutation)
+    }
+
+    pub(super) async fn mutate_row(
+        &self,
+        table: &TableName,
+        condition: Option<Condition>,
+        mutations: RowMutations,
+    ) -> Result<Option<MutationOutcome>> {
+        let table = self.writable(table)?;
+        let waits = mutations.mutations().iter().any(|one| waits_for_disk(one, table.descriptor()));
+        let mutate = move || match condition {
+            Some(condition) => table.mutate_row_if(&condition, &mutations),
+            None => table.mutate_row(&mutations).map(Some),
+        };
+        if waits { blocking(mutate).await } else { mutate() }
+    }
+
     pub(super) async fn insert(&self, table: &TableName, put: Put) -> Result<bool> {
+        Ok(self.mutate_if(table, Condition::NoRow, put.into()).await?.is_some())
+    }
+
+    pub(super) async fn commit(
+        &self,
+        mutations: Vec<(TableName, Mutation)>,
+    ) -> Result<Vec<MutationOutcome>> {
+        let place = |(name, mutation)| Ok((self.writable(&name)?, mutation));
+        let mutations = mutations.into_iter().map(place).collect::<Result<Vec<_>>>()?;
+        let store = self.store.clone();
+        blocking(move || store.commit(&mutations)).await
+    }
+
+    pub(super) async fn transact<T: Send + 'static>(
+        &self,
+        mut run: impl FnMut(&mut Transaction<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let store = self.store.clone();
+        let transact = move || {
+            store.transact(|inner| {
+                run(&mut Transaction::new(EmbeddedTransaction { store: &store, inner }))
+            })
+        };
+        blocking(transact).await
+    }
+
+    /// A table of users.
+    fn writable(&self, table: &TableName) -> Result<Arc<Table>> {
         if table.is_system() {
             return Err(Store::refuse_write(table));
         }
-        let (table, mutation) = (self.store.table(table)?, Mutation::from(put));
-        let insert = |table: Arc<Table>, mutation: Mutation| {
-            Ok(table.mutate_if(&Condition::NoRow, &mutation)?.is_some())
-        };
-        if waits_for_disk(&mutation, table.descriptor()) {
-            return blocking(move || insert(table, mutation)).await;
-        }
-        insert(table, mutation)
+        self.store.table(table)
     }
 
     pub(super) async fn batch(
@@ -198,6 +257,38 @@ impl Embedded {
     pub(super) async fn close(&self) -> Result<()> {
         let store = self.store.clone();
         blocking(move || store.close()).await
+    }
+}
+
+/// A transaction of the store, by the names of tables.
+pub(crate) struct EmbeddedTransaction<'a> {
+    store: &'a Store,
+    inner: &'a mut rowhouse_store::Transaction,
+}
+
+impl EmbeddedTransaction<'_> {
+    pub(crate) fn get(&mut self, table: &TableName, get: &Get) -> Result<Row> {
+        self.inner.get(&*self.table(table)?, get)
+    }
+
+    pub(crate) fn scan(&mut self, table: &TableName, scan: Scan) -> Result<Vec<Row>> {
+        let mut scanner = self.inner.scan(&self.table(table)?, scan)?;
+        std::iter::from_fn(|| scanner.next().transpose()).collect()
+    }
+
+    pub(crate) fn mutate(
+        &mut self,
+        table: &TableName,
+        mutation: Mutation,
+    ) -> Result<MutationOutcome> {
+        self.inner.mutate(&*self.table(table)?, mutation)
+    }
+
+    fn table(&self, table: &TableName) -> Result<Arc<Table>> {
+        if table.is_system() {
+            return Err(Error::unsupported(format!("{table} cannot be part of a transaction")));
+        }
+        self.store.table(table)
     }
 }
 

@@ -5,16 +5,17 @@ mod cluster;
 mod embedded;
 
 use rowhouse_model::{
-    Bytes, Get, Mutation, MutationOutcome, Namespace, Put, RegionInfo, Result, Row, Scan,
-    TableDescriptor, TableName, TableState,
+    Bytes, CellHistory, Condition, Error, Get, Mutation, MutationOutcome, Namespace, Put,
+    RegionInfo, Result, Row, RowMutations, Scan, TableDescriptor, TableName, TableState,
 };
 
 use crate::location::Location;
 use crate::rows::{Rows, Source};
+use crate::transaction::Transaction;
 use cluster::Cluster;
 use embedded::Embedded;
 
-pub(crate) use embedded::EmbeddedRows;
+pub(crate) use embedded::{EmbeddedRows, EmbeddedTransaction};
 
 /// The one or the other.
 pub(crate) enum Backend {
@@ -66,9 +67,17 @@ impl Backend {
         on!(self, inner => inner.create_table(descriptor, splits).await)
     }
 
-    /// Declares a table anew, as all of the descriptor says.
-    pub(crate) async fn modify_table(&self, descriptor: TableDescriptor) -> Result<()> {
-        on!(self, inner => inner.modify_table(descriptor).await)
+    /// Declares a table anew, from what it is declared to be.
+    pub(crate) async fn change_table(
+        &self,
+        name: &TableName,
+        change: impl FnOnce(&TableDescriptor) -> Result<TableDescriptor> + Send + 'static,
+    ) -> Result<()> {
+        on!(self, inner => inner.change_table(name, change).await)
+    }
+
+    pub(crate) async fn explain_cell(&self, table: &TableName, get: &Get) -> Result<CellHistory> {
+        on!(self, inner => inner.explain_cell(table, get).await)
     }
 
     pub(crate) async fn enable_table(&self, name: &TableName) -> Result<()> {
@@ -115,6 +124,26 @@ impl Backend {
         on!(self, inner => inner.mutate(table, mutation).await)
     }
 
+    /// Changes a row if a condition holds.
+    pub(crate) async fn mutate_if(
+        &self,
+        table: &TableName,
+        condition: Condition,
+        mutation: Mutation,
+    ) -> Result<Option<MutationOutcome>> {
+        on!(self, inner => inner.mutate_if(table, condition, mutation).await)
+    }
+
+    /// Changes a row in several ways as one, if a condition holds or none is given.
+    pub(crate) async fn mutate_row(
+        &self,
+        table: &TableName,
+        condition: Option<Condition>,
+        mutations: RowMutations,
+    ) -> Result<Option<MutationOutcome>> {
+        on!(self, inner => inner.mutate_row(table, condition, mutations).await)
+    }
+
     /// Writes a row that is not there; whether it was not.
     pub(crate) async fn insert(&self, table: &TableName, put: Put) -> Result<bool> {
         on!(self, inner => inner.insert(table, put).await)
@@ -128,6 +157,28 @@ impl Backend {
         on!(self, inner => inner.batch(table, mutations).await)
     }
 
+    /// Changes rows of any tables as one.
+    pub(crate) async fn commit(
+        &self,
+        mutations: Vec<(TableName, Mutation)>,
+    ) -> Result<Vec<MutationOutcome>> {
+        match self {
+            Self::Embedded(inner) => inner.commit(mutations).await,
+            Self::Cluster(_) => Err(no_transactions()),
+        }
+    }
+
+    /// Reads and writes rows of any tables as one.
+    pub(crate) async fn transact<T: Send + 'static>(
+        &self,
+        run: impl FnMut(&mut Transaction<'_>) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        match self {
+            Self::Embedded(inner) => inner.transact(run).await,
+            Self::Cluster(_) => Err(no_transactions()),
+        }
+    }
+
     pub(crate) async fn scan(&self, table: &TableName, scan: Scan) -> Result<Rows> {
         Ok(Rows::new(match self {
             Self::Embedded(inner) => Source::Embedded(inner.scan(table, scan).await?),
@@ -138,4 +189,11 @@ impl Backend {
     pub(crate) async fn close(&self) -> Result<()> {
         on!(self, inner => inner.close().await)
     }
+}
+
+fn no_transactions() -> Error {
+    Error::unsupported(
+        "a cluster changes rows one by one: changes of several rows as one need a database in this \
+         process; changes of one row are one by mutate_row, under a condition by mutate_row_if",
+    )
 }

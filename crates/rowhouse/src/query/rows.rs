@@ -14,7 +14,7 @@ use crate::table::Table;
 /// How many scans are begun at once. All of them are open while rows are merged.
 const OPENING_MAX: usize = 32;
 
-/// The rows of a query, in the order of its plan, read as they are asked for.
+/// The rows of a query, in the order of its plan or from its end, read as they are asked for.
 pub struct QueryRows {
     reader: Reader,
     streams: Vec<Stream>,
@@ -65,11 +65,12 @@ impl QueryRows {
         fitting_only: bool,
     ) -> Result<Self> {
         let merged = plan.order().sequence() == RowSequence::Merged;
+        let direction = if scan.reversed { Direction::Reverse } else { Direction::Forward };
         let streams = match merged {
-            true => plan.streams().map(|stream| Stream::new(stream.ranges())).collect(),
-            false => vec![Stream::new(plan.ranges())],
+            true => plan.streams().map(|stream| Stream::new(stream.ranges(), direction)).collect(),
+            false => vec![Stream::new(plan.ranges(), direction)],
         };
-        let merge = merged.then(|| StreamMerge::new(&plan, Direction::Forward));
+        let merge = merged.then(|| StreamMerge::new(&plan, direction));
         let (table, schema) = (table.clone(), schema.clone());
         let shown = add_needed(&mut scan.columns, &plan);
         let (left, not_fitting, unreadable) = (limit, 0, 0);
@@ -201,8 +202,13 @@ fn add_needed(columns: &mut Columns, plan: &Plan) -> Option<Columns> {
 }
 
 impl Stream {
-    fn new(ranges: &[RowRange]) -> Self {
-        Self { ranges: ranges.iter().cloned().collect(), first: None, current: None }
+    fn new(ranges: &[RowRange], direction: Direction) -> Self {
+        let ranges = ranges.iter().cloned();
+        let ranges = match direction {
+            Direction::Forward => ranges.collect(),
+            Direction::Reverse => ranges.rev().collect(),
+        };
+        Self { ranges, first: None, current: None }
     }
 
     /// The next row that is asked for; `None` behind the last.

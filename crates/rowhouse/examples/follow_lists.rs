@@ -1,0 +1,133 @@
+//! How do two tables stay in step: whom a user follows, and who the user's fans are? Written by hand, one table
+//! after the other, they do not, and nobody notices; in a transaction they do.
+
+use std::collections::BTreeSet;
+
+use rowhouse::{Bytes, Database, Delete, Get, Put, Result, Table, TableSpec};
+
+const USERS: [&str; 4] = ["alice", "bob", "carol", "dave"];
+
+#[tokio::main]
+pub(crate) async fn main() -> Result<()> {
+    let dir = tempfile::tempdir().expect("the temporary directory can be written");
+    let database = rowhouse::open(dir.path().to_string_lossy()).await?;
+
+    let by_hand = Lists::create(&database, "by_hand").await?;
+    by_hand.follow_by_hand("alice", "bob").await?;
+    // Two devices of carol's at one moment: one follows dave, the other takes it back. Each does its two writes.
+    by_hand.follows.put(by_hand.follow_put("carol", "dave")?).await?;
+    by_hand.follows.delete(Delete::new(by_hand.follow_key("carol", "dave")?)?).await?;
+    by_hand.fans.delete(Delete::new(by_hand.fan_key("carol", "dave")?)?).await?;
+    // A delete hides what is written in its millisecond.
+    tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+    by_hand.fans.put(by_hand.fan_put("carol", "dave")?).await?;
+    // And a process that ends between its two writes.
+    by_hand.follows.put(by_hand.follow_put("bob", "carol")?).await?;
+    let found = by_hand.out_of_step().await?;
+    println!("by hand, out of step: {found:?}");
+    assert_eq!(found, ["bob follows carol, who does not know", "dave's fan carol does not follow"]);
+
+    let lists = Lists::create(&database, "in_step").await?;
+    let mut devices = tokio::task::JoinSet::new();
+    for device in 0..8 {
+        let (database, lists) = (database.clone(), lists.clone());
+        devices.spawn(async move {
+            for nth in 0..24 {
+                let at = device * 5 + nth * 7;
+                let (user, other) = (USERS[at % 4], USERS[(at + 1 + nth % 3) % 4]);
+                lists.toggle(&database, user, other).await?;
+            }
+            Ok::<_, rowhouse::Error>(())
+        });
+    }
+    for done in devices.join_all().await {
+        done?;
+    }
+    let found = lists.out_of_step().await?;
+    println!("after 192 changes by 8 at a time, out of step: {found:?}");
+    assert!(found.is_empty());
+    database.close().await
+}
+
+/// Whom a user follows, and who follows a user: each is one range of rows.
+#[derive(Clone)]
+struct Lists {
+    follows: Table,
+    fans: Table,
+}
+
+impl Lists {
+    async fn create(database: &Database, name: &str) -> Result<Self> {
+        let spec = |table: &str, key: &str| {
+            TableSpec::new(&format!("{name}_{table}")).family("f").key(key)
+        };
+        let follows = spec("follows", "[user string][followed string]");
+        let fans = spec("fans", "[user string][fan string]");
+        let follows = database.create_table(follows).await?;
+        Ok(Self { follows, fans: database.create_table(fans).await? })
+    }
+
+    /// Follows where it does not yet, else no more: in both tables or in none, whoever else does so.
+    async fn toggle(&self, database: &Database, user: &str, other: &str) -> Result<bool> {
+        let (follow, fan) = (self.follow_put(user, other)?, self.fan_put(user, other)?);
+        let lists = self.clone();
+        database
+            .transact(move |transaction| {
+                let get = Get::new(follow.row().clone())?;
+                if transaction.get(&lists.follows, &get)?.is_empty() {
+                    transaction.put(&lists.follows, follow.clone())?;
+                    transaction.put(&lists.fans, fan.clone())?;
+                    return Ok(true);
+                }
+                transaction.delete(&lists.follows, Delete::new(follow.row().clone())?)?;
+                transaction.delete(&lists.fans, Delete::new(fan.row().clone())?)?;
+                Ok(false)
+            })
+            .await
+    }
+
+    async fn follow_by_hand(&self, user: &str, other: &str) -> Result<()> {
+        self.follows.put(self.follow_put(user, other)?).await?;
+        self.fans.put(self.fan_put(user, other)?).await
+    }
+
+    /// What one table says and the other does not.
+    async fn out_of_step(&self) -> Result<Vec<String>> {
+        let follows = pairs(&self.follows, "followed").await?;
+        let fans = pairs(&self.fans, "fan").await?;
+        let fans: BTreeSet<_> = fans.into_iter().map(|(user, fan)| (fan, user)).collect();
+        let unknown = follows.difference(&fans);
+        let unknown =
+            unknown.map(|(user, other)| format!("{user} follows {other}, who does not know"));
+        let gone = fans.difference(&follows);
+        let gone = gone.map(|(fan, user)| format!("{user}'s fan {fan} does not follow"));
+        Ok(unknown.chain(gone).collect())
+    }
+
+    fn follow_key(&self, user: &str, other: &str) -> Result<Bytes> {
+        self.follows.key(&[("user", user.into()), ("followed", other.into())])
+    }
+
+    fn fan_key(&self, user: &str, other: &str) -> Result<Bytes> {
+        self.fans.key(&[("user", other.into()), ("fan", user.into())])
+    }
+
+    fn follow_put(&self, user: &str, other: &str) -> Result<Put> {
+        Put::new(self.follow_key(user, other)?)?.add("f", "since", "2022")
+    }
+
+    fn fan_put(&self, user: &str, other: &str) -> Result<Put> {
+        Put::new(self.fan_key(user, other)?)?.add("f", "since", "2022")
+    }
+}
+
+/// The two fields of each key.
+async fn pairs(table: &Table, second: &str) -> Result<BTreeSet<(String, String)>> {
+    let mut pairs = BTreeSet::new();
+    for user in USERS {
+        let rows = table.query(&format!("user = '{user}'")).rows().await?.collect().await?;
+        let others = rows.iter().filter_map(|row| row.key(second));
+        pairs.extend(others.map(|other| (user.to_owned(), other.to_string())));
+    }
+    Ok(pairs)
+}

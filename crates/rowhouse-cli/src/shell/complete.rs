@@ -84,7 +84,7 @@ mod tests {
         check("scan 'blog', {LIM", expect!["scan 'blog', {|LIMIT"]);
         check("scan 'blog', START", expect!["scan 'blog', |STARTROW"]);
         check("get 'blog', 'b", expect!["get 'blog', 'b|"]);
-        check("help 'ex", expect!["help '|exists exit explain"]);
+        check("help 'ex", expect!["help '|exists exit explain explain_cell"]);
         check("nonsense 'b", expect!["nonsense 'b|"]);
     }
 }

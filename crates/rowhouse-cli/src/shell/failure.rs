@@ -50,6 +50,7 @@ pub(crate) fn shown(error: &Error, subject: &str) -> String {
         }
         ErrorKind::NamespaceExists => "org.apache.hadoop.hbase.NamespaceExistException",
         ErrorKind::NamespaceConstraint => "org.apache.hadoop.hbase.constraint.ConstraintException",
+        ErrorKind::InvalidFamily => "org.apache.hadoop.hbase.InvalidFamilyOperationException",
         ErrorKind::NoSuchColumnFamily => {
             "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException"
         }

@@ -28,6 +28,7 @@ pub(crate) struct Command {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
     Alter,
+    Append,
     Count,
     Create,
     CreateNamespace,
@@ -41,6 +42,7 @@ pub(crate) enum Verb {
     Exists,
     Exit,
     Explain,
+    ExplainCell,
     Flush,
     Get,
     GetCounter,

@@ -29,6 +29,13 @@ const ROWPREFIXFILTER: (&str, &str) = ("ROWPREFIXFILTER", "only rows that begin 
 const LIMIT: (&str, &str) = ("LIMIT", "at most so many rows");
 const CACHE: (&str, &str) = ("CACHE", "rows fetched at a time");
 const REVERSED: (&str, &str) = ("REVERSED", "true: from the last row to the first");
+const FILTER: (&str, &str) = (
+    "FILTER",
+    "a filter in HBase's language: \"PrefixFilter('1_') AND ValueFilter(=, 'binary:x')\"",
+);
+const RAW: (&str, &str) = ("RAW", "true: everything that is stored, delete markers too");
+const BATCH: (&str, &str) = ("BATCH", "at most so many cells at a time; longer rows come in parts");
+const TTL: (&str, &str) = ("TTL", "milliseconds after which the cell is gone");
 const OFFSET: (&str, &str) = ("OFFSET", "leave out so many rows first; they are read all the same");
 const PAGE: (&str, &str) = ("PAGE", "go on behind a page, with what was printed below it");
 const DECODE: (&str, &str) = (
@@ -65,6 +72,17 @@ pub(crate) const COMMANDS: &[Command] = &[
         ],
     },
     Command {
+        verb: Verb::Append,
+        name: "append",
+        alias: None,
+        group: Group::Data,
+        arguments: &[TABLE, required("ROW"), required("COLUMN"), required("VALUE"), OPTIONS],
+        options: &[TTL],
+        about: "Adds to the end of a cell's value, and tells the new value.",
+        details: "A cell that is not there counts as empty.",
+        examples: &["append 'blog', '1', 'cf:tags', ',hbase'"],
+    },
+    Command {
         verb: Verb::Count,
         name: "count",
         alias: None,
@@ -80,6 +98,7 @@ pub(crate) const COMMANDS: &[Command] = &[
             ROWPREFIXFILTER,
             TIMESTAMP,
             TIMERANGE,
+            FILTER,
             DECODE,
         ],
         about: "Counts rows by reading them.",
@@ -103,8 +122,11 @@ pub(crate) const COMMANDS: &[Command] = &[
             ("BLOCKSIZE", "of a family: bytes of a data block"),
             ("BLOOMFILTER", "of a family: 'ROW', 'ROWCOL' or 'NONE'"),
             ("COMPRESSION", "of a family: 'NONE', 'GZ', 'SNAPPY', 'LZ4' or 'ZSTD'"),
-            ("DATA_BLOCK_ENCODING", "of a family: 'NONE' or 'ROW_INDEX_V1'"),
-            ("KEEP_DELETED_CELLS", "of a family: 'FALSE'"),
+            (
+                "DATA_BLOCK_ENCODING",
+                "of a family: 'NONE', 'PREFIX', 'DIFF', 'FAST_DIFF' or 'ROW_INDEX_V1'",
+            ),
+            ("KEEP_DELETED_CELLS", "of a family: 'FALSE', 'TRUE' or 'TTL'"),
             ("BLOCKCACHE", "of a family: kept and shown, as the next ones"),
             ("CACHE_BLOOMS_ON_WRITE", ""),
             ("CACHE_DATA_ON_WRITE", ""),
@@ -270,6 +292,21 @@ pub(crate) const COMMANDS: &[Command] = &[
         examples: &["explain 'mail', \"user = 'bob' and at >= 2022-12-01\""],
     },
     Command {
+        verb: Verb::ExplainCell,
+        name: "explain_cell",
+        alias: None,
+        group: Group::Data,
+        arguments: &[TABLE, required("ROW"), required("COLUMN"), OPTIONS],
+        options: &[TIMESTAMP, TIMERANGE, VERSIONS],
+        about: "Tells of every stored version and marker of a column whether `get` shows it, and why.",
+        details: "Newest first, with the sequence of the mutation that wrote it and where it lies. On a data directory only: \
+                  servers have no such call. Without VERSIONS as many are shown as the family keeps.",
+        examples: &[
+            "explain_cell 'blog', '1', 'cf:title'",
+            "explain_cell 'blog', '1', 'cf:title', {VERSIONS => 1, TIMERANGE => [1669852800000, 1672531200000]}",
+        ],
+    },
+    Command {
         verb: Verb::Flush,
         name: "flush",
         alias: None,
@@ -286,7 +323,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         alias: None,
         group: Group::Data,
         arguments: &[TABLE, required("ROW"), repeated("COLUMN or OPTIONS")],
-        options: &[COLUMN, COLUMNS, TIMESTAMP, TIMERANGE, VERSIONS, DECODE],
+        options: &[COLUMN, COLUMNS, TIMESTAMP, TIMERANGE, VERSIONS, FILTER, DECODE],
         about: "Reads a row, or some of its columns.",
         details: BY_FIELDS,
         examples: &[
@@ -336,7 +373,7 @@ pub(crate) const COMMANDS: &[Command] = &[
         alias: None,
         group: Group::Data,
         arguments: &[TABLE, required("ROW"), required("COLUMN"), optional("AMOUNT"), OPTIONS],
-        options: &[],
+        options: &[TTL],
         about: "Adds to a counter, 1 unless told otherwise, and tells its new value.",
         details: "A counter is a cell of eight bytes; one that is not there counts as 0.",
         examples: &["incr 'blog', '1', 'cf:visits'", "incr 'blog', '1', 'cf:visits', -3"],
@@ -420,7 +457,7 @@ pub(crate) const COMMANDS: &[Command] = &[
             optional("TIMESTAMP"),
             OPTIONS,
         ],
-        options: &[],
+        options: &[TTL],
         about: "Writes a cell, now or at a timestamp.",
         details: "Texts in single quotes are taken as they are; in double quotes \\x00 is a byte and \\u5206 a character.",
         examples: &[
@@ -435,12 +472,15 @@ pub(crate) const COMMANDS: &[Command] = &[
         alias: None,
         group: Group::Data,
         arguments: &[TABLE, required("QUERY"), OPTIONS],
-        options: &[LIMIT, PAGE, OFFSET, COLUMN, COLUMNS, VERSIONS, TIMESTAMP, TIMERANGE, DECODE],
+        options: &[
+            LIMIT, PAGE, OFFSET, REVERSED, COLUMN, COLUMNS, VERSIONS, TIMESTAMP, TIMERANGE, DECODE,
+        ],
         about: "Reads rows by the fields of their keys, and by declared columns.",
         details: "The table declares its key. With LIMIT, what is printed below the rows leads on to those behind.",
         examples: &[
             "query 'mail', \"user = 'bob' and at >= 2022-12-01\"",
             "query 'mail', \"user = 'bob'\", LIMIT => 50, COLUMN => 'd:subject'",
+            "query 'mail', \"user = 'bob'\", LIMIT => 50, REVERSED => true",
         ],
     },
     Command {
@@ -460,6 +500,9 @@ pub(crate) const COMMANDS: &[Command] = &[
             TIMESTAMP,
             TIMERANGE,
             REVERSED,
+            FILTER,
+            RAW,
+            BATCH,
             CACHE,
             DECODE,
         ],
@@ -470,6 +513,8 @@ pub(crate) const COMMANDS: &[Command] = &[
             "scan 'blog', {COLUMNS => ['cf:title'], LIMIT => 10}",
             "scan 'blog', STARTROW => '1_', STOPROW => '2_'",
             "scan 'blog', ROWPREFIXFILTER => '1_', DECODE => false",
+            "scan 'blog', FILTER => \"SingleColumnValueFilter('cf', 'title', =, 'substring:news')\"",
+            "scan 'blog', {RAW => true, VERSIONS => 10}",
         ],
     },
     Command {
@@ -491,11 +536,9 @@ pub(crate) const NOT_YET: &[&str] = &[
     "ALL_METRICS",
     "ATTRIBUTES",
     "AUTHORIZATIONS",
-    "BATCH",
     "CACHE_BLOCKS",
     "CONSISTENCY",
     "ENCRYPTION",
-    "FILTER",
     "FORMATTER",
     "FORMATTER_CLASS",
     "ISOLATION_LEVEL",
@@ -506,13 +549,11 @@ pub(crate) const NOT_YET: &[&str] = &[
     "METRICS",
     "MOB_THRESHOLD",
     "NUMREGIONS",
-    "RAW",
     "READONLY",
     "READ_TYPE",
     "REGION_REPLICATION",
     "REGION_REPLICA_ID",
     "SPLITALGO",
     "SPLITS_FILE",
-    "TTL",
     "VISIBILITY",
 ];

@@ -2,7 +2,9 @@
 
 use std::io::Write;
 
-use rowhouse::{Bytes, Delete, Increment, Mutation, Put, RowRange, Scan, Table, Timestamp};
+use rowhouse::{
+    Append, Bytes, Delete, Increment, Mutation, Put, RowRange, Scan, Table, Timestamp, escape,
+};
 
 use super::row::Named;
 use crate::shell::call::{Call, Options};
@@ -11,29 +13,55 @@ use crate::shell::grammar::Value;
 use crate::shell::session::Session;
 
 pub(super) async fn put<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
-    call.take_options()?.finish()?;
+    let ttl = ttl(&mut call)?;
     let table = call.table()?;
     let (row, value) = (Named::of(&call, 1)?, call.bytes(3)?);
     let (family, qualifier) = column(&call.bytes(2)?)?;
     let at = timestamp(&call, 4)?;
     call.no_more_than(5)?;
     let table = session.database.table(&table).await?;
-    let put = Put::new(row.new_key(&table)?)
+    let mut put = Put::new(row.new_key(&table)?)
         .and_then(|put| put.add_at(family, qualifier.unwrap_or_default(), at, value))
         .or_else(|error| said(error.message()))?;
+    put.ttl_millis = ttl;
     Ok(table.put(put).await?)
 }
 
+/// The option TTL, which is all that the command has.
+fn ttl(call: &mut Call) -> Result<Option<i64>> {
+    let mut options = call.take_options()?;
+    let ttl = options.take_count("TTL")?.map(i64::from);
+    options.finish()?;
+    Ok(ttl)
+}
+
+pub(super) async fn append<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
+    let ttl = ttl(&mut call)?;
+    let (table, row) = (call.table()?, Named::of(&call, 1)?);
+    let (family, qualifier) = counter_column(&call)?;
+    let value = call.bytes(3)?;
+    call.no_more_than(4)?;
+    let table = session.database.table(&table).await?;
+    let mut append = Append::new(row.key(&table)?)
+        .and_then(|append| append.add(family.clone(), qualifier.clone(), value))
+        .or_else(|error| said(error.message()))?;
+    append.ttl_millis = ttl;
+    let row = table.append(append).await?;
+    let value = row.value(family, qualifier).unwrap_or_default();
+    session.say(format_args!("CURRENT VALUE = {}", escape(&value)))
+}
+
 pub(super) async fn incr<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
-    call.take_options()?.finish()?;
+    let ttl = ttl(&mut call)?;
     let (table, row) = (call.table()?, Named::of(&call, 1)?);
     let (family, qualifier) = counter_column(&call)?;
     let amount = call.integer(3)?.unwrap_or(1);
     call.no_more_than(4)?;
     let table = session.database.table(&table).await?;
-    let increment = Increment::new(row.key(&table)?)
+    let mut increment = Increment::new(row.key(&table)?)
         .and_then(|increment| increment.add(family.clone(), qualifier.clone(), amount))
         .or_else(|error| said(error.message()))?;
+    increment.ttl_millis = ttl;
     let row = table.increment(increment).await?;
     match row.counter(family, qualifier)? {
         Some(value) => session.say(format_args!("COUNTER VALUE = {value}")),
@@ -147,7 +175,7 @@ pub(super) fn column(text: &Bytes) -> Result<(Bytes, Option<Bytes>)> {
         None => (text.clone(), None),
     };
     if family.is_empty() {
-        let text = rowhouse::escape(text);
+        let text = escape(text);
         return said(format!("a column is FAMILY:QUALIFIER, its family is missing: '{text}'"));
     }
     Ok((family, qualifier))
@@ -160,7 +188,7 @@ pub(super) fn counter_column(call: &Call) -> Result<(Bytes, Bytes)> {
         (family, Some(qualifier)) => Ok((family, qualifier)),
         (family, None) => said(format!(
             "a counter stands in FAMILY:QUALIFIER, its qualifier is missing: '{}'",
-            rowhouse::escape(&family)
+            escape(&family)
         )),
     }
 }

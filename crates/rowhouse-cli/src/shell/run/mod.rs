@@ -35,6 +35,7 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
     let nothing = |()| Returned::Nothing;
     match call.command.verb {
         Verb::Alter => alter::alter(session, call).await.map(nothing),
+        Verb::Append => data::append(session, call).await.map(nothing),
         Verb::Count => scan::count(session, call).await.map(Returned::Count),
         Verb::Create => create::create(session, call).await.map(Returned::Table),
         Verb::CreateNamespace => namespaces::create(session, call).await.map(nothing),
@@ -48,6 +49,7 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::Exists => tables::exists(session, call).await.map(Returned::Truth),
         Verb::Exit => Ok(Returned::Silence),
         Verb::Explain => query::explain(session, call).await.map(nothing),
+        Verb::ExplainCell => read::explain_cell(session, call).await.map(nothing),
         Verb::Flush => tables::flush(session, call).await.map(nothing),
         Verb::Get => read::get(session, call).await.map(nothing),
         Verb::GetCounter => read::get_counter(session, call).await.map(nothing),

@@ -22,12 +22,14 @@ pub(super) async fn query<W: Write>(session: &mut Session<W>, mut call: Call) ->
     let limit = options.take_count("LIMIT")?;
     let offset = options.take_count("OFFSET")?.unwrap_or(0);
     let page = options.take_text("PAGE")?;
+    let reversed = options.take_truth("REVERSED")?;
     let wanted = decode::wanted(&mut options)?;
     options.finish()?;
 
     let table = session.database.table(&table).await?;
     let query = table.query(&asked).columns(columns).time_range(time_range).versions(versions);
     let query = query.offset(offset.into());
+    let query = if reversed { query.reversed() } else { query };
     let query = match &page {
         Some(token) => query.after(token),
         None => query,

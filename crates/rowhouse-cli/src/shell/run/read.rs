@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::io::Write;
 
-use rowhouse::{Columns, Get, KeyValue, TimeRange, escape};
+use rowhouse::{Columns, Filter, Get, KeyValue, TimeRange, escape};
 
 use super::data::{checked_timestamp, column, counter_column};
 use super::decode;
@@ -27,6 +27,7 @@ pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> R
     let columns = columns(&mut options, named)?;
     let time_range = time_range(&mut options)?;
     let versions = options.take_count("VERSIONS")?.unwrap_or(1);
+    let filter = filter(&mut options)?;
     let wanted = decode::wanted(&mut options)?;
     options.finish()?;
 
@@ -38,6 +39,7 @@ pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> R
         let get = Get::new(key).or_else(|error| said(error.message()))?;
         let mut get = get.time_range(time_range).versions(versions);
         get.columns = columns.clone();
+        get.filter = filter.clone();
         found.extend(Some(table.get(&get).await?).filter(|row| !row.is_empty()));
     }
     // Of rows that differ in their salts only, the one that was written last comes first.
@@ -55,6 +57,36 @@ pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> R
         }
     }
     session.say(format_args!("{} row(s)", found.len()))
+}
+
+/// Tells why `get` shows what it shows of a column.
+pub(super) async fn explain_cell<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
+    let mut options = call.take_options()?;
+    let (table, row) = (call.table()?, Named::of(&call, 1)?);
+    let text = call.bytes(2)?;
+    let (family, Some(qualifier)) = column(&text)? else {
+        let text = escape(&text);
+        return said(format!("a column is FAMILY:QUALIFIER, its qualifier is missing: '{text}'"));
+    };
+    let time_range = time_range(&mut options)?;
+    let versions = options.take_count("VERSIONS")?.unwrap_or(u32::MAX);
+    options.finish()?;
+
+    let table = session.database.table(&table).await?;
+    let mut cells = 0;
+    for key in row.keys(&table)? {
+        let get = Get::new(key).or_else(|error| said(error.message()))?;
+        let get = get.column(family.clone(), qualifier.clone());
+        let get = get.time_range(time_range).versions(versions);
+        for entry in table.explain_cell(&get).await?.entries {
+            let (cell, place, fate) = (entry.cell, entry.place, entry.fate);
+            let shown = print::cell(cell.as_key_value());
+            session.say(format_args!("{shown}, sequence={}, in {place}", cell.sequence()))?;
+            session.say(format_args!("   {fate}"))?;
+            cells += 1;
+        }
+    }
+    session.say(format_args!("{cells} cell(s)"))
 }
 
 pub(super) async fn get_counter<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
@@ -97,6 +129,17 @@ fn refuse_converter(qualifier: &[u8]) -> Result<()> {
         return said(format!("converters of columns are not supported yet: {}", escape(last)));
     }
     Ok(())
+}
+
+/// The filter of a read, in HBase's language.
+pub(super) fn filter(options: &mut Options) -> Result<Option<Box<Filter>>> {
+    match options.take_text("FILTER")? {
+        None => Ok(None),
+        Some(text) => match Filter::parse(&text) {
+            Ok(filter) => Ok(Some(Box::new(filter))),
+            Err(error) => said(error.message()),
+        },
+    }
 }
 
 /// The timestamps of a read: TIMESTAMP or TIMERANGE.

@@ -5,7 +5,7 @@ use std::io::Write;
 use rowhouse::{Bytes, Row, RowRange, Scan, escape};
 
 use super::decode::{self, Declared};
-use super::read::{columns, time_range};
+use super::read::{columns, filter, time_range};
 use crate::shell::call::{Call, Options};
 use crate::shell::failure::{Result, said};
 use crate::shell::grammar::Value;
@@ -22,6 +22,8 @@ pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> 
     let mut scan = range_scan(&mut options)?;
     scan.versions = options.take_count("VERSIONS")?.unwrap_or(1);
     scan.limit = options.take_count("LIMIT")?.map(u64::from);
+    scan.raw = options.take_truth("RAW")?;
+    scan.batch = options.take_count("BATCH")?;
     let wanted = decode::wanted(&mut options)?;
     options.finish()?;
 
@@ -30,9 +32,14 @@ pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> 
     let declared = decode::declared(wanted, &table)?;
     let mut rows = table.scan(scan).await?;
     let mut count = 0_u64;
+    let mut last = Vec::new();
     while let Some(row) = rows.next().await? {
         say_row(session, declared, &row)?;
-        count += 1;
+        // With a batch several parts are of one row.
+        if row.key() != last {
+            last = row.key().to_vec();
+            count += 1;
+        }
     }
     session.say(format_args!("{count} row(s)"))
 }
@@ -102,6 +109,7 @@ fn range_scan(options: &mut Options) -> Result<Scan> {
     let mut scan = Scan::new(range);
     scan.columns = columns(options, Vec::new())?;
     scan.time_range = time_range(options)?;
+    scan.filter = filter(options)?;
     scan.caching = options.take_count("CACHE")?;
     scan.reversed = reversed;
     Ok(scan)

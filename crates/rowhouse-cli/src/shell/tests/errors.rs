@@ -223,16 +223,16 @@ put 'post', 'r', '', '1'
 put 'post', 'r', 'cf:a', '1', -1
 put 'post', 'r', 'cf:a', '1', 'now'
 put 'post', 'r', 'cf:a', ['1']
-put 'post', 'r', 'cf:a', '1', {TTL => 1000}
+put 'post', 'r', 'cf:a', '1', {VISIBILITY => 'x'}
 put 'post', 'r', 'cf:a', '1', 5, {VISIBILITY => 'x'}
 put {A => 1}, 'r', 'cf:a', '1'
-get 'post', 'r', {FILTER => \"KeyOnlyFilter()\"}
+get 'post', 'r', {FORMATTER => 'toString'}
 get 'post', 'r', 'cf:title:toInt'
 get 'post', 'r', {COLUMN => 'cf:a', COLUMN => 'cf:b'}
 get 'post', 'r', VERSIONS => 0
 get 'post', 'r', TIMESTAMP => 1, TIMERANGE => [1, 2]
 scan 'post', COLOUR => 'red'
-scan 'post', RAW => true
+scan 'post', ALLOW_PARTIAL_RESULTS => true
 scan 'post', DECODE => 'yes'
 count 'post', 'x'",
         expect![[r#"
@@ -303,9 +303,9 @@ count 'post', 'x'",
             For usage try 'help "put"'
 
             Took T seconds
-            > put 'post', 'r', 'cf:a', '1', {TTL => 1000}
+            > put 'post', 'r', 'cf:a', '1', {VISIBILITY => 'x'}
 
-            ERROR: option TTL of put is not supported yet
+            ERROR: option VISIBILITY of put is not supported yet
 
             For usage try 'help "put"'
 
@@ -324,9 +324,9 @@ count 'post', 'x'",
             For usage try 'help "put"'
 
             Took T seconds
-            > get 'post', 'r', {FILTER => "KeyOnlyFilter()"}
+            > get 'post', 'r', {FORMATTER => 'toString'}
 
-            ERROR: option FILTER of get is not supported yet
+            ERROR: option FORMATTER of get is not supported yet
 
             For usage try 'help "get"'
 
@@ -366,9 +366,9 @@ count 'post', 'x'",
             For usage try 'help "scan"'
 
             Took T seconds
-            > scan 'post', RAW => true
+            > scan 'post', ALLOW_PARTIAL_RESULTS => true
 
-            ERROR: option RAW of scan is not supported yet
+            ERROR: option ALLOW_PARTIAL_RESULTS of scan is not supported yet
 
             For usage try 'help "scan"'
 
@@ -467,7 +467,7 @@ fn hbases_other_commands_and_settings_without_effect_are_refused_by_name() {
         "alter 't', 'f'
 status
 create_namespace 'q', {'hbase.namespace.quota.maxtables' => '5'}
-create 'q', 'f', {METADATA => {'READONLY' => 'true'}}
+create 'q', 'f', {METADATA => {'READONLY' => 'perhaps'}}
 exists 'hbase:meta'
 exists 'hbase:nope'
 is_enabled 'hbase:nope'",
@@ -492,9 +492,9 @@ is_enabled 'hbase:nope'",
             For usage try 'help "create_namespace"'
 
             Took T seconds
-            > create 'q', 'f', {METADATA => {'READONLY' => 'true'}}
+            > create 'q', 'f', {METADATA => {'READONLY' => 'perhaps'}}
 
-            ERROR: org.apache.hadoop.hbase.DoNotRetryIOException: READONLY TRUE of table q is not supported: supported=FALSE
+            ERROR: org.apache.hadoop.hbase.DoNotRetryIOException: READONLY PERHAPS of table q is not supported: supported=TRUE, FALSE
 
             For usage try 'help "create"'
 

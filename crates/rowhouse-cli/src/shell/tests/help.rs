@@ -29,8 +29,8 @@ list",
               BLOCKSIZE                of a family: bytes of a data block
               BLOOMFILTER              of a family: 'ROW', 'ROWCOL' or 'NONE'
               COMPRESSION              of a family: 'NONE', 'GZ', 'SNAPPY', 'LZ4' or 'ZSTD'
-              DATA_BLOCK_ENCODING      of a family: 'NONE' or 'ROW_INDEX_V1'
-              KEEP_DELETED_CELLS       of a family: 'FALSE'
+              DATA_BLOCK_ENCODING      of a family: 'NONE', 'PREFIX', 'DIFF', 'FAST_DIFF' or 'ROW_INDEX_V1'
+              KEEP_DELETED_CELLS       of a family: 'FALSE', 'TRUE' or 'TTL'
               BLOCKCACHE               of a family: kept and shown, as the next ones
               CACHE_BLOOMS_ON_WRITE
               CACHE_DATA_ON_WRITE

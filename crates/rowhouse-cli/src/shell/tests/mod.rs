@@ -3,6 +3,7 @@
 mod columns;
 mod data;
 mod errors;
+mod explain_cell;
 mod help;
 mod keys;
 mod queries;

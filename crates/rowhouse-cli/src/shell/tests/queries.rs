@@ -330,11 +330,17 @@ query 'plain', "user = 'bob'""#,
 
             Took T seconds
             > query 'mail', "user = 'bob'", REVERSED => true
-
-            ERROR: query has no option REVERSED
-
-            For usage try 'help "query"'
-
+            ROW  COLUMN+CELL
+             # user='bob', at=2022-12-01T10:00:00.000Z
+             bob\x00\x01\x7F\xFF\xFE{2\xDF\x0A\xFF column=d:read, timestamp=1970-01-01T00:00:00.001, value=yes
+             bob\x00\x01\x7F\xFF\xFE{2\xDF\x0A\xFF column=d:subject, timestamp=1970-01-01T00:00:00.001, value=one
+             # user='bob', at=2022-12-03T10:00:00.000Z
+             bob\x00\x01\x7F\xFF\xFE{(\x92R\xFF column=d:subject, timestamp=1970-01-01T00:00:00.001, value=two
+             # user='bob', at=2022-12-05T10:00:00.000Z
+             bob\x00\x01\x7F\xFF\xFE{\x1EE\x9A\xFF column=d:subject, timestamp=1970-01-01T00:00:00.001, value=three
+             # key does not fit: field `at`: needs 8 bytes, 1 are left: at=5
+             bob\x00\x01? column=d:subject, timestamp=1970-01-01T00:00:00.001, value=no time
+            4 row(s)
             Took T seconds
             > explain 'mail', "user >"
 

@@ -105,11 +105,13 @@ scan 'post', 'row1'"
             Took T seconds
             > scan 'post', REVERSED => true
             ROW  COLUMN+CELL
-
-            ERROR: org.apache.hadoop.hbase.DoNotRetryIOException: reversed scans are not supported
-
-            For usage try 'help "scan"'
-
+             row4 column=log:seen, timestamp=1970-01-01T00:00:00.006, value=no
+             row3 column=cf:title, timestamp=1970-01-01T00:00:00.005, value=Third
+             row2 column=cf:title, timestamp=1970-01-01T00:00:00.004, value=Second
+             row1 column=cf:title, timestamp=1970-01-01T00:00:00.002, value=Hello
+             row1 column=log:seen, timestamp=1970-01-01T00:00:00.003, value=yes
+             bin\x00key column=cf:title, timestamp=1970-01-01T00:00:00.001, value=binary row key
+            5 row(s)
             Took T seconds
             > scan 'post', LIMIT => 0
 
@@ -195,6 +197,83 @@ count 'post', INTERVAL => 0"
             ERROR: INTERVAL must be 1 or more: 0
 
             For usage try 'help "count"'
+
+            Took T seconds
+        "#]],
+    );
+}
+
+#[test]
+fn filters_raw_cells_and_parts_of_rows() {
+    check(
+        "\
+create 'post', {NAME => 'cf', VERSIONS => 3}
+put 'post', 'row1', 'cf:a', 'one', 1
+put 'post', 'row1', 'cf:b', 'two', 2
+put 'post', 'row2', 'cf:a', 'three', 3
+deleteall 'post', 'row2', 'cf:a', 3
+append 'post', 'row1', 'cf:n', 'xy'
+append 'post', 'row1', 'cf:n', 'z', {TTL => 60000}
+scan 'post', FILTER => \"PrefixFilter('row1') AND ValueFilter(=, 'substring:o')\"
+get 'post', 'row1', {FILTER => \"QualifierFilter(>, 'binary:a') AND KeyOnlyFilter()\"}
+count 'post', FILTER => \"FirstKeyOnlyFilter()\"
+scan 'post', {RAW => true, VERSIONS => 3, STARTROW => 'row2'}
+scan 'post', {BATCH => 1, LIMIT => 1}
+scan 'post', FILTER => \"PrefixFilter('row1' AND\"
+",
+        expect![[r#"
+            > create 'post', {NAME => 'cf', VERSIONS => 3}
+            Created table post
+            Took T seconds
+            => Hbase::Table - post
+            > put 'post', 'row1', 'cf:a', 'one', 1
+            Took T seconds
+            > put 'post', 'row1', 'cf:b', 'two', 2
+            Took T seconds
+            > put 'post', 'row2', 'cf:a', 'three', 3
+            Took T seconds
+            > deleteall 'post', 'row2', 'cf:a', 3
+            Took T seconds
+            > append 'post', 'row1', 'cf:n', 'xy'
+            CURRENT VALUE = xy
+            Took T seconds
+            > append 'post', 'row1', 'cf:n', 'z', {TTL => 60000}
+            CURRENT VALUE = xyz
+            Took T seconds
+            > scan 'post', FILTER => "PrefixFilter('row1') AND ValueFilter(=, 'substring:o')"
+            ROW  COLUMN+CELL
+             row1 column=cf:a, timestamp=1970-01-01T00:00:00.001, value=one
+             row1 column=cf:b, timestamp=1970-01-01T00:00:00.002, value=two
+            1 row(s)
+            Took T seconds
+            > get 'post', 'row1', {FILTER => "QualifierFilter(>, 'binary:a') AND KeyOnlyFilter()"}
+            COLUMN  CELL
+             cf:b timestamp=1970-01-01T00:00:00.002, value=
+             cf:n timestamp=NOW, value=
+            1 row(s)
+            Took T seconds
+            > count 'post', FILTER => "FirstKeyOnlyFilter()"
+            1 row(s)
+            Took T seconds
+            => 1
+            > scan 'post', {RAW => true, VERSIONS => 3, STARTROW => 'row2'}
+            ROW  COLUMN+CELL
+             row2 column=cf:a, timestamp=1970-01-01T00:00:00.003, type=DeleteColumn
+             row2 column=cf:a, timestamp=1970-01-01T00:00:00.003, value=three
+            1 row(s)
+            Took T seconds
+            > scan 'post', {BATCH => 1, LIMIT => 1}
+            ROW  COLUMN+CELL
+             row1 column=cf:a, timestamp=1970-01-01T00:00:00.001, value=one
+             row1 column=cf:b, timestamp=1970-01-01T00:00:00.002, value=two
+             row1 column=cf:n, timestamp=NOW, value=xyz
+            1 row(s)
+            Took T seconds
+            > scan 'post', FILTER => "PrefixFilter('row1' AND"
+
+            ERROR: filter text is none: ')' is missing behind arguments, at=23, text=PrefixFilter('row1' AND
+
+            For usage try 'help "scan"'
 
             Took T seconds
         "#]],

@@ -62,6 +62,7 @@ master="$bootstrap"
 "$here/java/run.sh"
 launch
 steps_until_stop
+step 180 History zk "$zookeeper" replay "$here/histories/apache-2.6.4.txt.gz"
 stop
 "$here/hfile.sh" "$data"
 "$here/hfile-kinds.sh"

@@ -22,7 +22,10 @@ steps_until_stop() {
   step 120 ArticleScan zk "$zookeeper"
   step 180 BadInput zk "$zookeeper"
   step 180 Basics zk "$zookeeper"
+  step 120 Mutations zk "$zookeeper"
+  step 120 Endpoints zk "$zookeeper"
   step 120 Families zk "$zookeeper"
+  step 240 Kept zk "$zookeeper"
   step 120 Flush zk "$zookeeper"
   step 120 Blog rpc "$bootstrap" verify
 }

@@ -1,0 +1,141 @@
+import java.math.BigDecimal;
+import java.util.List;
+import org.apache.hadoop.hbase.TableName;
+import org.apache.hadoop.hbase.client.Admin;
+import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
+import org.apache.hadoop.hbase.client.Connection;
+import org.apache.hadoop.hbase.client.Delete;
+import org.apache.hadoop.hbase.client.Get;
+import org.apache.hadoop.hbase.client.Mutation;
+import org.apache.hadoop.hbase.client.Put;
+import org.apache.hadoop.hbase.client.Scan;
+import org.apache.hadoop.hbase.client.Table;
+import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.client.coprocessor.AggregationClient;
+import org.apache.hadoop.hbase.client.coprocessor.BigDecimalColumnInterpreter;
+import org.apache.hadoop.hbase.client.coprocessor.DoubleColumnInterpreter;
+import org.apache.hadoop.hbase.client.coprocessor.LongColumnInterpreter;
+import org.apache.hadoop.hbase.protobuf.ProtobufUtil;
+import org.apache.hadoop.hbase.protobuf.generated.ClientProtos.MutationProto.MutationType;
+import org.apache.hadoop.hbase.protobuf.generated.MultiRowMutationProtos.MultiRowMutationService;
+import org.apache.hadoop.hbase.protobuf.generated.MultiRowMutationProtos.MutateRowsRequest;
+import org.apache.hadoop.hbase.util.Bytes;
+
+/** HBase's own coprocessor endpoints, by the clients that come with them: Endpoints REGISTRY HOST:PORT. */
+public final class Endpoints {
+  private static final TableName TABLE = TableName.valueOf("endpoints");
+  private static final TableName PLAIN = TableName.valueOf("endpoints-not-declared");
+  private static final byte[] CF = Bytes.toBytes("cf");
+  private static final byte[] LONG = Bytes.toBytes("long");
+  private static final byte[] DOUBLE = Bytes.toBytes("double");
+  private static final byte[] DECIMAL = Bytes.toBytes("decimal");
+
+  public static void main(String[] args) throws Exception {
+    Checks checks = new Checks();
+    try (Connection connection = Cluster.connect(args); Admin admin = connection.getAdmin()) {
+      for (TableName name : List.of(TABLE, PLAIN)) Cluster.drop(admin, name);
+      admin.createTable(TableDescriptorBuilder.newBuilder(PLAIN).setColumnFamily(ColumnFamilyDescriptorBuilder.of(CF)).build());
+      admin.createTable(TableDescriptorBuilder.newBuilder(TABLE).setColumnFamily(ColumnFamilyDescriptorBuilder.of(CF))
+          .setCoprocessor("org.apache.hadoop.hbase.coprocessor.MultiRowMutationEndpoint")
+          .setCoprocessor("org.apache.hadoop.hbase.coprocessor.AggregateImplementation").build(),
+          new byte[][] {Bytes.toBytes("4"), Bytes.toBytes("7")});
+      try (Table table = connection.getTable(TABLE); AggregationClient sums = new AggregationClient(connection.getConfiguration())) {
+        fill(table);
+        aggregates(checks, sums);
+        rows(checks, table);
+      }
+      try (Table table = connection.getTable(PLAIN)) {
+        Put put = new Put(Bytes.toBytes("1")).addColumn(CF, LONG, Bytes.toBytes(1L));
+        checks.refused("an endpoint that the table does not declare", org.apache.hadoop.hbase.exceptions.UnknownProtocolException.class,
+            "No registered coprocessor service found", () -> {
+              mutate(table, put);
+              return "done";
+            });
+      }
+      checks.refused("a table with a coprocessor of somebody's own", org.apache.hadoop.hbase.DoNotRetryIOException.class, "org.example.Mine", () -> {
+        TableName name = TableName.valueOf("endpoints-of-my-own");
+        admin.createTable(TableDescriptorBuilder.newBuilder(name).setColumnFamily(ColumnFamilyDescriptorBuilder.of(CF))
+            .setCoprocessor("org.example.Mine").build());
+        return "created";
+      });
+    }
+    checks.finish();
+  }
+
+  /** Rows 1 to 9 over three regions: n, n / 2 and n hundredths. */
+  private static void fill(Table table) throws Exception {
+    for (long n = 1; n <= 9; n++) {
+      table.put(new Put(Bytes.toBytes(String.valueOf(n))).addColumn(CF, LONG, Bytes.toBytes(n)).addColumn(CF, DOUBLE, Bytes.toBytes(n / 2.0))
+          .addColumn(CF, DECIMAL, Bytes.toBytes(BigDecimal.valueOf(n, 2))));
+    }
+  }
+
+  interface Ask {
+    Object of(Scan scan) throws Throwable;
+  }
+
+  private static Checks.Attempt of(byte[] qualifier, Ask ask) {
+    return () -> {
+      try {
+        return ask.of(new Scan().addColumn(CF, qualifier));
+      } catch (Exception e) {
+        throw e;
+      } catch (Throwable e) {
+        throw new IllegalStateException(e);
+      }
+    };
+  }
+
+  private static void aggregates(Checks checks, AggregationClient sums) {
+    LongColumnInterpreter longs = new LongColumnInterpreter();
+    checks.equal("rows counted", 9L, of(LONG, scan -> sums.rowCount(TABLE, longs, scan)));
+    checks.equal("rows counted by family", 9L, of(LONG, scan -> sums.rowCount(TABLE, longs, new Scan().addFamily(CF))));
+    checks.equal("rows of a range counted", 4L, of(LONG, scan -> sums.rowCount(TABLE, longs,
+        scan.withStartRow(Bytes.toBytes("3")).withStopRow(Bytes.toBytes("7")))));
+    checks.equal("greatest long", 9L, of(LONG, scan -> sums.max(TABLE, longs, scan)));
+    checks.equal("least long", 1L, of(LONG, scan -> sums.min(TABLE, longs, scan)));
+    checks.equal("sum of longs", 45L, of(LONG, scan -> sums.sum(TABLE, longs, scan)));
+    checks.equal("average of longs", 5.0, of(LONG, scan -> sums.avg(TABLE, longs, scan)));
+    checks.equal("deviation of longs", "2.58", of(LONG, scan -> String.format("%.2f", sums.std(TABLE, longs, scan))));
+    checks.equal("median of longs in one region", 7L, of(LONG, scan -> sums.median(TABLE, longs, scan.withStartRow(Bytes.toBytes("7")))));
+    // The client begins a region too early, and is behind the median before it has met it.
+    checks.equal("median of longs over regions", null, of(LONG, scan -> sums.median(TABLE, longs, scan)));
+    DoubleColumnInterpreter doubles = new DoubleColumnInterpreter();
+    checks.equal("greatest double", 4.5, of(DOUBLE, scan -> sums.max(TABLE, doubles, scan)));
+    checks.equal("sum of doubles", 22.5, of(DOUBLE, scan -> sums.sum(TABLE, doubles, scan)));
+    BigDecimalColumnInterpreter decimals = new BigDecimalColumnInterpreter();
+    checks.equal("least decimal", "0.01", of(DECIMAL, scan -> sums.min(TABLE, decimals, scan)));
+    checks.equal("sum of decimals", "0.45", of(DECIMAL, scan -> sums.sum(TABLE, decimals, scan)));
+    checks.equal("average of decimals", 0.05, of(DECIMAL, scan -> sums.avg(TABLE, decimals, scan)));
+  }
+
+  private static void rows(Checks checks, Table table) {
+    checks.equal("a put and a delete of two rows of a region as one", "[10] null", () -> {
+      mutate(table, new Put(Bytes.toBytes("1")).addColumn(CF, LONG, Bytes.toBytes(10L)), new Delete(Bytes.toBytes("2")).addColumns(CF, LONG));
+      return "[" + Bytes.toLong(value(table, "1")) + "] " + value(table, "2");
+    });
+    checks.refused("rows of two regions as one", org.apache.hadoop.hbase.DoNotRetryIOException.class, "[Rr]equested row out of range", () -> {
+      mutate(table, new Put(Bytes.toBytes("1")).addColumn(CF, LONG, Bytes.toBytes(11L)),
+          new Put(Bytes.toBytes("8")).addColumn(CF, LONG, Bytes.toBytes(11L)));
+      return "done";
+    });
+    checks.equal("nothing of a refused one is there", "10", () -> Bytes.toLong(value(table, "1")));
+  }
+
+  private static byte[] value(Table table, String row) throws Exception {
+    return table.get(new Get(Bytes.toBytes(row)).addColumn(CF, LONG)).getValue(CF, LONG);
+  }
+
+  private static void mutate(Table table, Mutation... mutations) throws Exception {
+    MutateRowsRequest.Builder request = MutateRowsRequest.newBuilder();
+    for (Mutation mutation : mutations) {
+      request.addMutationRequest(ProtobufUtil.toMutation(mutation instanceof Put ? MutationType.PUT : MutationType.DELETE, mutation));
+    }
+    try {
+      MultiRowMutationService.newBlockingStub(table.coprocessorService(mutations[0].getRow())).mutateRows(null, request.build());
+    } catch (com.google.protobuf.ServiceException e) {
+      ProtobufUtil.toIOException(e);
+      throw (Exception) (e.getCause() != null ? e.getCause() : e);
+    }
+  }
+}

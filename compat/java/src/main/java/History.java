@@ -73,8 +73,21 @@ public final class History {
   private static void record(HistoryRun run, Path file, int first, int count, Set<String> features) throws Exception {
     List<HistoryText> histories = new ArrayList<>();
     for (int number = first; number < first + count; number++) histories.add(HistoryMaker.make(number, features));
-    HistoryText.writeAll(file, run.answer(histories));
-    System.out.println("recorded " + count + " histories of " + histories.stream().mapToInt(history -> history.steps().size()).sum() + " steps");
+    List<HistoryText> answered = run.answer(histories);
+    int failed = 0;
+    for (HistoryText history : answered) {
+      int steps = history.steps().size();
+      history.steps().removeIf(History::failed);
+      failed += steps - history.steps().size();
+    }
+    HistoryText.writeAll(file, answered);
+    System.out.println("recorded " + count + " histories of " + answered.stream().mapToInt(history -> history.steps().size()).sum() + " steps, without "
+        + failed + " reads in which the server itself failed");
+  }
+
+  /** A read that ended in an exception the server did not foresee, which is no answer: what it refuses is a DoNotRetryIOException. */
+  private static boolean failed(HistoryText.Step step) {
+    return Set.of("get", "exists", "scan").contains(step.verb()) && step.answer().contains("error IOException");
   }
 
   private static int replay(HistoryRun run, Path file, Set<String> features) throws Exception {

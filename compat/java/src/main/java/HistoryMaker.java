@@ -46,14 +46,17 @@ final class HistoryMaker {
   private final Set<String> features;
   private final List<String> times;
   private final String[] qualifiers;
+  /** Whether its rows are in two regions. */
+  private final boolean splits;
   /** Whether scans and gets may name columns. */
   private final boolean names;
   /** Whether there may be writes that read named columns first. */
   private final boolean changes;
 
-  private HistoryMaker(Random random, Set<String> features, String table) {
+  private HistoryMaker(Random random, Set<String> features, String table, boolean splits) {
     this.random = random;
     this.features = features;
+    this.splits = splits;
     times = table.contains("TTL") ? List.of("1", "2", "3", "4000000000001", "4000000000002", "4000000000003")
         : List.of("1", "2", "3", "4", "5", "6");
     // With NEW_VERSION_BEHAVIOR Apache HBase 2.6.4 fails on delete markers of a column without a name, and never
@@ -70,7 +73,7 @@ final class HistoryMaker {
   static HistoryText make(int number, Set<String> allowed) {
     Random group = random(0x9E3779B97F4A7C15L * (number / GROUP + 1));
     String table = table(group, allowed);
-    boolean splits = group.nextInt(4) == 0;
+    boolean splits = group.nextInt(4) == 0 && number % 5 == 0;
     HistoryRules rules = new HistoryRules(table);
     List<String> maintenance = new ArrayList<>();
     for (int left = rules.canFlush() ? group.nextInt(5) : 0; left > 0; left--) maintenance.add(group.nextInt(3) == 0 ? "compact" : "flush");
@@ -81,7 +84,7 @@ final class HistoryMaker {
     features.removeAll(List.of("keepdeleted", "newversions"));
     if (table.contains("KEEP_DELETED_CELLS")) features.add("keepdeleted");
     if (table.contains("NEW_VERSION_BEHAVIOR")) features.add("newversions");
-    HistoryMaker maker = new HistoryMaker(random, features, table);
+    HistoryMaker maker = new HistoryMaker(random, features, table, splits);
     List<HistoryText.Step> steps = new ArrayList<>();
     for (int epoch = 0; epoch <= maintenance.size(); epoch++) {
       boolean last = epoch == maintenance.size();
@@ -90,7 +93,7 @@ final class HistoryMaker {
       steps.add(step(maintenance.get(epoch)));
       rules.admits(maintenance.get(epoch), false);
     }
-    String where = splits && number % 5 == 0 ? table + " ; split b" : table;
+    String where = splits ? table + " ; split b" : table;
     return new HistoryText(number, features, where, steps);
   }
 
@@ -283,6 +286,8 @@ final class HistoryMaker {
     if (has("partial", 2)) text += " partial" + (chance(2) ? " bytes=" + pick("1", "200") : "");
     String narrowed = narrowed();
     while (isUnwanted(narrowed, reversed, raw, text.contains(" batch="))) narrowed = narrowed();
+    // The client takes a last part of a row for one of several when cells follow that nobody sees, and asks the next region for a row too many.
+    if (splits && (text.contains(" batch=") || text.contains(" partial"))) text = text.replaceFirst(" limit=[0-9]", "");
     return text + narrowed;
   }
 

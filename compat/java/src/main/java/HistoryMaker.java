@@ -190,7 +190,8 @@ final class HistoryMaker {
 
   /**
    * Of parts for one row none has the server's time, which may or may not be the same for all of them, and none is a get: the
-   * client's documentation leaves open whether that sees the others.
+   * client's documentation leaves open whether that sees the others. With NEW_VERSION_BEHAVIOR a row has but one part: the
+   * mutations of a list have one sequence number, by which that tells what came first.
    */
   private String list() {
     List<String> parts = new ArrayList<>();
@@ -198,7 +199,7 @@ final class HistoryMaker {
     for (int left = 2 + random.nextInt(3); left > 0; left--) {
       String row = pick(ROWS);
       String part = has("listgets", 2) ? "get " + row : single(row);
-      boolean alone = part.startsWith("get ") || HistoryMutations.takesTime(part);
+      boolean alone = !changes || part.startsWith("get ") || HistoryMutations.takesTime(part);
       Boolean before = rows.get(row);
       if (before != null && (before || alone)) continue;
       rows.merge(row, alone, Boolean::logicalOr);
@@ -286,8 +287,9 @@ final class HistoryMaker {
     if (has("partial", 2)) text += " partial" + (chance(2) ? " bytes=" + pick("1", "200") : "");
     String narrowed = narrowed();
     while (isUnwanted(narrowed, reversed, raw, text.contains(" batch="))) narrowed = narrowed();
-    // The client takes a last part of a row for one of several when cells follow that nobody sees, and asks the next region for a row too many.
-    if (splits && (text.contains(" batch=") || text.contains(" partial"))) text = text.replaceFirst(" limit=[0-9]", "");
+    // The client takes a last part of a row for one of several when cells follow that nobody sees, and asks the next time for a row too many.
+    boolean parts = text.contains(" batch=") || text.contains(" partial");
+    if (parts && (splits || text.contains(" caching=") || text.contains(" bytes="))) text = text.replaceFirst(" limit=[0-9]", "");
     return text + narrowed;
   }
 

@@ -1,5 +1,4 @@
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -71,10 +70,5 @@ final class HistoryTables {
       kept.put(family, least > 0 ? least : Integer.parseInt(attributes.getOrDefault("VERSIONS", "1")));
     });
     return kept;
-  }
-
-  /** The families' names. */
-  static List<String> names(String line) {
-    return new ArrayList<>(attributes(line).keySet());
   }
 }

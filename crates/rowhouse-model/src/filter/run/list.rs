@@ -69,7 +69,8 @@ impl AllOf {
         Ok(if self.hinted.is_empty() { verdict } else { FilterVerdict::SeekToHint })
     }
 
-    /// The furthest of the hints.
+    /// The furthest of the hints. A reversed scan does not go on to a column in HBase, it steps; members
+    /// that count see the cells between.
     pub(super) fn hint(&mut self, key: Key<'_>) -> Option<KeyBuf> {
         let mut furthest: Option<KeyBuf> = None;
         for &at in &self.hinted {
@@ -85,7 +86,7 @@ impl AllOf {
                 furthest = Some(hint);
             }
         }
-        furthest
+        furthest.filter(|hint| !(self.reversed && hint.as_key().row == key.row))
     }
 
     pub(super) fn kept_value(&self, left: KeptValue) -> KeptValue {

@@ -96,6 +96,22 @@ fn a_prefix_hints_in_front_of_its_rows_and_ends_behind_them() {
 }
 
 #[test]
+fn a_list_in_a_reversed_scan_steps_to_a_column_so_that_its_members_count_the_cells_between() {
+    let filter = || {
+        let page = Filter::ColumnPagination { limit: 2, from: ColumnOffset::Skip(0) };
+        let filters = vec![page, Filter::ColumnPrefix("x".into())];
+        Filter::List { operator: ListOperator::And, filters }
+    };
+    let cells = ["a/n", "a/x", "a/xy"];
+    check(filter(), false, &cells, expect![[r#"
+        a: SeekToHint(a/x) IncludeAndNextColumn NextRow
+    "#]]);
+    check(filter(), true, &cells, expect![[r#"
+        a: SeekToHint IncludeAndNextColumn NextRow
+    "#]]);
+}
+
+#[test]
 fn a_reversed_prefix_that_ends_in_the_greatest_byte_hints_behind_its_rows() {
     // HBase hints at "b\x00", and loses rows.
     let mut run = FilterRun::new(&Filter::Prefix(b"b\xFF"[..].into()), true).unwrap();

@@ -123,7 +123,7 @@ fn check_forward(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn files_hold_what_was_written(
@@ -132,6 +132,22 @@ proptest! {
     ) {
         check(&cells, &options, &keys);
     }
+
+    #[test]
+    fn cells_of_rows_as_long_as_blocks_are_found(
+        (cells, options) in any_file(),
+        keys in vec(any_cell(false), 1..30),
+    ) {
+        let in_long_rows = |cells: Vec<Cell>| sorted(cells.iter().map(in_a_long_row).collect());
+        check(&in_long_rows(cells), &options, &in_long_rows(keys));
+    }
+}
+
+/// The cell in one of two rows, and most of them in columns of their own.
+fn in_a_long_row(cell: &Cell) -> Cell {
+    let qualifier = [cell.qualifier(), &cell.row()[1..]].concat();
+    let key = Key { row: if cell.row().len() % 2 == 0 { b"a" } else { b"b" }, qualifier: &qualifier, ..cell.key() };
+    Cell::from_parts(key, cell.value(), cell.tags()).unwrap().with_sequence(cell.sequence())
 }
 
 #[test]

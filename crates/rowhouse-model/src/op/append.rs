@@ -2,10 +2,8 @@
 
 use bytes::Bytes;
 
-use super::put::check_same_row;
-use crate::{
-    Cell, CellKind, Durability, Error, Nonce, Result, TimeRange, Timestamp, check_row, escape,
-};
+use super::cells::{check_is_put, check_named_once, check_same_row};
+use crate::{Cell, CellKind, Durability, Nonce, Result, TimeRange, Timestamp, check_row};
 
 /// Bytes to put behind the values of columns of one row; a column that is not there counts as
 /// empty.
@@ -78,29 +76,5 @@ impl Append {
     /// What it adds to each column, in the order they were added.
     pub fn cells(&self) -> &[Cell] {
         &self.cells
-    }
-}
-
-/// Refuses a column that is named already: each change of it would start from the same value, and
-/// all but the last would be lost.
-pub(super) fn check_named_once(cells: &[Cell], family: &[u8], qualifier: &[u8]) -> Result<()> {
-    let is_same = |cell: &Cell| cell.family() == family && cell.qualifier() == qualifier;
-    if cells.iter().any(is_same) {
-        return Err(Error::invalid(format!(
-            "an increment or append names a column once: column={}:{}",
-            escape(family),
-            escape(qualifier)
-        )));
-    }
-    Ok(())
-}
-
-/// Refuses delete markers where values are added to.
-pub(super) fn check_is_put(cell: &Cell) -> Result<()> {
-    match cell.kind() {
-        CellKind::Put => Ok(()),
-        kind => {
-            Err(Error::invalid(format!("an increment or append takes no delete marker: {kind:?}")))
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::put::check_same_row;
+use super::cells::check_same_row;
 use crate::{Cell, CellKind, Durability, Error, Result, Timestamp, check_row};
 
 /// Delete markers of one row, written together. Without any, the whole row is meant: every family

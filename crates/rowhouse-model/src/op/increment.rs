@@ -2,8 +2,7 @@
 
 use bytes::Bytes;
 
-use super::append::{check_is_put, check_named_once};
-use super::put::check_same_row;
+use super::cells::{check_is_put, check_named_once, check_same_row};
 use crate::{Cell, CellKind, Durability, Error, Result, TimeRange, Timestamp, check_row};
 
 /// Names a change, so that a repetition is told from a second one.

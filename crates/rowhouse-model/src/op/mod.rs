@@ -1,6 +1,7 @@
 //! What a client asks for: one file per verb.
 
 mod append;
+mod cells;
 mod columns;
 mod condition;
 mod delete;

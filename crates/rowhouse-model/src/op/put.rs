@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 
-use crate::{Cell, CellKind, Durability, Error, Result, Timestamp, check_row, escape};
+use super::cells::check_same_row;
+use crate::{Cell, CellKind, Durability, Error, Result, Timestamp, check_row};
 
 /// New cells of one row, written together.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,16 +80,4 @@ impl Put {
     pub fn cells(&self) -> &[Cell] {
         &self.cells
     }
-}
-
-/// Checks that `cell` belongs to the mutation of `row`.
-pub(super) fn check_same_row(row: &[u8], cell: &Cell) -> Result<()> {
-    if cell.row() != row {
-        return Err(Error::invalid(format!(
-            "the row in {} doesn't match the original one {}",
-            escape(cell.row()),
-            escape(row)
-        )));
-    }
-    Ok(())
 }

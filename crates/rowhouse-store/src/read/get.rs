@@ -35,8 +35,8 @@ fn is_plain(get: &Get) -> bool {
     get.filter.is_none() && get.family_limit.is_none() && get.family_offset == 0
 }
 
-/// Reads a row of which everything visible in the columns is wanted, as it was at `sequence`; `None` when merges have dropped since what was to be seen
-/// then.
+/// Reads a row of which everything visible in the columns is wanted, as it was at `sequence`; `None`
+/// when merges have dropped since what was to be seen then.
 pub(crate) fn read_row_as_of(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],

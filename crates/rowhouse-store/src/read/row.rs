@@ -47,7 +47,7 @@ pub(super) enum RowRead {
 pub(super) struct Judging<'a> {
     pub(super) visible: Visible<'a>,
     /// Bytes passed over since a cell was last part of an answer.
-    passed: usize,
+    passed_bytes: usize,
     family: Bytes,
     /// Only one row is read: nothing behind it matters.
     single_row: bool,
@@ -72,7 +72,7 @@ impl<'a> Judging<'a> {
         let visible = Visible::new(rules);
         Self {
             visible,
-            passed: 0,
+            passed_bytes: 0,
             family,
             single_row,
             left: None,
@@ -132,7 +132,7 @@ impl<'a> Judging<'a> {
         // Cells that were passed since nothing of their column was wanted any more.
         let Left { mut behind } = self.begin();
         loop {
-            let Self { visible, passed, .. } = self;
+            let Self { visible, passed_bytes, .. } = self;
             let Some(mut cell) = from.cell().filter(|cell| equal_bytes(cell.key.row, row)) else {
                 return Ok(RowRead::Whole);
             };
@@ -141,12 +141,12 @@ impl<'a> Judging<'a> {
             }
             if !visible.is_in_column(&cell) {
                 if F::PUSHES_COLUMNS
-                    && *passed <= PASSED_BYTES_MAX
+                    && *passed_bytes <= PASSED_BYTES_MAX
                     && let Some(times) = visible.plain_times()
                 {
                     let pushed = from.push_columns(&times, cells)?;
                     if pushed {
-                        *passed = 0;
+                        *passed_bytes = 0;
                     }
                     let Some(here) = from.cell().filter(|cell| equal_bytes(cell.key.row, row))
                     else {
@@ -168,10 +168,10 @@ impl<'a> Judging<'a> {
             }
             let verdict = visible.judge_in_column(&cell);
             if matches!(verdict, Verdict::Include | Verdict::IncludeLast) {
-                let is_sparse = is_sparse(std::mem::take(passed), cell.value);
+                let is_sparse = is_sparse(std::mem::take(passed_bytes), cell.value);
                 from.push_to(cells, is_sparse);
             } else {
-                *passed += cell.value.len() + row.len();
+                *passed_bytes += cell.value.len() + row.len();
             }
             if matches!(verdict, Verdict::IncludeLast | Verdict::NextColumn) {
                 if visible.rules().qualifiers.is_some() {
@@ -189,7 +189,7 @@ impl<'a> Judging<'a> {
     /// Adds the cell where it stands to `cells`.
     pub(super) fn push(&mut self, from: &impl Cells, cells: &mut RowBuilder) {
         if let Some(cell) = from.cell() {
-            from.push_to(cells, is_sparse(std::mem::take(&mut self.passed), cell.value));
+            from.push_to(cells, is_sparse(std::mem::take(&mut self.passed_bytes), cell.value));
         }
     }
 
@@ -204,16 +204,16 @@ impl<'a> Judging<'a> {
         if *steps < STEPS_BEFORE_SEEK {
             return self.pass(from);
         }
-        let Self { visible, passed, family, .. } = self;
+        let Self { visible, passed_bytes, family, .. } = self;
         // Whatever lies between is not known.
-        *passed += PASSED_BYTES_MAX + 1;
+        *passed_bytes += PASSED_BYTES_MAX + 1;
         from.seek(&Key::column_end(row, family, visible.qualifier()))
     }
 
     /// Passes a cell that is no part of the answer.
     pub(super) fn pass(&mut self, from: &mut impl Cells) -> Result<()> {
         if let Some(cell) = from.cell() {
-            self.passed += cell.value.len() + cell.key.row.len();
+            self.passed_bytes += cell.value.len() + cell.key.row.len();
         }
         from.advance()
     }
@@ -221,7 +221,7 @@ impl<'a> Judging<'a> {
     /// Passes everything in front of `key`.
     pub(super) fn seek(&mut self, from: &mut impl Cells, key: &Key<'_>) -> Result<()> {
         // Whatever lies between is not known.
-        self.passed += PASSED_BYTES_MAX + 1;
+        self.passed_bytes += PASSED_BYTES_MAX + 1;
         from.seek(key)
     }
 
@@ -232,7 +232,7 @@ impl<'a> Judging<'a> {
         from: &mut impl Cells,
         row: &[u8],
     ) -> Result<bool> {
-        let Self { visible, passed, family, single_row, .. } = self;
+        let Self { visible, passed_bytes, family, single_row, .. } = self;
         let Some(wanted) = visible.rules().qualifiers.as_ref() else { return Ok(true) };
         let next = wanted.named_behind(visible.qualifier());
         if *single_row && next.is_none() {
@@ -245,9 +245,9 @@ impl<'a> Judging<'a> {
             if !in_front || cell.key.row != row {
                 return Ok(true);
             }
-            *passed += cell.value.len() + row.len();
+            *passed_bytes += cell.value.len() + row.len();
         }
-        *passed += PASSED_BYTES_MAX + 1;
+        *passed_bytes += PASSED_BYTES_MAX + 1;
         from.seek(&match next {
             Some(next) => Key::column_start(row, family, next),
             None => Key::row_end(row),
@@ -258,6 +258,6 @@ impl<'a> Judging<'a> {
 
 /// Whether a cell is copied rather than sharing its block, when so many bytes were passed since the
 /// last: where cells of answers are few and far between each would keep a block of its own in memory.
-fn is_sparse(passed: usize, value: &[u8]) -> bool {
-    passed > PASSED_BYTES_MAX && value.len() < passed
+fn is_sparse(passed_bytes: usize, value: &[u8]) -> bool {
+    passed_bytes > PASSED_BYTES_MAX && value.len() < passed_bytes
 }

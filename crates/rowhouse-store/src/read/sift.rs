@@ -23,8 +23,8 @@ pub(super) struct Sift {
     pub(super) versions: u32,
     /// The rows come from the last to the first.
     pub(super) reversed: bool,
-    /// Cells of the row that passed so far.
-    passed: u32,
+    /// Cells of the row that were let through so far.
+    let_through: u32,
     /// Versions of the column that the filter let through so far.
     counted: u32,
     /// Nothing more of this column is wanted, which has to be read to its end.
@@ -55,7 +55,7 @@ impl Judging<'_> {
             return Ok(RowRead::Whole);
         }
         if self.is_new_row() {
-            self.sift.passed = 0;
+            self.sift.let_through = 0;
         }
         let Left { mut behind } = self.begin();
         if from.cell().is_none_or(|cell| !equal_bytes(cell.key.row, row)) {
@@ -216,16 +216,16 @@ impl Sift {
         (self.counted, self.column_done) = (0, false);
     }
 
-    /// Counts a cell that passed; whether it is taken.
+    /// Counts a cell that is let through; whether it is taken.
     fn takes(&mut self) -> bool {
-        self.passed += 1;
-        self.passed > self.offset
+        self.let_through += 1;
+        self.let_through > self.offset
     }
 
     /// Whether there are as many cells of the family as are wanted.
     fn is_full(&self) -> bool {
-        self.passed > self.offset
-            && self.limit.is_some_and(|limit| self.passed - self.offset >= limit)
+        self.let_through > self.offset
+            && self.limit.is_some_and(|limit| self.let_through - self.offset >= limit)
     }
 }
 

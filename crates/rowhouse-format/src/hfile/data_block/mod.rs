@@ -4,7 +4,7 @@ mod builder;
 mod cursor;
 
 use std::cmp::Ordering;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use rowhouse_model::{DataBlockEncoding, Error, Key, ROW_LEN_MAX, Result, row_prefix};
@@ -20,6 +20,9 @@ use cursor::Place;
 const ROW_INDEX_ID: u16 = 7;
 /// Bytes of a cell in front of its row: key length, value length, row length.
 const ROW_OFFSET: usize = 4 + 4 + 2;
+/// Cells this far from each other are noted, so that a search need not go through all: some four
+/// cells of 100 bytes.
+const MILESTONE_BYTES: usize = 512;
 
 /// How a file says its cells are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +47,9 @@ pub struct DataBlock {
     prefixes: Box<[u64]>,
     /// How many bytes all rows begin with.
     common: usize,
+    /// Where some of the cells begin, for searches in rows that take much of the block; found when one
+    /// first needs them.
+    milestones: OnceLock<Box<[u32]>>,
     layout: Layout,
     offset: u64,
 }
@@ -70,7 +76,8 @@ impl DataBlock {
         if cells.is_empty() {
             return Err(malformed(offset, "no cells"));
         }
-        let mut block = Self { cells, rows, prefixes: Box::default(), common: 0, layout, offset };
+        let (prefixes, milestones) = (Box::default(), OnceLock::new());
+        let mut block = Self { cells, rows, prefixes, common: 0, milestones, layout, offset };
         if layout.encoding == DataBlockEncoding::RowIndexV1 {
             block.note_prefixes()?;
         }
@@ -99,9 +106,14 @@ impl DataBlock {
         self.offset
     }
 
-    /// Bytes this takes in memory.
+    /// Bytes this takes in memory, or comes to take at most.
     pub fn memory_len(&self) -> usize {
-        size_of::<Self>() + self.cells.len() + self.rows.len() + 8 * self.prefixes.len()
+        let milestones = 4 * (self.cells.len() / MILESTONE_BYTES);
+        size_of::<Self>()
+            + self.cells.len()
+            + self.rows.len()
+            + 8 * self.prefixes.len()
+            + milestones
     }
 
     /// At the first cell.
@@ -236,10 +248,35 @@ impl DataBlock {
         if key.family.len() > u8::MAX as usize {
             return self.place_at(end);
         }
+        self.scan(start, end, |cell| compare_columns(cell, key).is_lt())
+    }
+
+    /// The first cell at or behind `key` from offset `start` on, in any row.
+    fn scan_to(&self, start: usize, key: &Key<'_>) -> Result<Option<Place>> {
+        let prefix = row_prefix(key.row);
+        self.scan(start, self.cells.len(), |cell| {
+            let rows = compare_rows(cell.row, key.row, prefix);
+            rows.then_with(|| compare_columns(cell, key)).is_lt()
+        })
+    }
+
+    /// The first cell between two offsets that is not before what is looked for; the cell at `end` if
+    /// there is none. What is not near is found by the milestones.
+    fn scan(
+        &self,
+        start: usize,
+        end: usize,
+        is_before: impl Fn(&Key<'_>) -> bool,
+    ) -> Result<Option<Place>> {
+        let mut near = start.saturating_add(2 * MILESTONE_BYTES);
         let mut at = start;
         while at < end {
+            if at > near {
+                near = usize::MAX;
+                at = self.milestone_before(at, end, &is_before)?;
+            }
             let place = self.parse_at(at)?;
-            if compare_columns(&place.key(&self.cells), key) != Ordering::Less {
+            if !is_before(&place.key(&self.cells)) {
                 return Ok(Some(place));
             }
             at = place.next as usize;
@@ -247,21 +284,45 @@ impl DataBlock {
         self.place_at(at)
     }
 
-    /// The first cell at or behind `key` from offset `start` on, in any row.
-    fn scan_to(&self, start: usize, key: &Key<'_>) -> Result<Option<Place>> {
-        let prefix = row_prefix(key.row);
-        let mut at = start;
-        while at < self.cells.len() {
-            let place = self.parse_at(at)?;
-            let cell = place.key(&self.cells);
-            let order =
-                compare_rows(cell.row, key.row, prefix).then_with(|| compare_columns(&cell, key));
-            if order != Ordering::Less {
-                return Ok(Some(place));
+    /// The last milestone between two offsets that is before what is looked for; `start` if there is
+    /// none.
+    fn milestone_before(
+        &self,
+        start: usize,
+        end: usize,
+        is_before: impl Fn(&Key<'_>) -> bool,
+    ) -> Result<usize> {
+        let milestones = self.milestones.get_or_init(|| self.find_milestones());
+        let (mut low, mut high) = (
+            milestones.partition_point(|at| *at as usize <= start),
+            milestones.partition_point(|at| (*at as usize) < end),
+        );
+        let mut found = start;
+        while low < high {
+            let middle = low.midpoint(high);
+            let at = milestones[middle] as usize;
+            if is_before(&self.parse_at(at)?.key(&self.cells)) {
+                (found, low) = (at, middle + 1);
+            } else {
+                high = middle;
+            }
+        }
+        Ok(found)
+    }
+
+    /// The cells, [`MILESTONE_BYTES`] and more from each other, up to the first that is none: who gets
+    /// there says so.
+    fn find_milestones(&self) -> Box<[u32]> {
+        let (mut at, mut milestones) = (0, Vec::new());
+        let mut next = MILESTONE_BYTES;
+        while let Some(place) = Place::parse(&self.cells, at, self.layout) {
+            if at >= next {
+                milestones.push(at as u32);
+                next = at + MILESTONE_BYTES;
             }
             at = place.next as usize;
         }
-        Ok(None)
+        milestones.into()
     }
 
     /// The cell at an offset; none at the end of the cells.

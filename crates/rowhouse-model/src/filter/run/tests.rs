@@ -103,12 +103,22 @@ fn a_list_in_a_reversed_scan_steps_to_a_column_so_that_its_members_count_the_cel
         Filter::List { operator: ListOperator::And, filters }
     };
     let cells = ["a/n", "a/x", "a/xy"];
-    check(filter(), false, &cells, expect![[r#"
+    check(
+        filter(),
+        false,
+        &cells,
+        expect![[r#"
         a: SeekToHint(a/x) IncludeAndNextColumn NextRow
-    "#]]);
-    check(filter(), true, &cells, expect![[r#"
+    "#]],
+    );
+    check(
+        filter(),
+        true,
+        &cells,
+        expect![[r#"
         a: SeekToHint IncludeAndNextColumn NextRow
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]

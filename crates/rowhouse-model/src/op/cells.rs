@@ -1,0 +1,39 @@
+//! What is checked of cells that come into a mutation.
+
+use crate::{Cell, CellKind, Error, Result, escape};
+
+/// Checks that `cell` belongs to the mutation of `row`.
+pub(super) fn check_same_row(row: &[u8], cell: &Cell) -> Result<()> {
+    if cell.row() != row {
+        return Err(Error::invalid(format!(
+            "the row in {} doesn't match the original one {}",
+            escape(cell.row()),
+            escape(row)
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses a column that is named already: each change of it would start from the same value, and
+/// all but the last would be lost.
+pub(super) fn check_named_once(cells: &[Cell], family: &[u8], qualifier: &[u8]) -> Result<()> {
+    let is_same = |cell: &Cell| cell.family() == family && cell.qualifier() == qualifier;
+    if cells.iter().any(is_same) {
+        return Err(Error::invalid(format!(
+            "an increment or append names a column once: column={}:{}",
+            escape(family),
+            escape(qualifier)
+        )));
+    }
+    Ok(())
+}
+
+/// Refuses delete markers where values are added to.
+pub(super) fn check_is_put(cell: &Cell) -> Result<()> {
+    match cell.kind() {
+        CellKind::Put => Ok(()),
+        kind => {
+            Err(Error::invalid(format!("an increment or append takes no delete marker: {kind:?}")))
+        }
+    }
+}

@@ -43,23 +43,18 @@ impl Catalog {
     }
 
     pub(crate) fn add(&self, table: Arc<Table>) {
-        self.change(|entries| {
-            for region in table.regions() {
-                let name = region.name();
-                entries.by_name.insert(name.full.clone(), Arc::clone(region));
-                entries.by_encoded_name.insert(name.encoded.clone(), Arc::clone(region));
-            }
-            entries.tables.insert(table.name().clone(), table);
-        });
+        self.change(|entries| entries.add(table));
     }
 
     pub(crate) fn remove(&self, name: &TableName) {
+        self.change(|entries| entries.remove(name));
+    }
+
+    /// Puts a table, and its regions, in the place of the one with its name.
+    pub(crate) fn replace(&self, table: Arc<Table>) {
         self.change(|entries| {
-            let Some(table) = entries.tables.remove(name) else { return };
-            for region in table.regions() {
-                entries.by_name.remove(&region.name().full);
-                entries.by_encoded_name.remove(&region.name().encoded);
-            }
+            entries.remove(table.name());
+            entries.add(table);
         });
     }
 
@@ -68,5 +63,24 @@ impl Catalog {
         let mut changed = Entries::clone(&entries);
         change(&mut changed);
         *entries = Arc::new(changed);
+    }
+}
+
+impl Entries {
+    fn add(&mut self, table: Arc<Table>) {
+        for region in table.regions() {
+            let name = region.name();
+            self.by_name.insert(name.full.clone(), Arc::clone(region));
+            self.by_encoded_name.insert(name.encoded.clone(), Arc::clone(region));
+        }
+        self.tables.insert(table.name().clone(), table);
+    }
+
+    fn remove(&mut self, name: &TableName) {
+        let Some(table) = self.tables.remove(name) else { return };
+        for region in table.regions() {
+            self.by_name.remove(&region.name().full);
+            self.by_encoded_name.remove(&region.name().encoded);
+        }
     }
 }

@@ -96,7 +96,10 @@ pub(crate) fn check_disk(
     check_log(&**disk, boot_id, &state, &mut report);
     find_strangers(&**disk, &state, &mut report)?;
     let files = files_on(disk);
-    let named: Vec<NamedFile> = state.files().collect();
+    let mut named: Vec<NamedFile> = state.files().collect();
+    // One that was split is named by several regions.
+    named.sort_by_key(|named| named.meta.file_id);
+    named.dedup_by_key(|named| named.meta.file_id);
     let bytes_total = named.iter().map(|named| named.meta.len).sum();
     let mut bytes_done = 0;
     for named in named {
@@ -237,7 +240,8 @@ fn check_file(files: &Arc<Files>, named: &NamedFile<'_>, checked: &mut Checked) 
 /// What is wrong with a cell where it is.
 fn misplaced(cell: &CellRef<'_>, named: &NamedFile<'_>) -> Option<&'static str> {
     let meta = named.meta;
-    if !named.range.contains(cell.key.row) {
+    let is_split = !named.range.contains(&meta.first_row) || !named.range.contains(&meta.last_row);
+    if !is_split && !named.range.contains(cell.key.row) {
         return Some("a cell is of a row that is not the region's");
     }
     if cell.key.family != named.family {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, RwLock};
-use rowhouse_model::{Bytes, FamilyDescriptor};
+use rowhouse_model::{Bytes, FamilyDescriptor, RowRange};
 
 use crate::background::Work;
 use crate::compact::{CompactionKind, FileFacts, Policy, Situation};
@@ -20,6 +20,8 @@ use crate::store_file::StoreFile;
 /// One (region, family).
 pub(crate) struct FamilyStore {
     region_id: u64,
+    /// The rows of the region.
+    range: RowRange,
     name: Bytes,
     declared: Newest<Declared>,
     parts: RwLock<Arc<Parts>>,
@@ -58,7 +60,7 @@ pub(crate) struct Parts {
     pub(crate) files: Vec<Arc<StoreFile>>,
     /// The lowest sequence at which these parts can be read: merges have dropped what only readers
     /// below it could see.
-    readable_from: u64,
+    pub(crate) readable_from: u64,
 }
 
 impl Declared {
@@ -70,6 +72,7 @@ impl Declared {
 impl FamilyStore {
     pub(crate) fn new(
         region_id: u64,
+        range: RowRange,
         descriptor: FamilyDescriptor,
         policy: Policy,
         mut files: Vec<Arc<StoreFile>>,
@@ -80,6 +83,7 @@ impl FamilyStore {
         let parts = Parts { active: Arc::default(), frozen: Vec::new(), files, readable_from: 0 };
         Self {
             region_id,
+            range,
             name: descriptor.name().clone(),
             declared: Newest::new(Declared::new(descriptor, policy)),
             parts: RwLock::new(Arc::new(parts)),
@@ -96,6 +100,11 @@ impl FamilyStore {
 
     pub(crate) fn region_id(&self) -> u64 {
         self.region_id
+    }
+
+    /// The rows of the region.
+    pub(crate) fn range(&self) -> &RowRange {
+        &self.range
     }
 
     pub(crate) fn descriptor(&self) -> &FamilyDescriptor {
@@ -171,7 +180,7 @@ impl FamilyStore {
             parts.readable_from = parts.readable_from.max(readable_from);
         });
         for file in merged {
-            file.remove_when_unused();
+            file.release();
         }
     }
 
@@ -305,7 +314,7 @@ impl FamilyStore {
             parts.active = Arc::default();
             parts.frozen.clear();
             for file in parts.files.drain(..) {
-                file.remove_when_unused();
+                file.release();
             }
         });
     }

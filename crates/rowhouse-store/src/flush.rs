@@ -19,6 +19,11 @@ pub(crate) const CELLS_BETWEEN_CHECKS: u64 = 4096;
 /// uncover must still be there.
 pub(crate) fn flush(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
     let _flushing = family.flushing.lock();
+    flush_alone(engine, family)
+}
+
+/// The same, by who holds `family.flushing`.
+pub(crate) fn flush_alone(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
     family.flush_begins();
     if family.is_dropped() {
         return Ok(());

@@ -1,12 +1,14 @@
 //! A region: a run of a table's rows, read and written by whoever names it.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
+
+use parking_lot::Mutex;
 
 use rowhouse_model::{
-    CellHistory, Condition, Durability, Error, ErrorKind, FamilyDescriptor, Get, Mutation,
-    MutationOutcome, RegionInfo, RegionName, Result, Row, RowCondition, Scan, TableDescriptor,
-    TableName, check_row, escape,
+    Bytes, CellHistory, Condition, Durability, Error, ErrorKind, FamilyDescriptor, Get, Mutation,
+    MutationOutcome, RegionInfo, RegionName, Result, Row, RowCondition, RowRange, Scan,
+    TableDescriptor, TableName, check_row, escape,
 };
 
 use crate::compact::{self, CompactionKind, CompactionState, Hurry};
@@ -25,6 +27,12 @@ pub struct Region {
     declared: Newest<Declared>,
     engine: Arc<Engine>,
     serving: AtomicBool,
+    /// Held while others are put in its place.
+    pub(crate) moving: Mutex<()>,
+    /// Those that were put in its place, by start key: they hold all of its rows.
+    moved: OnceLock<Vec<Arc<Region>>>,
+    /// Those in whose place it was put.
+    came_of: Vec<Weak<Region>>,
     /// Shared with the scanners, which count the rows that they give.
     reads: Arc<AtomicU64>,
     writes: AtomicU64,
@@ -62,9 +70,17 @@ impl Region {
             declared: Newest::new(Declared::new(families, table)),
             engine,
             serving: AtomicBool::new(serving),
+            moving: Mutex::default(),
+            moved: OnceLock::new(),
+            came_of: Vec::new(),
             reads: Arc::default(),
             writes: AtomicU64::new(0),
         }
+    }
+
+    /// The same, in the place of others.
+    pub(crate) fn in_place_of(self, others: &[Arc<Self>]) -> Self {
+        Self { came_of: others.iter().map(Arc::downgrade).collect(), ..self }
     }
 
     /// What it is: table, rows, creation time.
@@ -94,7 +110,7 @@ impl Region {
             let parts = family.parts();
             size.stores += 1;
             size.files += parts.files.len();
-            size.file_bytes += parts.files.iter().map(|file| file.len()).sum::<u64>();
+            size.file_bytes += parts.files.iter().map(|file| file.share_len()).sum::<u64>();
             size.memstore_bytes += family.memstore_bytes();
         }
         size
@@ -111,7 +127,7 @@ impl Region {
 
     /// Reads one row, at this moment unless another is held.
     pub(crate) fn read(&self, get: &Get, point: Option<&ReadPoint>) -> Result<Row> {
-        self.check_serving()?;
+        self.check_readable(point)?;
         self.check_row(get.row())?;
         self.check_families(get.columns.families().map(|(family, _)| &family[..]))?;
         self.reads.fetch_add(1, Ordering::Relaxed);
@@ -146,7 +162,7 @@ impl Region {
         scan: &Scan,
         point: Option<&ReadPoint>,
     ) -> Result<RegionScanner> {
-        self.check_serving()?;
+        self.check_readable(point)?;
         self.check_families(scan.columns.families().map(|(family, _)| &family[..]))?;
         self.check_families(scan.family_time_ranges.keys().map(|family| &family[..]))?;
         if scan.raw && !scan.columns.has_whole_families() {
@@ -248,6 +264,14 @@ impl Region {
         Ok(())
     }
 
+    /// A row behind which lies about half of the cells of its largest file, and which is not its first;
+    /// `None` when it has no two rows. What is in memory does not count.
+    pub(crate) fn middle_row(&self) -> Result<Option<Bytes>> {
+        let files = self.families().iter().flat_map(|family| family.parts().files.clone());
+        let Some(largest) = files.max_by_key(|file| file.len()) else { return Ok(None) };
+        largest.middle_row(&self.info.range)
+    }
+
     /// What merges run or were asked for.
     pub fn compaction_state(&self) -> CompactionState {
         let kinds = |family: &Arc<FamilyStore>| self.engine.compactions.kinds_of(family);
@@ -321,6 +345,66 @@ impl Region {
             return Err(not_serving(&self.name));
         }
         self.engine.check_open()
+    }
+
+    /// Checks that the region can be read now, or at a moment that is held: that also where others have
+    /// come in its place since.
+    fn check_readable(&self, point: Option<&ReadPoint>) -> Result<()> {
+        match self.check_serving() {
+            Err(error)
+                if error.kind() == ErrorKind::NotServingRegion
+                    && point.is_some()
+                    && self.wait_served() =>
+            {
+                self.engine.check_open()
+            }
+            said => said,
+        }
+    }
+
+    /// Whether other regions have come in its place: a split, or a merge. A scanner that was opened
+    /// before goes on.
+    pub fn is_moved(&self) -> bool {
+        self.moved.get().is_some()
+    }
+
+    /// Those that have come in its place, by start key.
+    pub(crate) fn moved(&self) -> Option<&[Arc<Self>]> {
+        self.moved.get().map(Vec::as_slice)
+    }
+
+    /// Has `others` be in its place.
+    pub(crate) fn set_moved(&self, others: &[Arc<Self>]) {
+        let set = self.moved.set(others.to_vec());
+        assert!(set.is_ok(), "a region is replaced once");
+    }
+
+    /// Waits while others are being put in its place. Whether its rows are served then, here or there.
+    pub(crate) fn wait_served(&self) -> bool {
+        drop(self.moving.lock());
+        self.is_moved() || self.serving.load(Ordering::Acquire)
+    }
+
+    /// The region of `row` when `point` was taken: this one, or one in whose place it came.
+    pub(crate) fn at_point(self: &Arc<Self>, point: &ReadPoint, row: &[u8]) -> Arc<Self> {
+        self.of_point(point, |range| range.contains(row))
+    }
+
+    /// The region whose rows `is_wanted` when `point` was taken: this one, or one in whose place it came.
+    pub(crate) fn of_point(
+        self: &Arc<Self>,
+        point: &ReadPoint,
+        is_wanted: impl Fn(&RowRange) -> bool,
+    ) -> Arc<Self> {
+        let mut region = Arc::clone(self);
+        while !point.has_seen(&region) {
+            let before = region.came_of.iter().filter_map(Weak::upgrade);
+            match before.into_iter().find(|before| is_wanted(&before.info.range)) {
+                Some(before) => region = before,
+                None => break,
+            }
+        }
+        region
     }
 
     /// Checks that the region takes writes.

@@ -144,8 +144,10 @@ impl Salvage {
         let mut last: Option<Cell> = None;
         while let Some(cell) = cursor.cell() {
             // Of equal keys the first is the newest, and the others were overwritten.
+            // A file that was split has rows of other regions, which may have been written anew since.
+            let elsewhere = !named.range.contains(cell.key.row);
             let overwritten = last.as_ref().is_some_and(|last| last.key() == cell.key);
-            if !overwritten {
+            if !overwritten && !elsewhere {
                 let cell = cell.to_cell();
                 bytes += cell.as_bytes().len();
                 batch.push(cell.clone());

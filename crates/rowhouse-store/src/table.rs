@@ -1,11 +1,11 @@
 //! A table: regions side by side.
 
-use std::ops::Range;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rowhouse_model::{
-    CellHistory, Condition, Error, ErrorKind, Get, Mutation, MutationOutcome, Result, Row,
+    Bytes, CellHistory, Condition, Error, ErrorKind, Get, Mutation, MutationOutcome, Result, Row,
     RowCondition, RowMutations, RowRange, Scan, TableDescriptor, TableName, TableState,
     compare_bytes,
 };
@@ -31,7 +31,7 @@ impl Table {
         mut regions: Vec<Arc<Region>>,
         state: TableState,
     ) -> Self {
-        regions.sort_by(|a, b| a.info().range.start.cmp(&b.info().range.start));
+        sort(&mut regions);
         let disabled = Arc::new(AtomicBool::new(state == TableState::Disabled));
         Self { id, descriptor, regions, disabled }
     }
@@ -56,7 +56,17 @@ impl Table {
         &self.descriptor
     }
 
-    /// Its regions, by start key.
+    /// The same table, with `added` in the place of the regions `removed`.
+    pub(crate) fn with_regions(&self, removed: &[Arc<Region>], added: &[Arc<Region>]) -> Self {
+        let is_left = |region: &&Arc<Region>| !removed.iter().any(|gone| gone.id() == region.id());
+        let left = self.regions.iter().filter(is_left);
+        let mut regions: Vec<_> = left.chain(added).cloned().collect();
+        sort(&mut regions);
+        let (descriptor, disabled) = (self.descriptor.clone(), Arc::clone(&self.disabled));
+        Self { id: self.id, descriptor, regions, disabled }
+    }
+
+    /// Its regions, by start key, as they were when the table was looked up.
     pub fn regions(&self) -> &[Arc<Region>] {
         &self.regions
     }
@@ -76,14 +86,50 @@ impl Table {
 
     /// The region that holds `row`.
     pub fn region_of(&self, row: &[u8]) -> &Arc<Region> {
-        &self.regions[self.place_of(row)]
-    }
-
-    fn place_of(&self, row: &[u8]) -> usize {
         let starts_before =
             |region: &Arc<Region>| compare_bytes(&region.info().range.start, row).is_le();
         // The first region starts at the empty row, which is at or before every row.
-        self.regions.partition_point(starts_before).saturating_sub(1)
+        let place = self.regions.partition_point(starts_before).saturating_sub(1);
+        let mut region = &self.regions[place];
+        while let Some(moved) = region.moved() {
+            let mut moved = moved.iter();
+            let holds = |region: &&Arc<Region>| region.info().range.contains(row);
+            region = moved.find(holds).expect("what replaces a region has its rows");
+        }
+        region
+    }
+
+    /// The last region that has rows before `bound`, or the last at all where that is empty.
+    fn region_before(&self, bound: &[u8]) -> &Arc<Region> {
+        let starts_before = |region: &&Arc<Region>| {
+            bound.is_empty() || compare_bytes(&region.info().range.start, bound).is_lt()
+        };
+        let last = |regions: &'_ [Arc<Region>]| regions.iter().rposition(|it| starts_before(&it));
+        let mut regions = &self.regions[..];
+        loop {
+            let at = last(regions).expect("the first region begins in front of everything");
+            match regions[at].moved() {
+                Some(moved) => regions = moved,
+                None => return &regions[at],
+            }
+        }
+    }
+
+    /// Does something with the region that holds `row`; again with another where that one has come in its
+    /// place meanwhile.
+    pub(crate) fn at<'t, T>(
+        &'t self,
+        row: &[u8],
+        act: impl Fn(&'t Arc<Region>) -> Result<T>,
+    ) -> Result<T> {
+        loop {
+            let region = self.region_of(row);
+            match act(region) {
+                Err(error)
+                    if error.kind() == ErrorKind::NotServingRegion && region.wait_served() => {}
+                done => return done,
+            }
+        }
     }
 
     /// Reads one row.
@@ -92,7 +138,7 @@ impl Table {
     /// As [`Region::get`]; `TableNotEnabled`.
     pub fn get(&self, get: &Get) -> Result<Row> {
         self.check_enabled()?;
-        self.region_of(get.row()).get(get)
+        self.at(get.row(), |region| region.get(get))
     }
 
     /// Tells why a get shows what it shows of a column.
@@ -101,7 +147,7 @@ impl Table {
     /// As [`Region::explain_cell`]; `TableNotEnabled`.
     pub fn explain_cell(&self, get: &Get) -> Result<CellHistory> {
         self.check_enabled()?;
-        self.region_of(get.row()).explain_cell(get)
+        self.at(get.row(), |region| region.explain_cell(get))
     }
 
     /// Reads one row as it was at `point`.
@@ -111,7 +157,8 @@ impl Table {
     /// is older than the table.
     pub fn get_at(&self, get: &Get, point: &ReadPoint) -> Result<Row> {
         self.check_enabled()?;
-        self.region_of(get.row()).read(get, Some(point))
+        let row = get.row();
+        self.at(row, |region| region.at_point(point, row).read(get, Some(point)))
     }
 
     /// Reads the rows of `scan` in key order, all as they were at `point`.
@@ -140,7 +187,7 @@ impl Table {
             table: Arc::clone(self),
             point,
             rows_left: scan.limit.unwrap_or(u64::MAX),
-            regions_left: 0..self.regions.len(),
+            left: (!scan.range.is_empty()).then(|| scan.range.clone()),
             scan,
             current: None,
             region_gave_rows: false,
@@ -155,7 +202,7 @@ impl Table {
     /// As [`Region::mutate`]; `TableNotEnabled`.
     pub fn mutate(&self, mutation: &Mutation) -> Result<MutationOutcome> {
         self.check_enabled()?;
-        self.region_of(mutation.row()).mutate(mutation)
+        self.at(mutation.row(), |region| region.mutate(mutation))
     }
 
     /// Changes one row if `condition` holds for it; `None` if it does not.
@@ -168,7 +215,7 @@ impl Table {
         mutation: &Mutation,
     ) -> Result<Option<MutationOutcome>> {
         self.check_enabled()?;
-        self.region_of(mutation.row()).mutate_if(condition, mutation)
+        self.at(mutation.row(), |region| region.mutate_if(condition, mutation))
     }
 
     /// Changes one row in several ways as one: HBase's mutateRow. Gives back the new cells of the
@@ -200,8 +247,8 @@ impl Table {
         mutations: &RowMutations,
     ) -> Result<Option<MutationOutcome>> {
         self.check_enabled()?;
-        let region = self.region_of(mutations.row());
-        let outcomes = region.mutate_rows(conditions, mutations.mutations())?;
+        let outcomes = self
+            .at(mutations.row(), |region| region.mutate_rows(conditions, mutations.mutations()))?;
         Ok(outcomes.map(|outcomes| MutationOutcome::join(&outcomes)))
     }
 
@@ -212,21 +259,35 @@ impl Table {
             let refused = || Err(Error::new(error.kind(), error.message()));
             return mutations.iter().map(|_| refused()).collect();
         }
-        if let [region] = &self.regions[..] {
-            return region.batch(&mutations);
+        let mut outcomes = self.batch_once(&mutations);
+        for (mutation, outcome) in mutations.iter().zip(&mut outcomes) {
+            let not_served = |error: &&Error| error.kind() == ErrorKind::NotServingRegion;
+            // Others may have come in the place of its region.
+            if outcome.as_ref().err().as_ref().is_some_and(not_served) {
+                *outcome = self.mutate(mutation);
+            }
+        }
+        outcomes
+    }
+
+    fn batch_once(&self, mutations: &[Mutation]) -> Vec<Result<MutationOutcome>> {
+        if let [region] = &self.regions[..]
+            && !region.is_moved()
+        {
+            return region.batch(mutations);
+        }
+        let mut by_region: BTreeMap<u64, (&Region, Vec<usize>, Vec<Mutation>)> = BTreeMap::new();
+        for (at, mutation) in mutations.iter().enumerate() {
+            let region = self.region_of(mutation.row());
+            let part = by_region.entry(region.id());
+            let (_, places, part) = part.or_insert_with(|| (region, Vec::new(), Vec::new()));
+            places.push(at);
+            part.push(mutation.clone());
         }
         let mut outcomes: Vec<Option<Result<MutationOutcome>>> = Vec::new();
         outcomes.resize_with(mutations.len(), || None);
-        let mut by_region: Vec<(Vec<usize>, Vec<Mutation>)> = Vec::new();
-        by_region.resize_with(self.regions.len(), Default::default);
-        for (at, mutation) in mutations.into_iter().enumerate() {
-            let row = mutation.row();
-            let (places, mutations) = &mut by_region[self.place_of(row)];
-            places.push(at);
-            mutations.push(mutation);
-        }
-        for (region, (places, mutations)) in self.regions.iter().zip(by_region) {
-            for (at, outcome) in places.into_iter().zip(region.batch(&mutations)) {
+        for (region, places, part) in by_region.into_values() {
+            for (at, outcome) in places.into_iter().zip(region.batch(&part)) {
                 outcomes[at] = Some(outcome);
             }
         }
@@ -236,7 +297,7 @@ impl Table {
     /// Writes what is in memory to files.
     pub fn flush(&self) -> Result<()> {
         self.check_enabled()?;
-        self.regions.iter().try_for_each(|region| region.flush())
+        self.served_regions().try_for_each(|region| region.flush())
     }
 
     /// Merges files of each family in each region, as [`Region::compact`] does, and waits for it.
@@ -245,7 +306,18 @@ impl Table {
     /// As [`Region::compact`]; `TableNotEnabled`.
     pub fn compact(&self, kind: CompactionKind) -> Result<()> {
         self.check_enabled()?;
-        self.regions.iter().try_for_each(|region| region.compact(kind))
+        self.served_regions().try_for_each(|region| region.compact(kind))
+    }
+
+    /// Its regions as they are now, by start key.
+    fn served_regions(&self) -> impl Iterator<Item = &Arc<Region>> {
+        let mut next = Some(Bytes::new());
+        std::iter::from_fn(move || {
+            let region = self.region_of(&next.take()?);
+            let stop = &region.info().range.stop;
+            next = (!stop.is_empty()).then(|| stop.clone());
+            Some(region)
+        })
     }
 
     pub(crate) fn check_enabled(&self) -> Result<()> {
@@ -265,7 +337,8 @@ pub struct TableScanner {
     point: Option<Arc<ReadPoint>>,
     scan: Scan,
     rows_left: u64,
-    regions_left: Range<usize>,
+    /// The rows whose regions have not been opened.
+    left: Option<RowRange>,
     current: Option<RegionScanner>,
     /// The region being read has given a row.
     region_gave_rows: bool,
@@ -299,17 +372,53 @@ impl TableScanner {
     fn open_next(&mut self) -> Result<()> {
         self.current = None;
         self.region_gave_rows = false;
-        while let Some(at) = match self.scan.reversed {
-            true => self.regions_left.next_back(),
-            false => self.regions_left.next(),
-        } {
-            let region = &self.table.regions[at];
-            let range: &RowRange = &region.info().range;
-            if range.overlaps(&self.scan.range) {
-                self.current = Some(region.open_scan(&self.scan, self.point.as_deref())?);
-                return Ok(());
+        let Some(left) = self.left.take() else { return Ok(()) };
+        let Self { table, scan, point, .. } = self;
+        let edge = if scan.reversed { &left.stop } else { &left.start };
+        let (scanner, opened) = loop {
+            let region = match scan.reversed {
+                true => table.region_before(edge),
+                false => table.region_of(edge),
+            };
+            let region = match point {
+                Some(point) if scan.reversed => {
+                    region.of_point(point, |range| reaches_up_to(range, edge))
+                }
+                Some(point) => region.at_point(point, edge),
+                None => Arc::clone(region),
+            };
+            let range = region.info().range.intersect(&left);
+            let scan = Scan { range: range.clone(), ..scan.clone() };
+            match region.open_scan(&scan, point.as_deref()) {
+                Ok(scanner) => break (scanner, range),
+                Err(error)
+                    if error.kind() == ErrorKind::NotServingRegion && region.wait_served() => {}
+                Err(error) => return Err(error),
             }
-        }
+        };
+        self.left = rest(left, &opened, self.scan.reversed);
+        self.current = Some(scanner);
         Ok(())
     }
+}
+
+/// Whether the last rows before `bound`, or the last of all where that is empty, lie in `range`.
+fn reaches_up_to(range: &RowRange, bound: &[u8]) -> bool {
+    let reaches = range.stop.is_empty() || (!bound.is_empty() && *bound <= range.stop[..]);
+    reaches && (bound.is_empty() || range.start[..] < *bound)
+}
+
+/// What is left of `range` behind `opened`, one of its ends.
+fn rest(range: RowRange, opened: &RowRange, reversed: bool) -> Option<RowRange> {
+    let rest = match reversed {
+        true if opened.start.is_empty() => return None,
+        true => RowRange { stop: opened.start.clone(), ..range },
+        false if opened.stop.is_empty() => return None,
+        false => RowRange { start: opened.stop.clone(), ..range },
+    };
+    (!rest.is_empty()).then_some(rest)
+}
+
+fn sort(regions: &mut [Arc<Region>]) {
+    regions.sort_by(|a, b| a.info().range.start.cmp(&b.info().range.start));
 }

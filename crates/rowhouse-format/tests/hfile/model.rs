@@ -146,7 +146,11 @@ proptest! {
 /// The cell in one of two rows, and most of them in columns of their own.
 fn in_a_long_row(cell: &Cell) -> Cell {
     let qualifier = [cell.qualifier(), &cell.row()[1..]].concat();
-    let key = Key { row: if cell.row().len() % 2 == 0 { b"a" } else { b"b" }, qualifier: &qualifier, ..cell.key() };
+    let key = Key {
+        row: if cell.row().len() % 2 == 0 { b"a" } else { b"b" },
+        qualifier: &qualifier,
+        ..cell.key()
+    };
     Cell::from_parts(key, cell.value(), cell.tags()).unwrap().with_sequence(cell.sequence())
 }
 

@@ -22,6 +22,8 @@ pub(crate) struct FileFacts {
     pub(crate) created_millis: i64,
     /// Whether it came of a merge of all files.
     pub(crate) major: bool,
+    /// Whether it has rows of other regions: it came of a region that was split.
+    pub(crate) wider: bool,
 }
 
 /// What a merge may drop, in the words of HBase.
@@ -75,8 +77,19 @@ pub(crate) fn choose(situation: &Situation<'_>, policy: &Policy) -> Choice {
     if situation.asked == Some(CompactionKind::Major) || is_major_due(situation, policy) {
         return Choice::Major;
     }
-    match explore(files, policy) {
-        run if run.len() < policy.files_min => Choice::Nothing,
+    let run = match files.iter().position(|file| file.wider) {
+        // What a split left is written anew before anything else, so that what the others have in it
+        // can go.
+        Some(first) => {
+            let behind = files.iter().rposition(|file| file.wider).map_or(first, |last| last + 1);
+            first..behind
+        }
+        None => match explore(files, policy) {
+            run if run.len() < policy.files_min => return Choice::Nothing,
+            run => run,
+        },
+    };
+    match run {
         // Nothing is left outside that could hold what a marker covers.
         run if run.len() == files.len() => Choice::Major,
         run => Choice::Minor(run),
@@ -200,7 +213,7 @@ mod tests {
     }
 
     /// A file is its MiB; `!` behind them says that a merge of all files wrote it, `-3` that it was
-    /// written three days ago, `@4..9` the timestamps in it.
+    /// written three days ago, `@4..9` the timestamps in it; `/` that a split left it.
     fn parse(text: &str) -> Vec<FileFacts> {
         let parse_one = |(at, text): (usize, &str)| {
             let (text, times) = text.split_once('@').unwrap_or((text, "0..1000000"));
@@ -208,11 +221,12 @@ mod tests {
             let (text, days) = text.split_once('-').unwrap_or((text, "0"));
             FileFacts {
                 id: at as u64 + 1,
-                len: text.trim_end_matches('!').parse::<u64>().unwrap() * MIB,
+                len: text.trim_end_matches(['!', '/']).parse::<u64>().unwrap() * MIB,
                 timestamp_min: timestamp_min.parse().unwrap(),
                 timestamp_max: timestamp_max.parse().unwrap(),
                 created_millis: NOW - days.parse::<i64>().unwrap() * DAY,
                 major: text.ends_with('!'),
+                wider: text.ends_with('/'),
             }
         };
         text.split_whitespace().enumerate().map(parse_one).collect()

@@ -11,7 +11,7 @@ mod schedule;
 pub use choose::CompactionKind;
 pub(crate) use choose::{Choice, FileFacts, Situation, choose};
 pub(crate) use policy::Policy;
-pub(crate) use run::{Hurry, compact};
+pub(crate) use run::{Hurry, compact, rewrite_wider};
 pub use schedule::CompactionState;
 #[cfg(test)]
 pub(crate) use schedule::work_by_hand;

@@ -42,7 +42,7 @@ pub(crate) fn compact(
     loop {
         check(engine, family)?;
         let files = family.parts().files.clone();
-        let facts: Vec<FileFacts> = files.iter().map(|file| file.facts()).collect();
+        let facts: Vec<FileFacts> = files.iter().map(|file| file.facts(family.range())).collect();
         let now_millis = engine.timestamps.now_millis();
         let situation = family.situation(&facts, now_millis, asked);
         let (kind, files) = match choose(&situation, family.policy()) {
@@ -61,6 +61,23 @@ pub(crate) fn compact(
         family.set_merging(None);
         return merged;
     }
+}
+
+/// Writes the files that a split left anew, without the rows of other regions, and waits for it.
+///
+/// # Errors
+/// As [`compact`].
+pub(crate) fn rewrite_wider(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
+    let _compacting = family.compacting.lock();
+    check(engine, family)?;
+    let files = family.parts().files.clone();
+    let is_wider = |file: &Arc<StoreFile>| file.is_wider_than(family.range());
+    let Some(first) = files.iter().position(is_wider) else { return Ok(()) };
+    let last = files.iter().rposition(is_wider).unwrap_or(first);
+    let run = &files[first..=last];
+    let all = run.len() == files.len();
+    let kind = if all { CompactionKind::Major } else { CompactionKind::Minor };
+    merge(engine, family, kind, run, engine.timestamps.now_millis(), Hurry::Waited)
 }
 
 /// Refuses when a merge would be for nothing.
@@ -129,7 +146,8 @@ fn merge_files(
     now_millis: i64,
     hurry: Hurry,
 ) -> Result<Option<FileMeta>> {
-    let start = Key::row_start(b"");
+    let range = family.range();
+    let start = Key::row_start(&range.start);
     let mut sources = Vec::with_capacity(files.len());
     let mut with_tags = false;
     let mut sequence_max = 0;
@@ -144,7 +162,8 @@ fn merge_files(
     let mut keep = Keep::new(kind, family.descriptor(), earliest_put, now_millis);
     let mut progress = Progress::new(engine, family, hurry);
     let mut output: Option<NewFile> = None;
-    while let Some(cell) = merge.cell() {
+    // A file that a split left goes on with rows of another region.
+    while let Some(cell) = merge.cell().filter(|cell| range.contains(cell.key.row)) {
         let keeps = keep.keeps(&cell);
         progress.passed(cell.key.row.len() + cell.value.len(), keeps)?;
         if keeps {

@@ -247,7 +247,8 @@ fn bytes_to_merge(
     family: &FamilyStore,
     asked: Option<CompactionKind>,
 ) -> Option<u64> {
-    let facts: Vec<FileFacts> = family.parts().files.iter().map(|file| file.facts()).collect();
+    let parts = family.parts();
+    let facts: Vec<FileFacts> = parts.files.iter().map(|file| file.facts(family.range())).collect();
     let situation = family.situation(&facts, engine.timestamps.now_millis(), asked);
     let files = match choose(&situation, family.policy()) {
         Choice::Nothing => return None,

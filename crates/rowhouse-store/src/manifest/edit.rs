@@ -4,12 +4,12 @@
 use bytes::Bytes;
 use prost::{Message, Oneof};
 use rowhouse_format::convert::{names, table};
-use rowhouse_model::{Error, Namespace, Result, TableDescriptor};
+use rowhouse_model::{Error, Namespace, Result, RowRange, TableDescriptor, compare_bytes};
 
 /// One event.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Edit {
-    #[prost(oneof = "EditKind", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11")]
+    #[prost(oneof = "EditKind", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12")]
     pub(crate) kind: Option<EditKind>,
 }
 
@@ -39,6 +39,8 @@ pub(crate) enum EditKind {
     TableAltered(TableAltered),
     #[prost(message, tag = "11")]
     TableTruncated(TableTruncated),
+    #[prost(message, tag = "12")]
+    RegionsReplaced(RegionsReplaced),
 }
 
 /// The first edit of every manifest.
@@ -126,6 +128,18 @@ pub(crate) struct TableTruncated {
     pub(crate) regions: Vec<RegionMeta>,
 }
 
+/// Regions of a table in the place of others that held the same rows, whose cells were all in files: a
+/// split or a merge. Each has the files in which it may have rows.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct RegionsReplaced {
+    #[prost(uint64, tag = "1")]
+    pub(crate) table_id: u64,
+    #[prost(uint64, repeated, tag = "2")]
+    pub(crate) removed: Vec<u64>,
+    #[prost(message, repeated, tag = "3")]
+    pub(crate) added: Vec<RegionMeta>,
+}
+
 /// A table gone, its regions and files with it.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct TableDropped {
@@ -202,6 +216,14 @@ pub(crate) struct FileMeta {
     /// When it was written; 0 in edits of versions that did not say.
     #[prost(int64, tag = "12")]
     pub(crate) created_millis: i64,
+}
+
+impl FileMeta {
+    /// Whether any row of the file may lie in `range`.
+    pub(crate) fn may_hold_rows(&self, range: &RowRange) -> bool {
+        compare_bytes(&range.start, &self.last_row).is_le()
+            && (range.stop.is_empty() || self.first_row < range.stop)
+    }
 }
 
 impl NamespaceChanged {

@@ -9,8 +9,8 @@ mod state;
 
 pub(crate) use edit::{
     Edit, EditKind, FileMeta, FilesChanged, LogClosed, LogForgotten, NamespaceChanged, RegionMeta,
-    StoreCreated, TableAltered, TableCreated, TableDropped, TableStateChanged, TableTruncated,
-    encode_table,
+    RegionsReplaced, StoreCreated, TableAltered, TableCreated, TableDropped, TableStateChanged,
+    TableTruncated, encode_table,
 };
 pub(crate) use log::Manifest;
 pub(crate) use read::{read, read_what_is_left};

@@ -11,7 +11,8 @@ use rowhouse_model::{
 
 use super::{
     Edit, EditKind, FileMeta, FilesChanged, LogClosed, LogForgotten, NamespaceChanged, RegionMeta,
-    StoreCreated, TableAltered, TableCreated, TableStateChanged, TableTruncated, encode_table,
+    RegionsReplaced, StoreCreated, TableAltered, TableCreated, TableStateChanged, TableTruncated,
+    encode_table,
 };
 
 /// Everything the manifest says. Cloning it shares what lies below tables and regions, so that a
@@ -154,6 +155,7 @@ impl ManifestState {
             }
             EditKind::TableAltered(edit) => self.alter_table(edit)?,
             EditKind::TableTruncated(edit) => self.truncate_table(edit)?,
+            EditKind::RegionsReplaced(edit) => self.replace_regions(edit)?,
             EditKind::TableDropped(edit) => {
                 self.tables
                     .remove(&edit.table_id)
@@ -216,6 +218,22 @@ impl ManifestState {
         let regions = self.new_regions(&descriptor, &edit.regions);
         let truncated = TableEntry { descriptor, state: TableState::Enabled, regions };
         self.tables.insert(edit.table_id, Arc::new(truncated));
+        Ok(())
+    }
+
+    fn replace_regions(&mut self, edit: &RegionsReplaced) -> Result<()> {
+        let unknown = || contradiction("regions of an unknown table are replaced");
+        let table = self.tables.get(&edit.table_id).ok_or_else(unknown)?;
+        let descriptor = table.descriptor.clone();
+        let mut added = self.new_regions(&descriptor, &edit.added);
+        let table = self.tables.get_mut(&edit.table_id).ok_or_else(unknown)?;
+        let table = Arc::make_mut(table);
+        for id in &edit.removed {
+            let removed = table.regions.remove(id);
+            let removed = removed.ok_or_else(|| contradiction("an unknown region is replaced"))?;
+            added.values_mut().for_each(|region| Arc::make_mut(region).take_files(&removed));
+        }
+        table.regions.append(&mut added);
         Ok(())
     }
 
@@ -326,6 +344,16 @@ impl RegionState {
         for family in table.families() {
             let new = || FamilyFiles { flushed_sequence: begins_behind, ..FamilyFiles::default() };
             self.families.entry(family.name().clone()).or_insert_with(new);
+        }
+    }
+
+    /// Comes to have the files of another region in which it may have rows.
+    fn take_files(&mut self, other: &Self) {
+        let range = &self.info.range;
+        for (name, family) in &mut self.families {
+            let files = other.families.get(name).into_iter().flat_map(|family| &family.files);
+            let mine = files.filter(|(_, meta)| meta.may_hold_rows(range));
+            family.files.extend(mine.map(|(id, meta)| (*id, meta.clone())));
         }
     }
 

@@ -1,5 +1,7 @@
 //! How a store is opened, and the steps of it in order.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
@@ -216,15 +218,24 @@ fn first_edits(now_millis: i64) -> Vec<Edit> {
 
 fn open_families(open: &Arc<Files>, settings: &Settings, state: &ManifestState) -> Families {
     let mut families = Families::new();
+    // One that was split is named by several regions.
+    let mut opened: HashMap<u64, Arc<StoreFile>> = HashMap::new();
     for table in state.tables.values() {
         for (&region_id, region) in &table.regions {
             for (name, files) in &region.families {
                 let descriptor = table.descriptor.find_family(name);
                 let descriptor = descriptor.expect("regions have the families of their table");
-                let files = files.files.values().map(|meta| StoreFile::new(open, meta.clone()));
-                let files = files.map(Arc::new).collect();
+                let files = files.files.values().map(|meta| match opened.entry(meta.file_id) {
+                    Entry::Occupied(file) => file.get().share(),
+                    Entry::Vacant(place) => {
+                        let file = Arc::new(StoreFile::new(open, meta.clone()));
+                        Arc::clone(place.insert(file))
+                    }
+                });
+                let files = files.collect();
                 let policy = Policy::of_stored(settings, &table.descriptor, descriptor);
-                let family = FamilyStore::new(region_id, descriptor.clone(), policy, files);
+                let range = region.info.range.clone();
+                let family = FamilyStore::new(region_id, range, descriptor.clone(), policy, files);
                 families.insert((region_id, name.clone()), Arc::new(family));
             }
         }

@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 
 use rowhouse_model::{Bytes, Error, ErrorKind, Result};
 
+use crate::catalog::{Catalog, Entries};
 use crate::engine::Engine;
 use crate::family::{FamilyStore, Parts};
 use crate::memstore::Memstore;
+use crate::region::Region;
 
 /// A moment to read at: every read at it sees the mutations that were visible when it was taken,
 /// over all tables, and none that came later. It holds the files and memstores there were, so merges
@@ -20,28 +22,32 @@ use crate::memstore::Memstore;
 pub struct ReadPoint {
     sequence: u64,
     parts: HashMap<(u64, Bytes), Arc<Parts>>,
+    /// What was served: regions that others come in the place of go with the last point.
+    _served: Arc<Entries>,
     taken: Instant,
     age_max: Duration,
 }
 
 impl ReadPoint {
-    pub(crate) fn take(engine: &Engine) -> Self {
+    pub(crate) fn take(engine: &Engine, catalog: &Catalog) -> Self {
         loop {
-            if let Some(point) = Self::at(engine, engine.mvcc.visible()) {
+            if let Some(point) = Self::at(engine, catalog, engine.mvcc.visible()) {
                 return point;
             }
         }
     }
 
     /// The moment at which `sequence` was the last, if all families can be read at it.
-    pub(crate) fn at(engine: &Engine, sequence: u64) -> Option<Self> {
+    pub(crate) fn at(engine: &Engine, catalog: &Catalog, sequence: u64) -> Option<Self> {
+        // Before the families: those of a region that goes between the two are not there.
+        let served = catalog.entries();
         let families = engine.families.read();
         let parts = families.iter();
         let parts = parts
             .map(|(key, family)| Some((key.clone(), family.parts_at(sequence)?)))
             .collect::<Option<_>>()?;
         let age_max = engine.settings.scan_age_max;
-        Some(Self { sequence, parts, taken: Instant::now(), age_max })
+        Some(Self { sequence, parts, _served: served, taken: Instant::now(), age_max })
     }
 
     /// Adds a memstore of its own to what it sees of a family.
@@ -57,6 +63,12 @@ impl ReadPoint {
     /// The sequence number of the last mutation it sees.
     pub fn sequence(&self) -> u64 {
         self.sequence
+    }
+
+    /// Whether the region was there.
+    pub(crate) fn has_seen(&self, region: &Region) -> bool {
+        let mut families = region.families().iter();
+        families.any(|family| self.parts.contains_key(&(region.id(), family.name().clone())))
     }
 
     fn check_age(&self) -> Result<()> {

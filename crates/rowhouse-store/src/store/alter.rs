@@ -74,9 +74,8 @@ impl Store {
             let descriptor = table.descriptor().clone();
             let regions = regions.into_iter().map(|meta| self.new_region(&descriptor, meta));
             let regions = regions.collect();
-            self.inner.catalog.remove(name);
             let truncated = Table::new(table.id(), descriptor, regions, TableState::Enabled);
-            self.inner.catalog.add(Arc::new(truncated));
+            self.inner.catalog.replace(Arc::new(truncated));
             self.changed();
         })
     }
@@ -213,7 +212,8 @@ impl<'a> Alteration<'a> {
                 Arc::clone(store)
             }
             None => {
-                let store = FamilyStore::new(region.id(), descriptor, policy, Vec::new());
+                let range = region.info().range.clone();
+                let store = FamilyStore::new(region.id(), range, descriptor, policy, Vec::new());
                 self.engine.add_family(store)
             }
         }

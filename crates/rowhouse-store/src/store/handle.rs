@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
-use rowhouse_model::{Bytes, Error, Mutation, MutationOutcome, Result, TableName};
+use rowhouse_model::{Bytes, Error, ErrorKind, Mutation, MutationOutcome, Result, TableName};
 
 use crate::background::{self, Work};
 use crate::catalog::Catalog;
@@ -140,7 +140,7 @@ impl Store {
 
     /// This moment, over all tables, to read at later: see [`Table::get_at`] and [`Table::scan_at`].
     pub fn read_point(&self) -> Arc<ReadPoint> {
-        Arc::new(ReadPoint::take(&self.inner.engine))
+        Arc::new(ReadPoint::take(&self.inner.engine, &self.inner.catalog))
     }
 
     /// Changes rows of any tables as one: when this returns all of it is visible and in the log, and
@@ -154,10 +154,17 @@ impl Store {
         for (table, _) in mutations {
             table.check_enabled()?;
         }
-        let placed = mutations
-            .iter()
-            .map(|(table, mutation)| (&**table.region_of(mutation.row()), mutation));
-        apply::apply_together(&self.inner.engine, &placed.collect::<Vec<_>>())
+        loop {
+            let placed = mutations.iter();
+            let placed = placed.map(|(table, it)| (&**table.region_of(it.row()), it));
+            let placed: Vec<_> = placed.collect();
+            match apply::apply_together(&self.inner.engine, &placed) {
+                Err(error)
+                    if error.kind() == ErrorKind::NotServingRegion
+                        && placed.iter().all(|(region, _)| region.wait_served()) => {}
+                done => return done,
+            }
+        }
     }
 
     /// When the store was made, in milliseconds.

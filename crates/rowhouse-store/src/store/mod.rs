@@ -4,6 +4,7 @@ mod alter;
 mod close;
 mod handle;
 mod namespaces;
+mod regions;
 mod tables;
 mod transact;
 

@@ -90,10 +90,11 @@ impl Store {
     pub(super) fn new_region(&self, descriptor: &TableDescriptor, meta: RegionMeta) -> Arc<Region> {
         let engine = &self.inner.engine;
         let range = RowRange { start: meta.start, stop: meta.stop };
-        let info = RegionInfo::new(descriptor.name().clone(), range, meta.created_millis);
+        let info = RegionInfo::new(descriptor.name().clone(), range.clone(), meta.created_millis);
         let families = descriptor.families().iter().map(|family: &FamilyDescriptor| {
             let policy = Policy::of_stored(&engine.settings, descriptor, family);
-            engine.add_family(FamilyStore::new(meta.region_id, family.clone(), policy, Vec::new()))
+            let (id, range) = (meta.region_id, range.clone());
+            engine.add_family(FamilyStore::new(id, range, family.clone(), policy, Vec::new()))
         });
         let families = families.collect();
         let engine = Arc::clone(engine);
@@ -101,7 +102,7 @@ impl Store {
     }
 
     /// A creation time for region names, later than that of every other.
-    fn next_region_millis(&self) -> u64 {
+    pub(super) fn next_region_millis(&self) -> u64 {
         let now = self.inner.engine.timestamps.issue().as_millis();
         let last = &self.inner.last_region_millis;
         let before = last.fetch_max(now, Ordering::Relaxed);

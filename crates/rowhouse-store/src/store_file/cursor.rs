@@ -4,10 +4,13 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use rowhouse_format::hfile::{Cursor, IndexWalk, Step};
-use rowhouse_model::{Cell, CellRef, Error, Key, Result, RowBuilder};
+use rowhouse_model::{Bytes, Cell, CellRef, Error, Key, Result, RowBuilder, RowRange};
 
 use super::StoreFile;
 use crate::cells::Cells;
+
+/// Entries of a file's root index of which the middle one is near enough to the middle of the file.
+const INDEX_ENTRIES_ENOUGH: usize = 4;
 
 /// A position in a file, keeping it alive.
 pub(crate) struct FileCursor {
@@ -86,6 +89,35 @@ impl FileCursor {
     /// The current cell, sharing its block.
     pub(crate) fn to_cell(&self) -> Option<Cell> {
         self.cursor.as_ref()?.to_cell()
+    }
+
+    /// The row of a cell that has about as many of those in `range` in front of it as behind it, but for
+    /// the first row; `None` where there is no other.
+    pub(crate) fn middle_row(file: &Arc<StoreFile>, range: &RowRange) -> Result<Option<Bytes>> {
+        let first = Self::open_once(file, &Key::row_start(&range.start))?;
+        let Some(first) = first.cell().map(|cell| cell.key.row.to_vec()) else { return Ok(None) };
+        let is_behind = |row: &[u8]| row > &first[..] && range.contains(row);
+        let index = file.opened()?.index();
+        let begun: Vec<&[u8]> = index.rows().filter(|row| is_behind(row)).collect();
+        let is_large = index.level() > 1 && !begun.is_empty();
+        if is_large || begun.len() >= INDEX_ENTRIES_ENOUGH {
+            return Ok(Some(Bytes::copy_from_slice(begun[begun.len() / 2])));
+        }
+        // So few blocks are soon read.
+        let mut rows: Vec<Bytes> = Vec::new();
+        let mut cursor = Self::open_once(file, &Key::row_start(&range.start))?;
+        while let Some(row) = cursor.cell().map(|cell| cell.key.row) {
+            if !range.contains(row) {
+                break;
+            }
+            rows.push(match rows.last() {
+                Some(last) if last == row => last.clone(),
+                _ => Bytes::copy_from_slice(row),
+            });
+            cursor.advance()?;
+        }
+        let behind = rows[rows.len() / 2..].iter().find(|row| is_behind(row));
+        Ok(behind.or_else(|| rows.iter().find(|row| is_behind(row))).cloned())
     }
 
     fn seek_from_root(&mut self, key: &Key<'_>) -> Result<()> {

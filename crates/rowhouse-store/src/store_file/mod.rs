@@ -6,7 +6,7 @@ mod files;
 mod new;
 
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
@@ -47,15 +47,15 @@ pub(crate) fn path(id: u64) -> String {
     format!("{FILES_DIR}/{}", file_name(id))
 }
 
-/// A file that the manifest names.
+/// A file that the manifest names, once or, after a split, for each region that has rows in it.
 pub(crate) struct StoreFile {
     meta: FileMeta,
     files: Arc<Files>,
     /// What reading it needs.
     opened: OnceLock<hfile::FileMeta>,
     opening: Mutex<()>,
-    /// Nothing names it any more: it goes with its last reader.
-    remove: AtomicBool,
+    /// How many regions name it. When none does any more it goes with its last reader.
+    names: AtomicUsize,
 }
 
 impl StoreFile {
@@ -66,7 +66,7 @@ impl StoreFile {
             files: Arc::clone(files),
             opened: OnceLock::new(),
             opening: Mutex::default(),
-            remove: AtomicBool::new(false),
+            names: AtomicUsize::new(1),
         }
     }
 
@@ -84,10 +84,11 @@ impl StoreFile {
         self.meta.sequence_max
     }
 
-    /// What matters in choosing what to merge.
-    pub(crate) fn facts(&self) -> FileFacts {
+    /// What matters in choosing what to merge in the region of `range`.
+    pub(crate) fn facts(&self, range: &RowRange) -> FileFacts {
         let meta = &self.meta;
         FileFacts {
+            wider: self.is_wider_than(range),
             id: meta.file_id,
             len: meta.len,
             timestamp_min: meta.timestamp_min,
@@ -114,8 +115,7 @@ impl StoreFile {
 
     /// Whether any row of the file lies in `range`.
     pub(crate) fn may_hold_rows(&self, range: &RowRange) -> bool {
-        compare_bytes(&range.start, &self.meta.last_row).is_le()
-            && (range.stop.is_empty() || self.meta.first_row < range.stop)
+        self.meta.may_hold_rows(range)
     }
 
     /// Whether any cell of the file can matter to who reads the versions of `range`. What deletes
@@ -159,9 +159,32 @@ impl StoreFile {
         Ok(bloom.chunk_contains(&chunk, key))
     }
 
-    /// Has the file removed once nobody reads it any more.
-    pub(crate) fn remove_when_unused(&self) {
-        self.remove.store(true, Ordering::Release);
+    /// The same file, named once more.
+    pub(crate) fn share(self: &Arc<Self>) -> Arc<Self> {
+        self.names.fetch_add(1, Ordering::AcqRel);
+        Arc::clone(self)
+    }
+
+    /// A region does not name it any more: with the last that does not, it is removed once nobody reads
+    /// it.
+    pub(crate) fn release(&self) {
+        self.names.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Bytes of it that fall to one of the regions that name it: an equal share.
+    pub(crate) fn share_len(&self) -> u64 {
+        self.meta.len / self.names.load(Ordering::Relaxed).max(1) as u64
+    }
+
+    /// Whether it has, or had, rows of other regions than that of `range`: one that was split. Whoever
+    /// reads it for the region must keep to the range.
+    pub(crate) fn is_wider_than(&self, range: &RowRange) -> bool {
+        !range.contains(&self.meta.first_row) || !range.contains(&self.meta.last_row)
+    }
+
+    /// As [`FileCursor::middle_row`].
+    pub(crate) fn middle_row(self: &Arc<Self>, range: &RowRange) -> Result<Option<Bytes>> {
+        FileCursor::middle_row(self, range)
     }
 
     fn opened(&self) -> Result<&hfile::FileMeta> {
@@ -291,7 +314,7 @@ fn parse_meta(bytes: Bytes, file_len: u64) -> Result<hfile::FileMeta> {
 
 impl Drop for StoreFile {
     fn drop(&mut self) {
-        if *self.remove.get_mut() {
+        if *self.names.get_mut() == 0 {
             let path = path(self.meta.file_id);
             match self.files.remove(self.meta.file_id) {
                 Ok(()) => tracing::debug!(file = path, "file removed"),

@@ -75,6 +75,13 @@ impl RecentWrites {
         draft.rows().for_each(|(region, row)| rows.note(region, row, sequence, BYTES_MAX));
     }
 
+    /// Regions come in the place of others: of what was written up to `sequence` nobody can tell any more
+    /// where it lies.
+    pub(crate) fn forget(&self, sequence: u64) {
+        let mut rows = self.rows.lock();
+        rows.complete_from = sequence.max(rows.complete_from);
+    }
+
     /// Whether any of what was read or written may have been written behind `sequence`. The caller
     /// holds the gate for writing, so that all commits there are have been noted.
     pub(crate) fn may_have_changed<'t>(

@@ -13,6 +13,7 @@ use super::batch::{Batch, Unity};
 use super::commit;
 use super::draft::Draft;
 use super::recent::Touched;
+use crate::catalog::Catalog;
 use crate::engine::Engine;
 use crate::memstore::Memstore;
 use crate::read::ReadPoint;
@@ -49,13 +50,13 @@ pub(crate) enum Ended {
 }
 
 impl Transaction {
-    pub(crate) fn begin(engine: &Arc<Engine>) -> Self {
+    pub(crate) fn begin(engine: &Arc<Engine>, catalog: &Catalog) -> Self {
         engine.recent_writes.begin(engine);
         let point = loop {
             // A number without a commit, as that of a write that the log refused.
             let sequence = engine.mvcc.reserve();
             engine.mvcc.publish(sequence);
-            if let Some(point) = ReadPoint::at(engine, sequence) {
+            if let Some(point) = ReadPoint::at(engine, catalog, sequence) {
                 break Arc::new(point);
             }
         };
@@ -115,8 +116,8 @@ impl Transaction {
     ) -> Result<MutationOutcome> {
         let mutation = mutation.into();
         table.check_enabled()?;
-        let region = Arc::clone(table.region_of(mutation.row()));
-        region.check_serving()?;
+        let served = table.at(mutation.row(), |region| region.check_serving().map(|()| region))?;
+        let region = served.at_point(&self.point, mutation.row());
         check(&region, &mutation)?;
         if mutation.nonce().is_some() {
             return Err(Error::invalid("a transaction has no nonces: it is repeated as a whole"));
@@ -209,6 +210,10 @@ impl Transaction {
             let _rows = engine.row_locks.lock(rows);
             // Nobody else commits between the check and the commit.
             let _gate = engine.gate.write();
+            let moves = |region: &Region| region.is_moved() || region.moving.is_locked();
+            if self.writes.iter().any(|(region, _)| moves(region)) {
+                return Ok(Ended::Overtaken);
+            }
             self.writes.iter().try_for_each(|(region, _)| region.check_serving())?;
             let touched = self.touched.iter();
             let touched =

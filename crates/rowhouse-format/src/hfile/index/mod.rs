@@ -117,6 +117,11 @@ impl Index {
         Ok(Self { bytes: payload.clone(), entries, common: 0, level })
     }
 
+    /// The rows of the keys that its entries begin with.
+    pub fn rows(&self) -> impl Iterator<Item = &[u8]> {
+        self.entries.iter().map(|entry| self.key_of(entry).row)
+    }
+
     fn push(&mut self, offset: u64, len: u32, at: Range<usize>, limit: u64) -> Result<()> {
         let key = &self.bytes[at.clone()];
         check_key(key)?;

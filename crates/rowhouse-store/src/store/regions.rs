@@ -1,0 +1,210 @@
+//! Regions in the place of others: splits and merges, while others read and write.
+//!
+//! Nothing is copied. What is in memory is flushed, one edit says which regions come in the place of
+//! which, and the files of the old ones are those of the new ones, each of which keeps to its rows.
+//! Merges of files, which are asked for at once, write what a split left for each region anew.
+
+use std::sync::Arc;
+
+use rowhouse_model::{Bytes, Error, RegionInfo, Result, RowRange, TableName, check_row, escape};
+
+use super::Store;
+use crate::compact::{Policy, rewrite_wider};
+use crate::family::FamilyStore;
+use crate::flush;
+use crate::manifest::{Edit, EditKind, RegionMeta, RegionsReplaced};
+use crate::region::Region;
+use crate::store_file::StoreFile;
+use crate::table::Table;
+
+impl Store {
+    /// Splits a region in two at row `at`, the first of the second, or in the middle of what it holds.
+    /// Whoever reads and writes the table goes on; the region is not served any more.
+    ///
+    /// # Errors
+    /// `NotServingRegion` for one that is not there; `TableNotEnabled`; `InvalidRequest` for a row that is
+    /// not behind the first of the region, and for a region that has no two rows to split between.
+    pub fn split_region(&self, name: &[u8], at: Option<Bytes>) -> Result<()> {
+        let _changing = self.inner.changing.lock();
+        self.inner.engine.check_open()?;
+        let region = self.region(name)?;
+        let table = self.inner.catalog.table(&region.info().table)?;
+        table.check_enabled()?;
+        let at = match at {
+            Some(at) => at,
+            None => {
+                region.flush()?;
+                region.middle_row()?.ok_or_else(|| {
+                    Error::invalid(format!(
+                        "a region has no two rows to split between: region={}",
+                        region.name()
+                    ))
+                })?
+            }
+        };
+        let RowRange { start, stop } = region.info().range.clone();
+        check_row(&at)?;
+        if at == start || !region.info().range.contains(&at) {
+            return Err(Error::invalid(format!(
+                "a region is split at a row behind its first: region={}, row={}, start key={}, \
+                 end key={}",
+                region.name(),
+                escape(&at),
+                escape(&start),
+                escape(&stop)
+            )));
+        }
+        let ranges = [RowRange::new(start, at.clone()), RowRange::new(at, stop)];
+        self.replace_regions(&table, &[region], &ranges)
+    }
+
+    /// Merges neighbouring regions of a table into one. Whoever reads and writes the table goes on; the
+    /// regions are not served any more. What splits have left in them is written anew first, which takes as
+    /// long as merging these files does.
+    ///
+    /// # Errors
+    /// `NotServingRegion` for one that is not there; `TableNotEnabled`; `InvalidRequest` for fewer than two,
+    /// for regions of several tables, and for such as are no neighbours.
+    pub fn merge_regions(&self, names: &[&[u8]]) -> Result<()> {
+        let _changing = self.inner.changing.lock();
+        self.inner.engine.check_open()?;
+        let mut regions = names.iter().map(|name| self.region(name)).collect::<Result<Vec<_>>>()?;
+        regions.sort_by(|a, b| a.info().range.start.cmp(&b.info().range.start));
+        let (first, last) = match &regions[..] {
+            [first, .., last] => (first, last),
+            _ => return Err(Error::invalid("a merge takes two regions or more")),
+        };
+        let table = self.inner.catalog.table(&first.info().table)?;
+        table.check_enabled()?;
+        for pair in regions.windows(2) {
+            let (one, other) = (pair[0].info(), pair[1].info());
+            if one.table != other.table || one.range.stop != other.range.start {
+                return Err(Error::invalid(format!(
+                    "only neighbours of one table are merged: region={}, region={}",
+                    pair[0].name(),
+                    pair[1].name()
+                )));
+            }
+        }
+        let range = RowRange::new(first.info().range.start.clone(), last.info().range.stop.clone());
+        for region in &regions {
+            for family in region.families() {
+                rewrite_wider(&self.inner.engine, family)?;
+            }
+        }
+        self.replace_regions(&table, &regions, &[range])
+    }
+
+    /// Has regions of these ranges, which together hold the same rows, be in the place of others.
+    fn replace_regions(
+        &self,
+        table: &Arc<Table>,
+        old: &[Arc<Region>],
+        ranges: &[RowRange],
+    ) -> Result<()> {
+        let engine = &self.inner.engine;
+        let added = self.metas_of(table.name(), ranges)?;
+        let removed = old.iter().map(|region| region.id()).collect();
+        let edit = RegionsReplaced { table_id: table.id(), removed, added: added.clone() };
+        let families: Vec<_> = old.iter().flat_map(|region| region.families()).cloned().collect();
+        // Most of what is in memory, while it is still being written to.
+        families.iter().try_for_each(|family| flush::flush(engine, family))?;
+        let _moving: Vec<_> = old.iter().map(|region| region.moving.lock()).collect();
+        families.iter().for_each(|family| family.set_leaving(true));
+        // No flush or merge may name another file of what goes.
+        let _quiet: Vec<_> = families
+            .iter()
+            .map(|family| (family.flushing.lock(), family.compacting.lock()))
+            .collect();
+        old.iter().for_each(|region| region.serve(false));
+        let flushed = families.iter().try_for_each(|family| flush::flush_alone(engine, family));
+        let edit = Edit::new(EditKind::RegionsReplaced(edit));
+        if let Err(error) = flushed.and_then(|()| engine.manifest.append(&edit)) {
+            families.iter().for_each(|family| family.set_leaving(false));
+            old.iter().for_each(|region| region.serve(true));
+            return Err(error);
+        }
+        let added = {
+            let _gate = engine.gate.write();
+            let added: Vec<_> =
+                added.into_iter().map(|meta| self.region_in_place_of(table, old, meta)).collect();
+            families.iter().for_each(|family| {
+                family.set_dropped();
+                engine.forget_family(family);
+            });
+            engine.recent_writes.forget(engine.mvcc.reserved());
+            self.inner.catalog.replace(Arc::new(table.with_regions(old, &added)));
+            self.changed();
+            old.iter().for_each(|region| region.set_moved(&added));
+            added
+        };
+        for file in families.iter().flat_map(|family| family.parts().files.clone()) {
+            file.release();
+        }
+        for family in added.iter().flat_map(|region| region.families()) {
+            engine.compactions.request(family, None);
+        }
+        tracing::info!(
+            table = %table.name(),
+            regions = ?old.iter().map(|region| region.name().to_string()).collect::<Vec<_>>(),
+            replaced_by = ?added.iter().map(|region| region.name().to_string()).collect::<Vec<_>>(),
+            "regions replaced"
+        );
+        // It is done, whatever becomes of the log.
+        if let Err(error) = engine.forget_flushed() {
+            tracing::error!(%error, "log segments cannot be removed");
+        }
+        Ok(())
+    }
+
+    fn metas_of(&self, name: &TableName, ranges: &[RowRange]) -> Result<Vec<RegionMeta>> {
+        let created_millis = self.next_region_millis();
+        let metas = ranges.iter().map(|range| {
+            // A region's name is its row in hbase:meta.
+            let info = RegionInfo::new(name.clone(), range.clone(), created_millis);
+            check_row(&info.name().full).map_err(|error| {
+                Error::invalid(format!("a split key makes a region name too long: {error}"))
+            })?;
+            Ok(RegionMeta {
+                region_id: self.inner.engine.manifest.next_id(),
+                start: range.start.clone(),
+                stop: range.stop.clone(),
+                created_millis,
+            })
+        });
+        metas.collect()
+    }
+
+    fn region_in_place_of(
+        &self,
+        table: &Table,
+        old: &[Arc<Region>],
+        meta: RegionMeta,
+    ) -> Arc<Region> {
+        let engine = &self.inner.engine;
+        let descriptor = table.descriptor();
+        let range = RowRange::new(meta.start, meta.stop);
+        let families = descriptor.families().iter().map(|family| {
+            let stores = old.iter().flat_map(|region| region.families());
+            let stores: Vec<_> = stores.filter(|store| store.name() == family.name()).collect();
+            let files = stores.iter().flat_map(|store| files_for(store, &range)).collect();
+            let policy = Policy::of_stored(&engine.settings, descriptor, family);
+            let store =
+                FamilyStore::new(meta.region_id, range.clone(), family.clone(), policy, files);
+            let readable_from = stores.iter().map(|store| store.parts().readable_from).max();
+            store.change(|parts| parts.readable_from = readable_from.unwrap_or(0));
+            engine.add_family(store)
+        });
+        let families = families.collect();
+        let info = RegionInfo::new(table.name().clone(), range.clone(), meta.created_millis);
+        let engine = Arc::clone(engine);
+        let region = Region::new(meta.region_id, info, families, descriptor, true, engine);
+        Arc::new(region.in_place_of(old))
+    }
+}
+
+/// The files of a (region, family) in which rows of `range` may be.
+fn files_for(store: &FamilyStore, range: &RowRange) -> Vec<Arc<StoreFile>> {
+    let parts = store.parts();
+    parts.files.iter().filter(|file| file.may_hold_rows(range)).map(StoreFile::share).collect()
+}

@@ -9,6 +9,8 @@
 //! Every mutation writes its own number into all the cells it touches, so what is found afterwards
 //! tells which mutations are there.
 
+mod regions;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -174,10 +176,11 @@ impl History {
         match self.random.below(100) {
             0..55 => self.write(),
             55..62 => drop(self.store().work_by_hand()),
-            62..68 => self.flush(),
+            62..67 => self.flush(),
+            67 => self.reshape(),
             68..70 => self.compact(),
             70 if !self.failing => self.alter(),
-            70 => {}
+            70 => self.reshape(),
             71..76 => self.open_scan(),
             76..82 => self.read_scan(),
             82..86 => self.check_reads(),
@@ -394,7 +397,8 @@ impl History {
 
     fn open_scan(&mut self) {
         let table = self.random.below(TABLES.into()) as u8;
-        let scan = self.store().table(&name(table)).unwrap().scan(Scan::all());
+        let point = self.store().read_point();
+        let scan = self.store().table(&name(table)).unwrap().scan_at(Scan::all(), &point);
         let seen = self.seen.clone();
         if let Some(scan) = self.may_fail(scan).filter(|_| !self.unsure) {
             self.scans.push((scan, table, seen));
@@ -501,7 +505,8 @@ impl History {
             self.failing = true;
             self.store = Some(store.clone());
             for _ in 0..4 {
-                match self.random.below(5) {
+                match self.random.below(6) {
+                    5 => self.reshape(),
                     0 => self.flush(),
                     1 => self.compact(),
                     2 => drop(self.store().work_by_hand()),

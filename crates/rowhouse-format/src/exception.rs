@@ -195,6 +195,7 @@ const CLASSES: &[(ErrorKind, &str, bool)] = &[
     (ErrorKind::InvalidFamily, "org.apache.hadoop.hbase.InvalidFamilyOperationException", true),
     (ErrorKind::WrongRegion, "org.apache.hadoop.hbase.regionserver.WrongRegionException", false),
     (ErrorKind::NotServingRegion, "org.apache.hadoop.hbase.NotServingRegionException", false),
+    (ErrorKind::UnknownRegion, "org.apache.hadoop.hbase.UnknownRegionException", true),
     (ErrorKind::RegionTooBusy, "org.apache.hadoop.hbase.RegionTooBusyException", false),
     (ErrorKind::UnknownScanner, "org.apache.hadoop.hbase.UnknownScannerException", true),
     (
@@ -219,7 +220,6 @@ const FOREIGN: &[(&str, ErrorKind)] = &[
     ("org.apache.hadoop.hbase.exceptions.RegionMovedException", ErrorKind::NotServingRegion),
     ("org.apache.hadoop.hbase.exceptions.RegionOpeningException", ErrorKind::NotServingRegion),
     ("org.apache.hadoop.hbase.client.RegionOfflineException", ErrorKind::NotServingRegion),
-    ("org.apache.hadoop.hbase.UnknownRegionException", ErrorKind::NotServingRegion),
     (
         "org.apache.hadoop.hbase.regionserver.RegionServerStoppedException",
         ErrorKind::NotServingRegion,

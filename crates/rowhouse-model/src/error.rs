@@ -47,6 +47,8 @@ pub enum ErrorKind {
     WrongRegion,
     /// The region is not, or no longer, served here: look it up again.
     NotServingRegion,
+    /// There is no region of this name to split or merge.
+    UnknownRegion,
     /// The region cannot take writes now (memory or disk is short); it will later.
     RegionTooBusy,
     /// The scanner is unknown: closed, expired, or opened before a restart.
@@ -95,7 +97,7 @@ impl ErrorKind {
         match self {
             TableNotFound | TableExists | TableNotEnabled | TableNotDisabled
             | NamespaceNotFound | NamespaceExists | NamespaceConstraint | NoSuchColumnFamily
-            | InvalidFamily | RowExists | InvalidRequest | Unsupported | InUse => {
+            | InvalidFamily | RowExists | UnknownRegion | InvalidRequest | Unsupported | InUse => {
                 Action::FixRequest
             }
             WrongRegion | NotServingRegion => Action::Relocate,

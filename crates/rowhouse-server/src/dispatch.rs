@@ -179,6 +179,8 @@ fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
         Method::DeleteColumn => long(master::table::delete_family),
         Method::GetSchemaAlterStatus => short(exchange, out, master::table::alter_status),
         Method::TruncateTable => long(master::table::truncate),
+        Method::SplitRegion => long(master::region::split),
+        Method::MergeTableRegions => long(master::region::merge),
         Method::DeleteTable => long(master::table::delete),
         Method::EnableTable => long(master::table::enable),
         Method::DisableTable => long(master::table::disable),

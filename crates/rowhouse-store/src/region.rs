@@ -266,7 +266,10 @@ impl Region {
 
     /// A row behind which lies about half of the cells of its largest file, and which is not its first;
     /// `None` when it has no two rows. What is in memory does not count.
-    pub(crate) fn middle_row(&self) -> Result<Option<Bytes>> {
+    ///
+    /// # Errors
+    /// `Io` and `Corruption`.
+    pub fn middle_row(&self) -> Result<Option<Bytes>> {
         let files = self.families().iter().flat_map(|family| family.parts().files.clone());
         let Some(largest) = files.max_by_key(|file| file.len()) else { return Ok(None) };
         largest.middle_row(&self.info.range)

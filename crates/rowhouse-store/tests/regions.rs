@@ -241,7 +241,7 @@ fn regions_are_split_in_the_middle_of_what_they_hold() {
     split(&whole).unwrap();
     let middle = ranges(&store)[0].1.clone();
     assert!((rows([1200])[0].clone()..rows([1800])[0].clone()).contains(&middle), "{middle}");
-    assert_eq!(split(&whole).unwrap_err().kind(), ErrorKind::NotServingRegion);
+    assert_eq!(split(&whole).unwrap_err().kind(), ErrorKind::UnknownRegion);
 }
 
 #[test]

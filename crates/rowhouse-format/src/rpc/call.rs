@@ -168,6 +168,9 @@ calls! {
         CreateTable "CreateTable" call CreateTableRequest => CreateTableResponse;
         DeleteTable "DeleteTable" call DeleteTableRequest => DeleteTableResponse;
         TruncateTable "truncateTable" call TruncateTableRequest => TruncateTableResponse;
+        SplitRegion "SplitRegion" call SplitTableRegionRequest => SplitTableRegionResponse;
+        MergeTableRegions "MergeTableRegions"
+            call MergeTableRegionsRequest => MergeTableRegionsResponse;
         EnableTable "EnableTable" call EnableTableRequest => EnableTableResponse;
         DisableTable "DisableTable" call DisableTableRequest => DisableTableResponse;
         ModifyTable "ModifyTable" call ModifyTableRequest => ModifyTableResponse;

@@ -20,9 +20,14 @@ pub(crate) fn region_info(
     let name = RegionRef::from_proto(request.region);
     let info = context.cluster.region_info(&context.server, &name)?;
     let asked = request.compaction_state.unwrap_or(false);
-    let state = match context.cluster.region(&context.server, &name)? {
-        Served::Stored(region) => region.compaction_state(),
-        Served::System(..) => CompactionState::None,
+    let (state, stored) = match context.cluster.region(&context.server, &name)? {
+        Served::Stored(region) => (region.compaction_state(), Some(region)),
+        Served::System(..) => (CompactionState::None, None),
+    };
+    let wants_row = request.best_split_row.unwrap_or(false);
+    let best_split_row = match stored.as_ref().filter(|_| wants_row) {
+        Some(region) => region.middle_row()?,
+        None => None,
     };
     let state = match state {
         CompactionState::None => State::None,
@@ -33,9 +38,9 @@ pub(crate) fn region_info(
     Ok(proto::GetRegionInfoResponse {
         region_info: region::to_proto(&info),
         compaction_state: asked.then_some(state.into()),
-        splittable: Some(false),
-        mergeable: Some(false),
-        best_split_row: None,
+        splittable: Some(stored.is_some()),
+        mergeable: Some(stored.is_some()),
+        best_split_row,
     })
 }
 

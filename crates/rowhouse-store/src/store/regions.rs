@@ -6,7 +6,9 @@
 
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Error, RegionInfo, Result, RowRange, TableName, check_row, escape};
+use rowhouse_model::{
+    Bytes, Error, ErrorKind, RegionInfo, Result, RowRange, TableName, check_row, escape,
+};
 
 use super::Store;
 use crate::compact::{Policy, rewrite_wider};
@@ -22,12 +24,12 @@ impl Store {
     /// Whoever reads and writes the table goes on; the region is not served any more.
     ///
     /// # Errors
-    /// `NotServingRegion` for one that is not there; `TableNotEnabled`; `InvalidRequest` for a row that is
+    /// `UnknownRegion`; `TableNotEnabled`; `InvalidRequest` for a row that is
     /// not behind the first of the region, and for a region that has no two rows to split between.
     pub fn split_region(&self, name: &[u8], at: Option<Bytes>) -> Result<()> {
         let _changing = self.inner.changing.lock();
         self.inner.engine.check_open()?;
-        let region = self.region(name)?;
+        let region = self.known_region(name)?;
         let table = self.inner.catalog.table(&region.info().table)?;
         table.check_enabled()?;
         let at = match at {
@@ -63,12 +65,12 @@ impl Store {
     /// long as merging these files does.
     ///
     /// # Errors
-    /// `NotServingRegion` for one that is not there; `TableNotEnabled`; `InvalidRequest` for fewer than two,
-    /// for regions of several tables, and for such as are no neighbours.
+    /// `UnknownRegion`; `TableNotEnabled`; `InvalidRequest` for fewer than two, for regions of several tables, and for such as are no neighbours.
     pub fn merge_regions(&self, names: &[&[u8]]) -> Result<()> {
         let _changing = self.inner.changing.lock();
         self.inner.engine.check_open()?;
-        let mut regions = names.iter().map(|name| self.region(name)).collect::<Result<Vec<_>>>()?;
+        let mut regions =
+            names.iter().map(|name| self.known_region(name)).collect::<Result<Vec<_>>>()?;
         regions.sort_by(|a, b| a.info().range.start.cmp(&b.info().range.start));
         let (first, last) = match &regions[..] {
             [first, .., last] => (first, last),
@@ -93,6 +95,10 @@ impl Store {
             }
         }
         self.replace_regions(&table, &regions, &[range])
+    }
+
+    fn known_region(&self, name: &[u8]) -> Result<Arc<Region>> {
+        self.find_region(name).ok_or_else(|| Error::new(ErrorKind::UnknownRegion, escape(name)))
     }
 
     /// Has regions of these ranges, which together hold the same rows, be in the place of others.

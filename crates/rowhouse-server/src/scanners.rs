@@ -58,8 +58,7 @@ impl Scanner {
     pub(crate) fn check_serving(&self) -> Result<()> {
         match &self.rows {
             // What was split or merged meanwhile is read to its end as it was.
-            Rows::Stored(region, _) if region.is_moved() => Ok(()),
-            Rows::Stored(region, _) => region.check_serving(),
+            Rows::Stored(region, _) => region.check_scanned(),
             Rows::System(_) => Ok(()),
         }
     }

@@ -350,24 +350,27 @@ impl Region {
         self.engine.check_open()
     }
 
-    /// Checks that the region can be read now, or at a moment that is held: that also where others have
-    /// come in its place since.
+    /// Checks that the region can be read now, or at a moment that is held.
     fn check_readable(&self, point: Option<&ReadPoint>) -> Result<()> {
+        if point.is_some() { self.check_scanned() } else { self.check_serving() }
+    }
+
+    /// Checks that the region can still be read as it was: by a scanner that is open, also where others
+    /// have come in its place since.
+    ///
+    /// # Errors
+    /// As [`Region::check_serving`].
+    pub fn check_scanned(&self) -> Result<()> {
         match self.check_serving() {
-            Err(error)
-                if error.kind() == ErrorKind::NotServingRegion
-                    && point.is_some()
-                    && self.wait_served() =>
-            {
+            Err(error) if error.kind() == ErrorKind::NotServingRegion && self.wait_served() => {
                 self.engine.check_open()
             }
             said => said,
         }
     }
 
-    /// Whether other regions have come in its place: a split, or a merge. A scanner that was opened
-    /// before goes on.
-    pub fn is_moved(&self) -> bool {
+    /// Whether other regions have come in its place: a split, or a merge.
+    pub(crate) fn is_moved(&self) -> bool {
         self.moved.get().is_some()
     }
 

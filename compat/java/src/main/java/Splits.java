@@ -68,10 +68,10 @@ public final class Splits {
     for (int round = 0; round < rounds; round++) {
       while (acknowledged[0].get() < 200 * (round + 1) && working.stream().noneMatch(Future::isDone)) Thread.sleep(2);
       // At a row, at another that nobody has written, and in the middle of what there is.
-      admin.splitRegionAsync(regionOf(admin, row(0, 50)).getRegionName(), row(0, 50 + round)).get(60, TimeUnit.SECONDS);
-      admin.splitRegionAsync(regionOf(admin, row(1, 0)).getRegionName(), Bytes.toBytes("1-")).get(60, TimeUnit.SECONDS);
+      split(admin, row(0, 50), row(0, 50 + round));
+      split(admin, row(1, 0), Bytes.toBytes("1-"));
       admin.flush(TABLE);
-      admin.splitRegionAsync(regionOf(admin, row(1, 10)).getRegionName(), null).get(60, TimeUnit.SECONDS);
+      split(admin, row(1, 10), null);
       splits += 3;
       while (admin.getRegions(TABLE).size() > 1) {
         List<RegionInfo> regions = admin.getRegions(TABLE);
@@ -105,11 +105,23 @@ public final class Splits {
     checks.finish();
   }
 
-  /** Again where files that a split left have to be written anew first. */
+  private interface Change {
+    Future<Void> begin() throws Exception;
+  }
+
+  private static void split(Admin admin, byte[] row, byte[] at) throws Exception {
+    finish(admin, () -> admin.splitRegionAsync(regionOf(admin, row).getRegionName(), at));
+  }
+
   private static void merge(Admin admin, RegionInfo one, RegionInfo other) throws Exception {
+    finish(admin, () -> admin.mergeRegionsAsync(new byte[][] {one.getEncodedNameAsBytes(), other.getEncodedNameAsBytes()}, false));
+  }
+
+  /** Again where files that a split left have to be written anew first. */
+  private static void finish(Admin admin, Change change) throws Exception {
     for (int attempt = 0; ; attempt++) {
       try {
-        admin.mergeRegionsAsync(new byte[][] {one.getEncodedNameAsBytes(), other.getEncodedNameAsBytes()}, false).get(60, TimeUnit.SECONDS);
+        change.begin().get(60, TimeUnit.SECONDS);
         return;
       } catch (ExecutionException | java.io.IOException error) {
         if (attempt == 100) throw error;

@@ -7,8 +7,8 @@ use rowhouse_format::exception::Exception;
 use rowhouse_format::proto;
 use rowhouse_format::rpc::Call;
 use rowhouse_model::{
-    Bytes, Error, ErrorKind, Namespace, Result, ServerName, TableDescriptor, TableName, TableState,
-    escape,
+    Bytes, Error, ErrorKind, FamilyDescriptor, Namespace, Result, ServerName, TableDescriptor,
+    TableName, TableState, escape,
 };
 use tokio::time::{Instant, sleep};
 
@@ -68,21 +68,103 @@ impl Admin {
         self.wait_for(answer.proc_id).await
     }
 
-    /// Declares a table anew, as all of `table` says: what is not in it is no longer declared.
+    /// Declares a table anew, as all of `table` says: what is not in it is no longer declared. The cluster
+    /// refuses it where the table is not declared as `expected`, if that is given; an Apache HBase does not
+    /// look at that, and the last of two alterations at one time undoes the other.
     ///
     /// # Errors
-    /// `TableNotFound`; what the cluster does not change.
-    pub async fn modify_table(&self, table: &TableDescriptor) -> Result<()> {
+    /// `TableNotFound`; `Conflict` when the table is not as expected; what the cluster does not change.
+    pub async fn modify_table(
+        &self,
+        table: &TableDescriptor,
+        expected: Option<&TableDescriptor>,
+    ) -> Result<()> {
         let (nonce_group, nonce) = self.nonce();
         let message = proto::ModifyTableRequest {
             table_name: names::table_to_proto(table.name()),
             table_schema: table::to_proto(table),
             nonce_group,
             nonce,
+            rowhouse_expected: expected.map(table::to_proto),
             ..Default::default()
         };
         let answer = self.ask(message).await?;
         self.wait_for(answer.proc_id).await
+    }
+
+    /// Adds a family. Alterations of other families at the same time stand beside it.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `InvalidFamily` where there is one of the name; what the cluster cannot keep.
+    pub async fn add_family(&self, table: &TableName, family: &FamilyDescriptor) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let message = proto::AddColumnRequest {
+            table_name: names::table_to_proto(table),
+            column_families: table::family_to_proto(family),
+            nonce_group,
+            nonce,
+        };
+        let answer = self.ask(message).await?;
+        self.wait_for(answer.proc_id).await
+    }
+
+    /// Declares a family anew, as all of `family` says. Alterations of other families at the same time stand
+    /// beside it. `expected` is as for [`Admin::modify_table`].
+    ///
+    /// # Errors
+    /// `TableNotFound`; `InvalidFamily` where there is none of the name; `Conflict` when the family is not as
+    /// expected; what the cluster does not change.
+    pub async fn modify_family(
+        &self,
+        table: &TableName,
+        family: &FamilyDescriptor,
+        expected: Option<&FamilyDescriptor>,
+    ) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let message = proto::ModifyColumnRequest {
+            table_name: names::table_to_proto(table),
+            column_families: table::family_to_proto(family),
+            nonce_group,
+            nonce,
+            rowhouse_expected: expected.map(table::family_to_proto),
+        };
+        let answer = self.ask(message).await?;
+        self.wait_for(answer.proc_id).await
+    }
+
+    /// Drops a family with its cells.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `InvalidFamily` where there is none of the name, or no other.
+    pub async fn delete_family(&self, table: &TableName, family: &[u8]) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let message = proto::DeleteColumnRequest {
+            table_name: names::table_to_proto(table),
+            column_name: Bytes::copy_from_slice(family),
+            nonce_group,
+            nonce,
+        };
+        let answer = self.ask(message).await?;
+        self.wait_for(answer.proc_id).await
+    }
+
+    /// Drops all cells of a disabled table, and takes it into service again: with the bounds of its regions
+    /// if `keep_splits`, otherwise as one region.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotDisabled`.
+    pub async fn truncate_table(&self, table: &TableName, keep_splits: bool) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let message = proto::TruncateTableRequest {
+            table_name: names::table_to_proto(table),
+            preserve_splits: Some(keep_splits),
+            nonce_group,
+            nonce,
+        };
+        let answer = self.ask(message).await?;
+        self.wait_for(answer.proc_id).await?;
+        self.client.locator().forget_table(table);
+        Ok(())
     }
 
     /// Drops a disabled table and its data.

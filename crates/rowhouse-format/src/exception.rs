@@ -173,7 +173,8 @@ const CLASSES: &[(ErrorKind, &str, bool)] = &[
     (ErrorKind::OutcomeUnknown, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
     (ErrorKind::ReadOnly, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
     (ErrorKind::RowExists, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
-    (ErrorKind::Conflict, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
+    // HBase has no class for it; only a client that expects something is told so.
+    (ErrorKind::Conflict, "java.util.ConcurrentModificationException", true),
     (ErrorKind::InUse, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
     (ErrorKind::Corruption, "org.apache.hadoop.hbase.DoNotRetryIOException", true),
     (ErrorKind::TableNotFound, "org.apache.hadoop.hbase.TableNotFoundException", true),

@@ -65,8 +65,7 @@ impl Database {
     /// region (of up to 256 of them) and from each first byte. What is written meanwhile, or later through a
     /// handle that was got before, is not looked at.
     ///
-    /// Of two alterations of a table of a cluster at one time, one may undo the other, also where the other
-    /// changes families: HBase has no call that would say what was meant to be altered.
+    /// Beside other alterations it stands as [`Database::alter_table`] does.
     ///
     /// # Errors
     /// `InvalidRequest` for a template that is none, and where a row does not fit it: how many of how many,
@@ -115,12 +114,56 @@ impl Database {
         attribute: &'static str,
         value: String,
     ) -> Result<()> {
+        self.alter_table(name, move |current| {
+            Ok(current.clone().attribute(attribute, value.clone()))
+        })
+        .await
+    }
+
+    /// Declares a table anew: families come, go and change, and so do attributes and configuration. `change`
+    /// makes the new declaration from the present one, and must have no other effects: it is asked again when
+    /// somebody else altered the table meanwhile. Readers and writers go on; a family that is not declared any
+    /// more goes with its cells.
+    ///
+    /// Alterations at one time all come to stand, one after the other. Only on an Apache HBase may the last of
+    /// them undo another, unless both change a single family each: HBase has no call that would say what was
+    /// meant to be altered.
+    ///
+    /// ```
+    /// # use rowhouse::{Database, FamilyDescriptor, Result};
+    /// # async fn example(database: Database) -> Result<()> {
+    /// let tags = FamilyDescriptor::new("tags")?.versions(3);
+    /// database.alter_table("blog", move |blog| Ok(blog.clone().family(tags.clone()))).await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// `TableNotFound`; what `change` refuses; what the store or cluster cannot keep; `InvalidRequest` where
+    /// declared columns would be in a family that the table does not have; `Conflict` when others altered the
+    /// table each of 100 times.
+    pub async fn alter_table(
+        &self,
+        name: &str,
+        change: impl Fn(&TableDescriptor) -> Result<TableDescriptor> + Send + 'static,
+    ) -> Result<()> {
         let change = move |current: &TableDescriptor| {
-            let descriptor = current.clone().attribute(attribute, value);
+            let descriptor = change(current)?;
+            if descriptor.families().is_empty() {
+                return Err(Error::invalid("Table should have at least one column family."));
+            }
             check_columns(&descriptor)?;
             Ok(descriptor)
         };
         self.backend.change_table(&TableName::parse(name)?, change).await
+    }
+
+    /// Drops all cells of a disabled table, and has it take reads and writes again: with the bounds of its
+    /// regions if `keep_splits`, otherwise as one region.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `TableNotDisabled`.
+    pub async fn truncate_table(&self, name: &str, keep_splits: bool) -> Result<()> {
+        self.backend.truncate_table(&TableName::parse(name)?, keep_splits).await
     }
 
     /// Reads and writes rows of any tables as if nobody else did meanwhile. `run` reads at one moment and

@@ -35,6 +35,9 @@ impl Store {
         name: &TableName,
         change: impl FnOnce(&TableDescriptor) -> Result<TableDescriptor>,
     ) -> Result<()> {
+        if name.is_system() {
+            return Err(Self::refuse_write(name));
+        }
         let _changing = self.inner.changing.lock();
         self.inner.engine.check_open()?;
         let table = self.inner.catalog.table(name)?;
@@ -96,19 +99,32 @@ impl Store {
         })
     }
 
-    /// Declares a family anew.
+    /// Declares a family anew: `family` is all of it.
     ///
     /// # Errors
     /// As [`Store::alter_table`]; `InvalidFamily` where there is none of the name.
     pub fn alter_family(&self, table: &TableName, family: FamilyDescriptor) -> Result<()> {
+        self.change_family(table, &family.name().clone(), |_| Ok(family))
+    }
+
+    /// The same, from what the family is declared to be: nobody else alters it between the two.
+    ///
+    /// # Errors
+    /// As [`Store::alter_family`], and what `change` refuses.
+    pub fn change_family(
+        &self,
+        table: &TableName,
+        family: &[u8],
+        change: impl FnOnce(&FamilyDescriptor) -> Result<FamilyDescriptor>,
+    ) -> Result<()> {
         self.change_table(table, |current| {
-            if current.find_family(family.name()).is_err() {
+            let Ok(have) = current.find_family(family) else {
                 return Err(refused(format!(
                     "Family '{}' does not exist, so it cannot be modified",
-                    rowhouse_model::escape(family.name())
+                    rowhouse_model::escape(family)
                 )));
-            }
-            Ok(current.clone().family(family))
+            };
+            Ok(current.clone().family(change(have)?))
         })
     }
 

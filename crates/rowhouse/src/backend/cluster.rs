@@ -1,10 +1,15 @@
 //! A cluster, through HBase's protocol.
 
+use super::alteration::Alteration;
 use rowhouse_client::{Client, Scanner, Target};
 use rowhouse_model::{
-    Bytes, CellHistory, Condition, Error, Get, Mutation, MutationOutcome, Namespace, Put,
-    RegionInfo, Result, Row, RowMutations, Scan, TableDescriptor, TableName, TableState, escape,
+    Bytes, CellHistory, Condition, Error, ErrorKind, Get, Mutation, MutationOutcome, Namespace,
+    Put, RegionInfo, Result, Row, RowMutations, Scan, TableDescriptor, TableName, TableState,
+    escape,
 };
+
+/// How often an alteration is tried while others alter the table.
+const ALTER_ATTEMPTS_MAX: usize = 100;
 
 /// A connection to a cluster.
 pub(crate) struct Cluster {
@@ -46,14 +51,38 @@ impl Cluster {
         )))
     }
 
-    /// Another alteration between the two calls is undone.
+    /// A rowhouse server refuses an alteration when another came in between the two calls; then the table is
+    /// looked at again. An Apache HBase takes it, so what touches a single family is asked for as that: it
+    /// leaves the other families as they are.
     pub(super) async fn change_table(
         &self,
         name: &TableName,
-        change: impl FnOnce(&TableDescriptor) -> Result<TableDescriptor>,
+        change: impl Fn(&TableDescriptor) -> Result<TableDescriptor>,
     ) -> Result<()> {
-        let descriptor = change(&self.describe(name).await?)?;
-        self.client.admin().modify_table(&descriptor).await
+        let admin = self.client.admin();
+        for _ in 0..ALTER_ATTEMPTS_MAX {
+            let current = self.describe(name).await?;
+            let altered = change(&current)?;
+            let done = match Alteration::between(&current, &altered) {
+                Alteration::Nothing => return Ok(()),
+                Alteration::Added(family) => admin.add_family(name, family).await,
+                Alteration::Altered { from, to } => admin.modify_family(name, to, Some(from)).await,
+                Alteration::Dropped(family) => admin.delete_family(name, family).await,
+                Alteration::Table => admin.modify_table(&altered, Some(&current)).await,
+            };
+            match done {
+                Err(error) if error.kind() == ErrorKind::Conflict => continue,
+                done => return done,
+            }
+        }
+        let message = format!(
+            "others altered the table each time: table={name}, attempts={ALTER_ATTEMPTS_MAX}"
+        );
+        Err(Error::new(ErrorKind::Conflict, message))
+    }
+
+    pub(super) async fn truncate_table(&self, name: &TableName, keep_splits: bool) -> Result<()> {
+        self.client.admin().truncate_table(name, keep_splits).await
     }
 
     pub(super) async fn enable_table(&self, name: &TableName) -> Result<()> {

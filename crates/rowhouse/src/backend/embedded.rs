@@ -71,11 +71,8 @@ impl Embedded {
     pub(super) async fn change_table(
         &self,
         name: &TableName,
-        change: impl FnOnce(&TableDescriptor) -> Result<TableDescriptor> + Send + 'static,
+        change: impl Fn(&TableDescriptor) -> Result<TableDescriptor> + Send + 'static,
     ) -> Result<()> {
-        if name.is_system() {
-            return Err(Store::refuse_write(name));
-        }
         let (store, name) = (self.store.clone(), name.clone());
         blocking(move || store.change_table(&name, change)).await
     }
@@ -88,6 +85,11 @@ impl Embedded {
     pub(super) async fn disable_table(&self, name: &TableName) -> Result<()> {
         let (store, name) = (self.store.clone(), name.clone());
         blocking(move || store.disable_table(&name)).await
+    }
+
+    pub(super) async fn truncate_table(&self, name: &TableName, keep_splits: bool) -> Result<()> {
+        let (store, name) = (self.store.clone(), name.clone());
+        blocking(move || store.truncate_table(&name, keep_splits)).await
     }
 
     pub(super) async fn drop_table(&self, name: &TableName) -> Result<()> {

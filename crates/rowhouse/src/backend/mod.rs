@@ -1,6 +1,7 @@
 //! What a database runs on: the store in this process, or a cluster. The set is closed, and every
 //! call is dispatched here, so that neither kind can do what the other does not answer.
 
+mod alteration;
 mod cluster;
 mod embedded;
 
@@ -67,11 +68,12 @@ impl Backend {
         on!(self, inner => inner.create_table(descriptor, splits).await)
     }
 
-    /// Declares a table anew, from what it is declared to be.
+    /// Declares a table anew, from what it is declared to be. `change` is asked again when somebody else came
+    /// in between.
     pub(crate) async fn change_table(
         &self,
         name: &TableName,
-        change: impl FnOnce(&TableDescriptor) -> Result<TableDescriptor> + Send + 'static,
+        change: impl Fn(&TableDescriptor) -> Result<TableDescriptor> + Send + 'static,
     ) -> Result<()> {
         on!(self, inner => inner.change_table(name, change).await)
     }
@@ -86,6 +88,11 @@ impl Backend {
 
     pub(crate) async fn disable_table(&self, name: &TableName) -> Result<()> {
         on!(self, inner => inner.disable_table(name).await)
+    }
+
+    /// Drops all cells of a disabled table, and enables it.
+    pub(crate) async fn truncate_table(&self, name: &TableName, keep_splits: bool) -> Result<()> {
+        on!(self, inner => inner.truncate_table(name, keep_splits).await)
     }
 
     pub(crate) async fn drop_table(&self, name: &TableName) -> Result<()> {

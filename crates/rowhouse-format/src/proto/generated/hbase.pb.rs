@@ -2295,6 +2295,9 @@ pub struct ModifyTableRequest {
     pub nonce: ::core::option::Option<u64>,
     #[prost(bool, optional, tag = "5", default = "true")]
     pub reopen_regions: ::core::option::Option<bool>,
+    /// Rowhouse's own; Apache HBase passes over it. What the table has to be declared as until now.
+    #[prost(message, optional, tag = "10001")]
+    pub rowhouse_expected: ::core::option::Option<TableSchema>,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ModifyTableResponse {
@@ -2343,6 +2346,9 @@ pub struct ModifyColumnRequest {
     pub nonce_group: ::core::option::Option<u64>,
     #[prost(uint64, optional, tag = "4", default = "0")]
     pub nonce: ::core::option::Option<u64>,
+    /// Rowhouse's own; Apache HBase passes over it. What the family has to be declared as until now.
+    #[prost(message, optional, tag = "10001")]
+    pub rowhouse_expected: ::core::option::Option<ColumnFamilySchema>,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ModifyColumnResponse {

@@ -2,7 +2,7 @@
 
 use rowhouse_format::convert::{names, table};
 use rowhouse_format::proto;
-use rowhouse_model::{Error, Result};
+use rowhouse_model::{Error, ErrorKind, Result, TableName};
 
 use super::procedure;
 use crate::server::Context;
@@ -16,8 +16,8 @@ pub(crate) fn create(
     Ok(proto::CreateTableResponse { proc_id: procedure::done() })
 }
 
-/// Declares all of a table anew. A name that is not the schema's is a mistake of the
-/// caller.
+/// Declares all of a table anew, if it is what the caller expects, where that is told. A name that is not
+/// the schema's is a mistake of the caller.
 pub(crate) fn modify(
     context: &Context,
     request: proto::ModifyTableRequest,
@@ -30,7 +30,16 @@ pub(crate) fn modify(
             descriptor.name()
         )));
     }
-    context.cluster.store.alter_table(descriptor)?;
+    let expected = request.rowhouse_expected.map(table::from_proto).transpose()?;
+    context.cluster.store.change_table(&name, |current| {
+        // One that is done already is a call that was repeated.
+        match expected {
+            Some(expected) if *current != expected && *current != descriptor => {
+                Err(altered_meanwhile(&name))
+            }
+            _ => Ok(descriptor),
+        }
+    })?;
     Ok(proto::ModifyTableResponse { proc_id: procedure::done() })
 }
 
@@ -50,7 +59,13 @@ pub(crate) fn modify_family(
 ) -> Result<proto::ModifyColumnResponse> {
     let name = names::table_from_proto(request.table_name)?;
     let family = table::family_from_proto(request.column_families)?;
-    context.cluster.store.alter_family(&name, family)?;
+    let expected = request.rowhouse_expected.map(table::family_from_proto).transpose()?;
+    context.cluster.store.change_family(&name, family.name(), |current| match expected {
+        Some(expected) if *current != expected && *current != family => {
+            Err(altered_meanwhile(&name))
+        }
+        _ => Ok(family.clone()),
+    })?;
     Ok(proto::ModifyColumnResponse { proc_id: procedure::done() })
 }
 
@@ -117,4 +132,9 @@ pub(crate) fn flush(
     }
     context.cluster.store.table(&names::table_from_proto(request.table_name)?)?.flush()?;
     Ok(proto::FlushTableResponse { proc_id: procedure::done() })
+}
+
+fn altered_meanwhile(table: &TableName) -> Error {
+    let message = format!("the table was altered by somebody else meanwhile: table={table}");
+    Error::new(ErrorKind::Conflict, message)
 }

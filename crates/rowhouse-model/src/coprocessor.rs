@@ -1,6 +1,6 @@
 //! HBase's coprocessors that a table can declare: what they do is part of the store and the server.
 
-use crate::TableDescriptor;
+use crate::{Error, Result, TableDescriptor, escape};
 
 /// A coprocessor of HBase's that a table can name among its attributes (`coprocessor$1` =>
 /// `|CLASS|PRIORITY|`), so that its endpoint answers.
@@ -38,16 +38,86 @@ impl TableDescriptor {
     /// names.
     pub(crate) fn coprocessor_classes(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let is_one = |name: &[u8]| name.to_ascii_lowercase().starts_with(b"coprocessor");
-        self.attributes.iter().filter(move |(name, _)| is_one(name)).map(|(name, value)| {
-            // PATH|CLASS|PRIORITY|ARGUMENTS, of which the class alone has to be there.
-            let class = value.split(|&byte| byte == b'|').nth(1).unwrap_or_default();
-            (&name[..], class.trim_ascii())
-        })
+        self.attributes
+            .iter()
+            .filter(move |(name, _)| is_one(name))
+            .map(|(name, value)| (&name[..], class_of(value)))
+    }
+
+    /// Declares a coprocessor under the next number (`coprocessor$1`, …): `PATH|CLASS|PRIORITY`, with
+    /// `|ARGUMENTS` or without. Path and priority may be empty.
+    ///
+    /// # Errors
+    /// What is not of this form; a class that the table declares already.
+    pub fn coprocessor(self, spec: &str) -> Result<Self> {
+        let class = class_of(spec.as_bytes());
+        let mut parts = spec.split('|');
+        let priority = parts.nth(2).map(str::trim);
+        if class.is_empty() || !priority.is_some_and(|p| p.bytes().all(|c| c.is_ascii_digit())) {
+            return Err(Error::invalid(format!(
+                "a coprocessor is declared as PATH|CLASS|PRIORITY|ARGUMENTS: {spec}"
+            )));
+        }
+        if self.coprocessor_classes().any(|(_, has)| has == class) {
+            let class = escape(class);
+            return Err(Error::invalid(format!("Coprocessor {class} already exists.")));
+        }
+        let number_of = |name: &[u8]| -> Option<u32> {
+            let (word, number) = std::str::from_utf8(name).ok()?.split_once('$')?;
+            word.eq_ignore_ascii_case("coprocessor").then(|| number.parse().ok())?
+        };
+        let last = self.attributes.keys().filter_map(|name| number_of(name)).max().unwrap_or(0);
+        let name = format!("coprocessor${}", u64::from(last) + 1);
+        Ok(self.attribute(name, spec.to_owned()))
+    }
+
+    /// Takes the coprocessor of a class away.
+    ///
+    /// # Errors
+    /// A class that the table does not declare.
+    pub fn without_coprocessor(mut self, class: &str) -> Result<Self> {
+        let wanted = class.trim().as_bytes();
+        let declared = self.coprocessor_classes().find(|(_, has)| *has == wanted);
+        let Some(name) = declared.map(|(name, _)| name.to_vec()) else {
+            return Err(Error::invalid(format!("the table declares no coprocessor {class}")));
+        };
+        self.attributes.remove(&name[..]);
+        Ok(self)
     }
 
     /// Whether the table declares `coprocessor`.
     pub fn has_coprocessor(&self, coprocessor: Coprocessor) -> bool {
         let class = coprocessor.class_name().as_bytes();
         self.coprocessor_classes().any(|(_, named)| named == class)
+    }
+}
+
+/// The class in PATH|CLASS|PRIORITY|ARGUMENTS, of which it alone has to be there.
+fn class_of(spec: &[u8]) -> &[u8] {
+    spec.split(|&byte| byte == b'|').nth(1).unwrap_or_default().trim_ascii()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TableName;
+
+    #[test]
+    fn coprocessors_come_under_the_next_number_and_go_by_their_class() {
+        let table = || TableDescriptor::new(TableName::parse("t").unwrap());
+        let aggregate = format!("|{}|1001|", Coprocessor::Aggregate.class_name());
+        let rows = format!("| {} ||a=1", Coprocessor::MultiRowMutation.class_name());
+        let one = table().attribute("Coprocessor$7", aggregate.clone());
+        assert!(one.clone().coprocessor(&aggregate).is_err(), "it is there");
+        let two = one.coprocessor(&rows).unwrap();
+        assert_eq!(two.attributes[&b"coprocessor$8"[..]], rows);
+        assert!(two.has_coprocessor(Coprocessor::MultiRowMutation));
+        let class = Coprocessor::Aggregate.class_name();
+        let one = two.without_coprocessor(class).unwrap();
+        assert!(!one.has_coprocessor(Coprocessor::Aggregate));
+        assert!(one.without_coprocessor(class).is_err());
+        for spec in ["", "|a.B", "||1|", "|a.B|high|"] {
+            assert!(table().coprocessor(spec).is_err(), "{spec}");
+        }
     }
 }

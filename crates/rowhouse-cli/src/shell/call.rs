@@ -168,13 +168,16 @@ impl Options {
         }
     }
 
-    /// Takes a hash of texts.
-    pub(crate) fn take_texts(&mut self, name: &str) -> Result<Vec<(String, String)>> {
+    /// Takes a hash of texts and nils.
+    pub(crate) fn take_texts(&mut self, name: &str) -> Result<Vec<(String, Option<String>)>> {
         match self.take(name) {
             None => Ok(Vec::new()),
             Some(Value::Hash(pairs)) => pairs
                 .into_iter()
-                .map(|(key, value)| Ok((key.clone(), text(&key, &value)?)))
+                .map(|(key, value)| match value {
+                    Value::Nil => Ok((key, None)),
+                    value => text(&key, &value).map(|text| (key, Some(text))),
+                })
                 .collect(),
             Some(other) => said(format!("{name} must be a hash, not {}", other.kind())),
         }

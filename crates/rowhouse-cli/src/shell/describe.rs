@@ -33,7 +33,7 @@ pub(crate) fn table(descriptor: &TableDescriptor) -> String {
             // Said of hbase:meta alone; every other table of a Java client has it as false.
             continue;
         }
-        if is_reserved(&name) {
+        if is_reserved(&name) || name.starts_with("coprocessor$") {
             parts.push(format!("{name} => '{}'", with_unit(&name, value)));
         } else {
             metadata.insert(name, shown(value));
@@ -148,6 +148,34 @@ fn size(bytes: i64) -> String {
     format!("{bytes} B ({})", parts.join(" "))
 }
 
+/// Reads a size: bytes, or what [`size`] prints (`1GB 512MB`, with or without spaces and the last B).
+pub(crate) fn parse_size(text: &str) -> Option<i64> {
+    if let Ok(bytes) = text.parse() {
+        return Some(bytes);
+    }
+    let upper = text.to_uppercase();
+    // What stands in brackets says the same again.
+    let upper = upper.split_once('(').map_or(&upper[..], |(bytes, _)| bytes);
+    let mut rest = upper.trim();
+    let mut sum: Option<i64> = None;
+    let mut shift_before = 50;
+    while !rest.is_empty() {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let count: i64 = rest[..digits].parse().ok()?;
+        rest = rest[digits..].trim_start();
+        let units = [("T", 40), ("G", 30), ("M", 20), ("K", 10), ("", 0)];
+        let (unit, shift) = units.into_iter().find(|(unit, _)| rest.starts_with(unit))?;
+        if shift >= shift_before {
+            return None;
+        }
+        shift_before = shift;
+        rest = &rest[unit.len()..];
+        rest = rest.strip_prefix('B').unwrap_or(rest).trim_start();
+        sum = Some(sum.unwrap_or(0).checked_add(count.checked_mul(1 << shift)?)?);
+    }
+    sum
+}
+
 /// Reads a TTL: seconds, FOREVER, or what [`interval`] prints (`1 DAY 2 HOURS`).
 pub(crate) fn parse_ttl(text: &str) -> Option<i64> {
     if let Ok(seconds) = text.parse() {
@@ -204,5 +232,14 @@ mod tests {
         assert_eq!(size(134_217_728), "134217728 B (128MB)");
         assert_eq!(size(1_049_600), "1049600 B (1MB 1KB)");
         assert_eq!(size(500), "500 B");
+        for bytes in [0, 1, 500, 1024, 65_536, 1_049_600, (1 << 40) + (3 << 30) + 5] {
+            assert_eq!(parse_size(&size(bytes)), Some(bytes));
+        }
+        assert_eq!(parse_size("10 GB"), Some(10 << 30));
+        assert_eq!(parse_size("1g 512m"), Some((1 << 30) + (512 << 20)));
+        assert_eq!(parse_size("-1"), Some(-1));
+        for text in ["", "B", "much", "1 MB 1 GB", "1 PB", "99999999999 TB", "1.5 GB", "(1KB)"] {
+            assert_eq!(parse_size(text), None, "{text}");
+        }
     }
 }

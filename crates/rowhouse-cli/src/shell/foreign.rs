@@ -36,7 +36,7 @@ const NAMES: &str = "
     set_peer_replicate_all set_peer_serial set_peer_tableCFs set_quota set_visibility
     show_filters show_peer_tableCFs show_rsgroup_config snapshot snapshot_cleanup_enabled
     snapshot_cleanup_switch split splitormerge_enabled splitormerge_switch status
-    stop_master stop_regionserver table_help trace truncate truncate_preserve unassign
+    stop_master stop_regionserver table_help trace unassign
     update_all_config update_config update_peer_config user_permission wal_roll whoami
     zk_dump
 ";

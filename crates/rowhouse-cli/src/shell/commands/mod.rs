@@ -1,5 +1,6 @@
 //! THE table of commands: what the shell understands, checks, explains and completes.
 
+mod declared;
 mod table;
 
 pub(crate) use table::{COMMANDS, NOT_YET};
@@ -58,6 +59,8 @@ pub(crate) enum Verb {
     Put,
     Query,
     Scan,
+    Truncate,
+    TruncatePreserve,
     Version,
 }
 

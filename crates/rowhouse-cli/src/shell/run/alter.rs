@@ -1,65 +1,181 @@
-//! `alter`, of the template of a table's key, or of its columns.
+//! `alter`: families, attributes, configuration and coprocessors of a table, the template of its key, and
+//! its columns.
 
 use std::io::Write;
 
-use rowhouse::{Error, ErrorKind, KeySchema};
+use rowhouse::{
+    Bytes, COLUMNS_ATTRIBUTE, ColumnSchema, Error, ErrorKind, FamilyDescriptor, KeySchema,
+    TableDescriptor, escape,
+};
 
-use crate::shell::call::{Call, Options};
+use super::declared::Declared;
+use super::tables::existing;
+use crate::shell::call::{self, Call, Options};
+use crate::shell::commands::Command;
 use crate::shell::failure::{Failure, Result, said};
 use crate::shell::grammar::{Hash, Value};
 use crate::shell::session::Session;
 
 pub(super) async fn alter<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
-    let name = call.table()?;
-    let has = |pairs: &Hash, wanted: &str| pairs.iter().any(|(name, _)| name == wanted);
-    match call.arguments.get(1) {
-        Some(Value::Hash(pairs)) if has(pairs, "KEY") && has(pairs, "COLUMNS") => {
-            said("KEY and COLUMNS are altered one after the other")
+    let command = call.command;
+    let is_key = |value: &Value| matches!(value, Value::Hash(pairs) if has(pairs, "KEY"));
+    if let [_, Value::Hash(pairs)] = &call.arguments[..]
+        && has(pairs, "KEY")
+    {
+        return alter_key(session, &call, pairs.clone()).await;
+    }
+    if call.arguments.iter().any(is_key) {
+        return said("KEY is altered by itself: rows are looked at first");
+    }
+    let mut steps = Vec::new();
+    for argument in call.arguments.iter().skip(1).cloned() {
+        steps.extend(read(command, argument)?);
+    }
+    let name = existing(session, &call).await?;
+    let change = move |table: &TableDescriptor| {
+        steps.iter().try_fold(table.clone(), |table, step| step.apply(table))
+    };
+    session.database.alter_table(&name, change).await.map_err(refused)?;
+    say_done(session, &name).await
+}
+
+/// One thing that is altered.
+enum Step {
+    /// A family comes, or is declared otherwise; what is not named of it stays.
+    Family(FamilyDescriptor, Declared),
+    DropFamily(Bytes),
+    Table(Declared),
+    /// The stored form of the columns.
+    Columns(String),
+    Coprocessor(String),
+    UnsetAttribute(String),
+    UnsetConfiguration(String),
+    RemoveCoprocessor(String),
+}
+
+impl Step {
+    fn apply(&self, mut table: TableDescriptor) -> rowhouse::Result<TableDescriptor> {
+        match self {
+            Self::Family(new, declared) => {
+                let family = table.find_family(new.name()).unwrap_or(new).clone();
+                Ok(table.family(declared.in_family(family)))
+            }
+            Self::DropFamily(name) => match table.find_family(name) {
+                Ok(_) => Ok(table.without_family(name)),
+                Err(_) => Err(Error::invalid(format!(
+                    "Family '{}' does not exist, so it cannot be deleted",
+                    escape(name)
+                ))),
+            },
+            Self::Table(declared) => Ok(declared.in_table(table)),
+            Self::Columns(stored) => Ok(table.attribute(COLUMNS_ATTRIBUTE, stored.clone())),
+            Self::Coprocessor(spec) => table.coprocessor(spec),
+            Self::UnsetAttribute(name) => match table.attributes.remove(name.as_bytes()) {
+                Some(_) => Ok(table),
+                None => Err(Error::invalid(format!("Could not find attribute: {name}"))),
+            },
+            Self::UnsetConfiguration(name) => match table.configuration.remove(name) {
+                Some(_) => Ok(table),
+                None => Err(Error::invalid(format!("Could not find configuration: {name}"))),
+            },
+            Self::RemoveCoprocessor(class) => table.without_coprocessor(class),
         }
-        Some(Value::Hash(pairs)) if has(pairs, "KEY") => {
-            alter_key(session, &name, &call, pairs.clone()).await
-        }
-        Some(Value::Hash(pairs)) if has(pairs, "COLUMNS") => {
-            alter_columns(session, &name, &call, pairs.clone()).await
-        }
-        _ => said(
-            "of a table only the template of its key and its columns can be altered yet: KEY => '…' or \
-             COLUMNS => '…'",
-        ),
     }
 }
 
-/// Declares other columns. Cells that do not fit are read by their bytes.
-async fn alter_columns<W: Write>(
-    session: &mut Session<W>,
-    name: &str,
-    call: &Call,
-    pairs: Hash,
-) -> Result<()> {
-    let mut options = Options::new(call.command, call.command.name, pairs)?;
-    let columns = options.take_text("COLUMNS")?.unwrap_or_default();
+/// What one argument alters: a family's name, or a hash.
+fn read(command: &Command, argument: Value) -> Result<Vec<Step>> {
+    let pairs = match argument {
+        Value::Hash(pairs) => pairs,
+        Value::Text(_) => vec![("NAME".to_owned(), argument)],
+        Value::Array(values) => {
+            let steps = values.into_iter().map(|value| read(command, value));
+            return Ok(steps.collect::<Result<Vec<_>>>()?.into_iter().flatten().collect());
+        }
+        other => return said(format!("a family is a text or a hash, not {}", other.kind())),
+    };
+    let mut options = Options::new(command, command.name, pairs)?;
+    let steps = match options.take_text("METHOD")? {
+        Some(method) if method != "table_att" => by_method(&method, &mut options)?,
+        None if options.has("NAME") => vec![family(&mut options)?],
+        None if options.has("delete") => drop_families(&mut options, "delete")?,
+        _ => table(&mut options)?,
+    };
     options.finish()?;
-    check_exists(session, name).await?;
-    session.database.alter_columns(name, &columns).await.map_err(refused)?;
-    say_done(session, name).await
+    Ok(steps)
 }
 
-async fn alter_key<W: Write>(
-    session: &mut Session<W>,
-    name: &str,
-    call: &Call,
-    pairs: Hash,
-) -> Result<()> {
+fn by_method(method: &str, options: &mut Options) -> Result<Vec<Step>> {
+    if method == "table_remove_coprocessor" {
+        let classes = take_names(options, "CLASSNAME", method)?;
+        return Ok(classes.into_iter().map(Step::RemoveCoprocessor).collect());
+    }
+    match method {
+        "delete" => drop_families(options, "NAME"),
+        "table_att_unset" => {
+            let names = take_names(options, "NAME", method)?;
+            Ok(names.into_iter().map(Step::UnsetAttribute).collect())
+        }
+        "table_conf_unset" => {
+            let names = take_names(options, "NAME", method)?;
+            Ok(names.into_iter().map(Step::UnsetConfiguration).collect())
+        }
+        _ => said(format!("Unknown method: {method}")),
+    }
+}
+
+fn family(options: &mut Options) -> Result<Step> {
+    let name = options.take_bytes("NAME")?.unwrap_or_default();
+    let family = FamilyDescriptor::new(name).or_else(|error| said(error.message()))?;
+    Ok(Step::Family(family, Declared::of_family(options)?))
+}
+
+fn drop_families(options: &mut Options, option: &str) -> Result<Vec<Step>> {
+    let names = options.take_list(option);
+    if names.is_empty() {
+        return said("NAME parameter missing for delete method");
+    }
+    names.iter().map(|name| Ok(Step::DropFamily(call::bytes("NAME", name)?))).collect()
+}
+
+fn table(options: &mut Options) -> Result<Vec<Step>> {
+    if options.has("FORCE") {
+        return said("FORCE belongs to KEY");
+    }
+    let mut steps = Vec::new();
+    if let Some(columns) = options.take_text("COLUMNS")? {
+        let columns = ColumnSchema::parse(&columns).or_else(|error| said(error.message()))?;
+        steps.push(Step::Columns(columns.to_stored()));
+    }
+    if let Some(spec) = options.take_text("coprocessor")? {
+        steps.push(Step::Coprocessor(spec));
+    }
+    steps.push(Step::Table(Declared::of_table(options)?));
+    Ok(steps)
+}
+
+fn take_names(options: &mut Options, option: &str, method: &str) -> Result<Vec<String>> {
+    let names = options.take_list(option);
+    if names.is_empty() {
+        return said(format!("{option} parameter missing for {method} method"));
+    }
+    names.iter().map(|name| call::text(option, name)).collect()
+}
+
+async fn alter_key<W: Write>(session: &mut Session<W>, call: &Call, pairs: Hash) -> Result<()> {
     let mut options = Options::new(call.command, call.command.name, pairs)?;
     let template = options.take_text("KEY")?.unwrap_or_default();
     let is_forced = options.take_truth("FORCE")?;
+    if options.has("COLUMNS") {
+        return said("KEY and COLUMNS are altered one after the other");
+    }
     options.finish()?;
     let schema = KeySchema::parse(&template).or_else(|error| said(error.message()))?;
 
-    check_exists(session, name).await?;
+    let name = existing(session, call).await?;
     let altered = match is_forced {
-        true => session.database.alter_key_unchecked(name, &template).await.map(|()| None),
-        false => session.database.alter_key(name, &template).await.map(Some),
+        true => session.database.alter_key_unchecked(&name, &template).await.map(|()| None),
+        false => session.database.alter_key(&name, &template).await.map(Some),
     };
     if let Some(fit) = altered.map_err(refused)? {
         session.say(fit)?;
@@ -67,20 +183,19 @@ async fn alter_key<W: Write>(
     for finding in schema.check() {
         session.say(format_args!("WARNING: {finding}"))?;
     }
-    say_done(session, name).await
+    say_done(session, &name).await
 }
 
-async fn check_exists<W: Write>(session: &Session<W>, name: &str) -> Result<()> {
-    match session.database.table_exists(name).await? {
-        true => Ok(()),
-        false => said(format!("Table {name} does not exist.")),
-    }
+fn has(pairs: &Hash, wanted: &str) -> bool {
+    pairs.iter().any(|(name, _)| name == wanted)
 }
 
 /// A mistake in what was declared is no answer of a server.
 fn refused(error: Error) -> Failure {
     match error.kind() {
-        ErrorKind::InvalidRequest => Failure::Said(error.message().to_owned()),
+        ErrorKind::InvalidRequest | ErrorKind::Unsupported => {
+            Failure::Said(error.message().to_owned())
+        }
         _ => Failure::Database(error),
     }
 }

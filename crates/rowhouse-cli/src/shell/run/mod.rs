@@ -3,8 +3,10 @@
 mod alter;
 mod create;
 mod data;
+mod declared;
 mod decode;
 mod namespaces;
+mod presplit;
 mod query;
 mod read;
 mod regions;
@@ -68,6 +70,8 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::Put => data::put(session, call).await.map(nothing),
         Verb::Query => query::query(session, call).await.map(nothing),
         Verb::Scan => scan::scan(session, call).await.map(nothing),
+        Verb::Truncate => tables::truncate(session, call, false).await.map(nothing),
+        Verb::TruncatePreserve => tables::truncate(session, call, true).await.map(nothing),
         Verb::Version => session.say(VERSION).map(nothing),
     }
 }

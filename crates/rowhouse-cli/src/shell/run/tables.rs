@@ -88,6 +88,22 @@ pub(super) async fn drop<W: Write>(session: &mut Session<W>, call: Call) -> Resu
     Ok(session.database.drop_table(&name).await?)
 }
 
+/// Empties a table, which is disabled first where it is enabled.
+pub(super) async fn truncate<W: Write>(
+    session: &mut Session<W>,
+    call: Call,
+    keep_splits: bool,
+) -> Result<()> {
+    let name = existing(session, &call).await?;
+    session.say(format_args!("Truncating '{name}' table (it may take a while):"))?;
+    if session.database.table_state(&name).await? == TableState::Enabled {
+        session.say("Disabling table...")?;
+        session.database.disable_table(&name).await?;
+    }
+    session.say("Truncating table...")?;
+    Ok(session.database.truncate_table(&name, keep_splits).await?)
+}
+
 pub(super) async fn flush<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     Ok(session.database.flush(&call.table()?).await?)
 }

@@ -212,7 +212,7 @@ create 'u', 'd', KEY => '[count u8]', COLUMNS => 'd:n count u16'"#,
             Took T seconds
             > alter 't', COLUMNS => 'd:n letters string', FORCE => true
 
-            ERROR: alter has no option FORCE
+            ERROR: FORCE belongs to KEY
 
             For usage try 'help "alter"'
 

@@ -464,7 +464,7 @@ put 'post', 'r",
 #[test]
 fn hbases_other_commands_and_settings_without_effect_are_refused_by_name() {
     check(
-        "alter 't', 'f'
+        "alter 't', COLOUR => 'red'
 status
 create_namespace 'q', {'hbase.namespace.quota.maxtables' => '5'}
 create 'q', 'f', {METADATA => {'READONLY' => 'perhaps'}}
@@ -472,9 +472,9 @@ exists 'hbase:meta'
 exists 'hbase:nope'
 is_enabled 'hbase:nope'",
         expect![[r#"
-            > alter 't', 'f'
+            > alter 't', COLOUR => 'red'
 
-            ERROR: of a table only the template of its key and its columns can be altered yet: KEY => '…' or COLUMNS => '…'
+            ERROR: alter has no option COLOUR
 
             For usage try 'help "alter"'
 

@@ -31,6 +31,7 @@ list",
               COMPRESSION              of a family: 'NONE', 'GZ', 'SNAPPY', 'LZ4' or 'ZSTD'
               DATA_BLOCK_ENCODING      of a family: 'NONE', 'PREFIX', 'DIFF', 'FAST_DIFF' or 'ROW_INDEX_V1'
               KEEP_DELETED_CELLS       of a family: 'FALSE', 'TRUE' or 'TTL'
+              NEW_VERSION_BEHAVIOR     of a family: true: a delete covers what was written before it
               BLOCKCACHE               of a family: kept and shown, as the next ones
               CACHE_BLOOMS_ON_WRITE
               CACHE_DATA_ON_WRITE
@@ -38,23 +39,26 @@ list",
               EVICT_BLOCKS_ON_CLOSE
               INDEX_BLOCK_ENCODING
               IN_MEMORY
-              NEW_VERSION_BEHAVIOR
               PREFETCH_BLOCKS_ON_OPEN
               REPLICATION_SCOPE
               KEY                      the template of the table's row key
               COLUMNS                  the table's columns: family:qualifier name type, with ; between two
-              SPLITS                   an array of rows at which further regions begin; \xHH is a byte
-              METADATA                 a hash of the table's, or the family's, own attributes
-              CONFIGURATION            a hash of configuration values of the table, or the family
+              METADATA                 a hash of the table's, or the family's, own attributes; nil takes one away
+              CONFIGURATION            a hash of configuration values of the table, or the family; nil takes one away
               DURABILITY               of the table: 'SKIP_WAL', 'ASYNC_WAL', 'SYNC_WAL' or 'FSYNC_WAL'
-              OWNER                    of the table: kept and shown, as the next ones
-              COMPACTION_ENABLED
-              MAX_FILESIZE
+              READONLY                 of the table: true: writes are refused
+              COMPACTION_ENABLED       of the table: false: files are not merged
+              MAX_FILESIZE             of the table: bytes, or '10 GB'; kept and shown, as the next ones
               MEMSTORE_FLUSHSIZE
               MERGE_ENABLED
               NORMALIZATION_ENABLED
+              OWNER
               PRIORITY
               SPLIT_ENABLED
+              SPLITS                   an array of rows at which further regions begin; \xHH is a byte
+              SPLITS_FILE              a file with such a row in each line
+              NUMREGIONS               so many regions, which begin where SPLITALGO says
+              SPLITALGO                'HexStringSplit', 'DecimalStringSplit' or 'UniformSplit', by what keys are
 
             For example:
 
@@ -63,6 +67,7 @@ list",
               create 'blog', 'cf', KEY => '[blogger text]_[at millis digits desc]'
               create 'blog', 'cf', COLUMNS => 'cf:t title string; cf:n likes u32'
               create 'blog', 'cf', SPLITS => ['10', '20', '30']
+              create 'blog', 'cf', NUMREGIONS => 16, SPLITALGO => 'HexStringSplit'
             > help 'desc'
             Shows how a table was declared.
 

@@ -130,8 +130,7 @@ describe 'blog'
 alter 'blog', KEY => '[who text]_[at millis digits desc]', FORCE => true
 query 'blog', \"at during 2022-12\"
 alter 'blog', KEY => '[who txt]'
-alter 'blog', NAME => 'cf2'
-alter 'blog', 'cf2'
+alter 'blog', 'cf2', KEY => '[who text]'
 alter 'blog', FORCE => true
 alter 'nosuch', KEY => '[who text]'
 disable 'blog'
@@ -208,23 +207,16 @@ alter 'blog', KEY => '[who text]', FORCE => true",
             For usage try 'help "alter"'
 
             Took T seconds
-            > alter 'blog', NAME => 'cf2'
+            > alter 'blog', 'cf2', KEY => '[who text]'
 
-            ERROR: of a table only the template of its key and its columns can be altered yet: KEY => '…' or COLUMNS => '…'
-
-            For usage try 'help "alter"'
-
-            Took T seconds
-            > alter 'blog', 'cf2'
-
-            ERROR: of a table only the template of its key and its columns can be altered yet: KEY => '…' or COLUMNS => '…'
+            ERROR: KEY is altered by itself: rows are looked at first
 
             For usage try 'help "alter"'
 
             Took T seconds
             > alter 'blog', FORCE => true
 
-            ERROR: of a table only the template of its key and its columns can be altered yet: KEY => '…' or COLUMNS => '…'
+            ERROR: FORCE belongs to KEY
 
             For usage try 'help "alter"'
 

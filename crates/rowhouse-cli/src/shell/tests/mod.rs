@@ -1,5 +1,6 @@
 //! Transcripts: a script in, what the shell prints out, on a new database each.
 
+mod alter;
 mod columns;
 mod data;
 mod errors;

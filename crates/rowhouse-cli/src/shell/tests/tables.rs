@@ -318,7 +318,6 @@ create 'x', {NAME => 'f', COMPRESSION => 'lzo'}
 create 'x', {NAME => 'f', COLOUR => 'red'}
 create 'x', 'f:g'
 create 'x', 'f', 'f'
-create 'x', 'f', NUMREGIONS => 4, SPLITALGO => 'HexStringSplit'
 create 'x', 'f', COLOUR => 'red'
 create 'x', 'f', VERSIONS => 3
 create 'x', 'f', DURABILITY => 'FSYNC'
@@ -395,13 +394,6 @@ create 'hbase:x', 'f'",
             > create 'x', 'f', 'f'
 
             ERROR: a table has a family once: family=f
-
-            For usage try 'help "create"'
-
-            Took T seconds
-            > create 'x', 'f', NUMREGIONS => 4, SPLITALGO => 'HexStringSplit'
-
-            ERROR: option NUMREGIONS of table x is not supported yet
 
             For usage try 'help "create"'
 

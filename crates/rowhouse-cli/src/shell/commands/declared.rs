@@ -1,0 +1,85 @@
+//! What `create` and `alter` take of families and tables.
+
+/// Name and meaning.
+type OptionText = (&'static str, &'static str);
+
+/// What both take.
+const DECLARED: [OptionText; 33] = [
+    ("NAME", "a family's name; the other pairs of its hash are the family's attributes"),
+    ("VERSIONS", "of a family: how many versions of a cell are kept"),
+    ("TTL", "of a family: seconds a cell lives, '1 DAY 2 HOURS', or 'FOREVER'"),
+    ("MIN_VERSIONS", "of a family: how many versions outlive their TTL"),
+    ("BLOCKSIZE", "of a family: bytes of a data block"),
+    ("BLOOMFILTER", "of a family: 'ROW', 'ROWCOL' or 'NONE'"),
+    ("COMPRESSION", "of a family: 'NONE', 'GZ', 'SNAPPY', 'LZ4' or 'ZSTD'"),
+    ("DATA_BLOCK_ENCODING", "of a family: 'NONE', 'PREFIX', 'DIFF', 'FAST_DIFF' or 'ROW_INDEX_V1'"),
+    ("KEEP_DELETED_CELLS", "of a family: 'FALSE', 'TRUE' or 'TTL'"),
+    ("NEW_VERSION_BEHAVIOR", "of a family: true: a delete covers what was written before it"),
+    ("BLOCKCACHE", "of a family: kept and shown, as the next ones"),
+    ("CACHE_BLOOMS_ON_WRITE", ""),
+    ("CACHE_DATA_ON_WRITE", ""),
+    ("CACHE_INDEX_ON_WRITE", ""),
+    ("EVICT_BLOCKS_ON_CLOSE", ""),
+    ("INDEX_BLOCK_ENCODING", ""),
+    ("IN_MEMORY", ""),
+    ("PREFETCH_BLOCKS_ON_OPEN", ""),
+    ("REPLICATION_SCOPE", ""),
+    ("KEY", "the template of the table's row key"),
+    ("COLUMNS", "the table's columns: family:qualifier name type, with ; between two"),
+    ("METADATA", "a hash of the table's, or the family's, own attributes; nil takes one away"),
+    (
+        "CONFIGURATION",
+        "a hash of configuration values of the table, or the family; nil takes one away",
+    ),
+    ("DURABILITY", "of the table: 'SKIP_WAL', 'ASYNC_WAL', 'SYNC_WAL' or 'FSYNC_WAL'"),
+    ("READONLY", "of the table: true: writes are refused"),
+    ("COMPACTION_ENABLED", "of the table: false: files are not merged"),
+    ("MAX_FILESIZE", "of the table: bytes, or '10 GB'; kept and shown, as the next ones"),
+    ("MEMSTORE_FLUSHSIZE", ""),
+    ("MERGE_ENABLED", ""),
+    ("NORMALIZATION_ENABLED", ""),
+    ("OWNER", ""),
+    ("PRIORITY", ""),
+    ("SPLIT_ENABLED", ""),
+];
+
+/// What `create` takes.
+pub(super) const CREATE: [OptionText; 37] = join(
+    DECLARED,
+    [
+        ("SPLITS", "an array of rows at which further regions begin; \\xHH is a byte"),
+        ("SPLITS_FILE", "a file with such a row in each line"),
+        ("NUMREGIONS", "so many regions, which begin where SPLITALGO says"),
+        ("SPLITALGO", "'HexStringSplit', 'DecimalStringSplit' or 'UniformSplit', by what keys are"),
+    ],
+);
+
+/// What `alter` takes.
+pub(super) const ALTER: [OptionText; 38] = join(
+    DECLARED,
+    [
+        (
+            "METHOD",
+            "'delete' (of the family NAME), 'table_att_unset' and 'table_conf_unset' (of NAME, or of an array of \
+             names), 'table_remove_coprocessor' (of CLASSNAME), 'table_att'",
+        ),
+        ("delete", "the name of a family that goes with its cells"),
+        ("coprocessor", "one of HBase's endpoints: '|class|priority|'"),
+        ("CLASSNAME", "the class of a coprocessor"),
+        ("FORCE", "true: KEY also where rows do not fit it, without a look at them"),
+    ],
+);
+
+const fn join<const A: usize, const B: usize, const N: usize>(
+    a: [OptionText; A],
+    b: [OptionText; B],
+) -> [OptionText; N] {
+    assert!(N == A + B);
+    let mut all = [("", ""); N];
+    let mut at = 0;
+    while at < N {
+        all[at] = if at < A { a[at] } else { b[at - A] };
+        at += 1;
+    }
+    all
+}

@@ -1,0 +1,162 @@
+//! What a hash of `create` or `alter` declares of a family, or of a table.
+
+use std::collections::BTreeMap;
+
+use rowhouse::{Bytes, FamilyDescriptor, TableDescriptor};
+
+use crate::shell::call::Options;
+use crate::shell::describe::{parse_size, parse_ttl};
+use crate::shell::failure::{Result, said};
+
+/// Attributes of a family that are handed on as they are.
+const FAMILY_ATTRIBUTES: [&str; 15] = [
+    "BLOCKCACHE",
+    "BLOOMFILTER",
+    "CACHE_BLOOMS_ON_WRITE",
+    "CACHE_DATA_ON_WRITE",
+    "CACHE_INDEX_ON_WRITE",
+    "COMPRESSION",
+    "DATA_BLOCK_ENCODING",
+    "EVICT_BLOCKS_ON_CLOSE",
+    "INDEX_BLOCK_ENCODING",
+    "IN_MEMORY",
+    "KEEP_DELETED_CELLS",
+    "MIN_VERSIONS",
+    "NEW_VERSION_BEHAVIOR",
+    "PREFETCH_BLOCKS_ON_OPEN",
+    "REPLICATION_SCOPE",
+];
+
+/// Attributes of a family that are read first.
+const FAMILY_READ: [&str; 3] = ["BLOCKSIZE", "TTL", "VERSIONS"];
+
+/// Attributes of a table that are handed on as they are.
+const TABLE_ATTRIBUTES: [&str; 8] = [
+    "COMPACTION_ENABLED",
+    "DURABILITY",
+    "MERGE_ENABLED",
+    "NORMALIZATION_ENABLED",
+    "OWNER",
+    "PRIORITY",
+    "READONLY",
+    "SPLIT_ENABLED",
+];
+
+/// Attributes of a table that are bytes.
+const TABLE_SIZES: [&str; 2] = ["MAX_FILESIZE", "MEMSTORE_FLUSHSIZE"];
+
+/// What a table may ask for by default.
+const DURABILITIES: [&str; 5] = ["ASYNC_WAL", "FSYNC_WAL", "SKIP_WAL", "SYNC_WAL", "USE_DEFAULT"];
+
+/// Values that are set; those without one are taken away.
+#[derive(Default)]
+pub(super) struct Declared {
+    pub(super) attributes: Vec<(String, Option<String>)>,
+    pub(super) configuration: Vec<(String, Option<String>)>,
+}
+
+impl Declared {
+    /// Takes what is a family's.
+    pub(super) fn of_family(options: &mut Options) -> Result<Self> {
+        let mut declared = Self::default();
+        if let Some(versions) = options.take_text("VERSIONS")? {
+            if versions.parse::<i64>().is_ok_and(|versions| versions < 1) {
+                return said("Maximum versions must be positive");
+            }
+            declared.set("VERSIONS", versions);
+        }
+        if let Some(ttl) = options.take_text("TTL")? {
+            let Some(seconds) = parse_ttl(&ttl) else {
+                return said(format!("TTL must be seconds, '1 DAY 2 HOURS' or 'FOREVER': {ttl}"));
+            };
+            declared.set("TTL", seconds.to_string());
+        }
+        declared.take_size(options, "BLOCKSIZE")?;
+        for name in FAMILY_ATTRIBUTES {
+            if let Some(value) = options.take_text(name)? {
+                declared.set(name, in_hbases_case(name, value));
+            }
+        }
+        declared.take_hashes(options)?;
+        Ok(declared)
+    }
+
+    /// Takes what is a table's.
+    pub(super) fn of_table(options: &mut Options) -> Result<Self> {
+        let mut declared = Self::default();
+        for name in TABLE_ATTRIBUTES {
+            let Some(value) = options.take_text(name)? else { continue };
+            if name == "DURABILITY" && !DURABILITIES.contains(&&value[..]) {
+                let known = DURABILITIES.join(", ");
+                return said(format!("DURABILITY must be one of {known}: {value}"));
+            }
+            declared.set(name, value);
+        }
+        for name in TABLE_SIZES {
+            declared.take_size(options, name)?;
+        }
+        declared.take_hashes(options)?;
+        match FAMILY_ATTRIBUTES.iter().chain(&FAMILY_READ).find(|name| options.has(name)) {
+            None => Ok(declared),
+            Some(name) => {
+                said(format!("{name} belongs to a family: {{NAME => 'cf', {name} => …}}"))
+            }
+        }
+    }
+
+    /// The family with it.
+    pub(super) fn in_family(&self, mut family: FamilyDescriptor) -> FamilyDescriptor {
+        self.apply(&mut family.attributes, &mut family.configuration);
+        family
+    }
+
+    /// The table with it.
+    pub(super) fn in_table(&self, mut table: TableDescriptor) -> TableDescriptor {
+        self.apply(&mut table.attributes, &mut table.configuration);
+        table
+    }
+
+    fn apply(
+        &self,
+        attributes: &mut BTreeMap<Bytes, Bytes>,
+        configuration: &mut BTreeMap<String, String>,
+    ) {
+        for (name, value) in &self.attributes {
+            match value {
+                Some(value) => attributes.insert(name.clone().into(), value.clone().into()),
+                None => attributes.remove(name.as_bytes()),
+            };
+        }
+        for (name, value) in &self.configuration {
+            match value {
+                Some(value) => configuration.insert(name.clone(), value.clone()),
+                None => configuration.remove(name),
+            };
+        }
+    }
+
+    fn set(&mut self, name: &str, value: String) {
+        self.attributes.push((name.to_owned(), Some(value)));
+    }
+
+    fn take_size(&mut self, options: &mut Options, name: &str) -> Result<()> {
+        let Some(text) = options.take_text(name)? else { return Ok(()) };
+        let Some(bytes) = parse_size(&text) else {
+            return said(format!("{name} must be bytes, or as '1 GB 512 MB': {text}"));
+        };
+        self.set(name, bytes.to_string());
+        Ok(())
+    }
+
+    fn take_hashes(&mut self, options: &mut Options) -> Result<()> {
+        self.attributes.extend(options.take_texts("METADATA")?);
+        self.configuration.extend(options.take_texts("CONFIGURATION")?);
+        Ok(())
+    }
+}
+
+/// HBase's shell takes the words of enumerations in any case and stores them in upper case.
+fn in_hbases_case(name: &str, value: String) -> String {
+    let words = ["BLOOMFILTER", "COMPRESSION", "DATA_BLOCK_ENCODING", "KEEP_DELETED_CELLS"];
+    if words.contains(&name) { value.to_uppercase() } else { value }
+}

@@ -136,7 +136,7 @@ pub fn answer_from_proto(answer: proto::MutateResponse, block: &mut CellReader) 
 /// taken even when the mutation is refused, so that those of the next one are found.
 ///
 /// # Errors
-/// `Unsupported` for delete markers in puts and attributes with an effect that is not had here;
+/// `Unsupported` for attributes with an effect that is not had here;
 /// `InvalidRequest` for what can be no mutation; `Protocol` for missing or malformed cells.
 pub fn from_proto(mutation: proto::MutationProto, block: &mut CellReader) -> Result<Mutation> {
     let cells = take_cells(&mutation, block)?;
@@ -177,7 +177,7 @@ pub(super) fn from_parts(
     tagged.map(Cell::tags).try_for_each(check_tags)?;
     Ok(match kind {
         MutationType::Put => {
-            let mut put = put(row, cells.unwrap_or_default())?;
+            let mut put = Put::of_cells(row, cells.unwrap_or_default())?;
             (put.durability, put.ttl_millis) = (durability, ttl_millis);
             put.into()
         }
@@ -215,32 +215,22 @@ fn cells_of_message(
     let columns = mutation.column_value.iter();
     let columns = columns.flat_map(|one| one.qualifier_value.iter().map(move |value| (one, value)));
     let cell = |(column, value): (&ColumnValue, &QualifierValue)| {
-        if value.delete_type.is_some() && kind == MutationType::Put {
-            return Err(delete_in_put());
-        }
         let missing = || Error::invalid("Missing required field: qualifier value");
+        let given = value.value.as_ref().ok_or_else(missing)?;
+        // A marker among the cells of a put has no value, whatever it brings.
+        let marker = value.delete_type.filter(|_| kind == MutationType::Put);
+        let marker = marker.map(|_| kind_of_marker(value.delete_type()));
         let key = Key {
             row,
             family: &column.family,
             qualifier: value.qualifier.as_deref().unwrap_or_default(),
             timestamp: value.timestamp.map_or(default, |at| at as i64),
-            kind: CellKind::Put.code(),
+            kind: marker.unwrap_or(CellKind::Put).code(),
         };
         let tags = value.tags.as_deref().unwrap_or_default();
-        Cell::from_parts(key, value.value.as_ref().ok_or_else(missing)?, tags)
+        Cell::from_parts(key, if marker.is_some() { b"" } else { given }, tags)
     };
     columns.map(cell).collect()
-}
-
-fn put(row: Bytes, cells: Vec<Cell>) -> Result<Put> {
-    if cells.iter().any(|cell| cell.kind().is_delete()) {
-        return Err(delete_in_put());
-    }
-    Put::of_cells(row, cells)
-}
-
-fn delete_in_put() -> Error {
-    Error::unsupported("delete markers in a put are not supported")
 }
 
 fn delete(row: Bytes, mutation: proto::MutationProto, cells: Option<Vec<Cell>>) -> Result<Delete> {
@@ -265,6 +255,15 @@ fn delete(row: Bytes, mutation: proto::MutationProto, cells: Option<Vec<Cell>>) 
             DeleteType::DeleteFamilyVersion => delete.family_version(family, at),
         }
     })
+}
+
+fn kind_of_marker(delete_type: DeleteType) -> CellKind {
+    match delete_type {
+        DeleteType::DeleteOneVersion => CellKind::DeleteVersion,
+        DeleteType::DeleteMultipleVersions => CellKind::DeleteColumn,
+        DeleteType::DeleteFamily => CellKind::DeleteFamily,
+        DeleteType::DeleteFamilyVersion => CellKind::DeleteFamilyVersion,
+    }
 }
 
 fn qualifiers(column: ColumnValue) -> impl Iterator<Item = (Bytes, QualifierValue)> {

@@ -28,10 +28,10 @@ impl Put {
         Ok(Self { row, cells: Vec::new(), durability, ttl_millis: None })
     }
 
-    /// A put of cells that were made elsewhere: puts of this row.
+    /// A put of cells that were made elsewhere, of this row, as [`Put::add_cell`] takes them.
     pub fn of_cells(row: impl Into<Bytes>, cells: Vec<Cell>) -> Result<Self> {
         let put = Self::new(row)?;
-        cells.iter().try_for_each(|cell| put.check(cell))?;
+        cells.iter().try_for_each(|cell| check_same_row(&put.row, cell))?;
         Ok(Self { cells, ..put })
     }
 
@@ -57,18 +57,16 @@ impl Put {
         self.add_cell(cell)
     }
 
-    /// Adds a cell that was made elsewhere: a put of the same row.
+    /// Adds a cell that was made elsewhere, of the same row. As in HBase it may be a delete marker, as
+    /// programs that copy tables send them: it is written as it is. One that names no time is a marker of the
+    /// time the server takes it; of a version too, where a [`crate::Delete`] would look for the newest.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a cell of another row.
     pub fn add_cell(mut self, cell: Cell) -> Result<Self> {
-        self.check(&cell)?;
+        check_same_row(&self.row, &cell)?;
         self.cells.push(cell);
         Ok(self)
-    }
-
-    fn check(&self, cell: &Cell) -> Result<()> {
-        if cell.kind() != CellKind::Put {
-            return Err(Error::invalid(format!("a put takes no delete marker: {:?}", cell.kind())));
-        }
-        check_same_row(&self.row, cell)
     }
 
     /// The row it writes.

@@ -245,14 +245,6 @@ fn what_is_not_done_is_refused_by_name() {
     let ttl = proto::NameBytesPair { name: "_ttl".into(), value: Some("1234".into()) };
     short_ttl.mutation.attribute.push(ttl);
     scene.check_message(&short_ttl, &expect!["call 7, do not retry: DoNotRetryIOException: the time to live of a mutation has 8 bytes: len=4"]);
-    let mut deleting = put(&region, "a", "cf");
-    deleting.mutation.column_value[0].qualifier_value[0].delete_type = Some(0);
-    scene.check_message(
-        &deleting,
-        &expect![
-            "call 7, do not retry: DoNotRetryIOException: delete markers in a put are not supported"
-        ],
-    );
 }
 
 #[test]

@@ -29,8 +29,10 @@ fn mutations() -> Vec<Mutation> {
     let note = Cell::new("row", "a", "q", at(7), CellKind::Put, "v").unwrap();
     let note = Cell::from_parts(note.key(), b"v", b"\0\x02\x40n").unwrap();
     let tagged = Put::new("row").unwrap().add_cell(note).unwrap();
+    let marker = |cell: &Cell| Put::new("row").unwrap().add_cell(cell.clone()).unwrap().into();
+    let marking: Vec<Mutation> = markers.cells().iter().map(marker).collect();
     let mutations = [put.into(), delete.into(), markers.into(), increment.into(), living.into()];
-    mutations.into_iter().chain([append.into(), tagged.into()]).collect()
+    mutations.into_iter().chain([append.into(), tagged.into()]).chain(marking).collect()
 }
 
 fn block(cells: &[Cell]) -> CellReader {
@@ -87,9 +89,6 @@ fn a_put_without_timestamps_takes_that_of_its_mutation() {
 fn what_the_model_cannot_say_is_refused_by_name() {
     let error = refused(|m| m.column_value[0].qualifier_value[0].tags = Some("x".into()));
     assert_eq!(error.message(), "malformed cell tags: at=0, len=1");
-    let error =
-        refused(|m| m.column_value[0].qualifier_value[0].set_delete_type(DeleteType::DeleteFamily));
-    assert!(error.message().contains("delete markers in a put"));
     let acl = proto::NameBytesPair { name: "acl".into(), value: Some("x".into()) };
     let error = refused(|m| m.attribute.push(acl));
     assert_eq!(error.kind(), ErrorKind::Unsupported);

@@ -88,6 +88,8 @@ pub(crate) async fn run(
 fn repeatable(action: &Action) -> bool {
     match action {
         Action::Get(_) => true,
+        // Nobody knows what an endpoint does.
+        Action::Service(_) => false,
         Action::Mutate(mutation, _) => is_repeatable(mutation),
     }
 }
@@ -145,6 +147,7 @@ async fn locate(
 fn row_of(action: &Action) -> &[u8] {
     match action {
         Action::Get(get) => get.row(),
+        Action::Service(call) => &call.row,
         Action::Mutate(mutation, _) => mutation.row(),
     }
 }
@@ -215,7 +218,7 @@ fn chunks(asked: Chunk, bytes_of: impl Fn(usize) -> usize) -> Vec<Chunk> {
 
 fn bytes_of(action: &Action) -> usize {
     let cells = match action {
-        Action::Get(_) => 0,
+        Action::Get(_) | Action::Service(_) => 0,
         Action::Mutate(mutation, _) => {
             mutation.cells().iter().map(|cell| cell.as_bytes().len()).sum()
         }

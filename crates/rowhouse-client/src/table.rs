@@ -191,9 +191,10 @@ impl Table {
         let answers = batch::run(&self.client, &self.name, actions).await;
         let outcome = |answer| match answer {
             ActionAnswer::Row(row) => MutationOutcome { row },
-            ActionAnswer::Done | ActionAnswer::Exists(_) | ActionAnswer::Nothing => {
-                MutationOutcome::default()
-            }
+            ActionAnswer::Done
+            | ActionAnswer::Exists(_)
+            | ActionAnswer::Service(_)
+            | ActionAnswer::Nothing => MutationOutcome::default(),
         };
         answers.into_iter().map(|answer| answer.map(outcome)).collect()
     }
@@ -207,9 +208,10 @@ impl Table {
         let row = |(answer, refused): (Result<ActionAnswer>, bool)| match answer? {
             _ if refused => Err(Error::invalid("a get that asks only for existence gives no row")),
             ActionAnswer::Row(row) => Ok(row),
-            ActionAnswer::Done | ActionAnswer::Exists(_) | ActionAnswer::Nothing => {
-                Ok(Row::default())
-            }
+            ActionAnswer::Done
+            | ActionAnswer::Exists(_)
+            | ActionAnswer::Service(_)
+            | ActionAnswer::Nothing => Ok(Row::default()),
         };
         answers.into_iter().zip(refused).map(row).collect()
     }
@@ -224,7 +226,7 @@ impl Table {
         let exists = |answer| match answer {
             ActionAnswer::Exists(exists) => exists,
             ActionAnswer::Row(row) => !row.is_empty(),
-            ActionAnswer::Done | ActionAnswer::Nothing => false,
+            ActionAnswer::Done | ActionAnswer::Service(_) | ActionAnswer::Nothing => false,
         };
         answers.into_iter().map(|answer| answer.map(exists)).collect()
     }

@@ -22,6 +22,7 @@ fn call(request: &Request) -> MultiCall {
 fn row_of(action: &NumberedAction) -> String {
     let row = match action.action.as_ref().unwrap() {
         Action::Get(get) => get.row(),
+        Action::Service(call) => &call.row,
         Action::Mutate(mutation, _) => mutation.row(),
     };
     String::from_utf8(row.to_vec()).unwrap()
@@ -56,7 +57,7 @@ fn answer(
                 (None, Action::Get(_)) => {
                     Ok(ActionAnswer::Row(Row::new(vec![cell(&row, "q", &row)])))
                 }
-                (None, Action::Mutate(..)) => Ok(ActionAnswer::Done),
+                (None, Action::Mutate(..) | Action::Service(_)) => Ok(ActionAnswer::Done),
             };
             NumberedAnswer { index: action.index, answer }
         };

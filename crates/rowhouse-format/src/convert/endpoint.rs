@@ -150,15 +150,10 @@ fn no_method(service: &str, method: &str) -> Error {
     Error::new(ErrorKind::Protocol, message)
 }
 
-/// Writes the answer of an endpoint of a region.
-pub fn answer(
-    region: proto::RegionSpecifier,
-    class: &str,
-    answer: &impl Message,
-) -> proto::CoprocessorServiceResponse {
+/// Writes the answer of an endpoint: a message, and the name of its class in Java.
+pub fn answer(class: &str, answer: &impl Message) -> proto::NameBytesPair {
     let value = Some(answer.encode_to_vec().into());
-    let value = proto::NameBytesPair { name: class.to_owned(), value };
-    proto::CoprocessorServiceResponse { region, value }
+    proto::NameBytesPair { name: class.to_owned(), value }
 }
 
 #[cfg(test)]

@@ -40,13 +40,15 @@ pub struct NumberedAction {
     pub action: Result<Action>,
 }
 
-/// A read or a change of one row.
+/// A read or a change of one row, or a call of an endpoint of its region.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// A read.
     Get(Get),
     /// A change.
     Mutate(Mutation, Option<Nonce>),
+    /// A call of a coprocessor's endpoint, which [`super::endpoint::EndpointCall`] reads.
+    Service(proto::CoprocessorServiceCall),
 }
 
 impl MultiCall {
@@ -90,6 +92,7 @@ impl MultiCall {
                         cells.extend_from_slice(mutation.cells());
                         action.mutation = Some(message);
                     }
+                    Ok(Action::Service(call)) => action.service_call = Some(call.clone()),
                     Err(_) => continue,
                 }
                 actions.push(action);
@@ -150,10 +153,7 @@ fn action_from_proto(
         return Ok(get::from_proto(read).map(Action::Get));
     }
     if let Some(call) = action.service_call {
-        return Ok(Err(Error::unsupported(format!(
-            "coprocessor endpoints are not supported: service={}, method={}",
-            call.service_name, call.method_name
-        ))));
+        return Ok(Ok(Action::Service(call)));
     }
     Ok(Err(Error::invalid("an action must be a get, a mutation or a service call")))
 }
@@ -195,9 +195,13 @@ impl RegionAnswer {
     pub fn row(&self) -> Row {
         let rows = self.answers.iter().filter_map(|numbered| match &numbered.answer {
             Ok(ActionAnswer::Row(row)) => Some(row.clone()),
-            Ok(ActionAnswer::Done | ActionAnswer::Exists(_) | ActionAnswer::Nothing) | Err(_) => {
-                None
-            }
+            Ok(
+                ActionAnswer::Done
+                | ActionAnswer::Exists(_)
+                | ActionAnswer::Service(_)
+                | ActionAnswer::Nothing,
+            )
+            | Err(_) => None,
         });
         rows.into_iter().next().unwrap_or_default()
     }
@@ -221,6 +225,8 @@ pub enum ActionAnswer {
     Row(Row),
     /// Whether there is anything, for a get that asked only for that.
     Exists(bool),
+    /// What an endpoint answered: the class of the message, and its bytes.
+    Service(proto::NameBytesPair),
     /// No word about this one: [`RegionAnswer::processed`] speaks for all of its region.
     Nothing,
 }
@@ -246,9 +252,13 @@ impl MultiAnswer {
         let answers = self.regions.iter().flatten().flat_map(|region| &region.answers);
         let rows = answers.filter_map(|numbered| match &numbered.answer {
             Ok(ActionAnswer::Row(row)) => Some(row),
-            Ok(ActionAnswer::Done | ActionAnswer::Exists(_) | ActionAnswer::Nothing) | Err(_) => {
-                None
-            }
+            Ok(
+                ActionAnswer::Done
+                | ActionAnswer::Exists(_)
+                | ActionAnswer::Service(_)
+                | ActionAnswer::Nothing,
+            )
+            | Err(_) => None,
         });
         rows.flat_map(Row::cells)
     }
@@ -299,6 +309,10 @@ fn answer_to_proto(numbered: &NumberedAnswer, cells_in: CellsIn) -> proto::Resul
         Ok(ActionAnswer::Done) => message.result = Some(proto::Result::default()),
         Ok(ActionAnswer::Row(row)) => message.result = Some(result::to_proto(row, cells_in)),
         Ok(ActionAnswer::Exists(exists)) => message.result = Some(result::existence(*exists)),
+        Ok(ActionAnswer::Service(value)) => {
+            let value = Some(value.clone());
+            message.service_result = Some(proto::CoprocessorServiceResult { value });
+        }
         Ok(ActionAnswer::Nothing) => {}
         Err(error) => message.exception = Some(Exception::from(error).to_pair()),
     }
@@ -311,6 +325,10 @@ fn answer_from_proto(
     block: &mut CellReader,
 ) -> Result<NumberedAnswer> {
     let index = message.index.unwrap_or_default();
+    if let Some(proto::CoprocessorServiceResult { value }) = message.service_result {
+        let answer = Ok(ActionAnswer::Service(value.unwrap_or_default()));
+        return Ok(NumberedAnswer { index, answer });
+    }
     let answer = match (message.exception, message.result) {
         (Some(exception), _) => Err(Exception::from_pair(exception).into_error()),
         (None, Some(result)) if result == proto::Result::default() => Ok(ActionAnswer::Done),

@@ -10,14 +10,20 @@ use rowhouse_format::proto;
 use rowhouse_model::{Error, Mutation, MutationOutcome, Result, RowCondition, escape};
 use rowhouse_store::Store;
 
-use super::get;
+use super::{endpoint, get};
 use crate::cluster::Served;
 use crate::dispatch::Exchange;
 use crate::limits::SHORT_MULTI_BYTES;
+use crate::server::Context;
 
-/// Whether the call is small. (A sync in it would be shared by few.)
+/// Whether the call is small, and calls no endpoint, which may read a whole region. (A sync in it would be
+/// shared by few.)
 pub(crate) fn is_short(exchange: &Exchange) -> bool {
-    exchange.request.message.len() + exchange.request.cells.len() <= SHORT_MULTI_BYTES
+    let request = &exchange.request;
+    // The message is not read twice for this: the names of all services end so, and what else holds the
+    // word is merely not short.
+    let names_service = || request.message.windows(7).any(|word| word == b"Service");
+    request.message.len() + request.cells.len() <= SHORT_MULTI_BYTES && !names_service()
 }
 
 pub(crate) fn multi(exchange: &Exchange, out: &mut BytesMut) -> Result<()> {
@@ -38,7 +44,7 @@ fn answer_region(exchange: &Exchange, asked: RegionActions) -> Result<RegionAnsw
     if asked.atomic || asked.condition.is_some() {
         return all_or_nothing(&region, asked.condition.as_slice(), actions);
     }
-    Ok(RegionAnswer::each(each_by_itself(&region, actions)))
+    Ok(RegionAnswer::each(each_by_itself(context, &region, actions)))
 }
 
 /// Does all actions as one, if the condition holds. What is wrong with one of them is wrong with all.
@@ -52,6 +58,10 @@ fn all_or_nothing(
         Action::Get(get) => Err(Error::invalid(format!(
             "Atomic put and/or delete only, not a Get: row={}",
             escape(get.row())
+        ))),
+        Action::Service(call) => Err(Error::invalid(format!(
+            "Atomic put and/or delete only, not a service call: service={}",
+            call.service_name
         ))),
     };
     let mutations: Vec<Mutation> = actions.into_iter().map(mutation).collect::<Result<_>>()?;
@@ -73,7 +83,11 @@ fn all_or_nothing(
     Ok(RegionAnswer::all(true, mutations.len(), row))
 }
 
-fn each_by_itself(region: &Served, actions: Vec<NumberedAction>) -> Vec<NumberedAnswer> {
+fn each_by_itself(
+    context: &Context,
+    region: &Served,
+    actions: Vec<NumberedAction>,
+) -> Vec<NumberedAnswer> {
     let mut answers = Vec::new();
     // Neighbouring mutations go to the region together.
     let mut together: Vec<(u32, Mutation)> = Vec::new();
@@ -88,6 +102,11 @@ fn each_by_itself(region: &Served, actions: Vec<NumberedAction>) -> Vec<Numbered
                     true => ActionAnswer::Exists(!row.is_empty()),
                     false => ActionAnswer::Row(row),
                 });
+                answers.push(NumberedAnswer { index, answer });
+            }
+            Ok(Action::Service(call)) => {
+                mutate(region, &mut together, &mut answers);
+                let answer = endpoint::call(context, region, call).map(ActionAnswer::Service);
                 answers.push(NumberedAnswer { index, answer });
             }
             Err(error) => answers.push(NumberedAnswer { index, answer: Err(error) }),

@@ -3,8 +3,6 @@
 mod aggregate;
 mod number;
 
-use std::sync::Arc;
-
 use bytes::BytesMut;
 use rowhouse_format::convert::endpoint::{self, ColumnInterpreter, EndpointCall};
 use rowhouse_format::convert::region::RegionRef;
@@ -16,6 +14,7 @@ use self::aggregate::run;
 use self::number::{Decimal, Double, Long};
 use crate::cluster::Served;
 use crate::dispatch::Exchange;
+use crate::server::Context;
 
 /// What Java calls the answers.
 const PROTOS: &str = "org.apache.hadoop.hbase.protobuf.generated.";
@@ -23,32 +22,43 @@ const PROTOS: &str = "org.apache.hadoop.hbase.protobuf.generated.";
 /// Answers a call of an endpoint of a region.
 pub(crate) fn exec(exchange: &Exchange, out: &mut BytesMut) -> Result<()> {
     let request = exchange.message::<proto::CoprocessorServiceRequest>()?;
-    let call = EndpointCall::from_proto(request.call)?;
     let context = &exchange.context;
     let name = RegionRef::from_proto(request.region.clone());
-    let region = match context.cluster.region(&context.server, &name)? {
+    let region = context.cluster.region(&context.server, &name)?;
+    let value = call(context, &region, request.call)?;
+    exchange.reply(out, &proto::CoprocessorServiceResponse { region: request.region, value })
+}
+
+/// What an endpoint of a region answers: by itself, or as an action of a Multi.
+pub(crate) fn call(
+    context: &Context,
+    region: &Served,
+    call: proto::CoprocessorServiceCall,
+) -> Result<proto::NameBytesPair> {
+    let call = EndpointCall::from_proto(call)?;
+    let region = match region {
         Served::Stored(region) => region,
         Served::System(table, _) => {
             return Err(Error::unsupported(format!("{table} has no coprocessors")));
         }
     };
-    check_declared(exchange, &region, &call)?;
+    check_declared(context, region, &call)?;
     match call {
         EndpointCall::MutateRows { mutations, conditions } => {
-            check_one_region(&region, &mutations)?;
+            check_one_region(region, &mutations)?;
             let processed = Some(region.mutate_rows(&conditions, &mutations)?.is_some());
             let answer = proto::MutateRowsResponse { processed };
             let class = format!("{PROTOS}MultiRowMutationProtos$MutateRowsResponse");
-            exchange.reply(out, &endpoint::answer(request.region, &class, &answer))
+            Ok(endpoint::answer(&class, &answer))
         }
         EndpointCall::Aggregate { function, interpreter, scan } => {
             let answer = match interpreter {
-                ColumnInterpreter::Long => run::<Long>(&region, function, *scan)?,
-                ColumnInterpreter::Double => run::<Double>(&region, function, *scan)?,
-                ColumnInterpreter::BigDecimal => run::<Decimal>(&region, function, *scan)?,
+                ColumnInterpreter::Long => run::<Long>(region, function, *scan)?,
+                ColumnInterpreter::Double => run::<Double>(region, function, *scan)?,
+                ColumnInterpreter::BigDecimal => run::<Decimal>(region, function, *scan)?,
             };
             let class = format!("{PROTOS}AggregateProtos$AggregateResponse");
-            exchange.reply(out, &endpoint::answer(request.region, &class, &answer))
+            Ok(endpoint::answer(&class, &answer))
         }
     }
 }
@@ -68,8 +78,8 @@ fn check_one_region(region: &Region, mutations: &[Mutation]) -> Result<()> {
 }
 
 /// Checks that the region's table declares the coprocessor.
-fn check_declared(exchange: &Exchange, region: &Arc<Region>, call: &EndpointCall) -> Result<()> {
-    let table = exchange.context.cluster.store.table(&region.info().table)?;
+fn check_declared(context: &Context, region: &Region, call: &EndpointCall) -> Result<()> {
+    let table = context.cluster.store.table(&region.info().table)?;
     if table.descriptor().has_coprocessor(call.coprocessor()) {
         return Ok(());
     }

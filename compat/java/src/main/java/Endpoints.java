@@ -1,5 +1,7 @@
 import java.math.BigDecimal;
+import java.util.ArrayList;
 import java.util.List;
+import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
@@ -16,6 +18,9 @@ import org.apache.hadoop.hbase.client.coprocessor.BigDecimalColumnInterpreter;
 import org.apache.hadoop.hbase.client.coprocessor.DoubleColumnInterpreter;
 import org.apache.hadoop.hbase.client.coprocessor.LongColumnInterpreter;
 import org.apache.hadoop.hbase.protobuf.ProtobufUtil;
+import org.apache.hadoop.hbase.protobuf.generated.AggregateProtos.AggregateRequest;
+import org.apache.hadoop.hbase.protobuf.generated.AggregateProtos.AggregateResponse;
+import org.apache.hadoop.hbase.protobuf.generated.AggregateProtos.AggregateService;
 import org.apache.hadoop.hbase.protobuf.generated.ClientProtos.MutationProto.MutationType;
 import org.apache.hadoop.hbase.protobuf.generated.MultiRowMutationProtos.MultiRowMutationService;
 import org.apache.hadoop.hbase.protobuf.generated.MultiRowMutationProtos.MutateRowsRequest;
@@ -43,6 +48,7 @@ public final class Endpoints {
         fill(table);
         aggregates(checks, sums);
         rows(checks, table);
+        batches(checks, table);
       }
       try (Table table = connection.getTable(PLAIN)) {
         Put put = new Put(Bytes.toBytes("1")).addColumn(CF, LONG, Bytes.toBytes(1L));
@@ -120,6 +126,27 @@ public final class Endpoints {
       return "done";
     });
     checks.equal("nothing of a refused one is there", "10", () -> Bytes.toLong(value(table, "1")));
+  }
+
+  /** Calls of endpoints as actions of a Multi. */
+  private static void batches(Checks checks, Table table) {
+    checks.equal("rows of each region, counted in a batch", "[2, 3, 3]", () -> {
+      AggregateRequest request = AggregateRequest.newBuilder().setInterpreterClassName(LongColumnInterpreter.class.getName())
+          .setScan(ProtobufUtil.toScan(new Scan().addColumn(CF, LONG))).build();
+      List<Long> counts = new ArrayList<>();
+      try {
+        for (AggregateResponse answer : table.batchCoprocessorService(AggregateService.getDescriptor().findMethodByName("GetRowNum"), request,
+            HConstants.EMPTY_START_ROW, HConstants.EMPTY_END_ROW, AggregateResponse.getDefaultInstance()).values()) {
+          counts.add(answer.getFirstPart(0).asReadOnlyByteBuffer().getLong());
+        }
+      } catch (Exception e) {
+        throw e;
+      } catch (Throwable e) {
+        throw new IllegalStateException(e);
+      }
+      counts.sort(null);
+      return counts.toString();
+    });
   }
 
   private static byte[] value(Table table, String row) throws Exception {

@@ -7,6 +7,7 @@ import org.apache.hadoop.hbase.CellBuilderType;
 import org.apache.hadoop.hbase.CellUtil;
 import org.apache.hadoop.hbase.CompareOperator;
 import org.apache.hadoop.hbase.DoNotRetryIOException;
+import org.apache.hadoop.hbase.HConstants;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.Append;
@@ -63,9 +64,47 @@ public final class Mutations {
         program.rowMutations();
         program.batches();
         program.timesToLive();
+        program.markersInPuts();
         program.checks.finish();
       }
     }
+  }
+
+  /** As programs send them that copy tables. */
+  private void markersInPuts() throws Exception {
+    byte[] row = bytes("marked");
+    for (long time = 1; time <= 3; time++) table.put(new Put(row).addColumn(A, Q, time, bytes("v" + time)));
+    checks.equal("a put with the delete of a version", "3 1", () -> marked(row, Cell.Type.Delete, 2));
+    checks.equal("a put with the delete of a version without a time", "3 1", () -> marked(row, Cell.Type.Delete, HConstants.LATEST_TIMESTAMP));
+    checks.equal("a put with the delete of a column", "3", () -> marked(row, Cell.Type.DeleteColumn, 1));
+    checks.equal("a put with the delete of a family", "", () -> marked(row, Cell.Type.DeleteFamily, HConstants.LATEST_TIMESTAMP));
+    checks.equal("a batch of puts with a delete", "5", () -> {
+      byte[] other = bytes("marked too");
+      Object[] results = new Object[2];
+      table.batch(List.of(new Put(other).addColumn(A, Q, 4, bytes("v")).addColumn(A, Q, 5, bytes("v")),
+          new Put(other).add(marker(other, Cell.Type.DeleteColumn, 4))), results);
+      return times(other);
+    });
+  }
+
+  private String marked(byte[] row, Cell.Type type, long time) throws Exception {
+    table.put(new Put(row).add(marker(row, type, time)));
+    return times(row);
+  }
+
+  private static Cell marker(byte[] row, Cell.Type type, long time) {
+    byte[] qualifier = type == Cell.Type.DeleteFamily ? new byte[0] : Q;
+    return CellBuilderFactory.create(CellBuilderType.DEEP_COPY).setRow(row).setFamily(A).setQualifier(qualifier).setTimestamp(time)
+        .setType(type).setValue(new byte[0]).build();
+  }
+
+  private String times(byte[] row) throws Exception {
+    StringBuilder text = new StringBuilder();
+    Result result = table.get(new Get(row).addColumn(A, Q).readVersions(5));
+    for (Cell cell : result.isEmpty() ? new Cell[0] : result.rawCells()) {
+      text.append(text.isEmpty() ? "" : " ").append(cell.getTimestamp());
+    }
+    return text.toString();
   }
 
   private void appends() throws Exception {

@@ -114,6 +114,12 @@ impl TableDescriptor {
         self.word("COMPACTION_ENABLED").as_deref() != Some("FALSE")
     }
 
+    /// MAX_FILESIZE: how many bytes a region is to hold at most; `None` where nothing is declared, or
+    /// nothing that is more than 0.
+    pub fn region_bytes_max(&self) -> Option<u64> {
+        self.word("MAX_FILESIZE")?.trim().parse().ok().filter(|bytes| *bytes > 0)
+    }
+
     fn word(&self, name: &str) -> Option<String> {
         let value = self.attributes.get(name.as_bytes())?;
         Some(String::from_utf8_lossy(value).to_uppercase())

@@ -11,6 +11,7 @@ use rowhouse_model::{Bytes, FamilyDescriptor, RowRange};
 use crate::background::Work;
 use crate::compact::{CompactionKind, FileFacts, Policy, Situation};
 use crate::engine::Engine;
+use crate::large_rows::{RowLimit, ToldRows};
 use crate::memstore::Memstore;
 use crate::newest::Newest;
 use crate::read::Kept;
@@ -24,6 +25,7 @@ pub(crate) struct FamilyStore {
     range: RowRange,
     name: Bytes,
     declared: Newest<Declared>,
+    told_rows: ToldRows,
     parts: RwLock<Arc<Parts>>,
     /// Held by whoever flushes.
     pub(crate) flushing: Mutex<()>,
@@ -47,6 +49,7 @@ struct Declared {
     descriptor: FamilyDescriptor,
     policy: Policy,
     kept: Kept,
+    row_limit: Arc<RowLimit>,
 }
 
 /// What a read has to merge, at one moment. A reader holds it as long as it reads: whatever becomes
@@ -64,8 +67,8 @@ pub(crate) struct Parts {
 }
 
 impl Declared {
-    fn new(descriptor: FamilyDescriptor, policy: Policy) -> Self {
-        Self { kept: Kept::from(&descriptor), descriptor, policy }
+    fn new(descriptor: FamilyDescriptor, policy: Policy, row_limit: Arc<RowLimit>) -> Self {
+        Self { kept: Kept::from(&descriptor), descriptor, policy, row_limit }
     }
 }
 
@@ -75,6 +78,7 @@ impl FamilyStore {
         range: RowRange,
         descriptor: FamilyDescriptor,
         policy: Policy,
+        row_limit: Arc<RowLimit>,
         mut files: Vec<Arc<StoreFile>>,
     ) -> Self {
         files.sort_by_key(|file| (file.sequence_max(), file.id()));
@@ -85,7 +89,8 @@ impl FamilyStore {
             region_id,
             range,
             name: descriptor.name().clone(),
-            declared: Newest::new(Declared::new(descriptor, policy)),
+            declared: Newest::new(Declared::new(descriptor, policy, row_limit)),
+            told_rows: ToldRows::default(),
             parts: RwLock::new(Arc::new(parts)),
             flushing: Mutex::default(),
             compacting: Mutex::default(),
@@ -124,10 +129,25 @@ impl FamilyStore {
         &self.declared.get().policy
     }
 
+    /// How large its rows may be before they are told.
+    pub(crate) fn row_limit(&self) -> &RowLimit {
+        &self.declared.get().row_limit
+    }
+
+    /// Tells of a row that a file has so many bytes of, once.
+    pub(crate) fn tell_large_row(&self, row: &[u8], len: u64) {
+        self.told_rows.tell(self.row_limit(), self.region_id, &self.name, row, len);
+    }
+
     /// Declares it anew, for reads, flushes and merges that begin from now on.
-    pub(crate) fn declare(&self, descriptor: FamilyDescriptor, policy: Policy) {
+    pub(crate) fn declare(
+        &self,
+        descriptor: FamilyDescriptor,
+        policy: Policy,
+        row_limit: Arc<RowLimit>,
+    ) {
         debug_assert_eq!(descriptor.name(), &self.name);
-        self.declared.replace(Declared::new(descriptor, policy));
+        self.declared.replace(Declared::new(descriptor, policy, row_limit));
         // Whether there are too many files may have another answer.
         self.change(|_| {});
     }

@@ -109,7 +109,7 @@ fn write_file(
     memstores: &[Arc<Memstore>],
 ) -> Result<crate::manifest::FileMeta> {
     let has_tags = memstores.iter().any(|memstore| memstore.has_tags());
-    let mut file = NewFile::create(engine, family.descriptor(), has_tags)?;
+    let mut file = NewFile::create(engine, family, has_tags)?;
     let start = Key::row_start(b"");
     let cursor = |memstore| Source::Memory(MemstoreCursor::new(Arc::clone(memstore), &start));
     let mut merge = Merge::new(memstores.iter().map(cursor).collect(), u64::MAX)?;

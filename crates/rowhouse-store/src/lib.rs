@@ -33,6 +33,7 @@ mod disk;
 mod engine;
 mod family;
 mod flush;
+mod large_rows;
 mod manifest;
 mod memstore;
 mod mvcc;

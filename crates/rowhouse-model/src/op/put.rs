@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::cells::check_same_row;
-use crate::{Cell, CellKind, Durability, Error, Result, Timestamp, check_row};
+use crate::{Cell, CellKind, Durability, Result, Timestamp, check_row};
 
 /// New cells of one row, written together.
 #[derive(Clone, Debug, PartialEq)]

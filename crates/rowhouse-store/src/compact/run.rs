@@ -161,7 +161,7 @@ fn merge_files(
     let mut merge = Merge::new(sources, u64::MAX)?;
     let mut keep = Keep::new(kind, family.descriptor(), earliest_put, now_millis);
     let mut progress = Progress::new(engine, family, hurry);
-    let mut output: Option<NewFile> = None;
+    let mut output: Option<NewFile<'_>> = None;
     // A file that a split left goes on with rows of another region.
     while let Some(cell) = merge.cell().filter(|cell| range.contains(cell.key.row)) {
         let keeps = keep.keeps(&cell);
@@ -169,7 +169,7 @@ fn merge_files(
         if keeps {
             let file = match &mut output {
                 Some(file) => file,
-                None => output.insert(NewFile::create(engine, family.descriptor(), with_tags)?),
+                None => output.insert(NewFile::create(engine, family, with_tags)?),
             };
             file.append(&cell)?;
         }

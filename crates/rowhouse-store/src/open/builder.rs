@@ -20,6 +20,7 @@ use crate::directory::{self, Directory};
 use crate::disk::{Disk, RealDisk};
 use crate::engine::{Engine, Families, Memory};
 use crate::family::FamilyStore;
+use crate::large_rows::RowLimit;
 use crate::manifest::{Edit, EditKind, Manifest, ManifestState, NamespaceChanged, StoreCreated};
 use crate::mvcc::Mvcc;
 use crate::region::Region;
@@ -221,6 +222,7 @@ fn open_families(open: &Arc<Files>, settings: &Settings, state: &ManifestState) 
     // One that was split is named by several regions.
     let mut opened: HashMap<u64, Arc<StoreFile>> = HashMap::new();
     for table in state.tables.values() {
+        let row_limit = Arc::new(RowLimit::of(&table.descriptor));
         for (&region_id, region) in &table.regions {
             for (name, files) in &region.families {
                 let descriptor = table.descriptor.find_family(name);
@@ -235,7 +237,8 @@ fn open_families(open: &Arc<Files>, settings: &Settings, state: &ManifestState) 
                 let files = files.collect();
                 let policy = Policy::of_stored(settings, &table.descriptor, descriptor);
                 let range = region.info.range.clone();
-                let family = FamilyStore::new(region_id, range, descriptor.clone(), policy, files);
+                let (limit, descriptor) = (Arc::clone(&row_limit), descriptor.clone());
+                let family = FamilyStore::new(region_id, range, descriptor, policy, limit, files);
                 families.insert((region_id, name.clone()), Arc::new(family));
             }
         }

@@ -11,6 +11,7 @@ use super::tables::{not_disabled, with_tracker};
 use crate::compact::Policy;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
+use crate::large_rows::RowLimit;
 use crate::manifest::{Edit, EditKind, TableAltered, TableTruncated, encode_table};
 use crate::region::Region;
 use crate::table::Table;
@@ -156,6 +157,7 @@ struct Alteration<'a> {
     table: &'a Table,
     descriptor: TableDescriptor,
     policies: Vec<Policy>,
+    row_limit: Arc<RowLimit>,
     /// Stores of families that are not declared any more.
     lost: Vec<Arc<FamilyStore>>,
 }
@@ -167,7 +169,8 @@ impl<'a> Alteration<'a> {
         let stores = table.regions().iter().flat_map(|region| region.families());
         let is_lost = |store: &&Arc<FamilyStore>| descriptor.find_family(store.name()).is_err();
         let lost = stores.filter(is_lost).cloned().collect();
-        Ok(Self { engine, table, descriptor, policies, lost })
+        let row_limit = Arc::new(RowLimit::of(&descriptor));
+        Ok(Self { engine, table, descriptor, policies, row_limit, lost })
     }
 
     fn apply(self, store: &Store) -> Result<()> {
@@ -222,14 +225,15 @@ impl<'a> Alteration<'a> {
         policy: &Policy,
     ) -> Arc<FamilyStore> {
         let (descriptor, policy) = (family.clone(), policy.clone());
+        let limit = Arc::clone(&self.row_limit);
         match region.families().iter().find(|store| store.name() == family.name()) {
             Some(store) => {
-                store.declare(descriptor, policy);
+                store.declare(descriptor, policy, limit);
                 Arc::clone(store)
             }
             None => {
-                let range = region.info().range.clone();
-                let store = FamilyStore::new(region.id(), range, descriptor, policy, Vec::new());
+                let (id, range) = (region.id(), region.info().range.clone());
+                let store = FamilyStore::new(id, range, descriptor, policy, limit, Vec::new());
                 self.engine.add_family(store)
             }
         }

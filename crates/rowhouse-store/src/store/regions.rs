@@ -14,6 +14,7 @@ use super::Store;
 use crate::compact::{Policy, rewrite_wider};
 use crate::family::FamilyStore;
 use crate::flush;
+use crate::large_rows::RowLimit;
 use crate::manifest::{Edit, EditKind, RegionMeta, RegionsReplaced};
 use crate::region::Region;
 use crate::store_file::StoreFile;
@@ -190,13 +191,14 @@ impl Store {
         let engine = &self.inner.engine;
         let descriptor = table.descriptor();
         let range = RowRange::new(meta.start, meta.stop);
+        let row_limit = Arc::new(RowLimit::of(descriptor));
         let families = descriptor.families().iter().map(|family| {
             let stores = old.iter().flat_map(|region| region.families());
             let stores: Vec<_> = stores.filter(|store| store.name() == family.name()).collect();
             let files = stores.iter().flat_map(|store| files_for(store, &range)).collect();
             let policy = Policy::of_stored(&engine.settings, descriptor, family);
-            let store =
-                FamilyStore::new(meta.region_id, range.clone(), family.clone(), policy, files);
+            let (id, limit) = (meta.region_id, Arc::clone(&row_limit));
+            let store = FamilyStore::new(id, range.clone(), family.clone(), policy, limit, files);
             let readable_from = stores.iter().map(|store| store.parts().readable_from).max();
             store.change(|parts| parts.readable_from = readable_from.unwrap_or(0));
             engine.add_family(store)

@@ -12,6 +12,7 @@ use super::Store;
 use super::alter::without;
 use crate::compact::Policy;
 use crate::family::FamilyStore;
+use crate::large_rows::RowLimit;
 use crate::manifest::{
     Edit, EditKind, RegionMeta, TableCreated, TableDropped, TableStateChanged, encode_table,
 };
@@ -91,10 +92,12 @@ impl Store {
         let engine = &self.inner.engine;
         let range = RowRange { start: meta.start, stop: meta.stop };
         let info = RegionInfo::new(descriptor.name().clone(), range.clone(), meta.created_millis);
+        let row_limit = Arc::new(RowLimit::of(descriptor));
         let families = descriptor.families().iter().map(|family: &FamilyDescriptor| {
             let policy = Policy::of_stored(&engine.settings, descriptor, family);
-            let (id, range) = (meta.region_id, range.clone());
-            engine.add_family(FamilyStore::new(id, range, family.clone(), policy, Vec::new()))
+            let (id, range, family) = (meta.region_id, range.clone(), family.clone());
+            let limit = Arc::clone(&row_limit);
+            engine.add_family(FamilyStore::new(id, range, family, policy, limit, Vec::new()))
         });
         let families = families.collect();
         let engine = Arc::clone(engine);

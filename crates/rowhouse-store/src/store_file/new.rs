@@ -4,16 +4,20 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use rowhouse_format::hfile::{Closing, Writer, WriterOptions};
-use rowhouse_model::{CellRef, Error, FamilyDescriptor, Result};
+use rowhouse_model::{CellRef, Error, Result};
 
 use super::{FILES_DIR, file_name, path};
 use crate::disk::{Disk, DiskFile};
 use crate::engine::Engine;
+use crate::family::FamilyStore;
+use crate::large_rows::RowMeter;
 use crate::manifest::FileMeta;
 use crate::open::TMP_DIR;
 
 /// A file that no edit names yet. Dropped before it is finished, it is gone.
-pub(crate) struct NewFile {
+pub(crate) struct NewFile<'a> {
+    family: &'a FamilyStore,
+    rows: RowMeter,
     id: u64,
     disk: Arc<dyn Disk>,
     created_millis: i64,
@@ -26,13 +30,14 @@ struct Output {
     offset: u64,
 }
 
-impl NewFile {
+impl<'a> NewFile<'a> {
     /// Begins a file of `family`.
     pub(crate) fn create(
         engine: &Engine,
-        family: &FamilyDescriptor,
+        family: &'a FamilyStore,
         with_tags: bool,
     ) -> Result<Self> {
+        let descriptor = family.descriptor();
         let id = engine.manifest.next_id();
         let tmp = tmp_path(id);
         let file = engine
@@ -41,25 +46,32 @@ impl NewFile {
             .map_err(|source| Error::io(format_args!("cannot make {tmp}"), source))?;
         let created_millis = engine.timestamps.now_millis();
         let options = WriterOptions {
-            block_len: family.block_len(),
-            encoding: family.data_block_encoding(),
-            compression: family.compression(),
-            bloom: family.bloom(),
+            block_len: descriptor.block_len(),
+            encoding: descriptor.data_block_encoding(),
+            compression: descriptor.compression(),
+            bloom: descriptor.bloom(),
             with_tags,
             created_millis: created_millis.unsigned_abs(),
             ..WriterOptions::default()
         };
         let writer = Writer::new(Output { file, offset: 0 }, options);
-        Ok(Self { id, disk: Arc::clone(&engine.disk), created_millis, writer: Some(writer) })
+        let (disk, writer) = (Arc::clone(&engine.disk), Some(writer));
+        Ok(Self { family, rows: RowMeter::default(), id, disk, created_millis, writer })
     }
 
     /// Adds the next cell, in order.
     pub(crate) fn append(&mut self, cell: &CellRef<'_>) -> Result<()> {
+        if let Some((row, len)) = self.rows.count(cell, self.family.row_limit()) {
+            self.family.tell_large_row(&row, len);
+        }
         self.writer.as_mut().expect("the writer is there until finish").append(cell)
     }
 
     /// Ends the file, syncs it and gives it its name. It counts once an edit names it.
     pub(crate) fn finish(mut self, sequence_max: u64, major: bool) -> Result<FileMeta> {
+        if let Some((row, len)) = std::mem::take(&mut self.rows).end(self.family.row_limit()) {
+            self.family.tell_large_row(&row, len);
+        }
         let writer = self.writer.take().expect("the writer is there until finish");
         let closing = Closing { sequence_max, major_compaction: major, ..Closing::default() };
         let (summary, output) = match writer.finish(&closing) {
@@ -103,7 +115,7 @@ impl NewFile {
     }
 }
 
-impl Drop for NewFile {
+impl Drop for NewFile<'_> {
     fn drop(&mut self) {
         if self.writer.is_some() {
             self.remove();

@@ -49,7 +49,8 @@ enum Next {
 impl Connection {
     fn new(stream: TcpStream, peer: SocketAddr, context: Context) -> Self {
         let (answer, answers) = mpsc::channel(LONG_CALLS_MAX);
-        let protocol = ServerConnection::new(peer.to_string(), context.cluster.id.clone());
+        let protocol = ServerConnection::new(peer.to_string(), context.cluster.id.clone())
+            .with_frame_len_max(context.frame_len_max);
         Self {
             stream,
             peer,

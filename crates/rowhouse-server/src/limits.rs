@@ -10,6 +10,8 @@ pub(crate) const CONNECTIONS_WAITING_MAX: u32 = 1024;
 pub(crate) const LONG_CALLS_MAX: usize = 32;
 /// Threads for long calls, of all connections together. They come when needed and go when idle.
 pub(crate) const WORKERS_MAX: usize = 64;
+/// Bytes of a call besides the cells of the largest mutation.
+pub(crate) const FRAME_SLACK_BYTES: usize = 1 << 20;
 /// How long a client may take from connecting to its first call.
 pub(crate) const HANDSHAKE_WAIT: Duration = Duration::from_secs(30);
 /// How long calls under way may take once the server is stopping.

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use rowhouse_format::rpc::FRAME_LEN_MAX;
 use rowhouse_format::zk::Znodes;
 use rowhouse_model::{Error, ErrorKind, Result, ServerName};
 use rowhouse_store::Store;
@@ -13,7 +14,8 @@ use tokio::task::JoinSet;
 
 use crate::cluster::{Cluster, RegionServer};
 use crate::limits::{
-    CONNECTIONS_MAX, CONNECTIONS_WAITING_MAX, SCANNER_LEASE, STOP_WAIT, WORKERS_MAX,
+    CONNECTIONS_MAX, CONNECTIONS_WAITING_MAX, FRAME_SLACK_BYTES, SCANNER_LEASE, STOP_WAIT,
+    WORKERS_MAX,
 };
 use crate::{Options, connection, descriptors, zookeeper};
 
@@ -36,6 +38,8 @@ pub(crate) struct Context {
     pub(crate) stop: watch::Receiver<bool>,
     /// Permits of threads for long calls.
     pub(crate) workers: Arc<Semaphore>,
+    /// Bytes of a call.
+    pub(crate) frame_len_max: usize,
     /// What ZooKeeper clients find.
     pub(crate) nodes: Arc<Znodes>,
 }
@@ -84,6 +88,9 @@ impl Server {
             cluster,
             stop: stopping,
             workers: Arc::new(Semaphore::new(WORKERS_MAX)),
+            // The largest mutation, with what surrounds it.
+            frame_len_max: FRAME_LEN_MAX
+                .max(options.settings.mutation_bytes_max + FRAME_SLACK_BYTES),
         };
         server.tasks.spawn(accept(rpc, context.clone(), |stream, peer, context| {
             connection::serve(stream, peer, context)

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use rowhouse_model::{Error, Result};
+
 /// Sizes and limits of a store. The defaults suit a laptop.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -12,6 +14,11 @@ pub struct Settings {
     pub memstore_bytes_max: u64,
     /// Bytes of data and index blocks kept in memory. Default 128 MiB.
     pub block_cache_bytes: u64,
+    /// Bytes of cells of one mutation, or of several that are one, at most, as they lie in the log; 16 MiB to
+    /// 1 GiB. A larger one is refused with `InvalidRequest`. A reader of a log needs no setting. Default 256 MiB.
+    pub mutation_bytes_max: usize,
+    /// Bytes of a cell that grows by appends, at most; `hbase.server.keyvalue.maxsize`. Default 10 MiB.
+    pub cell_bytes_max: usize,
     /// Bytes of a log segment before the next is begun. Default 64 MiB.
     pub wal_segment_bytes: u64,
     /// Bytes of all log segments together before the memstores that pin the oldest are flushed.
@@ -83,12 +90,34 @@ pub struct CompactionSettings {
     pub check_period: Duration,
 }
 
+impl Settings {
+    /// What [`Settings::mutation_bytes_max`] can be: a batch of small mutations fits one record of the log at
+    /// least, and no record is longer than a reader takes.
+    pub const MUTATION_BYTES: std::ops::RangeInclusive<usize> = 16 << 20..=1 << 30;
+
+    /// # Errors
+    /// `InvalidRequest` for what is out of its bounds.
+    pub(crate) fn check(&self) -> Result<()> {
+        let (bytes, bounds) = (self.mutation_bytes_max, Self::MUTATION_BYTES);
+        if bounds.contains(&bytes) {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "mutation_bytes_max out of bounds: {bytes}, min={}, max={}",
+            bounds.start(),
+            bounds.end()
+        )))
+    }
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
             memstore_flush_bytes: 32 << 20,
             memstore_bytes_max: 128 << 20,
             block_cache_bytes: 128 << 20,
+            mutation_bytes_max: 256 << 20,
+            cell_bytes_max: 10 << 20,
             wal_segment_bytes: 64 << 20,
             wal_bytes_max: 1 << 30,
             wal_sync_interval: Duration::from_secs(1),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rowhouse::{Error, ErrorKind};
 use rowhouse_server::{Options, Server};
-use rowhouse_store::Holder;
+use rowhouse_store::{Holder, Settings};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
@@ -35,6 +35,12 @@ pub(crate) struct ServeArgs {
     /// reach it too for `rowhouse shell --data`
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) advertise: Option<String>,
+    /// The largest mutation, in bytes: 16777216 (16 MiB) to 1073741824 (1 GiB)
+    #[arg(long, value_name = "BYTES", default_value_t = 256 << 20)]
+    pub(crate) mutation_bytes_max: usize,
+    /// The largest cell that grows by appends, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 10 << 20)]
+    pub(crate) cell_bytes_max: usize,
 }
 
 /// Serves until it is told to stop, by Ctrl-C or SIGTERM.
@@ -62,7 +68,13 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
     let told = |kind| signal(kind).map_err(|source| Error::io("cannot listen to signals", source));
     let (mut interrupt, mut terminate) =
         (told(SignalKind::interrupt())?, told(SignalKind::terminate())?);
+    let settings = Settings {
+        mutation_bytes_max: args.mutation_bytes_max,
+        cell_bytes_max: args.cell_bytes_max,
+        ..Settings::default()
+    };
     let options = Options {
+        settings,
         listen: args.listen,
         zookeeper: args.zookeeper,
         advertise: args.advertise,

@@ -21,6 +21,8 @@ use crate::retry::Failure;
 
 /// Bytes read at a time.
 const READ_LEN: usize = 64 * 1024;
+/// Bytes of an answer: a row is answered with as a whole, and the server says how large its cells may be.
+const ANSWER_LEN_MAX: usize = i32::MAX as usize;
 /// Bytes that wait to be written before more calls are taken off the queue.
 const WRITE_LEN: usize = 256 * 1024;
 /// Calls taken off the queue at a time.
@@ -106,7 +108,7 @@ impl Served {
         Self {
             address,
             silence_max,
-            frames: FrameDecoder::default(),
+            frames: FrameDecoder::new(ANSWER_LEN_MAX),
             pending: HashMap::new(),
             input: BytesMut::new(),
             output: BytesMut::new(),

@@ -29,7 +29,7 @@ use crate::space::Space;
 use crate::store::Store;
 use crate::store_file::{Files, StoreFile};
 use crate::table::Table;
-use crate::wal::{Epochs, LogScan, Segments, Wal};
+use crate::wal::{Epochs, Limits, LogScan, Segments, Wal};
 use crate::write::nonce::Nonces;
 use crate::write::recent::RecentWrites;
 use crate::write::row_lock::RowLocks;
@@ -102,6 +102,7 @@ impl Builder {
     /// `Unsupported` for a store of a newer version.
     pub fn open(self) -> Result<Store> {
         let begun = Instant::now();
+        self.settings.check()?;
         let (disk, directory) = match self.disk {
             Some(disk) => (disk, None),
             None => {
@@ -186,7 +187,9 @@ fn begin_log(engine: &Engine, boot_id: [u8; 16], epochs: Epochs, recovered: LogS
     let disk = Arc::clone(&engine.disk);
     let segments = Segments::new(disk, boot_id, epochs, segment_bytes, number, spares)?;
     let last_sequence = engine.mvcc.reserved();
-    let wal = Wal::start(segments, segment_bytes, last_sequence, recovered.segments)?;
+    let body_len_max = engine.settings.mutation_bytes_max;
+    let limits = Limits { segment_bytes, body_len_max };
+    let wal = Wal::start(segments, limits, last_sequence, recovered.segments)?;
     assert!(engine.log.set(wal).is_ok(), "a log is begun once");
     Ok(())
 }

@@ -13,7 +13,7 @@ pub(crate) use record::{Commit, RecordBody, SealedRecord};
 pub(crate) use recovery::{Known, LogScan, scan, sync_segments};
 pub(crate) use salvage::read_what_is_left;
 pub(crate) use segments::{Epochs, Segments};
-pub(crate) use writer::{Position, Wal};
+pub(crate) use writer::{Limits, Position, Wal};
 
 /// The directory of the segments.
 pub(crate) const WAL_DIR: &str = "wal";

@@ -5,12 +5,14 @@ use std::cell::RefCell;
 use bytes::{Buf, BufMut, Bytes};
 use rowhouse_model::{Cell, CellRef, Error, Nonce, Result};
 
+use crate::settings::Settings;
+
 /// Bytes in front of a record's body.
 pub(super) const HEADER_LEN: usize = 32;
 /// Records begin at multiples of this, so that looking for one need not try every byte.
 pub(super) const ALIGN: usize = 8;
-/// The longest body, in bytes. A commit that would be longer is refused before it is written.
-pub(crate) const BODY_LEN_MAX: usize = 256 << 20;
+/// The longest body that is read, in bytes; writers have a limit of their own below it.
+pub(crate) const BODY_LEN_MAX: usize = *Settings::MUTATION_BYTES.end();
 
 const KIND_COMMIT: u8 = 1;
 const KIND_BEGIN: u8 = 2;

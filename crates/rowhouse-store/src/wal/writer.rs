@@ -6,15 +6,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::{Condvar, Mutex};
 use rowhouse_model::{Error, ErrorKind, Result};
 
-use super::record::{BODY_LEN_MAX, HEADER_LEN as RECORD_HEADER_LEN, SealedRecord, end_mark};
+use super::record::{HEADER_LEN as RECORD_HEADER_LEN, SealedRecord, end_mark};
 use super::segment::{self, HEADER_LEN};
 use super::segments::{ClosedSegment, NewSegment, Segments};
 use super::{EMPTY_LEN, LogEnd};
 use crate::disk::DiskFile;
 
+/// How long what is written gets, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// A segment, before the next is begun.
+    pub(crate) segment_bytes: u64,
+    /// The body of a record. A commit that would be longer is refused before it is written.
+    pub(crate) body_len_max: usize,
+}
+
 /// The open log.
 pub(crate) struct Wal {
-    segment_bytes: u64,
+    limits: Limits,
     segments: Segments,
     tail: Mutex<Tail>,
     sync: Mutex<SyncState>,
@@ -72,7 +81,7 @@ impl Wal {
     /// Continues the log behind the `closed` segments, in a new one.
     pub(crate) fn start(
         segments: Segments,
-        segment_bytes: u64,
+        limits: Limits,
         last_sequence: u64,
         closed: Vec<ClosedSegment>,
     ) -> Result<Self> {
@@ -96,7 +105,7 @@ impl Wal {
             failed: None,
         };
         Ok(Self {
-            segment_bytes,
+            limits,
             segments,
             tail: Mutex::new(tail),
             sync: Mutex::default(),
@@ -123,8 +132,9 @@ impl Wal {
         let synced = self.sync.lock().done;
         let mut tail = self.tail.lock();
         let sequence = reserve();
-        let appended = if body_len > BODY_LEN_MAX {
-            Err(Error::invalid(format!("mutation too long: len={body_len}, max={BODY_LEN_MAX}")))
+        let body_len_max = self.limits.body_len_max;
+        let appended = if body_len > body_len_max {
+            Err(Error::invalid(format!("mutation too long: len={body_len}, max={body_len_max}")))
         } else if let Some(why) = &tail.failed {
             Err(read_only(why))
         } else {
@@ -140,7 +150,7 @@ impl Wal {
         sequence: u64,
         synced: Position,
     ) -> Result<Position> {
-        if tail.must_roll || tail.offset + record.len() as u64 > self.segment_bytes {
+        if tail.must_roll || tail.offset + record.len() as u64 > self.limits.segment_bytes {
             self.roll(tail, sequence)?;
         }
         let number = tail.segment.number;

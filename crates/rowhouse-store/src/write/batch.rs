@@ -12,8 +12,8 @@ use super::draft::Draft;
 use crate::read::ReadPoint;
 use crate::region::Region;
 
-/// Bytes of cells after which a batch begins another record, so that a batch of any size fits the
-/// log.
+/// Bytes of cells that a batch does not bring into one record, unless one mutation has them, so that a batch
+/// of any size fits the log.
 const RECORD_BYTES_MAX: usize = 8 << 20;
 
 /// What the mutations of a batch are to each other.
@@ -70,8 +70,13 @@ impl<'a> Batch<'a> {
 
     pub(super) fn add(&mut self, mutation: &Mutation) -> Result<MutationOutcome> {
         let durability = asked(self.region, mutation);
-        let is_full = self.draft.len() > RECORD_BYTES_MAX;
-        if self.unity == Unity::Each && (durability != self.durability || is_full) {
+        let bytes = || mutation.cells().iter().map(|cell| cell.as_bytes().len()).sum::<usize>();
+        // A large one is a record of its own, so that what is in front of it counts nothing.
+        let is_full = || match self.draft.len() {
+            0 => false,
+            len => len + bytes() > RECORD_BYTES_MAX,
+        };
+        if self.unity == Unity::Each && (durability != self.durability || is_full()) {
             self.write_or_fail();
             self.durability = durability;
         }
@@ -174,7 +179,8 @@ impl<'a> Batch<'a> {
         if let Some(sequence) = taken {
             return self.repeat(delta, &get, sequence);
         }
-        let cells = delta.reckon(&self.read(&get)?, self.now)?;
+        let cell_bytes_max = self.region.engine().settings.cell_bytes_max;
+        let cells = delta.reckon(&self.read(&get)?, self.now, cell_bytes_max)?;
         cells.iter().try_for_each(|cell| self.push(cell, None))?;
         self.draft.nonces.extend(delta.nonce);
         let row = if delta.return_results { Row::new(cells) } else { Row::default() };

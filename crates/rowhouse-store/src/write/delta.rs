@@ -5,9 +5,6 @@ use rowhouse_model::{
     TimeRange, Timestamp, counter_value, tags_with_ttl,
 };
 
-/// Bytes of a cell that grows, at most: HBase's `hbase.server.keyvalue.maxsize`. Its clients refuse
-/// to put a larger one.
-const CELL_BYTES_MAX: usize = 10 << 20;
 /// What HBase counts of a cell beside its bytes: their length.
 const CELL_LEN_LEN: usize = 4;
 
@@ -78,7 +75,12 @@ impl Delta<'_> {
     ///
     /// # Errors
     /// `InvalidRequest` for a counter that is none, and for a cell that would become too large.
-    pub(super) fn reckon(&self, current: &Row, now: Timestamp) -> Result<Vec<Cell>> {
+    pub(super) fn reckon(
+        &self,
+        current: &Row,
+        now: Timestamp,
+        cell_bytes_max: usize,
+    ) -> Result<Vec<Cell>> {
         let mut current = current.cells().peekable();
         let mut cells = Vec::with_capacity(self.added.len());
         for added in &self.added {
@@ -87,7 +89,14 @@ impl Delta<'_> {
             // Left where it is: the next one may be of the same column, and starts from it too.
             let before = current.peek().copied();
             let before = before.filter(|cell| (cell.family(), cell.qualifier()) == column);
-            cells.push(self.grow(added, before, now)?);
+            let cell = self.grow(added, before, now)?;
+            let len = cell.as_bytes().len() + CELL_LEN_LEN;
+            if len > cell_bytes_max {
+                return Err(Error::invalid(format!(
+                    "Cell with size {len} exceeds limit of {cell_bytes_max} bytes"
+                )));
+            }
+            cells.push(cell);
         }
         Ok(cells)
     }
@@ -118,20 +127,15 @@ impl Delta<'_> {
             timestamp: at.as_millis(),
             kind: CellKind::Put.code(),
         };
-        let cell = Cell::from_parts(key, &value, &tags)?;
-        let len = cell.as_bytes().len() + CELL_LEN_LEN;
-        if len > CELL_BYTES_MAX {
-            return Err(Error::invalid(format!(
-                "Cell with size {len} exceeds limit of {CELL_BYTES_MAX} bytes"
-            )));
-        }
-        Ok(cell)
+        Cell::from_parts(key, &value, &tags)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const CELL_BYTES_MAX: usize = 10 << 20;
 
     fn at(millis: i64) -> Timestamp {
         Timestamp::from_millis(millis).unwrap()
@@ -145,7 +149,8 @@ mod tests {
 
     /// `q@5=value` of what an append makes of a row of these cells at 100.
     fn appended(append: &Append, current: Vec<Cell>) -> String {
-        let cells = Delta::from(append).reckon(&Row::new(current), at(100)).unwrap();
+        let cells =
+            Delta::from(append).reckon(&Row::new(current), at(100), CELL_BYTES_MAX).unwrap();
         let print = |cell: &Cell| {
             let (qualifier, value) = (cell.qualifier(), cell.value());
             let text = [qualifier, value].map(String::from_utf8_lossy);
@@ -193,10 +198,10 @@ mod tests {
         let (note, old) = (b"\0\x02\x40n", tags_with_ttl(b"", 5));
         let mut asked = append().add_cell(cell("a", i64::MAX, b"1", note)).unwrap();
         let current = Row::new(vec![cell("a", 5, b"x", &old)]);
-        let grown = Delta::from(&asked).reckon(&current, at(100)).unwrap();
+        let grown = Delta::from(&asked).reckon(&current, at(100), CELL_BYTES_MAX).unwrap();
         assert_eq!(grown[0].tags(), [&note[..], &old].concat());
         asked.ttl_millis = Some(7);
-        let grown = Delta::from(&asked).reckon(&current, at(100)).unwrap();
+        let grown = Delta::from(&asked).reckon(&current, at(100), CELL_BYTES_MAX).unwrap();
         assert_eq!(grown[0].tags(), tags_with_ttl(note, 7));
     }
 
@@ -205,7 +210,9 @@ mod tests {
         let asked = append().add("f", "a", "1").unwrap();
         let grow = |len: usize| {
             let current = Row::new(vec![cell("a", 5, &vec![b'x'; len], b"")]);
-            Delta::from(&asked).reckon(&current, at(100)).map(|cells| cells[0].as_bytes().len())
+            Delta::from(&asked)
+                .reckon(&current, at(100), CELL_BYTES_MAX)
+                .map(|cells| cells[0].as_bytes().len())
         };
         let rest = grow(0).unwrap();
         assert_eq!(grow(CELL_BYTES_MAX - CELL_LEN_LEN - rest).unwrap(), CELL_BYTES_MAX - 4);
@@ -218,7 +225,9 @@ mod tests {
         let asked = Increment::new("r").unwrap().add("f", "n", 1).unwrap();
         let reckon = |value: &[u8]| {
             let current = Row::new(vec![cell("n", 5, value, b"")]);
-            Delta::from(&asked).reckon(&current, at(100)).map(|cells| cells[0].value().to_vec())
+            Delta::from(&asked)
+                .reckon(&current, at(100), CELL_BYTES_MAX)
+                .map(|cells| cells[0].value().to_vec())
         };
         assert_eq!(reckon(&i64::MAX.to_be_bytes()).unwrap(), i64::MIN.to_be_bytes());
         assert_eq!(

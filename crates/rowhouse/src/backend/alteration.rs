@@ -65,7 +65,7 @@ mod tests {
         check(&one, Alteration::Nothing);
         check(&table(&[f.clone(), g.clone()]), Alteration::Added(&g));
         check(&table(&[other_f.clone()]), Alteration::Altered { from: &f, to: &other_f });
-        check(&table(&[other_f, g.clone()]), Alteration::Table);
+        check(&table(&[other_f.clone(), g.clone()]), Alteration::Table);
         check(&table(&[g.clone()]), Alteration::Table);
         check(&one.clone().attribute("OWNER", "me"), Alteration::Table);
         check(&one.clone().attribute("OWNER", "me").family(g.clone()), Alteration::Table);

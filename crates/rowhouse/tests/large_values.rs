@@ -1,7 +1,5 @@
 //! A value that is larger than HBase's limit on calls, through a server that is set to take it.
 
-#![expect(clippy::unwrap_used, reason = "a test may panic")]
-
 use rowhouse::{ErrorKind, Get, Put, TableSpec};
 use rowhouse_server::{Options, Server};
 

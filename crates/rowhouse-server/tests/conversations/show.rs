@@ -57,6 +57,7 @@ fn multi(body: &Body) -> String {
             text += &match numbered.answer {
                 Ok(ActionAnswer::Done) => "done\n".to_owned(),
                 Ok(ActionAnswer::Nothing) => "nothing\n".to_owned(),
+                Ok(ActionAnswer::Service(value)) => format!("{}\n", value.name),
                 Ok(ActionAnswer::Exists(exists)) => format!("exists={exists}\n"),
                 Ok(ActionAnswer::Row(row)) => row_text(&row),
                 Err(_) => exception_text(&classes[&(at, numbered.index)].clone().unwrap()),

@@ -44,7 +44,7 @@ import org.apache.hadoop.util.NativeCodeLoader;
  *
  * <pre>
  *   StoreFiles exchange DIR                             compares DIR/ours/*.hfile with DIR/cells.txt, and writes DIR/apache/*.hfile from it
- *   StoreFiles write CELLS OUT CODEC ENCODING BLOOM TAGS   one file: CODEC as in CODECS, TAGS true or false
+ *   StoreFiles write CELLS OUT CODEC ENCODING BLOOM TAGS   one file: CODEC as in CODECS, TAGS true, false or compressed
  * </pre>
  *
  * A line of cells.txt is a cell: row, family and qualifier in hex, timestamp, kind, mvcc, value and tags in hex.
@@ -52,6 +52,9 @@ import org.apache.hadoop.util.NativeCodeLoader;
 public final class StoreFiles {
   private static final HexFormat HEX = HexFormat.of();
   private static final String HBASE = "org.apache.hadoop.hbase.io.compress.";
+
+  /** What blooms over prefixes of rows take of them. */
+  private static final int PREFIX_LENGTH = 7;
 
   /** Codecs by the name files have: HBase's compression, and the class where it is not its default. */
   private static final Map<String, String[]> CODECS = new LinkedHashMap<>();
@@ -78,13 +81,14 @@ public final class StoreFiles {
     // Small, so that few cells make many blocks, leaves and chunks.
     conf.setInt("hfile.index.block.max.size", 400);
     conf.setInt("io.storefile.bloom.block.size", 1024);
+    conf.setInt("RowPrefixBloomFilter.prefix_length", PREFIX_LENGTH);
     files = new HFileSystem(conf, true);
     for (String line : Files.readAllLines(Paths.get(lines))) cells.add(cell(line));
   }
 
   public static void main(String[] args) throws Exception {
     if (args[0].equals("write")) {
-      new StoreFiles(args[1]).write(args[2], args[3], args[4], args[5], Boolean.parseBoolean(args[6]));
+      new StoreFiles(args[1]).write(args[2], args[3], args[4], args[5], args[6]);
       System.exit(0);
     }
     System.exit(new StoreFiles(args[1] + "/cells.txt").exchange(args[1]) ? 0 : 1);
@@ -113,9 +117,10 @@ public final class StoreFiles {
     System.out.println((failed == 0 ? "ok " : "FAIL ") + ours.length + " files read by Apache, " + cells.size() + " cells each");
     int written = 0;
     for (String codec : CODECS.keySet()) {
-      for (String encoding : List.of("NONE", "ROW_INDEX_V1")) {
-        for (String bloom : List.of("NONE", "ROW", "ROWCOL")) {
-          write(dir + "/apache/" + codec + "-" + encoding + "-" + bloom + ".hfile", codec, encoding, bloom, true);
+      for (String encoding : List.of("NONE", "PREFIX", "DIFF", "FAST_DIFF", "ROW_INDEX_V1")) {
+        for (String bloom : List.of("NONE", "ROW", "ROWCOL", "ROWPREFIX_FIXED_LENGTH")) {
+          // As a region server writes them, tags that repeat are compressed where the encoding can.
+          write(dir + "/apache/" + codec + "-" + encoding + "-" + bloom + ".hfile", codec, encoding, bloom, "compressed");
           written++;
         }
       }
@@ -158,7 +163,10 @@ public final class StoreFiles {
     int let = 0;
     for (Cell cell : cells) {
       for (byte[] suffix : new byte[][] {{}, {'x', 'x'}}) {
-        byte[] row = reader.getBloomFilterType() == BloomType.ROW ? Bytes.add(CellUtil.cloneRow(cell), suffix) : CellUtil.cloneRow(cell);
+        byte[] row = CellUtil.cloneRow(cell);
+        if (reader.getBloomFilterType() == BloomType.ROW) row = Bytes.add(row, suffix);
+        // Another last byte of the prefix, one that stands in front of every digit.
+        if (reader.getBloomFilterType() == BloomType.ROWPREFIX_FIXED_LENGTH && suffix.length > 0) row[PREFIX_LENGTH - 1] = '!';
         TreeSet<byte[]> columns = new TreeSet<>(Bytes.BYTES_COMPARATOR);
         columns.add(Bytes.add(CellUtil.cloneQualifier(cell), suffix));
         boolean passed = (boolean) passes.invoke(reader, new Scan(new Get(row)), columns);
@@ -179,9 +187,10 @@ public final class StoreFiles {
     return cells.stream().anyMatch(cell -> cell.getQualifierLength() == 0 && Bytes.equals(CellUtil.cloneRow(cell), row));
   }
 
-  private void write(String file, String codec, String encoding, String bloom, boolean tags) throws Exception {
+  private void write(String file, String codec, String encoding, String bloom, String tags) throws Exception {
     use(codec);
-    HFileContextBuilder context = new HFileContextBuilder().withBlockSize(1024).withIncludesTags(tags).withIncludesMvcc(true)
+    HFileContextBuilder context = new HFileContextBuilder().withBlockSize(1024).withIncludesTags(!tags.equals("false"))
+        .withCompressTags(tags.equals("compressed")).withIncludesMvcc(true)
         .withHBaseCheckSum(true).withCreateTime(1_700_000_000_000L).withColumnFamily(CellUtil.cloneFamily(cells.get(0)))
         .withCompression(Compression.Algorithm.valueOf(CODECS.get(codec)[0])).withDataBlockEncoding(DataBlockEncoding.valueOf(encoding));
     files.delete(new Path(file), false);

@@ -5,18 +5,23 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::{Error, Result, escape};
+use crate::{Error, ROW_LEN_MAX, Result, escape};
 
 /// The longest family name, in bytes: HBase keeps the length in a signed byte.
 const FAMILY_LEN_MAX: usize = i8::MAX as usize;
 /// HBase's `TTL => FOREVER`, in seconds.
 const TTL_FOREVER: u32 = i32::MAX as u32;
 
+/// HBase's name of a bloom over the first bytes of rows.
+const ROW_PREFIX: &str = "ROWPREFIX_FIXED_LENGTH";
+/// Where a family's configuration has how many bytes those are.
+const PREFIX_LEN_KEY: &str = "RowPrefixBloomFilter.prefix_length";
+
 /// Attributes that change what is stored or read, and the values acted upon. What is not listed
 /// (replication scope, MOB, cache hints) changes nothing a reader could see and is kept as given. Files
 /// say themselves how their blocks are encoded, so an encoding that is declared is kept as given too.
 const SUPPORTED: [(&str, &[&str]); 7] = [
-    ("BLOOMFILTER", &["NONE", "ROW", "ROWCOL"]),
+    ("BLOOMFILTER", &["NONE", "ROW", "ROWCOL", ROW_PREFIX]),
     ("COMPRESSION", &["NONE", "GZ", "SNAPPY", "LZ4", "ZSTD"]),
     ("DATA_BLOCK_ENCODING", &["NONE", "PREFIX", "DIFF", "FAST_DIFF", "ROW_INDEX_V1"]),
     ("KEEP_DELETED_CELLS", &["FALSE", "TRUE", "TTL"]),
@@ -114,7 +119,28 @@ impl FamilyDescriptor {
 
     /// BLOOMFILTER of new files; ROW by default.
     pub fn bloom(&self) -> BloomKind {
-        self.word("BLOOMFILTER").and_then(|word| BloomKind::from_name(&word)).unwrap_or_default()
+        let Some(word) = self.word("BLOOMFILTER") else { return BloomKind::default() };
+        match self.bloom_prefix_len() {
+            Ok(len) if word == ROW_PREFIX => BloomKind::RowPrefix(len),
+            _ => BloomKind::from_name(&word).unwrap_or_default(),
+        }
+    }
+
+    /// How long prefixes are in a bloom over them.
+    ///
+    /// # Errors
+    /// As Apache says it where the family's configuration does not tell.
+    fn bloom_prefix_len(&self) -> Result<u16> {
+        let told = self.configuration.get(PREFIX_LEN_KEY);
+        let len = told.and_then(|text| text.parse::<u16>().ok());
+        len.filter(|&len| (1..=ROW_LEN_MAX).contains(&len.into())).ok_or_else(|| {
+            Error::invalid(match told {
+                None => format!("Bloom filter type is {ROW_PREFIX}, {PREFIX_LEN_KEY} not specified."),
+                Some(text) => format!(
+                    "Bloom filter type is {ROW_PREFIX}, the value of {PREFIX_LEN_KEY} must be from 1 to {ROW_LEN_MAX}: {text}"
+                ),
+            })
+        })
     }
 
     /// COMPRESSION of new files; none by default.
@@ -122,9 +148,15 @@ impl FamilyDescriptor {
         self.word("COMPRESSION").and_then(|word| Compression::from_name(&word)).unwrap_or_default()
     }
 
-    /// DATA_BLOCK_ENCODING of new files: a row index, whatever the family declares. Readers go by the file's own word, and gets cost half (`docs/formats/hfile.md`).
+    /// DATA_BLOCK_ENCODING of a store's new files: a row index, whatever the family declares. Readers go by the file's own word, and gets cost half (`docs/formats/hfile.md`).
     pub fn data_block_encoding(&self) -> DataBlockEncoding {
         DataBlockEncoding::RowIndexV1
+    }
+
+    /// DATA_BLOCK_ENCODING as the family declares it, for files that leave the store; NONE by default.
+    pub fn data_block_encoding_declared(&self) -> DataBlockEncoding {
+        let word = self.word("DATA_BLOCK_ENCODING");
+        word.and_then(|word| DataBlockEncoding::from_name(&word)).unwrap_or(DataBlockEncoding::None)
     }
 
     /// Checks that a store can keep this family as declared.
@@ -164,6 +196,9 @@ impl FamilyDescriptor {
                     escape(&self.name)
                 )));
             }
+        }
+        if self.word("BLOOMFILTER").as_deref() == Some(ROW_PREFIX) {
+            self.bloom_prefix_len()?;
         }
         Ok(())
     }
@@ -262,10 +297,12 @@ pub enum BloomKind {
     Row,
     /// A column of a row.
     RowCol,
+    /// The first bytes of a row, so many of them.
+    RowPrefix(u16),
 }
 
 impl BloomKind {
-    /// All of them.
+    /// All that are told by their name alone.
     pub const ALL: [Self; 3] = [Self::None, Self::Row, Self::RowCol];
 
     /// HBase's name for it.
@@ -274,10 +311,11 @@ impl BloomKind {
             Self::None => "NONE",
             Self::Row => "ROW",
             Self::RowCol => "ROWCOL",
+            Self::RowPrefix(_) => ROW_PREFIX,
         }
     }
 
-    /// The one that HBase calls `name`, in capitals.
+    /// The one that HBase calls `name`, in capitals; none for prefixes, whose length the name does not tell.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }
@@ -288,8 +326,36 @@ impl BloomKind {
 pub enum DataBlockEncoding {
     /// One after the other.
     None,
+    /// Without what a key begins with that the last key begins with too.
+    Prefix,
+    /// As what is different from the last cell, timestamps as differences.
+    Diff,
+    /// As what is different from the last cell, values too.
+    FastDiff,
     /// One after the other, with an index of rows behind them.
     RowIndexV1,
+}
+
+impl DataBlockEncoding {
+    /// All of them.
+    pub const ALL: [Self; 5] =
+        [Self::None, Self::Prefix, Self::Diff, Self::FastDiff, Self::RowIndexV1];
+
+    /// HBase's name for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::None => "NONE",
+            Self::Prefix => "PREFIX",
+            Self::Diff => "DIFF",
+            Self::FastDiff => "FAST_DIFF",
+            Self::RowIndexV1 => "ROW_INDEX_V1",
+        }
+    }
+
+    /// The one that HBase calls `name`, in capitals.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name)
+    }
 }
 
 #[cfg(test)]
@@ -334,8 +400,13 @@ mod tests {
             let error = family().attribute("COMPRESSION", name).check().unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Unsupported, "{name}");
         }
-        let prefixes = family().attribute("BLOOMFILTER", "ROWPREFIX_FIXED_LENGTH");
-        assert_eq!(prefixes.check().unwrap_err().kind(), ErrorKind::Unsupported);
+        let mut prefixes = family().attribute("BLOOMFILTER", "ROWPREFIX_FIXED_LENGTH");
+        assert_eq!(prefixes.check().unwrap_err().kind(), ErrorKind::InvalidRequest);
+        for (len, is_right) in [("0", false), ("x", false), ("32768", false), ("8", true)] {
+            prefixes.configuration.insert("RowPrefixBloomFilter.prefix_length".into(), len.into());
+            assert_eq!(prefixes.check().is_ok(), is_right, "{len}");
+        }
+        assert_eq!(prefixes.bloom(), BloomKind::RowPrefix(8));
         for keep in KeepDeletedCells::ALL {
             let declared = family().attribute("KEEP_DELETED_CELLS", keep.name().to_lowercase());
             assert!(declared.check().is_ok());

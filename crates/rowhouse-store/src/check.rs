@@ -211,7 +211,9 @@ fn check_file(files: &Arc<Files>, named: &NamedFile<'_>, checked: &mut Checked) 
         let new_column =
             new_row || before.is_none_or(|before| before.key.qualifier != cell.key.qualifier);
         let is_found = match bloom {
-            BloomKind::Row if new_row => file.may_hold_row(cell.key.row, None)?,
+            BloomKind::Row | BloomKind::RowPrefix(_) if new_row => {
+                file.may_hold_row(cell.key.row, None)?
+            }
             BloomKind::RowCol if new_column => {
                 let qualifier = Bytes::copy_from_slice(cell.key.qualifier);
                 file.may_hold_row(cell.key.row, Some(&Qualifiers::from_iter([qualifier])))?

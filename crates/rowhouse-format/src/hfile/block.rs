@@ -36,6 +36,22 @@ pub enum BlockKind {
 }
 
 impl BlockKind {
+    /// What it is called where blocks are listed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Data => "data",
+            Self::EncodedData => "encoded data",
+            Self::LeafIndex => "leaf index",
+            Self::IntermediateIndex => "intermediate index",
+            Self::RootIndex => "root index",
+            Self::BloomChunk => "bloom chunk",
+            Self::BloomMeta => "bloom meta",
+            Self::DeleteFamilyBloomMeta => "delete family bloom meta",
+            Self::FileInfo => "file info",
+            Self::Meta => "meta",
+        }
+    }
+
     const ALL: [(Self, &[u8; 8]); 10] = [
         (Self::Data, b"DATABLK*"),
         (Self::EncodedData, b"DATABLKE"),
@@ -121,6 +137,14 @@ impl Block {
             return Err(damaged(offset, "length", header.len, bytes.len()));
         }
         header.unpack(bytes, offset, compression)
+    }
+
+    /// How long the block is whose header, at `offset`, these bytes begin with: header and checksums included.
+    ///
+    /// # Errors
+    /// `Corruption` for bytes that are no header.
+    pub fn len_on_disk(header: &[u8], offset: u64) -> Result<u64> {
+        Ok(Header::parse(header, offset)?.len as u64)
     }
 
     /// As [`Block::parse`], of the first block in `bytes`; the rest stays there.

@@ -35,6 +35,7 @@ pub(super) mod name {
     pub(crate) const EARLIEST_PUT_TS: &str = "EARLIEST_PUT_TS";
     pub(crate) const DELETE_FAMILY_COUNT: &str = "DELETE_FAMILY_COUNT";
     pub(crate) const BLOOM_FILTER_TYPE: &str = "BLOOM_FILTER_TYPE";
+    pub(crate) const BLOOM_FILTER_PARAM: &str = "BLOOM_FILTER_PARAM";
     pub(crate) const LAST_BLOOM_KEY: &str = "LAST_BLOOM_KEY";
     pub(crate) const HISTORICAL: &str = "HISTORICAL";
 }

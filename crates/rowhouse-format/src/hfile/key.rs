@@ -23,7 +23,7 @@ impl OwnedKey {
     }
 
     /// The key on bytes of its own. Its lengths are in bounds, as those of a cell are.
-    pub(super) fn new(key: &Key<'_>) -> Self {
+    pub fn new(key: &Key<'_>) -> Self {
         let mut bytes = Vec::new();
         write_key(&mut bytes, key);
         Self(bytes.into())

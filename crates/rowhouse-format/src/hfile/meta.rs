@@ -91,8 +91,7 @@ impl FileMeta {
                 index.len()
             )));
         }
-        let kind = info.text(name::BLOOM_FILTER_TYPE);
-        let kind = kind.and_then(|kind| BloomKind::from_name(&kind)).unwrap_or(BloomKind::None);
+        let kind = bloom_kind(&info)?;
         let (mut bloom, mut delete_family_bloom) = (None, None);
         while !blocks.rest.is_empty() {
             let block = blocks.any()?;
@@ -263,16 +262,31 @@ impl Section<'_> {
     }
 }
 
+/// What file info says about the bloom; none too for a kind that is not known.
+fn bloom_kind(info: &FileInfo) -> Result<BloomKind> {
+    let Some(word) = info.text(name::BLOOM_FILTER_TYPE) else { return Ok(BloomKind::None) };
+    if word != BloomKind::RowPrefix(0).name() {
+        return Ok(BloomKind::from_name(&word).unwrap_or(BloomKind::None));
+    }
+    let len = info.int(name::BLOOM_FILTER_PARAM)?.unwrap_or(0);
+    match u16::try_from(len) {
+        Ok(len) if len > 0 => Ok(BloomKind::RowPrefix(len)),
+        _ => Err(Error::corruption(format!(
+            "malformed hfile file info: bloom of prefixes, len={len}"
+        ))),
+    }
+}
+
 /// What file info says about cells.
 fn layout(info: &FileInfo) -> Result<Layout> {
-    let encoding = match info.text(name::DATA_BLOCK_ENCODING).as_deref() {
-        None | Some("NONE") => DataBlockEncoding::None,
-        Some("ROW_INDEX_V1") => DataBlockEncoding::RowIndexV1,
-        Some(other) => {
-            return Err(Error::unsupported(format!(
-                "hfile data block encoding {other} is not supported: supported=NONE, ROW_INDEX_V1"
-            )));
-        }
+    let encoding = match info.text(name::DATA_BLOCK_ENCODING) {
+        None => DataBlockEncoding::None,
+        Some(name) => DataBlockEncoding::from_name(&name).ok_or_else(|| {
+            let supported = DataBlockEncoding::ALL.map(DataBlockEncoding::name).join(", ");
+            Error::unsupported(format!(
+                "hfile data block encoding {name} is not supported: supported={supported}"
+            ))
+        })?,
     };
     if let Some(other) = info.text(name::INDEX_BLOCK_ENCODING).filter(|word| word != "NONE") {
         return Err(Error::unsupported(format!(
@@ -288,5 +302,7 @@ fn layout(info: &FileInfo) -> Result<Layout> {
             )));
         }
     };
-    Ok(Layout { encoding, tags: info.get(name::MAX_TAGS_LEN).is_some(), sequences })
+    let tags = info.get(name::MAX_TAGS_LEN).is_some();
+    let tags_compressed = tags && info.flag(name::TAGS_COMPRESSED)?;
+    Ok(Layout { encoding, tags, tags_compressed, sequences })
 }

@@ -135,8 +135,12 @@ struct Out<W> {
 impl<W: Write> Writer<W> {
     /// Begins a file at the start of `out`.
     pub fn new(out: W, options: WriterOptions) -> Self {
-        let layout =
-            Layout { encoding: options.encoding, tags: options.with_tags, sequences: true };
+        let layout = Layout {
+            encoding: options.encoding,
+            tags: options.with_tags,
+            tags_compressed: false,
+            sequences: true,
+        };
         Self {
             out: Out {
                 inner: out,
@@ -365,9 +369,12 @@ impl<W: Write> Writer<W> {
         if let Some(last_key) = self.bloom.as_ref().and_then(BloomBuilder::last_key) {
             info.set(name::BLOOM_FILTER_TYPE, self.options.bloom.name());
             info.set(name::LAST_BLOOM_KEY, last_key);
+            if let BloomKind::RowPrefix(len) = self.options.bloom {
+                info.set(name::BLOOM_FILTER_PARAM, u32::from(len).to_be_bytes());
+            }
         }
-        if self.layout.encoding == DataBlockEncoding::RowIndexV1 {
-            info.set(name::DATA_BLOCK_ENCODING, "ROW_INDEX_V1");
+        if self.layout.encoding != DataBlockEncoding::None {
+            info.set(name::DATA_BLOCK_ENCODING, self.layout.encoding.name());
         }
         info.set(name::MAX_MEMSTORE_TS, seen.sequence_max.to_be_bytes());
         info.set(name::KEY_VALUE_VERSION, 1u32.to_be_bytes());

@@ -73,7 +73,12 @@ fn check((bytes, lines): (&'static [u8], &str)) -> File {
 #[test]
 fn plain_blocks_are_read() {
     let file = check(NONE);
-    let layout = Layout { encoding: DataBlockEncoding::None, tags: false, sequences: true };
+    let layout = Layout {
+        encoding: DataBlockEncoding::None,
+        tags: false,
+        tags_compressed: false,
+        sequences: true,
+    };
     assert_eq!(file.meta.layout(), layout);
     assert_eq!(file.meta.trailer().index_levels, 1);
 }
@@ -81,7 +86,12 @@ fn plain_blocks_are_read() {
 #[test]
 fn row_indexes_tags_and_levels_are_read() {
     let file = check(ROW_INDEX);
-    let layout = Layout { encoding: DataBlockEncoding::RowIndexV1, tags: true, sequences: true };
+    let layout = Layout {
+        encoding: DataBlockEncoding::RowIndexV1,
+        tags: true,
+        tags_compressed: false,
+        sequences: true,
+    };
     assert_eq!(file.meta.layout(), layout);
     assert_eq!(file.meta.trailer().index_levels, 2);
 }

@@ -54,7 +54,7 @@ fn sorted(mut cells: Vec<Cell>) -> Vec<Cell> {
 prop_compose! {
     fn any_file()(tags in any::<bool>())(
         cells in vec(any_cell(tags), 0..700),
-        encoding in prop_oneof![Just(DataBlockEncoding::None), Just(DataBlockEncoding::RowIndexV1)],
+        encoding in proptest::sample::select(&DataBlockEncoding::ALL),
         block_len in prop_oneof![Just(1u32), Just(256), Just(1024), Just(65_536)],
         index_block_len in prop_oneof![Just(200u32), Just(1_000), Just(131_072)],
         bloom_block_len in prop_oneof![Just(128u32), Just(131_072)],
@@ -156,7 +156,7 @@ fn in_a_long_row(cell: &Cell) -> Cell {
 
 #[test]
 fn big_files_have_levels_and_chunks() {
-    for encoding in [DataBlockEncoding::None, DataBlockEncoding::RowIndexV1] {
+    for encoding in DataBlockEncoding::ALL {
         let cells: Vec<Cell> = (0..60_000u64)
             .map(|number| {
                 let row = format!("row{number:010}");

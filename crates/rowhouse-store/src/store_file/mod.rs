@@ -135,7 +135,7 @@ impl StoreFile {
         let Some(bloom) = self.opened()?.bloom() else { return Ok(true) };
         let asks = |qualifier: &[u8]| self.may_hold_key(bloom, &bloom.key(row, qualifier));
         match (bloom.kind(), qualifiers) {
-            (BloomKind::Row, _) => asks(b""),
+            (BloomKind::Row | BloomKind::RowPrefix(_), _) => asks(b""),
             (BloomKind::RowCol, Some(qualifiers)) => {
                 // Markers over the family matter to every column. They have no qualifier, so they
                 // are in the bloom as the column without a name.

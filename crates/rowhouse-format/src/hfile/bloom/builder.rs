@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use rowhouse_model::BloomKind;
 
 use super::hash::HashKind;
-use super::{VERSION, positions, write_column};
+use super::{VERSION, positions, row_part, write_column};
 use crate::hfile::block::BlockHandle;
 use crate::hfile::varint::write_vint;
 
@@ -76,7 +76,7 @@ impl BloomBuilder {
     /// nothing.
     pub(in crate::hfile) fn push(&mut self, row: &[u8], qualifier: &[u8]) {
         if self.kind != BloomKind::RowCol {
-            return self.push_key(row);
+            return self.push_key(row_part(self.kind, row));
         }
         let mut column = std::mem::take(&mut self.column);
         column.clear();
@@ -169,7 +169,7 @@ impl BloomBuilder {
 /// it and the one of markers over the family, and either may be let through.
 fn error_rate(kind: BloomKind) -> f64 {
     match kind {
-        BloomKind::None | BloomKind::Row => ERROR_RATE.into(),
+        BloomKind::None | BloomKind::Row | BloomKind::RowPrefix(_) => ERROR_RATE.into(),
         BloomKind::RowCol => f64::from((1.0 - f64::from(1.0 - ERROR_RATE).sqrt()) as f32),
     }
 }

@@ -74,7 +74,7 @@ impl Bloom {
         let comparator = input.vint_bytes()?;
         let is_known = match kind {
             BloomKind::None => false,
-            BloomKind::Row => comparator.is_empty(),
+            BloomKind::Row | BloomKind::RowPrefix(_) => comparator.is_empty(),
             BloomKind::RowCol => is_known_comparator(comparator),
         };
         if !is_known {
@@ -114,13 +114,14 @@ impl Bloom {
         self.kind
     }
 
-    /// What to ask it about a column of a row; a bloom over rows looks at the row alone.
+    /// What to ask it about a column of a row; a bloom over rows looks at the row alone, one over
+    /// prefixes at its first bytes.
     ///
     /// In a bloom over columns, DeleteFamily and DeleteFamilyVersion cells are the column without
     /// a name: whoever may not miss them asks for it too.
     pub fn key<'a>(&self, row: &'a [u8], qualifier: &[u8]) -> BloomKey<'a> {
         if self.kind != BloomKind::RowCol {
-            return BloomKey(Cow::Borrowed(row));
+            return BloomKey(Cow::Borrowed(row_part(self.kind, row)));
         }
         let mut key = Vec::with_capacity(row.len() + qualifier.len() + 12);
         write_column(&mut key, row, qualifier);
@@ -195,6 +196,14 @@ impl BloomChunk {
 
 /// Bits are counted in signed 32-bit numbers.
 const BITS_LEN_MAX: usize = i32::MAX as usize / 8;
+
+/// What of a row a bloom knows that is not over columns.
+fn row_part(kind: BloomKind, row: &[u8]) -> &[u8] {
+    match kind {
+        BloomKind::RowPrefix(len) => &row[..row.len().min(len.into())],
+        BloomKind::None | BloomKind::Row | BloomKind::RowCol => row,
+    }
+}
 
 /// Appends the key under which a bloom over columns has one: as in an index, without family.
 fn write_column(out: &mut Vec<u8>, row: &[u8], qualifier: &[u8]) {

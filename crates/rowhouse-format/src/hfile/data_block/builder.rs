@@ -2,10 +2,11 @@
 
 use rowhouse_model::{CellRef, DataBlockEncoding};
 
-use super::{Layout, ROW_INDEX_ID};
+use super::delta::{self, Packer};
+use super::{KEY_OFFSET, Layout, ROW_INDEX_ID};
 use crate::hfile::block::{BlockKind, BlockSealer};
 use crate::hfile::key::{KEY_FIXED_LEN, write_key};
-use crate::hfile::varint::{VINT_LEN_MAX, write_vint};
+use crate::hfile::varint::{VINT_LEN_MAX, vint_len, write_vint};
 
 /// A data block that is being filled.
 pub(in crate::hfile) struct DataBlockBuilder {
@@ -15,6 +16,10 @@ pub(in crate::hfile) struct DataBlockBuilder {
     /// Where the cells begin in `bytes`.
     cells_start: usize,
     rows: Vec<u32>,
+    /// Bytes of the cells if they were plain.
+    plain_len: usize,
+    /// Of the encodings that tell differences.
+    packer: Packer,
 }
 
 impl DataBlockBuilder {
@@ -25,6 +30,8 @@ impl DataBlockBuilder {
             bytes: Vec::with_capacity(block_len + block_len / 8),
             cells_start: 0,
             rows: Vec::new(),
+            plain_len: 0,
+            packer: Packer::default(),
         };
         builder.clear();
         builder
@@ -36,13 +43,22 @@ impl DataBlockBuilder {
         if self.layout.encoding == DataBlockEncoding::RowIndexV1 {
             self.bytes.extend_from_slice(&ROW_INDEX_ID.to_be_bytes());
         }
+        if let Some(id) = delta::id(self.layout.encoding) {
+            self.bytes.extend_from_slice(&id.to_be_bytes());
+            // Room for the length of the plain cells.
+            self.bytes.extend_from_slice(&[0; 4]);
+            self.packer.clear();
+        }
         self.cells_start = self.bytes.len();
         self.rows.clear();
+        self.plain_len = 0;
     }
 
-    /// Bytes of cells and row offsets so far, which decide when the block is full.
+    /// Bytes of cells and row offsets so far, or of the plain cells if those are more: they decide when the block
+    /// is full.
     pub(in crate::hfile) fn len(&self) -> usize {
-        self.bytes.len() - self.cells_start + 4 * self.rows.len()
+        let len = self.bytes.len() - self.cells_start + 4 * self.rows.len();
+        len.max(self.plain_len)
     }
 
     /// Whether there is no cell.
@@ -50,8 +66,20 @@ impl DataBlockBuilder {
         self.bytes.len() == self.cells_start
     }
 
-    /// Adds a cell whose lengths are in bounds. Returns the bytes it takes.
+    /// Adds a cell whose lengths are in bounds. Returns the bytes it takes as a plain one.
     pub(in crate::hfile) fn push(&mut self, cell: &CellRef<'_>, new_row: bool) -> usize {
+        let len = match delta::id(self.layout.encoding) {
+            Some(_) => {
+                self.packer.push(&mut self.bytes, cell, self.layout);
+                plain_len(cell, self.layout)
+            }
+            None => self.push_plain(cell, new_row),
+        };
+        self.plain_len += len;
+        len
+    }
+
+    fn push_plain(&mut self, cell: &CellRef<'_>, new_row: bool) -> usize {
         let start = self.bytes.len();
         if self.layout.encoding == DataBlockEncoding::RowIndexV1
             && (new_row || self.rows.is_empty())
@@ -61,7 +89,7 @@ impl DataBlockBuilder {
         let key = &cell.key;
         let key_len = KEY_FIXED_LEN + key.row.len() + key.family.len() + key.qualifier.len();
         let (value, tags) = (cell.value, cell.tags);
-        self.bytes.reserve(8 + key_len + value.len() + 2 + tags.len() + VINT_LEN_MAX);
+        self.bytes.reserve(KEY_OFFSET + key_len + value.len() + 2 + tags.len() + VINT_LEN_MAX);
         self.bytes.extend_from_slice(&(key_len as u32).to_be_bytes());
         self.bytes.extend_from_slice(&(value.len() as u32).to_be_bytes());
         write_key(&mut self.bytes, key);
@@ -89,6 +117,20 @@ impl DataBlockBuilder {
                 self.bytes.extend_from_slice(&cells_len.to_be_bytes());
                 (BlockKind::EncodedData, &mut self.bytes)
             }
+            DataBlockEncoding::Prefix | DataBlockEncoding::Diff | DataBlockEncoding::FastDiff => {
+                let len = (self.plain_len as u32).to_be_bytes();
+                self.bytes[self.cells_start - 4..self.cells_start].copy_from_slice(&len);
+                (BlockKind::EncodedData, &mut self.bytes)
+            }
         }
     }
+}
+
+/// Bytes of a cell where cells are plain.
+fn plain_len(cell: &CellRef<'_>, layout: Layout) -> usize {
+    let key = &cell.key;
+    let names_len = key.row.len() + key.family.len() + key.qualifier.len();
+    let tags_len = if layout.tags { 2 + cell.tags.len() } else { 0 };
+    let sequence_len = if layout.sequences { vint_len(cell.sequence) } else { 0 };
+    KEY_OFFSET + KEY_FIXED_LEN + names_len + cell.value.len() + tags_len + sequence_len
 }

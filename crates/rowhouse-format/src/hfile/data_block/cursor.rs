@@ -4,9 +4,7 @@ use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use rowhouse_model::{
-    Cell, CellKind, CellRef, DataBlockEncoding, Key, ROW_LEN_MAX, Result, RowBuilder, equal_bytes,
-};
+use rowhouse_model::{Cell, CellKind, CellRef, Key, ROW_LEN_MAX, Result, RowBuilder, equal_bytes};
 
 use super::{DataBlock, Layout, ROW_OFFSET};
 use crate::hfile::key::KEY_FIXED_LEN;
@@ -78,6 +76,11 @@ impl Place {
     /// Where the cell begins.
     pub(super) fn start(self) -> usize {
         self.start as usize
+    }
+
+    /// Bytes of the value.
+    pub(super) fn value_len(self) -> usize {
+        (self.value_end - self.key_end) as usize
     }
 
     /// The cell's key.
@@ -263,8 +266,7 @@ impl Cursor {
             Ordering::Equal | Ordering::Greater => return Ok(true),
             Ordering::Less => {}
         }
-        let far =
-            self.block.layout.encoding == DataBlockEncoding::RowIndexV1 && here.row != key.row;
+        let far = self.block.knows_rows() && here.row != key.row;
         self.place = None;
         self.place = if far {
             self.block.find(key)?

@@ -1,7 +1,8 @@
-//! A block of cells, plain or with an index of its rows: how it is read and written.
+//! A block of cells, plain, with an index of its rows, or packed: how it is read and written.
 
 mod builder;
 mod cursor;
+mod delta;
 
 use std::cmp::Ordering;
 use std::sync::{Arc, OnceLock};
@@ -16,10 +17,14 @@ use super::block::{Block, BlockKind};
 use super::key::{compare_columns, compare_rows};
 use cursor::Place;
 
+/// Bytes of an encoding's number.
+const ID_LEN: usize = 2;
 /// The number of ROW_INDEX_V1 in the first two bytes of a block.
 const ROW_INDEX_ID: u16 = 7;
-/// Bytes of a cell in front of its row: key length, value length, row length.
-const ROW_OFFSET: usize = 4 + 4 + 2;
+/// Bytes of a cell in front of its key: key length, value length.
+const KEY_OFFSET: usize = 4 + 4;
+/// Bytes of a cell in front of its row: those, and the row length.
+const ROW_OFFSET: usize = KEY_OFFSET + 2;
 /// Cells this far from each other are noted, so that a search need not go through all: some four
 /// cells of 100 bytes.
 const MILESTONE_BYTES: usize = 512;
@@ -27,10 +32,12 @@ const MILESTONE_BYTES: usize = 512;
 /// How a file says its cells are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Whether blocks have an index of their rows.
+    /// How cells are laid out in a block.
     pub encoding: DataBlockEncoding,
     /// Whether each cell has a length of tags.
     pub tags: bool,
+    /// Whether tags that a block repeats are numbers in it; only where cells are told by their differences.
+    pub tags_compressed: bool,
     /// Whether each cell has a sequence number behind it.
     pub sequences: bool,
 }
@@ -40,7 +47,7 @@ pub struct Layout {
 pub struct DataBlock {
     /// The cells alone.
     cells: Bytes,
-    /// One u32 per row; empty where the block has no row index.
+    /// One u32 per row; empty in a plain block, which tells no rows.
     rows: Bytes,
     /// For each row, [`row_prefix`] of what follows the bytes that all rows begin with: a search
     /// touches these and one row, not a row in another cache line at every step.
@@ -64,7 +71,7 @@ impl DataBlock {
         let Block { kind, payload, offset, .. } = block;
         let want = match layout.encoding {
             DataBlockEncoding::None => BlockKind::Data,
-            DataBlockEncoding::RowIndexV1 => BlockKind::EncodedData,
+            _ => BlockKind::EncodedData,
         };
         if kind != want {
             return Err(malformed(offset, &format!("want={want:?}, have={kind:?}")));
@@ -72,16 +79,24 @@ impl DataBlock {
         let (cells, rows) = match layout.encoding {
             DataBlockEncoding::None => (payload, Bytes::new()),
             DataBlockEncoding::RowIndexV1 => split_row_index(payload, offset)?,
+            DataBlockEncoding::Prefix | DataBlockEncoding::Diff | DataBlockEncoding::FastDiff => {
+                unpack(&payload, layout, offset)?
+            }
         };
         if cells.is_empty() {
             return Err(malformed(offset, "no cells"));
         }
         let (prefixes, milestones) = (Box::default(), OnceLock::new());
         let mut block = Self { cells, rows, prefixes, common: 0, milestones, layout, offset };
-        if layout.encoding == DataBlockEncoding::RowIndexV1 {
+        if block.knows_rows() {
             block.note_prefixes()?;
         }
         Ok(block)
+    }
+
+    /// Whether it is known where rows begin.
+    fn knows_rows(&self) -> bool {
+        !self.rows.is_empty()
     }
 
     /// Notes what the rows begin with.
@@ -139,15 +154,14 @@ impl DataBlock {
     /// # Errors
     /// `Corruption` when there is something else than a cell on the way.
     pub fn seek_row_before(self: &Arc<Self>, row: Option<&[u8]>) -> Result<Option<Cursor>> {
-        let start = match self.layout.encoding {
-            DataBlockEncoding::None => self.scan_to_row_before(row)?,
-            DataBlockEncoding::RowIndexV1 => {
-                let rows = match row {
-                    Some(row) => self.rows_before(row)?,
-                    None => self.prefixes.len(),
-                };
-                rows.checked_sub(1).map(|last| self.row_start(last))
-            }
+        let start = if self.knows_rows() {
+            let rows = match row {
+                Some(row) => self.rows_before(row)?,
+                None => self.prefixes.len(),
+            };
+            rows.checked_sub(1).map(|last| self.row_start(last))
+        } else {
+            self.scan_to_row_before(row)?
         };
         start.map(|start| Cursor::at(Arc::clone(self), start)).transpose()
     }
@@ -179,10 +193,7 @@ impl DataBlock {
 
     /// The place of the first cell at or behind `key`.
     fn find(&self, key: &Key<'_>) -> Result<Option<Place>> {
-        match self.layout.encoding {
-            DataBlockEncoding::None => self.scan_to(0, key),
-            DataBlockEncoding::RowIndexV1 => self.find_by_row(key),
-        }
+        if self.knows_rows() { self.find_by_row(key) } else { self.scan_to(0, key) }
     }
 
     fn find_by_row(&self, key: &Key<'_>) -> Result<Option<Place>> {
@@ -358,16 +369,34 @@ fn malformed(offset: u64, what: &str) -> Error {
     Error::corruption(format!("malformed hfile data block: offset={offset}, {what}"))
 }
 
+/// Checks that a payload begins with the number of its encoding.
+fn check_id(payload: &[u8], want: u16, offset: u64) -> Result<()> {
+    let id = payload.first_chunk::<2>().map(|id| u16::from_be_bytes(*id));
+    if id != Some(want) {
+        return Err(malformed(offset, &format!("encoding id, want={want}, have={id:?}")));
+    }
+    Ok(())
+}
+
+/// Unpacks a payload whose cells are told by their differences.
+fn unpack(payload: &[u8], layout: Layout, offset: u64) -> Result<(Bytes, Bytes)> {
+    if let Some(id) = delta::id(layout.encoding) {
+        check_id(payload, id, offset)?;
+    }
+    let unpacked = delta::unpack(&payload[ID_LEN..], layout).map_err(|at| {
+        let (name, at, len) = (layout.encoding.name(), ID_LEN + at, payload.len());
+        malformed(offset, &format!("no {name} cell, at={at}, len={len}"))
+    })?;
+    Ok((unpacked.cells.into(), unpacked.rows.into()))
+}
+
 /// Splits an encoded payload into its cells and the offsets of its rows.
 fn split_row_index(payload: Bytes, offset: u64) -> Result<(Bytes, Bytes)> {
     let number = |at: usize| {
         let bytes = payload.get(at..)?.first_chunk::<4>()?;
         Some(u32::from_be_bytes(*bytes) as usize)
     };
-    let id = payload.first_chunk::<2>().map(|id| u16::from_be_bytes(*id));
-    if id != Some(ROW_INDEX_ID) {
-        return Err(malformed(offset, &format!("encoding id, want={ROW_INDEX_ID}, have={id:?}")));
-    }
+    check_id(&payload, ROW_INDEX_ID, offset)?;
     let parts = || {
         let len_at = payload.len().checked_sub(4)?;
         let rows_at = number(len_at)?.checked_add(2)?;

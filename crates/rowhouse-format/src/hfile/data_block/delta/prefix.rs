@@ -1,0 +1,39 @@
+//! PREFIX: how much of the last key a key begins with, and the rest.
+
+use super::source::write_number;
+use super::{Packed, Unpacker, common_len};
+
+/// Puts a plain cell's lengths, key and value.
+pub(super) fn unpack(unpacker: &mut Unpacker<'_>) -> Option<()> {
+    let source = &mut unpacker.source;
+    let (rest_len, value_len, common) = (source.number()?, source.number()?, source.number()?);
+    unpacker.begin(rest_len.checked_add(common)?, value_len)?;
+    match unpacker.last {
+        Some(last) if common <= last.key_len => {
+            unpacker.cells.extend_from_within(last.key..last.key + common);
+        }
+        None if common == 0 => {}
+        _ => return None,
+    }
+    unpacker.cells.extend_from_slice(unpacker.source.take(rest_len.checked_add(value_len)?)?);
+    Some(())
+}
+
+/// Appends a cell's lengths, key and value.
+pub(super) fn pack(out: &mut Vec<u8>, cell: &Packed<'_>, last: Option<&Packed<'_>>) {
+    let common = last.map_or(0, |last| common(cell, last));
+    write_number(out, cell.key.len() - common);
+    write_number(out, cell.value.len());
+    write_number(out, common);
+    out.extend_from_slice(&cell.key[common..]);
+    out.extend_from_slice(cell.value);
+}
+
+/// How many bytes of the whole key are the last key's. Where qualifiers are equal, timestamp and kind count too.
+fn common(cell: &Packed<'_>, last: &Packed<'_>) -> usize {
+    let common = cell.common_front(last);
+    if common < cell.front_len() || cell.front_len() != last.front_len() {
+        return common;
+    }
+    common + common_len(&cell.key[common..], &last.key[common..])
+}

@@ -1,0 +1,88 @@
+//! The cells of a file, in their order.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use rowhouse_format::hfile::{Cursor, DataBlock, IndexWalk, Step};
+use rowhouse_model::{Cell, CellRef, Error, Key, Result, compare};
+
+use super::{HFile, named};
+
+/// A position among the cells of an [`HFile`].
+#[derive(Debug)]
+pub struct HFileCells<'a> {
+    file: &'a HFile,
+    walk: IndexWalk,
+    /// `None` behind the last cell.
+    cursor: Option<Cursor>,
+}
+
+impl<'a> HFileCells<'a> {
+    pub(super) fn open(file: &'a HFile, key: &Key<'_>) -> Result<Self> {
+        let mut cells = Self { file, walk: IndexWalk::new(), cursor: None };
+        let step = cells.walk.seek(file.meta.index(), key);
+        if let Some(block) = cells.enter(step)? {
+            let cursor = block.seek(key).map_err(|error| named(&file.path, error))?;
+            if cursor.is_end() {
+                cells.next_block()?;
+            } else {
+                cells.cursor = Some(cursor);
+            }
+        }
+        Ok(cells)
+    }
+
+    /// The cell here; `None` behind the last one.
+    pub fn cell(&self) -> Option<CellRef<'_>> {
+        self.cursor.as_ref()?.cell()
+    }
+
+    /// To the next cell.
+    ///
+    /// # Errors
+    /// `Corruption` for what cannot be read, or is not in the order of cells; then there is no cell here.
+    pub fn advance(&mut self) -> Result<()> {
+        let Some(cursor) = &mut self.cursor else { return Ok(()) };
+        let Some(last) = cursor.to_cell() else { return Ok(()) };
+        let more = cursor.advance().map_err(|error| named(&self.file.path, error));
+        match more {
+            Ok(true) => {}
+            Ok(false) => self.next_block()?,
+            Err(error) => {
+                self.cursor = None;
+                return Err(error);
+            }
+        }
+        self.check_order(&last)
+    }
+
+    fn check_order(&mut self, last: &Cell) -> Result<()> {
+        let Some(next) = self.cell() else { return Ok(()) };
+        if compare(&last.view(), &next) != Ordering::Greater {
+            return Ok(());
+        }
+        let what = format!("a cell stands before the one in front of it: {:?}", next.to_cell());
+        self.cursor = None;
+        Err(named(&self.file.path, Error::corruption(what)))
+    }
+
+    fn next_block(&mut self) -> Result<()> {
+        self.cursor = None;
+        let step = self.walk.advance();
+        if let Some(block) = self.enter(step)? {
+            self.cursor = Some(block.first().map_err(|error| named(&self.file.path, error))?);
+        }
+        Ok(())
+    }
+
+    /// Follows the index down to a data block.
+    fn enter(&mut self, mut step: Step) -> Result<Option<Arc<DataBlock>>> {
+        loop {
+            match step {
+                Step::Index(handle) => step = self.walk.enter(self.file.index_block(&handle)?),
+                Step::Data(handle) => return self.file.data_block(&handle).map(Some),
+                Step::End => return Ok(None),
+            }
+        }
+    }
+}

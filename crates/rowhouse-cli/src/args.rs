@@ -3,6 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::command::check::CheckArgs;
+use crate::command::hfile::HFileArgs;
 use crate::command::key::KeyArgs;
 use crate::command::salvage::SalvageArgs;
 use crate::command::serve::ServeArgs;
@@ -24,6 +25,8 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Check that a database is whole, without opening it
     Check(CheckArgs),
+    /// Tell what is in HFiles, of rowhouse or of Apache HBase
+    Hfile(HFileArgs),
     /// Work with a row-key template, without a database
     Key(KeyArgs),
     /// Write what can still be read of a damaged database to a new one

@@ -15,6 +15,7 @@ fn main() -> ExitCode {
     let done = match Args::parse().command {
         Command::Serve(args) => command::serve::run(args),
         Command::Check(args) => command::check::run(&args),
+        Command::Hfile(args) => command::hfile::run(&args),
         Command::Key(args) => Ok(command::key::run(&args)),
         Command::Salvage(args) => command::salvage::run(&args),
         Command::Shell(args) => command::shell::run(args),

@@ -1,6 +1,7 @@
 //! One file for each command of the program.
 
 pub(crate) mod check;
+pub(crate) mod hfile;
 pub(crate) mod key;
 mod progress;
 pub(crate) mod salvage;

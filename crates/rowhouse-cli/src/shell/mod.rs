@@ -14,6 +14,7 @@ mod run;
 mod session;
 mod terminal;
 
+pub(crate) use print::timestamp;
 pub(crate) use read::{Reader, Step};
 pub(crate) use session::{Outcome, Session};
 pub(crate) use terminal::{Input, Terminal};

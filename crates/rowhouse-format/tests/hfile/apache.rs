@@ -4,7 +4,8 @@
 //! and qualifier in hex, timestamp, kind, mvcc, value and tags in hex. `none` has 60 rows in plain
 //! blocks without tags; `rowindex` has 40 rows in ROW_INDEX_V1 blocks with tags and two levels of
 //! index. Blocks have 1,024 bytes. The others have the cells of `rowindex`, with a bloom over columns
-//! or compressed: with HBase's default codecs, and `zstd-chunks` with that of hbase-compression-zstd.
+//! or compressed: with HBase's default codecs, and `zstd-chunks` with that of hbase-compression-zstd; or in other
+//! encodings, tags compressed or not (`compat/hfile-fixtures.sh` makes those).
 //! `compat/apache-hbase/StoreFiles.java` writes them.
 
 use rowhouse_format::hfile::{
@@ -27,6 +28,27 @@ const COMPRESSED: [(Compression, &[u8]); 5] = [
     (Compression::Zstd, include_bytes!("fixtures/zstd.hfile")),
     (Compression::Zstd, include_bytes!("fixtures/zstd-chunks.hfile")),
 ];
+
+/// Files whose cells are told by their differences: tags as they are, and tags compressed.
+const DELTAS: [(DataBlockEncoding, &[u8], &[u8]); 3] = [
+    (
+        DataBlockEncoding::Prefix,
+        include_bytes!("fixtures/prefix.hfile"),
+        include_bytes!("fixtures/prefix-tags.hfile"),
+    ),
+    (
+        DataBlockEncoding::Diff,
+        include_bytes!("fixtures/diff.hfile"),
+        include_bytes!("fixtures/diff-tags.hfile"),
+    ),
+    (
+        DataBlockEncoding::FastDiff,
+        include_bytes!("fixtures/fast-diff.hfile"),
+        include_bytes!("fixtures/fast-diff-tags.hfile"),
+    ),
+];
+/// With a bloom over the first seven bytes of rows, which are eight.
+const ROW_PREFIX: &[u8] = include_bytes!("fixtures/row-prefix.hfile");
 
 fn hex(text: &str) -> Vec<u8> {
     let digits = text.as_bytes().chunks_exact(2);
@@ -106,6 +128,34 @@ fn compressed_files_are_read() {
 }
 
 #[test]
+fn cells_told_by_their_differences_are_read() {
+    for (encoding, plain, compressed) in DELTAS {
+        for (bytes, tags_compressed) in [(plain, false), (compressed, true)] {
+            let file = check((bytes, ROW_INDEX.1));
+            let layout = Layout { encoding, tags: true, tags_compressed, sequences: true };
+            assert_eq!(file.meta.layout(), layout);
+        }
+        assert!(compressed.len() < plain.len(), "{encoding:?}");
+    }
+}
+
+#[test]
+fn blooms_over_prefixes_are_asked_for_the_first_bytes_of_a_row() {
+    let file = File::open(Bytes::from_static(ROW_PREFIX)).unwrap();
+    let bloom = file.meta.bloom().unwrap();
+    assert_eq!(bloom.kind(), BloomKind::RowPrefix(7));
+    for cell in ROW_INDEX.1.lines().map(parse) {
+        assert!(file.may_contain(bloom, cell.row()));
+        assert!(file.may_contain(bloom, &[&cell.row()[..7], b"anything"].concat()));
+    }
+    // Rows are numbers by threes up to 117: every ten of them has one, and none is between two tens.
+    let is_let_through = |ten: &u32| file.may_contain(bloom, format!("row{ten:04}").as_bytes());
+    assert_eq!((0..12).filter(is_let_through).count(), 12);
+    let between = |ten: &u32| file.may_contain(bloom, format!("row{ten:03}!").as_bytes());
+    assert!((1..12).filter(between).count() < 3);
+}
+
+#[test]
 fn blooms_over_columns_are_asked_as_hbase_asks_them() {
     let file = File::open(Bytes::from_static(ROWCOL)).unwrap();
     let bloom = file.meta.bloom().unwrap();
@@ -160,8 +210,16 @@ fn apaches_files_are_written_byte_for_byte() {
         (NONE.0, NONE.1, plain_options()),
         (ROW_INDEX.0, ROW_INDEX.1, row_index_options()),
         (ROWCOL, ROW_INDEX.1, columns),
+        (
+            ROW_PREFIX,
+            ROW_INDEX.1,
+            WriterOptions { bloom: BloomKind::RowPrefix(7), ..row_index_options() },
+        ),
     ];
-    for (bytes, lines, options) in files {
+    let deltas = DELTAS.map(|(encoding, bytes, _)| {
+        (bytes, ROW_INDEX.1, WriterOptions { encoding, ..row_index_options() })
+    });
+    for (bytes, lines, options) in files.into_iter().chain(deltas) {
         let ours = write_lines(lines, options);
         let differs = ours.iter().zip(bytes).position(|(ours, apaches)| ours != apaches);
         assert_eq!((ours.len(), differs), (bytes.len(), None));

@@ -1,0 +1,130 @@
+//! The cells of an HFile, one per line.
+
+use std::io::Write;
+
+use rowhouse::{Bytes, CellKind, Error, Result, RowRange, escape, unescape};
+use rowhouse_model::{CellRef, Key};
+use rowhouse_store::HFile;
+use serde_json::{Map, Value as Json, json};
+
+use super::{Shown, Told};
+
+/// Which cells.
+#[derive(Debug, clap::Args)]
+pub(super) struct CellsArgs {
+    /// List the cells
+    #[arg(long)]
+    cells: bool,
+    /// Of this row alone; bytes that are no text as \xHH
+    #[arg(long, value_name = "ROW", requires = "cells", conflicts_with_all = ["start", "stop"])]
+    row: Option<String>,
+    /// From this row on
+    #[arg(long, value_name = "ROW", requires = "cells")]
+    start: Option<String>,
+    /// In front of this row
+    #[arg(long, value_name = "ROW", requires = "cells")]
+    stop: Option<String>,
+    /// So many at most
+    #[arg(long, value_name = "COUNT", requires = "cells")]
+    limit: Option<u64>,
+}
+
+/// The same, read.
+pub(super) struct Wanted {
+    rows: RowRange,
+    limit: u64,
+}
+
+impl CellsArgs {
+    /// Whether cells are asked for.
+    pub(super) fn is_asked(&self) -> bool {
+        self.cells
+    }
+
+    /// Reads what somebody wrote.
+    ///
+    /// # Errors
+    /// A row that is not written as one.
+    pub(super) fn range(&self) -> Result<Wanted> {
+        let bytes = |text: &Option<String>| -> Result<Bytes> {
+            Ok(text.as_deref().map(unescape).transpose()?.unwrap_or_default().into())
+        };
+        let (mut start, mut stop) = (bytes(&self.start)?, bytes(&self.stop)?);
+        if self.row.is_some() {
+            let row = bytes(&self.row)?;
+            if row.is_empty() {
+                return Err(Error::invalid("no row is empty"));
+            }
+            stop = [&row[..], &[0]].concat().into();
+            start = row;
+        }
+        Ok(Wanted { rows: RowRange { start, stop }, limit: self.limit.unwrap_or(u64::MAX) })
+    }
+}
+
+/// Prints the cells that are wanted.
+pub(super) fn tell(file: &HFile, wanted: &Wanted, shown: &Shown, out: &mut impl Write) -> Told {
+    let mut cells = file.cells_from(&Key::row_start(&wanted.rows.start))?;
+    let mut left = wanted.limit;
+    while let Some(cell) = cells.cell() {
+        if left == 0 || !wanted.rows.contains(cell.key.row) {
+            break;
+        }
+        left -= 1;
+        match shown.json {
+            true => writeln!(out, "{}", document(&cell, shown))?,
+            false => writeln!(out, "{}", line(&cell, shown))?,
+        }
+        cells.advance()?;
+    }
+    Ok(())
+}
+
+fn line(cell: &CellRef<'_>, shown: &Shown) -> String {
+    let key = &cell.key;
+    let mut line = format!(
+        "{} {}:{} {}",
+        shown.row(key.row),
+        escape(key.family),
+        escape(key.qualifier),
+        key.timestamp
+    );
+    if key.kind != CellKind::Put as u8 {
+        line.push_str(&format!(" {}", kind(key.kind)));
+    }
+    line.push_str(&format!(" sequence={}", cell.sequence));
+    if !cell.tags.is_empty() {
+        line.push_str(&format!(" tags={}", escape(cell.tags)));
+    }
+    if key.kind == CellKind::Put as u8 {
+        line.push_str(&format!(" value={}", escape(cell.value)));
+    }
+    line
+}
+
+fn document(cell: &CellRef<'_>, shown: &Shown) -> Json {
+    let mut document = Map::new();
+    shown.put_row(&mut document, "row", cell.key.row);
+    document.insert("family".into(), json!(escape(cell.key.family)));
+    document.insert("qualifier".into(), json!(escape(cell.key.qualifier)));
+    document.insert("timestamp".into(), json!(cell.key.timestamp));
+    document.insert("type".into(), json!(kind(cell.key.kind)));
+    document.insert("sequence".into(), json!(cell.sequence));
+    if !cell.tags.is_empty() {
+        document.insert("tags".into(), json!(escape(cell.tags)));
+    }
+    document.insert("value".into(), json!(escape(cell.value)));
+    Json::Object(document)
+}
+
+/// HBase's word for a kind of cell.
+fn kind(code: u8) -> &'static str {
+    match CellKind::from_code(code) {
+        Some(CellKind::Put) => "Put",
+        Some(CellKind::DeleteVersion) => "Delete",
+        Some(CellKind::DeleteFamilyVersion) => "DeleteFamilyVersion",
+        Some(CellKind::DeleteColumn) => "DeleteColumn",
+        Some(CellKind::DeleteFamily) => "DeleteFamily",
+        None => "unknown",
+    }
+}

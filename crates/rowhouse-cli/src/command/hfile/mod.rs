@@ -1,0 +1,122 @@
+//! `rowhouse hfile`: what is in HFiles, of rowhouse or of Apache HBase.
+
+mod blocks;
+mod cells;
+mod summary;
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use rowhouse::{Error, KeySchema, escape};
+use rowhouse_store::HFile;
+use serde_json::{Map, Value as Json, json};
+
+use super::Done;
+use crate::one_line::on_one_line;
+use cells::CellsArgs;
+
+/// Which files, and what to tell of them.
+#[derive(Debug, clap::Args)]
+pub(crate) struct HFileArgs {
+    /// The files; they are read to their last cell, unless only some cells are asked for
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// List the blocks
+    #[arg(long, conflicts_with = "cells")]
+    blocks: bool,
+    #[command(flatten)]
+    cells: CellsArgs,
+    /// Show rows by the fields of this row-key template too
+    #[arg(long, value_name = "TEMPLATE")]
+    key: Option<String>,
+    /// Print JSON, one document per line
+    #[arg(long)]
+    json: bool,
+}
+
+/// How rows and documents are printed.
+struct Shown {
+    schema: Option<KeySchema>,
+    json: bool,
+}
+
+/// What stopped the telling of a file.
+enum Stop {
+    /// The file is damaged, or cannot be read.
+    File(Error),
+    /// Nothing more can be printed.
+    Output(io::Error),
+}
+
+type Told = Result<(), Stop>;
+
+/// Tells of each file. Ends with 1 when one of them is damaged or cannot be read.
+pub(crate) fn run(args: &HFileArgs) -> Done {
+    let schema = args.key.as_deref().map(KeySchema::parse).transpose()?;
+    let range = args.cells.range()?;
+    let shown = Shown { schema, json: args.json };
+    let mut out = io::BufWriter::new(io::stdout().lock());
+    let mut code = ExitCode::SUCCESS;
+    for (nth, path) in args.files.iter().enumerate() {
+        if args.files.len() > 1 && !args.json {
+            let line = if nth == 0 { "" } else { "\n" };
+            let _ = writeln!(out, "{line}{}", path.display());
+        }
+        let told = HFile::open(path).map_err(Stop::File).and_then(|file| match args {
+            _ if args.blocks => blocks::tell(&file, &shown, &mut out),
+            _ if args.cells.is_asked() => cells::tell(&file, &range, &shown, &mut out),
+            _ => summary::tell(&file, &shown, &mut out),
+        });
+        let told = told.and_then(|()| out.flush().map_err(Stop::Output));
+        match told {
+            Ok(()) => {}
+            // Whoever read the output has had enough.
+            Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => break,
+            Err(Stop::Output(error)) => {
+                return Err(Error::io("cannot write to standard output", error));
+            }
+            Err(Stop::File(error)) => {
+                let _ = out.flush();
+                eprintln!("rowhouse: {error}");
+                code = ExitCode::FAILURE;
+            }
+        }
+    }
+    Ok(code)
+}
+
+impl Shown {
+    /// A row as text: its bytes, and its fields if a template is given.
+    fn row(&self, row: &[u8]) -> String {
+        match self.fields(row) {
+            Some(fields) => format!("{} ({fields})", escape(row)),
+            None => escape(row),
+        }
+    }
+
+    fn fields(&self, row: &[u8]) -> Option<String> {
+        let schema = self.schema.as_ref()?;
+        Some(on_one_line(&schema.read_prefix(row).to_string()))
+    }
+
+    /// Puts a row into a document under `name`, and its fields under `name` with `_fields` behind it.
+    fn put_row(&self, document: &mut Map<String, Json>, name: &str, row: &[u8]) {
+        document.insert(name.to_owned(), json!(escape(row)));
+        if let Some(fields) = self.fields(row) {
+            document.insert(format!("{name}_fields"), json!(fields));
+        }
+    }
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::File(error)
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}

@@ -1,0 +1,248 @@
+//! An HFile on one page: what is in it, counted cell by cell, and what it says of itself.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+
+use rowhouse::{Error, Result, escape};
+use rowhouse_model::{CellKind, CellRef};
+use rowhouse_store::HFile;
+use serde_json::{Map, Value as Json, json};
+
+use super::{Shown, Told};
+use crate::shell::timestamp;
+
+/// Prints the page.
+pub(super) fn tell(file: &HFile, shown: &Shown, out: &mut impl Write) -> Told {
+    let counted = Counted::of(file)?;
+    match shown.json {
+        true => writeln!(out, "{}", document(file, &counted, shown)?)?,
+        false => {
+            for (name, value) in lines(file, &counted, shown)? {
+                writeln!(out, "{name:<12} {value}")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What counting the cells tells.
+#[derive(Default)]
+struct Counted {
+    cells: u64,
+    rows: u64,
+    markers: u64,
+    tagged: u64,
+    key_bytes: u64,
+    value_bytes: u64,
+    tag_bytes: u64,
+    families: BTreeSet<Vec<u8>>,
+    timestamps: Option<(i64, i64)>,
+    sequences: Option<(u64, u64)>,
+    last_row: Option<Vec<u8>>,
+}
+
+impl Counted {
+    fn of(file: &HFile) -> Result<Self> {
+        let mut counted = Self::default();
+        let mut cells = file.cells()?;
+        while let Some(cell) = cells.cell() {
+            counted.note(&cell);
+            cells.advance()?;
+        }
+        if counted.cells != file.meta().cells() {
+            return Err(Error::corruption(format!(
+                "{}: it has another number of cells: cells={}, trailer={}",
+                file.path().display(),
+                counted.cells,
+                file.meta().cells()
+            )));
+        }
+        Ok(counted)
+    }
+
+    fn note(&mut self, cell: &CellRef<'_>) {
+        let key = &cell.key;
+        self.cells += 1;
+        if self.last_row.as_deref() != Some(key.row) {
+            self.rows += 1;
+            self.last_row = Some(key.row.to_vec());
+        }
+        self.markers += u64::from(key.kind != CellKind::Put as u8);
+        self.tagged += u64::from(!cell.tags.is_empty());
+        // Row length, family length, timestamp and kind are part of a key.
+        let names_len = key.row.len() + key.family.len() + key.qualifier.len();
+        self.key_bytes += (names_len + 2 + 1 + 8 + 1) as u64;
+        self.value_bytes += cell.value.len() as u64;
+        self.tag_bytes += cell.tags.len() as u64;
+        if !self.families.contains(key.family) {
+            self.families.insert(key.family.to_vec());
+        }
+        let at = key.timestamp;
+        self.timestamps =
+            Some(self.timestamps.map_or((at, at), |(min, max)| (min.min(at), max.max(at))));
+        let number = cell.sequence;
+        self.sequences = Some(
+            self.sequences
+                .map_or((number, number), |(min, max)| (min.min(number), max.max(number))),
+        );
+    }
+
+    fn families(&self) -> Vec<String> {
+        self.families.iter().map(|family| escape(family)).collect()
+    }
+}
+
+fn lines(file: &HFile, counted: &Counted, shown: &Shown) -> Result<Vec<(&'static str, String)>> {
+    let (meta, trailer) = (file.meta(), file.meta().trailer());
+    let mut lines = vec![
+        ("file", format!("{} bytes", trailer.file_len)),
+        (
+            "cells",
+            format!(
+                "{} in {} rows; {} delete markers, {} with tags",
+                counted.cells, counted.rows, counted.markers, counted.tagged
+            ),
+        ),
+        (
+            "bytes",
+            format!(
+                "{} of keys, {} of values, {} of tags",
+                counted.key_bytes, counted.value_bytes, counted.tag_bytes
+            ),
+        ),
+        ("families", counted.families().join(", ")),
+    ];
+    if let (Some(first), Some(last)) = (meta.first_key(), meta.last_key()) {
+        lines.push(("first row", shown.row(first.row)));
+        lines.push(("last row", shown.row(last.row)));
+    }
+    if let Some((min, max)) = counted.timestamps {
+        let range = format!("{min} to {max} ({} to {})", timestamp(min), timestamp(max));
+        lines.push(("timestamps", range));
+    }
+    let sequence = meta.sequence_max()?.map_or("not told".to_owned(), |number| number.to_string());
+    if let Some((min, max)) = counted.sequences {
+        lines.push(("sequence", format!("{min} to {max} in cells, {sequence} of the file")));
+    }
+    let layout = meta.layout();
+    lines.push((
+        "blocks",
+        format!(
+            "compression {}, encoding {}{}; {} bytes before compression",
+            trailer.compression.name(),
+            layout.encoding.name(),
+            if layout.tags_compressed { ", tags compressed" } else { "" },
+            trailer.uncompressed_len
+        ),
+    ));
+    lines.push((
+        "index",
+        format!(
+            "levels {}, {} entries in the root, {} bytes before compression",
+            trailer.index_levels, trailer.root_entries, trailer.uncompressed_index_len
+        ),
+    ));
+    for (name, bloom) in [("bloom", meta.bloom()), ("deletes", meta.delete_family_bloom())] {
+        let told = bloom.map(|bloom| {
+            let bytes: u64 = bloom.chunks().map(|chunk| u64::from(chunk.len)).sum();
+            let chunks = bloom.chunks().count();
+            format!(
+                "{}, {} keys in {chunks} chunks of {bytes} bytes",
+                bloom.kind().name(),
+                bloom.keys()
+            )
+        });
+        lines.push((name, told.unwrap_or_else(|| "no bloom".to_owned())));
+    }
+    for (name, value) in meta.info().iter() {
+        lines.push(("info", format!("{} = {}", escape(name), info_value(name, value))));
+    }
+    Ok(lines)
+}
+
+/// Names in file info whose values are numbers (4 or 8 bytes) or booleans (1 byte).
+const NUMBERS: [&str; 16] = [
+    "BLOOM_FILTER_PARAM",
+    "BULKLOAD_TIMESTAMP",
+    "DELETE_FAMILY_COUNT",
+    "EARLIEST_PUT_TS",
+    "EXCLUDE_FROM_MINOR_COMPACTION",
+    "HISTORICAL",
+    "KEY_VALUE_VERSION",
+    "MAJOR_COMPACTION_KEY",
+    "MAX_MEMSTORE_TS_KEY",
+    "MAX_SEQ_ID_KEY",
+    "hfile.AVG_KEY_LEN",
+    "hfile.AVG_VALUE_LEN",
+    "hfile.CREATE_TIME_TS",
+    "hfile.LEN_OF_BIGGEST_CELL",
+    "hfile.MAX_TAGS_LEN",
+    "hfile.TAGS_COMPRESSED",
+];
+
+/// A value of file info: a number where the name says so, otherwise its bytes.
+fn info_value(name: &[u8], value: &[u8]) -> String {
+    let long =
+        |at: usize| value.get(at..)?.first_chunk::<8>().map(|long| i64::from_be_bytes(*long));
+    if name == b"TIMERANGE" && value.len() == 16 {
+        return format!("{} to {}", long(0).unwrap_or(0), long(8).unwrap_or(0));
+    }
+    if !NUMBERS.iter().any(|known| known.as_bytes() == name) {
+        return escape(value);
+    }
+    match value {
+        [byte] => (*byte != 0).to_string(),
+        [a, b, c, d] => i32::from_be_bytes([*a, *b, *c, *d]).to_string(),
+        _ => match long(0).filter(|_| value.len() == 8) {
+            Some(long) => long.to_string(),
+            None => escape(value),
+        },
+    }
+}
+
+fn document(file: &HFile, counted: &Counted, shown: &Shown) -> Result<Json> {
+    let (meta, trailer) = (file.meta(), file.meta().trailer());
+    let mut document = Map::new();
+    let mut put = |name: &str, value: Json| document.insert(name.to_owned(), value);
+    put("file", json!(file.path().display().to_string()));
+    put("len", json!(trailer.file_len));
+    put("cells", json!(counted.cells));
+    put("rows", json!(counted.rows));
+    put("delete_markers", json!(counted.markers));
+    put("tagged", json!(counted.tagged));
+    put("key_bytes", json!(counted.key_bytes));
+    put("value_bytes", json!(counted.value_bytes));
+    put("tag_bytes", json!(counted.tag_bytes));
+    put("families", json!(counted.families()));
+    put("timestamps", json!(counted.timestamps));
+    put("sequences", json!(counted.sequences));
+    put("sequence_max", json!(meta.sequence_max()?));
+    put("compression", json!(trailer.compression.name()));
+    put("encoding", json!(meta.layout().encoding.name()));
+    put("tags_compressed", json!(meta.layout().tags_compressed));
+    put("uncompressed_len", json!(trailer.uncompressed_len));
+    put("index_levels", json!(trailer.index_levels));
+    put("index_root_entries", json!(trailer.root_entries));
+    put("index_uncompressed_len", json!(trailer.uncompressed_index_len));
+    let blooms = [("bloom", meta.bloom()), ("delete_family_bloom", meta.delete_family_bloom())];
+    for (name, bloom) in blooms {
+        let bloom = bloom.map(|bloom| {
+            let bytes: u64 = bloom.chunks().map(|chunk| u64::from(chunk.len)).sum();
+            json!({
+                "kind": bloom.kind().name(),
+                "keys": bloom.keys(),
+                "chunks": bloom.chunks().count(),
+                "len": bytes,
+            })
+        });
+        put(name, json!(bloom));
+    }
+    let info =
+        meta.info().iter().map(|(name, value)| (escape(name), json!(info_value(name, value))));
+    put("info", Json::Object(info.collect()));
+    if let (Some(first), Some(last)) = (meta.first_key(), meta.last_key()) {
+        shown.put_row(&mut document, "first_row", first.row);
+        shown.put_row(&mut document, "last_row", last.row);
+    }
+    Ok(Json::Object(document))
+}

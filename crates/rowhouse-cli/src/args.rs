@@ -3,7 +3,9 @@
 use clap::{Parser, Subcommand};
 
 use crate::command::check::CheckArgs;
+use crate::command::export::ExportArgs;
 use crate::command::hfile::HFileArgs;
+use crate::command::import::ImportArgs;
 use crate::command::key::KeyArgs;
 use crate::command::salvage::SalvageArgs;
 use crate::command::serve::ServeArgs;
@@ -25,8 +27,12 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Check that a database is whole, without opening it
     Check(CheckArgs),
+    /// Write a table to HFiles, as HBase's bulk load takes them
+    Export(ExportArgs),
     /// Tell what is in HFiles, of rowhouse or of Apache HBase
     Hfile(HFileArgs),
+    /// Put HFiles into a table, as HBase's bulk load does
+    Import(ImportArgs),
     /// Work with a row-key template, without a database
     Key(KeyArgs),
     /// Write what can still be read of a damaged database to a new one

@@ -15,7 +15,9 @@ fn main() -> ExitCode {
     let done = match Args::parse().command {
         Command::Serve(args) => command::serve::run(args),
         Command::Check(args) => command::check::run(&args),
+        Command::Export(args) => command::export::run(&args),
         Command::Hfile(args) => command::hfile::run(&args),
+        Command::Import(args) => command::import::run(&args),
         Command::Key(args) => Ok(command::key::run(&args)),
         Command::Salvage(args) => command::salvage::run(&args),
         Command::Shell(args) => command::shell::run(args),

@@ -1,7 +1,9 @@
 //! One file for each command of the program.
 
 pub(crate) mod check;
+pub(crate) mod export;
 pub(crate) mod hfile;
+pub(crate) mod import;
 pub(crate) mod key;
 mod progress;
 pub(crate) mod salvage;

@@ -10,6 +10,7 @@ mod schedule;
 
 pub use choose::CompactionKind;
 pub(crate) use choose::{Choice, FileFacts, Situation, choose};
+pub(crate) use keep::Keep;
 pub(crate) use policy::Policy;
 pub(crate) use run::{Hurry, compact, rewrite_wider};
 pub use schedule::CompactionState;

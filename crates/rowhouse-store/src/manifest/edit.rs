@@ -9,7 +9,7 @@ use rowhouse_model::{Error, Namespace, Result, RowRange, TableDescriptor, compar
 /// One event.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Edit {
-    #[prost(oneof = "EditKind", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12")]
+    #[prost(oneof = "EditKind", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14")]
     pub(crate) kind: Option<EditKind>,
 }
 
@@ -40,7 +40,13 @@ pub(crate) enum EditKind {
     #[prost(message, tag = "11")]
     TableTruncated(TableTruncated),
     #[prost(message, tag = "12")]
+    FilesLoaded(FilesLoaded),
+    #[prost(message, tag = "13")]
     RegionsReplaced(RegionsReplaced),
+    /// As [`FilesChanged`], of files that have rows of other regions too: who does not know that must not
+    /// read them.
+    #[prost(message, tag = "14")]
+    FilesShared(FilesChanged),
 }
 
 /// The first edit of every manifest.
@@ -163,6 +169,25 @@ pub(crate) struct FilesChanged {
     pub(crate) flushed_sequence: u64,
 }
 
+/// Files of any regions and families that came from elsewhere together: a bulk load.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct FilesLoaded {
+    #[prost(message, repeated, tag = "1")]
+    pub(crate) files: Vec<LoadedFile>,
+}
+
+/// A file that came from elsewhere, and where it went.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct LoadedFile {
+    #[prost(uint64, tag = "1")]
+    pub(crate) region_id: u64,
+    #[prost(bytes = "bytes", tag = "2")]
+    pub(crate) family: Bytes,
+    /// Marked as loaded.
+    #[prost(message, required, tag = "3")]
+    pub(crate) meta: FileMeta,
+}
+
 /// The store was closed, and the log ended there, all of it on the disk. It stays true afterwards:
 /// the segment is not written again.
 #[derive(Clone, Copy, PartialEq, Message)]
@@ -216,6 +241,9 @@ pub(crate) struct FileMeta {
     /// When it was written; 0 in edits of versions that did not say.
     #[prost(int64, tag = "12")]
     pub(crate) created_millis: i64,
+    /// Whether every cell has the sequence `sequence_max`, whatever the file says.
+    #[prost(bool, tag = "13")]
+    pub(crate) loaded: bool,
 }
 
 impl FileMeta {
@@ -223,6 +251,12 @@ impl FileMeta {
     pub(crate) fn may_hold_rows(&self, range: &RowRange) -> bool {
         compare_bytes(&range.start, &self.last_row).is_le()
             && (range.stop.is_empty() || self.first_row < range.stop)
+    }
+
+    /// Whether it has, or had, rows of other regions than that of `range`: one that was split. Whoever
+    /// reads it for the region must keep to the range.
+    pub(crate) fn is_wider_than(&self, range: &RowRange) -> bool {
+        !range.contains(&self.first_row) || !range.contains(&self.last_row)
     }
 }
 

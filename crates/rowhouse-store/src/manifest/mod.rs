@@ -8,9 +8,9 @@ mod record;
 mod state;
 
 pub(crate) use edit::{
-    Edit, EditKind, FileMeta, FilesChanged, LogClosed, LogForgotten, NamespaceChanged, RegionMeta,
-    RegionsReplaced, StoreCreated, TableAltered, TableCreated, TableDropped, TableStateChanged,
-    TableTruncated, encode_table,
+    Edit, EditKind, FileMeta, FilesChanged, FilesLoaded, LoadedFile, LogClosed, LogForgotten,
+    NamespaceChanged, RegionMeta, RegionsReplaced, StoreCreated, TableAltered, TableCreated,
+    TableDropped, TableStateChanged, TableTruncated, encode_table,
 };
 pub(crate) use log::Manifest;
 pub(crate) use read::{read, read_what_is_left};

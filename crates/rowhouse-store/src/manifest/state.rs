@@ -10,9 +10,9 @@ use rowhouse_model::{
 };
 
 use super::{
-    Edit, EditKind, FileMeta, FilesChanged, LogClosed, LogForgotten, NamespaceChanged, RegionMeta,
-    RegionsReplaced, StoreCreated, TableAltered, TableCreated, TableStateChanged, TableTruncated,
-    encode_table,
+    Edit, EditKind, FileMeta, FilesChanged, FilesLoaded, LoadedFile, LogClosed, LogForgotten,
+    NamespaceChanged, RegionMeta, RegionsReplaced, StoreCreated, TableAltered, TableCreated,
+    TableStateChanged, TableTruncated, encode_table,
 };
 
 /// Everything the manifest says. Cloning it shares what lies below tables and regions, so that a
@@ -161,7 +161,19 @@ impl ManifestState {
                     .remove(&edit.table_id)
                     .ok_or_else(|| contradiction("an unknown table is dropped"))?;
             }
-            EditKind::FilesChanged(edit) => self.change_files(edit)?,
+            EditKind::FilesChanged(edit) | EditKind::FilesShared(edit) => {
+                self.change_files(edit)?
+            }
+            EditKind::FilesLoaded(edit) => {
+                for file in &edit.files {
+                    self.change_files(&FilesChanged {
+                        region_id: file.region_id,
+                        family: file.family.clone(),
+                        added: vec![file.meta.clone()],
+                        ..FilesChanged::default()
+                    })?;
+                }
+            }
             EditKind::LogForgotten(edit) => {
                 self.log_from = self.log_from.max(edit.below_sequence);
                 // They were used: given out again they would be taken for forgotten ones.
@@ -366,16 +378,31 @@ impl RegionState {
         }
     }
 
-    fn files_edits(&self, region_id: u64) -> impl Iterator<Item = EditKind> {
+    fn files_edits(&self, region_id: u64) -> impl Iterator<Item = EditKind> + '_ {
         let changed = self.families.iter().filter(|(_, files)| **files != FamilyFiles::default());
-        changed.map(move |(name, family)| {
-            EditKind::FilesChanged(FilesChanged {
-                region_id,
-                family: name.clone(),
-                added: family.files.values().cloned().collect(),
-                removed: Vec::new(),
-                flushed_sequence: family.flushed_sequence,
-            })
+        changed.flat_map(move |(name, family)| {
+            // What was loaded, and what has rows of other regions too, is told by events of their own, which
+            // a reader that does not know of loads and splits refuses.
+            let files = || family.files.values();
+            let loaded = files().filter(|file| file.loaded).cloned();
+            let loaded = loaded.map(|meta| LoadedFile { region_id, family: name.clone(), meta });
+            let loaded: Vec<LoadedFile> = loaded.collect();
+            let is_shared = |file: &FileMeta| file.is_wider_than(&self.info.range);
+            let written = |shared: bool| {
+                let wanted = files().filter(move |file| !file.loaded && is_shared(file) == shared);
+                FilesChanged {
+                    region_id,
+                    family: name.clone(),
+                    added: wanted.cloned().collect(),
+                    removed: Vec::new(),
+                    flushed_sequence: family.flushed_sequence,
+                }
+            };
+            let (changed, shared) = (written(false), written(true));
+            let shared = (!shared.added.is_empty()).then_some(EditKind::FilesShared(shared));
+            let loaded = (!loaded.is_empty())
+                .then_some(EditKind::FilesLoaded(FilesLoaded { files: loaded }));
+            [EditKind::FilesChanged(changed)].into_iter().chain(shared).chain(loaded)
         })
     }
 }

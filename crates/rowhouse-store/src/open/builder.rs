@@ -43,6 +43,7 @@ pub struct Builder {
     boot_id: Option<[u8; 16]>,
     epochs: Epochs,
     background: Background,
+    only_existing: bool,
 }
 
 impl Builder {
@@ -55,6 +56,7 @@ impl Builder {
             boot_id: None,
             epochs: Epochs::Random,
             background: Background::Threads,
+            only_existing: false,
         }
     }
 
@@ -76,6 +78,13 @@ impl Builder {
     #[must_use]
     pub fn with_disk(mut self, disk: impl Disk) -> Self {
         self.disk = Some(Arc::new(disk));
+        self
+    }
+
+    /// Refuses a directory without a store instead of making one.
+    #[must_use]
+    pub fn only_existing(mut self) -> Self {
+        self.only_existing = true;
         self
     }
 
@@ -106,7 +115,11 @@ impl Builder {
         let (disk, directory) = match self.disk {
             Some(disk) => (disk, None),
             None => {
-                let directory = Directory::hold(&self.path)?;
+                let directory = if self.only_existing {
+                    Directory::hold_existing(&self.path)?
+                } else {
+                    Directory::hold(&self.path)?
+                };
                 (Arc::new(RealDisk::new(&self.path)) as Arc<dyn Disk>, Some(directory))
             }
         };

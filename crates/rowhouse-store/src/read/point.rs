@@ -60,6 +60,11 @@ impl ReadPoint {
         memstore
     }
 
+    /// What it sees of a family, however old it is; none of a family that is younger.
+    pub(crate) fn parts_of(&self, family: &FamilyStore) -> Option<&Arc<Parts>> {
+        self.parts.get(&(family.region_id(), family.name().clone()))
+    }
+
     /// The sequence number of the last mutation it sees.
     pub fn sequence(&self) -> u64 {
         self.sequence

@@ -177,6 +177,15 @@ impl Store {
         self.inner.version.load(Ordering::Acquire)
     }
 
+    pub(crate) fn engine(&self) -> &Arc<Engine> {
+        &self.inner.engine
+    }
+
+    /// Keeps tables and regions as they are, as long as it is held.
+    pub(crate) fn changing(&self) -> parking_lot::MutexGuard<'_, ()> {
+        self.inner.changing.lock()
+    }
+
     /// Has who keeps something of the catalog look again.
     pub(super) fn changed(&self) {
         self.inner.version.fetch_add(1, Ordering::Release);

@@ -139,7 +139,7 @@ impl Store {
                 family.set_dropped();
                 engine.forget_family(family);
             });
-            engine.recent_writes.forget(engine.mvcc.reserved());
+            engine.recent_writes.note_all(engine.mvcc.reserved());
             self.inner.catalog.replace(Arc::new(table.with_regions(old, &added)));
             self.changed();
             old.iter().for_each(|region| region.set_moved(&added));

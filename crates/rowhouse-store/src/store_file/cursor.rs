@@ -19,6 +19,8 @@ pub(crate) struct FileCursor {
     caching: bool,
     /// Whether cells may have tags.
     with_tags: bool,
+    /// What counts as the sequence of every cell, if it is not what the file says.
+    loaded_sequence: Option<u64>,
     walk: IndexWalk,
     /// `None` behind the last cell.
     cursor: Option<Cursor>,
@@ -38,7 +40,9 @@ impl FileCursor {
     /// A cursor behind the last cell.
     pub(crate) fn at_end(file: &Arc<StoreFile>) -> Result<Self> {
         let (with_tags, walk) = (file.has_tags()?, IndexWalk::new());
-        Ok(Self { file: Arc::clone(file), caching: true, with_tags, walk, cursor: None })
+        let loaded_sequence = file.loaded_sequence();
+        let file = Arc::clone(file);
+        Ok(Self { file, caching: true, with_tags, loaded_sequence, walk, cursor: None })
     }
 
     fn with_caching(file: &Arc<StoreFile>, key: &Key<'_>, caching: bool) -> Result<Self> {
@@ -50,9 +54,7 @@ impl FileCursor {
     /// A cursor on the first cell that can be read. Notes in `lost` what cannot.
     pub(crate) fn open_what_is_left(file: &Arc<StoreFile>, lost: &mut Vec<Error>) -> Result<Self> {
         file.open_unsealed(lost)?;
-        let walk = IndexWalk::new();
-        let (file, with_tags) = (Arc::clone(file), file.has_tags()?);
-        let mut cursor = Self { file, caching: false, with_tags, walk, cursor: None };
+        let mut cursor = Self { caching: false, ..Self::at_end(file)? };
         if let Err(error) = cursor.seek_from_root(&Key::row_start(b"")) {
             lost.push(error);
             cursor.skip_unreadable_blocks(lost);
@@ -83,12 +85,17 @@ impl FileCursor {
     /// The current cell's sequence.
     #[inline]
     pub(crate) fn sequence(&self) -> Option<u64> {
-        self.cursor.as_ref()?.sequence()
+        let sequence = self.cursor.as_ref()?.sequence()?;
+        Some(self.loaded_sequence.unwrap_or(sequence))
     }
 
     /// The current cell, sharing its block.
     pub(crate) fn to_cell(&self) -> Option<Cell> {
-        self.cursor.as_ref()?.to_cell()
+        let cell = self.cursor.as_ref()?.to_cell()?;
+        Some(match self.loaded_sequence {
+            Some(sequence) => cell.with_sequence(sequence),
+            None => cell,
+        })
     }
 
     /// The row of a cell that has about as many of those in `range` in front of it as behind it, but for
@@ -211,7 +218,8 @@ impl Cells for FileCursor {
 
     #[inline]
     fn cell(&self) -> Option<CellRef<'_>> {
-        self.cursor.as_ref()?.cell()
+        let cell = self.cursor.as_ref()?.cell()?;
+        Some(CellRef { sequence: self.loaded_sequence.unwrap_or(cell.sequence), ..cell })
     }
 
     #[inline]
@@ -237,6 +245,12 @@ impl Cells for FileCursor {
 
     #[inline]
     fn push_to(&self, row: &mut RowBuilder, copied: bool) {
+        if self.loaded_sequence.is_some() {
+            if let Some(cell) = self.to_cell() {
+                row.push_copy(cell.as_bytes(), cell.sequence());
+            }
+            return;
+        }
         match &self.cursor {
             Some(cursor) if copied => cursor.push_copy_to(row),
             Some(cursor) => cursor.push_to(row),
@@ -245,8 +259,9 @@ impl Cells for FileCursor {
     }
 
     fn push_columns(&mut self, times: &RangeInclusive<i64>, row: &mut RowBuilder) -> Result<bool> {
-        // What has tags may have expired before its family's cells do.
-        if self.with_tags {
+        // What has tags may have expired before its family's cells do; and a reader that is older than a load sees
+        // none of its cells.
+        if self.with_tags || self.loaded_sequence.is_some() {
             return Ok(false);
         }
         let Some(cursor) = &mut self.cursor else { return Ok(false) };

@@ -84,6 +84,11 @@ impl StoreFile {
         self.meta.sequence_max
     }
 
+    /// The sequence of all its cells, where it came by a bulk load: what stands in the file means nothing here.
+    fn loaded_sequence(&self) -> Option<u64> {
+        self.meta.loaded.then_some(self.meta.sequence_max)
+    }
+
     /// What matters in choosing what to merge in the region of `range`.
     pub(crate) fn facts(&self, range: &RowRange) -> FileFacts {
         let meta = &self.meta;
@@ -176,10 +181,9 @@ impl StoreFile {
         self.meta.len / self.names.load(Ordering::Relaxed).max(1) as u64
     }
 
-    /// Whether it has, or had, rows of other regions than that of `range`: one that was split. Whoever
-    /// reads it for the region must keep to the range.
+    /// As [`FileMeta::is_wider_than`].
     pub(crate) fn is_wider_than(&self, range: &RowRange) -> bool {
-        !range.contains(&self.meta.first_row) || !range.contains(&self.meta.last_row)
+        self.meta.is_wider_than(range)
     }
 
     /// As [`FileCursor::middle_row`].

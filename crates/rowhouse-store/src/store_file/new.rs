@@ -106,6 +106,7 @@ impl<'a> NewFile<'a> {
             meta_crc: summary.meta.crc,
             major,
             created_millis: self.created_millis,
+            loaded: false,
         })
     }
 

@@ -75,11 +75,12 @@ impl RecentWrites {
         draft.rows().for_each(|(region, row)| rows.note(region, row, sequence, BYTES_MAX));
     }
 
-    /// Regions come in the place of others: of what was written up to `sequence` nobody can tell any more
-    /// where it lies.
-    pub(crate) fn forget(&self, sequence: u64) {
-        let mut rows = self.rows.lock();
-        rows.complete_from = sequence.max(rows.complete_from);
+    /// Notes that any row may have been written with `sequence`. The caller holds the gate for writing.
+    pub(crate) fn note_all(&self, sequence: u64) {
+        if self.open.load(Ordering::Relaxed) > 0 {
+            let mut rows = self.rows.lock();
+            rows.complete_from = rows.complete_from.max(sequence);
+        }
     }
 
     /// Whether any of what was read or written may have been written behind `sequence`. The caller

@@ -1,0 +1,213 @@
+//! A table's cells, written to a directory.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rowhouse_format::hfile::{Closing, Writer, WriterOptions};
+use rowhouse_model::{Error, FamilyDescriptor, Key, Result, TableName};
+
+use crate::cells::Cells;
+use crate::check::Progress;
+use crate::compact::{CompactionKind, Keep};
+use crate::engine::Engine;
+use crate::family::{FamilyStore, Parts};
+use crate::memstore::MemstoreCursor;
+use crate::read::{Merge, ReadPoint, Source};
+use crate::region::Region;
+use crate::store::Store;
+use crate::store_file::FileCursor;
+
+/// Which cells are exported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExportedCells {
+    /// What a major compaction would keep.
+    #[default]
+    Kept,
+    /// All that are stored, delete markers and what they cover too.
+    Raw,
+}
+
+/// What [`Store::export_hfiles`] wrote.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ExportReport {
+    /// The HFiles; none for a region without cells in a family.
+    pub files: Vec<PathBuf>,
+    /// Bytes of those.
+    pub bytes: u64,
+    /// Cells in them.
+    pub cells: u64,
+}
+
+impl Store {
+    /// Writes the cells of `table`, as they are at one moment, to HFiles under `dir`: one for each region and family, compressed and
+    /// encoded as the family declares. `dir` is made, or is empty. A file has its name once it is whole and on the disk;
+    /// after an error, those that are there are whole, and `dir` is to be removed.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `InvalidRequest` for a directory with something in it; `Io` and `Corruption` for what cannot be read
+    /// or written.
+    pub fn export_hfiles(
+        &self,
+        table: &TableName,
+        dir: impl AsRef<Path>,
+        cells: ExportedCells,
+        mut progress: impl FnMut(Progress<'_>),
+    ) -> Result<ExportReport> {
+        let dir = dir.as_ref();
+        let table = self.table(table)?;
+        make_empty(dir)?;
+        let point = self.read_point();
+        let mut bytes_total = 0;
+        for family in table.regions().iter().flat_map(|region| region.families()) {
+            let parts = parts_of(&point, family)?;
+            bytes_total += parts.files.iter().map(|file| file.len()).sum::<u64>();
+        }
+        let (mut report, mut bytes_done) = (ExportReport::default(), 0);
+        for region in table.regions() {
+            for family in region.families() {
+                let parts = parts_of(&point, family)?;
+                let path = path_of(dir, region, family);
+                progress(Progress::new(&path.display().to_string(), bytes_done, bytes_total));
+                let export = Export { engine: self.engine(), point: &point, cells };
+                if let Some((cells, bytes)) = export.family(family, parts, &path)? {
+                    report.files.push(path);
+                    report.cells += cells;
+                    report.bytes += bytes;
+                }
+                bytes_done += parts.files.iter().map(|file| file.len()).sum::<u64>();
+            }
+        }
+        progress(Progress::new("", bytes_done, bytes_total));
+        sync_dir(dir)?;
+        Ok(report)
+    }
+}
+
+/// What every file of an export goes by.
+struct Export<'a> {
+    engine: &'a Arc<Engine>,
+    point: &'a ReadPoint,
+    cells: ExportedCells,
+}
+
+impl Export<'_> {
+    /// Writes the cells of a family of a region; their number and the file's bytes, none where there are none.
+    fn family(
+        &self,
+        family: &FamilyStore,
+        parts: &Parts,
+        path: &Path,
+    ) -> Result<Option<(u64, u64)>> {
+        let start = Key::row_start(b"");
+        let (mut sources, mut with_tags, mut earliest_put) = (Vec::new(), false, i64::MAX);
+        for file in &parts.files {
+            with_tags |= file.has_tags()?;
+            earliest_put = earliest_put.min(file.earliest_put()?);
+            sources.push(Source::File(FileCursor::open_once(file, &start)?));
+        }
+        for memstore in parts.frozen.iter().chain([&parts.active]) {
+            with_tags |= memstore.has_tags();
+            if !memstore.is_empty() {
+                // What is in memory does not say.
+                earliest_put = i64::MIN;
+            }
+            sources.push(Source::Memory(MemstoreCursor::new(Arc::clone(memstore), &start)));
+        }
+        let now_millis = self.engine.timestamps.now_millis();
+        let descriptor = family.descriptor();
+        let mut keep = Keep::new(CompactionKind::Major, descriptor, earliest_put, now_millis);
+        let mut merge = Merge::new(sources, self.point.sequence())?;
+        let mut file: Option<NewHFile> = None;
+        while let Some(cell) = merge.cell() {
+            if self.cells == ExportedCells::Raw || keep.keeps(&cell) {
+                let file = match &mut file {
+                    Some(file) => file,
+                    None => file.insert(NewHFile::create(path, descriptor, with_tags, now_millis)?),
+                };
+                file.writer.append(&cell)?;
+            }
+            merge.advance()?;
+        }
+        let major = self.cells == ExportedCells::Kept;
+        file.map(|file| file.finish(self.point.sequence(), major)).transpose()
+    }
+}
+
+/// A file that is being written, under a name that bulk loads pass over.
+struct NewHFile {
+    writer: Writer<BufWriter<File>>,
+    tmp: PathBuf,
+    path: PathBuf,
+}
+
+impl NewHFile {
+    fn create(
+        path: &Path,
+        family: &FamilyDescriptor,
+        with_tags: bool,
+        now_millis: i64,
+    ) -> Result<Self> {
+        let dir = path.parent().unwrap_or(path);
+        fs::create_dir_all(dir).map_err(|source| io("make", dir, source))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let tmp = path.with_file_name(format!(".{name}"));
+        let file = File::create_new(&tmp).map_err(|source| io("make", &tmp, source))?;
+        let options = WriterOptions {
+            block_len: family.block_len(),
+            encoding: family.data_block_encoding_declared(),
+            compression: family.compression(),
+            bloom: family.bloom(),
+            with_tags,
+            created_millis: now_millis.unsigned_abs(),
+            ..WriterOptions::default()
+        };
+        let writer = Writer::new(BufWriter::new(file), options);
+        Ok(Self { writer, tmp, path: path.to_owned() })
+    }
+
+    /// Ends the file and gives it its name: its cells and bytes.
+    fn finish(self, sequence_max: u64, major_compaction: bool) -> Result<(u64, u64)> {
+        let closing = Closing { sequence_max, major_compaction, ..Closing::default() };
+        let (summary, out) = self.writer.finish(&closing)?;
+        let name = || {
+            out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+            fs::rename(&self.tmp, &self.path)
+        };
+        name().map_err(|source| io("finish", &self.path, source))?;
+        sync_dir(self.path.parent().unwrap_or(&self.path))?;
+        Ok((summary.cells, summary.len))
+    }
+}
+
+fn parts_of<'a>(point: &'a ReadPoint, family: &FamilyStore) -> Result<&'a Arc<Parts>> {
+    // Only who alters the table at this moment can bring that about.
+    let younger = || Error::invalid("a family was made while the export began: try again");
+    point.parts_of(family).ok_or_else(younger)
+}
+
+fn path_of(dir: &Path, region: &Region, family: &FamilyStore) -> PathBuf {
+    dir.join(std::ffi::OsStr::from_bytes(family.name())).join(&region.name().encoded)
+}
+
+/// Makes a directory that is not there, and refuses one with something in it.
+fn make_empty(dir: &Path) -> Result<()> {
+    fs::create_dir_all(dir).map_err(|source| io("make", dir, source))?;
+    let mut names = fs::read_dir(dir).map_err(|source| io("read", dir, source))?;
+    if names.next().is_some() {
+        return Err(Error::invalid(format!("{} is not empty", dir.display())));
+    }
+    Ok(())
+}
+
+fn sync_dir(dir: &Path) -> Result<()> {
+    let synced = File::open(dir).and_then(|dir| dir.sync_all());
+    synced.map_err(|source| io("finish", dir, source))
+}
+
+fn io(doing: &str, path: &Path, source: io::Error) -> Error {
+    Error::io(format_args!("cannot {doing} {}", path.display()), source)
+}

@@ -1,0 +1,232 @@
+//! Tables that are exported and loaded, in one store and from one to another.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rowhouse_model::{
+    Bytes, Cell, Delete, ErrorKind, FamilyDescriptor, Get, Put, Scan, TableDescriptor, TableName,
+    escape,
+};
+use tempfile::TempDir;
+
+use super::{ExportedCells, files_to_load};
+use crate::hfile::HFile;
+use crate::{CompactionKind, Store, Table};
+
+fn name() -> TableName {
+    TableName::parse("posts").unwrap()
+}
+
+/// A table of families `a` (five versions, SNAPPY, FAST_DIFF) and `b`, in regions that begin with these rows.
+fn make(store: &Store, starts: &[&str]) -> Arc<Table> {
+    let family = |name: &str| FamilyDescriptor::new(name.to_owned()).unwrap();
+    let a = family("a").versions(5).attribute("COMPRESSION", "SNAPPY");
+    let a = a.attribute("DATA_BLOCK_ENCODING", "FAST_DIFF");
+    let table = TableDescriptor::new(name()).family(a).family(family("b"));
+    let starts: Vec<Bytes> = starts.iter().map(|start| Bytes::from((*start).to_owned())).collect();
+    store.create_table(table, &starts).unwrap();
+    store.table(&name()).unwrap()
+}
+
+fn put(table: &Table, row: &str, family: &str, at: i64, value: &str) {
+    let at = rowhouse_model::Timestamp::from_millis(at).unwrap();
+    let put = Put::new(row.to_owned()).unwrap();
+    let put = put.add_at(family, "q", at, value).unwrap();
+    table.mutate(&put.into()).unwrap();
+}
+
+fn value(table: &Table, row: &str, family: &str) -> Option<String> {
+    let row = table.get(&Get::new(row.to_owned()).unwrap()).unwrap();
+    row.value(family, "q").map(|value| String::from_utf8(value.to_vec()).unwrap())
+}
+
+fn text(cell: &Cell) -> String {
+    let (key, value) = (cell.key(), escape(cell.value()));
+    let [row, family, qualifier] = [key.row, key.family, key.qualifier].map(escape);
+    format!("{row} {family}:{qualifier} {} {value}", key.timestamp)
+}
+
+/// Every visible version, one text each.
+fn all(table: &Arc<Table>) -> Vec<String> {
+    let mut scanner = table.scan(Scan::all().versions(10)).unwrap();
+    let mut all = Vec::new();
+    while let Some(row) = scanner.next().unwrap() {
+        all.extend(row.to_cells().iter().map(text));
+    }
+    all
+}
+
+fn export(store: &Store, cells: ExportedCells) -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    store.export_hfiles(&name(), dir.path(), cells, |_| {}).unwrap();
+    dir
+}
+
+fn load(store: &Store, dir: &Path) -> crate::LoadReport {
+    store.bulk_load(&name(), &files_to_load(dir).unwrap(), |_| {}).unwrap()
+}
+
+fn files_of(dir: &Path) -> Vec<PathBuf> {
+    files_to_load(dir).unwrap().into_iter().map(|(_, path)| path).collect()
+}
+
+/// Fifty rows of two families, some versions and deletes, half of it in files.
+fn fill(table: &Table) {
+    for number in 0..50 {
+        let row = format!("row{number:02}");
+        put(table, &row, "a", 1, "first");
+        put(table, &row, "a", 2, &format!("second {number}"));
+        put(table, &row, "b", 1, "b");
+        if number == 25 {
+            table.flush().unwrap();
+        }
+        if number % 7 == 0 {
+            table.mutate(&Delete::new(row).unwrap().into()).unwrap();
+        }
+    }
+}
+
+#[test]
+fn what_is_exported_can_be_loaded_into_a_table_of_other_regions() {
+    let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let from = Store::open(from.path()).unwrap();
+    let source = make(&from, &["row20"]);
+    fill(&source);
+    let dir = export(&from, ExportedCells::Kept);
+    assert_eq!(files_of(dir.path()).len(), 4);
+    for file in files_of(dir.path()) {
+        let file = HFile::open(file).unwrap();
+        let is_a = file.meta().first_key().unwrap().family == b"a";
+        let want = if is_a { ("SNAPPY", "FAST_DIFF") } else { ("NONE", "NONE") };
+        let trailer = file.meta().trailer();
+        assert_eq!((trailer.compression.name(), file.meta().layout().encoding.name()), want);
+    }
+    let target_store = Store::open(to.path()).unwrap();
+    let target = make(&target_store, &["row10", "row11", "row40"]);
+    let report = load(&target_store, dir.path());
+    assert_eq!(report.files, 4);
+    let want = all(&source);
+    assert_eq!((all(&target), report.cells), (want.clone(), want.len() as u64));
+    target.compact(CompactionKind::Major).unwrap();
+    assert_eq!(all(&target), want);
+    drop((target, target_store));
+    let target_store = Store::open(to.path()).unwrap();
+    assert_eq!(all(&target_store.table(&name()).unwrap()), want);
+    drop(target_store);
+    let checked = crate::check(to.path(), |_| {}).unwrap();
+    assert!(checked.problems.is_empty(), "{:?}", checked.problems);
+}
+
+#[test]
+fn a_raw_export_has_markers_and_what_they_cover() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let table = make(&store, &[]);
+    put(&table, "row", "a", 1, "deleted");
+    table.mutate(&Delete::new("row").unwrap().into()).unwrap();
+    put(&table, "other", "a", 1, "kept");
+    let cells = |cells| -> u64 {
+        let dir = export(&store, cells);
+        let files = files_of(dir.path());
+        files.into_iter().map(|file| HFile::open(file).unwrap().meta().cells()).sum()
+    };
+    assert_eq!(cells(ExportedCells::Kept), 1);
+    // A marker for each family.
+    assert_eq!(cells(ExportedCells::Raw), 4);
+}
+
+#[test]
+fn loaded_cells_are_newer_than_what_was_there_and_older_than_what_comes() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let table = make(&store, &[]);
+    for row in ["1", "2"] {
+        put(&table, row, "a", 5, "loaded");
+    }
+    let files = export(&store, ExportedCells::Kept);
+    put(&table, "1", "a", 5, "there");
+    let point = store.read_point();
+    assert!(load(&store, files.path()).sequence > point.sequence());
+    assert_eq!(value(&table, "1", "a").as_deref(), Some("loaded"));
+    let before = table.get_at(&Get::new("1").unwrap(), &point).unwrap();
+    assert_eq!(before.value("a", "q").as_deref(), Some(&b"there"[..]));
+    put(&table, "2", "a", 5, "later");
+    assert_eq!(value(&table, "2", "a").as_deref(), Some("later"));
+    // And so it is when it is opened again, and when it is merged.
+    drop((table, point, store));
+    let store = Store::open(dir.path()).unwrap();
+    let table = store.table(&name()).unwrap();
+    for compacted in [false, true] {
+        if compacted {
+            table.flush().unwrap();
+            table.compact(CompactionKind::Major).unwrap();
+        }
+        assert_eq!(value(&table, "1", "a").as_deref(), Some("loaded"), "{compacted}");
+        assert_eq!(value(&table, "2", "a").as_deref(), Some("later"), "{compacted}");
+    }
+}
+
+#[test]
+fn a_transaction_that_read_before_a_load_begins_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let table = make(&store, &[]);
+    put(&table, "1", "a", 5, "loaded");
+    let files = export(&store, ExportedCells::Kept);
+    table.mutate(&Delete::new("1").unwrap().into()).unwrap();
+    table.flush().unwrap();
+    table.compact(CompactionKind::Major).unwrap();
+    let mut seen = Vec::new();
+    store
+        .transact(|transaction| {
+            let row = transaction.get(&table, &Get::new("1").unwrap())?;
+            seen.push(row.value("a", "q").is_some());
+            if seen.len() == 1 {
+                load(&store, files.path());
+            }
+            let put = Put::new("2").unwrap().add("a", "q", "seen");
+            transaction.mutate(&table, put?)
+        })
+        .unwrap();
+    assert_eq!(seen, [false, true]);
+}
+
+#[test]
+fn a_load_that_is_refused_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let table = make(&store, &[]);
+    put(&table, "1", "a", 5, "a");
+    put(&table, "1", "b", 5, "b");
+    let files = export(&store, ExportedCells::Kept);
+    let count = || std::fs::read_dir(dir.path().join("files")).unwrap().count();
+    let (before, want) = (count(), all(&table));
+    let refused = |files: &[(Bytes, PathBuf)]| {
+        let error = store.bulk_load(&name(), files, |_| {}).unwrap_err();
+        assert_eq!((count(), all(&table)), (before, want.clone()), "{error}");
+        error
+    };
+    let good = files_to_load(files.path()).unwrap();
+    let mut swapped = good.clone();
+    swapped[1].0 = good[0].0.clone();
+    assert!(refused(&swapped).message().contains("another family: want=a, have=b"));
+    let mut unknown = good.clone();
+    unknown[0].0 = Bytes::from_static(b"c");
+    assert_eq!(refused(&unknown).kind(), ErrorKind::NoSuchColumnFamily);
+    // The second file is damaged in its first block.
+    let mut bytes = std::fs::read(&good[1].1).unwrap();
+    bytes[40] ^= 1;
+    std::fs::write(&good[1].1, bytes).unwrap();
+    let error = refused(&good);
+    assert_eq!(error.kind(), ErrorKind::Corruption);
+    assert!(error.message().contains("offset=0"), "{error}");
+}
+
+#[test]
+fn an_export_wants_a_directory_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    make(&store, &[]);
+    let error = store.export_hfiles(&name(), dir.path(), ExportedCells::Kept, |_| {}).unwrap_err();
+    assert!(error.message().ends_with("is not empty"), "{error}");
+}

@@ -19,8 +19,8 @@ pub(crate) struct FileCursor {
     caching: bool,
     /// Whether cells may have tags.
     with_tags: bool,
-    /// What counts as the sequence of every cell, if it is not what the file says.
-    loaded_sequence: Option<u64>,
+    /// Whether every cell has the file's sequence, whatever stands in it.
+    loaded: bool,
     walk: IndexWalk,
     /// `None` behind the last cell.
     cursor: Option<Cursor>,
@@ -40,9 +40,8 @@ impl FileCursor {
     /// A cursor behind the last cell.
     pub(crate) fn at_end(file: &Arc<StoreFile>) -> Result<Self> {
         let (with_tags, walk) = (file.has_tags()?, IndexWalk::new());
-        let loaded_sequence = file.loaded_sequence();
-        let file = Arc::clone(file);
-        Ok(Self { file, caching: true, with_tags, loaded_sequence, walk, cursor: None })
+        let (file, loaded) = (Arc::clone(file), file.is_loaded());
+        Ok(Self { file, caching: true, with_tags, loaded, walk, cursor: None })
     }
 
     fn with_caching(file: &Arc<StoreFile>, key: &Key<'_>, caching: bool) -> Result<Self> {
@@ -86,16 +85,13 @@ impl FileCursor {
     #[inline]
     pub(crate) fn sequence(&self) -> Option<u64> {
         let sequence = self.cursor.as_ref()?.sequence()?;
-        Some(self.loaded_sequence.unwrap_or(sequence))
+        Some(if self.loaded { self.file.sequence_max() } else { sequence })
     }
 
     /// The current cell, sharing its block.
     pub(crate) fn to_cell(&self) -> Option<Cell> {
         let cell = self.cursor.as_ref()?.to_cell()?;
-        Some(match self.loaded_sequence {
-            Some(sequence) => cell.with_sequence(sequence),
-            None => cell,
-        })
+        Some(if self.loaded { cell.with_sequence(self.file.sequence_max()) } else { cell })
     }
 
     /// The row of a cell that has about as many of those in `range` in front of it as behind it, but for
@@ -219,7 +215,11 @@ impl Cells for FileCursor {
     #[inline]
     fn cell(&self) -> Option<CellRef<'_>> {
         let cell = self.cursor.as_ref()?.cell()?;
-        Some(CellRef { sequence: self.loaded_sequence.unwrap_or(cell.sequence), ..cell })
+        Some(if self.loaded {
+            CellRef { sequence: self.file.sequence_max(), ..cell }
+        } else {
+            cell
+        })
     }
 
     #[inline]
@@ -245,7 +245,7 @@ impl Cells for FileCursor {
 
     #[inline]
     fn push_to(&self, row: &mut RowBuilder, copied: bool) {
-        if self.loaded_sequence.is_some() {
+        if self.loaded {
             if let Some(cell) = self.to_cell() {
                 row.push_copy(cell.as_bytes(), cell.sequence());
             }
@@ -261,7 +261,7 @@ impl Cells for FileCursor {
     fn push_columns(&mut self, times: &RangeInclusive<i64>, row: &mut RowBuilder) -> Result<bool> {
         // What has tags may have expired before its family's cells do; and a reader that is older than a load sees
         // none of its cells.
-        if self.with_tags || self.loaded_sequence.is_some() {
+        if self.with_tags || self.loaded {
             return Ok(false);
         }
         let Some(cursor) = &mut self.cursor else { return Ok(false) };

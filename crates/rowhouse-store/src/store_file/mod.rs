@@ -84,9 +84,9 @@ impl StoreFile {
         self.meta.sequence_max
     }
 
-    /// The sequence of all its cells, where it came by a bulk load: what stands in the file means nothing here.
-    fn loaded_sequence(&self) -> Option<u64> {
-        self.meta.loaded.then_some(self.meta.sequence_max)
+    /// Whether it came by a bulk load: all its cells have its highest sequence, and what stands in the file means nothing.
+    fn is_loaded(&self) -> bool {
+        self.meta.loaded
     }
 
     /// What matters in choosing what to merge in the region of `range`.

@@ -81,6 +81,39 @@ fn no_half_of_a_mutation_survives_in_the_file_of_one_family() {
 }
 
 #[test]
+fn a_load_is_there_as_a_whole_or_not_at_all_wherever_the_disk_fails() {
+    let (from, files) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let source = Store::open(from.path()).unwrap();
+    create(&source);
+    (0..4).for_each(|row| put(&source, row, 9, false).unwrap());
+    let kept = crate::ExportedCells::Kept;
+    source.export_hfiles(&name(), files.path(), kept, |_| {}).unwrap();
+    let files = crate::files_to_load(files.path()).unwrap();
+    let mut failed = 0;
+    for changes in 0.. {
+        let disk = SimulatedDisk::default();
+        let store = open(&disk, 1).unwrap();
+        create(&store);
+        put(&store, 1, 1, true).unwrap();
+        let before = values(&store);
+        disk.fail_after(changes);
+        let is_done = store.bulk_load(&name(), &files, |_| {}).is_ok();
+        store.abandon();
+        for (disk, boot) in [(disk.after_kill(), 1), (disk.after_power_cut(changes), 2)] {
+            let values = values(&open(&disk, boot).unwrap());
+            let is_loaded = values[..4] == [Some(9); 4];
+            assert!(is_loaded || values == before, "{changes} {values:?}");
+            assert!(is_loaded || !is_done, "{changes} {values:?}");
+        }
+        if is_done {
+            break;
+        }
+        failed += 1;
+    }
+    assert!(failed > 5, "{failed}");
+}
+
+#[test]
 fn memory_is_given_back_to_the_byte_after_writers_side_by_side() {
     let disk = SimulatedDisk::default();
     let store = open(&disk, 1).unwrap();

@@ -30,6 +30,8 @@ enum Step<'r> {
     Literal(Vec<u8>),
     Text(&'r Member),
     Bytes(&'r Member),
+    /// With the width and the padding.
+    Padded(&'r Member, u16, u8),
     Number(&'r Member, PlainNumber),
 }
 
@@ -40,6 +42,7 @@ fn plain_steps(row: &KeyStruct) -> Option<Vec<Step<'_>>> {
             PlainStep::Literal(bytes) => Step::Literal(bytes),
             PlainStep::Text => Step::Text(members.next()?),
             PlainStep::Bytes => Step::Bytes(members.next()?),
+            PlainStep::Padded { width, pad } => Step::Padded(members.next()?, width, pad),
             PlainStep::Number(number) => Step::Number(members.next()?, number),
         })
     };
@@ -86,6 +89,9 @@ fn encode_plain(steps: &[Step<'_>], facade: &TokenStream) -> TokenStream {
         }
         Step::Text(Member { ident, .. }) => quote!(.text(&self.#ident)),
         Step::Bytes(Member { ident, .. }) => quote!(.bytes(&self.#ident)),
+        Step::Padded(Member { ident, .. }, width, pad) => {
+            quote!(.padded(&self.#ident, #width, #pad))
+        }
         Step::Number(Member { ident, .. }, number) => {
             let number = number_tokens(*number, facade);
             quote!(.number(&self.#ident, #number))
@@ -139,6 +145,10 @@ fn decode_plain(row: &KeyStruct, steps: &[Step<'_>], facade: &TokenStream) -> To
         Step::Bytes(_) => {
             let value = next.next();
             quote!(let #value = plain.bytes();)
+        }
+        Step::Padded(_, width, pad) => {
+            let value = next.next();
+            quote!(let #value = plain.padded(#width, #pad);)
         }
         Step::Number(_, number) => {
             let (value, number) = (next.next(), number_tokens(*number, facade));

@@ -23,7 +23,8 @@ struct Order {
 /// Plain numbers of each kind, in both directions.
 #[derive(RowKey, Clone, Debug, PartialEq)]
 #[key(
-    "[a u8][b i8 desc][c u24][d i24][e i64 desc][f u64 desc][g seconds 4 desc][h micros][i blob]"
+    "[a u8][b i8 desc][c u24][d i24][e i64 desc][f u64 desc][g seconds 4 desc][h micros][i blob]\
+     [j text 4 pad ~][k text 3]"
 )]
 struct Plain<'a> {
     a: u8,
@@ -35,6 +36,8 @@ struct Plain<'a> {
     g: Time,
     h: u64,
     i: Cow<'a, [u8]>,
+    j: &'a str,
+    k: String,
 }
 
 /// Nothing of it is plain.
@@ -155,12 +158,13 @@ proptest! {
 
     #[test]
     fn plain_numbers_agree(
-        small: (u8, i8), c in numbers(), e in numbers(), h: u64, i: Vec<u8>, noise: Noise,
+        small: (u8, i8), c in numbers(), e in numbers(), h: u64, i: Vec<u8>, j in texts(), k in texts(),
+        noise: Noise,
     ) {
         let row = Plain {
             a: small.0, b: small.1, c: c as u32, d: c as i32, e, f: e as u128,
             g: Time::new(c as i64, if h % 8 == 0 { TimeUnit::Nanos } else { TimeUnit::Seconds }),
-            h, i: Cow::Borrowed(&i),
+            h, i: Cow::Borrowed(&i), j: &j, k,
         };
         check!(Plain, row, noise);
     }
@@ -260,9 +264,11 @@ fn borrowed_fields_are_borrowed() {
     let key = b"bob#4x~~~9223370367001975807beef";
     let row = Borrowed::decode_key(key).unwrap();
     assert!(key.as_ptr_range().contains(&row.name.as_ptr()));
-    let key = b"a\x80cccdddeeeeeeeeffffffffgggg\0hhhhhhhijklm\0\x01";
-    let Plain { i, .. } = Plain::decode_key(key).unwrap();
+    let key = b"a\x80cccdddeeeeeeeeffffffffgggg\0hhhhhhhijklm\0\x01jj~~kkk";
+    let Plain { i, j, k, .. } = Plain::decode_key(key).unwrap();
     assert!(matches!(i, Cow::Borrowed(b"ijklm")));
+    assert!(key.as_ptr_range().contains(&j.as_ptr()));
+    assert_eq!((j, k.as_str()), ("jj", "kkk"));
 }
 
 #[test]

@@ -24,6 +24,11 @@ impl Fixed {
         Self { width, pad: None, desc: false, hex: false }
     }
 
+    /// Values of at most so many bytes, padded with a byte behind them.
+    pub(crate) const fn padded(width: u16, pad: u8) -> Self {
+        Self { width, pad: Some(pad), desc: false, hex: false }
+    }
+
     /// The width in the key, in bytes.
     pub(crate) fn width(self) -> usize {
         usize::from(self.width) * if self.hex { 2 } else { 1 }
@@ -48,6 +53,36 @@ impl Fixed {
             )),
             _ => Ok(()),
         }
+    }
+
+    /// Whether values stand in keys as they are, with padding behind them.
+    pub(crate) fn is_plainly_padded(self) -> bool {
+        self.pad.is_some() && !self.desc && !self.hex
+    }
+
+    /// Appends a value that [stands as it is](Self::is_plainly_padded), if it can be told from its padding;
+    /// says whether it did.
+    #[inline(always)]
+    pub(crate) fn put_plainly(self, value: &[u8], out: &mut Vec<u8>) -> bool {
+        let Some(pad) = self.pad else { return false };
+        let Some(padding) = usize::from(self.width).checked_sub(value.len()) else { return false };
+        if value.last() == Some(&pad) {
+            return false;
+        }
+        out.extend_from_slice(value);
+        out.resize(out.len() + padding, pad);
+        true
+    }
+
+    /// The bytes without those of the padding that end them.
+    #[inline(always)]
+    pub(crate) fn without_padding(self, bytes: &[u8]) -> &[u8] {
+        // No value that is padded is written as hex.
+        let Some(pad) = self.pad.map(|pad| if self.desc { !pad } else { pad }) else {
+            return bytes;
+        };
+        let last = bytes.iter().rposition(|byte| *byte != pad);
+        &bytes[..last.map_or(0, |last| last + 1)]
     }
 
     /// Appends a value that was checked.
@@ -81,14 +116,7 @@ impl Fixed {
             let why = format!("needs {width} bytes, {} are left", key.len() - at);
             NotFitting::new(at, why)
         })?;
-        // No value that is padded is written as hex.
-        let bytes = match self.pad.map(|pad| if self.desc { !pad } else { pad }) {
-            Some(pad) => {
-                let last = bytes.iter().rposition(|byte| *byte != pad);
-                &bytes[..last.map_or(0, |last| last + 1)]
-            }
-            None => bytes,
-        };
+        let bytes = self.without_padding(bytes);
         if !self.hex && !self.desc {
             return Ok(bytes.into());
         }

@@ -120,6 +120,11 @@ impl Number {
         Some(PlainNumber { bytes, signed, mirror: self.mirror, min, max, unit })
     }
 
+    /// The shortest way of the numbers to their bytes, if there is one.
+    pub(crate) fn quick(&self) -> Option<Quick> {
+        self.quick
+    }
+
     /// The number of bytes, if it is always the same.
     pub(crate) fn width(&self) -> Option<usize> {
         self.form.width()

@@ -33,7 +33,8 @@ impl Quick {
         Self { bytes: bytes as usize, mask, add, sign }
     }
 
-    pub(super) fn width(self) -> usize {
+    #[inline(always)]
+    pub(crate) fn width(self) -> usize {
         self.bytes
     }
 
@@ -47,6 +48,15 @@ impl Quick {
             1 => out.push(bytes[7]),
             len => out.extend_from_slice(&bytes[8 - len..]),
         }
+    }
+
+    /// As [`Quick::put`], where the number of bytes is no constant: without asking how many.
+    #[inline(always)]
+    pub(crate) fn put_any(self, number: i128, out: &mut Vec<u8>) {
+        let stored = (number as u64 ^ self.mask).wrapping_add(self.add) ^ self.sign;
+        let stop = out.len() + self.bytes;
+        out.extend_from_slice(&(stored << (64 - 8 * self.bytes)).to_be_bytes());
+        out.truncate(stop);
     }
 
     /// The number of bytes of the right length. What no number is stored as becomes one beyond the
@@ -90,6 +100,9 @@ mod tests {
                         }
                         let (mut short, mut long) = (Vec::new(), Vec::new());
                         quick.put(number, &mut short);
+                        let mut any = Vec::new();
+                        quick.put_any(number, &mut any);
+                        assert_eq!(short, any, "{shape:?} {mirror:?} {number}");
                         let stored = mirror.map_or(number, |mirror| mirror - number);
                         Form::new(shape).write(stored, &mut long);
                         assert_eq!(short, long, "{shape:?} {mirror:?} {number}");

@@ -197,6 +197,11 @@ impl Scale {
         }
     }
 
+    /// Whether values are labels.
+    pub(crate) fn has_labels(&self) -> bool {
+        matches!(self.kind, Kind::Label(_))
+    }
+
     /// Whether a number stands for a value.
     #[inline]
     pub(crate) fn contains(&self, number: i128) -> bool {
@@ -233,6 +238,17 @@ impl Scale {
             ValueForm::Own => self.value(number),
             ValueForm::Number => Value::Signed(number),
         }
+    }
+
+    /// The number of a value that is a whole number, if it lies on the scale.
+    #[inline(always)]
+    pub(crate) fn whole_number(&self, value: &Value) -> Option<i128> {
+        let number = match value {
+            Value::Signed(number) => *number,
+            Value::Unsigned(number) => i128::try_from(*number).ok()?,
+            _ => return None,
+        };
+        (self.min <= number && number <= self.max).then_some(number)
     }
 
     /// The number of a value of the field's own kind, if it is one and lies on the scale.

@@ -37,6 +37,9 @@ impl Terminated {
         Self { style: Style::Pair, desc }
     }
 
+    /// How `string` and `blob` are written, ascending.
+    pub(crate) const PLAIN: Self = Self { style: Style::Pair, desc: false };
+
     /// Whether keys can hold a value.
     pub(crate) fn check(self, value: &[u8]) -> Result<(), String> {
         if self.style == Style::Zero && value.contains(&0) {
@@ -69,7 +72,7 @@ impl Terminated {
     #[inline]
     pub(crate) fn start(self, start: &[u8], out: &mut Vec<u8>) {
         let flip = self.flip();
-        if flip == 0 && self.style != Style::PairOfBoth && !start.contains(&0) {
+        if flip == 0 && self.style != Style::PairOfBoth && zero_in(start).is_none() {
             return out.extend_from_slice(start);
         }
         for byte in start {
@@ -124,7 +127,7 @@ impl Terminated {
         if self.desc || self.style != Style::Pair {
             return None;
         }
-        let len = key[at..].iter().position(|byte| *byte == 0)?;
+        let len = zero_in(&key[at..])?;
         let ends = key.get(at + len + 1) == Some(&END);
         ends.then(|| (&key[at..at + len], at + len + 2))
     }
@@ -149,5 +152,51 @@ impl Terminated {
 
     fn flip(self) -> u8 {
         if self.desc { 0xFF } else { 0 }
+    }
+}
+
+/// Where the first zero byte stands, eight bytes at a time.
+#[inline(always)]
+fn zero_in(bytes: &[u8]) -> Option<usize> {
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (nth, word) in words.iter().enumerate() {
+        if let Some(at) = zero_in_word(*word) {
+            return Some(8 * nth + at);
+        }
+    }
+    match bytes.last_chunk::<8>() {
+        // Some of these were seen already, and had no zero.
+        Some(word) if !rest.is_empty() => zero_in_word(*word).map(|at| bytes.len() - 8 + at),
+        _ => rest.iter().position(|byte| *byte == 0),
+    }
+}
+
+/// A borrow out of `word - 1…1` reaches the high bit of a byte that had none first at a zero.
+#[inline(always)]
+fn zero_in_word(word: [u8; 8]) -> Option<usize> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH_BITS: u64 = 0x8080_8080_8080_8080;
+    let word = u64::from_le_bytes(word);
+    let zeros = word.wrapping_sub(ONES) & !word & HIGH_BITS;
+    (zeros != 0).then(|| zeros.trailing_zeros() as usize / 8)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::zero_in;
+
+    #[test]
+    fn the_first_zero_is_found_wherever_it_stands() {
+        for len in 0..40 {
+            for fill in [0x01, 0x7F, 0x80, 0xFF] {
+                let mut bytes = vec![fill; len];
+                assert_eq!(zero_in(&bytes), None, "{len} {fill}");
+                for zero in (0..len).rev() {
+                    bytes[zero] = 0;
+                    assert_eq!(zero_in(&bytes), Some(zero), "{len} {fill}");
+                    assert_eq!(zero_in(&bytes[..zero]), None, "{len} {fill}");
+                }
+            }
+        }
     }
 }

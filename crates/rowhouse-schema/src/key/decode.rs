@@ -24,12 +24,17 @@ impl KeySchema {
     pub fn decode(&self, key: &[u8]) -> Result<Values, NotFitting> {
         let mut values = Vec::with_capacity(self.fields().len());
         let mut computed = Vec::with_capacity(self.computed().len());
+        if self.steps().is_some_and(|steps| steps.decode(key, &mut values)) {
+            return Ok(Values::new(self.clone(), values, computed));
+        }
+        values.clear();
         self.read(key, &mut values, &mut computed)?;
         Ok(Values::new(self.clone(), values, computed))
     }
 
     /// The values of a key's stored fields, in their order, in place of what `values` held before: a
-    /// buffer that is used again. Without allocating, where fields hold no texts or bytes and none is computed.
+    /// buffer that is used again, with the memory of the texts in it. Nothing is allocated once these are long enough, where
+    /// fields hold no bytes and none is computed; of a `domain` and what is written in another form than its own, some is.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -42,6 +47,9 @@ impl KeySchema {
     /// # Ok::<(), rowhouse_model::Error>(())
     /// ```
     pub fn decode_into(&self, key: &[u8], values: &mut Vec<Value>) -> Result<(), NotFitting> {
+        if self.steps().is_some_and(|steps| steps.decode(key, values)) {
+            return Ok(());
+        }
         values.clear();
         self.read(key, values, &mut Vec::new())
     }

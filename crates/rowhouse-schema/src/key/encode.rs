@@ -67,13 +67,17 @@ impl KeySchema {
         out: &mut Vec<u8>,
     ) -> Result<()> {
         self.check_names(values)?;
+        let value_of = |at: usize| self.value_of(values, at);
+        if self.steps().is_some_and(|steps| steps.encode(value_of, out)) {
+            return Ok(());
+        }
         let kept = values.computed(self);
         let given = |at: usize| match (self.given(values, at), kept) {
             (Some(value), _) => Given::Named(value),
             (None, Some(kept)) => Given::Kept(&kept[at]),
             (None, None) => Given::Nothing,
         };
-        self.append(|at| self.value_of(values, at), given, out)
+        self.append(value_of, given, out)
     }
 
     /// Appends the key of these values, which stand in the order of the stored fields, to `out`, which
@@ -95,7 +99,11 @@ impl KeySchema {
                 "the key has {fields} stored fields, not as many values: values={given}"
             )));
         }
-        self.append(|at| values.get(at), |_| Given::Nothing, out)
+        let value_of = |at: usize| values.get(at);
+        if self.steps().is_some_and(|steps| steps.encode(value_of, out)) {
+            return Ok(());
+        }
+        self.append(value_of, |_| Given::Nothing, out)
     }
 
     /// Appends the key of values that need not be owned, given by the place of their fields in

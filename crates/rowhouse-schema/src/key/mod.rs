@@ -7,6 +7,7 @@ mod logical;
 mod prefix;
 mod reader;
 mod splits;
+mod steps;
 
 use std::fmt;
 use std::str::FromStr;
@@ -22,6 +23,8 @@ use crate::field::Field;
 use crate::plan::{Plan, Predicate};
 use crate::template::{self, Element, Parsed};
 use crate::time::TimeZone;
+
+use steps::Steps;
 
 pub use prefix::KeyPrefix;
 pub use reader::KeyReader;
@@ -66,6 +69,8 @@ struct Template {
     computed: Vec<Computed>,
     /// For each computed field, whether it follows from what stands before it.
     follows: Vec<bool>,
+    /// The quick way, if there is one.
+    steps: Option<Steps>,
     /// What it was read from, printed: equal templates have equal texts.
     text: String,
 }
@@ -104,7 +109,9 @@ impl KeySchema {
         let Parsed { elements, fields, computed } = parsed;
         let follows = (0..computed.len()).map(|at| follows(&elements, &fields, at, &computed[at]));
         let follows = follows.collect();
-        Ok(Self { template: Arc::new(Template { elements, fields, computed, follows, text }) })
+        let steps = Steps::new(&elements, &fields);
+        let template = Template { elements, fields, computed, follows, steps, text };
+        Ok(Self { template: Arc::new(template) })
     }
 
     /// Reads a template as it is stored in a table descriptor: the number of the language, a
@@ -223,6 +230,12 @@ impl KeySchema {
         zone: &TimeZone,
     ) -> Result<Plan> {
         Plan::new(self, Some(columns), predicate, zone)
+    }
+
+    /// The quick way to keys and back, if there is one.
+    #[inline]
+    fn steps(&self) -> Option<&Steps> {
+        self.template.steps.as_ref()
     }
 
     pub(crate) fn elements(&self) -> &[Element] {

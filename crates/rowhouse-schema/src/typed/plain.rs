@@ -1,11 +1,11 @@
 //! The quick way of keys that are plain throughout: numbers and times as big-endian bytes, `string` and
-//! `blob` ascending, literals. What `#[derive(RowKey)]` writes goes it, with all that is known of a field as
+//! `blob` ascending, `text N` as it is, literals. What `#[derive(RowKey)]` writes goes it, with all that is known of a field as
 //! constants, and takes the general way for whatever cannot be done so: for the same bytes, and for errors.
 
 use rowhouse_model::ROW_LEN_MAX;
 
 use super::{FromField, Holds, ToField};
-use crate::encode::{Body, Container, Content, Quick, Sequence, Style, Terminated, count_ticks};
+use crate::encode::{Body, Container, Content, Fixed, Quick, Sequence, Terminated, count_ticks};
 use crate::key::KeySchema;
 use crate::template::Element;
 use crate::time::{Time, TimeUnit};
@@ -20,6 +20,13 @@ pub enum PlainStep {
     Text,
     /// An ascending `blob`.
     Bytes,
+    /// A `text N` that is neither reversed nor in descending order.
+    Padded {
+        /// How many bytes: N.
+        width: u16,
+        /// What shorter texts are padded with.
+        pad: u8,
+    },
     /// A number or a time.
     Number(PlainNumber),
 }
@@ -42,8 +49,8 @@ pub struct PlainNumber {
 }
 
 impl KeySchema {
-    /// The steps of the key, if it is plain: all fields numbers, times, `string` or `blob`, none computed or
-    /// with other modifiers than `desc` on numbers.
+    /// The steps of the key, if it is plain: all fields numbers, times, `string`, `blob` or `text N`, none computed
+    /// or with other modifiers than `desc` on numbers.
     ///
     /// ```
     /// use rowhouse_schema::{KeySchema, PlainStep};
@@ -74,13 +81,14 @@ impl KeySchema {
 fn text_or_bytes(sequence: &Sequence) -> Option<PlainStep> {
     match (sequence.content, &sequence.container) {
         _ if !sequence.arrangement.is_as_given() => None,
-        (Content::Text, Container::Terminated(PLAIN)) => Some(PlainStep::Text),
-        (Content::Raw, Container::Terminated(PLAIN)) => Some(PlainStep::Bytes),
+        (Content::Text, Container::Terminated(Terminated::PLAIN)) => Some(PlainStep::Text),
+        (Content::Raw, Container::Terminated(Terminated::PLAIN)) => Some(PlainStep::Bytes),
+        (Content::Text, Container::Fixed(fixed)) if fixed.is_plainly_padded() => {
+            fixed.pad.map(|pad| PlainStep::Padded { width: fixed.width, pad })
+        }
         _ => None,
     }
 }
-
-const PLAIN: Terminated = Terminated { style: Style::Pair, desc: false };
 
 impl PlainNumber {
     #[inline(always)]
@@ -147,7 +155,7 @@ impl<'o> PlainWriter<'o> {
     #[inline(always)]
     pub fn text<T: ToField>(mut self, text: &T) -> Self {
         match text.to_field() {
-            FieldValue::Text(text) => PLAIN.put(text.as_bytes(), self.out),
+            FieldValue::Text(text) => Terminated::PLAIN.put(text.as_bytes(), self.out),
             _ => self.is_plain = false,
         }
         self
@@ -157,9 +165,21 @@ impl<'o> PlainWriter<'o> {
     #[inline(always)]
     pub fn bytes<T: ToField>(mut self, bytes: &T) -> Self {
         match bytes.to_field() {
-            FieldValue::Bytes(bytes) => PLAIN.put(&bytes, self.out),
+            FieldValue::Bytes(bytes) => Terminated::PLAIN.put(&bytes, self.out),
             _ => self.is_plain = false,
         }
+        self
+    }
+
+    /// Appends a `text N` of `width` bytes, padded with `pad`.
+    #[inline(always)]
+    pub fn padded<T: ToField>(mut self, text: &T, width: u16, pad: u8) -> Self {
+        self.is_plain &= match text.to_field() {
+            FieldValue::Text(text) => {
+                Fixed::padded(width, pad).put_plainly(text.as_bytes(), self.out)
+            }
+            _ => false,
+        };
         self
     }
 
@@ -227,6 +247,15 @@ impl<'k> PlainReader<'k> {
         T::from_field(FieldValue::from(self.terminated()?))
     }
 
+    /// Reads a `text N` of `width` bytes, padded with `pad`.
+    #[inline(always)]
+    pub fn padded<T: FromField<'k>>(&mut self, width: u16, pad: u8) -> Option<T> {
+        let (bytes, rest) = self.rest.take()?.split_at_checked(width.into())?;
+        self.rest = Some(rest);
+        let text = Fixed::padded(width, pad).without_padding(bytes);
+        T::from_field(FieldValue::from(std::str::from_utf8(text).ok()?))
+    }
+
     /// Reads a number or a time.
     #[inline(always)]
     pub fn number<T: FromField<'k>>(&mut self, field: PlainNumber) -> Option<T> {
@@ -247,7 +276,7 @@ impl<'k> PlainReader<'k> {
     #[inline(always)]
     fn terminated(&mut self) -> Option<&'k [u8]> {
         let rest = self.rest.take()?;
-        let (value, next) = PLAIN.decode_plain(rest, 0)?;
+        let (value, next) = Terminated::PLAIN.decode_plain(rest, 0)?;
         self.rest = Some(&rest[next..]);
         Some(value)
     }

@@ -14,8 +14,8 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use rowhouse_model::{RowRange, escape};
 use rowhouse_schema::{
-    Direction, Field, KeySchema, Plan, PlanOrder, Predicate, RANGES_MAX, RowSequence, StreamMerge,
-    Time, Values,
+    Direction, Field, FieldValue, KeySchema, Plan, PlanOrder, Predicate, RANGES_MAX, RowSequence,
+    StreamMerge, Time, Value, Values,
 };
 
 use brute::{compare, compare_computed, could_hold, elements, is_kept};
@@ -140,6 +140,35 @@ proptest! {
             if let Ok(values) = schema.decode(&key) {
                 prop_assert_eq!(escape(&values.encode().unwrap()), escape(&key), "{}", &schema);
             }
+        }
+    }
+
+    /// By position and by name keys are made the quick way where there is one; values that are not owned go the general
+    /// way.
+    #[test]
+    fn keys_are_made_and_refused_alike_and_read_into_used_memory(
+        schema in schemas(), pool in pools(), row_at in rows(),
+    ) {
+        let mut used = Vec::new();
+        for at in &row_at {
+            let fields = schema.fields().iter();
+            let given: Vec<Value> =
+                fields.clone().zip(at).map(|(field, at)| pool.value(field, at)).collect();
+            let made = |made: &dyn Fn(&mut Vec<u8>) -> rowhouse_model::Result<()>| {
+                let mut out = b"before".to_vec();
+                let result = made(&mut out).map_err(|error| error.to_string());
+                (result, escape(&out))
+            };
+            let general = |nth: usize| FieldValue::from(given[nth].clone());
+            let pairs: Vec<_> = fields.map(Field::name).zip(given.iter().cloned()).collect();
+            let expected = made(&|out| schema.encode_fields(general, out));
+            prop_assert_eq!(&made(&|out| schema.encode_values(&given, out)), &expected, "{}", &schema);
+            prop_assert_eq!(&made(&|out| schema.encode_into(&pairs, out)), &expected, "{}", &schema);
+
+            let Some(Row { key, values, .. }) = row(&schema, &pool, at) else { continue };
+            schema.decode_into(&key, &mut used).unwrap();
+            let values: Vec<_> = pairs.iter().map(|(name, _)| values[*name].clone()).collect();
+            prop_assert_eq!(&used, &values, "{}", &schema);
         }
     }
 

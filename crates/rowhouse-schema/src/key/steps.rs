@@ -1,0 +1,201 @@
+//! The quick way through a key whose elements stand for themselves: no computed fields, and no end that
+//! takes separators with it. For the same bytes and values as by the general way, which is taken for whatever cannot
+//! be done so, and says what is wrong.
+
+use rowhouse_model::ROW_LEN_MAX;
+
+use crate::encode::{Body, Codec, Container, Content, Fixed, Quick, Scale, Sequence, Terminated};
+use crate::field::Field;
+use crate::template::Element;
+use crate::value::Value;
+
+/// The elements of a key, in its order. Fields are numbered from left to right, as those of the schema.
+#[derive(Debug)]
+pub(super) struct Steps(Box<[Step]>);
+
+#[derive(Debug)]
+enum Step {
+    Literal(Box<[u8]>),
+    /// A big-endian number or time, which may be given as a whole number.
+    Whole(Quick, Scale),
+    /// A big-endian date, float or bool.
+    Number(Quick, Scale),
+    /// An ascending `string`.
+    Text,
+    /// A `text N` that is written as it is, with its padding.
+    Padded(Fixed),
+    /// What has no shorter way than its codec.
+    Other(Codec),
+}
+
+impl Steps {
+    /// The steps of a template, if there is a quick way.
+    pub(super) fn new(elements: &[Element], fields: &[Field]) -> Option<Self> {
+        let step = |element: &Element| match element {
+            Element::Literal(bytes) => Some(Step::Literal(bytes.as_slice().into())),
+            Element::Field(at) => Step::of(&fields[*at].codec),
+            Element::Computed(_) => None,
+        };
+        elements.iter().map(step).collect::<Option<_>>().map(Self)
+    }
+
+    /// Appends the key of values that are given by the places of their fields; says whether it did. `out` stays as it
+    /// was if not.
+    #[inline]
+    pub(super) fn encode<'v>(
+        &self,
+        value_of: impl Fn(usize) -> Option<&'v Value>,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        let start = out.len();
+        let mut field = 0;
+        for step in &self.0 {
+            if let Step::Literal(bytes) = step {
+                out.extend_from_slice(bytes);
+                continue;
+            }
+            if !value_of(field).is_some_and(|value| step.put(value, out)) {
+                out.truncate(start);
+                return false;
+            }
+            field += 1;
+        }
+        let len = out.len() - start;
+        let fits = 0 < len && len <= ROW_LEN_MAX;
+        if !fits {
+            out.truncate(start);
+        }
+        fits
+    }
+
+    /// Puts the values of a key in place of those that `values` holds, whose texts' memory is used again; says whether it
+    /// did. If not, nothing is known of `values`.
+    #[inline]
+    pub(super) fn decode(&self, key: &[u8], values: &mut Vec<Value>) -> bool {
+        if key.is_empty() || key.len() > ROW_LEN_MAX {
+            return false;
+        }
+        let (mut at, mut field) = (0, 0);
+        for step in &self.0 {
+            if let Step::Literal(bytes) = step {
+                if !key[at..].starts_with(bytes) {
+                    return false;
+                }
+                at += bytes.len();
+                continue;
+            }
+            let slot = match values.get_mut(field) {
+                Some(slot) => slot,
+                None => {
+                    values.push(Value::Null);
+                    &mut values[field]
+                }
+            };
+            match step.take(key, at, slot) {
+                Some(next) => at = next,
+                None => return false,
+            }
+            field += 1;
+        }
+        values.truncate(field);
+        at == key.len()
+    }
+}
+
+impl Step {
+    fn of(codec: &Codec) -> Option<Self> {
+        if codec.tail().is_some() {
+            return None;
+        }
+        let quick = match &codec.body {
+            _ if !codec.lead.is_none() => None,
+            Body::Number(number) if number.scale.has_labels() => None,
+            Body::Number(number) => {
+                let is_whole = number.scale.plain_unit().is_some();
+                let step = if is_whole { Self::Whole } else { Self::Number };
+                number.quick().map(|quick| step(quick, number.scale.clone()))
+            }
+            Body::Sequence(Sequence { content: Content::Text, arrangement, container })
+                if arrangement.is_as_given() =>
+            {
+                match container {
+                    Container::Terminated(Terminated::PLAIN) => Some(Self::Text),
+                    Container::Fixed(fixed) if fixed.is_plainly_padded() => {
+                        Some(Self::Padded(*fixed))
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        Some(quick.unwrap_or_else(|| Self::Other(codec.clone())))
+    }
+
+    /// Appends a value of a field; says whether it could.
+    #[inline(always)]
+    fn put(&self, value: &Value, out: &mut Vec<u8>) -> bool {
+        match (self, value) {
+            (Self::Whole(quick, scale), value) => {
+                let number = scale.whole_number(value).or_else(|| scale.quick_number(value));
+                match number {
+                    Some(number) => quick.put_any(number, out),
+                    None => return false,
+                }
+            }
+            (Self::Number(quick, scale), value) => match scale.quick_number(value) {
+                Some(number) => quick.put_any(number, out),
+                None => return false,
+            },
+            (Self::Text, Value::Text(text)) => Terminated::PLAIN.put(text.as_bytes(), out),
+            (Self::Padded(fixed), Value::Text(text)) => {
+                return fixed.put_plainly(text.as_bytes(), out);
+            }
+            (Self::Other(codec), value) => return codec.encode(value, out).is_ok(),
+            (Self::Text | Self::Padded(_) | Self::Literal(_), _) => return false,
+        }
+        true
+    }
+
+    /// Reads the value that begins at `at` into its place, and says where it ends.
+    #[inline(always)]
+    fn take(&self, key: &[u8], at: usize, slot: &mut Value) -> Option<usize> {
+        match self {
+            Self::Whole(quick, scale) | Self::Number(quick, scale) => {
+                let next = at + quick.width();
+                let number = quick.read(key.get(at..next)?);
+                *slot = scale.contains(number).then(|| scale.value(number))?;
+                Some(next)
+            }
+            Self::Text => {
+                let (text, next) = Terminated::PLAIN.decode_plain(key, at)?;
+                put_text(text, slot)?;
+                Some(next)
+            }
+            Self::Padded(fixed) => {
+                let next = at + fixed.width();
+                put_text(fixed.without_padding(key.get(at..next)?), slot)?;
+                Some(next)
+            }
+            Self::Other(codec) => {
+                let (value, next) = codec.decode(key, at).ok()?;
+                *slot = value;
+                Some(next)
+            }
+            Self::Literal(_) => None,
+        }
+    }
+}
+
+/// A text in the place of a value, in the memory of the text before it.
+#[inline(always)]
+fn put_text(bytes: &[u8], slot: &mut Value) -> Option<()> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    match slot {
+        Value::Text(held) => {
+            held.clear();
+            held.push_str(text);
+        }
+        slot => *slot = Value::Text(text.to_owned()),
+    }
+    Some(())
+}

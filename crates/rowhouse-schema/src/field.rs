@@ -7,6 +7,7 @@ use rowhouse_model::Result;
 use crate::encode::{Body, Codec};
 use crate::field_type::FieldType;
 use crate::order::FieldOrder;
+use crate::time::{FixedZone, InZone, TimeZone};
 use crate::transform::Modifiers;
 use crate::value::Value;
 
@@ -56,7 +57,7 @@ impl Field {
     }
 
     /// The value that somebody wrote as plain text, on a command line for example: a text as it is, a
-    /// number, a time literal (without a zone in UTC), bytes as `0x00ff`. For a time, a number is a count
+    /// number, a time literal (without a zone in the field's, or UTC), bytes as `0x00ff`. For a time, a number is a count
     /// of the field's units, unless it has four digits: then it is a year. Of a field that may be null, `null`
     /// is no value; of one that only a hash is kept of, `0x` and as many digits as that has are the hash itself.
     ///
@@ -71,6 +72,32 @@ impl Field {
     /// ```
     pub fn parse_value(&self, text: &str) -> Result<Value> {
         self.codec.read(text).map_err(|fault| fault.in_text(text))
+    }
+
+    /// The zone of the field's times, if the template names one (`tz +08:00`): of literals that name none, of the digits of calendars,
+    /// and of times that are shown.
+    ///
+    /// ```
+    /// use rowhouse_schema::KeySchema;
+    ///
+    /// let schema = KeySchema::parse("[at ymdhms tz +08:00]")?;
+    /// let key = schema.encode(&[("at", "2022-12-01T08:00".into())])?;
+    /// assert_eq!(key, "20221201080000");
+    /// assert_eq!(schema.decode(&key)?.to_string(), "at=2022-12-01T08:00:00.000+08:00");
+    /// assert_eq!(schema.decode(&key)?["at"].to_string(), "2022-12-01T00:00:00.000Z");
+    /// assert!(schema.fields()[0].zone().is_some());
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    pub fn zone(&self) -> Option<TimeZone> {
+        self.modifiers.zone.map(FixedZone::time_zone)
+    }
+
+    /// A value of the field as text: as it prints, but times in the field's zone, if it names one.
+    pub fn value_to_string(&self, value: &Value) -> String {
+        match (value, self.modifiers.zone) {
+            (Value::Time(time), Some(zone)) => InZone(*time, zone).to_string(),
+            (value, _) => value.to_string(),
+        }
     }
 
     /// Whether the field may have no value: it is declared `null first` or `null last`.

@@ -6,7 +6,7 @@ use rowhouse_model::{Bytes, Error, Result, escape};
 
 use super::{Column, ColumnSchema, Place};
 use crate::error::NotFitting;
-use crate::value::{NamedValues, Quoted, Value, Values};
+use crate::value::{NamedValues, Shown, Value, Values};
 
 /// Where a named value is stored, and its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,7 +152,7 @@ impl fmt::Display for NamedCell<'_> {
         if let Some(fields) = &self.fields {
             write!(f, "[{fields}]")?;
         }
-        write!(f, "={}", Quoted(&self.value))
+        write!(f, "={}", Shown(&self.value, self.column.value_zone()))
     }
 }
 

@@ -10,6 +10,7 @@ use crate::field::Field;
 use crate::field_type::FieldType;
 use crate::key::KeySchema;
 use crate::template::{Element, print_literal};
+use crate::time::FixedZone;
 use crate::value::Value;
 
 /// A column as declared: `d:n count u64`; or the columns of a template: `f:[at millis desc] price f64`.
@@ -99,6 +100,11 @@ impl Column {
                 false => Err(NotFitting::new(next, "the bytes go on behind the value")),
             });
         decoded.map_err(|why| CellNotFitting::Value { column: self.name().to_owned(), why })
+    }
+
+    /// The zone of times that are values, if the declaration names one.
+    pub(super) fn value_zone(&self) -> Option<FixedZone> {
+        self.value.modifiers.zone
     }
 
     /// The value that somebody wrote as plain text: as [`Field::parse_value`].

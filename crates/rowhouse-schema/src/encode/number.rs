@@ -21,6 +21,8 @@ pub(crate) struct Number {
     pub(crate) scale: Scale,
     /// Stored is the number cut down to a multiple of this one.
     step: Option<i128>,
+    /// How many ticks the clocks by which steps begin are ahead of the numbers.
+    phase: i128,
     calendar: Option<Calendar>,
     /// For `desc`: the number written is this one minus the value.
     mirror: Option<i128>,
@@ -80,6 +82,12 @@ impl Number {
         }
         let unit = scale.tick().map(|tick| tick.nanos);
         let step = modifiers.floor.map(|floor| floor.step(unit)).transpose()?;
+        let mut phase = 0;
+        if let Some(zone) = modifiers.zone {
+            let is_calendar = matches!(field_type, FieldType::Date | FieldType::Calendar(_));
+            scale = scale.in_zone(zone, is_calendar);
+            phase = if is_calendar { 0 } else { zone.nanos() / unit.unwrap_or(1) };
+        }
         let canonical = match (field_type, natural) {
             (FieldType::Float { bytes }, _) => Canonical::Float(*bytes),
             (_, Shape::Digits { width }) => Canonical::Digits(width),
@@ -91,7 +99,7 @@ impl Number {
         let form = Form { reversed: modifiers.reverse, ..Form::new(shape) };
         let is_plain = step.is_none() && calendar.is_none() && !form.reversed;
         let quick = Quick::new(shape, mirror).filter(|_| is_plain);
-        Ok(Self { scale, step, calendar, mirror, form, canonical, quick })
+        Ok(Self { scale, step, phase, calendar, mirror, form, canonical, quick })
     }
 
     /// Numbers of a scale as another system writes them. Its descending order complements every byte.
@@ -101,7 +109,8 @@ impl Number {
         let form = Form { flipped: desc && !is_flag, ..Form::new(shape) };
         let quick = Quick::new(shape, None).filter(|_| !desc);
         let (step, calendar) = (None, None);
-        Self { scale, step, calendar, mirror, form, canonical: Canonical::Foreign, quick }
+        let canonical = Canonical::Foreign;
+        Self { scale, step, phase: 0, calendar, mirror, form, canonical, quick }
     }
 
     /// Numbers of a scale in a given shape, ascending: what computed fields hold.
@@ -109,7 +118,8 @@ impl Number {
         let (step, calendar, mirror) = (None, None, None);
         let canonical = Canonical::Integer(8);
         let quick = Quick::new(shape, mirror);
-        Self { scale, step, calendar, mirror, form: Form::new(shape), canonical, quick }
+        let form = Form::new(shape);
+        Self { scale, step, phase: 0, calendar, mirror, form, canonical, quick }
     }
 
     /// The number as a quick way without a scale takes it, if there is one.
@@ -215,7 +225,10 @@ impl Number {
     /// The number that is stored for one of the scale. Below the first step that is the least.
     pub(crate) fn floor(&self, number: i128) -> i128 {
         match self.step {
-            Some(step) => (number.div_euclid(step) * step).max(self.scale.min),
+            Some(step) => {
+                let begun = (number + self.phase).div_euclid(step) * step - self.phase;
+                begun.max(self.scale.min)
+            }
             None => number,
         }
     }
@@ -268,7 +281,7 @@ impl Number {
     /// The next number that is stored as another one than this is.
     pub(crate) fn following(&self, number: i128) -> Option<i128> {
         let next = match self.step {
-            Some(step) => (number.div_euclid(step) + 1) * step,
+            Some(step) => ((number + self.phase).div_euclid(step) + 1) * step - self.phase,
             None => number + 1,
         };
         (next <= self.scale.max).then_some(next)

@@ -1,9 +1,11 @@
 //! Scales: how the values of numbers, times, floats, bools and enums become whole numbers, in their
 //! order, and back.
 
+use std::borrow::Cow;
+
 use crate::error::Fault;
 use crate::field_type::{Calendar, FieldType};
-use crate::time::{Date, Time, TimeLiteral, TimeUnit, TimeZone};
+use crate::time::{Date, FixedZone, Time, TimeLiteral, TimeUnit, TimeZone};
 use crate::typed::Holds;
 use crate::value::Value;
 
@@ -16,6 +18,12 @@ pub(crate) struct Scale {
     kind: Kind,
     pub(crate) min: i128,
     pub(crate) max: i128,
+    /// The zone of the times, if one is named.
+    zone: Option<FixedZone>,
+    /// How many nanoseconds the calendar of the numbers is ahead of that in UTC; 0 for counts of instants.
+    ahead: i128,
+    /// The same in ticks, of times that a calendar shows.
+    ticks_ahead: i128,
 }
 
 /// What decoding gives for a number of a scale.
@@ -143,18 +151,41 @@ impl Scale {
             | FieldType::Repeat(_) => return None,
             FieldType::Foreign(foreign) => return foreign.scale(),
         };
-        Some(Self { kind, min, max })
+        Some(Self::new_in_utc(kind, min, max))
+    }
+
+    /// The scale of the same type in a zone. Counts since 1970 are the same everywhere; days and the digits of calendars
+    /// are those of the zone.
+    pub(crate) fn in_zone(self, zone: FixedZone, is_calendar: bool) -> Self {
+        let ahead = if is_calendar { zone.nanos() } else { 0 };
+        let ticks_ahead = match self.kind {
+            Kind::Time(tick) => ahead / tick.nanos,
+            _ => 0,
+        };
+        Self { zone: Some(zone), ahead, ticks_ahead, ..self }
+    }
+
+    /// The zone of times that name none: that of the field, or else the one that is given.
+    pub(crate) fn zone_or<'z>(&self, given: &'z TimeZone) -> Cow<'z, TimeZone> {
+        match self.zone {
+            Some(zone) => Cow::Owned(zone.time_zone()),
+            None => Cow::Borrowed(given),
+        }
+    }
+
+    fn new_in_utc(kind: Kind, min: i128, max: i128) -> Self {
+        Self { kind, min, max, zone: None, ahead: 0, ticks_ahead: 0 }
     }
 
     /// The whole numbers from `min` to `max`.
     pub(crate) fn integers(min: i128, max: i128) -> Self {
-        Self { kind: Kind::Signed, min, max }
+        Self::new_in_utc(Kind::Signed, min, max)
     }
 
     /// The floats of so many bytes.
     pub(crate) fn floats(bytes: u8) -> Self {
         let (min, max) = float::ends(bytes);
-        Self { kind: Kind::Float(bytes), min, max }
+        Self::new_in_utc(Kind::Float(bytes), min, max)
     }
 
     /// The floats of so many bytes from positive zero on.
@@ -164,28 +195,28 @@ impl Scale {
 
     /// Counts of a unit of time since 1970, from `min` to `max`.
     pub(crate) fn times(unit: TimeUnit, min: i128, max: i128) -> Self {
-        Self { kind: Kind::of(unit), min, max }
+        Self::new_in_utc(Kind::of(unit), min, max)
     }
 
     /// False and true.
     pub(crate) fn bools() -> Self {
-        Self { kind: Kind::Bool, min: 0, max: 1 }
+        Self::new_in_utc(Kind::Bool, 0, 1)
     }
 
     /// The numbers from 0 to `max`.
     pub(crate) fn up_to(max: i128) -> Self {
-        Self { kind: Kind::Unsigned, min: 0, max }
+        Self::new_in_utc(Kind::Unsigned, 0, max)
     }
 
     /// The numbers from 0 to `last`, and one more, which may lie beyond them.
     pub(crate) fn up_to_and(last: u32, stray: i128) -> Self {
         let last = last.into();
-        Self { kind: Kind::Stray(last), min: 0, max: stray.max(last) }
+        Self::new_in_utc(Kind::Stray(last), 0, stray.max(last))
     }
 
     /// The characters of an alphabet.
     pub(crate) fn of_labels(labels: Labels) -> Self {
-        Self { kind: Kind::Label(labels), min: 0, max: 255 }
+        Self::new_in_utc(Kind::Label(labels), 0, 255)
     }
 
     /// The unit, if time is counted.
@@ -226,7 +257,7 @@ impl Scale {
             Kind::Float(bytes) => Value::Float(float::value(number, *bytes).into()),
             Kind::Bool => Value::Bool(number != 0),
             Kind::Label(labels) => labels.value(number as u8),
-            Kind::Time(tick) => Value::Time(Time::from_nanos(number * tick.nanos)),
+            Kind::Time(tick) => Value::Time(Time::from_nanos(number * tick.nanos - self.ahead)),
             Kind::Day => Value::Date(Date::new(number as i32)),
         }
     }
@@ -236,7 +267,7 @@ impl Scale {
     pub(crate) fn value_as(&self, number: i128, form: ValueForm) -> Value {
         match form {
             ValueForm::Own => self.value(number),
-            ValueForm::Number => Value::Signed(number),
+            ValueForm::Number => Value::Signed(number - self.ticks_ahead),
         }
     }
 
@@ -255,11 +286,13 @@ impl Scale {
     #[inline(always)]
     pub(crate) fn quick_number(&self, value: &Value) -> Option<i128> {
         let number = match (&self.kind, value) {
-            (Kind::Unsigned | Kind::Signed | Kind::Time(_), Value::Signed(number)) => *number,
-            (Kind::Unsigned | Kind::Signed | Kind::Time(_), Value::Unsigned(number)) => {
-                i128::try_from(*number).ok()?
+            (Kind::Unsigned | Kind::Signed | Kind::Time(_), Value::Signed(number)) => {
+                number.checked_add(self.ticks_ahead)?
             }
-            (Kind::Time(tick), Value::Time(time)) => tick.count(time.as_nanos())?,
+            (Kind::Unsigned | Kind::Signed | Kind::Time(_), Value::Unsigned(number)) => {
+                i128::try_from(*number).ok()?.checked_add(self.ticks_ahead)?
+            }
+            (Kind::Time(tick), Value::Time(time)) => tick.count(time.as_nanos() + self.ahead)?,
             (Kind::Day, Value::Date(date)) => date.days().into(),
             (Kind::Float(bytes), Value::Float(float)) => float::number(float.get(), *bytes).ok()?,
             (Kind::Bool, Value::Bool(flag)) => (*flag).into(),
@@ -313,7 +346,10 @@ impl Scale {
             },
             (Kind::Time(_) | Kind::Day, _) => match self.time(value, zone)? {
                 Some(time) => Ok(self.point_of(time)),
-                None => value.as_integer().map(Point::exact).ok_or_else(|| self.wrong(value)),
+                None => match value.as_integer() {
+                    Some(count) => Ok(Point::exact(count.saturating_add(self.ticks_ahead))),
+                    None => Err(self.wrong(value)),
+                },
             },
             (Kind::Unsigned | Kind::Signed | Kind::Stray(_), Value::Float(float)) => {
                 Ok(float::whole_point(float.get()))
@@ -331,8 +367,9 @@ impl Scale {
     /// Where an instant lies on a scale of time.
     pub(crate) fn point_of(&self, time: Time) -> Point {
         let unit = self.tick().map_or(1, |tick| tick.nanos);
-        let floor = time.as_nanos().div_euclid(unit);
-        match time.as_nanos().rem_euclid(unit) {
+        let nanos = time.as_nanos() + self.ahead;
+        let floor = nanos.div_euclid(unit);
+        match nanos.rem_euclid(unit) {
             0 => Point::exact(floor),
             _ => Point::behind(floor),
         }
@@ -342,7 +379,12 @@ impl Scale {
     fn time(&self, value: &Value, zone: &TimeZone) -> Result<Option<Time>, String> {
         match value {
             Value::Text(text) => {
-                Time::parse_in(text, zone).map(Some).map_err(|error| error.to_string())
+                let time = Time::parse_in(text, &self.zone_or(zone));
+                time.map(Some).map_err(|error| error.to_string())
+            }
+            Value::Date(date) => {
+                let offset = self.zone.map_or(0, FixedZone::nanos);
+                Ok(Some(Time::from_nanos(date.midnight().as_nanos() - offset)))
             }
             value => Ok(value.as_time()),
         }
@@ -381,7 +423,9 @@ impl Scale {
     pub(crate) fn read(&self, word: &str) -> Result<Value, Fault> {
         let value = match self.kind {
             Kind::Time(_) | Kind::Day if !is_count(word) => {
-                return Ok(TimeLiteral::parse(word)?.instant(&TimeZone::UTC)?.into());
+                return Ok(TimeLiteral::parse(word)?
+                    .instant(&self.zone_or(&TimeZone::UTC))?
+                    .into());
             }
             Kind::Float(_) => float::read(word).map(Value::from),
             Kind::Bool => word.parse().ok().map(Value::Bool),

@@ -7,7 +7,7 @@ use rowhouse_model::escape;
 use super::KeySchema;
 use super::reader::literal;
 use crate::template::Element;
-use crate::value::{Quoted, Value};
+use crate::value::{Shown, Value};
 
 /// The fields that can be read off the beginning of a key.
 ///
@@ -22,6 +22,7 @@ use crate::value::{Quoted, Value};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyPrefix {
+    schema: KeySchema,
     values: Vec<(String, Value)>,
     rest: Vec<u8>,
     is_whole: bool,
@@ -58,7 +59,7 @@ impl KeySchema {
             at = next;
         }
         let rest = bytes[at..].to_vec();
-        KeyPrefix { values, is_whole: is_whole && rest.is_empty(), rest }
+        KeyPrefix { schema: self.clone(), values, is_whole: is_whole && rest.is_empty(), rest }
     }
 
     /// The value of an element that begins at `at`, and where the next begins.
@@ -92,7 +93,8 @@ impl fmt::Display for KeyPrefix {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (nth, (name, value)) in self.values.iter().enumerate() {
             let comma = if nth == 0 { "" } else { ", " };
-            write!(f, "{comma}{name}={}", Quoted(value))?;
+            let zone = self.schema.field(name).and_then(|field| field.modifiers.zone);
+            write!(f, "{comma}{name}={}", Shown(value, zone))?;
         }
         if self.is_whole {
             return Ok(());

@@ -44,8 +44,9 @@ impl ConstantReader<'_> {
             Literal::List(_) => return Err(self.wrong(constant, "takes one interval, not a list")),
         };
         let literal = self.time_literal(constant, text)?;
-        let (start, stop) =
-            literal.interval(self.zone).map_err(|fault| fault.behind(constant.at))?;
+        let (start, stop) = literal
+            .interval(&scale.zone_or(self.zone))
+            .map_err(|fault| fault.behind(constant.at))?;
         Ok((scale.point_of(start), scale.point_of(stop)))
     }
 
@@ -177,8 +178,8 @@ impl ConstantReader<'_> {
     fn number(&self, scale: &Scale, constant: &Constant) -> Result<Value, Fault> {
         let is_time = scale.tick().is_some();
         match &constant.literal {
-            Literal::Word(word) if is_time && !is_count(word) => self.time(constant, word),
-            Literal::Value(Value::Text(text)) if is_time => self.time(constant, text),
+            Literal::Word(word) if is_time && !is_count(word) => self.time(scale, constant, word),
+            Literal::Value(Value::Text(text)) if is_time => self.time(scale, constant, text),
             Literal::Word(word) => scale.read(word).map_err(|_| {
                 let why = format!("takes {}, not {word}", scale.expected());
                 self.wrong(constant, &why)
@@ -188,9 +189,10 @@ impl ConstantReader<'_> {
         }
     }
 
-    fn time(&self, constant: &Constant, text: &str) -> Result<Value, Fault> {
+    fn time(&self, scale: &Scale, constant: &Constant, text: &str) -> Result<Value, Fault> {
         let literal = self.time_literal(constant, text)?;
-        let time = literal.instant(self.zone).map_err(|fault| fault.behind(constant.at))?;
+        let time = literal.instant(&scale.zone_or(self.zone));
+        let time = time.map_err(|fault| fault.behind(constant.at))?;
         Ok(time.into())
     }
 

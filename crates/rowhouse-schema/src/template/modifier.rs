@@ -6,11 +6,13 @@ use super::words::{self, Role, is_foreign};
 use crate::encode::{ForeignType, Scale};
 use crate::error::Fault;
 use crate::field_type::FieldType;
+use crate::time::FixedZone;
 use crate::transform::{Floor, HashFunction, Hashing, Modifiers, NullPlace, TextForm};
 
 /// The places of the modifiers, in the order in which they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
+    Zone,
     Floor,
     Form,
     Reverse,
@@ -44,6 +46,7 @@ pub(super) fn parse(field_type: &FieldType, words: &mut Words<'_>) -> Result<Mod
 
 fn place(word: &str) -> Option<Place> {
     match word {
+        "tz" => Some(Place::Zone),
         "floor" => Some(Place::Floor),
         "digits" | "hex" => Some(Place::Form),
         "reverse" => Some(Place::Reverse),
@@ -65,7 +68,7 @@ fn read(
         return fault(format!("`{word}` cannot stand behind repeat(…)"));
     }
     if let FieldType::Foreign(foreign) = field_type
-        && matches!(place, Place::Floor | Place::Form | Place::Reverse)
+        && matches!(place, Place::Zone | Place::Floor | Place::Form | Place::Reverse)
     {
         return fault(format!(
             "`{}` is written as elsewhere, `{word}` changes that",
@@ -73,6 +76,7 @@ fn read(
         ));
     }
     match place {
+        Place::Zone => modifiers.zone = Some(zone(at, field_type, words)?),
         Place::Floor => modifiers.floor = Some(floor(at, field_type, words)?),
         Place::Form if word == "hex" => {
             check_hex(field_type, at)?;
@@ -104,6 +108,14 @@ fn read(
         Place::Null => modifiers.null = Some(null(at, field_type, modifiers, words)?),
     }
     Ok(())
+}
+
+fn zone(at: usize, field_type: &FieldType, words: &mut Words<'_>) -> Result<FixedZone, Fault> {
+    if !field_type.is_time() {
+        return Err(Fault::new(at, format!("`{field_type}` is no time, it has no zone")));
+    }
+    let (at, offset) = words.expect("an offset behind `tz`: +08:00")?;
+    FixedZone::parse(offset).map_err(|fault| fault.behind(at))
 }
 
 fn floor(at: usize, field_type: &FieldType, words: &mut Words<'_>) -> Result<Floor, Fault> {
@@ -250,6 +262,6 @@ fn unknown(at: usize, word: &str) -> Fault {
     let fault = Fault::new(at, format!("unknown modifier `{word}`"));
     match words::suggest(word, Role::Modifier) {
         Some(hint) => fault.hint(hint),
-        None => fault.hint("modifiers are: floor digits hex reverse md5… desc null"),
+        None => fault.hint("modifiers are: tz floor digits hex reverse md5… desc null"),
     }
 }

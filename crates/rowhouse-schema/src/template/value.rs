@@ -30,7 +30,7 @@ pub(crate) fn parse_value(name: &str, text: &str) -> Result<Field, Fault> {
 
 /// The word of a modifier that makes sense in keys only, if there is one.
 fn of_keys(modifiers: &Modifiers) -> Option<&'static str> {
-    let Modifiers { floor, form: _, reverse, hash, desc, null } = modifiers;
+    let Modifiers { zone: _, floor, form: _, reverse, hash, desc, null } = modifiers;
     let hash = hash.map(|hashing| hashing.function.word());
     let word = |is: bool, word: &'static str| is.then_some(word);
     word(floor.is_some(), "floor")

@@ -23,7 +23,7 @@ pub(super) const TYPES: &[&str] = &[
 ];
 
 const MODIFIERS: &[&str] = &[
-    "floor", "digits", "hex", "pad", "reverse", "md5", "sha1", "sha256", "xxh3", "murmur3",
+    "tz", "floor", "digits", "hex", "pad", "reverse", "md5", "sha1", "sha256", "xxh3", "murmur3",
     "crc32", "desc", "null",
 ];
 
@@ -93,6 +93,9 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("reversed", "did you mean `reverse` (last character first) or `desc` (greatest first)?"),
     ("sha2", "did you mean `sha256`?"),
     ("xxhash", "did you mean `xxh3`?"),
+    ("zone", "did you mean `tz +08:00`?"),
+    ("timezone", "did you mean `tz +08:00`?"),
+    ("utc", "times are in UTC, leave it out"),
     ("inverted", "did you mean `desc`?"),
     ("asc", "ascending needs no word, leave it out"),
     ("ascending", "ascending needs no word, leave it out"),

@@ -2,6 +2,7 @@
 
 mod date;
 mod literal;
+mod zone;
 
 use std::fmt;
 
@@ -13,6 +14,7 @@ use rowhouse_model::Result;
 pub use date::Date;
 pub use jiff::tz::TimeZone;
 pub(crate) use literal::TimeLiteral;
+pub(crate) use zone::FixedZone;
 
 /// The unit in which a time is counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -155,18 +157,35 @@ impl Time {
         }
         write!(f, "-{:02}-{:02}", shown.month(), shown.day())
     }
-}
 
-impl fmt::Display for Time {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Prints all but the zone.
+    fn write_date_and_clock(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_date(f)?;
         let (shown, _) = self.wall_clock()?;
         write!(f, "T{:02}:{:02}:{:02}", shown.hour(), shown.minute(), shown.second())?;
         match self.nanos.rem_euclid(1_000_000_000) {
-            nanos if nanos % 1_000_000 == 0 => write!(f, ".{:03}Z", nanos / 1_000_000),
-            nanos if nanos % 1_000 == 0 => write!(f, ".{:06}Z", nanos / 1_000),
-            nanos => write!(f, ".{nanos:09}Z"),
+            nanos if nanos % 1_000_000 == 0 => write!(f, ".{:03}", nanos / 1_000_000),
+            nanos if nanos % 1_000 == 0 => write!(f, ".{:06}", nanos / 1_000),
+            nanos => write!(f, ".{nanos:09}"),
         }
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.write_date_and_clock(f)?;
+        f.write_str("Z")
+    }
+}
+
+/// A time as the clocks of a zone show it.
+pub(crate) struct InZone(pub(crate) Time, pub(crate) FixedZone);
+
+impl fmt::Display for InZone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(time, zone) = *self;
+        Time::from_nanos(time.nanos + zone.nanos()).write_date_and_clock(f)?;
+        write!(f, "{zone}")
     }
 }
 

@@ -3,7 +3,7 @@
 //! In this order, which is also the order in which they are written:
 //!
 //! ```text
-//! value ── floor ── desc ── digits / hex ── reverse ── bytes      of a number or time
+//! value ── zone ── floor ── desc ── digits / hex ── reverse ── bytes      of a number or time
 //! value ── reverse ── escape or pad ── desc ── hex ── bytes       of texts and bytes
 //! value ── HASH ── hex ── bytes                                   of anything: not to be undone
 //! ```
@@ -18,6 +18,8 @@ mod murmur3;
 
 use std::fmt;
 
+use crate::time::FixedZone;
+
 pub(crate) use bucketing::{Bucketing, width as bucket_width};
 pub(crate) use floor::Floor;
 pub(crate) use hash::{Digest, HashFunction};
@@ -25,6 +27,7 @@ pub(crate) use hash::{Digest, HashFunction};
 /// The modifiers of a field, as written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Modifiers {
+    pub(crate) zone: Option<FixedZone>,
     pub(crate) floor: Option<Floor>,
     pub(crate) form: Option<TextForm>,
     pub(crate) reverse: bool,
@@ -76,6 +79,9 @@ impl NullPlace {
 impl fmt::Display for Modifiers {
     /// Each with a space in front of it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(zone) = &self.zone {
+            write!(f, " tz {zone}")?;
+        }
         if let Some(floor) = &self.floor {
             write!(f, " floor {floor}")?;
         }

@@ -9,7 +9,7 @@ mod values;
 
 use std::fmt;
 
-use crate::time::{Date, Time};
+use crate::time::{Date, FixedZone, InZone, Time};
 
 pub use decimal::Decimal;
 pub use field_value::FieldValue;
@@ -204,6 +204,18 @@ pub(crate) fn parse_hex(digits: &str) -> Option<Vec<u8>> {
         return None;
     }
     pairs.map(|pair| Some(nibble(pair[0])? << 4 | nibble(pair[1])?)).collect()
+}
+
+/// A value as queries write it, times in the zone of the field, if it names one.
+pub(crate) struct Shown<'a>(pub(crate) &'a Value, pub(crate) Option<FixedZone>);
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.0, self.1) {
+            (Value::Time(time), Some(zone)) => write!(f, "{}", InZone(*time, zone)),
+            (value, _) => write!(f, "{}", Quoted(value)),
+        }
+    }
 }
 
 /// A value as queries write it: texts and uuids in single quotes, `''` for a quote.

@@ -5,7 +5,7 @@ use std::ops::Index;
 
 use rowhouse_model::{Bytes, Result};
 
-use super::{Quoted, Value};
+use super::{Shown, Value};
 use crate::KeySchema;
 
 /// The values of one key, in the order of the template's fields: what decoding gives.
@@ -95,9 +95,10 @@ impl Index<&str> for Values {
 
 impl fmt::Display for Values {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (nth, (name, value)) in self.iter().enumerate() {
+        for (nth, (field, value)) in self.schema.fields().iter().zip(&self.values).enumerate() {
             let comma = if nth == 0 { "" } else { ", " };
-            write!(f, "{comma}{name}={}", Quoted(value))?;
+            let shown = Shown(value, field.modifiers.zone);
+            write!(f, "{comma}{}={shown}", field.name())?;
         }
         Ok(())
     }

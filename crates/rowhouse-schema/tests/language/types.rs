@@ -134,7 +134,7 @@ fn types_say_what_they_need() {
     check(
         "[n u8 upper]",
         expect![[r#"
-        unknown modifier `upper`; modifiers are: floor digits hex reverse md5… desc null: offset=6
+        unknown modifier `upper`; modifiers are: tz floor digits hex reverse md5… desc null: offset=6
           [n u8 upper]
                 ^"#]],
     );

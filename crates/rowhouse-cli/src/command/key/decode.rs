@@ -54,7 +54,8 @@ type Decoded = Result<Values, NotFitting>;
 fn print_text(key: &str, decoded: &Decoded, zone: Zone, out: &mut impl Write) -> io::Result<()> {
     match decoded {
         Ok(values) => {
-            let pair = |(name, value)| format!("{name}={}", notation::text(value, zone));
+            let zone = |name: &str| zone.of_field(values.schema(), name);
+            let pair = |(name, value)| format!("{name}={}", notation::text(value, zone(name)));
             let pairs: Vec<_> = values.iter().chain(computed(values)).map(pair).collect();
             writeln!(out, "{}", pairs.join(", "))
         }
@@ -65,8 +66,10 @@ fn print_text(key: &str, decoded: &Decoded, zone: Zone, out: &mut impl Write) ->
 fn print_json(key: &str, decoded: &Decoded, zone: Zone, out: &mut impl Write) -> io::Result<()> {
     let document = match decoded {
         Ok(values) => {
-            let pair =
-                |(name, value): (&str, &Value)| (name.to_owned(), notation::json(value, zone));
+            let zone = |name: &str| zone.of_field(values.schema(), name);
+            let pair = |(name, value): (&str, &Value)| {
+                (name.to_owned(), notation::json(value, zone(name)))
+            };
             let pairs = |pairs: &mut dyn Iterator<Item = (&str, &Value)>| -> Map<_, _> {
                 pairs.map(pair).collect()
             };

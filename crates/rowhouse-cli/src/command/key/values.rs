@@ -166,7 +166,7 @@ fn value(schema: &KeySchema, name: &str, text: &str, zone: Zone) -> Result<Value
     let value = match (schema.field(name), computed()) {
         (Some(field), _) => match field.parse_value(text) {
             // A day is a day wherever one is; other times without a zone are of the one that is asked for.
-            Ok(Value::Time(_)) if !is_day(field.field_type()) => {
+            Ok(Value::Time(_)) if field.zone().is_none() && !is_day(field.field_type()) => {
                 Time::parse_in(text, &zone.time_zone()).map(Value::from)
             }
             read => read,

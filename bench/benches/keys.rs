@@ -38,7 +38,7 @@ struct Borrowed<'k> {
     order: u64,
 }
 
-/// All of fixed width, and not plain: by the general way.
+/// All of fixed width.
 #[derive(RowKey)]
 #[key("[user text 24][shop u32][at millis desc][order u64]")]
 struct Fixed<'k> {

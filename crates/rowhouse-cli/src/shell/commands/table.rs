@@ -19,7 +19,7 @@ const TABLE: Argument = Argument { name: "TABLE", kind: Kind::Table, need: Need:
 const OPTIONS: Argument = Argument { name: "OPTIONS", kind: Kind::Options, need: Need::Optional };
 
 const COLUMN: (&str, &str) =
-    ("COLUMN", "a column 'family:qualifier', a family, or an array of them");
+    ("COLUMN", "a column 'family:qualifier' or its declared name, a family, or an array of them");
 const COLUMNS: (&str, &str) = ("COLUMNS", "the same");
 const TIMESTAMP: (&str, &str) = ("TIMESTAMP", "only cells with exactly this timestamp");
 const TIMERANGE: (&str, &str) = ("TIMERANGE", "[from, to): only cells with timestamps in between");
@@ -424,9 +424,10 @@ pub(crate) const COMMANDS: &[Command] = &[
         ],
         options: &[TTL],
         about: "Writes a cell, now or at a timestamp.",
-        details: "Texts in single quotes are taken as they are; in double quotes \\x00 is a byte and \\u5206 a character.",
+        details: "Texts in single quotes are taken as they are; in double quotes \\x00 is a byte and \\u5206 a character. By the declared name of a column, the value is one of its type.",
         examples: &[
             "put 'blog', '1', 'cf:title', 'first post'",
+            "put 'blog', '1', 'likes', 7",
             "put 'blog', '1', 'cf:title', 'first post', 1669852800000",
             "put 'blog', \"1\\x00\\xff\", 'cf:title', \"\\u5206\\u680f\"",
         ],

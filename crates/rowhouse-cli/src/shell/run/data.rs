@@ -6,6 +6,7 @@ use rowhouse::{
     Append, Bytes, Delete, Increment, Mutation, Put, RowRange, Scan, Table, Timestamp, escape,
 };
 
+use super::column::{self, counter_column};
 use super::row::Named;
 use crate::shell::call::{Call, Options};
 use crate::shell::failure::{Result, said};
@@ -16,12 +17,14 @@ pub(super) async fn put<W: Write>(session: &mut Session<W>, mut call: Call) -> R
     let ttl = ttl(&mut call)?;
     let table = call.table()?;
     let (row, value) = (Named::of(&call, 1)?, call.bytes(3)?);
-    let (family, qualifier) = column(&call.bytes(2)?)?;
+    let text = call.bytes(2)?;
+    column::column(&text)?;
     let at = timestamp(&call, 4)?;
     call.no_more_than(5)?;
     let table = session.database.table(&table).await?;
+    let (family, qualifier, value) = column::cell(session, &table, &text, value).await?;
     let mut put = Put::new(row.new_key(&table)?)
-        .and_then(|put| put.add_at(family, qualifier.unwrap_or_default(), at, value))
+        .and_then(|put| put.add_at(family, qualifier, at, value))
         .or_else(|error| said(error.message()))?;
     put.ttl_millis = ttl;
     Ok(table.put(put).await?)
@@ -72,10 +75,12 @@ pub(super) async fn incr<W: Write>(session: &mut Session<W>, mut call: Call) -> 
 pub(super) async fn delete<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     call.take_options()?.finish()?;
     let (table, row) = (call.table()?, Named::of(&call, 1)?);
-    let (family, qualifier) = column(&call.bytes(2)?)?;
+    let text = call.bytes(2)?;
+    column::column(&text)?;
     let at = timestamp(&call, 3)?;
     call.no_more_than(4)?;
     let table = session.database.table(&table).await?;
+    let (family, qualifier) = column::one_place(session, &table, &text).await?;
     for row in row.keys(&table)? {
         let (family, qualifier) = (family.clone(), qualifier.clone());
         let delete = Delete::new(row)
@@ -103,7 +108,7 @@ pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, mut call: Cal
         None | Some(Value::Nil) => None,
         Some(_) => Some(call.bytes(2)?).filter(|column| !column.is_empty()),
     };
-    let column = column.map(|text| self::column(&text)).transpose()?;
+    let column = column.map(|text| column::column(&text)).transpose()?;
     let at = timestamp(&call, 3)?;
     call.no_more_than(4)?;
     let wanted = Wanted { column, at };
@@ -165,31 +170,6 @@ async fn delete_prefix(table: &Table, prefix: &[u8], wanted: &Wanted, batch: usi
         if ended {
             return Ok(());
         }
-    }
-}
-
-/// Reads `family:qualifier`, `family:` (the empty qualifier) or `family`.
-pub(super) fn column(text: &Bytes) -> Result<(Bytes, Option<Bytes>)> {
-    let (family, qualifier) = match text.iter().position(|&byte| byte == b':') {
-        Some(at) => (text.slice(..at), Some(text.slice(at + 1..))),
-        None => (text.clone(), None),
-    };
-    if family.is_empty() {
-        let text = escape(text);
-        return said(format!("a column is FAMILY:QUALIFIER, its family is missing: '{text}'"));
-    }
-    Ok((family, qualifier))
-}
-
-/// The column of a counter: the third argument, with a qualifier.
-pub(super) fn counter_column(call: &Call) -> Result<(Bytes, Bytes)> {
-    let text = call.bytes(2)?;
-    match column(&text)? {
-        (family, Some(qualifier)) => Ok((family, qualifier)),
-        (family, None) => said(format!(
-            "a counter stands in FAMILY:QUALIFIER, its qualifier is missing: '{}'",
-            escape(&family)
-        )),
     }
 }
 

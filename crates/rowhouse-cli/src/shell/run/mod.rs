@@ -1,6 +1,7 @@
 //! What each command does: one function per command, gathered by what they are about.
 
 mod alter;
+mod column;
 mod create;
 mod data;
 mod declared;

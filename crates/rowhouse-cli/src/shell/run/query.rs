@@ -4,8 +4,9 @@ use std::io::Write;
 
 use rowhouse::{Query, QueryRow, Statistics, Table};
 
+use super::column::WrittenColumns;
 use super::decode;
-use super::read::{columns, time_range};
+use super::read::time_range;
 use super::scan::say_row;
 use crate::command::key::explained;
 use crate::shell::call::Call;
@@ -16,7 +17,7 @@ pub(super) async fn query<W: Write>(session: &mut Session<W>, mut call: Call) ->
     let mut options = call.take_options()?;
     call.no_more_than(2)?;
     let (table, asked) = (call.table()?, call.text(1)?);
-    let columns = columns(&mut options, Vec::new())?;
+    let columns = WrittenColumns::take(&mut options, Vec::new())?;
     let time_range = time_range(&mut options)?;
     let versions = options.take_count("VERSIONS")?.unwrap_or(1);
     let limit = options.take_count("LIMIT")?;
@@ -27,6 +28,7 @@ pub(super) async fn query<W: Write>(session: &mut Session<W>, mut call: Call) ->
     options.finish()?;
 
     let table = session.database.table(&table).await?;
+    let columns = columns.of(session, &table).await?;
     let query = table.query(&asked).columns(columns).time_range(time_range).versions(versions);
     let query = query.offset(offset.into());
     let query = if reversed { query.reversed() } else { query };

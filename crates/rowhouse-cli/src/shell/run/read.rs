@@ -3,9 +3,10 @@
 use std::cmp::Reverse;
 use std::io::Write;
 
-use rowhouse::{Columns, Filter, Get, KeyValue, TimeRange, escape};
+use rowhouse::{Filter, Get, KeyValue, TimeRange, escape};
 
-use super::data::{checked_timestamp, column, counter_column};
+use super::column::{WrittenColumns, column, counter_column};
+use super::data::checked_timestamp;
 use super::decode;
 use super::row::Named;
 use crate::shell::call::{self, Call, Options};
@@ -24,7 +25,7 @@ pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> R
             value => named.push(value),
         }
     }
-    let columns = columns(&mut options, named)?;
+    let columns = WrittenColumns::take(&mut options, named)?;
     let time_range = time_range(&mut options)?;
     let versions = options.take_count("VERSIONS")?.unwrap_or(1);
     let filter = filter(&mut options)?;
@@ -33,6 +34,7 @@ pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> R
 
     session.say("COLUMN  CELL")?;
     let table = session.database.table(&table).await?;
+    let columns = columns.of(session, &table).await?;
     let declared = decode::declared(wanted, &table)?;
     let mut found = Vec::new();
     for key in row.keys(&table)? {
@@ -101,34 +103,6 @@ pub(super) async fn get_counter<W: Write>(session: &mut Session<W>, call: Call) 
         Ok(None) => session.say("No counter found at specified coordinates"),
         Err(error) => said(error.message()),
     }
-}
-
-/// The columns of a read: those of COLUMN, of COLUMNS, and those named outside the hash.
-pub(super) fn columns(options: &mut Options, named: Vec<Value>) -> Result<Columns> {
-    let mut columns = Columns::all();
-    let listed = [options.take_list("COLUMN"), options.take_list("COLUMNS"), named];
-    for value in listed.into_iter().flatten() {
-        let text = call::bytes("COLUMN", &value)?;
-        let (family, qualifier) = column(&text)?;
-        match qualifier {
-            None => columns.add_family(family),
-            Some(qualifier) => {
-                refuse_converter(&qualifier)?;
-                columns.add_column(family, qualifier);
-            }
-        }
-    }
-    Ok(columns)
-}
-
-/// HBase's shell reads `cf:title:toInt` as the column `cf:title`, to be shown by a converter.
-fn refuse_converter(qualifier: &[u8]) -> Result<()> {
-    let Some(at) = qualifier.iter().rposition(|&byte| byte == b':') else { return Ok(()) };
-    let last = &qualifier[at + 1..];
-    if last.starts_with(b"to") || last.starts_with(b"c(") {
-        return said(format!("converters of columns are not supported yet: {}", escape(last)));
-    }
-    Ok(())
 }
 
 /// The filter of a read, in HBase's language.

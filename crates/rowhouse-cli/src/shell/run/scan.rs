@@ -4,8 +4,9 @@ use std::io::Write;
 
 use rowhouse::{Bytes, Row, RowRange, Scan, escape};
 
+use super::column::WrittenColumns;
 use super::decode::{self, Declared};
-use super::read::{columns, filter, time_range};
+use super::read::{filter, time_range};
 use crate::shell::call::{Call, Options};
 use crate::shell::failure::{Result, said};
 use crate::shell::grammar::Value;
@@ -19,6 +20,7 @@ pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> 
     let mut options = call.take_options()?;
     call.no_more_than(1)?;
     let table = call.table()?;
+    let columns = WrittenColumns::take(&mut options, Vec::new())?;
     let mut scan = range_scan(&mut options)?;
     scan.versions = options.take_count("VERSIONS")?.unwrap_or(1);
     scan.limit = options.take_count("LIMIT")?.map(u64::from);
@@ -29,6 +31,7 @@ pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> 
 
     session.say("ROW  COLUMN+CELL")?;
     let table = session.database.table(&table).await?;
+    scan.columns = columns.of(session, &table).await?;
     let declared = decode::declared(wanted, &table)?;
     let mut rows = table.scan(scan).await?;
     let mut count = 0_u64;
@@ -72,11 +75,13 @@ pub(super) async fn count<W: Write>(session: &mut Session<W>, mut call: Call) ->
     call.no_more_than(1)?;
     let table = call.table()?;
     let interval = options.take_count("INTERVAL")?.unwrap_or(INTERVAL);
-    let scan = range_scan(&mut options)?;
+    let columns = WrittenColumns::take(&mut options, Vec::new())?;
+    let mut scan = range_scan(&mut options)?;
     let wanted = decode::wanted(&mut options)?;
     options.finish()?;
 
     let table = session.database.table(&table).await?;
+    scan.columns = columns.of(session, &table).await?;
     let schema = decode::schema(wanted, &table)?;
     let mut rows = table.scan(scan).await?;
     let mut count = 0_u64;
@@ -93,7 +98,7 @@ pub(super) async fn count<W: Write>(session: &mut Session<W>, mut call: Call) ->
     Ok(count)
 }
 
-/// Rows, columns and timestamps of a scan.
+/// Rows and timestamps of a scan.
 fn range_scan(options: &mut Options) -> Result<Scan> {
     let start = options.take_bytes("STARTROW")?.unwrap_or_default();
     let stop = options.take_bytes("STOPROW")?.unwrap_or_default();
@@ -107,7 +112,6 @@ fn range_scan(options: &mut Options) -> Result<Scan> {
         Some(_) => return said("ROWPREFIXFILTER excludes STARTROW and STOPROW"),
     };
     let mut scan = Scan::new(range);
-    scan.columns = columns(options, Vec::new())?;
     scan.time_range = time_range(options)?;
     scan.filter = filter(options)?;
     scan.caching = options.take_count("CACHE")?;

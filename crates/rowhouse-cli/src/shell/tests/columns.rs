@@ -257,3 +257,108 @@ create 'u', 'd', KEY => '[count u8]', COLUMNS => 'd:n count u16'"#,
         "#]],
     );
 }
+
+#[test]
+fn columns_are_written_read_and_deleted_by_their_names() {
+    check(
+        r#"create 'mail', 'd', 'f', 'size', KEY => '[user string]', COLUMNS => 'd:s subject string; d:n bytes u32; d:t sent seconds 4 tz +08:00; d:d d u8; f:by_[who text] read bool'
+put 'mail', {user => 'bob'}, 'subject', 'Christmas', 1
+put 'mail', {user => 'bob'}, 'bytes', 20000, 1
+put 'mail', {user => 'bob'}, 'sent', '2022-12-24', 1
+put 'mail', {user => 'bob'}, 'd', 'of the family', 1
+put 'mail', {user => 'bob'}, 'd:d', "\x07", 1
+put 'mail', {user => 'bob'}, 'f:by_eve', "\x01", 1
+put 'mail', {user => 'bob'}, 'bytes', 'many', 1
+put 'mail', {user => 'bob'}, 'read', 'true', 1
+get 'mail', {user => 'bob'}, 'sent', 'bytes'
+get 'mail', {user => 'bob'}, {COLUMN => 'd', VERSIONS => 2}
+scan 'mail', COLUMNS => ['subject', 'read'], DECODE => false
+query 'mail', "bytes > 5", COLUMN => 'subject'
+delete 'mail', {user => 'bob'}, 'subject'
+delete 'mail', {user => 'bob'}, 'read'
+count 'mail', COLUMN => 'subject'"#,
+        expect![[r#"
+            > create 'mail', 'd', 'f', 'size', KEY => '[user string]', COLUMNS => 'd:s subject string; d:n bytes u32; d:t sent seconds 4 tz +08:00; d:d d u8; f:by_[who text] read bool'
+            Created table mail
+            Took T seconds
+            => Hbase::Table - mail
+            > put 'mail', {user => 'bob'}, 'subject', 'Christmas', 1
+            Took T seconds
+            > put 'mail', {user => 'bob'}, 'bytes', 20000, 1
+            Took T seconds
+            > put 'mail', {user => 'bob'}, 'sent', '2022-12-24', 1
+            Took T seconds
+            > put 'mail', {user => 'bob'}, 'd', 'of the family', 1
+            Took T seconds
+            > put 'mail', {user => 'bob'}, 'd:d', "\x07", 1
+            Took T seconds
+            > put 'mail', {user => 'bob'}, 'f:by_eve', "\x01", 1
+            Took T seconds
+            > put 'mail', {user => 'bob'}, 'bytes', 'many', 1
+
+            ERROR: column `bytes`: expected a whole number: offset=0
+              many
+              ^
+
+            For usage try 'help "put"'
+
+            Took T seconds
+            > put 'mail', {user => 'bob'}, 'read', 'true', 1
+
+            ERROR: `read` has many qualifiers, those of by_[who text]: write the one that is meant as 'f:…'
+
+            For usage try 'help "put"'
+
+            Took T seconds
+            > get 'mail', {user => 'bob'}, 'sent', 'bytes'
+            COLUMN  CELL
+             # bob\x00\x01: user='bob'
+             #   bytes=20000
+             d:n timestamp=1970-01-01T00:00:00.001, value=\x00\x00N 
+             #   sent=2022-12-24T00:00:00.000+08:00
+             d:t timestamp=1970-01-01T00:00:00.001, value=c\xA5\xD0\x80
+            1 row(s)
+            Took T seconds
+            > get 'mail', {user => 'bob'}, {COLUMN => 'd', VERSIONS => 2}
+            COLUMN  CELL
+             # bob\x00\x01: user='bob'
+             d: timestamp=1970-01-01T00:00:00.001, value=of the family
+             #   d=7
+             d:d timestamp=1970-01-01T00:00:00.001, value=\x07
+             #   bytes=20000
+             d:n timestamp=1970-01-01T00:00:00.001, value=\x00\x00N 
+             #   subject='Christmas'
+             d:s timestamp=1970-01-01T00:00:00.001, value=Christmas
+             #   sent=2022-12-24T00:00:00.000+08:00
+             d:t timestamp=1970-01-01T00:00:00.001, value=c\xA5\xD0\x80
+            1 row(s)
+            Took T seconds
+            > scan 'mail', COLUMNS => ['subject', 'read'], DECODE => false
+            ROW  COLUMN+CELL
+             bob\x00\x01 column=d:s, timestamp=1970-01-01T00:00:00.001, value=Christmas
+             bob\x00\x01 column=f:by_eve, timestamp=1970-01-01T00:00:00.001, value=\x01
+            1 row(s)
+            Took T seconds
+            > query 'mail', "bytes > 5", COLUMN => 'subject'
+            ROW  COLUMN+CELL
+             # user='bob'
+             #   subject='Christmas'
+             bob\x00\x01 column=d:s, timestamp=1970-01-01T00:00:00.001, value=Christmas
+            1 row(s)
+            Took T seconds
+            > delete 'mail', {user => 'bob'}, 'subject'
+            Took T seconds
+            > delete 'mail', {user => 'bob'}, 'read'
+
+            ERROR: `read` has many qualifiers, those of by_[who text]: write the one that is meant as 'f:…'
+
+            For usage try 'help "delete"'
+
+            Took T seconds
+            > count 'mail', COLUMN => 'subject'
+            0 row(s)
+            Took T seconds
+            => 0
+        "#]],
+    );
+}

@@ -1,0 +1,156 @@
+//! The column that a command is about: `family:qualifier`, or the name that the table declares for it.
+//!
+//! A name has no `:`. A text without one is a family in HBase's shell, and stays that where the table has such a family.
+
+use rowhouse::{Bytes, Column, ColumnSchema, Columns, Error, Table, Value as FieldValue, escape};
+
+use crate::shell::call::{self, Call, Options};
+use crate::shell::failure::{Failure, Result, said};
+use crate::shell::grammar::Value;
+use crate::shell::session::Session;
+
+/// A family, and a qualifier if one was written.
+pub(super) type Place = (Bytes, Option<Bytes>);
+
+/// Reads `family:qualifier`, `family:` (the empty qualifier) or `family`.
+pub(super) fn column(text: &Bytes) -> Result<(Bytes, Option<Bytes>)> {
+    let (family, qualifier) = match text.iter().position(|&byte| byte == b':') {
+        Some(at) => (text.slice(..at), Some(text.slice(at + 1..))),
+        None => (text.clone(), None),
+    };
+    if family.is_empty() {
+        let text = escape(text);
+        return said(format!("a column is FAMILY:QUALIFIER, its family is missing: '{text}'"));
+    }
+    Ok((family, qualifier))
+}
+
+/// The column of a counter: the third argument, with a qualifier.
+pub(super) fn counter_column(call: &Call) -> Result<(Bytes, Bytes)> {
+    let text = call.bytes(2)?;
+    match column(&text)? {
+        (family, Some(qualifier)) => Ok((family, qualifier)),
+        (family, None) => said(format!(
+            "a counter stands in FAMILY:QUALIFIER, its qualifier is missing: '{}'",
+            escape(&family)
+        )),
+    }
+}
+
+/// The declared column that a text names, if it is the name of one and of no family.
+async fn named<'t, W>(
+    session: &Session<W>,
+    table: &'t Table,
+    text: &[u8],
+) -> Result<Option<&'t Column>> {
+    let declared = table.column_schema().map(ColumnSchema::columns).unwrap_or_default();
+    let Some(column) = declared.iter().find(|column| column.name().as_bytes() == text) else {
+        return Ok(None);
+    };
+    let described = session.database.describe(&table.name().to_string()).await?;
+    let is_family = described.families().iter().any(|family| family.name() == text);
+    Ok((!is_family).then_some(column))
+}
+
+/// Where a column is stored that is written as bytes or by its name. Of a name that many qualifiers have, only
+/// the family.
+async fn place<W>(session: &Session<W>, table: &Table, text: &Bytes) -> Result<Place> {
+    match named(session, table, text).await? {
+        Some(column) => {
+            let copied = Bytes::copy_from_slice;
+            Ok((copied(column.family()), column.qualifier().map(copied)))
+        }
+        None => column(text),
+    }
+}
+
+/// As [`place`], of a column to be changed: a name of many qualifiers is refused.
+pub(super) async fn one_place<W>(
+    session: &Session<W>,
+    table: &Table,
+    text: &Bytes,
+) -> Result<Place> {
+    if let Some(column) = named(session, table, text).await?
+        && column.qualifier().is_none()
+    {
+        return many(column);
+    }
+    place(session, table, text).await
+}
+
+/// Where a cell is to be put, and its bytes: by a column's name, the value is one of the column's type.
+pub(super) async fn cell<W>(
+    session: &Session<W>,
+    table: &Table,
+    text: &Bytes,
+    value: Bytes,
+) -> Result<(Bytes, Bytes, Bytes)> {
+    let Some(declared) = named(session, table, text).await? else {
+        let (family, qualifier) = column(text)?;
+        return Ok((family, qualifier.unwrap_or_default(), value));
+    };
+    let Some(qualifier) = declared.qualifier() else { return many(declared) };
+    let encoded = typed(declared, &value).and_then(|value| declared.encode_value(&value));
+    let refused =
+        |error: Error| Failure::Said(format!("column `{}`: {}", declared.name(), error.message()));
+    let encoded = encoded.map_err(refused)?;
+    let copied = Bytes::copy_from_slice;
+    Ok((copied(declared.family()), copied(qualifier), encoded))
+}
+
+/// A value as the column's values are written; what is no text is bytes.
+fn typed(column: &Column, value: &[u8]) -> rowhouse::Result<FieldValue> {
+    match std::str::from_utf8(value) {
+        Ok(text) => column.parse_value(text),
+        Err(_) => Ok(value.into()),
+    }
+}
+
+fn many<T>(column: &Column) -> Result<T> {
+    said(format!(
+        "`{}` has many qualifiers, those of {}: write the one that is meant as '{}:…'",
+        column.name(),
+        column.template().map(ToString::to_string).unwrap_or_default(),
+        escape(column.family())
+    ))
+}
+
+/// The columns of a read, as they were written.
+pub(super) struct WrittenColumns(Vec<Bytes>);
+
+impl WrittenColumns {
+    /// Those of COLUMN, of COLUMNS, and those named outside the hash.
+    pub(super) fn take(options: &mut Options, outside: Vec<Value>) -> Result<Self> {
+        let listed = [options.take_list("COLUMN"), options.take_list("COLUMNS"), outside];
+        let text = |value: Value| {
+            let text = call::bytes("COLUMN", &value)?;
+            if let (_, Some(qualifier)) = column(&text)? {
+                refuse_converter(&qualifier)?;
+            }
+            Ok(text)
+        };
+        listed.into_iter().flatten().map(text).collect::<Result<_>>().map(Self)
+    }
+
+    /// The columns of a table that are meant.
+    pub(super) async fn of<W>(&self, session: &Session<W>, table: &Table) -> Result<Columns> {
+        let mut columns = Columns::all();
+        for text in &self.0 {
+            match place(session, table, text).await? {
+                (family, None) => columns.add_family(family),
+                (family, Some(qualifier)) => columns.add_column(family, qualifier),
+            }
+        }
+        Ok(columns)
+    }
+}
+
+/// HBase's shell reads `cf:title:toInt` as the column `cf:title`, to be shown by a converter.
+fn refuse_converter(qualifier: &[u8]) -> Result<()> {
+    let Some(at) = qualifier.iter().rposition(|&byte| byte == b':') else { return Ok(()) };
+    let last = &qualifier[at + 1..];
+    if last.starts_with(b"to") || last.starts_with(b"c(") {
+        return said(format!("converters of columns are not supported yet: {}", escape(last)));
+    }
+    Ok(())
+}

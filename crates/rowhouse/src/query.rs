@@ -143,7 +143,7 @@ impl<'t> Query<'t> {
         self
     }
 
-    /// The zone of times in the query that name none; UTC by default.
+    /// The zone of times in the query that name none and are of a field that names none (`tz`); UTC by default.
     pub fn zone(mut self, zone: TimeZone) -> Self {
         self.zone = zone;
         self

@@ -33,8 +33,8 @@ impl KeySchema {
     }
 
     /// The values of a key's stored fields, in their order, in place of what `values` held before: a
-    /// buffer that is used again, with the memory of the texts in it. Nothing is allocated once these are long enough, where
-    /// fields hold no bytes and none is computed; of a `domain` and what is written in another form than its own, some is.
+    /// buffer that is used again, with the memory of its texts. Where fields are numbers, times, `string` or `text N` and none is
+    /// computed, nothing is allocated once that memory is enough.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;

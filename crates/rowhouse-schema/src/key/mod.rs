@@ -186,7 +186,7 @@ impl KeySchema {
         self.plan_in(predicate, &TimeZone::UTC)
     }
 
-    /// As [`KeySchema::plan`], with the zone of times that name none.
+    /// As [`KeySchema::plan`], with the zone of times that name none and are of a field that names none.
     ///
     /// ```
     /// use rowhouse_schema::{KeySchema, Predicate, TimeZone};

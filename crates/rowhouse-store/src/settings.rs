@@ -95,6 +95,8 @@ impl Settings {
     /// least, and no record is longer than a reader takes.
     pub const MUTATION_BYTES: std::ops::RangeInclusive<usize> = 16 << 20..=1 << 30;
 
+    /// Checks that a store can be opened so.
+    ///
     /// # Errors
     /// `InvalidRequest` for what is out of its bounds.
     pub(crate) fn check(&self) -> Result<()> {

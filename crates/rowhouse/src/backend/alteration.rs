@@ -53,23 +53,23 @@ mod tests {
     #[test]
     fn one_family_is_altered_by_itself_and_all_else_with_the_table() {
         let family = |name: &'static str| FamilyDescriptor::new(name).unwrap();
-        let table = |families: &[FamilyDescriptor]| {
+        let table = |families: &[&FamilyDescriptor]| {
             let table = TableDescriptor::new(TableName::parse("t").unwrap());
-            families.iter().cloned().fold(table, TableDescriptor::family)
+            families.iter().fold(table, |table, family| table.family((*family).clone()))
         };
         let (f, g, other_f) = (family("f"), family("g"), family("f").versions(5));
-        let one = table(&[f.clone()]);
+        let one = table(&[&f]);
         let check = |to: &TableDescriptor, expected| {
             assert_eq!(Alteration::between(&one, to), expected);
         };
         check(&one, Alteration::Nothing);
-        check(&table(&[f.clone(), g.clone()]), Alteration::Added(&g));
-        check(&table(&[other_f.clone()]), Alteration::Altered { from: &f, to: &other_f });
-        check(&table(&[other_f.clone(), g.clone()]), Alteration::Table);
-        check(&table(&[g.clone()]), Alteration::Table);
+        check(&table(&[&f, &g]), Alteration::Added(&g));
+        check(&table(&[&other_f]), Alteration::Altered { from: &f, to: &other_f });
+        check(&table(&[&other_f, &g]), Alteration::Table);
+        check(&table(&[&g]), Alteration::Table);
         check(&one.clone().attribute("OWNER", "me"), Alteration::Table);
         check(&one.clone().attribute("OWNER", "me").family(g.clone()), Alteration::Table);
-        let two = table(&[f.clone(), g.clone()]);
+        let two = table(&[&f, &g]);
         assert_eq!(Alteration::between(&two, &one), Alteration::Dropped(g.name()));
     }
 }

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use rowhouse_format::convert::region::{self, RegionRef};
 use rowhouse_format::convert::{names, table};
 use rowhouse_format::exception::Exception;
 use rowhouse_format::proto;
 use rowhouse_format::rpc::Call;
 use rowhouse_model::{
-    Bytes, Error, ErrorKind, FamilyDescriptor, Namespace, Result, ServerName, TableDescriptor,
-    TableName, TableState, escape,
+    Bytes, Error, ErrorKind, FamilyDescriptor, Namespace, RegionInfo, Result, ServerName,
+    TableDescriptor, TableName, TableState, escape,
 };
 use tokio::time::{Instant, sleep};
 
@@ -164,6 +165,46 @@ impl Admin {
         let answer = self.ask(message).await?;
         self.wait_for(answer.proc_id).await?;
         self.client.locator().forget_table(table);
+        Ok(())
+    }
+
+    /// Splits a region in two at row `at`, the first of the second, or in the middle of what it holds.
+    ///
+    /// # Errors
+    /// `UnknownRegion`; `InvalidRequest` for a row that is not behind the first of the region, and for a
+    /// region that cannot be split.
+    pub async fn split_region(&self, region: &RegionInfo, at: Option<Bytes>) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let message = proto::SplitTableRegionRequest {
+            region_info: region::to_proto(region),
+            split_row: at,
+            nonce_group,
+            nonce,
+        };
+        let answer = self.ask(message).await?;
+        self.wait_for(answer.proc_id).await?;
+        self.client.locator().forget_table(&region.table);
+        Ok(())
+    }
+
+    /// Merges neighbouring regions of a table.
+    ///
+    /// # Errors
+    /// `UnknownRegion`; `InvalidRequest` for regions that are no neighbours, or cannot be merged.
+    pub async fn merge_regions(&self, regions: &[RegionInfo]) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let named = |region: &RegionInfo| RegionRef::encoded(&region.name().encoded).to_proto();
+        let message = proto::MergeTableRegionsRequest {
+            region: regions.iter().map(named).collect(),
+            forcible: None,
+            nonce_group,
+            nonce,
+        };
+        let answer = self.ask(message).await?;
+        self.wait_for(answer.proc_id).await?;
+        for region in regions {
+            self.client.locator().forget_table(&region.table);
+        }
         Ok(())
     }
 

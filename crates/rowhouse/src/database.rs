@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Error, ErrorKind, Mutation, MutationOutcome, Namespace, Result, TableDescriptor, TableName,
-    TableState,
+    Bytes, Error, ErrorKind, Mutation, MutationOutcome, Namespace, RegionInfo, Result,
+    TableDescriptor, TableName, TableState,
 };
 use rowhouse_schema::{COLUMNS_ATTRIBUTE, ColumnSchema, KEY_ATTRIBUTE, KeySchema};
 
@@ -164,6 +164,25 @@ impl Database {
     /// `TableNotFound`; `TableNotDisabled`.
     pub async fn truncate_table(&self, name: &str, keep_splits: bool) -> Result<()> {
         self.backend.truncate_table(&TableName::parse(name)?, keep_splits).await
+    }
+
+    /// Splits a region of a table in two at row `at`, the first of the second, or in the middle of what the
+    /// region holds. Who reads and writes the table goes on meanwhile. [`Table::regions`] gives regions.
+    ///
+    /// # Errors
+    /// `UnknownRegion` for one that is not there any more; `TableNotEnabled`; `InvalidRequest` for a row that
+    /// is not behind the first of the region, and for a region without two rows to split between. A cluster
+    /// does not split what it has split and not yet written anew.
+    pub async fn split_region(&self, region: &RegionInfo, at: Option<Bytes>) -> Result<()> {
+        self.backend.split_region(region, at).await
+    }
+
+    /// Merges neighbouring regions of a table into one. Who reads and writes the table goes on meanwhile.
+    ///
+    /// # Errors
+    /// As [`Database::split_region`]; `InvalidRequest` for fewer than two, and for such as are no neighbours.
+    pub async fn merge_regions(&self, regions: &[RegionInfo]) -> Result<()> {
+        self.backend.merge_regions(regions).await
     }
 
     /// Reads and writes rows of any tables as if nobody else did meanwhile. `run` reads at one moment and

@@ -26,7 +26,7 @@ const NAMES: &str = "
     list_peer_configs list_peers list_procedures list_quota_snapshots list_quota_table_sizes
     list_quotas list_replicated_tables list_rsgroups list_security_capabilities
     list_snapshot_sizes list_snapshots list_table_snapshots locate_region major_compact
-    merge_region move move_namespaces_rsgroup move_servers_namespaces_rsgroup
+    move move_namespaces_rsgroup move_servers_namespaces_rsgroup
     move_servers_rsgroup move_servers_tables_rsgroup move_tables_rsgroup normalize
     normalizer_enabled normalizer_switch processlist recommission_regionserver regioninfo
     remove_peer remove_peer_exclude_namespaces remove_peer_exclude_tableCFs
@@ -35,7 +35,7 @@ const NAMES: &str = "
     set_peer_exclude_namespaces set_peer_exclude_tableCFs set_peer_namespaces
     set_peer_replicate_all set_peer_serial set_peer_tableCFs set_quota set_visibility
     show_filters show_peer_tableCFs show_rsgroup_config snapshot snapshot_cleanup_enabled
-    snapshot_cleanup_switch split splitormerge_enabled splitormerge_switch status
+    snapshot_cleanup_switch splitormerge_enabled splitormerge_switch status
     stop_master stop_regionserver table_help trace unassign
     update_all_config update_config update_peer_config user_permission wal_roll whoami
     zk_dump

@@ -85,6 +85,14 @@ impl Cluster {
         self.client.admin().truncate_table(name, keep_splits).await
     }
 
+    pub(super) async fn split_region(&self, region: &RegionInfo, at: Option<Bytes>) -> Result<()> {
+        self.client.admin().split_region(region, at).await
+    }
+
+    pub(super) async fn merge_regions(&self, regions: &[RegionInfo]) -> Result<()> {
+        self.client.admin().merge_regions(regions).await
+    }
+
     pub(super) async fn enable_table(&self, name: &TableName) -> Result<()> {
         self.client.admin().enable_table(name).await
     }

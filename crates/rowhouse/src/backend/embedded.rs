@@ -92,6 +92,21 @@ impl Embedded {
         blocking(move || store.truncate_table(&name, keep_splits)).await
     }
 
+    pub(super) async fn split_region(&self, region: &RegionInfo, at: Option<Bytes>) -> Result<()> {
+        let (store, name) = (self.store.clone(), region.name());
+        blocking(move || store.split_region(&name.full, at)).await
+    }
+
+    pub(super) async fn merge_regions(&self, regions: &[RegionInfo]) -> Result<()> {
+        let store = self.store.clone();
+        let names: Vec<Bytes> = regions.iter().map(|region| region.name().full).collect();
+        blocking(move || {
+            let names: Vec<&[u8]> = names.iter().map(|name| &name[..]).collect();
+            store.merge_regions(&names)
+        })
+        .await
+    }
+
     pub(super) async fn drop_table(&self, name: &TableName) -> Result<()> {
         let (store, name) = (self.store.clone(), name.clone());
         blocking(move || store.drop_table(&name)).await

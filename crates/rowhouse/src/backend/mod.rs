@@ -95,6 +95,15 @@ impl Backend {
         on!(self, inner => inner.truncate_table(name, keep_splits).await)
     }
 
+    /// Splits a region at a row, or in the middle.
+    pub(crate) async fn split_region(&self, region: &RegionInfo, at: Option<Bytes>) -> Result<()> {
+        on!(self, inner => inner.split_region(region, at).await)
+    }
+
+    pub(crate) async fn merge_regions(&self, regions: &[RegionInfo]) -> Result<()> {
+        on!(self, inner => inner.merge_regions(regions).await)
+    }
+
     pub(crate) async fn drop_table(&self, name: &TableName) -> Result<()> {
         on!(self, inner => inner.drop_table(name).await)
     }

@@ -410,6 +410,19 @@ pub(crate) const COMMANDS: &[Command] = &[
         examples: &["list_regions 'blog'", "list_regions 'blog', DECODE => false"],
     },
     Command {
+        verb: Verb::MergeRegion,
+        name: "merge_region",
+        alias: None,
+        group: Group::Tables,
+        arguments: &[required("REGION"), required("REGION"), repeated("REGION")],
+        options: &[],
+        about: "Merges neighbouring regions of a table into one.",
+        details: "A region is named as list_regions does, or by the hexadecimal digits in that name.",
+        examples: &[
+            "merge_region '4dba5f1d1e1cf0a6ff7ae8b1f6d3ad39', 'f0e4c2f76c58916ec258f246851bea09'",
+        ],
+    },
+    Command {
         verb: Verb::Put,
         name: "put",
         alias: None,
@@ -481,6 +494,21 @@ pub(crate) const COMMANDS: &[Command] = &[
             "scan 'blog', ROWPREFIXFILTER => '1_', DECODE => false",
             "scan 'blog', FILTER => \"SingleColumnValueFilter('cf', 'title', =, 'substring:news')\"",
             "scan 'blog', {RAW => true, VERSIONS => 10}",
+        ],
+    },
+    Command {
+        verb: Verb::Split,
+        name: "split",
+        alias: None,
+        group: Group::Tables,
+        arguments: &[required("TABLE or REGION"), optional("ROW")],
+        options: &[],
+        about: "Splits a region in two.",
+        details: "At a row, which begins the second, or in the middle of what the region holds. Of a table without a\nrow each region is split. A region is named as list_regions does, or by the hexadecimal digits in that name.",
+        examples: &[
+            "split 'blog'",
+            "split 'blog', '5'",
+            "split '4dba5f1d1e1cf0a6ff7ae8b1f6d3ad39', '5'",
         ],
     },
     Command {

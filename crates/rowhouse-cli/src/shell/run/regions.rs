@@ -1,4 +1,4 @@
-//! Where the regions of a table begin and end.
+//! Where the regions of a table begin and end, and what changes that.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use super::decode;
 use super::tables::existing;
 use crate::one_line::on_one_line;
 use crate::shell::call::Call;
-use crate::shell::failure::Result;
+use crate::shell::failure::{Result, said};
 use crate::shell::session::Session;
 
 /// Tells where regions begin, but for the first.
@@ -64,6 +64,53 @@ pub(super) async fn list<W: Write>(session: &mut Session<W>, mut call: Call) -> 
         session.say(line(columns, widths))?;
     }
     session.say(format_args!(" {} rows", regions.len()))
+}
+
+/// Splits a region, or each of a table.
+pub(super) async fn split<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+    call.no_more_than(2)?;
+    let named = call.text(0)?;
+    let at = if call.arguments.len() > 1 { Some(call.row(1)?) } else { None };
+    let is_table = session.database.table_exists(&named).await.unwrap_or(false);
+    let regions = match (is_table, &at) {
+        (false, _) => vec![find(session, &named).await?],
+        (true, None) => session.database.table(&named).await?.regions().await?,
+        (true, Some(row)) => {
+            let regions = session.database.table(&named).await?.regions().await?;
+            regions.into_iter().filter(|region| region.range.contains(row)).collect()
+        }
+    };
+    for region in regions {
+        session.database.split_region(&region, at.clone()).await?;
+    }
+    Ok(())
+}
+
+/// Merges neighbours.
+pub(super) async fn merge<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+    let mut regions = Vec::new();
+    for at in 0..call.arguments.len() {
+        regions.push(find(session, &call.text(at)?).await?);
+    }
+    Ok(session.database.merge_regions(&regions).await?)
+}
+
+/// The region with this full or encoded name.
+async fn find<W: Write>(session: &Session<W>, named: &str) -> Result<RegionInfo> {
+    let table = named.split_once(',').map(|(table, _)| table);
+    for name in session.database.tables().await? {
+        let name = name.to_string();
+        if table.is_some_and(|table| table != name) {
+            continue;
+        }
+        for region in session.database.table(&name).await?.regions().await? {
+            let is_named = region.name();
+            if is_named.encoded == named || escape(&is_named.full) == named {
+                return Ok(region);
+            }
+        }
+    }
+    said(format!("no such table or region: {named}"))
 }
 
 /// The columns for a key are no narrower in HBase's shell.

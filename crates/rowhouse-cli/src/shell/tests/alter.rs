@@ -596,6 +596,92 @@ truncate 't', 1",
 }
 
 #[test]
+fn regions_are_split_at_a_row_or_in_the_middle() {
+    check(
+        "create 't', 'f'
+put 't', 'a', 'f:a', 'v'
+put 't', 'b', 'f:a', 'v'
+put 't', 'y', 'f:a', 'v'
+put 't', 'z', 'f:a', 'v'
+split 't', 'm'
+get_splits 't'
+split 't'
+get_splits 't'
+scan 't'
+split 't', 'm'
+split 'nosuch'
+merge_region 'one'
+merge_region 'one', 'two'",
+        expect![[r#"
+            > create 't', 'f'
+            Created table t
+            Took T seconds
+            => Hbase::Table - t
+            > put 't', 'a', 'f:a', 'v'
+            Took T seconds
+            > put 't', 'b', 'f:a', 'v'
+            Took T seconds
+            > put 't', 'y', 'f:a', 'v'
+            Took T seconds
+            > put 't', 'z', 'f:a', 'v'
+            Took T seconds
+            > split 't', 'm'
+            Took T seconds
+            > get_splits 't'
+            Total number of splits = 2
+            m
+            Took T seconds
+            => ["m"]
+            > split 't'
+            Took T seconds
+            > get_splits 't'
+            Total number of splits = 4
+            b
+            m
+            z
+            Took T seconds
+            => ["b", "m", "z"]
+            > scan 't'
+            ROW  COLUMN+CELL
+             a column=f:a, timestamp=NOW, value=v
+             b column=f:a, timestamp=NOW, value=v
+             y column=f:a, timestamp=NOW, value=v
+             z column=f:a, timestamp=NOW, value=v
+            4 row(s)
+            Took T seconds
+            > split 't', 'm'
+
+            ERROR: org.apache.hadoop.hbase.DoNotRetryIOException: a region is split at a row behind its first: region=t,m,ID.MD5., row=m, start key=m, end key=z
+
+            For usage try 'help "split"'
+
+            Took T seconds
+            > split 'nosuch'
+
+            ERROR: no such table or region: nosuch
+
+            For usage try 'help "split"'
+
+            Took T seconds
+            > merge_region 'one'
+
+            ERROR: wrong number of arguments (given 1, expected 2+)
+
+            For usage try 'help "merge_region"'
+
+            Took T seconds
+            > merge_region 'one', 'two'
+
+            ERROR: no such table or region: one
+
+            For usage try 'help "merge_region"'
+
+            Took T seconds
+        "#]],
+    );
+}
+
+#[test]
 fn regions_are_made_by_number() {
     check(
         "create 't', 'f', NUMREGIONS => 4, SPLITALGO => 'HexStringSplit'

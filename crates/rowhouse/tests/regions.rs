@@ -12,7 +12,8 @@ use support::on_both;
 
 async fn put(database: &Database, number: u32) {
     let table = database.table("t").await.unwrap();
-    table.row(&(number,)).unwrap().set("f", "q", number.to_string()).put().await.unwrap();
+    let key = [("number", number.into())];
+    table.row(&key).set("f", "q", number.to_string()).put().await.unwrap();
 }
 
 async fn rows(database: &Database) -> Vec<String> {
@@ -20,7 +21,7 @@ async fn rows(database: &Database) -> Vec<String> {
     let mut rows = table.query("").rows().await.unwrap();
     let mut found = Vec::new();
     while let Some(row) = rows.next().await.unwrap() {
-        found.push(row.get("number").unwrap().to_string());
+        found.push(row.key("number").unwrap().to_string());
     }
     found
 }

@@ -297,7 +297,7 @@ impl Table {
     /// Writes what is in memory to files.
     pub fn flush(&self) -> Result<()> {
         self.check_enabled()?;
-        self.served_regions().try_for_each(|region| region.flush())
+        self.each_region(|region| region.flush())
     }
 
     /// Merges files of each family in each region, as [`Region::compact`] does, and waits for it.
@@ -306,18 +306,18 @@ impl Table {
     /// As [`Region::compact`]; `TableNotEnabled`.
     pub fn compact(&self, kind: CompactionKind) -> Result<()> {
         self.check_enabled()?;
-        self.served_regions().try_for_each(|region| region.compact(kind))
+        self.each_region(|region| region.compact(kind))
     }
 
-    /// Its regions as they are now, by start key.
-    fn served_regions(&self) -> impl Iterator<Item = &Arc<Region>> {
+    /// Does something with each region, by start key, as they are when it comes to them.
+    fn each_region(&self, act: impl Fn(&Region) -> Result<()>) -> Result<()> {
         let mut next = Some(Bytes::new());
-        std::iter::from_fn(move || {
-            let region = self.region_of(&next.take()?);
-            let stop = &region.info().range.stop;
-            next = (!stop.is_empty()).then(|| stop.clone());
-            Some(region)
-        })
+        while let Some(start) = next {
+            let stop = |region: &Region| region.info().range.stop.clone();
+            let stop = self.at(&start, |region| act(region).map(|()| stop(region)))?;
+            next = (!stop.is_empty()).then_some(stop);
+        }
+        Ok(())
     }
 
     pub(crate) fn check_enabled(&self) -> Result<()> {

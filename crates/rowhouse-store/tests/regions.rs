@@ -50,7 +50,7 @@ fn row(number: u32) -> String {
 
 fn put(table: &Table, number: u32, value: &str) {
     let put = Put::new(row(number)).unwrap();
-    let put = put.add("f", "q", value.to_owned()).unwrap().add("g", "q", value.to_owned()).unwrap();
+    let put = put.add("f", "q", value).unwrap().add("g", "q", value).unwrap();
     table.mutate(&put.into()).unwrap();
 }
 

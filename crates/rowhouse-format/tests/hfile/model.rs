@@ -147,7 +147,7 @@ proptest! {
 fn in_a_long_row(cell: &Cell) -> Cell {
     let qualifier = [cell.qualifier(), &cell.row()[1..]].concat();
     let key = Key {
-        row: if cell.row().len() % 2 == 0 { b"a" } else { b"b" },
+        row: if cell.row().len().is_multiple_of(2) { b"a" } else { b"b" },
         qualifier: &qualifier,
         ..cell.key()
     };

@@ -162,7 +162,7 @@ impl ManifestState {
                     .ok_or_else(|| contradiction("an unknown table is dropped"))?;
             }
             EditKind::FilesChanged(edit) | EditKind::FilesShared(edit) => {
-                self.change_files(edit)?
+                self.change_files(edit)?;
             }
             EditKind::FilesLoaded(edit) => {
                 for file in &edit.files {

@@ -17,9 +17,9 @@ fn frames_of_impossible_lengths_are_refused_unread() {
     let mut scene = Scene::new();
     let call = frame(&header("Get"), b"", b"");
     let with_len = |len: i32| [&len.to_be_bytes()[..], &call[4..]].concat();
-    scene.check_refusal(&with_len(i32::MAX), &expect!["call 7, do not retry: exceptions.RequestTooBigException: RPC data length of 2147483647 received from CLIENT is greater than max allowed 268435456"]);
-    scene.check_refusal(&with_len(-1), &expect!["call 7, do not retry: exceptions.RequestTooBigException: RPC data length of 4294967295 received from CLIENT is greater than max allowed 268435456"]);
-    scene.check_refusal(&with_len(i32::MIN), &expect!["call 7, do not retry: exceptions.RequestTooBigException: RPC data length of 2147483648 received from CLIENT is greater than max allowed 268435456"]);
+    scene.check_refusal(&with_len(i32::MAX), &expect!["call 7, do not retry: exceptions.RequestTooBigException: RPC data length of 2147483647 received from CLIENT is greater than max allowed 269484032"]);
+    scene.check_refusal(&with_len(-1), &expect!["call 7, do not retry: exceptions.RequestTooBigException: RPC data length of 4294967295 received from CLIENT is greater than max allowed 269484032"]);
+    scene.check_refusal(&with_len(i32::MIN), &expect!["call 7, do not retry: exceptions.RequestTooBigException: RPC data length of 2147483648 received from CLIENT is greater than max allowed 269484032"]);
     // Not even enough of it to know which call it is.
     scene.check_calls(b"\x7f\xff\xff\xff\x20", &expect!["closed"]);
     scene.check_refusal(b"\0\0\0\0", &expect!["closed"]);

@@ -339,6 +339,17 @@ impl FamilyStore {
         });
     }
 
+    /// Lets its files go, which those that came in its place have. Whoever comes to read it is told that it
+    /// is not served, and finds them.
+    pub(crate) fn give_up_files(&self) {
+        self.change(|parts| {
+            parts.readable_from = u64::MAX;
+            for file in parts.files.drain(..) {
+                file.release();
+            }
+        });
+    }
+
     pub(crate) fn is_dropped(&self) -> bool {
         self.dropped.load(Ordering::Acquire)
     }

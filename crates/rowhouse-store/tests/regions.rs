@@ -131,6 +131,19 @@ fn a_file_that_was_split_goes_with_the_last_region_that_has_rows_in_it() {
     assert!(check_closed(dir.path(), store).is_empty());
 }
 
+#[test]
+fn a_table_that_was_looked_up_before_a_split_holds_no_files_back() {
+    let (dir, store) = store();
+    let old = table(&store);
+    fill(&old, 100);
+    old.flush().unwrap();
+    split(&store, "r0050");
+    table(&store).compact(CompactionKind::Major).unwrap();
+    let files = std::fs::read_dir(dir.path().join("files")).unwrap().count();
+    assert_eq!(files, 4, "one of each family in each region");
+    assert_eq!(scan(&old, false), rows(0..100));
+}
+
 /// What is wrong with a store, which is closed.
 fn check_closed(dir: &std::path::Path, store: Store) -> Vec<String> {
     store.close().unwrap();

@@ -39,7 +39,8 @@ impl ReadPoint {
 
     /// The moment at which `sequence` was the last, if all families can be read at it.
     pub(crate) fn at(engine: &Engine, catalog: &Catalog, sequence: u64) -> Option<Self> {
-        // Before the families: those of a region that goes between the two are not there.
+        // Not while regions come in the place of others.
+        let _gate = engine.gate.read();
         let served = catalog.entries();
         let families = engine.families.read();
         let parts = families.iter();
@@ -112,10 +113,16 @@ impl<'a> At<'a> {
     /// What there is to read of a family; `None` when the sequence is too old by now.
     ///
     /// # Errors
-    /// The read point is too old, or older than the table.
+    /// The read point is too old, or older than the table; the region is not served any more.
     pub(super) fn parts(&self, family: &FamilyStore) -> Result<Option<Arc<Parts>>> {
         match self {
-            Self::Sequence(sequence) => Ok(family.parts_at(*sequence)),
+            Self::Sequence(sequence) => match family.parts_at(*sequence) {
+                None if family.is_dropped() => Err(Error::new(
+                    ErrorKind::NotServingRegion,
+                    "others came in the place of the region meanwhile",
+                )),
+                parts => Ok(parts),
+            },
             Self::Point(point) => {
                 point.check_age()?;
                 let key = (family.region_id(), family.name().clone());

@@ -145,9 +145,7 @@ impl Store {
             old.iter().for_each(|region| region.set_moved(&added));
             added
         };
-        for file in families.iter().flat_map(|family| family.parts().files.clone()) {
-            file.release();
-        }
+        families.iter().for_each(|family| family.give_up_files());
         for family in added.iter().flat_map(|region| region.families()) {
             engine.compactions.request(family, None);
         }

@@ -7,7 +7,8 @@
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, Error, ErrorKind, RegionInfo, Result, RowRange, TableName, check_row, escape,
+    Bytes, Error, ErrorKind, RegionInfo, Result, RowRange, TableDescriptor, TableName, check_row,
+    escape,
 };
 
 use super::Store;
@@ -133,8 +134,10 @@ impl Store {
         }
         let added = {
             let _gate = engine.gate.write();
-            let added: Vec<_> =
-                added.into_iter().map(|meta| self.region_in_place_of(table, old, meta)).collect();
+            let added: Vec<_> = added
+                .into_iter()
+                .map(|meta| self.region_in_place_of(table.descriptor(), old, meta))
+                .collect();
             families.iter().for_each(|family| {
                 family.set_dropped();
                 engine.forget_family(family);
@@ -162,7 +165,12 @@ impl Store {
         Ok(())
     }
 
-    fn metas_of(&self, name: &TableName, ranges: &[RowRange]) -> Result<Vec<RegionMeta>> {
+    /// Regions of these ranges, to be made.
+    pub(super) fn metas_of(
+        &self,
+        name: &TableName,
+        ranges: &[RowRange],
+    ) -> Result<Vec<RegionMeta>> {
         let created_millis = self.next_region_millis();
         let metas = ranges.iter().map(|range| {
             // A region's name is its row in hbase:meta.
@@ -180,14 +188,14 @@ impl Store {
         metas.collect()
     }
 
-    fn region_in_place_of(
+    /// A region with what `old` ones have of its rows.
+    pub(super) fn region_in_place_of(
         &self,
-        table: &Table,
+        descriptor: &TableDescriptor,
         old: &[Arc<Region>],
         meta: RegionMeta,
     ) -> Arc<Region> {
         let engine = &self.inner.engine;
-        let descriptor = table.descriptor();
         let range = RowRange::new(meta.start, meta.stop);
         let row_limit = Arc::new(RowLimit::of(descriptor));
         let families = descriptor.families().iter().map(|family| {
@@ -202,7 +210,7 @@ impl Store {
             engine.add_family(store)
         });
         let families = families.collect();
-        let info = RegionInfo::new(table.name().clone(), range.clone(), meta.created_millis);
+        let info = RegionInfo::new(descriptor.name().clone(), range, meta.created_millis);
         let engine = Arc::clone(engine);
         let region = Region::new(meta.region_id, info, families, descriptor, true, engine);
         Arc::new(region.in_place_of(old))

@@ -4,15 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use rowhouse_model::{
-    Bytes, Error, ErrorKind, FamilyDescriptor, RegionInfo, Result, RowRange, TableDescriptor,
-    TableName, TableState, check_row,
+    Bytes, Error, ErrorKind, Result, RowRange, TableDescriptor, TableName, TableState, check_row,
 };
 
 use super::Store;
 use super::alter::without;
 use crate::compact::Policy;
-use crate::family::FamilyStore;
-use crate::large_rows::RowLimit;
 use crate::manifest::{
     Edit, EditKind, RegionMeta, TableCreated, TableDropped, TableStateChanged, encode_table,
 };
@@ -70,38 +67,11 @@ impl Store {
         name: &TableName,
         splits: &[Bytes],
     ) -> Result<Vec<RegionMeta>> {
-        let ranges = ranges(splits)?;
-        let created_millis = self.next_region_millis();
-        for range in &ranges {
-            // A region's name is its row in hbase:meta.
-            let region = RegionInfo::new(name.clone(), range.clone(), created_millis);
-            check_row(&region.name().full).map_err(|error| {
-                Error::invalid(format!("a split key makes a region name too long: {error}"))
-            })?;
-        }
-        let metas = ranges.into_iter().map(|RowRange { start, stop }| RegionMeta {
-            region_id: self.inner.engine.manifest.next_id(),
-            start,
-            stop,
-            created_millis,
-        });
-        Ok(metas.collect())
+        self.metas_of(name, &ranges(splits)?)
     }
 
-    pub(super) fn new_region(&self, descriptor: &TableDescriptor, meta: RegionMeta) -> Arc<Region> {
-        let engine = &self.inner.engine;
-        let range = RowRange { start: meta.start, stop: meta.stop };
-        let info = RegionInfo::new(descriptor.name().clone(), range.clone(), meta.created_millis);
-        let row_limit = Arc::new(RowLimit::of(descriptor));
-        let families = descriptor.families().iter().map(|family: &FamilyDescriptor| {
-            let policy = Policy::of_stored(&engine.settings, descriptor, family);
-            let (id, range, family) = (meta.region_id, range.clone(), family.clone());
-            let limit = Arc::clone(&row_limit);
-            engine.add_family(FamilyStore::new(id, range, family, policy, limit, Vec::new()))
-        });
-        let families = families.collect();
-        let engine = Arc::clone(engine);
-        Arc::new(Region::new(meta.region_id, info, families, descriptor, true, engine))
+    pub(super) fn new_region(&self, table: &TableDescriptor, meta: RegionMeta) -> Arc<Region> {
+        self.region_in_place_of(table, &[], meta)
     }
 
     /// A creation time for region names, later than that of every other.

@@ -10,6 +10,7 @@ use super::writer::Summary;
 pub(super) struct Seen {
     pub(super) cells: u64,
     pub(super) rows: u64,
+    pub(super) behind: u64,
     pub(super) deletes: u64,
     pub(super) family_deletes: u64,
     pub(super) cells_len: u64,
@@ -31,6 +32,7 @@ impl Default for Seen {
         Self {
             cells: 0,
             rows: 0,
+            behind: 0,
             deletes: 0,
             family_deletes: 0,
             cells_len: 0,
@@ -98,6 +100,7 @@ impl Seen {
             deletes: self.deletes,
             family_deletes: self.family_deletes,
             rows: self.rows,
+            behind: self.behind,
             cells_len: self.cells_len,
             keys: self.first_key.zip(last_key),
             time_range: self.time_min..=self.time_max,

@@ -81,6 +81,8 @@ pub struct Summary {
     pub family_deletes: u64,
     /// Rows in it.
     pub rows: u64,
+    /// Cells behind another of the same column.
+    pub behind: u64,
     /// Bytes of the cells as KeyValues, tags and sequence numbers included.
     pub cells_len: u64,
     /// The first and the last cell's key; none in a file without cells.
@@ -117,6 +119,7 @@ pub struct Writer<W: Write> {
 struct Order {
     row: Ordering,
     key: Ordering,
+    same_column: bool,
 }
 
 /// Where bytes go, and what their way there needs.
@@ -191,6 +194,7 @@ impl<W: Write> Writer<W> {
         let order = self.order(cell)?;
         let new_row = order.row != Ordering::Equal;
         self.seen.rows += u64::from(new_row);
+        self.seen.behind += u64::from(order.same_column);
         // As in HBase the blooms learn of a cell before the block in front of it is closed.
         if let Some(bloom) = &mut self.bloom
             && (new_row || self.options.bloom == BloomKind::RowCol)
@@ -226,7 +230,7 @@ impl<W: Write> Writer<W> {
     /// How the last cell compares with the next one, which must not be before it.
     fn order(&self, next: &CellRef<'_>) -> Result<Order> {
         if self.seen.cells == 0 {
-            return Ok(Order { row: Ordering::Less, key: Ordering::Less });
+            return Ok(Order { row: Ordering::Less, key: Ordering::Less, same_column: false });
         }
         let last = view_key(&self.last_key);
         let row = last.row.cmp(next.key.row);
@@ -236,7 +240,8 @@ impl<W: Write> Writer<W> {
             Ordering::Equal => self.last_sequence >= next.sequence,
             Ordering::Greater => false,
         };
-        if ordered { Ok(Order { row, key }) } else { Err(self.out_of_order(next)) }
+        let same_column = row.is_eq() && last.qualifier == next.key.qualifier;
+        if ordered { Ok(Order { row, key, same_column }) } else { Err(self.out_of_order(next)) }
     }
 
     #[cold]

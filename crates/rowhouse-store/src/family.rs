@@ -2,14 +2,14 @@
 //! files. HBase calls it a Store.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, RwLock};
-use rowhouse_model::{Bytes, FamilyDescriptor, RowRange};
+use rowhouse_model::{Bytes, FamilyDescriptor, KeepDeletedCells, RowRange};
 
 use crate::background::Work;
-use crate::compact::{CompactionKind, FileFacts, Policy, Situation};
+use crate::compact::{CompactionKind, Drops, FileFacts, Policy, Situation, crowding};
 use crate::engine::Engine;
 use crate::large_rows::{RowLimit, ToldRows};
 use crate::memstore::Memstore;
@@ -34,8 +34,8 @@ pub(crate) struct FamilyStore {
     /// The kind of the merge that runs: 0 for none.
     merging: AtomicU8,
     flush_requested: AtomicBool,
-    /// There are so many files that another is put off.
-    blocked: AtomicBool,
+    /// What the files cost their readers, as [`crowding`] counts.
+    crowding: AtomicUsize,
     /// Since when a flush is put off.
     blocked_since: Mutex<Option<Instant>>,
     /// The region is going: a merge of its files is worth nothing.
@@ -82,7 +82,7 @@ impl FamilyStore {
         mut files: Vec<Arc<StoreFile>>,
     ) -> Self {
         files.sort_by_key(|file| (file.sequence_max(), file.id()));
-        let blocked = AtomicBool::new(files.len() >= policy.files_blocking);
+        let crowding = AtomicUsize::new(crowding_of(&files, &range));
         // Everything in the files was visible when the store was closed, and readers begin there.
         let parts = Parts { active: Arc::default(), frozen: Vec::new(), files, readable_from: 0 };
         Self {
@@ -96,7 +96,7 @@ impl FamilyStore {
             compacting: Mutex::default(),
             merging: AtomicU8::new(0),
             flush_requested: AtomicBool::new(false),
-            blocked,
+            crowding,
             blocked_since: Mutex::default(),
             leaving: AtomicBool::new(false),
             dropped: AtomicBool::new(false),
@@ -148,8 +148,6 @@ impl FamilyStore {
     ) {
         debug_assert_eq!(descriptor.name(), &self.name);
         self.declared.replace(Declared::new(descriptor, policy, row_limit));
-        // Whether there are too many files may have another answer.
-        self.change(|_| {});
     }
 
     /// What a reader at `sequence` has to merge. `None` when a merge has dropped since what it could
@@ -175,7 +173,7 @@ impl FamilyStore {
         let mut parts = self.parts.write();
         let mut changed = Parts::clone(&parts);
         change(&mut changed);
-        self.blocked.store(changed.files.len() >= self.policy().files_blocking, Ordering::Relaxed);
+        self.crowding.store(crowding_of(&changed.files, &self.range), Ordering::Relaxed);
         *parts = Arc::new(changed);
     }
 
@@ -207,7 +205,7 @@ impl FamilyStore {
     /// What matters in choosing what to merge.
     pub(crate) fn situation<'a>(
         &self,
-        files: &'a [FileFacts],
+        files: &'a [FileFacts<'a>],
         now_millis: i64,
         asked: Option<CompactionKind>,
     ) -> Situation<'a> {
@@ -215,7 +213,11 @@ impl FamilyStore {
         // Of versions that are kept however old they are a file does not say whether it has any.
         let expires = family.versions_min() == 0;
         let unexpired_from = if expires { unexpired_from(family, now_millis) } else { i64::MIN };
-        Situation { files, now_millis, unexpired_from, asked }
+        let drops = Drops {
+            markers: family.keep_deleted_cells() == KeepDeletedCells::False,
+            behind: family.versions_max() == 1 && family.versions_min() == 0,
+        };
+        Situation { files, now_millis, unexpired_from, drops, asked }
     }
 
     /// Tells others what kind of merge runs.
@@ -239,7 +241,12 @@ impl FamilyStore {
 
     /// Whether there are so many files that a full memstore is not flushed for now.
     pub(crate) fn is_blocked(&self) -> bool {
-        self.blocked.load(Ordering::Relaxed)
+        self.crowding() >= self.policy().files_blocking
+    }
+
+    /// What the files cost their readers, in files that every read looks into.
+    pub(crate) fn crowding(&self) -> usize {
+        self.crowding.load(Ordering::Relaxed)
     }
 
     /// Whether writers have to wait until files are merged.
@@ -258,7 +265,7 @@ impl FamilyStore {
             tracing::warn!(
                 region = self.region_id,
                 family = %rowhouse_model::escape(self.name()),
-                files = self.parts().files.len(),
+                files = self.crowding(),
                 ?wait,
                 "too many files: a flush is put off until some are merged"
             );
@@ -353,4 +360,8 @@ impl FamilyStore {
     pub(crate) fn is_dropped(&self) -> bool {
         self.dropped.load(Ordering::Acquire)
     }
+}
+
+fn crowding_of(files: &[Arc<StoreFile>], range: &RowRange) -> usize {
+    crowding(&files.iter().map(|file| file.facts(range)).collect::<Vec<_>>())
 }

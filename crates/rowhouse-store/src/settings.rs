@@ -70,9 +70,9 @@ pub struct CompactionSettings {
     /// The part of `major_period` by which it is longer or shorter from store to store, so that not
     /// all are merged at once. Default 0.5; `hbase.hregion.majorcompaction.jitter`.
     pub major_jitter: f64,
-    /// Files from which on a full memstore is not flushed and its writers wait, up to
+    /// Files that have a row between them from which on a full memstore is not flushed and its writers wait, up to
     /// [`Settings::busy_wait`], then are refused with `RegionTooBusy`. Default 16;
-    /// `hbase.hstore.blockingStoreFiles`.
+    /// `hbase.hstore.blockingStoreFiles`, which counts all files; here eight that share no row are one.
     pub files_blocking: usize,
     /// How long a flush is put off for that before it is done all the same: merging may be what
     /// fails. Default 90 s, as HBase's `hbase.hstore.blockingWaitTime`.

@@ -1,29 +1,49 @@
 //! What to merge: one pure function of the files and the policy.
 //!
-//! The policy is that of Apache HBase (`ExploringCompactionPolicy`): of all runs of neighbours whose
-//! files are of about one size it takes the one that does away with the most files. Neighbours only:
-//! the sequences of the files of a (region, family) do not overlap, so a file's place says how old
+//! It begins with that of Apache HBase (`ExploringCompactionPolicy`): of all runs of neighbours whose
+//! files are of about one size it takes the one that does away with the most files. It goes further in what it
+//! counts. Two files without a row in common cost a reader no more than one, so what counts is how many files have
+//! a row between them: keys that begin with the time are hardly merged at all. Files of a family with a TTL are
+//! merged with others of their time, so that they expire as a whole. And where a third of what is stored is
+//! there for nothing, all files are merged, whatever their sizes. `docs/PERFORMANCE.md` has what that gains.
+//!
+//! Neighbours only: the sequences of the files of a (region, family) do not overlap, so a file's place says how old
 //! its cells are. A merge over a gap would make a file that is older and newer than the one in the
 //! gap, and where "the oldest files" end could no longer be said.
 
 use std::ops::Range;
 
 use super::Policy;
+use super::overlap::{crowding, depth};
 
 /// What is known of a file without reading it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct FileFacts {
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct FileFacts<'a> {
     pub(crate) id: u64,
     /// Bytes.
     pub(crate) len: u64,
+    pub(crate) first_row: &'a [u8],
+    pub(crate) last_row: &'a [u8],
     pub(crate) timestamp_min: i64,
     pub(crate) timestamp_max: i64,
     /// When it was written; 0 when that is not known.
     pub(crate) created_millis: i64,
-    /// Whether it came of a merge of all files.
+    pub(crate) cells: u64,
+    /// What of it may be there for nothing; `None` when that was not counted.
+    pub(crate) surplus: Option<Surplus>,
+    /// Whether it came of a merge that dropped what nobody can see.
     pub(crate) major: bool,
     /// Whether it has rows of other regions: it came of a region that was split.
     pub(crate) wider: bool,
+}
+
+/// Cells of a file that a merge of all files may drop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Surplus {
+    /// Delete markers.
+    pub(crate) markers: u64,
+    /// Puts and markers behind another cell of the same column.
+    pub(crate) behind: u64,
 }
 
 /// What a merge may drop, in the words of HBase.
@@ -31,7 +51,8 @@ pub(crate) struct FileFacts {
 pub enum CompactionKind {
     /// Merges some files into one. Reads never show whether it has run.
     Minor,
-    /// Merges all files into one and drops deleted and surplus cells, then the delete markers.
+    /// Merges all files into one and drops deleted and surplus cells, then the delete markers. Merges of some
+    /// files that nobody asked for do the same with rows that no other file can have.
     Major,
 }
 
@@ -39,12 +60,23 @@ pub enum CompactionKind {
 #[derive(Clone, Debug)]
 pub(crate) struct Situation<'a> {
     /// Oldest first.
-    pub(crate) files: &'a [FileFacts],
+    pub(crate) files: &'a [FileFacts<'a>],
     pub(crate) now_millis: i64,
     /// Cells below this timestamp are seen by nobody any more; `i64::MIN` when none are.
     pub(crate) unexpired_from: i64,
+    /// Whether a major merge drops every marker, and what is behind another cell of its column.
+    pub(crate) drops: Drops,
     /// What somebody asked for.
     pub(crate) asked: Option<CompactionKind>,
+}
+
+/// What a major merge of a family drops for certain.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Drops {
+    /// Delete markers: the family does not keep deleted cells.
+    pub(crate) markers: bool,
+    /// What is behind the newest cell of a column: the family keeps one version.
+    pub(crate) behind: bool,
 }
 
 /// What to do.
@@ -54,11 +86,20 @@ pub(crate) enum Choice {
     Nothing,
     /// Remove these files unread: every cell in them has expired.
     DropExpired(Vec<usize>),
-    /// Merge this run of files, and no longer than that: some others stay.
-    Minor(Range<usize>),
-    /// Merge all files.
-    Major,
+    /// Merge this run of files.
+    Merge(Range<usize>, CompactionKind),
 }
+
+/// What is there for nothing, of all cells, from which on all files are merged.
+const SURPLUS_SHARE: f64 = 1.0 / 3.0;
+
+/// What has expired of a file since it was written from which on it is written anew by itself, if it is one of
+/// the larger ones.
+const EXPIRED_SHARE: f64 = 0.5;
+const EXPIRED_FILE_SHARE: u64 = 8;
+
+/// Files of one time, in parts of the TTL: those of a run are no further apart.
+const TTL_PARTS: i64 = 2;
 
 /// Chooses.
 pub(crate) fn choose(situation: &Situation<'_>, policy: &Policy) -> Choice {
@@ -75,25 +116,66 @@ pub(crate) fn choose(situation: &Situation<'_>, policy: &Policy) -> Choice {
         return Choice::Nothing;
     }
     if situation.asked == Some(CompactionKind::Major) || is_major_due(situation, policy) {
-        return Choice::Major;
+        return Choice::Merge(0..files.len(), CompactionKind::Major);
     }
-    let run = match files.iter().position(|file| file.wider) {
+    if let Some(first) = files.iter().position(|file| file.wider) {
         // What a split left is written anew before anything else, so that what the others have in it
         // can go.
-        Some(first) => {
-            let behind = files.iter().rposition(|file| file.wider).map_or(first, |last| last + 1);
-            first..behind
-        }
-        None => match explore(files, policy) {
-            run if run.len() < policy.files_min => return Choice::Nothing,
-            run => run,
-        },
-    };
-    match run {
-        // Nothing is left outside that could hold what a marker covers.
-        run if run.len() == files.len() => Choice::Major,
-        run => Choice::Minor(run),
+        let behind = files.iter().rposition(|file| file.wider).map_or(first, |last| last + 1);
+        return merge(files, first..behind);
     }
+    match situation.asked {
+        // As HBase would, whoever asks.
+        Some(_) => choose_run(files, policy, |run, _| Some(run.len())),
+        // Files are merged only when asked for.
+        None if policy.files_min > policy.files_max => Choice::Nothing,
+        None => choose_unasked(situation, policy),
+    }
+}
+
+fn choose_unasked(situation: &Situation<'_>, policy: &Policy) -> Choice {
+    let files = situation.files;
+    let cells: u64 = files.iter().map(|file| file.cells).sum();
+    let surplus: u64 = files.iter().map(|file| surplus_of(file, situation.drops)).sum();
+    if surplus as f64 >= cells as f64 * SURPLUS_SHARE && surplus > 0 {
+        return Choice::Merge(0..files.len(), CompactionKind::Major);
+    }
+    let bytes: u64 = files.iter().map(|file| file.len).sum();
+    let is_half_expired = |file: &FileFacts<'_>| {
+        file.len.saturating_mul(EXPIRED_FILE_SHARE) >= bytes
+            && expired_share(file, situation) >= EXPIRED_SHARE
+    };
+    if let Some(at) = files.iter().position(is_half_expired) {
+        return merge(files, at..at + 1);
+    }
+    let crowded = files.len() >= policy.files_blocking.saturating_mul(4);
+    let apart_max = (depth(files) < policy.files_max).then(|| time_apart_max(situation)).flatten();
+    let gain = |run: Range<usize>, bytes: u64| {
+        let run_files = &files[run];
+        // Small files cost more than merging them, whatever their rows and times.
+        if crowded || bytes < policy.bytes_min {
+            return Some(run_files.len());
+        }
+        let together = apart_max.is_none_or(|max| time_apart(run_files, situation) <= max);
+        together.then(|| depth(run_files))
+    };
+    choose_run(files, policy, gain)
+}
+
+/// The best run by what it gains, if it does away with enough.
+fn choose_run(
+    files: &[FileFacts<'_>],
+    policy: &Policy,
+    gain: impl Fn(Range<usize>, u64) -> Option<usize>,
+) -> Choice {
+    let run = explore(files, policy, gain);
+    if run.len() < policy.files_min { Choice::Nothing } else { merge(files, run) }
+}
+
+/// A merge of `run`, major when nothing is left outside that could hold what a marker covers.
+fn merge(files: &[FileFacts<'_>], run: Range<usize>) -> Choice {
+    let all = run.len() == files.len();
+    Choice::Merge(run, if all { CompactionKind::Major } else { CompactionKind::Minor })
 }
 
 /// Whether the oldest file was written so long ago that all are to be merged.
@@ -109,10 +191,14 @@ fn is_major_due(situation: &Situation<'_>, policy: &Policy) -> bool {
     if files.iter().any(|file| file.len > policy.bytes_max) {
         return false;
     }
+    // Another merge would change nothing where every file is whole for its rows, unless cells have expired since.
+    let is_whole = |file: &FileFacts<'_>| {
+        file.timestamp_min >= situation.unexpired_from
+            && (file.major || file.surplus == Some(Surplus::default()))
+    };
     match files {
-        // Another merge of it would change nothing, unless cells have expired since.
         [file] => !file.major || file.timestamp_min < situation.unexpired_from,
-        _ => true,
+        _ => depth(files) > 1 || !files.iter().all(is_whole),
     }
 }
 
@@ -130,14 +216,55 @@ fn jittered_period(policy: &Policy, seed: u64) -> i64 {
     period.saturating_add((period as f64 * policy.major_jitter * fraction) as i64)
 }
 
-/// The best run of neighbours; empty when no run will do.
-fn explore(files: &[FileFacts], policy: &Policy) -> Range<usize> {
+/// About how many cells of a file a major merge would drop. What came of one has none that can be dropped.
+fn surplus_of(file: &FileFacts<'_>, drops: Drops) -> u64 {
+    let Some(surplus) = file.surplus.filter(|_| !file.major) else { return 0 };
+    // A marker goes with what it covers.
+    let markers = if drops.markers { surplus.markers.saturating_mul(2) } else { 0 };
+    let behind = if drops.behind { surplus.behind } else { 0 };
+    markers.saturating_add(behind).min(file.cells)
+}
+
+/// The first timestamp of a file that was not expired when it was written. Merges drop what is before, and a file
+/// with markers over older cells gives 0 for its least timestamp.
+fn unexpired_at_creation(file: &FileFacts<'_>, situation: &Situation<'_>) -> i64 {
+    let age = situation.now_millis.saturating_sub(file.created_millis).max(0);
+    file.timestamp_min.max(situation.unexpired_from.saturating_sub(age))
+}
+
+/// About what share of a file has expired since it was written, if its timestamps are spread evenly.
+fn expired_share(file: &FileFacts<'_>, situation: &Situation<'_>) -> f64 {
+    let from = unexpired_at_creation(file, situation);
+    if situation.unexpired_from <= from {
+        return 0.0;
+    }
+    let expired = situation.unexpired_from.saturating_sub(from) as f64;
+    expired / (file.timestamp_max.saturating_sub(from) as f64 + 1.0)
+}
+
+/// How far apart the timestamps of the files of a run may be: `None` in a family without a TTL.
+fn time_apart_max(situation: &Situation<'_>) -> Option<i64> {
+    let expires = situation.unexpired_from != i64::MIN;
+    expires.then(|| situation.now_millis.saturating_sub(situation.unexpired_from) / TTL_PARTS)
+}
+
+fn time_apart(run: &[FileFacts<'_>], situation: &Situation<'_>) -> i64 {
+    let first = run.iter().map(|file| unexpired_at_creation(file, situation)).min().unwrap_or(0);
+    let last = run.iter().map(|file| file.timestamp_max).max().unwrap_or(0);
+    last.saturating_sub(first)
+}
+
+/// The run of neighbours that gains the most; empty when none will do.
+fn explore(
+    files: &[FileFacts<'_>],
+    policy: &Policy,
+    gain: impl Fn(Range<usize>, u64) -> Option<usize>,
+) -> Range<usize> {
     // Older files that have outgrown merging.
     let first = files.iter().take_while(|file| file.len > policy.bytes_max).count();
-    let is_stuck = files.len() >= policy.files_blocking;
-    let mut best = 0..0;
-    let mut best_bytes = 0;
-    let mut smallest: Option<(u64, Range<usize>)> = None;
+    let is_stuck = crowding(files) >= policy.files_blocking;
+    let mut best = Candidate::default();
+    let mut smallest: Option<Candidate> = None;
     for start in first..files.len() {
         let mut bytes = 0;
         let mut largest = 0;
@@ -149,8 +276,8 @@ fn explore(files: &[FileFacts], policy: &Policy) -> Range<usize> {
             if run.len() < policy.files_min {
                 continue;
             }
-            if smallest.as_ref().is_none_or(|(least, _)| bytes < *least) {
-                smallest = Some((bytes, run.clone()));
+            if smallest.as_ref().is_none_or(|least| bytes < least.bytes) {
+                smallest = Some(Candidate { run: run.clone(), bytes, gain: 0 });
             }
             if bytes > policy.bytes_max {
                 break;
@@ -161,249 +288,46 @@ fn explore(files: &[FileFacts], policy: &Policy) -> Range<usize> {
             if bytes >= policy.bytes_min && !in_ratio {
                 continue;
             }
-            if is_better(&run, bytes, &best, best_bytes, is_stuck) {
-                best = run;
-                best_bytes = bytes;
+            let Some(gain) = gain(run.clone(), bytes).filter(|gain| *gain >= policy.files_min)
+            else {
+                continue;
+            };
+            let candidate = Candidate { run, bytes, gain };
+            if candidate.is_better_than(&best, is_stuck) {
+                best = candidate;
             }
         }
     }
     match smallest {
         // Writers wait for this store: any merge is better than none.
-        Some((_, smallest)) if best.is_empty() && is_stuck => smallest,
-        _ => best,
+        Some(smallest) if best.run.is_empty() && is_stuck => smallest.run,
+        _ => best.run,
     }
 }
 
-/// Whether `run` is to be taken rather than `best`: it does away with more files, or with as many
-/// for fewer bytes; where writers wait, with more files a byte.
-fn is_better(
-    run: &Range<usize>,
+/// A run that could be merged.
+#[derive(Default)]
+struct Candidate {
+    run: Range<usize>,
     bytes: u64,
-    best: &Range<usize>,
-    best_bytes: u64,
-    is_stuck: bool,
-) -> bool {
-    if is_stuck && best_bytes > 0 && bytes > 0 {
-        // By a margin: of nearly equal runs the older, shorter one.
-        let quality = |run: &Range<usize>, bytes: u64| run.len() as f64 / bytes as f64;
-        return quality(best, best_bytes) * 1.05 < quality(run, bytes);
+    /// Files that a read looks into before it is merged.
+    gain: usize,
+}
+
+impl Candidate {
+    /// Whether it is to be taken rather than `best`: it does away with more files, or with as many
+    /// for fewer bytes; where writers wait, with more files a byte.
+    fn is_better_than(&self, best: &Self, is_stuck: bool) -> bool {
+        if is_stuck && best.bytes > 0 && self.bytes > 0 {
+            // By a margin: of nearly equal runs the older, shorter one.
+            let quality = |candidate: &Self| candidate.gain as f64 / candidate.bytes as f64;
+            return quality(best) * 1.05 < quality(self);
+        }
+        self.gain > best.gain || (self.gain == best.gain && self.bytes < best.bytes)
     }
-    run.len() > best.len() || (run.len() == best.len() && bytes < best_bytes)
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fmt;
-
-    use super::*;
-    use crate::Settings;
-
-    const MIB: u64 = 1 << 20;
-    const DAY: i64 = 24 * 3600 * 1000;
-
-    impl fmt::Display for Choice {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            match self {
-                Self::Nothing => f.write_str("nothing"),
-                Self::DropExpired(files) => write!(f, "drop {files:?}"),
-                Self::Minor(run) => write!(f, "minor {run:?}"),
-                Self::Major => f.write_str("major"),
-            }
-        }
-    }
-
-    /// A file is its MiB; `!` behind them says that a merge of all files wrote it, `-3` that it was
-    /// written three days ago, `@4..9` the timestamps in it; `/` that a split left it.
-    fn parse(text: &str) -> Vec<FileFacts> {
-        let parse_one = |(at, text): (usize, &str)| {
-            let (text, times) = text.split_once('@').unwrap_or((text, "0..1000000"));
-            let (timestamp_min, timestamp_max) = times.split_once("..").unwrap();
-            let (text, days) = text.split_once('-').unwrap_or((text, "0"));
-            FileFacts {
-                id: at as u64 + 1,
-                len: text.trim_end_matches(['!', '/']).parse::<u64>().unwrap() * MIB,
-                timestamp_min: timestamp_min.parse().unwrap(),
-                timestamp_max: timestamp_max.parse().unwrap(),
-                created_millis: NOW - days.parse::<i64>().unwrap() * DAY,
-                major: text.ends_with('!'),
-                wider: text.ends_with('/'),
-            }
-        };
-        text.split_whitespace().enumerate().map(parse_one).collect()
-    }
-
-    const NOW: i64 = 1000 * DAY;
-
-    fn situation(files: &[FileFacts]) -> Situation<'_> {
-        Situation { files, now_millis: NOW, unexpired_from: i64::MIN, asked: None }
-    }
-
-    fn check(files: &str, expected: &str) {
-        check_with(files, |_, _| {}, expected);
-    }
-
-    fn check_with(
-        files: &str,
-        change: impl FnOnce(&mut Policy, &mut Situation<'_>),
-        expected: &str,
-    ) {
-        let facts = parse(files);
-        let mut situation = situation(&facts);
-        let mut policy = Policy::new(&Settings::default());
-        change(&mut policy, &mut situation);
-        assert_eq!(choose(&situation, &policy).to_string(), expected, "{files}");
-    }
-
-    #[test]
-    fn three_files_of_a_size_are_merged() {
-        check("", "nothing");
-        check("32", "nothing");
-        check("32 32", "nothing");
-        check("32 32 32", "major");
-        check("1000! 32 32 32", "minor 1..4");
-    }
-
-    #[test]
-    fn a_file_larger_than_the_others_by_the_ratio_is_left_alone() {
-        check("96! 32 32", "nothing");
-        check("96! 32 32 32", "major");
-        check("1000! 96 32 32", "nothing");
-        check("1000! 96 40 40", "minor 1..4");
-        check("1000! 96 32 32 32", "minor 1..5");
-    }
-
-    #[test]
-    fn small_files_are_merged_whatever_their_ratio() {
-        check("1000! 20 1 1", "minor 1..4");
-        check("20 1 1", "major");
-    }
-
-    #[test]
-    fn only_neighbours_are_merged() {
-        check("32 500 32 5000 32", "nothing");
-        check("32 5000 32 32 32 900", "minor 2..5");
-    }
-
-    #[test]
-    fn the_run_that_does_away_with_most_files_is_taken_then_the_one_of_fewest_bytes() {
-        check("5000! 40 40 40 900 30 30 30 30", "minor 5..9");
-        check("5000! 40 40 40 900 30 30 30", "minor 5..8");
-        // Never more than ten.
-        check("9 9 9 9 9 9 9 9 9 9 9 9", "minor 0..10");
-    }
-
-    #[test]
-    fn a_store_whose_writers_wait_is_relieved_for_the_fewest_bytes() {
-        let blocking = |policy: &mut Policy, _: &mut Situation<'_>| policy.files_blocking = 6;
-        // No run is in ratio.
-        let files = "32000 9000 3000 1000 300 90";
-        check(files, "nothing");
-        check_with(files, blocking, "minor 3..6");
-        // Three files of 1 MiB rather than ten of 90.
-        let files = "9000 90 90 90 90 90 90 90 1000 1 1 1";
-        check(files, "minor 1..8");
-        check_with(files, blocking, "minor 9..12");
-    }
-
-    #[test]
-    fn files_that_have_outgrown_merging_stay() {
-        let limited = |policy: &mut Policy, _: &mut Situation<'_>| policy.bytes_max = 100 * MIB;
-        check_with("120 150 40 40 40", limited, "nothing");
-        check_with("120 150 30 30 30", limited, "minor 2..5");
-    }
-
-    #[test]
-    fn all_files_are_merged_once_the_oldest_has_come_of_age() {
-        let exactly = |policy: &mut Policy, _: &mut Situation<'_>| policy.major_jitter = 0.0;
-        check_with("900-8 32-1", exactly, "major");
-        check_with("900-6 32-1", exactly, "nothing");
-        // A single file, unless it is merged already.
-        check_with("900-8", exactly, "major");
-        check_with("900!-8", exactly, "nothing");
-        // Whoever has more files than are merged at once merges some of them first.
-        check_with("99-8 9 9 9 9 9 9 9 9 9 9", exactly, "minor 1..11");
-        let never = |policy: &mut Policy, _: &mut Situation<'_>| policy.major_period_millis = 0;
-        check_with("900-800 32-1", never, "nothing");
-        // From before files said when they were written.
-        check_with("900-1000 32-1", exactly, "nothing");
-    }
-
-    #[test]
-    fn jitter_spreads_the_age_evenly_around_the_period_and_is_the_same_every_time() {
-        let policy = Policy::new(&Settings::default());
-        let days = |seed| jittered_period(&policy, seed) as f64 / DAY as f64;
-        let all: Vec<f64> = (1..1000).map(days).collect();
-        assert!(all.iter().all(|days| (3.5..=10.5).contains(days)));
-        let mean = all.iter().sum::<f64>() / all.len() as f64;
-        assert!((6.8..7.2).contains(&mean), "{mean}");
-        assert_eq!(days(7), days(7));
-    }
-
-    #[test]
-    fn what_is_asked_for_is_done() {
-        let ask = |kind| move |_: &mut Policy, now: &mut Situation<'_>| now.asked = Some(kind);
-        check_with("900 32", ask(CompactionKind::Major), "major");
-        check_with("900!", ask(CompactionKind::Major), "major");
-        check_with("", ask(CompactionKind::Major), "nothing");
-        // A minor merge is the one that would come anyway.
-        check_with("900 32", ask(CompactionKind::Minor), "nothing");
-        check_with("900! 32 32 32", ask(CompactionKind::Minor), "minor 1..4");
-    }
-
-    #[test]
-    fn files_whose_cells_have_all_expired_are_dropped_first() {
-        let expired = |_: &mut Policy, now: &mut Situation<'_>| now.unexpired_from = 50;
-        check_with("9@0..9 9@20..49 9@40..50 9", expired, "drop [0, 1]");
-        check_with("9@60..99 9@20..49", expired, "drop [1]");
-        check_with("9@0..50 9@20..60", expired, "nothing");
-        // Old cells in a file that is merged already are worth another merge, when it is of age.
-        check_with("9!-20@0..99", expired, "major");
-        check_with("9!-20@50..99", expired, "nothing");
-    }
-
-    /// Feeds flushes of `flush` MiB to the policy, merging at once what it chooses. Says how many
-    /// bytes were written for each byte that came in, and how many files a read had to look at.
-    fn simulate(flushes: u64, flush: u64, policy: &Policy) -> String {
-        let mut files: Vec<FileFacts> = Vec::new();
-        let (mut written, mut files_sum, mut files_max) = (0, 0, 0);
-        for id in 0..flushes {
-            let [file] = parse(&flush.to_string())[..] else { unreachable!() };
-            files.push(FileFacts { id, ..file });
-            written += flush;
-            files_max = files_max.max(files.len());
-            loop {
-                let run = match choose(&situation(&files), policy) {
-                    Choice::Nothing => break,
-                    Choice::Minor(run) => run,
-                    Choice::Major => 0..files.len(),
-                    Choice::DropExpired(_) => unreachable!("nothing expires here"),
-                };
-                let len = files[run.clone()].iter().map(|file| file.len).sum();
-                written += len / MIB;
-                let major = run.len() == files.len();
-                let merged = FileFacts { len, major, ..files[run.start] };
-                files.splice(run, [merged]);
-            }
-            files_sum += files.len();
-        }
-        format!(
-            "{} MiB: {:.1} times written, {:.1} files on average, {files_max} at most",
-            flushes * flush,
-            written as f64 / (flushes * flush) as f64,
-            files_sum as f64 / flushes as f64,
-        )
-    }
-
-    #[test]
-    fn a_byte_is_written_few_times() {
-        let policy = Policy::new(&Settings::default());
-        let report = [8, 32, 320].map(|flushes| simulate(flushes, 32, &policy));
-        // Merging all files whenever there are five writes 10 GiB 40 times.
-        let expected = [
-            "256 MiB: 2.1 times written, 1.9 files on average, 4 at most",
-            "1024 MiB: 3.5 times written, 2.5 files on average, 5 at most",
-            "10240 MiB: 5.6 times written, 3.8 files on average, 8 at most",
-        ];
-        assert_eq!(report.join("\n"), expected.join("\n"));
-    }
-}
+mod simulation;
+#[cfg(test)]
+mod tests;

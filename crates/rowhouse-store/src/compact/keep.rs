@@ -2,28 +2,52 @@
 
 use rowhouse_model::{CellRef, FamilyDescriptor};
 
-use super::CompactionKind;
+use super::{CompactionKind, Elsewhere};
 use crate::read::{Rules, Verdict, Visible};
 
 /// Judges the cells of a merge, in cell order.
 pub(crate) struct Keep {
-    visible: Visible<'static>,
+    /// By kind: for rows that other files may have, and for those that they cannot have.
+    visible: [Visible<'static>; 2],
+    kinds: RowKinds,
+    /// The kind of the merge for the present row.
+    kind: CompactionKind,
+    /// Whether all rows so far were merged as by a major merge.
+    all_major: bool,
     row: Vec<u8>,
     /// The column behind whose last cell worth keeping we are.
     done_with_column: bool,
     column: Vec<u8>,
 }
 
+/// How the rows of a merge are merged.
+pub(crate) enum RowKinds {
+    /// All alike.
+    All(CompactionKind),
+    /// As by a major merge, but for those that may be elsewhere.
+    MajorBut(Elsewhere),
+}
+
+impl From<CompactionKind> for RowKinds {
+    fn from(kind: CompactionKind) -> Self {
+        Self::All(kind)
+    }
+}
+
 impl Keep {
     /// In a merge of files in which no put is older than `earliest_put`.
     pub(crate) fn new(
-        kind: CompactionKind,
+        kinds: impl Into<RowKinds>,
         family: &FamilyDescriptor,
         earliest_put: i64,
         now_millis: i64,
     ) -> Self {
+        let visible = |kind| Visible::new(Rules::compact(kind, family, earliest_put, now_millis));
         Self {
-            visible: Visible::new(Rules::compact(kind, family, earliest_put, now_millis)),
+            visible: [CompactionKind::Minor, CompactionKind::Major].map(visible),
+            kinds: kinds.into(),
+            kind: CompactionKind::Minor,
+            all_major: true,
             row: Vec::new(),
             done_with_column: false,
             column: Vec::new(),
@@ -33,20 +57,37 @@ impl Keep {
     /// Whether the next cell is written.
     pub(crate) fn keeps(&mut self, cell: &CellRef<'_>) -> bool {
         if self.row != cell.key.row {
-            self.row.clear();
-            self.row.extend_from_slice(cell.key.row);
-            self.visible.begin_row();
-            self.done_with_column = false;
+            self.begin_row(cell.key.row);
         }
         if self.done_with_column && self.column == cell.key.qualifier {
             return false;
         }
-        let verdict = self.visible.judge(cell);
+        let verdict = self.visible[self.kind as usize].judge(cell);
         self.done_with_column = matches!(verdict, Verdict::IncludeLast | Verdict::NextColumn);
         if self.done_with_column {
             self.column.clear();
             self.column.extend_from_slice(cell.key.qualifier);
         }
         matches!(verdict, Verdict::Include | Verdict::IncludeLast)
+    }
+
+    fn begin_row(&mut self, row: &[u8]) {
+        self.row.clear();
+        self.row.extend_from_slice(row);
+        self.kind = match &mut self.kinds {
+            RowKinds::All(kind) => *kind,
+            RowKinds::MajorBut(elsewhere) => match elsewhere.may_hold(row) {
+                true => CompactionKind::Minor,
+                false => CompactionKind::Major,
+            },
+        };
+        self.all_major &= self.kind == CompactionKind::Major;
+        self.visible[self.kind as usize].begin_row();
+        self.done_with_column = false;
+    }
+
+    /// Whether nothing is left that nobody can see.
+    pub(crate) fn is_major(&self) -> bool {
+        self.all_major
     }
 }

@@ -2,15 +2,19 @@
 //! `schedule` says when, `pace` how fast.
 
 mod choose;
+mod elsewhere;
 mod keep;
+mod overlap;
 mod pace;
 mod policy;
 mod run;
 mod schedule;
 
 pub use choose::CompactionKind;
-pub(crate) use choose::{Choice, FileFacts, Situation, choose};
-pub(crate) use keep::Keep;
+pub(crate) use choose::{Choice, Drops, FileFacts, Situation, Surplus, choose};
+pub(crate) use elsewhere::Elsewhere;
+pub(crate) use keep::{Keep, RowKinds};
+pub(crate) use overlap::crowding;
 pub(crate) use policy::Policy;
 pub(crate) use run::{Hurry, compact, rewrite_wider};
 pub use schedule::CompactionState;

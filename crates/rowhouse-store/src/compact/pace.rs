@@ -68,8 +68,7 @@ impl Pace {
 /// How near the store with the most files is to where its writers wait.
 fn pressure(engine: &Engine) -> f64 {
     let families = engine.families.read();
-    let pressures =
-        families.values().map(|family| pressure_of(family.parts().files.len(), family.policy()));
+    let pressures = families.values().map(|family| pressure_of(family.crowding(), family.policy()));
     pressures.fold(0.0, f64::max)
 }
 

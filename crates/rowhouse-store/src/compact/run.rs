@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rowhouse_model::{Error, ErrorKind, Key, Result};
 
 use super::keep::Keep;
-use super::{Choice, CompactionKind, FileFacts, choose};
+use super::{Choice, CompactionKind, Elsewhere, FileFacts, RowKinds, choose};
 use crate::cells::Cells;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
@@ -42,10 +42,11 @@ pub(crate) fn compact(
     loop {
         check(engine, family)?;
         let files = family.parts().files.clone();
-        let facts: Vec<FileFacts> = files.iter().map(|file| file.facts(family.range())).collect();
+        let facts: Vec<FileFacts<'_>> =
+            files.iter().map(|file| file.facts(family.range())).collect();
         let now_millis = engine.timestamps.now_millis();
         let situation = family.situation(&facts, now_millis, asked);
-        let (kind, files) = match choose(&situation, family.policy()) {
+        let (kind, run) = match choose(&situation, family.policy()) {
             Choice::Nothing => return Ok(()),
             Choice::DropExpired(expired) => {
                 let expired: Vec<_> = expired.iter().map(|&at| Arc::clone(&files[at])).collect();
@@ -53,11 +54,17 @@ pub(crate) fn compact(
                 replace(engine, family, &expired, None, 0)?;
                 continue;
             }
-            Choice::Minor(run) => (CompactionKind::Minor, files[run].to_vec()),
-            Choice::Major => (CompactionKind::Major, files),
+            Choice::Merge(run, kind) => (kind, run),
+        };
+        let kinds = match (kind, asked) {
+            (CompactionKind::Minor, None) => {
+                let others = facts[..run.start].iter().chain(&facts[run.end..]);
+                RowKinds::MajorBut(Elsewhere::of(others))
+            }
+            _ => RowKinds::All(kind),
         };
         family.set_merging(Some(kind));
-        let merged = merge(engine, family, kind, &files, now_millis, hurry);
+        let merged = merge(engine, family, kinds, &files[run], now_millis, hurry);
         family.set_merging(None);
         return merged;
     }
@@ -77,7 +84,7 @@ pub(crate) fn rewrite_wider(engine: &Arc<Engine>, family: &FamilyStore) -> Resul
     let run = &files[first..=last];
     let all = run.len() == files.len();
     let kind = if all { CompactionKind::Major } else { CompactionKind::Minor };
-    merge(engine, family, kind, run, engine.timestamps.now_millis(), Hurry::Waited)
+    merge(engine, family, kind.into(), run, engine.timestamps.now_millis(), Hurry::Waited)
 }
 
 /// Refuses when a merge would be for nothing.
@@ -89,11 +96,11 @@ fn check(engine: &Engine, family: &FamilyStore) -> Result<()> {
     Ok(())
 }
 
-/// Merges `files`, neighbours of this family, into one.
+/// Merges `files`, neighbours of this family, into one; each row as `kinds` says.
 pub(super) fn merge(
     engine: &Arc<Engine>,
     family: &FamilyStore,
-    kind: CompactionKind,
+    kinds: RowKinds,
     files: &[Arc<StoreFile>],
     now_millis: i64,
     hurry: Hurry,
@@ -102,11 +109,11 @@ pub(super) fn merge(
     // Whoever begins to read from here on sees all cells of these files: they are in files because
     // they were visible.
     let readable_from = engine.mvcc.visible();
-    let merged = merge_files(engine, family, kind, files, now_millis, hurry)?;
+    let merged = merge_files(engine, family, kinds, files, now_millis, hurry)?;
     tracing::debug!(
         region = family.region_id(),
         family = %rowhouse_model::escape(family.name()),
-        ?kind,
+        major = merged.as_ref().is_none_or(|meta| meta.major),
         files = files.len(),
         bytes = files.iter().map(|file| file.len()).sum::<u64>(),
         bytes_left = merged.as_ref().map_or(0, |meta| meta.len),
@@ -141,7 +148,7 @@ fn replace(
 fn merge_files(
     engine: &Arc<Engine>,
     family: &FamilyStore,
-    kind: CompactionKind,
+    kinds: RowKinds,
     files: &[Arc<StoreFile>],
     now_millis: i64,
     hurry: Hurry,
@@ -159,7 +166,7 @@ fn merge_files(
         sources.push(Source::File(FileCursor::open_once(file, &start)?));
     }
     let mut merge = Merge::new(sources, u64::MAX)?;
-    let mut keep = Keep::new(kind, family.descriptor(), earliest_put, now_millis);
+    let mut keep = Keep::new(kinds, family.descriptor(), earliest_put, now_millis);
     let mut progress = Progress::new(engine, family, hurry);
     let mut output: Option<NewFile<'_>> = None;
     // A file that a split left goes on with rows of another region.
@@ -175,8 +182,7 @@ fn merge_files(
         }
         merge.advance()?;
     }
-    let major = kind == CompactionKind::Major;
-    output.map(|file| file.finish(sequence_max, major)).transpose()
+    output.map(|file| file.finish(sequence_max, keep.is_major())).transpose()
 }
 
 /// Stops and slows a merge.

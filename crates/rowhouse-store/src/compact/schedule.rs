@@ -248,13 +248,13 @@ fn bytes_to_merge(
     asked: Option<CompactionKind>,
 ) -> Option<u64> {
     let parts = family.parts();
-    let facts: Vec<FileFacts> = parts.files.iter().map(|file| file.facts(family.range())).collect();
+    let facts: Vec<FileFacts<'_>> =
+        parts.files.iter().map(|file| file.facts(family.range())).collect();
     let situation = family.situation(&facts, engine.timestamps.now_millis(), asked);
     let files = match choose(&situation, family.policy()) {
         Choice::Nothing => return None,
         Choice::DropExpired(_) => &[][..],
-        Choice::Minor(run) => &facts[run],
-        Choice::Major => &facts[..],
+        Choice::Merge(run, _) => &facts[run],
     };
     Some(files.iter().map(|file| file.len).sum())
 }

@@ -285,7 +285,7 @@ impl Run {
                     false => (CompactionKind::Minor, region.engine()),
                 };
                 let now = engine.timestamps.now_millis();
-                super::run::merge(engine, family, kind, run, now, Hurry::Waited).unwrap();
+                super::run::merge(engine, family, kind.into(), run, now, Hurry::Waited).unwrap();
                 if kind == CompactionKind::Major {
                     self.cells[0] = merge(kind, &two_versions(), now, &self.cells[0]);
                 }

@@ -244,6 +244,12 @@ pub(crate) struct FileMeta {
     /// Whether every cell has the sequence `sequence_max`, whatever the file says.
     #[prost(bool, tag = "13")]
     pub(crate) loaded: bool,
+    /// Delete markers in it; `None` in edits of versions that did not count.
+    #[prost(uint64, optional, tag = "14")]
+    pub(crate) markers: Option<u64>,
+    /// Cells behind another of the same column; `None` as with `markers`.
+    #[prost(uint64, optional, tag = "15")]
+    pub(crate) behind: Option<u64>,
 }
 
 impl FileMeta {

@@ -104,10 +104,13 @@ pub(super) fn find(family: &FamilyStore, asked: &Asked<'_>, at: At<'_>) -> Resul
     }
     for file in &parts.files {
         if asked.may_be_in(file, family)? {
-            sources.push(Source::File(match asked.reversed {
-                true => FileCursor::at_end(file)?,
-                false => FileCursor::open(file, &start)?,
-            }));
+            sources.push(if asked.reversed {
+                Source::File(FileCursor::at_end(file)?)
+            } else if file.first_row() > start.row {
+                Source::Waiting(Arc::clone(file))
+            } else {
+                Source::File(FileCursor::open(file, &start)?)
+            });
         }
     }
     if sources.is_empty() {
@@ -174,7 +177,7 @@ impl<'a> FamilyReader<'a> {
         match merge.only_file() {
             Some(cursor) => {
                 let read = judging.read_row(cursor, row, room, cells)?;
-                merge.settle();
+                merge.settle()?;
                 Ok(read)
             }
             None => judging.read_row(merge, row, room, cells),

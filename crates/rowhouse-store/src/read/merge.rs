@@ -1,15 +1,20 @@
 //! Many sorted sources as one.
 
+use std::cmp::Reverse;
+use std::sync::Arc;
+
 use rowhouse_model::{CellRef, Key, Result, RowBuilder, compare};
 
 use crate::cells::Cells;
 use crate::memstore::MemstoreCursor;
-use crate::store_file::FileCursor;
+use crate::store_file::{FileCursor, StoreFile};
 
 /// One sorted run of cells.
 pub(crate) enum Source {
     Memory(MemstoreCursor),
     File(FileCursor),
+    /// A file that begins behind where the merge does: it is not opened before its rows come.
+    Waiting(Arc<StoreFile>),
 }
 
 impl Source {
@@ -19,11 +24,18 @@ impl Source {
         match self {
             Self::Memory(cursor) => cursor.sequence(),
             Self::File(cursor) => cursor.sequence(),
+            Self::Waiting(_) => None,
         }
     }
-}
 
-impl Source {
+    /// The row that it waits for, if it does.
+    fn waits_for(&self) -> Option<&[u8]> {
+        match self {
+            Self::Waiting(file) => Some(file.first_row()),
+            Self::Memory(_) | Self::File(_) => None,
+        }
+    }
+
     /// To the first cell of the last row before `row`, or of the last row at all; behind the last cell
     /// when there is none.
     fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<()> {
@@ -33,6 +45,7 @@ impl Source {
                 Ok(())
             }
             Self::File(cursor) => cursor.seek_row_before(row),
+            Self::Waiting(_) => Ok(()),
         }
     }
 }
@@ -43,6 +56,7 @@ impl Cells for Source {
         match self {
             Self::Memory(cursor) => cursor.cell(),
             Self::File(cursor) => cursor.cell(),
+            Self::Waiting(_) => None,
         }
     }
 
@@ -54,6 +68,7 @@ impl Cells for Source {
                 Ok(())
             }
             Self::File(cursor) => cursor.advance(),
+            Self::Waiting(_) => Ok(()),
         }
     }
 
@@ -64,6 +79,7 @@ impl Cells for Source {
                 Ok(())
             }
             Self::File(cursor) => cursor.seek(key),
+            Self::Waiting(_) => Ok(()),
         }
     }
 
@@ -73,6 +89,7 @@ impl Cells for Source {
         match self {
             Self::Memory(cursor) => cursor.push_to(row),
             Self::File(cursor) => cursor.push_to(row, copied),
+            Self::Waiting(_) => {}
         }
     }
 }
@@ -84,25 +101,33 @@ pub(crate) struct Merge {
     /// that went on: one comparison as long as cells come from the same source, and never many,
     /// since compaction keeps the sources few.
     order: Vec<usize>,
+    /// The sources that wait for their first row, the next one last.
+    waiting: Vec<usize>,
     sequence_max: u64,
 }
 
 impl Merge {
     /// Merges cells up to `sequence_max`.
     pub(crate) fn new(sources: Vec<Source>, sequence_max: u64) -> Result<Self> {
-        let mut merge = Self { order: Vec::with_capacity(sources.len()), sources, sequence_max };
+        let mut waiting: Vec<usize> = (0..sources.len()).collect();
+        waiting.retain(|&at| sources[at].waits_for().is_some());
+        waiting.sort_by_key(|&at| Reverse(sources[at].waits_for()));
+        let order = Vec::with_capacity(sources.len());
+        let mut merge = Self { order, sources, waiting, sequence_max };
         for source in &mut merge.sources {
             skip_unseen(source, sequence_max)?;
         }
         merge.order.extend(0..merge.sources.len());
         merge.sort();
+        merge.admit()?;
         Ok(merge)
     }
 
     /// Merges cells up to `sequence_max` row by row from the end: it stands behind the last row until
     /// [`Merge::seek_row_before`], and only ever goes back from row to row.
     pub(super) fn backward(sources: Vec<Source>, sequence_max: u64) -> Self {
-        Self { order: Vec::with_capacity(sources.len()), sources, sequence_max }
+        let order = Vec::with_capacity(sources.len());
+        Self { order, sources, waiting: Vec::new(), sequence_max }
     }
 
     /// To the first cell of the last row before `row`, or of the last row at all; behind the last cell
@@ -154,16 +179,61 @@ impl Merge {
         let &[only] = &self.order[..] else { return None };
         match &mut self.sources[only] {
             Source::File(cursor) if cursor.sequence_max() <= self.sequence_max => Some(cursor),
-            Source::File(_) | Source::Memory(_) => None,
+            Source::File(_) | Source::Memory(_) | Source::Waiting(_) => None,
         }
     }
 
-    /// Notes that the only file was moved.
+    /// Notes that the only file was moved, to the next row at most.
     #[inline]
-    pub(super) fn settle(&mut self) {
+    pub(super) fn settle(&mut self) -> Result<()> {
         if self.cell().is_none() {
             self.order.clear();
         }
+        self.admit()
+    }
+
+    /// Opens the files whose rows have come.
+    #[inline]
+    fn admit(&mut self) -> Result<()> {
+        if self.waiting.is_empty() { Ok(()) } else { self.admit_due() }
+    }
+
+    #[cold]
+    fn admit_due(&mut self) -> Result<()> {
+        while let Some(&next) = self.waiting.last() {
+            let first = self.sources[next].waits_for().unwrap_or_default();
+            if self.cell().is_some_and(|cell| cell.key.row < first) {
+                break;
+            }
+            self.waiting.pop();
+            self.admit_source(next, None)?;
+            self.sort();
+        }
+        Ok(())
+    }
+
+    /// Opens those that may have cells at `key` or in its row, without putting them in order.
+    fn admit_up_to(&mut self, key: &Key<'_>) -> Result<()> {
+        while let Some(&next) = self.waiting.last() {
+            if self.sources[next].waits_for().is_some_and(|first| key.row < first) {
+                break;
+            }
+            self.waiting.pop();
+            self.admit_source(next, Some(key))?;
+        }
+        Ok(())
+    }
+
+    /// Opens a file at `key`, or at its first cell.
+    fn admit_source(&mut self, at: usize, key: Option<&Key<'_>>) -> Result<()> {
+        let source = &mut self.sources[at];
+        if let Source::Waiting(file) = source {
+            let first = Key::row_start(file.first_row());
+            *source = Source::File(FileCursor::open(file, key.unwrap_or(&first))?);
+        }
+        skip_unseen(source, self.sequence_max)?;
+        self.order.push(at);
+        Ok(())
     }
 
     /// Puts the sources of `order` that are not at their end in order.
@@ -218,7 +288,7 @@ impl Cells for Merge {
         if self.order.len() > 1 || !seen {
             self.move_back();
         }
-        Ok(())
+        self.admit()
     }
 
     fn seek(&mut self, key: &Key<'_>) -> Result<()> {
@@ -231,8 +301,9 @@ impl Cells for Merge {
             source.seek(key)?;
             skip_unseen(source, self.sequence_max)?;
         }
+        self.admit_up_to(key)?;
         self.sort();
-        Ok(())
+        self.admit()
     }
 }
 
@@ -252,10 +323,15 @@ mod tests {
     use std::sync::Arc;
 
     use proptest::prelude::*;
-    use rowhouse_model::{Cell, CellKind, Timestamp};
+    use rowhouse_model::{
+        Cell, CellKind, FamilyDescriptor, Put, RowRange, Scan, TableDescriptor, TableName,
+        Timestamp,
+    };
 
     use super::*;
+    use crate::disk::simulated::SimulatedDisk;
     use crate::memstore::Memstore;
+    use crate::{CompactionSettings, Settings, Store};
 
     fn cell(row: u8, millis: i64, sequence: u64) -> Cell {
         let at = Timestamp::from_millis(millis).unwrap();
@@ -272,6 +348,44 @@ mod tests {
             Source::Memory(MemstoreCursor::new(memstore, &Key::row_start(b"")))
         });
         Merge::new(sources.collect(), sequence_max).unwrap()
+    }
+
+    #[test]
+    fn files_are_opened_when_their_rows_come() {
+        let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
+        let settings = Settings { compaction, ..Settings::default() };
+        let disk = SimulatedDisk::default();
+        let store = Store::builder("simulated").settings(settings).with_disk(disk).open().unwrap();
+        let name = TableName::parse("t").unwrap();
+        let descriptor = TableDescriptor::new(name.clone());
+        let descriptor = descriptor.family(FamilyDescriptor::new("f").unwrap());
+        store.create_table(descriptor, &[]).unwrap();
+        let table = store.table(&name).unwrap();
+        // The last file has a row between those of the first.
+        for rows in ["ac", "d", "e", "g", "bf"] {
+            for row in rows.chars() {
+                let put = Put::new(row.to_string()).unwrap().add("f", "q", "").unwrap();
+                table.mutate(&put.into()).unwrap();
+            }
+            table.flush().unwrap();
+        }
+        let family = Arc::clone(&table.regions()[0].families()[0]);
+        let opened = || -> String {
+            let files = family.parts().files.clone();
+            let first = |file: &Arc<StoreFile>| char::from(file.first_row()[0]);
+            files.iter().filter(|file| file.is_open()).map(first).collect()
+        };
+        let scan = |start: &str, rows: usize| -> String {
+            let mut scanner = table.scan(Scan::new(RowRange::new(start.to_owned(), ""))).unwrap();
+            let mut row = || scanner.next().unwrap().map(|row| char::from(row.key()[0]));
+            (0..rows).map_while(|_| row()).collect()
+        };
+        // Behind a comes b, so no other file is looked at.
+        assert_eq!((scan("a", 1), opened()), ("a".to_owned(), "ab".to_owned()));
+        // Behind c stands f, but d may begin with what is before it.
+        assert_eq!((scan("a", 3), opened()), ("abc".to_owned(), "adb".to_owned()));
+        assert_eq!((scan("cc", 2), opened()), ("de".to_owned(), "adeb".to_owned()));
+        assert_eq!((scan("a", 9), opened()), ("abcdefg".to_owned(), "adegb".to_owned()));
     }
 
     proptest! {

@@ -23,7 +23,7 @@ pub(crate) use files::Files;
 pub(crate) use new::NewFile;
 
 use crate::block_cache::CachedBlock;
-use crate::compact::FileFacts;
+use crate::compact::{FileFacts, Surplus};
 use crate::manifest::FileMeta;
 
 /// The directory of the files.
@@ -74,6 +74,11 @@ impl StoreFile {
         self.meta.file_id
     }
 
+    /// The first row in it.
+    pub(crate) fn first_row(&self) -> &[u8] {
+        &self.meta.first_row
+    }
+
     /// Bytes on disk.
     pub(crate) fn len(&self) -> u64 {
         self.meta.len
@@ -90,15 +95,22 @@ impl StoreFile {
     }
 
     /// What matters in choosing what to merge in the region of `range`.
-    pub(crate) fn facts(&self, range: &RowRange) -> FileFacts {
+    pub(crate) fn facts(&self, range: &RowRange) -> FileFacts<'_> {
         let meta = &self.meta;
         FileFacts {
             wider: self.is_wider_than(range),
             id: meta.file_id,
             len: meta.len,
+            first_row: &meta.first_row,
+            last_row: &meta.last_row,
             timestamp_min: meta.timestamp_min,
             timestamp_max: meta.timestamp_max,
             created_millis: meta.created_millis,
+            cells: meta.cells,
+            surplus: meta
+                .markers
+                .zip(meta.behind)
+                .map(|(markers, behind)| Surplus { markers, behind }),
             major: meta.major,
         }
     }
@@ -189,6 +201,12 @@ impl StoreFile {
     /// As [`FileCursor::middle_row`].
     pub(crate) fn middle_row(self: &Arc<Self>, range: &RowRange) -> Result<Option<Bytes>> {
         FileCursor::middle_row(self, range)
+    }
+
+    /// Whether it was read since it was written, or since the store was opened.
+    #[cfg(test)]
+    pub(crate) fn is_open(&self) -> bool {
+        self.opened.get().is_some()
     }
 
     fn opened(&self) -> Result<&hfile::FileMeta> {

@@ -107,6 +107,8 @@ impl<'a> NewFile<'a> {
             major,
             created_millis: self.created_millis,
             loaded: false,
+            markers: Some(summary.deletes),
+            behind: Some(summary.behind),
         })
     }
 

@@ -97,7 +97,7 @@ fn wait_for_files(region: &Region) -> Result<()> {
                      family={}, files={}, max={}",
                     region.name(),
                     escape(family.name()),
-                    family.parts().files.len(),
+                    family.crowding(),
                     family.policy().files_blocking
                 ),
             ));

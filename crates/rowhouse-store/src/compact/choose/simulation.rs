@@ -1,0 +1,386 @@
+//! A region's life under [`choose`] and under Apache HBase's policy: two weeks of cells, flush by flush, in the
+//! ways in which people write. Only merges are simulated, and they take no time.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Write;
+
+use super::*;
+use crate::Settings;
+use crate::compact::Elsewhere;
+
+const CELLS_A_FLUSH: i64 = 64;
+const CELL_LEN: u64 = (32 << 20) / CELLS_A_FLUSH as u64;
+const FLUSHES: i64 = 672;
+const MILLIS_A_CELL: i64 = 30 * 60 * 1000 / CELLS_A_FLUSH;
+const MILLIS_A_FLUSH: i64 = MILLIS_A_CELL * CELLS_A_FLUSH;
+/// A quarter of the time.
+const TTL_MILLIS: i64 = FLUSHES * MILLIS_A_FLUSH / 4;
+
+type Row = [u8; 8];
+
+/// A cell of the one column that every row has.
+#[derive(Clone, Copy)]
+struct Cell {
+    row: Row,
+    millis: i64,
+    delete: bool,
+}
+
+/// How a table is written to.
+#[derive(Clone, Copy, PartialEq)]
+enum Pattern {
+    /// New rows, all over.
+    NewRows,
+    /// Puts to rows that are there already.
+    Overwrites,
+    /// Nine of ten puts go to a twentieth of the rows, another one every day.
+    HotRange,
+    /// A key that begins with the time, some of it late; a TTL.
+    TimeFirst,
+    /// A key that begins with the time; rows are put again within two hours, if at all.
+    TimeFirstTwice,
+    /// A key that begins with one of a thousand metrics, then the time; a TTL.
+    TimeBehind,
+    /// Every row is deleted five hours after it was put.
+    Queue,
+    /// Of four cells one deletes a row that is there.
+    Deletes,
+}
+
+const PATTERNS: [(Pattern, &str); 8] = [
+    (Pattern::NewRows, "new rows, all over"),
+    (Pattern::Overwrites, "the same rows again"),
+    (Pattern::HotRange, "the same rows again, most in a hot range"),
+    (Pattern::TimeFirst, "time first, TTL"),
+    (Pattern::TimeFirstTwice, "time first, some rows again within two hours"),
+    (Pattern::TimeBehind, "metric, then time; TTL"),
+    (Pattern::Queue, "a queue"),
+    (Pattern::Deletes, "a quarter are deletes"),
+];
+
+impl Pattern {
+    fn expires(self) -> bool {
+        matches!(self, Self::TimeFirst | Self::TimeBehind)
+    }
+
+    /// The cell number `at`. What a delete is of is for `live` to say.
+    fn cell(self, at: i64, random: &mut Random, live: &Live) -> Cell {
+        let millis = at * MILLIS_A_CELL;
+        let put = |row: u64| Cell { row: row.to_be_bytes(), millis, delete: false };
+        let delete = |row: Row| Cell { row, millis, delete: true };
+        let known_rows = 10_000;
+        match self {
+            Self::NewRows => put(random.next()),
+            Self::Overwrites => put(random.below(known_rows)),
+            Self::HotRange if random.below(10) == 0 => put(random.below(known_rows)),
+            Self::HotRange => {
+                let day = (millis / (24 * 3600 * 1000)) as u64;
+                put((day * 700 + random.below(known_rows / 20)) % known_rows)
+            }
+            Self::TimeFirst => {
+                let late = random.below(CELLS_A_FLUSH as u64 / 4);
+                put(((at as u64 + 100 - late) << 8) + random.below(256))
+            }
+            Self::TimeFirstTwice => put(at as u64 + 1000 - random.below(CELLS_A_FLUSH as u64 * 4)),
+            Self::TimeBehind => put((random.below(1000) << 32) + at as u64),
+            Self::Queue => match live.oldest_before(millis - 10 * MILLIS_A_FLUSH) {
+                Some(row) if at % 2 == 1 => delete(row),
+                _ => put(random.next()),
+            },
+            Self::Deletes => match live.any(random) {
+                Some(row) if random.below(4) == 0 => delete(row),
+                _ => put(random.next()),
+            },
+        }
+    }
+}
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut hash = self.0;
+        hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        hash ^ (hash >> 31)
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.next() % bound
+    }
+}
+
+/// The rows that a reader sees.
+#[derive(Default)]
+struct Live {
+    rows: BTreeMap<Row, i64>,
+    by_time: VecDeque<(i64, Row)>,
+}
+
+impl Live {
+    fn apply(&mut self, cell: &Cell) {
+        if cell.delete {
+            self.rows.remove(&cell.row);
+        } else {
+            self.rows.insert(cell.row, cell.millis);
+            self.by_time.push_back((cell.millis, cell.row));
+        }
+        while self
+            .by_time
+            .front()
+            .is_some_and(|&(millis, row)| self.rows.get(&row) != Some(&millis))
+        {
+            self.by_time.pop_front();
+        }
+    }
+
+    fn expire(&mut self, unexpired_from: i64) {
+        while let Some(&(millis, row)) = self.by_time.front() {
+            if millis >= unexpired_from {
+                return;
+            }
+            self.by_time.pop_front();
+            if self.rows.get(&row) == Some(&millis) {
+                self.rows.remove(&row);
+            }
+        }
+    }
+
+    fn oldest_before(&self, bound: i64) -> Option<Row> {
+        self.by_time.front().filter(|(millis, _)| *millis < bound).map(|(_, row)| *row)
+    }
+
+    /// A row, each as likely as any other.
+    fn any(&self, random: &mut Random) -> Option<Row> {
+        if self.rows.is_empty() {
+            return None;
+        }
+        loop {
+            let (millis, row) = self.by_time[random.below(self.by_time.len() as u64) as usize];
+            if self.rows.get(&row) == Some(&millis) {
+                return Some(row);
+            }
+        }
+    }
+}
+
+/// A file: its cells in order, and when it was written.
+struct File {
+    id: u64,
+    cells: Vec<Cell>,
+    created_millis: i64,
+    major: bool,
+    timestamps: (i64, i64),
+    surplus: Surplus,
+}
+
+impl File {
+    fn new(id: u64, mut cells: Vec<Cell>, created_millis: i64, major: bool) -> Self {
+        cells.sort_by_key(|cell| (cell.row, Reverse(cell.millis)));
+        let first = cells.iter().map(|cell| cell.millis).min().unwrap();
+        let last = cells.iter().map(|cell| cell.millis).max().unwrap();
+        let surplus = Surplus {
+            markers: cells.iter().filter(|cell| cell.delete).count() as u64,
+            behind: cells.windows(2).filter(|pair| pair[0].row == pair[1].row).count() as u64,
+        };
+        Self { id, cells, created_millis, major, timestamps: (first, last), surplus }
+    }
+
+    fn facts(&self) -> FileFacts<'_> {
+        FileFacts {
+            id: self.id,
+            len: self.cells.len() as u64 * CELL_LEN,
+            first_row: &self.cells.first().unwrap().row,
+            last_row: &self.cells.last().unwrap().row,
+            timestamp_min: self.timestamps.0,
+            timestamp_max: self.timestamps.1,
+            created_millis: self.created_millis,
+            cells: self.cells.len() as u64,
+            surplus: Some(self.surplus),
+            major: self.major,
+            wider: false,
+        }
+    }
+}
+
+/// Whose policy, and what its merges drop.
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Hbase,
+    Rowhouse,
+}
+
+impl Side {
+    fn choose(self, situation: &Situation<'_>, policy: &Policy) -> Choice {
+        match self {
+            Self::Rowhouse => choose(situation, policy),
+            Self::Hbase => choose_as_hbase(situation, policy),
+        }
+    }
+
+    /// The cells that a merge leaves.
+    fn merge(
+        self,
+        files: &[File],
+        run: Range<usize>,
+        kind: CompactionKind,
+        unexpired_from: i64,
+    ) -> Vec<Cell> {
+        let facts: Vec<FileFacts<'_>> = files.iter().map(File::facts).collect();
+        let mut elsewhere = Elsewhere::of(facts[..run.start].iter().chain(&facts[run.end..]));
+        let mut is_major = false;
+        let mut cells: Vec<Cell> =
+            files[run].iter().flat_map(|file| file.cells.iter().copied()).collect();
+        cells.sort_by_key(|cell| (cell.row, Reverse(cell.millis)));
+        let mut row = None;
+        let (mut deleted, mut seen) = (false, false);
+        cells.retain(|cell| {
+            if row != Some(cell.row) {
+                row = Some(cell.row);
+                (deleted, seen) = (false, false);
+                is_major = kind == CompactionKind::Major
+                    || self == Self::Rowhouse && !elsewhere.may_hold(&cell.row);
+            }
+            if cell.millis < unexpired_from {
+                return false;
+            }
+            if cell.delete {
+                deleted = true;
+                return !is_major;
+            }
+            let is_surplus = std::mem::replace(&mut seen, true);
+            // A minor merge of HBase drops surplus versions, which shows when the newest is deleted later.
+            !(deleted || is_surplus && (is_major || self == Self::Hbase))
+        });
+        cells
+    }
+}
+
+/// `ExploringCompactionPolicy` as it is.
+fn choose_as_hbase(situation: &Situation<'_>, policy: &Policy) -> Choice {
+    let files = situation.files;
+    let expired: Vec<usize> =
+        (0..files.len()).filter(|&at| files[at].timestamp_max < situation.unexpired_from).collect();
+    if !expired.is_empty() {
+        return Choice::DropExpired(expired);
+    }
+    let Some(oldest) = files.iter().map(|file| file.created_millis).min() else {
+        return Choice::Nothing;
+    };
+    let due = oldest < situation.now_millis - policy.major_period_millis
+        && files.len() < policy.files_max;
+    let alone_and_done =
+        matches!(files, [file] if file.major && file.timestamp_min >= situation.unexpired_from);
+    if due && !alone_and_done {
+        return Choice::Merge(0..files.len(), CompactionKind::Major);
+    }
+    choose_run(files, policy, |run, _| Some(run.len()))
+}
+
+/// What a life came to.
+struct Outcome {
+    /// Bytes written for a byte put.
+    written: f64,
+    /// Files that have the row of a get between their first and last.
+    read: f64,
+    read_max: usize,
+    /// Bytes stored for a byte that a reader sees.
+    stored: f64,
+}
+
+fn live_through(pattern: Pattern, side: Side) -> Outcome {
+    let policy = Policy { major_jitter: 0.0, ..Policy::new(&Settings::default()) };
+    let drops = Drops { markers: true, behind: true };
+    let mut random = Random(7);
+    let mut live = Live::default();
+    let mut files: Vec<File> = Vec::new();
+    let mut next_id = 0;
+    let (mut written, mut stored, mut seen) = (0, 0, 0);
+    let (mut reads, mut read_files, mut read_max) = (0, 0, 0);
+    for flush in 1..=FLUSHES {
+        let mut flushed = Vec::new();
+        for at in (flush - 1) * CELLS_A_FLUSH..flush * CELLS_A_FLUSH {
+            let cell = pattern.cell(at, &mut random, &live);
+            live.apply(&cell);
+            flushed.push(cell);
+        }
+        let now_millis = flush * MILLIS_A_FLUSH;
+        let unexpired_from = if pattern.expires() { now_millis - TTL_MILLIS } else { i64::MIN };
+        live.expire(unexpired_from);
+        let mut add = |cells: Vec<Cell>, major| {
+            next_id += 1;
+            written += cells.len();
+            (!cells.is_empty()).then(|| File::new(next_id, cells, now_millis, major))
+        };
+        files.extend(add(flushed, false));
+        loop {
+            let facts: Vec<FileFacts<'_>> = files.iter().map(File::facts).collect();
+            let situation =
+                Situation { files: &facts, now_millis, unexpired_from, drops, asked: None };
+            match side.choose(&situation, &policy) {
+                Choice::Nothing => break,
+                Choice::DropExpired(expired) => {
+                    expired.iter().rev().for_each(|&at| drop(files.remove(at)));
+                }
+                Choice::Merge(run, kind) => {
+                    let cells = side.merge(&files, run.clone(), kind, unexpired_from);
+                    files.splice(run, add(cells, kind == CompactionKind::Major));
+                }
+            }
+        }
+        for _ in 0..8 {
+            let Some(row) = live.any(&mut random) else { break };
+            let holds = |file: &&File| {
+                file.cells[0].row <= row && row <= file.cells[file.cells.len() - 1].row
+            };
+            let found = files.iter().filter(holds).count();
+            reads += 1;
+            read_files += found;
+            read_max = read_max.max(found);
+        }
+        stored += files.iter().map(|file| file.cells.len()).sum::<usize>();
+        seen += live.rows.len();
+    }
+    Outcome {
+        written: written as f64 / (FLUSHES * CELLS_A_FLUSH) as f64,
+        read: read_files as f64 / f64::from(reads),
+        read_max,
+        stored: stored as f64 / seen as f64,
+    }
+}
+
+/// The table of `docs/PERFORMANCE.md`: Apache HBase's numbers, then ours.
+#[test]
+fn what_is_written_read_and_stored_beside_the_policy_of_hbase() {
+    let mut table = String::new();
+    for (pattern, name) in PATTERNS {
+        let [hbase, ours] = [Side::Hbase, Side::Rowhouse].map(|side| live_through(pattern, side));
+        writeln!(
+            table,
+            "| {name} | {:.1} → {:.1} | {:.1} ({}) → {:.1} ({}) | {:.2} → {:.2} |",
+            hbase.written,
+            ours.written,
+            hbase.read,
+            hbase.read_max,
+            ours.read,
+            ours.read_max,
+            hbase.stored,
+            ours.stored
+        )
+        .unwrap();
+    }
+    let expected = [
+        "| new rows, all over | 5.9 → 5.9 | 4.3 (7) → 4.3 (7) | 1.00 → 1.00 |",
+        "| the same rows again | 5.2 → 5.4 | 4.0 (7) → 3.9 (7) | 1.31 → 1.31 |",
+        "| the same rows again, most in a hot range | 3.5 → 5.0 | 3.5 (7) → 3.3 (6) | 1.18 → 1.30 |",
+        "| time first, TTL | 5.6 → 1.9 | 1.0 (2) → 1.1 (2) | 1.33 → 1.02 |",
+        "| time first, some rows again within two hours | 4.6 → 4.5 | 1.1 (3) → 1.1 (3) | 1.01 → 1.01 |",
+        "| metric, then time; TTL | 6.0 → 5.4 | 4.1 (7) → 4.9 (7) | 1.32 → 1.07 |",
+        "| a queue | 3.1 → 3.6 | 2.6 (4) → 2.2 (3) | 1.40 → 1.20 |",
+        "| a quarter are deletes | 5.4 → 5.4 | 4.0 (7) → 4.0 (7) | 1.16 → 1.16 |",
+    ];
+    assert_eq!(table.trim_end(), expected.join("\n"), "\n{table}");
+}

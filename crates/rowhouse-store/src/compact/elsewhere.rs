@@ -1,0 +1,74 @@
+//! The rows that files outside of a merge may have: what the merge drops for good must not be of these.
+
+use rowhouse_model::Bytes;
+
+use super::FileFacts;
+
+/// Rows from a first to a last, in order and apart.
+#[derive(Debug, Default)]
+pub(crate) struct Elsewhere {
+    ranges: Vec<(Bytes, Bytes)>,
+    /// Of which rows before are not asked for any more.
+    at: usize,
+}
+
+impl Elsewhere {
+    /// The rows that `files` may have.
+    pub(crate) fn of<'a>(files: impl IntoIterator<Item = &'a FileFacts<'a>>) -> Self {
+        let mut files: Vec<_> = files.into_iter().collect();
+        files.sort_by_key(|file| file.first_row);
+        let mut ranges: Vec<(Bytes, Bytes)> = Vec::new();
+        for file in files {
+            let last_row = Bytes::copy_from_slice(file.last_row);
+            match ranges.last_mut() {
+                Some((_, last)) if file.first_row <= &last[..] => {
+                    *last = last_row.max(last.clone())
+                }
+                _ => ranges.push((Bytes::copy_from_slice(file.first_row), last_row)),
+            }
+        }
+        Self { ranges, at: 0 }
+    }
+
+    /// Whether any of the files may have `row`. Rows are asked for in order.
+    pub(super) fn may_hold(&mut self, row: &[u8]) -> bool {
+        while self.ranges.get(self.at).is_some_and(|(_, last)| &last[..] < row) {
+            self.at += 1;
+        }
+        self.ranges.get(self.at).is_some_and(|(first, _)| &first[..] <= row)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn elsewhere(ranges: &[(&'static str, &'static str)]) -> Elsewhere {
+        let files: Vec<_> = ranges
+            .iter()
+            .map(|(first_row, last_row)| FileFacts {
+                first_row: first_row.as_bytes(),
+                last_row: last_row.as_bytes(),
+                ..FileFacts::default()
+            })
+            .collect();
+        Elsewhere::of(&files)
+    }
+
+    fn held(ranges: &[(&'static str, &'static str)], rows: &str) -> String {
+        let mut elsewhere = elsewhere(ranges);
+        rows.chars().filter(|row| elsewhere.may_hold(row.to_string().as_bytes())).collect()
+    }
+
+    #[test]
+    fn a_row_is_elsewhere_between_the_first_and_the_last_of_any_other_file() {
+        assert_eq!(held(&[], "abc"), "");
+        assert_eq!(held(&[("b", "d")], "abcde"), "bcd");
+        assert_eq!(held(&[("f", "g"), ("b", "b")], "abcdefgh"), "bfg");
+        assert_eq!(held(&[("b", "f"), ("c", "d"), ("f", "g")], "abcdefgh"), "bcdefg");
+        // Rows between are left out.
+        assert_eq!(held(&[("b", "c"), ("e", "f")], "dg"), "");
+        // The same row again.
+        assert_eq!(held(&[("b", "c")], "ccdd"), "cc");
+    }
+}

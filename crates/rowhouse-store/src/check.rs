@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rowhouse_model::{BloomKind, Bytes, CellRef, Error, Key, Qualifiers, Result, compare, escape};
-use rowhouse_schema::KeySchema;
 
 use crate::cells::Cells;
 use crate::directory::{self, Directory};
@@ -14,6 +13,7 @@ use crate::disk::{Disk, RealDisk};
 use crate::manifest::{self, ManifestState, NamedFile};
 use crate::open::{log_known, open_files_max};
 use crate::settings::Settings;
+use crate::shown_keys::ShownKeys;
 use crate::store_file::{self, FileCursor, Files, StoreFile};
 use crate::wal;
 
@@ -126,12 +126,8 @@ pub(crate) fn check_disk(
 fn whereabouts(state: &ManifestState, named: &NamedFile<'_>) -> String {
     let mut tables = state.tables.values();
     let table = tables.find(|table| table.regions.contains_key(&named.region_id));
-    // A template that cannot be read is no damage.
-    let schema = table.and_then(|table| KeySchema::of_table(&table.descriptor).ok().flatten());
-    let key = |row: &[u8]| match &schema {
-        Some(schema) => format!("{} ({})", escape(row), schema.read_prefix(row)),
-        None => escape(row),
-    };
+    let keys = table.map(|table| ShownKeys::of(&table.descriptor));
+    let key = |row: &[u8]| keys.as_ref().map_or_else(|| escape(row), |keys| keys.row(row));
     let table = table.map(|table| table.descriptor.name().to_string()).unwrap_or_default();
     format!(
         "table={table}, family={}, first row={}, last row={}",

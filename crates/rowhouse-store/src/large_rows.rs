@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 
 use parking_lot::Mutex;
 use rowhouse_model::{Bytes, CellRef, TableDescriptor, TableName, escape};
-use rowhouse_schema::KeySchema;
+
+use crate::shown_keys::ShownKeys;
 
 /// HBase's `hbase.hregion.max.filesize`, for tables without MAX_FILESIZE.
 const REGION_BYTES_MAX: u64 = 10 << 30;
@@ -15,8 +16,7 @@ const TOLD_MAX: usize = 1024;
 /// How large a row of a table may be before it is told.
 pub(crate) struct RowLimit {
     table: TableName,
-    /// The template of the key, to show rows by their fields.
-    key: Option<KeySchema>,
+    pub(crate) keys: ShownKeys,
     bytes_max: u64,
 }
 
@@ -25,17 +25,8 @@ impl RowLimit {
     pub(crate) fn of(table: &TableDescriptor) -> Self {
         Self {
             table: table.name().clone(),
-            // A template of a newer version is of no use here, and whoever reads keys is told.
-            key: KeySchema::of_table(table).ok().flatten(),
+            keys: ShownKeys::of(table),
             bytes_max: table.region_bytes_max().unwrap_or(REGION_BYTES_MAX),
-        }
-    }
-
-    /// A row, with the fields of its key where the table declares one that it fits.
-    fn show(&self, row: &[u8]) -> String {
-        match self.key.as_ref().map(|key| key.decode(row)) {
-            Some(Ok(values)) => format!("{} ({values})", escape(row)),
-            Some(Err(_)) | None => escape(row),
         }
     }
 }
@@ -57,7 +48,7 @@ impl ToldRows {
             table = %limit.table,
             region,
             family = %escape(family),
-            row = %limit.show(row),
+            row = %limit.keys.row(row),
             bytes = len,
             max = limit.bytes_max,
             "a row is larger than a region is to be"

@@ -45,6 +45,7 @@ mod read;
 mod region;
 mod salvage;
 mod settings;
+mod shown_keys;
 mod space;
 mod store;
 mod store_file;

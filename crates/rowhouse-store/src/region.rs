@@ -93,6 +93,23 @@ impl Region {
         &self.name
     }
 
+    /// Its name and, where the table declares its key, the fields of its ends.
+    pub(crate) fn shown(&self) -> String {
+        format!("{}{}", self.name, self.shown_range())
+    }
+
+    /// What is said of its rows behind its name.
+    fn shown_range(&self) -> String {
+        let family = self.families().first();
+        family.map(|family| family.row_limit().keys.range(&self.info.range)).unwrap_or_default()
+    }
+
+    /// A row and, where the table declares its key, its fields.
+    pub(crate) fn shown_row(&self, row: &[u8]) -> String {
+        let family = self.families().first();
+        family.map_or_else(|| escape(row), |family| family.row_limit().keys.row(row))
+    }
+
     /// Rows read and mutations taken since the store was opened.
     pub fn requests(&self) -> (u64, u64) {
         (self.reads.load(Ordering::Relaxed), self.writes.load(Ordering::Relaxed))
@@ -328,11 +345,12 @@ impl Region {
             return Err(Error::new(
                 ErrorKind::WrongRegion,
                 format!(
-                    "Requested row out of range for region {}: row='{}', startKey='{}', endKey='{}'",
+                    "Requested row out of range for region {}: row='{}', startKey='{}', endKey='{}'{}",
                     self.name,
-                    escape(row),
+                    self.shown_row(row),
                     escape(&self.info.range.start),
-                    escape(&self.info.range.stop)
+                    escape(&self.info.range.stop),
+                    self.shown_range()
                 ),
             ));
         }
@@ -419,7 +437,7 @@ impl Region {
     /// `InvalidRequest` while its table is declared READONLY.
     pub(crate) fn check_writable(&self) -> Result<()> {
         if self.declared.get().read_only {
-            return Err(Error::invalid(format!("region is read only: region={}", self.name)));
+            return Err(Error::invalid(format!("region is read only: region={}", self.shown())));
         }
         Ok(())
     }

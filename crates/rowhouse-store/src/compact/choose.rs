@@ -135,9 +135,12 @@ pub(crate) fn choose(situation: &Situation<'_>, policy: &Policy) -> Choice {
 
 fn choose_unasked(situation: &Situation<'_>, policy: &Policy) -> Choice {
     let files = situation.files;
+    // Fewer files are left alone, as they are by HBase: a marker that was just written may be meant for what
+    // comes with an older timestamp.
+    let enough = files.len() >= policy.files_min;
     let cells: u64 = files.iter().map(|file| file.cells).sum();
     let surplus: u64 = files.iter().map(|file| surplus_of(file, situation.drops)).sum();
-    if surplus as f64 >= cells as f64 * SURPLUS_SHARE && surplus > 0 {
+    if enough && surplus > 0 && surplus as f64 >= cells as f64 * SURPLUS_SHARE {
         return Choice::Merge(0..files.len(), CompactionKind::Major);
     }
     let bytes: u64 = files.iter().map(|file| file.len).sum();

@@ -22,7 +22,9 @@ impl Elsewhere {
             let last_row = Bytes::copy_from_slice(file.last_row);
             match ranges.last_mut() {
                 Some((_, last)) if file.first_row <= &last[..] => {
-                    *last = last_row.max(last.clone())
+                    if last_row > *last {
+                        *last = last_row;
+                    }
                 }
                 _ => ranges.push((Bytes::copy_from_slice(file.first_row), last_row)),
             }

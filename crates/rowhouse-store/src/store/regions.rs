@@ -41,7 +41,7 @@ impl Store {
                 region.middle_row()?.ok_or_else(|| {
                     Error::invalid(format!(
                         "a region has no two rows to split between: region={}",
-                        region.name()
+                        region.shown()
                     ))
                 })?
             }
@@ -53,9 +53,9 @@ impl Store {
                 "a region is split at a row behind its first: region={}, row={}, start key={}, \
                  end key={}",
                 region.name(),
-                escape(&at),
-                escape(&start),
-                escape(&stop)
+                region.shown_row(&at),
+                region.shown_row(&start),
+                region.shown_row(&stop)
             )));
         }
         let ranges = [RowRange::new(start, at.clone()), RowRange::new(at, stop)];
@@ -85,8 +85,8 @@ impl Store {
             if one.table != other.table || one.range.stop != other.range.start {
                 return Err(Error::invalid(format!(
                     "only neighbours of one table are merged: region={}, region={}",
-                    pair[0].name(),
-                    pair[1].name()
+                    pair[0].shown(),
+                    pair[1].shown()
                 )));
             }
         }
@@ -154,8 +154,8 @@ impl Store {
         }
         tracing::info!(
             table = %table.name(),
-            regions = ?old.iter().map(|region| region.name().to_string()).collect::<Vec<_>>(),
-            replaced_by = ?added.iter().map(|region| region.name().to_string()).collect::<Vec<_>>(),
+            regions = ?old.iter().map(|region| region.shown()).collect::<Vec<_>>(),
+            replaced_by = ?added.iter().map(|region| region.shown()).collect::<Vec<_>>(),
             "regions replaced"
         );
         // It is done, whatever becomes of the log.

@@ -95,7 +95,7 @@ fn wait_for_files(region: &Region) -> Result<()> {
                 format!(
                     "too many files to write another before some are merged: region={}, \
                      family={}, files={}, max={}",
-                    region.name(),
+                    region.shown(),
                     escape(family.name()),
                     family.crowding(),
                     family.policy().files_blocking

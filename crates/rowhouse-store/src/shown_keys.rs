@@ -60,12 +60,12 @@ mod tests {
     fn rows_and_ranges_are_shown_with_their_fields_where_the_key_is_declared() {
         let declared = keys(Some("1 [user text]#[day digits 4]"));
         assert_eq!(declared.row(b"bob#0007"), "bob#0007 (user='bob', day=7)");
-        assert_eq!(declared.row(b"bob#"), "bob# (user='bob')");
+        assert_eq!(declared.row(b"bob#"), "bob# (user='bob', …)");
         let range =
             |start: &'static str, stop: &'static str| declared.range(&RowRange::new(start, stop));
         assert_eq!(range("", ""), " (from the first to the end)");
-        assert_eq!(range("bob#", ""), " (from user='bob' to the end)");
-        assert_eq!(range("bob#", "carl#0001"), " (from user='bob' to user='carl', day=1)");
+        assert_eq!(range("bob#", ""), " (from user='bob', … to the end)");
+        assert_eq!(range("bob#", "carl#0001"), " (from user='bob', … to user='carl', day=1)");
         let plain = keys(None);
         assert_eq!(plain.row(b"bob\x00"), "bob\\x00");
         assert_eq!(plain.range(&RowRange::new("a", "b")), "");

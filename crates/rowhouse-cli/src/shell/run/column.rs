@@ -25,15 +25,50 @@ pub(super) fn column(text: &Bytes) -> Result<(Bytes, Option<Bytes>)> {
     Ok((family, qualifier))
 }
 
-/// The column of a counter: the third argument, with a qualifier.
-pub(super) fn counter_column(call: &Call) -> Result<(Bytes, Bytes)> {
-    let text = call.bytes(2)?;
-    match column(&text)? {
-        (family, Some(qualifier)) => Ok((family, qualifier)),
-        (family, None) => said(format!(
-            "a counter stands in FAMILY:QUALIFIER, its qualifier is missing: '{}'",
-            escape(&family)
-        )),
+/// A column that a command cannot do without, as it was written: the third argument.
+pub(super) struct WrittenColumn(Bytes);
+
+impl WrittenColumn {
+    /// Takes it from the call. What can be refused without the table is refused now.
+    pub(super) fn of(call: &Call) -> Result<Self> {
+        let text = call.bytes(2)?;
+        column(&text)?;
+        Ok(Self(text))
+    }
+
+    /// The column of a table that is meant.
+    pub(super) async fn place<W>(
+        &self,
+        session: &Session<W>,
+        table: &Table,
+    ) -> Result<(Bytes, Bytes)> {
+        match one_place(session, table, &self.0).await? {
+            (family, Some(qualifier)) => Ok((family, qualifier)),
+            (_, None) => said(format!(
+                "a column is FAMILY:QUALIFIER or the name of a declared one, its qualifier is missing: '{}'",
+                escape(&self.0)
+            )),
+        }
+    }
+
+    /// The same, of a counter: a column that is declared to hold something else is refused.
+    pub(super) async fn counter<W>(
+        &self,
+        session: &Session<W>,
+        table: &Table,
+    ) -> Result<(Bytes, Bytes)> {
+        if let Some(column) = named(session, table, &self.0).await? {
+            // As an increment writes it.
+            let one = column.encode_value(&1.into());
+            if !one.is_ok_and(|one| one[..] == 1i64.to_be_bytes()) {
+                return said(format!(
+                    "`{}` is {}, and a counter is java.long: eight bytes, the highest first",
+                    column.name(),
+                    column.field_type()
+                ));
+            }
+        }
+        self.place(session, table).await
     }
 }
 

@@ -6,7 +6,7 @@ use rowhouse::{
     Append, Bytes, Delete, Increment, Mutation, Put, RowRange, Scan, Table, Timestamp, escape,
 };
 
-use super::column::{self, counter_column};
+use super::column::{self, WrittenColumn};
 use super::row::Named;
 use crate::shell::call::{Call, Options};
 use crate::shell::failure::{Result, said};
@@ -41,10 +41,11 @@ fn ttl(call: &mut Call) -> Result<Option<i64>> {
 pub(super) async fn append<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     let ttl = ttl(&mut call)?;
     let (table, row) = (call.table()?, Named::of(&call, 1)?);
-    let (family, qualifier) = counter_column(&call)?;
+    let column = WrittenColumn::of(&call)?;
     let value = call.bytes(3)?;
     call.no_more_than(4)?;
     let table = session.database.table(&table).await?;
+    let (family, qualifier) = column.place(session, &table).await?;
     let mut append = Append::new(row.key(&table)?)
         .and_then(|append| append.add(family.clone(), qualifier.clone(), value))
         .or_else(|error| said(error.message()))?;
@@ -57,10 +58,11 @@ pub(super) async fn append<W: Write>(session: &mut Session<W>, mut call: Call) -
 pub(super) async fn incr<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     let ttl = ttl(&mut call)?;
     let (table, row) = (call.table()?, Named::of(&call, 1)?);
-    let (family, qualifier) = counter_column(&call)?;
+    let column = WrittenColumn::of(&call)?;
     let amount = call.integer(3)?.unwrap_or(1);
     call.no_more_than(4)?;
     let table = session.database.table(&table).await?;
+    let (family, qualifier) = column.counter(session, &table).await?;
     let mut increment = Increment::new(row.key(&table)?)
         .and_then(|increment| increment.add(family.clone(), qualifier.clone(), amount))
         .or_else(|error| said(error.message()))?;
@@ -108,14 +110,14 @@ pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, mut call: Cal
         None | Some(Value::Nil) => None,
         Some(_) => Some(call.bytes(2)?).filter(|column| !column.is_empty()),
     };
-    let column = column.map(|text| column::column(&text)).transpose()?;
+    column.as_ref().map(column::column).transpose()?;
     let at = timestamp(&call, 3)?;
     call.no_more_than(4)?;
-    let wanted = Wanted { column, at };
     match prefix {
         None => {
             let row = Named::of(&call, 1)?;
             let table = session.database.table(&table).await?;
+            let wanted = Wanted::new(session, &table, column, at).await?;
             for row in row.keys(&table)? {
                 table.delete(wanted.of(row)?).await?;
             }
@@ -128,6 +130,7 @@ pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, mut call: Cal
             };
             options.finish()?;
             let table = session.database.table(&table).await?;
+            let wanted = Wanted::new(session, &table, column, at).await?;
             delete_prefix(&table, &prefix, &wanted, batch).await
         }
     }
@@ -140,6 +143,19 @@ struct Wanted {
 }
 
 impl Wanted {
+    async fn new<W>(
+        session: &Session<W>,
+        table: &Table,
+        column: Option<Bytes>,
+        at: Timestamp,
+    ) -> Result<Self> {
+        let column = match column {
+            Some(text) => Some(column::one_place(session, table, &text).await?),
+            None => None,
+        };
+        Ok(Self { column, at })
+    }
+
     fn of(&self, row: Bytes) -> Result<Delete> {
         let delete = Delete::new(row).and_then(|mut delete| match &self.column {
             None => {

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use rowhouse::{Filter, Get, KeyValue, TimeRange, escape};
 
-use super::column::{WrittenColumns, column, counter_column};
+use super::column::{WrittenColumn, WrittenColumns};
 use super::data::checked_timestamp;
 use super::decode;
 use super::row::Named;
@@ -65,16 +65,13 @@ pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> R
 pub(super) async fn explain_cell<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
     let (table, row) = (call.table()?, Named::of(&call, 1)?);
-    let text = call.bytes(2)?;
-    let (family, Some(qualifier)) = column(&text)? else {
-        let text = escape(&text);
-        return said(format!("a column is FAMILY:QUALIFIER, its qualifier is missing: '{text}'"));
-    };
+    let column = WrittenColumn::of(&call)?;
     let time_range = time_range(&mut options)?;
     let versions = options.take_count("VERSIONS")?.unwrap_or(u32::MAX);
     options.finish()?;
 
     let table = session.database.table(&table).await?;
+    let (family, qualifier) = column.place(session, &table).await?;
     let mut cells = 0;
     for key in row.keys(&table)? {
         let get = Get::new(key).or_else(|error| said(error.message()))?;
@@ -93,8 +90,9 @@ pub(super) async fn explain_cell<W: Write>(session: &mut Session<W>, mut call: C
 
 pub(super) async fn get_counter<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     let (table, row) = (call.table()?, Named::of(&call, 1)?);
-    let (family, qualifier) = counter_column(&call)?;
+    let column = WrittenColumn::of(&call)?;
     let table = session.database.table(&table).await?;
+    let (family, qualifier) = column.counter(session, &table).await?;
     let get = Get::new(row.key(&table)?).or_else(|error| said(error.message()))?;
     let get = get.column(family.clone(), qualifier.clone());
     let row = table.get(&get).await?;

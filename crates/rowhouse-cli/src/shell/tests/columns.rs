@@ -362,3 +362,71 @@ count 'mail', COLUMN => 'subject'"#,
         "#]],
     );
 }
+
+#[test]
+fn a_declared_name_stands_for_its_column_in_every_command() {
+    check(
+        r#"create 'posts', 'c', KEY => '[id string]', COLUMNS => 'c:v views java.long; c:n stars i64; c:t text string; c:by_[who text] read bool'
+incr 'posts', 'a', 'views', 5
+incr 'posts', 'a', 'views'
+get_counter 'posts', 'a', 'views'
+append 'posts', 'a', 'text', 'one'
+append 'posts', 'a', 'text', ' two'
+deleteall 'posts', 'a', 'views'
+deleteall 'posts', {ROWPREFIXFILTER => 'a'}, 'text'
+get 'posts', 'a'
+incr 'posts', 'a', 'read'
+incr 'posts', 'a', 'stars'
+get_counter 'posts', 'a', 'c'"#,
+        expect![[r#"
+            > create 'posts', 'c', KEY => '[id string]', COLUMNS => 'c:v views java.long; c:n stars i64; c:t text string; c:by_[who text] read bool'
+            Created table posts
+            Took T seconds
+            => Hbase::Table - posts
+            > incr 'posts', 'a', 'views', 5
+            COUNTER VALUE = 5
+            Took T seconds
+            > incr 'posts', 'a', 'views'
+            COUNTER VALUE = 6
+            Took T seconds
+            > get_counter 'posts', 'a', 'views'
+            COUNTER VALUE = 6
+            Took T seconds
+            > append 'posts', 'a', 'text', 'one'
+            CURRENT VALUE = one
+            Took T seconds
+            > append 'posts', 'a', 'text', ' two'
+            CURRENT VALUE = one two
+            Took T seconds
+            > deleteall 'posts', 'a', 'views'
+            Took T seconds
+            > deleteall 'posts', {ROWPREFIXFILTER => 'a'}, 'text'
+            Took T seconds
+            > get 'posts', 'a'
+            COLUMN  CELL
+            0 row(s)
+            Took T seconds
+            > incr 'posts', 'a', 'read'
+
+            ERROR: `read` is bool, and a counter is java.long: eight bytes, the highest first
+
+            For usage try 'help "incr"'
+
+            Took T seconds
+            > incr 'posts', 'a', 'stars'
+
+            ERROR: `stars` is i64, and a counter is java.long: eight bytes, the highest first
+
+            For usage try 'help "incr"'
+
+            Took T seconds
+            > get_counter 'posts', 'a', 'c'
+
+            ERROR: a column is FAMILY:QUALIFIER or the name of a declared one, its qualifier is missing: 'c'
+
+            For usage try 'help "get_counter"'
+
+            Took T seconds
+        "#]],
+    );
+}

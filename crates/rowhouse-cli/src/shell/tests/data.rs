@@ -307,7 +307,7 @@ incr 'post', 'ctr', 'cf:hits', '1'",
             Took T seconds
             > incr 'post', 'ctr', 'cf'
 
-            ERROR: a counter stands in FAMILY:QUALIFIER, its qualifier is missing: 'cf'
+            ERROR: a column is FAMILY:QUALIFIER or the name of a declared one, its qualifier is missing: 'cf'
 
             For usage try 'help "incr"'
 

@@ -57,7 +57,7 @@ explain_cell 't', 'r', 'f'";
         Took T seconds
         > explain_cell 't', 'r', 'f'
 
-        ERROR: a column is FAMILY:QUALIFIER, its qualifier is missing: 'f'
+        ERROR: a column is FAMILY:QUALIFIER or the name of a declared one, its qualifier is missing: 'f'
 
         For usage try 'help "explain_cell"'
 

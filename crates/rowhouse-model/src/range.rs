@@ -46,6 +46,14 @@ impl RowRange {
         !self.stop.is_empty() && self.start >= self.stop
     }
 
+    /// The first `len` bytes of every row in the range, where they are all the same.
+    pub fn shared_prefix(&self, len: usize) -> Option<&[u8]> {
+        let prefix = self.start.get(..len)?;
+        let behind = successor(prefix);
+        let within = behind.is_empty() || !self.stop.is_empty() && self.stop <= behind;
+        within.then_some(prefix)
+    }
+
     /// The rows that lie in both ranges.
     pub fn intersect(&self, other: &Self) -> Self {
         let start = self.start.clone().max(other.start.clone());
@@ -92,6 +100,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_prefix_is_shared_where_the_range_does_not_leave_it() {
+        let shared = |start: &'static [u8], stop: &'static [u8], len| {
+            RowRange::new(start, stop).shared_prefix(len).map(<[u8]>::to_vec)
+        };
+        assert_eq!(shared(b"ab1", b"ab7", 2), Some(b"ab".to_vec()));
+        assert_eq!(shared(b"ab", b"ac", 2), Some(b"ab".to_vec()));
+        assert_eq!(shared(b"ab", b"ac\x00", 2), None);
+        assert_eq!(shared(b"ab", b"", 2), None);
+        assert_eq!(shared(b"a", b"b", 2), None);
+        assert_eq!(shared(b"\xFF\xFF1", b"", 2), Some(b"\xFF\xFF".to_vec()));
+        assert_eq!(shared(b"a", b"b", 0), Some(vec![]));
+    }
 
     proptest! {
         #[test]

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, RwLock};
-use rowhouse_model::{Bytes, FamilyDescriptor, KeepDeletedCells, RowRange};
+use rowhouse_model::{BloomKind, Bytes, FamilyDescriptor, KeepDeletedCells, RowRange};
 
 use crate::background::Work;
 use crate::compact::{CompactionKind, Drops, FileFacts, Policy, Situation, crowding};
@@ -49,6 +49,7 @@ struct Declared {
     descriptor: FamilyDescriptor,
     policy: Policy,
     kept: Kept,
+    bloom: BloomKind,
     row_limit: Arc<RowLimit>,
 }
 
@@ -68,7 +69,8 @@ pub(crate) struct Parts {
 
 impl Declared {
     fn new(descriptor: FamilyDescriptor, policy: Policy, row_limit: Arc<RowLimit>) -> Self {
-        Self { kept: Kept::from(&descriptor), descriptor, policy, row_limit }
+        let bloom = descriptor.bloom();
+        Self { kept: Kept::from(&descriptor), bloom, descriptor, policy, row_limit }
     }
 }
 
@@ -123,6 +125,11 @@ impl FamilyStore {
     /// How long its cells are kept.
     pub(crate) fn kept(&self) -> Kept {
         self.declared.get().kept
+    }
+
+    /// What the blooms of its new files are over.
+    pub(crate) fn bloom(&self) -> BloomKind {
+        self.declared.get().bloom
     }
 
     pub(crate) fn policy(&self) -> &Policy {

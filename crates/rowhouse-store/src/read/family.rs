@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Columns, FilterRun, Key, Result, RowBuilder, RowRange, TimeRange};
+use rowhouse_model::{
+    BloomKind, Bytes, Columns, FilterRun, Key, Result, RowBuilder, RowRange, TimeRange,
+};
 
 use super::row::{Judging, Room, RowRead};
 use super::sift::Sift;
@@ -68,7 +70,12 @@ impl Asked<'_> {
         }
         match self.rows {
             Rows::One(row) => file.may_hold_row(row, self.columns.qualifiers(family.name())),
-            Rows::Range(range) => Ok(file.may_hold_rows(range)),
+            Rows::Range(range) => match family.bloom() {
+                BloomKind::RowPrefix(len) if range.shared_prefix(len.into()).is_some() => {
+                    file.may_hold_prefix(range)
+                }
+                _ => Ok(file.may_hold_rows(range)),
+            },
         }
     }
 }

@@ -331,7 +331,7 @@ mod tests {
     use super::*;
     use crate::disk::simulated::SimulatedDisk;
     use crate::memstore::Memstore;
-    use crate::{CompactionSettings, Settings, Store};
+    use crate::{CompactionSettings, Settings, Store, Table};
 
     fn cell(row: u8, millis: i64, sequence: u64) -> Cell {
         let at = Timestamp::from_millis(millis).unwrap();
@@ -350,42 +350,71 @@ mod tests {
         Merge::new(sources.collect(), sequence_max).unwrap()
     }
 
-    #[test]
-    fn files_are_opened_when_their_rows_come() {
+    /// A table of family `f`, with a file of each of these lists of rows.
+    fn table_of_files(family: FamilyDescriptor, files: &[&str]) -> (Store, Arc<Table>) {
         let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
         let settings = Settings { compaction, ..Settings::default() };
         let disk = SimulatedDisk::default();
         let store = Store::builder("simulated").settings(settings).with_disk(disk).open().unwrap();
         let name = TableName::parse("t").unwrap();
-        let descriptor = TableDescriptor::new(name.clone());
-        let descriptor = descriptor.family(FamilyDescriptor::new("f").unwrap());
-        store.create_table(descriptor, &[]).unwrap();
+        store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
         let table = store.table(&name).unwrap();
-        // The last file has a row between those of the first.
-        for rows in ["ac", "d", "e", "g", "bf"] {
-            for row in rows.chars() {
-                let put = Put::new(row.to_string()).unwrap().add("f", "q", "").unwrap();
+        for rows in files {
+            for row in rows.split(' ') {
+                let put = Put::new(row.to_owned()).unwrap().add("f", "q", "").unwrap();
                 table.mutate(&put.into()).unwrap();
             }
             table.flush().unwrap();
         }
-        let family = Arc::clone(&table.regions()[0].families()[0]);
+        (store, table)
+    }
+
+    fn files_of(table: &Table) -> Vec<Arc<StoreFile>> {
+        table.regions()[0].families()[0].parts().files.clone()
+    }
+
+    /// The first rows of a range, up to so many.
+    fn scan(table: &Arc<Table>, range: RowRange, rows: usize) -> String {
+        let mut scanner = table.scan(Scan::new(range)).unwrap();
+        let mut row = || Some(String::from_utf8_lossy(scanner.next().unwrap()?.key()).into_owned());
+        (0..rows).map_while(|_| row()).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn files_are_opened_when_their_rows_come() {
+        let family = FamilyDescriptor::new("f").unwrap();
+        // The last file has a row between those of the first.
+        let (_store, table) = table_of_files(family, &["a c", "d", "e", "g", "b f"]);
         let opened = || -> String {
-            let files = family.parts().files.clone();
             let first = |file: &Arc<StoreFile>| char::from(file.first_row()[0]);
-            files.iter().filter(|file| file.is_open()).map(first).collect()
+            files_of(&table).iter().filter(|file| file.is_open()).map(first).collect()
         };
-        let scan = |start: &str, rows: usize| -> String {
-            let mut scanner = table.scan(Scan::new(RowRange::new(start.to_owned(), ""))).unwrap();
-            let mut row = || scanner.next().unwrap().map(|row| char::from(row.key()[0]));
-            (0..rows).map_while(|_| row()).collect()
-        };
+        let scan = |start: &'static str, rows| scan(&table, RowRange::new(start, ""), rows);
         // Behind a comes b, so no other file is looked at.
         assert_eq!((scan("a", 1), opened()), ("a".to_owned(), "ab".to_owned()));
         // Behind c stands f, but d may begin with what is before it.
-        assert_eq!((scan("a", 3), opened()), ("abc".to_owned(), "adb".to_owned()));
-        assert_eq!((scan("cc", 2), opened()), ("de".to_owned(), "adeb".to_owned()));
-        assert_eq!((scan("a", 9), opened()), ("abcdefg".to_owned(), "adegb".to_owned()));
+        assert_eq!((scan("a", 3), opened()), ("a b c".to_owned(), "adb".to_owned()));
+        assert_eq!((scan("cc", 2), opened()), ("d e".to_owned(), "adeb".to_owned()));
+        assert_eq!((scan("a", 9), opened()), ("a b c d e f g".to_owned(), "adegb".to_owned()));
+    }
+
+    #[test]
+    fn a_bloom_over_first_bytes_spares_a_scan_within_them_the_files_that_have_none() {
+        let mut family =
+            FamilyDescriptor::new("f").unwrap().attribute("BLOOMFILTER", "ROWPREFIX_FIXED_LENGTH");
+        let len = "RowPrefixBloomFilter.prefix_length".to_owned();
+        family.configuration.insert(len, "2".to_owned());
+        let (_store, table) = table_of_files(family, &["aa1 cc1", "bb1 bb3", "aa2 cc2"]);
+        let held = |range: &RowRange| -> Vec<bool> {
+            files_of(&table).iter().map(|file| file.may_hold_prefix(range).unwrap()).collect()
+        };
+        let within = RowRange::new("bb2", "bb9");
+        assert_eq!(held(&within), [false, true, false]);
+        assert_eq!(scan(&table, within, 9), "bb3");
+        // Rows of several first bytes may be anywhere.
+        let across = RowRange::new("b", "d");
+        assert_eq!(held(&across), [true, true, true]);
+        assert_eq!(scan(&table, across, 9), "bb1 bb3 cc1 cc2");
     }
 
     proptest! {

@@ -135,6 +135,21 @@ impl StoreFile {
         self.meta.may_hold_rows(range)
     }
 
+    /// The same, asking a bloom over the first bytes of rows too, which the family's files have if it declares one.
+    pub(crate) fn may_hold_prefix(&self, range: &RowRange) -> Result<bool> {
+        if !self.may_hold_rows(range) {
+            return Ok(false);
+        }
+        let Some(bloom) = self.opened()?.bloom() else { return Ok(true) };
+        match bloom.kind() {
+            BloomKind::RowPrefix(len) => match range.shared_prefix(len.into()) {
+                Some(prefix) => self.may_hold_key(bloom, &bloom.key(prefix, b"")),
+                None => Ok(true),
+            },
+            BloomKind::Row | BloomKind::RowCol | BloomKind::None => Ok(true),
+        }
+    }
+
     /// Whether any cell of the file can matter to who reads the versions of `range`. What deletes
     /// cover counts as theirs: the least timestamp of a file with markers over older cells is 0.
     pub(crate) fn may_hold_versions(&self, range: &TimeRange) -> bool {

@@ -194,6 +194,23 @@ const CLASSES: &[(ErrorKind, &str, bool)] = &[
         true,
     ),
     (ErrorKind::InvalidFamily, "org.apache.hadoop.hbase.InvalidFamilyOperationException", true),
+    (ErrorKind::SnapshotExists, "org.apache.hadoop.hbase.snapshot.SnapshotExistsException", true),
+    (
+        ErrorKind::SnapshotNotFound,
+        "org.apache.hadoop.hbase.snapshot.SnapshotDoesNotExistException",
+        true,
+    ),
+    (
+        ErrorKind::SnapshotExpired,
+        "org.apache.hadoop.hbase.snapshot.SnapshotTTLExpiredException",
+        true,
+    ),
+    (
+        ErrorKind::SnapshotCreation,
+        "org.apache.hadoop.hbase.snapshot.SnapshotCreationException",
+        true,
+    ),
+    (ErrorKind::UnknownSnapshot, "org.apache.hadoop.hbase.snapshot.UnknownSnapshotException", true),
     (ErrorKind::WrongRegion, "org.apache.hadoop.hbase.regionserver.WrongRegionException", false),
     (ErrorKind::NotServingRegion, "org.apache.hadoop.hbase.NotServingRegionException", false),
     (ErrorKind::UnknownRegion, "org.apache.hadoop.hbase.UnknownRegionException", true),
@@ -248,6 +265,7 @@ const FOREIGN: &[(&str, ErrorKind)] = &[
     ("org.apache.hadoop.hbase.InvalidFamilyOperationException", ErrorKind::InvalidRequest),
     ("org.apache.hadoop.hbase.client.WrongRowIOException", ErrorKind::InvalidRequest),
     ("org.apache.hadoop.hbase.security.AccessDeniedException", ErrorKind::InvalidRequest),
+    ("org.apache.hadoop.hbase.snapshot.RestoreSnapshotException", ErrorKind::InvalidRequest),
     ("java.lang.IllegalArgumentException", ErrorKind::InvalidRequest),
     ("java.lang.UnsupportedOperationException", ErrorKind::Unsupported),
     // The connection is beyond repair.

@@ -35,6 +35,16 @@ pub enum ErrorKind {
     NoSuchColumnFamily,
     /// A family cannot be added, changed or dropped as asked: it is there already, is not, or is the last.
     InvalidFamily,
+    /// A snapshot of that name exists already.
+    SnapshotExists,
+    /// The named snapshot does not exist.
+    SnapshotNotFound,
+    /// The time that the snapshot is kept has passed.
+    SnapshotExpired,
+    /// There is no table to take a snapshot of.
+    SnapshotCreation,
+    /// A snapshot that is asked about is neither there nor being taken.
+    UnknownSnapshot,
     /// The row is there already, and was only to be written if it was not.
     RowExists,
     /// What a transaction had read was written by others, each time it was tried.
@@ -97,9 +107,9 @@ impl ErrorKind {
         match self {
             TableNotFound | TableExists | TableNotEnabled | TableNotDisabled
             | NamespaceNotFound | NamespaceExists | NamespaceConstraint | NoSuchColumnFamily
-            | InvalidFamily | RowExists | UnknownRegion | InvalidRequest | Unsupported | InUse => {
-                Action::FixRequest
-            }
+            | InvalidFamily | SnapshotExists | SnapshotNotFound | SnapshotExpired
+            | SnapshotCreation | UnknownSnapshot | RowExists | UnknownRegion | InvalidRequest
+            | Unsupported | InUse => Action::FixRequest,
             WrongRegion | NotServingRegion => Action::Relocate,
             Conflict | RegionTooBusy | ServerNotRunning | Connection | Timeout => Action::Retry,
             UnknownScanner | OutOfOrderScanner | OutcomeUnknown | ReadOnly => Action::Reopen,

@@ -28,6 +28,7 @@ mod op;
 mod range;
 mod region;
 mod row;
+mod snapshot;
 mod table;
 mod table_name;
 mod tags;
@@ -60,6 +61,7 @@ pub use op::{
 pub use range::RowRange;
 pub use region::{META_ENCODED_NAME, RegionInfo, RegionName, ServerName};
 pub use row::{ROW_LEN_MAX, Row, RowBuilder, SharedRun, check_row};
+pub use snapshot::{Snapshot, SnapshotKind, check_snapshot_name};
 pub use table::{TableDescriptor, TableState};
 pub use table_name::TableName;
 pub use tags::{TTL_TAG, Tags, check_tags, tags_with_ttl};

@@ -62,6 +62,12 @@ impl TableDescriptor {
         self
     }
 
+    /// The same, of a table with another name.
+    #[must_use]
+    pub fn with_name(self, name: TableName) -> Self {
+        Self { name, ..self }
+    }
+
     /// Sets a metadata value.
     #[must_use]
     pub fn attribute(mut self, name: impl Into<Bytes>, value: impl Into<Bytes>) -> Self {

@@ -15,6 +15,7 @@ pub mod names;
 pub mod region;
 pub mod result;
 pub mod scan;
+pub mod snapshot;
 pub mod table;
 
 mod attributes;

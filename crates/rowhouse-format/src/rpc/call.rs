@@ -192,6 +192,13 @@ calls! {
         ListTableNamesByNamespace "ListTableNamesByNamespace"
             call ListTableNamesByNamespaceRequest => ListTableNamesByNamespaceResponse;
         GetTableState "GetTableState" call GetTableStateRequest => GetTableStateResponse;
+        Snapshot "Snapshot" call SnapshotRequest => SnapshotResponse;
+        GetCompletedSnapshots "GetCompletedSnapshots"
+            call GetCompletedSnapshotsRequest => GetCompletedSnapshotsResponse;
+        DeleteSnapshot "DeleteSnapshot" call DeleteSnapshotRequest => DeleteSnapshotResponse;
+        IsSnapshotDone "IsSnapshotDone" call IsSnapshotDoneRequest => IsSnapshotDoneResponse;
+        RestoreSnapshot "RestoreSnapshot"
+            call RestoreSnapshotRequest => RestoreSnapshotResponse;
         CreateNamespace "CreateNamespace" call CreateNamespaceRequest => CreateNamespaceResponse;
         ModifyNamespace "ModifyNamespace" call ModifyNamespaceRequest => ModifyNamespaceResponse;
         DeleteNamespace "DeleteNamespace" call DeleteNamespaceRequest => DeleteNamespaceResponse;

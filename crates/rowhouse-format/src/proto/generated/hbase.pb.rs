@@ -2678,6 +2678,276 @@ pub struct SecurityPreamableResponse {
     #[prost(string, required, tag = "1")]
     pub server_principal: ::prost::alloc::string::String,
 }
+/// A snapshot, kept or asked for.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SnapshotDescription {
+    #[prost(string, required, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(string, optional, tag = "2")]
+    pub table: ::core::option::Option<::prost::alloc::string::String>,
+    /// Milliseconds; 0 lets the server say.
+    #[prost(int64, optional, tag = "3", default = "0")]
+    pub creation_time: ::core::option::Option<i64>,
+    #[prost(
+        enumeration = "snapshot_description::Type",
+        optional,
+        tag = "4",
+        default = "Flush"
+    )]
+    pub r#type: ::core::option::Option<i32>,
+    #[prost(int32, optional, tag = "5")]
+    pub version: ::core::option::Option<i32>,
+    #[prost(string, optional, tag = "6")]
+    pub owner: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(message, optional, tag = "7")]
+    pub users_and_permissions: ::core::option::Option<UsersAndPermissions>,
+    /// Seconds; 0 is for ever.
+    #[prost(int64, optional, tag = "8", default = "0")]
+    pub ttl: ::core::option::Option<i64>,
+    #[prost(int64, optional, tag = "9", default = "0")]
+    pub max_file_size: ::core::option::Option<i64>,
+}
+/// Nested message and enum types in `SnapshotDescription`.
+pub mod snapshot_description {
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum Type {
+        Disabled = 0,
+        Flush = 1,
+        Skipflush = 2,
+    }
+    impl Type {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Disabled => "DISABLED",
+                Self::Flush => "FLUSH",
+                Self::Skipflush => "SKIPFLUSH",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "DISABLED" => Some(Self::Disabled),
+                "FLUSH" => Some(Self::Flush),
+                "SKIPFLUSH" => Some(Self::Skipflush),
+                _ => None,
+            }
+        }
+    }
+}
+/// Who may do what with a table; a server without security has none.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct UsersAndPermissions {
+    #[prost(message, repeated, tag = "1")]
+    pub user_permissions: ::prost::alloc::vec::Vec<
+        users_and_permissions::UserPermissions,
+    >,
+}
+/// Nested message and enum types in `UsersAndPermissions`.
+pub mod users_and_permissions {
+    #[derive(Clone, PartialEq, ::prost::Message)]
+    pub struct UserPermissions {
+        #[prost(bytes = "bytes", required, tag = "1")]
+        pub user: ::prost::bytes::Bytes,
+        #[prost(message, repeated, tag = "2")]
+        pub permissions: ::prost::alloc::vec::Vec<super::Permission>,
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Permission {
+    #[prost(enumeration = "permission::Type", required, tag = "1")]
+    pub r#type: i32,
+    #[prost(message, optional, tag = "2")]
+    pub global_permission: ::core::option::Option<GlobalPermission>,
+    #[prost(message, optional, tag = "3")]
+    pub namespace_permission: ::core::option::Option<NamespacePermission>,
+    #[prost(message, optional, tag = "4")]
+    pub table_permission: ::core::option::Option<TablePermission>,
+}
+/// Nested message and enum types in `Permission`.
+pub mod permission {
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum Action {
+        Read = 0,
+        Write = 1,
+        Exec = 2,
+        Create = 3,
+        Admin = 4,
+    }
+    impl Action {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Read => "READ",
+                Self::Write => "WRITE",
+                Self::Exec => "EXEC",
+                Self::Create => "CREATE",
+                Self::Admin => "ADMIN",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "READ" => Some(Self::Read),
+                "WRITE" => Some(Self::Write),
+                "EXEC" => Some(Self::Exec),
+                "CREATE" => Some(Self::Create),
+                "ADMIN" => Some(Self::Admin),
+                _ => None,
+            }
+        }
+    }
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum Type {
+        Global = 1,
+        Namespace = 2,
+        Table = 3,
+    }
+    impl Type {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::Global => "Global",
+                Self::Namespace => "Namespace",
+                Self::Table => "Table",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "Global" => Some(Self::Global),
+                "Namespace" => Some(Self::Namespace),
+                "Table" => Some(Self::Table),
+                _ => None,
+            }
+        }
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TablePermission {
+    #[prost(message, optional, tag = "1")]
+    pub table_name: ::core::option::Option<TableName>,
+    #[prost(bytes = "bytes", optional, tag = "2")]
+    pub family: ::core::option::Option<::prost::bytes::Bytes>,
+    #[prost(bytes = "bytes", optional, tag = "3")]
+    pub qualifier: ::core::option::Option<::prost::bytes::Bytes>,
+    #[prost(enumeration = "permission::Action", repeated, packed = "false", tag = "4")]
+    pub action: ::prost::alloc::vec::Vec<i32>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct NamespacePermission {
+    #[prost(bytes = "bytes", optional, tag = "1")]
+    pub namespace_name: ::core::option::Option<::prost::bytes::Bytes>,
+    #[prost(enumeration = "permission::Action", repeated, packed = "false", tag = "2")]
+    pub action: ::prost::alloc::vec::Vec<i32>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GlobalPermission {
+    #[prost(enumeration = "permission::Action", repeated, packed = "false", tag = "1")]
+    pub action: ::prost::alloc::vec::Vec<i32>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SnapshotRequest {
+    #[prost(message, required, tag = "1")]
+    pub snapshot: SnapshotDescription,
+    #[prost(uint64, optional, tag = "2", default = "0")]
+    pub nonce_group: ::core::option::Option<u64>,
+    #[prost(uint64, optional, tag = "3", default = "0")]
+    pub nonce: ::core::option::Option<u64>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SnapshotResponse {
+    #[prost(int64, required, tag = "1")]
+    pub expected_timeout: i64,
+    #[prost(int64, optional, tag = "2")]
+    pub proc_id: ::core::option::Option<i64>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetCompletedSnapshotsRequest {}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetCompletedSnapshotsResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub snapshots: ::prost::alloc::vec::Vec<SnapshotDescription>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct DeleteSnapshotRequest {
+    #[prost(message, required, tag = "1")]
+    pub snapshot: SnapshotDescription,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteSnapshotResponse {}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RestoreSnapshotRequest {
+    #[prost(message, required, tag = "1")]
+    pub snapshot: SnapshotDescription,
+    #[prost(uint64, optional, tag = "2", default = "0")]
+    pub nonce_group: ::core::option::Option<u64>,
+    #[prost(uint64, optional, tag = "3", default = "0")]
+    pub nonce: ::core::option::Option<u64>,
+    #[prost(bool, optional, tag = "4", default = "false")]
+    pub restore_acl: ::core::option::Option<bool>,
+    #[prost(string, optional, tag = "5")]
+    pub custom_sft: ::core::option::Option<::prost::alloc::string::String>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RestoreSnapshotResponse {
+    #[prost(uint64, required, tag = "1")]
+    pub proc_id: u64,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct IsSnapshotDoneRequest {
+    #[prost(message, optional, tag = "1")]
+    pub snapshot: ::core::option::Option<SnapshotDescription>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct IsSnapshotDoneResponse {
+    #[prost(bool, optional, tag = "1", default = "false")]
+    pub done: ::core::option::Option<bool>,
+    #[prost(message, optional, tag = "2")]
+    pub snapshot: ::core::option::Option<SnapshotDescription>,
+}
 /// /hbase/master
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Master {

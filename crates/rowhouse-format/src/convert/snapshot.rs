@@ -1,0 +1,99 @@
+//! Snapshots of tables.
+
+use std::time::Duration;
+
+use rowhouse_model::{Error, Result, Snapshot, SnapshotKind, TableName, Timestamp};
+
+use crate::proto;
+use crate::proto::snapshot_description::Type;
+
+/// The layout of snapshots that HBase 2 has; it is told to clients, which do not look at it.
+const VERSION: i32 = 2;
+/// Longer times to live count as none, as in HBase: their milliseconds would not be a number.
+const TTL_SECONDS_MAX: i64 = i64::MAX / 1000;
+
+/// Writes a snapshot.
+pub fn to_proto(snapshot: &Snapshot) -> proto::SnapshotDescription {
+    let kind = match snapshot.kind {
+        SnapshotKind::Flush => Type::Flush,
+        SnapshotKind::SkipFlush => Type::Skipflush,
+        SnapshotKind::Disabled => Type::Disabled,
+    };
+    let ttl = snapshot.ttl.map_or(0, |ttl| i64::try_from(ttl.as_secs()).unwrap_or(i64::MAX));
+    proto::SnapshotDescription {
+        name: snapshot.name().to_owned(),
+        table: Some(snapshot.table.to_string()),
+        creation_time: Some(snapshot.created.as_millis()),
+        r#type: Some(kind.into()),
+        version: Some(VERSION),
+        ttl: Some(ttl),
+        ..Default::default()
+    }
+}
+
+/// Reads a snapshot. Its owner is passed over: without security HBase keeps none either.
+///
+/// # Errors
+/// `InvalidRequest` for names that HBase refuses, and where no table is said; `Unsupported` for MAX_FILESIZE and for
+/// permissions.
+pub fn from_proto(snapshot: proto::SnapshotDescription) -> Result<Snapshot> {
+    let (kind, ttl) = (snapshot.r#type(), snapshot.ttl());
+    if snapshot.max_file_size() > 0 {
+        return Err(Error::unsupported(format!(
+            "MAX_FILESIZE of a snapshot is not supported: MAX_FILESIZE={}",
+            snapshot.max_file_size()
+        )));
+    }
+    if snapshot.users_and_permissions.is_some_and(|users| !users.user_permissions.is_empty()) {
+        return Err(Error::unsupported("permissions in a snapshot are not supported"));
+    }
+    let table = snapshot.table.as_deref().ok_or_else(|| {
+        Error::invalid("Descriptor doesn't apply to a table, so we can't build it.")
+    })?;
+    let mut read = Snapshot::new(&snapshot.name, TableName::parse(table)?)?;
+    read.kind = match kind {
+        Type::Flush => SnapshotKind::Flush,
+        Type::Skipflush => SnapshotKind::SkipFlush,
+        Type::Disabled => SnapshotKind::Disabled,
+    };
+    let created = snapshot.creation_time.unwrap_or(0);
+    read.created = Timestamp::from_millis(created).unwrap_or(Timestamp::MIN);
+    read.ttl = (1..=TTL_SECONDS_MAX).contains(&ttl).then(|| Duration::from_secs(ttl as u64));
+    Ok(read)
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_model::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn a_snapshot_comes_back_as_it_was_written() {
+        for kind in [SnapshotKind::Flush, SnapshotKind::SkipFlush, SnapshotKind::Disabled] {
+            for ttl in [None, Some(Duration::from_secs(7))] {
+                let mut snapshot = Snapshot::new("s", TableName::parse("ns:t").unwrap()).unwrap();
+                snapshot.created = Timestamp::from_millis(5).unwrap();
+                (snapshot.kind, snapshot.ttl) = (kind, ttl);
+                assert_eq!(from_proto(to_proto(&snapshot)).unwrap(), snapshot);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_kept_is_refused_and_a_ttl_beyond_all_time_is_none() {
+        let said = || proto::SnapshotDescription {
+            name: "s".into(),
+            table: Some("t".into()),
+            ..Default::default()
+        };
+        let sized = proto::SnapshotDescription { max_file_size: Some(1), ..said() };
+        assert_eq!(from_proto(sized).unwrap_err().kind(), ErrorKind::Unsupported);
+        let nowhere = proto::SnapshotDescription { table: None, ..said() };
+        assert_eq!(from_proto(nowhere).unwrap_err().kind(), ErrorKind::InvalidRequest);
+        for ttl in [-1, 0, i64::MAX] {
+            let told = proto::SnapshotDescription { ttl: Some(ttl), ..said() };
+            assert_eq!(from_proto(told).unwrap().ttl, None, "{ttl}");
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Snapshots: what a table held at one moment, under a name.
+
+use std::time::Duration;
+
+use crate::{Error, Result, TableName, Timestamp};
+
+/// A snapshot of a table, as it is listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    name: String,
+    /// The table it was taken of, which need not be there any more.
+    pub table: TableName,
+    /// Whether what was in memory is in it.
+    pub kind: SnapshotKind,
+    /// When it was taken.
+    pub created: Timestamp,
+    /// How long it is kept from then on, in whole seconds; `None` for ever.
+    pub ttl: Option<Duration>,
+}
+
+/// How a snapshot is taken: HBase's snapshot type.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SnapshotKind {
+    /// Of everything that was written, over all regions at one moment.
+    #[default]
+    Flush,
+    /// Of what was in files, without that in memory: HBase's `SKIPFLUSH`.
+    SkipFlush,
+    /// Of everything, in a table that was disabled.
+    Disabled,
+}
+
+impl Snapshot {
+    /// A snapshot of `table` that is kept for ever; when it was taken is not said yet.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a name that HBase refuses: letters and digits of any script, `_`, `-` and `.` are
+    /// allowed, the last two not in front; and for a table of the system.
+    pub fn new(name: &str, table: TableName) -> Result<Self> {
+        check_snapshot_name(name)?;
+        if table.is_system() {
+            return Err(Error::invalid(format!(
+                "system table snapshots are not allowed: table={table}"
+            )));
+        }
+        let (kind, created) = (SnapshotKind::default(), Timestamp::MIN);
+        Ok(Self { name: name.to_owned(), table, kind, created, ttl: None })
+    }
+
+    /// Its name, which no other has.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether the time that it is kept has passed at `now_millis`.
+    pub fn is_expired(&self, now_millis: i64) -> bool {
+        self.ttl.is_some_and(|ttl| {
+            let ttl = i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX);
+            self.created.as_millis().saturating_add(ttl) < now_millis
+        })
+    }
+}
+
+/// Checks the name of a snapshot.
+///
+/// # Errors
+/// As [`Snapshot::new`].
+pub fn check_snapshot_name(name: &str) -> Result<()> {
+    let refused =
+        |what: &str| Err(Error::invalid(format!("illegal snapshot name: {what}, name={name}")));
+    if name.is_empty() {
+        return refused("must not be empty");
+    }
+    if name.starts_with(['.', '-']) {
+        return refused("must begin with a letter, a digit or _");
+    }
+    if name == "zookeeper" {
+        return refused("reserved");
+    }
+    match name.chars().find(|c| !c.is_alphanumeric() && !"_-.".contains(*c)) {
+        Some(c) => refused(&format!("only letters, digits and _ - . are allowed, not {c:?}")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn snapshot_names_follow_hbases_rules() {
+        for good in ["s", "a-b.c_d", "表", "_x", "9"] {
+            check_snapshot_name(good).unwrap();
+        }
+        for bad in ["", ".s", "-s", "a b", "a/b", "ns:s", "zookeeper"] {
+            assert!(check_snapshot_name(bad).is_err(), "{bad}");
+        }
+        assert!(Snapshot::new("s", TableName::meta()).is_err());
+    }
+
+    #[test]
+    fn a_snapshot_expires_behind_its_last_millisecond() {
+        let mut snapshot = Snapshot::new("s", TableName::parse("t").unwrap()).unwrap();
+        snapshot.created = Timestamp::from_millis(1000).unwrap();
+        assert!(!snapshot.is_expired(i64::MAX));
+        snapshot.ttl = Some(Duration::from_secs(2));
+        assert!(!snapshot.is_expired(3000));
+        assert!(snapshot.is_expired(3001));
+        snapshot.ttl = Some(Duration::MAX);
+        assert!(!snapshot.is_expired(i64::MAX));
+    }
+}

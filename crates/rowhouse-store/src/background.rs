@@ -27,6 +27,8 @@ pub(crate) enum Work {
     RelieveLog,
     /// Flush the largest memstore.
     RelieveMemory,
+    /// Delete the snapshots whose time has passed.
+    ExpireSnapshots,
 }
 
 /// What waits to be done. Holds each piece of work once, so its length is bounded by the number of
@@ -58,7 +60,9 @@ impl Queue {
             // Flushes give writers room: they come before anything else.
             match work {
                 Work::Flush { .. } | Work::RelieveMemory => state.work.push_front(work),
-                Work::RelieveLog | Work::TidyLog | Work::SyncLog => state.work.push_back(work),
+                Work::RelieveLog | Work::TidyLog | Work::SyncLog | Work::ExpireSnapshots => {
+                    state.work.push_back(work);
+                }
             }
             self.changed.notify_all();
         }
@@ -149,6 +153,7 @@ pub(crate) fn do_work(engine: &Arc<Engine>, work: &Work) {
         Work::SyncLog => engine.wal().sync_in_background(),
         Work::RelieveLog => engine.relieve_log(),
         Work::RelieveMemory => engine.relieve_memory(),
+        Work::ExpireSnapshots => engine.delete_expired_snapshots(),
     });
     match done {
         Ok(()) => {}

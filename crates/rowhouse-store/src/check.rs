@@ -10,7 +10,7 @@ use rowhouse_model::{BloomKind, Bytes, CellRef, Error, Key, Qualifiers, Result, 
 use crate::cells::Cells;
 use crate::directory::{self, Directory};
 use crate::disk::{Disk, RealDisk};
-use crate::manifest::{self, ManifestState, NamedFile};
+use crate::manifest::{self, ManifestState, NamedFile, SnapshotEntry};
 use crate::open::{log_known, open_files_max};
 use crate::settings::Settings;
 use crate::shown_keys::ShownKeys;
@@ -25,7 +25,9 @@ pub struct CheckReport {
     pub tables: usize,
     /// Regions of all tables.
     pub regions: usize,
-    /// HFiles that belong to tables.
+    /// Snapshots of tables.
+    pub snapshots: usize,
+    /// HFiles that belong to tables and snapshots.
     pub files: usize,
     /// Bytes of those.
     pub file_bytes: u64,
@@ -37,7 +39,7 @@ pub struct CheckReport {
     pub log_bytes: u64,
     /// How the log ends, if not as after a clean close: nothing is wrong with that.
     pub log_end: Option<String>,
-    /// Files in the directory that no table has: the next open removes those that were merged away, and
+    /// Files in the directory that no table or snapshot has: the next open removes those that were merged away, and
     /// moves the others aside.
     pub strangers: Vec<String>,
     /// What is wrong, each naming its file.
@@ -93,11 +95,12 @@ pub(crate) fn check_disk(
     };
     report.tables = state.tables.len();
     report.regions = state.tables.values().map(|table| table.regions.len()).sum();
+    report.snapshots = state.snapshots.len();
     check_log(&**disk, boot_id, &state, &mut report);
     find_strangers(&**disk, &state, &mut report)?;
     let files = files_on(disk);
-    let mut named: Vec<NamedFile> = state.files().collect();
-    // One that was split is named by several regions.
+    let mut named: Vec<NamedFile> = state.all_files().collect();
+    // One that was split, cloned or is in a snapshot is named several times.
     named.sort_by_key(|named| named.meta.file_id);
     named.dedup_by_key(|named| named.meta.file_id);
     let bytes_total = named.iter().map(|named| named.meta.len).sum();
@@ -128,9 +131,17 @@ fn whereabouts(state: &ManifestState, named: &NamedFile<'_>) -> String {
     let table = tables.find(|table| table.regions.contains_key(&named.region_id));
     let keys = table.map(|table| ShownKeys::of(&table.descriptor));
     let key = |row: &[u8]| keys.as_ref().map_or_else(|| escape(row), |keys| keys.row(row));
-    let table = table.map(|table| table.descriptor.name().to_string()).unwrap_or_default();
+    let table = table.map(|table| format!("table={}", table.descriptor.name()));
+    let place = table.unwrap_or_else(|| {
+        let mut snapshots = state.snapshots.values();
+        let has_it = |entry: &&Arc<SnapshotEntry>| {
+            entry.files().any(|file| file.meta.file_id == named.meta.file_id)
+        };
+        let snapshot = snapshots.find(has_it).map(|entry| entry.snapshot.name().to_owned());
+        format!("snapshot={}", snapshot.unwrap_or_default())
+    });
     format!(
-        "table={table}, family={}, first row={}, last row={}",
+        "{place}, family={}, first row={}, last row={}",
         escape(named.family),
         key(&named.meta.first_row),
         key(&named.meta.last_row)
@@ -164,7 +175,7 @@ fn check_log(disk: &dyn Disk, boot_id: [u8; 16], state: &ManifestState, report: 
 
 fn find_strangers(disk: &dyn Disk, state: &ManifestState, report: &mut CheckReport) -> Result<()> {
     let named: BTreeSet<String> =
-        state.files().map(|named| store_file::file_name(named.meta.file_id)).collect();
+        state.all_files().map(|named| store_file::file_name(named.meta.file_id)).collect();
     let dir = store_file::FILES_DIR;
     let names =
         disk.list(dir).map_err(|source| Error::io(format_args!("cannot list {dir}"), source))?;

@@ -18,7 +18,7 @@ use crate::manifest::{Edit, EditKind, LogForgotten, Manifest};
 use crate::mvcc::Mvcc;
 use crate::settings::Settings;
 use crate::space::Space;
-use crate::store_file::Files;
+use crate::store_file::{Files, SnapshotFiles};
 use crate::wal::{self, Wal};
 use crate::write::nonce::Nonces;
 use crate::write::recent::RecentWrites;
@@ -57,6 +57,11 @@ pub(crate) struct Engine {
     /// Nothing is flushed or merged any more.
     pub(crate) closed: AtomicBool,
     pub(crate) families: RwLock<Families>,
+    /// The files of snapshots. Held by whoever takes, uses or deletes one.
+    pub(crate) snapshots: Mutex<SnapshotFiles>,
+    /// Held by a merge from the edit that takes files away until their family has let them go, and by whoever
+    /// has others name the files of a family.
+    pub(crate) replacing: Mutex<()>,
 }
 
 impl Engine {

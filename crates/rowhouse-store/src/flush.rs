@@ -30,6 +30,25 @@ pub(crate) fn flush_alone(engine: &Arc<Engine>, family: &FamilyStore) -> Result<
     }
     engine.check_working()?;
     let frozen_at = freeze(engine, family);
+    flush_frozen(engine, family, frozen_at)
+}
+
+/// Writes what was in memory of several families at one moment to files, by who holds `flushing` of all of
+/// them: then that is what is in their files.
+pub(crate) fn flush_together(engine: &Arc<Engine>, families: &[Arc<FamilyStore>]) -> Result<()> {
+    engine.check_working()?;
+    let frozen_at = {
+        let _gate = engine.gate.write();
+        let filled = families.iter().filter(|family| !family.active().is_empty());
+        filled.for_each(|family| family.set_aside_active());
+        engine.mvcc.reserved()
+    };
+    families.iter().try_for_each(|family| flush_frozen(engine, family, Some(frozen_at)))
+}
+
+/// Writes memstores that were set aside to a file: `frozen_at` is the highest sequence that can be in
+/// them, if that is known.
+fn flush_frozen(engine: &Arc<Engine>, family: &FamilyStore, frozen_at: Option<u64>) -> Result<()> {
     // With what is left over from a flush that failed, and what a long log came back in.
     let memstores = family.parts().frozen.clone();
     let Some(last) = memstores.iter().map(|memstore| memstore.last_sequence()).max() else {

@@ -43,7 +43,7 @@ const BATCH_BYTES: usize = 4 << 20;
 
 /// Reads what can be read of the store in `from` and writes it to a new store in `into`, which must
 /// not be there or be empty. Tables keep names, descriptors and regions; cells keep timestamps, kinds
-/// and tags.
+/// and tags. Snapshots are not taken over; they are told among what is lost.
 ///
 /// # Errors
 /// A directory that holds no store or is in use; a manifest of which nothing can be read, since it
@@ -59,6 +59,10 @@ pub fn salvage(
     let disk: Arc<dyn Disk> = Arc::new(RealDisk::new(from));
     let mut report = SalvageReport::default();
     let state = manifest::read_what_is_left(&*disk, &mut report.lost)?;
+    let snapshots = state.snapshots.keys();
+    report.lost.extend(snapshots.map(|name| {
+        Error::unsupported(format!("a snapshot is not taken over by a salvage: snapshot={name}"))
+    }));
     let store = Store::open(into)?;
     let mut salvage = Salvage { store, regions: HashMap::new(), report };
     salvage.make_tables(&state)?;

@@ -86,7 +86,7 @@ pub struct CompactionSettings {
     /// ever. Default 50 MiB, so 50 to 100 as in HBase.
     pub bytes_per_second: Option<u64>,
     /// How often all stores are looked at for files that have come of age or whose cells have all
-    /// expired. Default 1 min.
+    /// expired, and snapshots for such as have. Default 1 min.
     pub check_period: Duration,
 }
 

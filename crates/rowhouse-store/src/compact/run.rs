@@ -130,6 +130,7 @@ fn replace(
     merged: Option<FileMeta>,
     readable_from: u64,
 ) -> Result<()> {
+    let _replacing = engine.replacing.lock();
     engine.manifest.append(&Edit::new(EditKind::FilesChanged(FilesChanged {
         region_id: family.region_id(),
         family: family.name().clone(),

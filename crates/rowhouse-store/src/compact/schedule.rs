@@ -10,7 +10,7 @@ use rowhouse_model::Bytes;
 
 use super::pace::Pace;
 use super::{Choice, CompactionKind, FileFacts, Hurry, choose, compact};
-use crate::background::guard;
+use crate::background::{Work, guard};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 
@@ -173,7 +173,7 @@ impl Compactions {
 }
 
 impl State {
-    /// Once a period wants a look at all stores.
+    /// Once a period wants a look at all stores, and at what snapshots have expired.
     fn check_all(&mut self, engine: &Engine, now: Instant) {
         if self.next_check.is_some_and(|at| now < at) {
             return;
@@ -181,6 +181,9 @@ impl State {
         self.next_check = now.checked_add(engine.settings.compaction.check_period);
         for key in engine.families.read().keys() {
             self.wanted.entry(key.clone()).or_default();
+        }
+        if engine.has_expired_snapshots() {
+            engine.queue.push(Work::ExpireSnapshots);
         }
     }
 

@@ -6,10 +6,15 @@ use prost::{Message, Oneof};
 use rowhouse_format::convert::{names, table};
 use rowhouse_model::{Error, Namespace, Result, RowRange, TableDescriptor, compare_bytes};
 
+use super::{SnapshotCloned, SnapshotRestored, SnapshotTaken};
+
 /// One event.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Edit {
-    #[prost(oneof = "EditKind", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14")]
+    #[prost(
+        oneof = "EditKind",
+        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18"
+    )]
     pub(crate) kind: Option<EditKind>,
 }
 
@@ -43,10 +48,19 @@ pub(crate) enum EditKind {
     FilesLoaded(FilesLoaded),
     #[prost(message, tag = "13")]
     RegionsReplaced(RegionsReplaced),
-    /// As [`FilesChanged`], of files that have rows of other regions too: who does not know that must not
-    /// read them.
+    /// As [`FilesChanged`], of files that other regions name too: who does not know that must neither read
+    /// nor remove them.
     #[prost(message, tag = "14")]
     FilesShared(FilesChanged),
+    #[prost(message, tag = "15")]
+    SnapshotTaken(SnapshotTaken),
+    /// The name of a snapshot that is gone; files that nobody names any more go with it.
+    #[prost(string, tag = "16")]
+    SnapshotDeleted(String),
+    #[prost(message, tag = "17")]
+    SnapshotCloned(SnapshotCloned),
+    #[prost(message, tag = "18")]
+    SnapshotRestored(SnapshotRestored),
 }
 
 /// The first edit of every manifest.
@@ -293,7 +307,7 @@ pub(crate) fn encode_table(descriptor: &TableDescriptor) -> Bytes {
     table::to_proto(descriptor).encode_to_vec().into()
 }
 
-fn decode<M: Message + Default>(bytes: &Bytes) -> Result<M> {
+pub(super) fn decode<M: Message + Default>(bytes: &Bytes) -> Result<M> {
     M::decode(bytes.clone()).map_err(|error| {
         Error::corruption("MANIFEST holds a descriptor that is none").with_source(error)
     })

@@ -5,6 +5,7 @@ mod edit;
 mod log;
 mod read;
 mod record;
+mod snapshot;
 mod state;
 
 pub(crate) use edit::{
@@ -14,4 +15,8 @@ pub(crate) use edit::{
 };
 pub(crate) use log::Manifest;
 pub(crate) use read::{read, read_what_is_left};
+pub(crate) use snapshot::{
+    SnapshotCloned, SnapshotEntry, SnapshotFamily, SnapshotRegion, SnapshotRestored, SnapshotTaken,
+};
+use state::{FamilyFiles, TableEntry};
 pub(crate) use state::{ManifestState, NamedFile};

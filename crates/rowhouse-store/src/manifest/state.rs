@@ -1,7 +1,7 @@
 //! What the edits add up to. Pure: applying an edit gives the next state, a state gives the
 //! shortest list of edits that leads to it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -11,8 +11,8 @@ use rowhouse_model::{
 
 use super::{
     Edit, EditKind, FileMeta, FilesChanged, FilesLoaded, LoadedFile, LogClosed, LogForgotten,
-    NamespaceChanged, RegionMeta, RegionsReplaced, StoreCreated, TableAltered, TableCreated,
-    TableStateChanged, TableTruncated, encode_table,
+    NamespaceChanged, RegionMeta, RegionsReplaced, SnapshotEntry, StoreCreated, TableAltered,
+    TableCreated, TableStateChanged, TableTruncated, encode_table,
 };
 
 /// Everything the manifest says. Cloning it shares what lies below tables and regions, so that a
@@ -25,8 +25,10 @@ pub(crate) struct ManifestState {
     pub(crate) namespaces: BTreeMap<String, Namespace>,
     /// By table id.
     pub(crate) tables: BTreeMap<u64, Arc<TableEntry>>,
+    /// By name.
+    pub(crate) snapshots: BTreeMap<String, Arc<SnapshotEntry>>,
     next_id: u64,
-    last_sequence: u64,
+    pub(super) last_sequence: u64,
     /// Everything in the log below this sequence is in files.
     pub(crate) log_from: u64,
     /// Where the log ended when the store was closed last.
@@ -95,24 +97,36 @@ impl ManifestState {
         self.tables.values().flat_map(|table| table.files())
     }
 
-    /// The newest timestamp of any cell in any file.
-    pub(crate) fn newest_timestamp(&self) -> i64 {
-        self.files().map(|file| file.meta.timestamp_max).max().unwrap_or(0)
+    /// Every file of every table and snapshot, as often as it is named.
+    pub(crate) fn all_files(&self) -> impl Iterator<Item = NamedFile<'_>> {
+        self.files().chain(self.snapshots.values().flat_map(|snapshot| snapshot.files()))
     }
 
-    /// The files that an edit would take away.
+    /// The newest timestamp of any cell in any file.
+    pub(crate) fn newest_timestamp(&self) -> i64 {
+        self.all_files().map(|file| file.meta.timestamp_max).max().unwrap_or(0)
+    }
+
+    /// The files that an edit would take away, or that it lets go for others to keep.
     pub(crate) fn files_gone(&self, edit: &Edit) -> Vec<u64> {
         match &edit.kind {
             Some(EditKind::FilesChanged(edit)) => edit.removed.clone(),
             Some(EditKind::TableDropped(edit)) => self.files_of_table(edit.table_id),
             Some(EditKind::TableTruncated(edit)) => self.files_of_table(edit.table_id),
             Some(EditKind::TableAltered(edit)) => self.files_of_lost_families(edit),
+            Some(EditKind::SnapshotRestored(edit)) => self.files_of_table(edit.table_id),
+            Some(EditKind::SnapshotDeleted(name)) => self.files_of_snapshot(name),
             _ => Vec::new(),
         }
     }
 
     fn files_of_table(&self, table_id: u64) -> Vec<u64> {
         let files = self.tables.get(&table_id).into_iter().flat_map(|table| table.files());
+        files.map(|file| file.meta.file_id).collect()
+    }
+
+    fn files_of_snapshot(&self, name: &str) -> Vec<u64> {
+        let files = self.snapshots.get(name).into_iter().flat_map(|snapshot| snapshot.files());
         files.map(|file| file.meta.file_id).collect()
     }
 
@@ -181,6 +195,10 @@ impl ManifestState {
                 self.last_sequence = self.last_sequence.max(used);
             }
             EditKind::LogClosed(edit) => self.log_closed = Some(*edit),
+            EditKind::SnapshotTaken(edit) => self.take_snapshot(edit)?,
+            EditKind::SnapshotDeleted(name) => self.delete_snapshot(name)?,
+            EditKind::SnapshotCloned(edit) => self.clone_snapshot(edit)?,
+            EditKind::SnapshotRestored(edit) => self.restore_snapshot(edit)?,
         }
         Ok(())
     }
@@ -192,7 +210,7 @@ impl ManifestState {
         self.last_sequence = self.last_sequence.max(edit.last_sequence);
     }
 
-    fn create_table(&mut self, edit: &TableCreated) -> Result<()> {
+    pub(super) fn create_table(&mut self, edit: &TableCreated) -> Result<()> {
         let descriptor = edit.table()?;
         let regions = self.new_regions(&descriptor, &edit.regions);
         self.used(edit.table_id);
@@ -204,7 +222,7 @@ impl ManifestState {
     }
 
     /// Regions without files.
-    fn new_regions(
+    pub(super) fn new_regions(
         &mut self,
         table: &TableDescriptor,
         metas: &[RegionMeta],
@@ -302,7 +320,7 @@ impl ManifestState {
         Ok(())
     }
 
-    fn used(&mut self, id: u64) {
+    pub(super) fn used(&mut self, id: u64) {
         self.next_id = self.next_id.max(id + 1);
     }
 
@@ -319,6 +337,7 @@ impl ManifestState {
                 .values()
                 .map(|namespace| EditKind::NamespaceChanged(NamespaceChanged::new(namespace))),
         );
+        let shared = self.shared_files();
         for (&table_id, table) in &self.tables {
             kinds.push(EditKind::TableCreated(TableCreated {
                 table_id,
@@ -327,24 +346,27 @@ impl ManifestState {
                 disabled: table.state == TableState::Disabled,
             }));
             for (&region_id, region) in &table.regions {
-                kinds.extend(region.files_edits(region_id));
+                kinds.extend(region.files_edits(region_id, &shared));
             }
         }
+        kinds.extend(self.snapshots.values().map(|snapshot| snapshot.to_edit()));
         let below_sequence = self.log_from;
         kinds.push(EditKind::LogForgotten(LogForgotten { below_sequence }));
         kinds.extend(self.log_closed.map(EditKind::LogClosed));
         kinds.into_iter().map(Edit::new).collect()
     }
+
+    /// The files that several regions name.
+    fn shared_files(&self) -> BTreeSet<u64> {
+        let mut named = BTreeSet::new();
+        let ids = self.files().map(|file| file.meta.file_id);
+        ids.filter(|id| !named.insert(*id)).collect()
+    }
 }
 
 impl TableEntry {
     fn files(&self) -> impl Iterator<Item = NamedFile<'_>> {
-        self.regions.iter().flat_map(|(&region_id, region)| {
-            region.families.iter().flat_map(move |(family, files)| {
-                let range = &region.info.range;
-                files.files.values().map(move |meta| NamedFile { region_id, range, family, meta })
-            })
-        })
+        self.regions.iter().flat_map(|(&region_id, region)| region.named_files(region_id))
     }
 }
 
@@ -369,7 +391,14 @@ impl RegionState {
         }
     }
 
-    fn to_meta(&self, region_id: u64) -> RegionMeta {
+    pub(super) fn named_files(&self, region_id: u64) -> impl Iterator<Item = NamedFile<'_>> {
+        let range = &self.info.range;
+        self.families.iter().flat_map(move |(family, files)| {
+            files.files.values().map(move |meta| NamedFile { region_id, range, family, meta })
+        })
+    }
+
+    pub(super) fn to_meta(&self, region_id: u64) -> RegionMeta {
         RegionMeta {
             region_id,
             start: self.info.range.start.clone(),
@@ -378,16 +407,22 @@ impl RegionState {
         }
     }
 
-    fn files_edits(&self, region_id: u64) -> impl Iterator<Item = EditKind> + '_ {
+    fn files_edits<'a>(
+        &'a self,
+        region_id: u64,
+        shared: &'a BTreeSet<u64>,
+    ) -> impl Iterator<Item = EditKind> + 'a {
         let changed = self.families.iter().filter(|(_, files)| **files != FamilyFiles::default());
         changed.flat_map(move |(name, family)| {
-            // What was loaded, and what has rows of other regions too, is told by events of their own, which
+            // What was loaded, and what other regions name too, is told by events of their own, which
             // a reader that does not know of loads and splits refuses.
             let files = || family.files.values();
             let loaded = files().filter(|file| file.loaded).cloned();
             let loaded = loaded.map(|meta| LoadedFile { region_id, family: name.clone(), meta });
             let loaded: Vec<LoadedFile> = loaded.collect();
-            let is_shared = |file: &FileMeta| file.is_wider_than(&self.info.range);
+            let is_shared = |file: &FileMeta| {
+                file.is_wider_than(&self.info.range) || shared.contains(&file.file_id)
+            };
             let written = |shared: bool| {
                 let wanted = files().filter(move |file| !file.loaded && is_shared(file) == shared);
                 FilesChanged {
@@ -411,6 +446,6 @@ fn table_state(disabled: bool) -> TableState {
     if disabled { TableState::Disabled } else { TableState::Enabled }
 }
 
-fn contradiction(what: &str) -> Error {
+pub(super) fn contradiction(what: &str) -> Error {
     Error::corruption(format!("MANIFEST contradicts itself: {what}"))
 }

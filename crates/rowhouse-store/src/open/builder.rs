@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use rowhouse_model::{Namespace, Result, TableName, TableState};
 
 use super::replay::recover;
@@ -27,7 +27,7 @@ use crate::region::Region;
 use crate::settings::Settings;
 use crate::space::Space;
 use crate::store::Store;
-use crate::store_file::{Files, StoreFile};
+use crate::store_file::{Files, SnapshotFiles, StoreFile};
 use crate::table::Table;
 use crate::wal::{Epochs, Limits, LogScan, Segments, Wal};
 use crate::write::nonce::Nonces;
@@ -133,7 +133,7 @@ impl Builder {
         let open_files_max = open_files_max(self.settings.open_files_max);
         let files = Files::new(Arc::clone(&disk), open_files_max, block_cache_bytes);
         let files = Arc::new(files);
-        let families = open_families(&files, &self.settings, &state);
+        let (families, snapshots) = open_families(&files, &self.settings, &state);
         let engine = Arc::new(Engine {
             files,
             space: Space::new(self.settings.disk_reserve_bytes),
@@ -154,6 +154,8 @@ impl Builder {
             closing: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             families: RwLock::new(families),
+            snapshots: Mutex::new(snapshots),
+            replacing: Mutex::default(),
         });
         let recovered = recover(&engine, &state, boot_id, self.background)?;
         tracing::info!(
@@ -233,9 +235,13 @@ fn first_edits(now_millis: i64) -> Vec<Edit> {
     [created].into_iter().chain(namespaces).map(Edit::new).collect()
 }
 
-fn open_families(open: &Arc<Files>, settings: &Settings, state: &ManifestState) -> Families {
+fn open_families(
+    open: &Arc<Files>,
+    settings: &Settings,
+    state: &ManifestState,
+) -> (Families, SnapshotFiles) {
     let mut families = Families::new();
-    // One that was split is named by several regions.
+    // One that was split, or is in a snapshot, is named several times.
     let mut opened: HashMap<u64, Arc<StoreFile>> = HashMap::new();
     for table in state.tables.values() {
         let row_limit = Arc::new(RowLimit::of(&table.descriptor));
@@ -259,5 +265,9 @@ fn open_families(open: &Arc<Files>, settings: &Settings, state: &ManifestState) 
             }
         }
     }
-    families
+    let mut snapshots = SnapshotFiles::default();
+    for (name, entry) in &state.snapshots {
+        snapshots.open(name, entry, open, &mut opened);
+    }
+    (families, snapshots)
 }

@@ -40,7 +40,7 @@ pub(super) fn settle_files(
     let names =
         disk.list(dir).map_err(|source| Error::io(format_args!("cannot list {dir}"), source))?;
     let mut wanted: BTreeSet<String> =
-        state.files().map(|file| store_file::file_name(file.meta.file_id)).collect();
+        state.all_files().map(|file| store_file::file_name(file.meta.file_id)).collect();
     let strangers: Vec<String> = names.into_iter().filter(|name| !wanted.remove(name)).collect();
     if let Some(missing) = wanted.first() {
         return Err(Error::corruption(format!(

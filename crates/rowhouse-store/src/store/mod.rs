@@ -5,6 +5,7 @@ mod close;
 mod handle;
 mod namespaces;
 mod regions;
+mod snapshots;
 mod tables;
 mod transact;
 

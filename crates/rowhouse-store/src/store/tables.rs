@@ -30,16 +30,8 @@ impl Store {
         self.inner.engine.check_open()?;
         let descriptor = with_tracker(descriptor);
         let name = descriptor.name().clone();
-        if name.is_system() {
-            return Err(Error::invalid(format!("{name}: the hbase namespace is the system's")));
-        }
+        self.check_new_table(&name)?;
         let manifest = &self.inner.engine.manifest;
-        if !manifest.read(|state| state.namespaces.contains_key(name.namespace())) {
-            return Err(Error::new(ErrorKind::NamespaceNotFound, name.namespace()));
-        }
-        if self.inner.catalog.table(&name).is_ok() {
-            return Err(Error::new(ErrorKind::TableExists, name.to_string()));
-        }
         descriptor.check()?;
         let settings = &self.inner.engine.settings;
         for family in descriptor.families() {
@@ -58,6 +50,21 @@ impl Store {
         let table = Table::new(created.table_id, descriptor, regions, TableState::Enabled);
         self.inner.catalog.add(Arc::new(table));
         self.changed();
+        Ok(())
+    }
+
+    /// Checks that a table may be made with this name.
+    pub(super) fn check_new_table(&self, name: &TableName) -> Result<()> {
+        if name.is_system() {
+            return Err(Error::invalid(format!("{name}: the hbase namespace is the system's")));
+        }
+        let manifest = &self.inner.engine.manifest;
+        if !manifest.read(|state| state.namespaces.contains_key(name.namespace())) {
+            return Err(Error::new(ErrorKind::NamespaceNotFound, name.namespace()));
+        }
+        if self.inner.catalog.table(name).is_ok() {
+            return Err(Error::new(ErrorKind::TableExists, name.to_string()));
+        }
         Ok(())
     }
 

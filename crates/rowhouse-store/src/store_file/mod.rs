@@ -4,6 +4,7 @@
 mod cursor;
 mod files;
 mod new;
+mod snapshots;
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,6 +22,7 @@ use rowhouse_model::{
 pub(crate) use cursor::FileCursor;
 pub(crate) use files::Files;
 pub(crate) use new::NewFile;
+pub(crate) use snapshots::SnapshotFiles;
 
 use crate::block_cache::CachedBlock;
 use crate::compact::{FileFacts, Surplus};
@@ -47,15 +49,18 @@ pub(crate) fn path(id: u64) -> String {
     format!("{FILES_DIR}/{}", file_name(id))
 }
 
-/// A file that the manifest names, once or, after a split, for each region that has rows in it.
+/// A file that the manifest names: for each region that has rows in it, of one table or, after clones,
+/// of several, and for each snapshot.
 pub(crate) struct StoreFile {
     meta: FileMeta,
     files: Arc<Files>,
     /// What reading it needs.
     opened: OnceLock<hfile::FileMeta>,
     opening: Mutex<()>,
-    /// How many regions name it. When none does any more it goes with its last reader.
+    /// How many regions name it.
     names: AtomicUsize,
+    /// How many snapshots do. When nobody does any more it goes with its last reader.
+    snapshots: AtomicUsize,
 }
 
 impl StoreFile {
@@ -67,6 +72,7 @@ impl StoreFile {
             opened: OnceLock::new(),
             opening: Mutex::default(),
             names: AtomicUsize::new(1),
+            snapshots: AtomicUsize::new(0),
         }
     }
 
@@ -197,10 +203,25 @@ impl StoreFile {
         Arc::clone(self)
     }
 
-    /// A region does not name it any more: with the last that does not, it is removed once nobody reads
-    /// it.
+    /// A region does not name it any more: when nobody does, it is removed once nobody reads it.
     pub(crate) fn release(&self) {
         self.names.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// The same file, named by one snapshot more.
+    fn keep(self: &Arc<Self>) -> Arc<Self> {
+        self.snapshots.fetch_add(1, Ordering::AcqRel);
+        Arc::clone(self)
+    }
+
+    /// A snapshot does not name it any more: as [`StoreFile::release`].
+    fn let_go(&self) {
+        self.snapshots.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// What the manifest says of it.
+    pub(crate) fn meta(&self) -> &FileMeta {
+        &self.meta
     }
 
     /// Bytes of it that fall to one of the regions that name it: an equal share.
@@ -351,7 +372,7 @@ fn parse_meta(bytes: Bytes, file_len: u64) -> Result<hfile::FileMeta> {
 
 impl Drop for StoreFile {
     fn drop(&mut self) {
-        if *self.names.get_mut() == 0 {
+        if *self.names.get_mut() == 0 && *self.snapshots.get_mut() == 0 {
             let path = path(self.meta.file_id);
             match self.files.remove(self.meta.file_id) {
                 Ok(()) => tracing::debug!(file = path, "file removed"),

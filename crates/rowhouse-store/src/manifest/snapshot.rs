@@ -1,0 +1,213 @@
+//! Snapshots in the manifest: the edits that take, delete, clone and restore them, what they add up
+//! to, and what follows from them for tables.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use prost::Message;
+use rowhouse_format::convert::{snapshot, table};
+use rowhouse_model::{RegionInfo, Result, RowRange, Snapshot, TableDescriptor, TableState};
+
+use super::edit::decode;
+use super::state::{RegionState, contradiction};
+use super::{
+    EditKind, FamilyFiles, FileMeta, ManifestState, NamedFile, RegionMeta, TableCreated,
+    TableEntry, encode_table,
+};
+
+/// A snapshot taken: the table as it was, and the files that held its cells. They stay as long as
+/// anybody names them.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct SnapshotTaken {
+    /// HBase's `SnapshotDescription`.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub(crate) snapshot: Bytes,
+    /// HBase's `TableSchema`.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub(crate) descriptor: Bytes,
+    #[prost(message, repeated, tag = "3")]
+    pub(crate) regions: Vec<SnapshotRegion>,
+}
+
+/// A region of a snapshot.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct SnapshotRegion {
+    #[prost(message, required, tag = "1")]
+    pub(crate) region: RegionMeta,
+    #[prost(message, repeated, tag = "2")]
+    pub(crate) families: Vec<SnapshotFamily>,
+}
+
+/// The files of a (region, family) of a snapshot.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct SnapshotFamily {
+    #[prost(bytes = "bytes", tag = "1")]
+    pub(crate) family: Bytes,
+    #[prost(message, repeated, tag = "2")]
+    pub(crate) files: Vec<FileMeta>,
+}
+
+/// A table made from a snapshot: its regions are in the order of the snapshot's, and have their rows
+/// and files.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct SnapshotCloned {
+    #[prost(string, tag = "1")]
+    pub(crate) snapshot: String,
+    #[prost(message, required, tag = "2")]
+    pub(crate) table: TableCreated,
+}
+
+/// A disabled table made what it was when a snapshot was taken: other regions, as in a clone, are in the
+/// place of those it had, and its declaration is the snapshot's.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct SnapshotRestored {
+    #[prost(string, tag = "1")]
+    pub(crate) snapshot: String,
+    #[prost(uint64, tag = "2")]
+    pub(crate) table_id: u64,
+    #[prost(message, repeated, tag = "3")]
+    pub(crate) regions: Vec<RegionMeta>,
+}
+
+/// A snapshot that is kept.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SnapshotEntry {
+    pub(crate) snapshot: Snapshot,
+    /// The table as it was declared.
+    pub(crate) descriptor: TableDescriptor,
+    /// By the ids that they had.
+    pub(crate) regions: BTreeMap<u64, Arc<RegionState>>,
+}
+
+impl SnapshotTaken {
+    pub(crate) fn new(
+        snapshot: &Snapshot,
+        descriptor: &TableDescriptor,
+        regions: Vec<SnapshotRegion>,
+    ) -> Self {
+        Self {
+            snapshot: snapshot::to_proto(snapshot).encode_to_vec().into(),
+            descriptor: encode_table(descriptor),
+            regions,
+        }
+    }
+
+    fn entry(&self) -> Result<SnapshotEntry> {
+        let snapshot = snapshot::from_proto(decode(&self.snapshot)?)?;
+        let descriptor = table::from_proto(decode(&self.descriptor)?)?;
+        let regions = self.regions.iter().map(|it| (it.region.region_id, it.state(&descriptor)));
+        let regions = regions.map(|(id, region)| (id, Arc::new(region))).collect();
+        Ok(SnapshotEntry { snapshot, descriptor, regions })
+    }
+}
+
+impl SnapshotRegion {
+    fn state(&self, table: &TableDescriptor) -> RegionState {
+        let range = RowRange::new(self.region.start.clone(), self.region.stop.clone());
+        let info = RegionInfo::new(table.name().clone(), range, self.region.created_millis);
+        let families = self.families.iter().map(|family| {
+            let files = family.files.iter().map(|meta| (meta.file_id, meta.clone())).collect();
+            (family.family.clone(), FamilyFiles { files, flushed_sequence: 0 })
+        });
+        RegionState { info, families: families.collect() }
+    }
+}
+
+impl SnapshotEntry {
+    /// Every file, once for each region that has rows in it.
+    pub(crate) fn files(&self) -> impl Iterator<Item = NamedFile<'_>> {
+        self.regions.iter().flat_map(|(&id, region)| region.named_files(id))
+    }
+
+    /// The rows of the regions, in the order in which clones have them.
+    pub(crate) fn ranges(&self) -> Vec<RowRange> {
+        self.regions.values().map(|region| region.info.range.clone()).collect()
+    }
+
+    /// The edit that takes it.
+    pub(super) fn to_edit(&self) -> EditKind {
+        let regions = self.regions.iter().map(|(&id, region)| SnapshotRegion {
+            region: region.to_meta(id),
+            families: region.families.iter().map(family_of).collect(),
+        });
+        let taken = SnapshotTaken::new(&self.snapshot, &self.descriptor, regions.collect());
+        EditKind::SnapshotTaken(taken)
+    }
+
+    /// Gives regions that were made empty the files of the snapshot's, one for one.
+    fn fill(
+        &self,
+        metas: &[RegionMeta],
+        regions: &mut BTreeMap<u64, Arc<RegionState>>,
+    ) -> Result<()> {
+        if metas.len() != self.regions.len() {
+            return Err(contradiction("a snapshot has another number of regions than its table"));
+        }
+        for (meta, from) in metas.iter().zip(self.regions.values()) {
+            let region = regions.get_mut(&meta.region_id).expect("it was made of these");
+            let region = Arc::make_mut(region);
+            if region.info.range != from.info.range {
+                return Err(contradiction(
+                    "a region of a snapshot has other rows than its table's",
+                ));
+            }
+            region.families.clone_from(&from.families);
+        }
+        Ok(())
+    }
+}
+
+fn family_of((name, family): (&Bytes, &FamilyFiles)) -> SnapshotFamily {
+    SnapshotFamily { family: name.clone(), files: family.files.values().cloned().collect() }
+}
+
+impl ManifestState {
+    pub(super) fn take_snapshot(&mut self, edit: &SnapshotTaken) -> Result<()> {
+        let entry = edit.entry()?;
+        for id in entry.regions.keys() {
+            self.used(*id);
+        }
+        for file in entry.files() {
+            self.used(file.meta.file_id);
+            self.last_sequence = self.last_sequence.max(file.meta.sequence_max);
+        }
+        let name = entry.snapshot.name().to_owned();
+        if self.snapshots.insert(name, Arc::new(entry)).is_some() {
+            return Err(contradiction("a snapshot is taken twice"));
+        }
+        Ok(())
+    }
+
+    pub(super) fn clone_snapshot(&mut self, edit: &SnapshotCloned) -> Result<()> {
+        // First the table: of a damaged manifest it is worth having without what was in the snapshot.
+        self.create_table(&edit.table)?;
+        let entry = self.known_snapshot(&edit.snapshot)?;
+        let table = self.tables.get_mut(&edit.table.table_id).expect("it was just made");
+        let table = Arc::make_mut(table);
+        entry.fill(&edit.table.regions, &mut table.regions)
+    }
+
+    pub(super) fn restore_snapshot(&mut self, edit: &SnapshotRestored) -> Result<()> {
+        let entry = self.known_snapshot(&edit.snapshot)?;
+        let descriptor = entry.descriptor.clone();
+        let mut regions = self.new_regions(&descriptor, &edit.regions);
+        entry.fill(&edit.regions, &mut regions)?;
+        let restored = TableEntry { descriptor, state: TableState::Disabled, regions };
+        match self.tables.insert(edit.table_id, Arc::new(restored)) {
+            Some(was) if was.descriptor.name() == entry.descriptor.name() => Ok(()),
+            _ => Err(contradiction("a snapshot is restored to a table that it is not of")),
+        }
+    }
+
+    pub(super) fn delete_snapshot(&mut self, name: &str) -> Result<()> {
+        self.known_snapshot(name)?;
+        self.snapshots.remove(name);
+        Ok(())
+    }
+
+    fn known_snapshot(&self, name: &str) -> Result<Arc<SnapshotEntry>> {
+        let unknown = || contradiction("an unknown snapshot is used");
+        self.snapshots.get(name).cloned().ok_or_else(unknown)
+    }
+}

@@ -1,0 +1,57 @@
+//! The files that snapshots keep.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::{Files, StoreFile};
+use crate::manifest::SnapshotEntry;
+
+/// The files of each snapshot, by its name and by their ids.
+#[derive(Default)]
+pub(crate) struct SnapshotFiles(BTreeMap<String, BTreeMap<u64, Arc<StoreFile>>>);
+
+impl SnapshotFiles {
+    /// Adds a snapshot of what others have open.
+    pub(crate) fn add<'a>(
+        &mut self,
+        name: &str,
+        files: impl IntoIterator<Item = &'a Arc<StoreFile>>,
+    ) {
+        let kept = self.0.entry(name.to_owned()).or_default();
+        for file in files {
+            kept.entry(file.id()).or_insert_with(|| file.keep());
+        }
+    }
+
+    /// Adds a snapshot that the manifest has; `opened` are the files there are already.
+    pub(crate) fn open(
+        &mut self,
+        name: &str,
+        entry: &SnapshotEntry,
+        files: &Arc<Files>,
+        opened: &mut HashMap<u64, Arc<StoreFile>>,
+    ) {
+        for named in entry.files() {
+            let file = opened.entry(named.meta.file_id).or_insert_with(|| {
+                let file = StoreFile::new(files, named.meta.clone());
+                // No region names it.
+                file.release();
+                Arc::new(file)
+            });
+            self.add(name, [&*file]);
+        }
+    }
+
+    /// A file of a snapshot, named by a region more.
+    pub(crate) fn share(&self, name: &str, id: u64) -> Arc<StoreFile> {
+        let file = self.0.get(name).and_then(|files| files.get(&id));
+        file.expect("a snapshot keeps what the manifest says it does").share()
+    }
+
+    /// Lets the files of a snapshot go.
+    pub(crate) fn remove(&mut self, name: &str) {
+        for file in self.0.remove(name).unwrap_or_default().into_values() {
+            file.let_go();
+        }
+    }
+}

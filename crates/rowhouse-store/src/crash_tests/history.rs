@@ -9,7 +9,9 @@
 //! Every mutation writes its own number into all the cells it touches, so what is found afterwards
 //! tells which mutations are there.
 
+mod loads;
 mod regions;
+mod snapshots;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,9 +19,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use rowhouse_model::{
     Delete, Durability, Error, ErrorKind, FamilyDescriptor, Get, Mutation, Put, Scan,
-    TableDescriptor, TableName,
+    TableDescriptor, TableName, TableState,
 };
 
+use self::snapshots::Held;
+use crate::check::check_disk;
 use crate::disk::simulated::{Faults, Random, SimulatedDisk};
 use crate::{Clock, CompactionKind, CompactionSettings, Settings, Store, TableScanner};
 
@@ -80,6 +84,8 @@ struct Op {
     /// What each place holds after it; `None` where it deletes.
     places: Vec<(Place, Option<u64>)>,
     outcome: Outcome,
+    /// No other leaves the same in a place: what is found tells whether it is there.
+    is_told: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +113,8 @@ struct History {
     seen: Cells,
     /// Open scans, each with what it must find.
     scans: Vec<(TableScanner, u8, Cells)>,
+    /// What snapshots hold, by name.
+    snapshots: BTreeMap<String, Held>,
     next_number: u64,
     failing: bool,
     /// What readers see is not known, after a write of unknown outcome.
@@ -130,6 +138,7 @@ impl History {
             ops: Vec::new(),
             seen: Cells::new(),
             scans: Vec::new(),
+            snapshots: BTreeMap::new(),
             next_number: 1,
             failing: false,
             unsure: false,
@@ -140,13 +149,6 @@ impl History {
     /// Gives back what is on the disk in the end.
     fn run(mut self) -> Vec<String> {
         self.open();
-        for table in 0..TABLES {
-            let families =
-                FAMILIES.iter().fold(TableDescriptor::new(name(table)), |table, name| {
-                    table.family(FamilyDescriptor::new(*name).unwrap())
-                });
-            self.store().create_table(families, &[]).unwrap();
-        }
         let steps = 20 + self.random.below(60);
         for _ in 0..steps {
             self.step();
@@ -162,7 +164,14 @@ impl History {
             _ => self.power_cut(),
         }
         if !self.over {
+            self.check_all_snapshots();
             self.close();
+        }
+        if !self.over && !self.disk.has_lost_pages() {
+            let disk: Arc<dyn crate::Disk> = Arc::new(self.disk.clone());
+            self.store.take().unwrap().close().unwrap();
+            let report = check_disk(&disk, [self.boot; 16], |_| {}).unwrap();
+            assert!(report.problems.is_empty(), "seed {}: {report:?}", self.seed);
         }
         self.disk
             .paths()
@@ -181,8 +190,14 @@ impl History {
             68..70 => self.compact(),
             70 if !self.failing => self.alter(),
             70 => self.reshape(),
-            71..76 => self.open_scan(),
-            76..82 => self.read_scan(),
+            71 if !self.failing => self.replace_table(),
+            71 => self.load(),
+            72..74 => self.take_snapshot(),
+            74 => self.delete_snapshot(),
+            75 => self.load(),
+            76 if !self.failing => self.restore(),
+            76..79 => self.open_scan(),
+            79..82 => self.read_scan(),
             82..86 => self.check_reads(),
             86..88 => self.close(),
             88..91 => self.kill(),
@@ -228,7 +243,7 @@ impl History {
             .open();
         match opened {
             Ok(store) => {
-                add_lost_families(&store);
+                add_what_is_lost(&store);
                 self.store = Some(store);
             }
             // The machine has lied: that it is told is all that can be done.
@@ -287,7 +302,7 @@ impl History {
                 None => drop(self.seen.remove(place)),
             }
         }
-        self.ops.push(Op { number, places, outcome });
+        self.ops.push(Op { number, places, outcome, is_told: true });
     }
 
     /// What a refusal means: `None` when nothing was written.
@@ -376,7 +391,7 @@ impl History {
         let places = (0..ROWS).map(|row| ((table, row, 1), None)).collect();
         let number = self.next_number;
         self.next_number += 1;
-        self.ops.push(Op { number, places, outcome });
+        self.ops.push(Op { number, places, outcome, is_told: true });
         if self.may_fail(dropped).is_some() {
             self.seen.retain(|place, _| (place.0, place.2) != (table, 1));
             let added = store.add_family(&name(table), FamilyDescriptor::new(FAMILIES[1]).unwrap());
@@ -505,8 +520,20 @@ impl History {
             self.failing = true;
             self.store = Some(store.clone());
             for _ in 0..4 {
-                match self.random.below(6) {
+                match self.random.below(10) {
                     5 => self.reshape(),
+                    6 => self.take_snapshot(),
+                    7 => self.delete_snapshot(),
+                    8 => self.load(),
+                    9 => {
+                        // Whether the table is there and enabled is not known.
+                        if self.random.chance(128) {
+                            self.restore()
+                        } else {
+                            self.replace_table()
+                        }
+                        break;
+                    }
                     0 => self.flush(),
                     1 => self.compact(),
                     2 => drop(self.store().work_by_hand()),
@@ -538,6 +565,7 @@ impl History {
         if self.over {
             return;
         }
+        self.check_snapshots();
         let found = self.read_all().unwrap();
         let synced = self.ops.iter().rposition(|op| op.outcome == Outcome::Synced);
         let least = if whole { self.ops.len() } else { synced.map_or(0, |last| last + 1) };
@@ -587,7 +615,7 @@ impl History {
             let is_there = |(place, value): &(Place, Option<u64>)| {
                 value.is_some() && found.get(place) == value.as_ref()
             };
-            if !op.places.iter().any(is_there) {
+            if !op.is_told || !op.places.iter().any(is_there) {
                 continue;
             }
             for (place, value) in &op.places {
@@ -606,14 +634,27 @@ impl History {
     }
 }
 
-/// Adds what an alteration did not come to add again.
-fn add_lost_families(store: &Store) {
-    for table in store.tables() {
-        if table.descriptor().find_family(FAMILIES[1].as_bytes()).is_err() {
+/// Adds what changes of tables did not come to add again: tables, families, and that tables are enabled.
+fn add_what_is_lost(store: &Store) {
+    for table in (0..TABLES).map(name) {
+        let Ok(open) = store.table(&table) else {
+            store.create_table(declared(&table), &[]).unwrap();
+            continue;
+        };
+        if open.state() == TableState::Disabled {
+            store.enable_table(&table).unwrap();
+        }
+        if open.descriptor().find_family(FAMILIES[1].as_bytes()).is_err() {
             let family = FamilyDescriptor::new(FAMILIES[1]).unwrap();
-            store.add_family(table.name(), family).unwrap();
+            store.add_family(&table, family).unwrap();
         }
     }
+}
+
+fn declared(table: &TableName) -> TableDescriptor {
+    FAMILIES.iter().fold(TableDescriptor::new(table.clone()), |table, name| {
+        table.family(FamilyDescriptor::new(*name).unwrap())
+    })
 }
 
 /// The numbers in a row's cells, by family.

@@ -1,5 +1,7 @@
 //! Tables, namespaces and the cluster itself.
 
+mod snapshots;
+
 use std::time::Duration;
 
 use rowhouse_format::convert::region::{self, RegionRef};

@@ -1,5 +1,7 @@
 //! A database, open.
 
+mod snapshots;
+
 use std::sync::Arc;
 
 use rowhouse_model::{

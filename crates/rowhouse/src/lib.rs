@@ -84,8 +84,8 @@ pub use rowhouse_model::{
     CellPlace, ColumnCondition, Columns, Comparator, CompareOperator, Comparison, Condition,
     Delete, Durability, Error, ErrorKind, FamilyDescriptor, Filter, FilterCondition, Get,
     Increment, KeyValue, Mutation, MutationOutcome, Namespace, Put, RegionInfo, Result, Row,
-    RowMutations, RowRange, Scan, TableDescriptor, TableName, TableState, TimeRange, Timestamp,
-    escape, unescape,
+    RowMutations, RowRange, Scan, Snapshot, SnapshotKind, TableDescriptor, TableName, TableState,
+    TimeRange, Timestamp, escape, unescape,
 };
 pub use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, Calendar, CellBytes, CellNotFitting, Column, ColumnFilter, ColumnSchema,

@@ -4,8 +4,8 @@ use super::alteration::Alteration;
 use rowhouse_client::{Client, Scanner, Target};
 use rowhouse_model::{
     Bytes, CellHistory, Condition, Error, ErrorKind, Get, Mutation, MutationOutcome, Namespace,
-    Put, RegionInfo, Result, Row, RowMutations, Scan, TableDescriptor, TableName, TableState,
-    escape,
+    Put, RegionInfo, Result, Row, RowMutations, Scan, Snapshot, TableDescriptor, TableName,
+    TableState, escape,
 };
 
 /// How often an alteration is tried while others alter the table.
@@ -103,6 +103,26 @@ impl Cluster {
 
     pub(super) async fn drop_table(&self, name: &TableName) -> Result<()> {
         self.client.admin().delete_table(name).await
+    }
+
+    pub(super) async fn take_snapshot(&self, snapshot: Snapshot) -> Result<()> {
+        self.client.admin().take_snapshot(&snapshot).await
+    }
+
+    pub(super) async fn snapshots(&self) -> Result<Vec<Snapshot>> {
+        self.client.admin().snapshots().await
+    }
+
+    pub(super) async fn delete_snapshot(&self, name: &str) -> Result<()> {
+        self.client.admin().delete_snapshot(name).await
+    }
+
+    pub(super) async fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
+        self.client.admin().clone_snapshot(name, table).await
+    }
+
+    pub(super) async fn restore_snapshot(&self, name: &str) -> Result<()> {
+        self.client.admin().restore_snapshot(name).await
     }
 
     pub(super) async fn namespaces(&self) -> Result<Vec<Namespace>> {

@@ -10,7 +10,8 @@ use std::sync::Arc;
 
 use rowhouse_model::{
     Bytes, CellHistory, Condition, Durability, Error, Get, Mutation, MutationOutcome, Namespace,
-    Put, RegionInfo, Result, Row, RowMutations, Scan, TableDescriptor, TableName, TableState,
+    Put, RegionInfo, Result, Row, RowMutations, Scan, Snapshot, TableDescriptor, TableName,
+    TableState,
 };
 use rowhouse_store::{Store, Table, TableScanner};
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
@@ -110,6 +111,30 @@ impl Embedded {
     pub(super) async fn drop_table(&self, name: &TableName) -> Result<()> {
         let (store, name) = (self.store.clone(), name.clone());
         blocking(move || store.drop_table(&name)).await
+    }
+
+    pub(super) async fn take_snapshot(&self, snapshot: Snapshot) -> Result<()> {
+        let store = self.store.clone();
+        blocking(move || store.take_snapshot(snapshot).map(|_| ())).await
+    }
+
+    pub(super) async fn snapshots(&self) -> Result<Vec<Snapshot>> {
+        Ok(self.store.snapshots())
+    }
+
+    pub(super) async fn delete_snapshot(&self, name: &str) -> Result<()> {
+        let (store, name) = (self.store.clone(), name.to_owned());
+        blocking(move || store.delete_snapshot(&name)).await
+    }
+
+    pub(super) async fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
+        let (store, name, table) = (self.store.clone(), name.to_owned(), table.clone());
+        blocking(move || store.clone_snapshot(&name, &table)).await
+    }
+
+    pub(super) async fn restore_snapshot(&self, name: &str) -> Result<()> {
+        let (store, name) = (self.store.clone(), name.to_owned());
+        blocking(move || store.restore_snapshot(&name)).await
     }
 
     pub(super) async fn namespaces(&self) -> Result<Vec<Namespace>> {

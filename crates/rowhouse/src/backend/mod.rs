@@ -7,7 +7,7 @@ mod embedded;
 
 use rowhouse_model::{
     Bytes, CellHistory, Condition, Error, Get, Mutation, MutationOutcome, Namespace, Put,
-    RegionInfo, Result, Row, RowMutations, Scan, TableDescriptor, TableName, TableState,
+    RegionInfo, Result, Row, RowMutations, Scan, Snapshot, TableDescriptor, TableName, TableState,
 };
 
 use crate::location::Location;
@@ -106,6 +106,26 @@ impl Backend {
 
     pub(crate) async fn drop_table(&self, name: &TableName) -> Result<()> {
         on!(self, inner => inner.drop_table(name).await)
+    }
+
+    pub(crate) async fn take_snapshot(&self, snapshot: Snapshot) -> Result<()> {
+        on!(self, inner => inner.take_snapshot(snapshot).await)
+    }
+
+    pub(crate) async fn snapshots(&self) -> Result<Vec<Snapshot>> {
+        on!(self, inner => inner.snapshots().await)
+    }
+
+    pub(crate) async fn delete_snapshot(&self, name: &str) -> Result<()> {
+        on!(self, inner => inner.delete_snapshot(name).await)
+    }
+
+    pub(crate) async fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
+        on!(self, inner => inner.clone_snapshot(name, table).await)
+    }
+
+    pub(crate) async fn restore_snapshot(&self, name: &str) -> Result<()> {
+        on!(self, inner => inner.restore_snapshot(name).await)
     }
 
     pub(crate) async fn namespaces(&self) -> Result<Vec<Namespace>> {

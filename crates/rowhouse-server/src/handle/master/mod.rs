@@ -4,5 +4,6 @@ pub(crate) mod list;
 pub(crate) mod namespace;
 pub(crate) mod procedure;
 pub(crate) mod region;
+pub(crate) mod snapshot;
 pub(crate) mod status;
 pub(crate) mod table;

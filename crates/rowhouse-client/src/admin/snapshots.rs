@@ -1,0 +1,153 @@
+//! Snapshots of tables.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rowhouse_format::convert::snapshot;
+use rowhouse_format::proto;
+use rowhouse_model::{Error, ErrorKind, Result, Snapshot, TableName, TableState, Timestamp};
+use tokio::time::{Instant, sleep};
+
+use super::{Admin, POLL_WAIT_MAX, POLL_WAIT_MIN};
+use crate::retry::from_now;
+
+impl Admin {
+    /// Takes a snapshot of a table, and waits until it is there. When it was taken is said by the cluster, unless
+    /// `snapshot` does.
+    ///
+    /// # Errors
+    /// `SnapshotExists`; `SnapshotCreation` where there is no such table; `Timeout` when it takes longer than the
+    /// cluster said it would.
+    pub async fn take_snapshot(&self, snapshot: &Snapshot) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let snapshot = snapshot::to_proto(snapshot);
+        let message = proto::SnapshotRequest { snapshot: snapshot.clone(), nonce_group, nonce };
+        let answer = self.ask(message).await?;
+        match answer.proc_id {
+            Some(id) => self.wait_for(Some(id.unsigned_abs())).await,
+            // A cluster that is older than 2.6 tells of no procedure.
+            None => self.wait_for_snapshot(snapshot, answer.expected_timeout).await,
+        }
+    }
+
+    async fn wait_for_snapshot(
+        &self,
+        snapshot: proto::SnapshotDescription,
+        expected_millis: i64,
+    ) -> Result<()> {
+        let limit = Duration::from_millis(expected_millis.unsigned_abs());
+        let end = from_now(limit);
+        let mut wait = POLL_WAIT_MIN;
+        loop {
+            let message = proto::IsSnapshotDoneRequest { snapshot: Some(snapshot.clone()) };
+            if self.ask(message).await?.done() {
+                return Ok(());
+            }
+            if Instant::now() + wait > end {
+                let message =
+                    format!("snapshot not finished: snapshot={}, limit={limit:?}", snapshot.name);
+                return Err(Error::new(ErrorKind::Timeout, message));
+            }
+            sleep(wait).await;
+            wait = (wait * 2).min(POLL_WAIT_MAX);
+        }
+    }
+
+    /// Every snapshot, by name.
+    ///
+    /// # Errors
+    /// As [`Admin::tables`].
+    pub async fn snapshots(&self) -> Result<Vec<Snapshot>> {
+        let answer = self.ask(proto::GetCompletedSnapshotsRequest {}).await?;
+        let snapshots = answer.snapshots.into_iter().map(|mut told| {
+            // What a listed snapshot says besides is the cluster's own affair.
+            told.max_file_size = None;
+            told.users_and_permissions = None;
+            snapshot::from_proto(told)
+        });
+        let mut snapshots = snapshots.collect::<Result<Vec<_>>>()?;
+        snapshots.sort_by(|a, b| a.name().cmp(b.name()));
+        Ok(snapshots)
+    }
+
+    /// Deletes a snapshot; tables that were made of it stay.
+    ///
+    /// # Errors
+    /// `SnapshotNotFound`.
+    pub async fn delete_snapshot(&self, name: &str) -> Result<()> {
+        let name = name.to_owned();
+        let snapshot = proto::SnapshotDescription { name, ..Default::default() };
+        self.ask(proto::DeleteSnapshotRequest { snapshot }).await.map(|_| ())
+    }
+
+    /// Makes a table of a snapshot, and waits until it takes reads and writes.
+    ///
+    /// # Errors
+    /// `SnapshotNotFound`, `SnapshotExpired`, `TableExists`, `NamespaceNotFound`.
+    pub async fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
+        // Asked for a table that is there, a cluster would restore the table of the snapshot instead.
+        if self.table_exists(table).await? {
+            return Err(Error::new(ErrorKind::TableExists, table.to_string()));
+        }
+        self.restore_or_clone(name, table).await
+    }
+
+    /// Makes a disabled table what it was when the snapshot was taken of it; a table that is not there any more is
+    /// made anew. As HBase's own client does, it takes another snapshot first, which is restored if this fails, and is
+    /// deleted in the end.
+    ///
+    /// # Errors
+    /// `SnapshotNotFound`, `SnapshotExpired`, `TableNotDisabled`.
+    pub async fn restore_snapshot(&self, name: &str) -> Result<()> {
+        let snapshots = self.snapshots().await?;
+        let found = snapshots.into_iter().find(|snapshot| snapshot.name() == name);
+        let table = found.map(|snapshot| snapshot.table).ok_or_else(|| {
+            let message = format!("Snapshot '{name}' doesn't exist on the filesystem");
+            Error::new(ErrorKind::SnapshotNotFound, message)
+        })?;
+        match self.client.table_state(&table).await? {
+            None => return self.restore_or_clone(name, &table).await,
+            Some(TableState::Enabled) => {
+                return Err(Error::new(ErrorKind::TableNotDisabled, table.to_string()));
+            }
+            Some(TableState::Disabled) => {}
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let failsafe = format!("hbase-failsafe-{name}-{}", now.as_millis());
+        let mut before = Snapshot::new(&failsafe, table.clone())?;
+        before.created = Timestamp::MIN;
+        self.take_snapshot(&before).await?;
+        let restored = self.restore_or_clone(name, &table).await;
+        if let Err(error) = &restored {
+            // Where that fails as well, it stays for whoever wants to know what there was.
+            self.restore_or_clone(&failsafe, &table).await.map_err(|again| {
+                let message = format!(
+                    "neither restored nor put back, what there was is snapshot {failsafe}: {error}; {again}"
+                );
+                Error::new(error.kind(), message)
+            })?;
+        }
+        self.delete_snapshot(&failsafe).await?;
+        restored
+    }
+
+    /// HBase has one call for both: what is done goes by whether the table is there.
+    async fn restore_or_clone(&self, name: &str, table: &TableName) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let snapshot = proto::SnapshotDescription {
+            name: name.to_owned(),
+            table: Some(table.to_string()),
+            ..Default::default()
+        };
+        let message = proto::RestoreSnapshotRequest {
+            snapshot,
+            nonce_group,
+            nonce,
+            restore_acl: None,
+            custom_sft: None,
+        };
+        let answer = self.ask(message).await?;
+        self.wait_for(Some(answer.proc_id)).await?;
+        self.client.locator().forget_table(table);
+        Ok(())
+    }
+}

@@ -127,10 +127,14 @@ impl Shell {
         let mut line = String::new();
         loop {
             line.clear();
-            let step = match lines.read_line(&mut line)? {
-                0 => reader.finish(),
-                _ => reader.push(&line),
-            };
+            let len = lines.read_line(&mut line)?;
+            if let Some(flow) = self.answer(&line)? {
+                match flow {
+                    Flow::On => continue,
+                    Flow::Leave(code) => return Ok(code),
+                }
+            }
+            let step = if len == 0 { reader.finish() } else { reader.push(&line) };
             if let Flow::Leave(code) = self.step(step)? {
                 return Ok(code);
             }
@@ -154,6 +158,12 @@ impl Shell {
             let prompt = format!("rowhouse:{line:03}:{prompt} ");
             match terminal.read(&prompt).map_err(io::Error::other)? {
                 Input::Line(line) => {
+                    if let Some(flow) = self.answer(&line)? {
+                        match flow {
+                            Flow::On => continue,
+                            Flow::Leave(code) => return Ok(code),
+                        }
+                    }
                     let step = reader.push(&line);
                     if let Flow::Leave(code) = self.step(step)? {
                         return Ok(code);
@@ -164,6 +174,15 @@ impl Shell {
             }
         }
         Ok(ExitCode::SUCCESS)
+    }
+
+    /// Takes a line as the answer to what a command asked, if one did.
+    fn answer(&mut self, line: &str) -> io::Result<Option<Flow>> {
+        Ok(match self.runtime.block_on(self.session.answer(line))? {
+            None => None,
+            Some(Outcome::Failed) => Some(self.after_error()),
+            Some(_) => Some(Flow::On),
+        })
     }
 
     fn step(&mut self, step: Step) -> io::Result<Flow> {

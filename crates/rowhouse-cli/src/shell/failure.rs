@@ -54,6 +54,14 @@ pub(crate) fn shown(error: &Error, subject: &str) -> String {
         ErrorKind::NoSuchColumnFamily => {
             "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException"
         }
+        ErrorKind::SnapshotExists => "org.apache.hadoop.hbase.snapshot.SnapshotExistsException",
+        ErrorKind::SnapshotNotFound => {
+            "org.apache.hadoop.hbase.snapshot.SnapshotDoesNotExistException"
+        }
+        ErrorKind::SnapshotExpired => {
+            "org.apache.hadoop.hbase.snapshot.SnapshotTTLExpiredException"
+        }
+        ErrorKind::SnapshotCreation => "org.apache.hadoop.hbase.snapshot.SnapshotCreationException",
         ErrorKind::InvalidRequest | ErrorKind::Unsupported => {
             "org.apache.hadoop.hbase.DoNotRetryIOException"
         }

@@ -13,9 +13,9 @@ const NAMES: &str = "
     balancer balancer_enabled catalogjanitor_enabled catalogjanitor_run
     catalogjanitor_switch cleaner_chore_enabled cleaner_chore_run cleaner_chore_switch
     clear_auths clear_block_cache clear_compaction_queues clear_deadservers
-    clear_slowlog_responses clone_snapshot clone_table_schema close_region compact
+    clear_slowlog_responses clone_table_schema close_region compact
     compact_rs compaction_state compaction_switch decommission_regionservers
-    delete_all_snapshot delete_snapshot delete_table_snapshots describe_namespace
+    describe_namespace
     disable_all disable_exceed_throttle_quota disable_peer disable_rpc_throttle
     disable_table_replication drop_all enable_all enable_exceed_throttle_quota enable_peer
     enable_rpc_throttle enable_table_replication get_auths get_balancer_decisions
@@ -25,16 +25,16 @@ const NAMES: &str = "
     list_decommissioned_regionservers list_labels list_liveservers list_locks
     list_peer_configs list_peers list_procedures list_quota_snapshots list_quota_table_sizes
     list_quotas list_replicated_tables list_rsgroups list_security_capabilities
-    list_snapshot_sizes list_snapshots list_table_snapshots locate_region major_compact
+    list_snapshot_sizes locate_region major_compact
     move move_namespaces_rsgroup move_servers_namespaces_rsgroup
     move_servers_rsgroup move_servers_tables_rsgroup move_tables_rsgroup normalize
     normalizer_enabled normalizer_switch processlist recommission_regionserver regioninfo
     remove_peer remove_peer_exclude_namespaces remove_peer_exclude_tableCFs
     remove_peer_namespaces remove_peer_tableCFs remove_rsgroup remove_servers_rsgroup
-    rename_rsgroup restore_snapshot revoke rit set_auths set_peer_bandwidth
+    rename_rsgroup revoke rit set_auths set_peer_bandwidth
     set_peer_exclude_namespaces set_peer_exclude_tableCFs set_peer_namespaces
     set_peer_replicate_all set_peer_serial set_peer_tableCFs set_quota set_visibility
-    show_filters show_peer_tableCFs show_rsgroup_config snapshot snapshot_cleanup_enabled
+    show_filters show_peer_tableCFs show_rsgroup_config snapshot_cleanup_enabled
     snapshot_cleanup_switch splitormerge_enabled splitormerge_switch status
     stop_master stop_regionserver table_help trace unassign
     update_all_config update_config update_peer_config user_permission wal_roll whoami

@@ -45,6 +45,14 @@ pub(crate) fn timestamp(millis: i64) -> String {
     text
 }
 
+/// Milliseconds as Ruby prints a `Time`, in UTC: whole seconds.
+pub(crate) fn ruby_time(millis: i64) -> String {
+    let (days, in_day) = (millis.div_euclid(MILLIS_PER_DAY), millis.rem_euclid(MILLIS_PER_DAY));
+    let (year, month, day) = civil_from_days(days);
+    let (hour, minute, second) = (in_day / 3_600_000, in_day / 60_000 % 60, in_day / 1000 % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} +0000")
+}
+
 const MILLIS_PER_DAY: i64 = 86_400_000;
 
 /// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar, for any year
@@ -72,6 +80,12 @@ pub(crate) fn inspect(names: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_are_as_ruby_prints_them() {
+        assert_eq!(ruby_time(1_795_215_354_497), "2026-11-20 22:55:54 +0000");
+        assert_eq!(ruby_time(0), "1970-01-01 00:00:00 +0000");
+    }
 
     #[test]
     fn timestamps_are_as_java_prints_them() {

@@ -17,6 +17,14 @@ use super::{foreign, help, print};
 pub(crate) struct Session<W> {
     pub(crate) database: Database,
     out: W,
+    asked: Option<Deletion>,
+}
+
+/// Snapshots that are deleted when the next line says so.
+pub(crate) struct Deletion {
+    pub(crate) names: Vec<String>,
+    /// Whether each is told, or their number.
+    pub(crate) tells_each: bool,
 }
 
 /// How a statement ended.
@@ -31,14 +39,45 @@ pub(crate) enum Outcome {
 
 impl<W: Write> Session<W> {
     pub(crate) fn new(database: Database, out: W) -> Self {
-        Self { database, out }
+        Self { database, out, asked: None }
     }
 
-    /// Runs a statement.
+    /// Asks whether to delete; the next line is the answer.
+    pub(super) fn ask(&mut self, deletion: Deletion) -> Result<()> {
+        let count = deletion.names.len();
+        self.say(format_args!("\nDelete the above {count} snapshots (y/n)?"))?;
+        self.asked = Some(deletion);
+        Ok(())
+    }
+
+    /// Takes a line as the answer to what was asked, if anything was; `None` when nothing was.
+    ///
+    /// # Errors
+    /// As [`Session::run`].
+    pub(crate) async fn answer(&mut self, line: &str) -> io::Result<Option<Outcome>> {
+        let Some(deletion) = self.asked.take() else { return Ok(None) };
+        let mut outcome = Outcome::Done;
+        // As in HBase's shell: anywhere in the line.
+        if line.contains(['y', 'Y']) {
+            match run::delete_named(self, deletion).await {
+                Ok(()) => {}
+                Err(Failure::Output(error)) => return Err(error),
+                Err(Failure::Said(message)) => outcome = self.refuse(&message, None)?,
+                Err(Failure::Database(error)) => {
+                    outcome = self.refuse(&shown(&error, ""), None)?;
+                }
+            }
+        }
+        self.out.flush()?;
+        Ok(Some(outcome))
+    }
+
+    /// Runs a statement. What was asked before and not answered is not done.
     ///
     /// # Errors
     /// Only when nobody reads what is printed.
     pub(crate) async fn run(&mut self, statement: Statement) -> io::Result<Outcome> {
+        self.asked = None;
         let outcome = match Command::find(&statement.command) {
             None => self.refuse(&unknown_command(&statement.command), None)?,
             Some(Command { verb: Verb::Exit, .. }) => Outcome::Exit,

@@ -30,11 +30,15 @@ pub(crate) struct Command {
 pub(crate) enum Verb {
     Alter,
     Append,
+    CloneSnapshot,
     Count,
     Create,
     CreateNamespace,
     Delete,
     DeleteAll,
+    DeleteAllSnapshot,
+    DeleteSnapshot,
+    DeleteTableSnapshots,
     Describe,
     Disable,
     Drop,
@@ -56,10 +60,14 @@ pub(crate) enum Verb {
     ListNamespace,
     ListNamespaceTables,
     ListRegions,
+    ListSnapshots,
+    ListTableSnapshots,
     MergeRegion,
     Put,
     Query,
+    RestoreSnapshot,
     Scan,
+    Snapshot,
     Split,
     Truncate,
     TruncatePreserve,
@@ -73,10 +81,12 @@ pub(crate) enum Group {
     Tables,
     Namespaces,
     Data,
+    Snapshots,
 }
 
 impl Group {
-    pub(crate) const ALL: [Self; 4] = [Self::General, Self::Tables, Self::Namespaces, Self::Data];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::General, Self::Tables, Self::Namespaces, Self::Data, Self::Snapshots];
 
     pub(crate) fn title(self) -> &'static str {
         match self {
@@ -84,6 +94,7 @@ impl Group {
             Self::Tables => "tables",
             Self::Namespaces => "namespaces",
             Self::Data => "data",
+            Self::Snapshots => "snapshots",
         }
     }
 }

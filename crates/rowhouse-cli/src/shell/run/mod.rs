@@ -13,6 +13,7 @@ mod read;
 mod regions;
 mod row;
 mod scan;
+mod snapshots;
 mod tables;
 
 use std::io::Write;
@@ -21,6 +22,8 @@ use super::call::Call;
 use super::commands::Verb;
 use super::failure::{Result, said};
 use super::session::Session;
+
+pub(crate) use snapshots::delete_named;
 
 /// What a command gives back, which the shell shows behind `=>`.
 pub(crate) enum Returned {
@@ -39,11 +42,15 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
     match call.command.verb {
         Verb::Alter => alter::alter(session, call).await.map(nothing),
         Verb::Append => data::append(session, call).await.map(nothing),
+        Verb::CloneSnapshot => snapshots::clone(session, call).await.map(nothing),
         Verb::Count => scan::count(session, call).await.map(Returned::Count),
         Verb::Create => create::create(session, call).await.map(Returned::Table),
         Verb::CreateNamespace => namespaces::create(session, call).await.map(nothing),
         Verb::Delete => data::delete(session, call).await.map(nothing),
         Verb::DeleteAll => data::delete_all(session, call).await.map(nothing),
+        Verb::DeleteAllSnapshot => snapshots::delete_all(session, call).await.map(nothing),
+        Verb::DeleteSnapshot => snapshots::delete(session, call).await.map(nothing),
+        Verb::DeleteTableSnapshots => snapshots::delete_of_tables(session, call).await.map(nothing),
         Verb::Describe => tables::describe(session, call).await.map(nothing),
         Verb::Disable => tables::disable(session, call).await.map(nothing),
         Verb::Drop => tables::drop(session, call).await.map(nothing),
@@ -68,10 +75,16 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::ListNamespace => namespaces::list(session, call).await.map(nothing),
         Verb::ListNamespaceTables => namespaces::tables(session, call).await.map(Returned::Names),
         Verb::ListRegions => regions::list(session, call).await.map(nothing),
+        Verb::ListSnapshots => snapshots::list(session, call).await.map(Returned::Names),
+        Verb::ListTableSnapshots => {
+            snapshots::list_of_tables(session, call).await.map(Returned::Names)
+        }
         Verb::MergeRegion => regions::merge(session, call).await.map(nothing),
         Verb::Put => data::put(session, call).await.map(nothing),
         Verb::Query => query::query(session, call).await.map(nothing),
+        Verb::RestoreSnapshot => snapshots::restore(session, call).await.map(nothing),
         Verb::Scan => scan::scan(session, call).await.map(nothing),
+        Verb::Snapshot => snapshots::take(session, call).await.map(nothing),
         Verb::Split => regions::split(session, call).await.map(nothing),
         Verb::Truncate => tables::truncate(session, call, false).await.map(nothing),
         Verb::TruncatePreserve => tables::truncate(session, call, true).await.map(nothing),

@@ -27,6 +27,7 @@ steps_until_stop() {
   step 120 Families zk "$zookeeper"
   step 240 Kept zk "$zookeeper"
   step 120 Flush zk "$zookeeper"
+  step 240 Snapshots zk "$zookeeper"
   step 300 Splits zk "$zookeeper" "${SPLIT_ROUNDS:-3}"
   step 120 Blog rpc "$bootstrap" verify
 }

@@ -101,6 +101,11 @@ impl Directory {
         Self::hold(path)
     }
 
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Says where this process serves clients.
     pub(crate) fn set_address(&self, address: &str) -> Result<()> {
         self.write_holder(Some(address))

@@ -34,8 +34,8 @@ pub(crate) fn flush_alone(engine: &Arc<Engine>, family: &FamilyStore) -> Result<
 }
 
 /// Writes what was in memory of several families at one moment to files, by who holds `flushing` of all of
-/// them: then that is what is in their files.
-pub(crate) fn flush_together(engine: &Arc<Engine>, families: &[Arc<FamilyStore>]) -> Result<()> {
+/// them: then that is what is in their files. Gives the highest sequence there was.
+pub(crate) fn flush_together(engine: &Arc<Engine>, families: &[Arc<FamilyStore>]) -> Result<u64> {
     engine.check_working()?;
     let frozen_at = {
         let _gate = engine.gate.write();
@@ -43,7 +43,8 @@ pub(crate) fn flush_together(engine: &Arc<Engine>, families: &[Arc<FamilyStore>]
         filled.for_each(|family| family.set_aside_active());
         engine.mvcc.reserved()
     };
-    families.iter().try_for_each(|family| flush_frozen(engine, family, Some(frozen_at)))
+    families.iter().try_for_each(|family| flush_frozen(engine, family, Some(frozen_at)))?;
+    Ok(frozen_at)
 }
 
 /// Writes memstores that were set aside to a file: `frozen_at` is the highest sequence that can be in

@@ -22,6 +22,7 @@
 //! ```
 
 mod background;
+mod backup;
 mod block_cache;
 mod catalog;
 mod cells;
@@ -54,6 +55,7 @@ mod table;
 mod wal;
 mod write;
 
+pub use backup::{CopyReport, copy_store};
 pub use check::{CheckReport, Progress, check};
 pub use clock::{Clock, SystemClock};
 pub use compact::{CompactionKind, CompactionState};

@@ -185,6 +185,15 @@ impl Log {
     }
 }
 
+/// Begins the manifest of a directory that has none, with `state` in it, and brings it to the disk.
+///
+/// # Errors
+/// `Io`.
+pub(crate) fn write(disk: &dyn Disk, boot_id: [u8; 16], state: &ManifestState) -> Result<()> {
+    let written = rewrite(disk, boot_id, state).and_then(|new| new.name(disk));
+    written.map(|_| ()).map_err(|source| Error::io("cannot write MANIFEST", source))
+}
+
 /// Writes the present state under another name.
 fn rewrite(disk: &dyn Disk, boot_id: [u8; 16], state: &ManifestState) -> io::Result<Log> {
     let header = FileHeader::new(boot_id);

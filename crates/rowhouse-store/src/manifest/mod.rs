@@ -13,8 +13,8 @@ pub(crate) use edit::{
     NamespaceChanged, RegionMeta, RegionsReplaced, StoreCreated, TableAltered, TableCreated,
     TableDropped, TableStateChanged, TableTruncated, encode_table,
 };
-pub(crate) use log::Manifest;
-pub(crate) use read::{read, read_what_is_left};
+pub(crate) use log::{Manifest, write};
+pub(crate) use read::{PATH, read, read_what_is_left};
 pub(crate) use snapshot::{
     SnapshotCloned, SnapshotEntry, SnapshotFamily, SnapshotRegion, SnapshotRestored, SnapshotTaken,
 };

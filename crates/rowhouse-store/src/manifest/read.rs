@@ -10,7 +10,8 @@ use super::ManifestState;
 use super::record::{FILE_HEADER_LEN, FileHeader, Found, LEN_END, damaged};
 use crate::disk::Disk;
 
-pub(super) const PATH: &str = "MANIFEST";
+/// The file's name in the data directory.
+pub(crate) const PATH: &str = "MANIFEST";
 
 /// Reads the manifest as it is, without changing anything; `None` when there is none.
 ///

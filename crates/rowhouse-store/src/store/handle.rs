@@ -104,6 +104,11 @@ impl Store {
         }
     }
 
+    /// The directory that it is in; `None` once it is closed, and on a disk that was given to it.
+    pub(crate) fn directory_path(&self) -> Option<std::path::PathBuf> {
+        self.inner.directory.lock().as_ref().map(|directory| directory.path().to_owned())
+    }
+
     /// Every table of users, by name.
     pub fn tables(&self) -> Vec<Arc<Table>> {
         self.inner.catalog.entries().tables.values().cloned().collect()

@@ -42,6 +42,11 @@ impl SnapshotFiles {
         }
     }
 
+    /// The files of all snapshots, as often as they are named.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Arc<StoreFile>> {
+        self.0.values().flat_map(BTreeMap::values)
+    }
+
     /// A file of a snapshot, named by a region more.
     pub(crate) fn share(&self, name: &str, id: u64) -> Arc<StoreFile> {
         let file = self.0.get(name).and_then(|files| files.get(&id));

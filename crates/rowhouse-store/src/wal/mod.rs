@@ -18,6 +18,11 @@ pub(crate) use writer::{Limits, Position, Wal};
 /// The directory of the segments.
 pub(crate) const WAL_DIR: &str = "wal";
 
+/// Whether a file of the directory is a segment of the log, and not one that waits to become another.
+pub(crate) fn is_segment(name: &str) -> bool {
+    segment::number(name).is_some()
+}
+
 /// Bytes of a segment that was begun and holds no commit: its header, and a first record whose 17
 /// bytes fill 24.
 const EMPTY_LEN: u64 = (segment::HEADER_LEN + record::HEADER_LEN + 24) as u64;

@@ -1,0 +1,71 @@
+//! A store that nobody has open, in another directory, byte for byte.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use rowhouse_model::{Error, Result};
+
+use super::target::Target;
+use super::{CopyReport, whole};
+use crate::check::{Progress, check, check_disk};
+use crate::directory::{self, Directory};
+use crate::disk::{Disk, RealDisk};
+use crate::manifest;
+use crate::store_file;
+use crate::wal::{WAL_DIR, is_segment};
+
+/// Copies the store in `from`, which nobody may have open, to `into`, which must not be there: its manifest, the HFiles of
+/// its tables and snapshots, and its log. All of it is read and checked before, and read back and checked afterwards.
+///
+/// # Errors
+/// As [`check`](crate::check); `Corruption` where either is not whole; `InvalidRequest` where `into` is there; `Io`.
+pub fn copy_store(
+    from: impl AsRef<Path>,
+    into: impl AsRef<Path>,
+    mut progress: impl FnMut(Progress<'_>),
+) -> Result<CopyReport> {
+    let (from, into) = (from.as_ref(), into.as_ref());
+    let held = Directory::hold_existing(from)?;
+    let target = Target::create(into)?;
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk::new(from));
+    let mut total = 0;
+    let checked = check_disk(&disk, directory::boot_id(), |checked| {
+        // Each byte is read, written, and read back.
+        total = checked.bytes_total * 3;
+        progress(Progress::new(checked.file, checked.bytes_done, total));
+    })?;
+    let checked = whole(checked, "the store")?;
+    let mut done = total / 3;
+    let mut report = CopyReport {
+        tables: checked.tables,
+        snapshots: checked.snapshots,
+        ..CopyReport::default()
+    };
+    let state = manifest::read(&*disk, directory::boot_id())?
+        .ok_or_else(|| Error::corruption("MANIFEST is missing"))?;
+    let files: BTreeSet<u64> = state.all_files().map(|named| named.meta.file_id).collect();
+    for id in files {
+        let path = store_file::path(id);
+        report.files += 1;
+        report.file_bytes += target.copy(&from.join(&path), &path, |bytes| {
+            done += bytes;
+            progress(Progress::new(&path, done, total));
+        })?;
+    }
+    let names = disk.list(WAL_DIR);
+    let names = names.map_err(|source| Error::io(format_args!("cannot list {WAL_DIR}"), source))?;
+    for name in names.iter().filter(|name| is_segment(name)) {
+        let path = format!("{WAL_DIR}/{name}");
+        report.log_bytes += target.copy(&from.join(&path), &path, |_| {})?;
+    }
+    target.copy(&from.join(manifest::PATH), manifest::PATH, |_| {})?;
+    drop(held);
+    target.sync()?;
+    let read_back = check(target.dir(), |checked| {
+        progress(Progress::new(checked.file, done + checked.bytes_done, total));
+    })?;
+    whole(read_back, "the copy")?;
+    target.finish()?;
+    Ok(report)
+}

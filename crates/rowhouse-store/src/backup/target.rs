@@ -1,0 +1,136 @@
+//! The directory that a copy is made in. It gets its name when it is whole and on the disk; until then it has another.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use rowhouse_model::{Error, Result};
+
+use crate::directory::Directory;
+use crate::disk::{Disk, RealDisk};
+use crate::store_file::FILES_DIR;
+use crate::wal::WAL_DIR;
+
+/// Behind the name of a directory that is not whole yet.
+const UNFINISHED: &str = "unfinished";
+/// Bytes that are read at once.
+const BUFFER_LEN: usize = 1 << 20;
+
+/// A directory under way. Dropped before it is finished, it is gone.
+pub(super) struct Target {
+    path: PathBuf,
+    unfinished: PathBuf,
+    is_finished: bool,
+}
+
+impl Target {
+    /// Makes the directory, with the files that every store has.
+    ///
+    /// # Errors
+    /// `InvalidRequest` where there is something of the name already, or of the name that an unfinished one has; `Io`.
+    pub(super) fn create(path: &Path) -> Result<Self> {
+        let Some(name) = path.file_name() else {
+            return Err(Error::invalid(format!("{} is no name for a directory", path.display())));
+        };
+        let mut unfinished = name.to_owned();
+        unfinished.push(".");
+        unfinished.push(UNFINISHED);
+        let unfinished = path.with_file_name(unfinished);
+        for taken in [path, &*unfinished] {
+            match fs::symlink_metadata(taken) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(source) => return Err(at("cannot look at", taken, source)),
+                Ok(_) => {
+                    let message = format!("{} is there already", taken.display());
+                    return Err(Error::invalid(message));
+                }
+            }
+        }
+        fs::create_dir(&unfinished).map_err(|source| at("cannot make", &unfinished, source))?;
+        let target = Self { path: path.to_owned(), unfinished, is_finished: false };
+        drop(Directory::hold(&target.unfinished)?);
+        for dir in [WAL_DIR, FILES_DIR] {
+            let dir = target.unfinished.join(dir);
+            fs::create_dir(&dir).map_err(|source| at("cannot make", &dir, source))?;
+        }
+        Ok(target)
+    }
+
+    /// Where it is until it is finished.
+    pub(super) fn dir(&self) -> &Path {
+        &self.unfinished
+    }
+
+    /// Gives a file of another store a second name here.
+    ///
+    /// # Errors
+    /// `Unsupported` on another file system, or one without such names.
+    pub(super) fn link(&self, from: &Path, path: &str) -> Result<()> {
+        let to = self.unfinished.join(path);
+        fs::hard_link(from, &to).map_err(|source| match source.kind() {
+            io::ErrorKind::CrossesDevices | io::ErrorKind::Unsupported => {
+                Error::unsupported(format!(
+                    "a checkpoint has links to the store's files, and must be on a file system with them: \
+                     {}, {source}",
+                    self.path.display()
+                ))
+                .with_source(source)
+            }
+            _ => at("cannot link", &to, source),
+        })
+    }
+
+    /// Copies a file of another store to the disk, and tells after each piece how many bytes that was. Gives its length.
+    pub(super) fn copy(&self, from: &Path, path: &str, mut copied: impl FnMut(u64)) -> Result<u64> {
+        let to = self.unfinished.join(path);
+        let mut source = File::open(from).map_err(|error| at("cannot open", from, error))?;
+        let mut target = File::create_new(&to).map_err(|error| at("cannot make", &to, error))?;
+        let mut buffer = vec![0; BUFFER_LEN];
+        let mut len = 0;
+        loop {
+            let read = source.read(&mut buffer).map_err(|error| at("cannot read", from, error))?;
+            if read == 0 {
+                break;
+            }
+            target.write_all(&buffer[..read]).map_err(|error| at("cannot write", &to, error))?;
+            len += read as u64;
+            copied(read as u64);
+        }
+        target.sync_all().map_err(|error| at("cannot write", &to, error))?;
+        Ok(len)
+    }
+
+    /// Brings the names of files to the disk.
+    pub(super) fn sync(&self) -> Result<()> {
+        let disk = RealDisk::new(&self.unfinished);
+        [FILES_DIR, WAL_DIR, ""].into_iter().try_for_each(|dir| {
+            disk.sync_dir(dir).map_err(|source| at("cannot write", &self.unfinished, source))
+        })
+    }
+
+    /// Gives it its name.
+    pub(super) fn finish(mut self) -> Result<()> {
+        let named = || {
+            fs::rename(&self.unfinished, &self.path)?;
+            let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
+        };
+        named().map_err(|source| at("cannot finish", &self.path, source))?;
+        self.is_finished = true;
+        Ok(())
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        if !self.is_finished
+            && let Err(error) = fs::remove_dir_all(&self.unfinished)
+        {
+            tracing::warn!(dir = %self.unfinished.display(), %error, "what was copied cannot be removed");
+        }
+    }
+}
+
+fn at(doing: &str, path: &Path, source: io::Error) -> Error {
+    Error::io(format_args!("{doing} {}", path.display()), source)
+}

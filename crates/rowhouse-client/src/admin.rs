@@ -1,5 +1,6 @@
 //! Tables, namespaces and the cluster itself.
 
+mod backup;
 mod snapshots;
 
 use std::time::Duration;

@@ -64,6 +64,7 @@ mod tests;
 
 pub use admin::{Admin, ClusterStatus};
 pub use client::Client;
+pub use rowhouse_format::convert::backup::BackupStatus;
 pub use scan::Scanner;
 pub use settings::Settings;
 pub use table::Table;

@@ -11,6 +11,7 @@ use rowhouse_model::{
 };
 use rowhouse_store::{Region, Store};
 
+use crate::backups::Backups;
 use crate::scanners::Scanners;
 
 /// Everything that is served.
@@ -18,6 +19,7 @@ pub(crate) struct Cluster {
     pub(crate) store: Store,
     pub(crate) id: String,
     pub(crate) master: ServerName,
+    pub(crate) backups: Arc<Backups>,
     region_servers: Vec<Arc<RegionServer>>,
     namespace_region: RegionInfo,
     /// The system tables as they were at a version of the store's catalog.
@@ -45,13 +47,14 @@ pub(crate) enum Served {
 }
 
 impl Cluster {
-    pub(crate) fn new(store: Store, names: Vec<ServerName>) -> Self {
+    pub(crate) fn new(store: Store, names: Vec<ServerName>, backups: Backups) -> Self {
         let region_servers = names
             .into_iter()
             .map(|name| Arc::new(RegionServer { scanners: Scanners::new(name.start_code), name }));
         let region_servers: Vec<_> = region_servers.collect();
         Self {
             id: store.cluster_id(),
+            backups: Arc::new(backups),
             master: region_servers[0].name.clone(),
             namespace_region: store.namespace_region(),
             region_servers,

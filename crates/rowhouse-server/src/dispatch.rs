@@ -201,6 +201,8 @@ fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
         Method::DeleteSnapshot => long(master::snapshot::delete),
         Method::IsSnapshotDone => short(exchange, out, master::snapshot::is_done),
         Method::RestoreSnapshot => long(master::snapshot::restore),
+        Method::ExecProcedure => long(master::backup::begin),
+        Method::IsProcedureDone => short(exchange, out, master::backup::status),
         Method::CreateNamespace => long(master::namespace::create),
         Method::ModifyNamespace => long(master::namespace::modify),
         Method::DeleteNamespace => long(master::namespace::delete),
@@ -219,9 +221,7 @@ fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
         Method::ExecService => Ok(Done::Long(Box::new(endpoint::exec))),
         Method::ExecRegionServerService
         | Method::ExecMasterService
-        | Method::ExecProcedure
         | Method::ExecProcedureWithRet
-        | Method::IsProcedureDone
         | Method::AbortProcedure
         | Method::GetStoreFile => Err(exchange.unsupported()),
     }

@@ -11,6 +11,7 @@
 //! # }
 //! ```
 
+mod backups;
 mod cluster;
 mod connection;
 mod descriptors;

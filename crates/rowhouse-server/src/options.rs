@@ -16,6 +16,8 @@ pub struct Options {
     /// The address that clients are told, when it is not the one listened on: behind NAT, in a
     /// container, or when listening on every interface.
     pub advertise: Option<String>,
+    /// Where clients may have backups be written; `None` refuses them.
+    pub backups: Option<PathBuf>,
     /// The store's sizes and limits.
     pub settings: Settings,
 }
@@ -28,6 +30,7 @@ impl Options {
             listen: "127.0.0.1:16020".into(),
             zookeeper: "127.0.0.1:2181".into(),
             advertise: None,
+            backups: None,
             settings: Settings::default(),
         }
     }

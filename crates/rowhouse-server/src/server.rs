@@ -12,6 +12,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
+use crate::backups::Backups;
 use crate::cluster::{Cluster, RegionServer};
 use crate::limits::{
     CONNECTIONS_MAX, CONNECTIONS_WAITING_MAX, FRAME_SLACK_BYTES, SCANNER_LEASE, STOP_WAIT,
@@ -27,6 +28,9 @@ pub struct Server {
     stop: watch::Sender<bool>,
     tasks: JoinSet<()>,
 }
+
+/// Between two looks at whether a backup has ended.
+const BACKUP_LOOK: Duration = Duration::from_millis(20);
 
 /// What every connection needs.
 #[derive(Clone)]
@@ -66,6 +70,7 @@ impl Server {
             None => (listen.ip().to_string(), listen.port()),
         };
         descriptors::raise(descriptors_wanted(options.settings.open_files_max));
+        let backups = Backups::new(options.backups.clone());
         let builder = Store::builder(&options.data).settings(options.settings.clone());
         let store = tokio::task::spawn_blocking(|| builder.open())
             .await
@@ -73,7 +78,7 @@ impl Server {
         let address = format!("{host}:{port}");
         store.set_address(&address)?;
         let name = ServerName { host, port, start_code: start_code() };
-        let cluster = Arc::new(Cluster::new(store, vec![name]));
+        let cluster = Arc::new(Cluster::new(store, vec![name], backups));
         let (stop, stopping) = watch::channel(false);
         let mut server = Self {
             address,
@@ -127,7 +132,17 @@ impl Server {
             tracing::warn!("calls still under way were abandoned");
             self.tasks.abort_all();
         }
-        closed.await.map_err(|error| Error::new(ErrorKind::Io, error.to_string()))?
+        let closed = closed.await.map_err(|error| Error::new(ErrorKind::Io, error.to_string()))?;
+        // One that is being written takes away what there is of it; one that is being read back may go on.
+        let ended = async {
+            while self.cluster.backups.is_running() {
+                tokio::time::sleep(BACKUP_LOOK).await;
+            }
+        };
+        if tokio::time::timeout(STOP_WAIT, ended).await.is_err() {
+            tracing::warn!("a backup still under way was abandoned");
+        }
+        closed
     }
 }
 

@@ -207,6 +207,6 @@ fn a_checkpoint_on_another_file_system_is_refused() {
     }
     let error = store.checkpoint(other.path().join("checkpoint")).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
-    assert_eq!(fs::readdir(other.path()).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(other.path()).unwrap().count(), 0);
     store.backup(other.path().join("backup"), |_| {}).unwrap();
 }

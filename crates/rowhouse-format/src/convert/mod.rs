@@ -3,6 +3,7 @@
 //! What a message can say and the model cannot is refused by name, never ignored; the few things
 //! that are passed over change no answer, and the file that passes over them says why.
 
+pub mod backup;
 pub mod cell;
 pub mod comparator;
 pub mod condition;

@@ -149,7 +149,7 @@ calls! {
         GetProcedureResult "getProcedureResult"
             call GetProcedureResultRequest => GetProcedureResultResponse;
         AbortProcedure "AbortProcedure" call AbortProcedureRequest => AbortProcedureResponse;
-        ExecProcedure "ExecProcedure" shared ExecProcedureRequest => ExecProcedureResponse;
+        ExecProcedure "ExecProcedure" call ExecProcedureRequest => ExecProcedureResponse;
         ExecProcedureWithRet "ExecProcedureWithRet"
             shared ExecProcedureRequest => ExecProcedureResponse;
         IsProcedureDone "IsProcedureDone" call IsProcedureDoneRequest => IsProcedureDoneResponse;

@@ -51,15 +51,16 @@ pub fn copy_store(
         report.file_bytes += target.copy(&from.join(&path), &path, |bytes| {
             done += bytes;
             progress(Progress::new(&path, done, total));
+            Ok(())
         })?;
     }
     let names = disk.list(WAL_DIR);
     let names = names.map_err(|source| Error::io(format_args!("cannot list {WAL_DIR}"), source))?;
     for name in names.iter().filter(|name| is_segment(name)) {
         let path = format!("{WAL_DIR}/{name}");
-        report.log_bytes += target.copy(&from.join(&path), &path, |_| {})?;
+        report.log_bytes += target.copy(&from.join(&path), &path, |_| Ok(()))?;
     }
-    target.copy(&from.join(manifest::PATH), manifest::PATH, |_| {})?;
+    target.copy(&from.join(manifest::PATH), manifest::PATH, |_| Ok(()))?;
     drop(held);
     target.sync()?;
     let read_back = check(target.dir(), |checked| {

@@ -60,6 +60,7 @@ impl Store {
             target.copy(&from.join(&path), &path, |bytes| {
                 done += bytes;
                 progress(Progress::new(&path, done, total));
+                self.engine().check_open()
             })?;
         }
         moment.name(&target)?;

@@ -80,8 +80,13 @@ impl Target {
         })
     }
 
-    /// Copies a file of another store to the disk, and tells after each piece how many bytes that was. Gives its length.
-    pub(super) fn copy(&self, from: &Path, path: &str, mut copied: impl FnMut(u64)) -> Result<u64> {
+    /// Copies a file of another store to the disk, and tells after each piece how many bytes that was, which may end it. Gives its length.
+    pub(super) fn copy(
+        &self,
+        from: &Path,
+        path: &str,
+        mut copied: impl FnMut(u64) -> Result<()>,
+    ) -> Result<u64> {
         let to = self.unfinished.join(path);
         let mut source = File::open(from).map_err(|error| at("cannot open", from, error))?;
         let mut target = File::create_new(&to).map_err(|error| at("cannot make", &to, error))?;
@@ -94,7 +99,7 @@ impl Target {
             }
             target.write_all(&buffer[..read]).map_err(|error| at("cannot write", &to, error))?;
             len += read as u64;
-            copied(read as u64);
+            copied(read as u64)?;
         }
         target.sync_all().map_err(|error| at("cannot write", &to, error))?;
         Ok(len)

@@ -1,5 +1,6 @@
 //! What clients ask of the master.
 
+pub(crate) mod backup;
 pub(crate) mod list;
 pub(crate) mod namespace;
 pub(crate) mod procedure;

@@ -1,0 +1,153 @@
+//! Backups that a server is asked for: a call of rowhouse's own, which travels as one of HBase's procedures, since
+//! clients of HBase have a call for any of these and none for backups.
+
+use rowhouse_model::{Error, Result};
+
+use crate::proto;
+
+/// The signature of the procedure.
+const SIGNATURE: &str = "rowhouse-backup";
+
+/// A backup that is asked for, or asked about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BackupCall {
+    /// The directory to be made: a name, or a path on the server's machine.
+    pub into: String,
+    /// When it was asked for, in milliseconds: a call that is repeated says the same.
+    pub asked_millis: i64,
+}
+
+/// How far a backup has come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BackupStatus {
+    /// Whether it is there, whole.
+    pub is_done: bool,
+    /// What is being read.
+    pub file: String,
+    /// Bytes that were written, and of those that were read back.
+    pub bytes_done: u64,
+    /// The same of everything.
+    pub bytes_total: u64,
+    /// Tables in it.
+    pub tables: u64,
+    /// Snapshots in it.
+    pub snapshots: u64,
+    /// HFiles in it.
+    pub files: u64,
+    /// Bytes of those.
+    pub file_bytes: u64,
+}
+
+/// Writes what is asked for.
+pub fn call_to_proto(call: &BackupCall) -> proto::ProcedureDescription {
+    proto::ProcedureDescription {
+        signature: SIGNATURE.to_owned(),
+        instance: Some(call.into.clone()),
+        creation_time: Some(call.asked_millis),
+        configuration: Vec::new(),
+    }
+}
+
+/// Reads what is asked for.
+///
+/// # Errors
+/// `Unsupported` for any other procedure.
+pub fn call_from_proto(procedure: &proto::ProcedureDescription) -> Result<BackupCall> {
+    if procedure.signature != SIGNATURE {
+        let message = format!("the procedure {} is not supported", procedure.signature);
+        return Err(Error::unsupported(message));
+    }
+    let (into, asked_millis) = (procedure.instance().to_owned(), procedure.creation_time());
+    Ok(BackupCall { into, asked_millis })
+}
+
+/// Writes how far a backup has come.
+pub fn status_to_proto(call: &BackupCall, status: &BackupStatus) -> proto::IsProcedureDoneResponse {
+    let mut told = call_to_proto(call);
+    let numbers = numbers(status).map(|(name, number)| (name, number.to_string()));
+    let pairs = numbers.into_iter().chain([(FILE, status.file.clone())]);
+    let pair = |(name, value): (&str, _)| proto::NameStringPair { name: name.to_owned(), value };
+    told.configuration = pairs.map(pair).collect();
+    proto::IsProcedureDoneResponse { done: Some(status.is_done), snapshot: Some(told) }
+}
+
+/// Reads how far a backup has come.
+///
+/// # Errors
+/// `Protocol` for an answer that does not say so.
+pub fn status_from_proto(answer: &proto::IsProcedureDoneResponse) -> Result<BackupStatus> {
+    let unsaid = |name: &str| {
+        let message = format!("the server does not tell how far the backup is: missing={name}");
+        Error::new(rowhouse_model::ErrorKind::Protocol, message)
+    };
+    let told = answer.snapshot.as_ref().ok_or_else(|| unsaid("procedure"))?;
+    let text = |name: &str| {
+        let pair = told.configuration.iter().find(|pair| pair.name == name);
+        pair.map(|pair| pair.value.clone()).ok_or_else(|| unsaid(name))
+    };
+    let number = |name: &str| text(name)?.parse::<u64>().map_err(|_| unsaid(name));
+    Ok(BackupStatus {
+        is_done: answer.done(),
+        file: text(FILE)?,
+        bytes_done: number(BYTES_DONE)?,
+        bytes_total: number(BYTES_TOTAL)?,
+        tables: number(TABLES)?,
+        snapshots: number(SNAPSHOTS)?,
+        files: number(FILES)?,
+        file_bytes: number(FILE_BYTES)?,
+    })
+}
+
+const FILE: &str = "file";
+const BYTES_DONE: &str = "bytes_done";
+const BYTES_TOTAL: &str = "bytes_total";
+const TABLES: &str = "tables";
+const SNAPSHOTS: &str = "snapshots";
+const FILES: &str = "files";
+const FILE_BYTES: &str = "file_bytes";
+
+fn numbers(status: &BackupStatus) -> [(&'static str, u64); 6] {
+    [
+        (BYTES_DONE, status.bytes_done),
+        (BYTES_TOTAL, status.bytes_total),
+        (TABLES, status.tables),
+        (SNAPSHOTS, status.snapshots),
+        (FILES, status.files),
+        (FILE_BYTES, status.file_bytes),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_model::ErrorKind;
+
+    use super::*;
+
+    #[test]
+    fn a_backup_is_asked_for_and_told_of_as_it_was_written() {
+        let call = BackupCall { into: "monday".into(), asked_millis: 7 };
+        assert_eq!(call_from_proto(&call_to_proto(&call)).unwrap(), call);
+        let status = BackupStatus {
+            is_done: true,
+            file: "files/1".into(),
+            bytes_done: 1,
+            bytes_total: 2,
+            tables: 3,
+            snapshots: 4,
+            files: 5,
+            file_bytes: 6,
+        };
+        assert_eq!(status_from_proto(&status_to_proto(&call, &status)).unwrap(), status);
+    }
+
+    #[test]
+    fn other_procedures_and_answers_are_refused() {
+        let procedure = proto::ProcedureDescription {
+            signature: "flush-table-proc".into(),
+            ..Default::default()
+        };
+        assert_eq!(call_from_proto(&procedure).unwrap_err().kind(), ErrorKind::Unsupported);
+        let answer = proto::IsProcedureDoneResponse { done: Some(true), snapshot: None };
+        assert_eq!(status_from_proto(&answer).unwrap_err().kind(), ErrorKind::Protocol);
+    }
+}

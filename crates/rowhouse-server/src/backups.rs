@@ -1,0 +1,164 @@
+//! Backups that clients ask for: one at a time, on a thread of its own, and only into one directory.
+
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use rowhouse_format::convert::backup::{BackupCall, BackupStatus};
+use rowhouse_model::{Error, ErrorKind, Result};
+use rowhouse_store::{CopyReport, Progress, Store};
+
+/// Where backups go, and the last that was asked for.
+#[derive(Default)]
+pub(crate) struct Backups {
+    dir: Option<PathBuf>,
+    last: Mutex<Option<Job>>,
+}
+
+struct Job {
+    call: BackupCall,
+    status: BackupStatus,
+    /// How it failed.
+    failed: Option<(ErrorKind, String)>,
+}
+
+impl Job {
+    fn is_running(&self) -> bool {
+        !self.status.is_done && self.failed.is_none()
+    }
+}
+
+impl Backups {
+    /// Backups go into `dir`, or nowhere.
+    pub(crate) fn new(dir: Option<PathBuf>) -> Self {
+        Self { dir, last: Mutex::default() }
+    }
+
+    /// Whether one is being made.
+    pub(crate) fn is_running(&self) -> bool {
+        self.last.lock().as_ref().is_some_and(Job::is_running)
+    }
+
+    /// Begins a backup. The same call again begins none.
+    ///
+    /// # Errors
+    /// `Unsupported` where the server was given no directory; `InvalidRequest` for a path that is not right in it; `InUse`
+    /// while another is being made.
+    pub(crate) fn begin(self: &Arc<Self>, store: &Store, call: BackupCall) -> Result<()> {
+        let path = self.path_of(&call.into)?;
+        let mut last = self.last.lock();
+        match &*last {
+            Some(job) if job.call == call => return Ok(()),
+            Some(job) if job.is_running() => {
+                let message = format!("another backup is being made: into={}", job.call.into);
+                return Err(Error::new(ErrorKind::InUse, message));
+            }
+            _ => {}
+        }
+        let (backups, store) = (Arc::clone(self), store.clone());
+        std::thread::Builder::new()
+            .name("rowhouse-backup".to_owned())
+            .spawn(move || backups.make(&store, &path))
+            .map_err(|source| Error::io("cannot start a thread", source))?;
+        *last = Some(Job { call, status: BackupStatus::default(), failed: None });
+        Ok(())
+    }
+
+    /// How far a backup has come.
+    ///
+    /// # Errors
+    /// What it failed with; `InvalidRequest` for one that is not known.
+    pub(crate) fn status(&self, call: &BackupCall) -> Result<BackupStatus> {
+        let last = self.last.lock();
+        let Some(job) = last.as_ref().filter(|job| job.call == *call) else {
+            let message = format!("no such backup was begun here: into={}", call.into);
+            return Err(Error::invalid(message));
+        };
+        match &job.failed {
+            Some((kind, message)) => Err(Error::new(*kind, message.clone())),
+            None => Ok(job.status.clone()),
+        }
+    }
+
+    fn make(&self, store: &Store, path: &Path) {
+        let made = store.backup(path, |progress| self.note(|job| tell(job, &progress)));
+        match &made {
+            Ok(_) => tracing::info!(path = %path.display(), "backup made"),
+            Err(error) => tracing::error!(path = %path.display(), %error, "a backup failed"),
+        }
+        self.note(|job| match made {
+            Ok(report) => end(job, &report),
+            Err(error) => job.failed = Some((error.kind(), error.message().to_owned())),
+        });
+    }
+
+    fn note(&self, change: impl FnOnce(&mut Job)) {
+        if let Some(job) = &mut *self.last.lock() {
+            change(job);
+        }
+    }
+
+    /// The path of a backup: a name in the directory, or its whole path.
+    fn path_of(&self, into: &str) -> Result<PathBuf> {
+        let Some(dir) = &self.dir else {
+            return Err(Error::unsupported(
+                "this server makes no backups: start it with --backups DIR",
+            ));
+        };
+        let refused = || {
+            Error::invalid(format!(
+                "a backup goes right into the server's directory for backups: into={into}, directory={}",
+                dir.display()
+            ))
+        };
+        let path = Path::new(into);
+        let Some(Component::Normal(name)) = path.components().next_back() else {
+            return Err(refused());
+        };
+        if path.components().count() > 1 {
+            let parent = path.parent().unwrap_or(Path::new("")).canonicalize();
+            if !path.is_absolute() || parent.ok() != dir.canonicalize().ok() {
+                return Err(refused());
+            }
+        }
+        Ok(dir.join(name))
+    }
+}
+
+fn tell(job: &mut Job, progress: &Progress<'_>) {
+    progress.file.clone_into(&mut job.status.file);
+    job.status.bytes_done = progress.bytes_done;
+    job.status.bytes_total = progress.bytes_total;
+}
+
+fn end(job: &mut Job, report: &CopyReport) {
+    job.status.is_done = true;
+    job.status.tables = report.tables as u64;
+    job.status.snapshots = report.snapshots as u64;
+    job.status.files = report.files as u64;
+    job.status.file_bytes = report.file_bytes;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backup_goes_right_into_the_directory_and_nowhere_else() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("inner")).unwrap();
+        let backups = Backups::new(Some(dir.path().to_owned()));
+        let whole = dir.path().join("monday");
+        for good in ["monday", whole.to_str().unwrap()] {
+            assert_eq!(backups.path_of(good).unwrap(), whole, "{good}");
+        }
+        let inner = dir.path().join("inner/monday");
+        let above = dir.path().join("inner/../../monday");
+        let bad = ["", ".", "..", "/", "../monday", "inner/monday", "./../x", "/tmp/../etc/x"];
+        for bad in bad.into_iter().chain([inner.to_str().unwrap(), above.to_str().unwrap()]) {
+            assert!(backups.path_of(bad).is_err(), "{bad}");
+        }
+        let none = Backups::default().path_of("monday").unwrap_err();
+        assert_eq!(none.kind(), ErrorKind::Unsupported);
+    }
+}

@@ -2,6 +2,7 @@
 
 use clap::{Parser, Subcommand};
 
+use crate::command::backup::{BackupArgs, RestoreArgs};
 use crate::command::check::CheckArgs;
 use crate::command::export::ExportArgs;
 use crate::command::hfile::HFileArgs;
@@ -25,6 +26,8 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Serve a database to HBase clients
     Serve(ServeArgs),
+    /// Write a backup of a whole database, of one that is served too, and read it back
+    Backup(BackupArgs),
     /// Check that a database is whole, without opening it
     Check(CheckArgs),
     /// Write a table to HFiles, as HBase's bulk load takes them
@@ -35,6 +38,8 @@ pub(crate) enum Command {
     Import(ImportArgs),
     /// Work with a row-key template, without a database
     Key(KeyArgs),
+    /// Make a database of a backup
+    Restore(RestoreArgs),
     /// Write what can still be read of a damaged database to a new one
     Salvage(SalvageArgs),
     /// Work on a database with the commands of HBase's shell

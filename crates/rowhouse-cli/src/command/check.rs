@@ -32,9 +32,10 @@ pub(crate) fn run(args: &CheckArgs) -> Done {
 
 fn told(report: &CheckReport) -> String {
     let mut text = format!(
-        "{} tables, {} regions\n{} files, {} bytes, {} cells\nlog: {} commits, {} bytes\n",
+        "{} tables, {} regions, {} snapshots\n{} files, {} bytes, {} cells\nlog: {} commits, {} bytes\n",
         report.tables,
         report.regions,
+        report.snapshots,
         report.files,
         report.file_bytes,
         report.cells,
@@ -46,7 +47,7 @@ fn told(report: &CheckReport) -> String {
     }
     for file in &report.strangers {
         text.push_str(&format!(
-            "no table has {file}: the next open takes it away, or aside if none ever had it\n"
+            "no table or snapshot has {file}: the next open takes it away, or aside if none ever had it\n"
         ));
     }
     match report.problems.len() {

@@ -1,5 +1,6 @@
 //! One file for each command of the program.
 
+pub(crate) mod backup;
 pub(crate) mod check;
 pub(crate) mod export;
 pub(crate) mod hfile;

@@ -35,6 +35,9 @@ pub(crate) struct ServeArgs {
     /// reach it too for `rowhouse shell --data`
     #[arg(long, value_name = "HOST:PORT")]
     pub(crate) advertise: Option<String>,
+    /// Where `rowhouse backup` may write backups of the database while it is served; nowhere unless this is given
+    #[arg(long, value_name = "DIR")]
+    pub(crate) backups: Option<PathBuf>,
     /// The largest mutation, in bytes: 16777216 (16 MiB) to 1073741824 (1 GiB)
     #[arg(long, value_name = "BYTES", default_value_t = 256 << 20)]
     pub(crate) mutation_bytes_max: usize,
@@ -78,6 +81,7 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
         listen: args.listen,
         zookeeper: args.zookeeper,
         advertise: args.advertise,
+        backups: args.backups,
         ..Options::new(&args.data)
     };
     let server = Server::start(options).await?;

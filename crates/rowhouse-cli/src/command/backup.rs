@@ -1,0 +1,117 @@
+//! `rowhouse backup` and `rowhouse restore`: a whole store in another directory.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use rowhouse::{Error, Result};
+use rowhouse_client::{Client, Target};
+use rowhouse_store::{Holder, Progress, copy_store};
+
+use super::Done;
+use super::progress::Bar;
+
+/// Which store, and where to.
+#[derive(Debug, clap::Args)]
+pub(crate) struct BackupArgs {
+    /// The data directory, or a server: hbase://HOST:PORT
+    #[arg(value_name = "DIR|ADDRESS")]
+    from: String,
+    /// The backup; made. Of a server: a directory right in that of its --backups, or the name of one
+    #[arg(long, value_name = "NEW_DIR")]
+    into: PathBuf,
+}
+
+/// Which backup, and where to.
+#[derive(Debug, clap::Args)]
+pub(crate) struct RestoreArgs {
+    /// The backup; it is not changed
+    #[arg(value_name = "BACKUP")]
+    backup: PathBuf,
+    /// The new data directory; made
+    #[arg(long, value_name = "NEW_DIR")]
+    into: PathBuf,
+}
+
+/// Writes a backup and reads it back. A directory that a server holds is that server.
+pub(crate) fn backup(args: &BackupArgs) -> Done {
+    if args.from.contains("://") {
+        return through_server(&args.from, &args.into);
+    }
+    match Holder::of(&args.from)?.and_then(|holder| holder.address) {
+        // It is on this machine, and may be in another working directory.
+        Some(address) => {
+            let into = std::path::absolute(&args.into);
+            let into = into.map_err(|source| Error::io("cannot tell the directory", source))?;
+            through_server(&format!("hbase://{address}"), &into)
+        }
+        None => copy(Path::new(&args.from), &args.into),
+    }
+}
+
+/// Makes a data directory of a backup.
+pub(crate) fn restore(args: &RestoreArgs) -> Done {
+    copy(&args.backup, &args.into)
+}
+
+fn copy(from: &Path, into: &Path) -> Done {
+    let mut bar = Bar::new();
+    let copied = copy_store(from, into, |progress| bar.draw(&progress));
+    bar.clear();
+    let report = copied?;
+    let told = Told {
+        tables: report.tables as u64,
+        snapshots: report.snapshots as u64,
+        files: report.files as u64,
+        bytes: report.file_bytes + report.log_bytes,
+    };
+    told.print(into);
+    Ok(ExitCode::SUCCESS)
+}
+
+fn through_server(url: &str, into: &Path) -> Done {
+    let name = into.to_str().ok_or_else(|| {
+        Error::invalid(format!("a server is told of directories in UTF-8: {}", into.display()))
+    })?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|source| Error::io("cannot start the runtime", source))?;
+    let mut bar = Bar::new();
+    let made: Result<_> = runtime.block_on(async {
+        let client = Client::connect(&Target::parse(url)?).await?;
+        let draw = |status: &rowhouse_client::BackupStatus| {
+            bar.draw(&Progress::new(&status.file, status.bytes_done, status.bytes_total));
+        };
+        client.admin().backup(name, draw).await
+    });
+    bar.clear();
+    let status = made?;
+    let told = Told {
+        tables: status.tables,
+        snapshots: status.snapshots,
+        files: status.files,
+        bytes: status.file_bytes,
+    };
+    told.print(into);
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Told {
+    tables: u64,
+    snapshots: u64,
+    files: u64,
+    bytes: u64,
+}
+
+impl Told {
+    fn print(&self, into: &Path) {
+        println!(
+            "{} tables, {} snapshots, {} files, {} bytes into {}\nwhat was written was read back: nothing is wrong",
+            self.tables,
+            self.snapshots,
+            self.files,
+            self.bytes,
+            into.display()
+        );
+    }
+}

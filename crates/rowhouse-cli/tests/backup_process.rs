@@ -1,0 +1,104 @@
+//! Backups by the program: of a directory, of one that a server has open, and back.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+fn rowhouse(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_rowhouse")).args(arguments).output().unwrap()
+}
+
+fn shell(data: &Path, script: &str) -> String {
+    let data = data.to_str().unwrap();
+    let output = rowhouse(&["shell", "--data", data, "-n", "-e", script]);
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+/// What it printed to standard error, in failing.
+fn refused(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+struct Served(Child);
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A server on free ports, which serves when this returns.
+fn serve(data: &Path, more: &[&str]) -> Served {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_rowhouse"))
+        .args(["serve", "--listen", "127.0.0.1:0", "--zookeeper", "127.0.0.1:0", "--data"])
+        .arg(data)
+        .args(more)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let screen = BufReader::new(child.stdout.take().unwrap());
+    let served = Served(child);
+    assert!(screen.lines().any(|line| line.unwrap().contains("Ctrl-C")), "it serves");
+    served
+}
+
+#[test]
+fn a_directory_is_backed_up_and_restored_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let [data, backup, restored] = ["data", "backup", "restored"].map(|name| dir.path().join(name));
+    shell(&data, "create 'blog', 'cf'; put 'blog', '1', 'cf:t', 'v'; snapshot 'blog', 'monday'");
+    let output = rowhouse(&["backup", text(&data), "--into", text(&backup)]);
+    assert!(output.status.success(), "{output:?}");
+    let told = String::from_utf8(output.stdout).unwrap();
+    assert!(told.starts_with("1 tables, 1 snapshots, 1 files, "), "{told}");
+    let again = rowhouse(&["backup", text(&data), "--into", text(&backup)]);
+    assert!(refused(&again).contains("is there already"), "{again:?}");
+    let output = rowhouse(&["restore", text(&backup), "--into", text(&restored)]);
+    assert!(output.status.success(), "{output:?}");
+    assert!(shell(&restored, "get 'blog', '1'").contains("value=v"));
+    let over = rowhouse(&["restore", text(&backup), "--into", text(&data)]);
+    assert!(refused(&over).contains("is there already"), "{over:?}");
+    let nothing = rowhouse(&["restore", text(dir.path()), "--into", text(&dir.path().join("x"))]);
+    assert!(refused(&nothing).contains("is no data directory"), "{nothing:?}");
+    assert!(!dir.path().join("x").exists());
+}
+
+#[test]
+fn a_directory_that_a_server_has_open_is_backed_up_by_the_server() {
+    let dir = tempfile::tempdir().unwrap();
+    let [data, backups] = ["data", "backups"].map(|name| dir.path().join(name));
+    std::fs::create_dir(&backups).unwrap();
+    let _served = serve(&data, &["--backups", text(&backups)]);
+    shell(&data, "create 'blog', 'cf'; put 'blog', '1', 'cf:t', 'v'");
+    let monday = backups.join("monday");
+    let output = rowhouse(&["backup", text(&data), "--into", text(&monday)]);
+    assert!(output.status.success(), "{output:?}");
+    // What came later is not in it.
+    shell(&data, "put 'blog', '2', 'cf:t', 'later'");
+    let scanned = shell(&monday, "scan 'blog'");
+    assert!(scanned.contains("value=v") && !scanned.contains("later"), "{scanned}");
+    let again = rowhouse(&["backup", text(&data), "--into", text(&monday)]);
+    assert!(refused(&again).contains("is there already"), "{again:?}");
+    let elsewhere = dir.path().join("elsewhere");
+    let output = rowhouse(&["backup", text(&data), "--into", text(&elsewhere)]);
+    assert!(refused(&output).contains("directory for backups"), "{output:?}");
+    assert!(!elsewhere.exists());
+}
+
+#[test]
+fn a_server_that_was_given_no_directory_makes_no_backups() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let _served = serve(&data, &[]);
+    let output = rowhouse(&["backup", text(&data), "--into", text(&dir.path().join("backup"))]);
+    assert!(refused(&output).contains("--backups"), "{output:?}");
+}

@@ -19,6 +19,12 @@ pub(crate) trait Cells {
     /// Forward to the first cell at or behind `key`; never back.
     fn seek(&mut self, key: &Key<'_>) -> Result<()>;
 
+    /// From a delete marker past others that cover nothing behind them, where many can be passed quickly: only for
+    /// readers to whom markers cover by timestamp. Whether there were any.
+    fn pass_markers(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+
     /// Adds the current cell to a row: sharing its block unless it is to be `copied`.
     fn push_to(&self, row: &mut RowBuilder, copied: bool);
 

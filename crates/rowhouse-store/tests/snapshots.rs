@@ -37,8 +37,8 @@ fn store() -> (tempfile::TempDir, Store) {
 
 fn put(table: &Table, row: impl Into<String>, value: &str) {
     let put = Put::new(row.into()).unwrap();
-    let put = put.add("f", "q", value.to_owned()).unwrap();
-    let put = put.add("g", "q", value.to_owned()).unwrap();
+    let put = put.add("f", "q", value).unwrap();
+    let put = put.add("g", "q", value).unwrap();
     table.mutate(&put.into()).unwrap();
 }
 

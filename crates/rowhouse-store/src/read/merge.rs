@@ -291,6 +291,30 @@ impl Cells for Merge {
         self.admit()
     }
 
+    /// Where the first of the sources is a file, and no other has a cell among its markers.
+    fn pass_markers(&mut self) -> Result<bool> {
+        let Some((&first, others)) = self.order.split_first() else { return Ok(false) };
+        let passed = match others.first().map(|&next| self.sources.get_disjoint_mut([first, next]))
+        {
+            Some(Ok([Source::File(cursor), next])) => {
+                let bound = next.cell().map(|cell| cell.key);
+                cursor.pass_markers_to(bound.as_ref())?
+            }
+            None => match &mut self.sources[first] {
+                Source::File(cursor) => cursor.pass_markers_to(None)?,
+                Source::Memory(_) | Source::Waiting(_) => false,
+            },
+            Some(_) => false,
+        };
+        if !passed {
+            return Ok(false);
+        }
+        skip_unseen(&mut self.sources[first], self.sequence_max)?;
+        self.move_back();
+        self.admit()?;
+        Ok(true)
+    }
+
     fn seek(&mut self, key: &Key<'_>) -> Result<()> {
         for &at in &self.order {
             let source = &mut self.sources[at];

@@ -1,6 +1,6 @@
 //! One row of one family: which of its cells a read gives.
 
-use rowhouse_model::{Bytes, Key, Result, RowBuilder, equal_bytes};
+use rowhouse_model::{Bytes, CellKind, Key, Result, RowBuilder, equal_bytes};
 
 use super::sift::Sift;
 use super::{Rules, Verdict, Visible};
@@ -9,6 +9,10 @@ use crate::cells::Cells;
 /// How many cells are stepped over before a seek is tried: a step costs a comparison, a seek a
 /// search in every source.
 pub(super) const STEPS_BEFORE_SEEK: usize = 8;
+
+/// How many delete markers in a row are judged before those behind them are passed together: that has to look
+/// at a block once.
+const MARKERS_BEFORE_PASSING: usize = 8;
 
 /// How many bytes may lie between two cells of an answer for both to share their blocks.
 const PASSED_BYTES_MAX: usize = 4096;
@@ -51,6 +55,8 @@ pub(super) struct Judging<'a> {
     family: Bytes,
     /// Only one row is read: nothing behind it matters.
     single_row: bool,
+    /// How many delete markers came one after the other.
+    markers: usize,
     /// What is left of a row that there was no room for.
     left: Option<Left>,
     pub(super) sift: Sift,
@@ -75,6 +81,7 @@ impl<'a> Judging<'a> {
             passed_bytes: 0,
             family,
             single_row,
+            markers: 0,
             left: None,
             sift,
             back_to: None,
@@ -170,9 +177,15 @@ impl<'a> Judging<'a> {
             if matches!(verdict, Verdict::Include | Verdict::IncludeLast) {
                 let is_sparse = is_sparse(std::mem::take(passed_bytes), cell.value);
                 from.push_to(cells, is_sparse);
+                self.markers = 0;
             } else {
                 *passed_bytes += cell.value.len() + row.len();
+                let kind = cell.key.kind;
+                if verdict == Verdict::Skip && self.comes_marker(kind) && from.pass_markers()? {
+                    continue;
+                }
             }
+            let visible = &mut self.visible;
             if matches!(verdict, Verdict::IncludeLast | Verdict::NextColumn) {
                 if visible.rules().qualifiers.is_some() {
                     if !self.find_next_named_column(from, row)? {
@@ -184,6 +197,13 @@ impl<'a> Judging<'a> {
             }
             from.advance()?;
         }
+    }
+
+    /// Counts cells that are not shown; whether this is one of so many markers that others are worth passing
+    /// together.
+    pub(super) fn comes_marker(&mut self, kind: u8) -> bool {
+        self.markers = if kind == CellKind::Put.code() { 0 } else { self.markers + 1 };
+        self.markers > MARKERS_BEFORE_PASSING && self.visible.rules().passes_markers()
     }
 
     /// Adds the cell where it stands to `cells`.

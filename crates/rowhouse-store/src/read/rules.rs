@@ -154,6 +154,13 @@ impl<'a> Rules<'a> {
         Self { earliest_put, purpose, ..all }
     }
 
+    /// Whether a reader may pass over markers that cover nothing: no marker is shown, and each covers by timestamp.
+    pub(super) fn passes_markers(&self) -> bool {
+        self.purpose == Purpose::Read
+            && !self.kept.by_sequence
+            && self.kept.deleted == KeepDeletedCells::False
+    }
+
     /// Whether deletes cover by sequence. What is read raw is covered by none.
     pub(super) fn by_sequence(&self) -> bool {
         self.kept.by_sequence && self.purpose != Purpose::Raw

@@ -84,6 +84,13 @@ impl Judging<'_> {
                 return Ok(self.leave(behind));
             }
             let verdict = self.visible.judge_in_column(&cell);
+            let kind = cell.key.kind;
+            if verdict == Verdict::Skip && self.comes_marker(kind) {
+                if !from.pass_markers()? {
+                    self.pass(from)?;
+                }
+                continue;
+            }
             let (passes, way) = self.sift_cell(&cell, verdict, filter.as_deref_mut());
             if passes && self.sift.takes() {
                 match filter.as_deref_mut().map(|filter| filter.kept_value(&cell)) {

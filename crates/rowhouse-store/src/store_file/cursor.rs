@@ -209,8 +209,20 @@ impl FileCursor {
     }
 }
 
+impl FileCursor {
+    /// As [`Cells::pass_markers`], but not past `bound`.
+    pub(crate) fn pass_markers_to(&mut self, bound: Option<&Key<'_>>) -> Result<bool> {
+        let Some(cursor) = &mut self.cursor else { return Ok(false) };
+        cursor.pass_markers(bound).map_err(|error| self.file.named(error))
+    }
+}
+
 impl Cells for FileCursor {
     const PUSHES_COLUMNS: bool = true;
+
+    fn pass_markers(&mut self) -> Result<bool> {
+        self.pass_markers_to(None)
+    }
 
     #[inline]
     fn cell(&self) -> Option<CellRef<'_>> {

@@ -125,10 +125,11 @@ pub(super) async fn cell<W>(
         return Ok((family, qualifier.unwrap_or_default(), value));
     };
     let Some(qualifier) = declared.qualifier() else { return many(declared) };
-    let encoded = typed(declared, &value).and_then(|value| declared.encode_value(&value));
     let refused =
         |error: Error| Failure::Said(format!("column `{}`: {}", declared.name(), error.message()));
-    let encoded = encoded.map_err(refused)?;
+    let value = typed(declared, &value).map_err(refused)?;
+    // This error names the column itself.
+    let encoded = declared.encode_value(&value).or_else(|error| said(error.message()))?;
     let copied = Bytes::copy_from_slice;
     Ok((copied(declared.family()), copied(qualifier), encoded))
 }

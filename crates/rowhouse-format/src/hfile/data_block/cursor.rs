@@ -255,6 +255,26 @@ impl Cursor {
         Ok(true)
     }
 
+    /// From a delete marker past others that cover nothing behind them in this block or the next, but not past
+    /// `bound`: so a reader goes through many that delete what is not there. Only markers of single columns are
+    /// passed, and only a reader may pass them to whom a marker covers by timestamp. Whether there were any.
+    ///
+    /// # Errors
+    /// As [`Cursor::advance`].
+    pub fn pass_markers(&mut self, bound: Option<&Key<'_>>) -> Result<bool> {
+        let Some(place) = self.place else { return Ok(false) };
+        let target = self.block.behind_markers(place.start())?;
+        if target <= place.start() {
+            return Ok(false);
+        }
+        let Some(target) = self.block.place_at(target)? else { return Ok(false) };
+        if bound.is_some_and(|bound| target.key(&self.block.cells) > *bound) {
+            return Ok(false);
+        }
+        self.place = Some(target);
+        Ok(true)
+    }
+
     /// On to the first cell at or behind `key`; never back. False at the end of the block.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 mod builder;
 mod cursor;
 mod delta;
+mod markers;
 
 use std::cmp::Ordering;
 use std::sync::{Arc, OnceLock};
@@ -16,6 +17,7 @@ pub use cursor::Cursor;
 use super::block::{Block, BlockKind};
 use super::key::{compare_columns, compare_rows};
 use cursor::Place;
+use markers::MarkerRun;
 
 /// Bytes of an encoding's number.
 const ID_LEN: usize = 2;
@@ -57,6 +59,8 @@ pub struct DataBlock {
     /// Where some of the cells begin, for searches in rows that take much of the block; found when one
     /// first needs them.
     milestones: OnceLock<Box<[u32]>>,
+    /// A long run of delete markers, once a reader met it.
+    markers: OnceLock<MarkerRun>,
     layout: Layout,
     offset: u64,
 }
@@ -86,8 +90,10 @@ impl DataBlock {
         if cells.is_empty() {
             return Err(malformed(offset, "no cells"));
         }
-        let (prefixes, milestones) = (Box::default(), OnceLock::new());
-        let mut block = Self { cells, rows, prefixes, common: 0, milestones, layout, offset };
+        let (milestones, markers) = (OnceLock::new(), OnceLock::new());
+        let prefixes = Box::default();
+        let mut block =
+            Self { cells, rows, prefixes, common: 0, milestones, markers, layout, offset };
         if block.knows_rows() {
             block.note_prefixes()?;
         }

@@ -33,7 +33,7 @@ impl History {
                 let value = number.to_be_bytes();
                 let (row_key, family) = (row_key(row), family.as_bytes());
                 let kind = CellKind::Put;
-                let cell = Cell::new(row_key.as_bytes(), family, b"q", timestamp, kind, &value);
+                let cell = Cell::new(row_key.as_bytes(), family, b"q", timestamp, kind, value);
                 writer.append(&cell.unwrap().view()).unwrap();
                 places.push(((table, row, at as u8), Some(number)));
             }

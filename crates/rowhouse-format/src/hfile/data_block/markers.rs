@@ -1,0 +1,155 @@
+//! Runs of delete markers: how far a reader can go who has nothing to delete in between.
+
+use rowhouse_model::{CellKind, Result};
+
+use super::DataBlock;
+
+/// Markers of single columns that follow each other in one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MarkerRun {
+    /// Where the first begins.
+    start: u32,
+    /// Where the first one begins, or the cell behind all, that may matter to what is behind the run.
+    target: u32,
+}
+
+impl MarkerRun {
+    /// Whether a cell at this offset is one of the run in front of its target.
+    fn has(self, at: usize) -> bool {
+        (self.start..self.target).contains(&(at as u32))
+    }
+}
+
+impl DataBlock {
+    /// Where to go on from the marker at `at`: past markers that cover no cell behind that place. Markers cover by
+    /// timestamp, and only in their own column, and those of a version only at their own timestamp, so it is the last of them
+    /// that may go on behind the block.
+    pub(super) fn behind_markers(&self, at: usize) -> Result<usize> {
+        if let Some(run) = self.markers.get().filter(|run| run.has(at)) {
+            return Ok(run.target as usize);
+        }
+        let run = self.find_markers(at)?;
+        // The longest is the one that begins with the block, and whoever reads on comes by there.
+        if at == 0 || run.target as usize - at > self.cells.len() / 2 {
+            let _ = self.markers.set(run);
+        }
+        Ok(run.target as usize)
+    }
+
+    fn find_markers(&self, at: usize) -> Result<MarkerRun> {
+        let first = self.parse_at(at)?;
+        let mut target = at;
+        // Whether a marker at `target` covers more than its own timestamp.
+        let mut covers_older = false;
+        let mut last = first;
+        let mut next = at;
+        while next < self.cells.len() {
+            let place = self.parse_at(next)?;
+            let (here, before) = (place.key(&self.cells), last.key(&self.cells));
+            let same_row = here.row == before.row;
+            let same_column = same_row && here.qualifier == before.qualifier;
+            let is_column = here.kind == CellKind::DeleteColumn.code();
+            let is_marker = is_column || here.kind == CellKind::DeleteVersion.code();
+            if !same_row || !is_marker {
+                if !same_column {
+                    target = next;
+                }
+                break;
+            }
+            if !(same_column && covers_older) {
+                (target, covers_older) = (next, is_column);
+            }
+            (last, next) = (place, place.next as usize);
+        }
+        Ok(MarkerRun { start: at as u32, target: target as u32 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rowhouse_model::{Cell, DataBlockEncoding, Timestamp};
+
+    use super::super::{DataBlockBuilder, Layout};
+    use super::*;
+    use crate::hfile::block::{BLOCK_HEADER_LEN, Block, BlockKind};
+
+    /// A block of cells: `q5` is a put of column q at 5, `q5-` the deletion of that version, `q5=` of the column up to
+    /// there; `/` begins another row.
+    fn block(text: &str) -> Arc<DataBlock> {
+        let layout = Layout {
+            encoding: DataBlockEncoding::None,
+            tags: false,
+            tags_compressed: false,
+            sequences: true,
+        };
+        let mut builder = DataBlockBuilder::new(layout, 1 << 16);
+        for (row, cells) in text.split('/').enumerate() {
+            for (at, cell) in cells.split_whitespace().enumerate() {
+                let kind = match cell.as_bytes()[cell.len() - 1] {
+                    b'-' => CellKind::DeleteVersion,
+                    b'=' => CellKind::DeleteColumn,
+                    _ => CellKind::Put,
+                };
+                let millis = cell[1..].trim_end_matches(['-', '=']).parse().unwrap();
+                let timestamp = Timestamp::from_millis(millis).unwrap();
+                let row = [b'a' + row as u8];
+                let cell = Cell::new(row, "f", &cell[..1], timestamp, kind, "").unwrap();
+                builder.push(&cell.view(), at == 0);
+            }
+        }
+        let (_, payload) = builder.finish();
+        let payload = payload[BLOCK_HEADER_LEN..].to_vec().into();
+        let block = Block { kind: BlockKind::Data, payload, offset: 0, previous: None };
+        Arc::new(DataBlock::parse(block, layout).unwrap())
+    }
+
+    /// Where one comes to from the first cell, as its column and timestamp; `.` behind the last.
+    fn check(text: &str, expected: &str) {
+        let block = block(text);
+        for _ in 0..2 {
+            let target = block.behind_markers(0).unwrap();
+            let place = block.place_at(target).unwrap();
+            let shown = place.map_or(".".to_owned(), |place| {
+                let key = place.key(&block.cells);
+                format!("{}{}", String::from_utf8_lossy(key.qualifier), key.timestamp)
+            });
+            assert_eq!(shown, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn markers_are_passed_up_to_the_last_that_may_cover_what_is_behind() {
+        // What ends within the block covers nothing behind it.
+        check("p9= q9= r9= s5", "s5");
+        check("p9= q9= r9= / a5", "a5");
+        // The last column may go on.
+        check("p9= q9= r9=", "r9");
+        check("p9= q9= q5- q4-", "q9");
+        // A deleted version is at its own timestamp only.
+        check("q9- q8- q7- q6-", "q6");
+        check("q9- q8- q7- q6", "q7");
+        check("q9- q8= q7- q6-", "q8");
+        check("p9- p8= q7- q6-", "q6");
+        // Where there is nothing to pass one stays.
+        check("q9= q8", "q9");
+        check("q9= r8", "r8");
+    }
+
+    #[test]
+    fn a_run_is_passed_from_anywhere_in_it() {
+        let block = block("p9= q9= r9= s9= t5 u9= v9=");
+        let starts: Vec<usize> = {
+            let mut starts = vec![0];
+            while let Some(place) = block.place_at(*starts.last().unwrap()).unwrap() {
+                starts.push(place.next as usize);
+            }
+            starts
+        };
+        for at in [2, 0, 1, 3] {
+            assert_eq!(block.behind_markers(starts[at]).unwrap(), starts[4]);
+        }
+        assert_eq!(block.behind_markers(starts[5]).unwrap(), starts[6]);
+    }
+}

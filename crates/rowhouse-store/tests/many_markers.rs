@@ -1,0 +1,162 @@
+//! Rows full of delete markers, which readers pass in runs: what they show is what they would by looking at each.
+
+#![expect(clippy::unwrap_used, reason = "a test may")]
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use rowhouse_model::{
+    CellKind, Delete, FamilyDescriptor, Filter, Get, Put, Row, Scan, TableDescriptor, TableName,
+    Timestamp,
+};
+use rowhouse_store::{CompactionSettings, Settings, Store, Table};
+
+/// Markers of `passed` are passed in runs. `each` keeps deleted cells, for reads of earlier times, so there each marker is
+/// looked at; reads as of now show the same.
+const FAMILIES: [(&str, &str); 2] = [("passed", "FALSE"), ("each", "TRUE")];
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// A cell of each column from one to another.
+    Cells {
+        row: u8,
+        columns: (u8, u8),
+        at: i64,
+        kind: CellKind,
+    },
+    /// Markers of one column, at each timestamp up to one.
+    Versions {
+        row: u8,
+        column: u8,
+        up_to: i64,
+    },
+    Flush,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let kind = prop::sample::select(vec![
+        CellKind::Put,
+        CellKind::DeleteColumn,
+        CellKind::DeleteColumn,
+        CellKind::DeleteVersion,
+    ]);
+    let step = prop_oneof![
+        8 => (0u8..2, (0u8..60, 1u8..40), 1i64..20, kind).prop_map(|(row, columns, at, kind)| {
+            Step::Cells { row, columns: (columns.0, columns.0.saturating_add(columns.1)), at, kind }
+        }),
+        2 => (0u8..2, 0u8..60, 5i64..20)
+            .prop_map(|(row, column, up_to)| Step::Versions { row, column, up_to }),
+        2 => Just(Step::Flush),
+    ];
+    prop::collection::vec(step, 1..30)
+}
+
+fn qualifier(column: u8) -> String {
+    format!("{column:03}")
+}
+
+fn table(dir: &std::path::Path, steps: &[Step]) -> (Store, Arc<Table>) {
+    let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
+    let settings = Settings { compaction, ..Settings::default() };
+    let store = Store::builder(dir).settings(settings).open().unwrap();
+    let name = TableName::parse("t").unwrap();
+    let mut descriptor = TableDescriptor::new(name.clone());
+    for (family, keeps) in FAMILIES {
+        let family = FamilyDescriptor::new(family).unwrap().versions(3);
+        let family = family.attribute("KEEP_DELETED_CELLS", keeps);
+        descriptor = descriptor.family(family.attribute("BLOCKSIZE", "1024"));
+    }
+    store.create_table(descriptor, &[]).unwrap();
+    let table = store.table(&name).unwrap();
+    let put = |row: u8, column: u8, at: i64, kind: CellKind| {
+        let at = Timestamp::from_millis(at).unwrap();
+        for (family, _) in FAMILIES {
+            let mutation = match kind {
+                CellKind::Put => {
+                    let put = Put::new(vec![row]).unwrap();
+                    put.add_at(family, qualifier(column), at, "").unwrap().into()
+                }
+                CellKind::DeleteColumn => Delete::new(vec![row])
+                    .unwrap()
+                    .column(family, qualifier(column), at)
+                    .unwrap()
+                    .into(),
+                _ => Delete::new(vec![row])
+                    .unwrap()
+                    .version(family, qualifier(column), at)
+                    .unwrap()
+                    .into(),
+            };
+            table.mutate(&mutation).unwrap();
+        }
+    };
+    for step in steps {
+        match *step {
+            Step::Cells { row, columns: (first, behind), at, kind } => {
+                (first..behind).for_each(|column| put(row, column, at, kind));
+            }
+            Step::Versions { row, column, up_to } => {
+                (1..=up_to).for_each(|at| put(row, column, at, CellKind::DeleteVersion));
+            }
+            Step::Flush => table.flush().unwrap(),
+        }
+    }
+    (store, table)
+}
+
+/// What is seen: row, qualifier and timestamp of each cell.
+fn seen(rows: &[Row]) -> Vec<(Vec<u8>, Vec<u8>, i64)> {
+    let cells = rows.iter().flat_map(Row::to_cells);
+    cells
+        .map(|cell| (cell.row().to_vec(), cell.qualifier().to_vec(), cell.timestamp().as_millis()))
+        .collect()
+}
+
+#[test]
+fn what_a_marker_covers_is_hidden_over_many_blocks_of_other_markers() {
+    let put = Step::Cells { row: 0, columns: (39, 40), at: 0, kind: CellKind::Put };
+    let versions = Step::Versions { row: 0, column: 39, up_to: 900 };
+    // The last of these is passed with the others before the versions begin.
+    let column = Step::Cells { row: 0, columns: (0, 40), at: 1000, kind: CellKind::DeleteColumn };
+    let seen_of = |steps: &[Step]| {
+        let dir = tempfile::tempdir().unwrap();
+        let (_store, table) = table(dir.path(), steps);
+        FAMILIES.map(|(family, _)| {
+            let get = Get::new(vec![0]).unwrap().family(family);
+            seen(&[table.get(&get).unwrap()]).len()
+        })
+    };
+    let flush = Step::Flush;
+    assert_eq!(seen_of(&[put.clone(), versions.clone(), flush.clone()]), [1, 1]);
+    assert_eq!(seen_of(&[put, versions, column, flush]), [0, 0]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.min(40), ..ProptestConfig::default() })]
+
+    #[test]
+    fn who_passes_markers_sees_what_who_looks_at_each_sees(steps in steps(), column in 0u8..100) {
+        let dir = tempfile::tempdir().unwrap();
+        let (_store, table) = table(dir.path(), &steps);
+        let scan = |scan: Scan| {
+            let mut scanner = table.scan(scan).unwrap();
+            seen(&std::iter::from_fn(|| scanner.next().unwrap()).collect::<Vec<_>>())
+        };
+        let get = |get: Get| seen(&[table.get(&get).unwrap()]);
+        for versions in [1, 3] {
+            let [passed, each] = FAMILIES.map(|(family, _)| {
+                let all = || Scan::all().family(family).versions(versions);
+                let filter = Filter::parse("ColumnPrefixFilter('0')").unwrap();
+                let named = Get::new(vec![0]).unwrap().column(family, qualifier(column));
+                [
+                    scan(all()),
+                    scan(all().reversed()),
+                    scan(all().filter(filter)),
+                    get(Get::new(vec![1]).unwrap().family(family).versions(versions)),
+                    get(named.versions(versions)),
+                ]
+            });
+            prop_assert_eq!(passed, each);
+        }
+    }
+}

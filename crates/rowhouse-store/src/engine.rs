@@ -96,6 +96,19 @@ impl Engine {
         }
     }
 
+    /// Appends an edit that takes regions or families away.
+    ///
+    /// # Errors
+    /// As [`Manifest::append`]. Where it may be true all the same, the store takes no more writes until it is opened
+    /// again: they would be lost with what has gone.
+    pub(crate) fn append_removal(&self, edit: EditKind) -> Result<()> {
+        let appended = self.manifest.append(&Edit::new(edit));
+        if appended.is_err() && self.manifest.check_writable().is_err() {
+            self.wal().close("MANIFEST could not be written; reopen the store");
+        }
+        appended
+    }
+
     /// The (region, family), if it has not been dropped.
     pub(crate) fn find_family(&self, region: u64, name: &Bytes) -> Option<Arc<FamilyStore>> {
         self.families.read().get(&(region, name.clone())).cloned()

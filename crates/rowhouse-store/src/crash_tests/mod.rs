@@ -227,6 +227,30 @@ fn a_write_that_the_disk_refuses_is_a_hole_and_the_next_one_is_taken() {
 }
 
 #[test]
+fn a_split_that_could_not_be_written_down_is_not_there_after_a_kill() {
+    for seed in 0..40 {
+        let disk = SimulatedDisk::seeded(seed);
+        let store = open(&disk, 1).unwrap();
+        create(&store);
+        put(&store, 1, 1, true).unwrap();
+        let table = store.table(&name()).unwrap();
+        table.flush().unwrap();
+        disk.set_faults(Faults { write: 255, ..Faults::default() });
+        let region = table.regions()[0].clone();
+        let split = store.split_region(&region.name().full, Some("5".into()));
+        disk.set_faults(Faults::default());
+        // Where it could not be taken back, nothing is written that could be lost with the region.
+        let written = put(&store, 2, 2, true).is_ok();
+        assert!(split.is_err() || written, "{split:?}");
+        store.abandon();
+        for disk in [disk.after_kill(), disk.after_power_cut(seed)] {
+            let found = values(&open(&disk, 2).unwrap());
+            assert_eq!((found[1], found[2]), (Some(1), written.then_some(2)), "{seed} {split:?}");
+        }
+    }
+}
+
+#[test]
 fn a_failed_sync_ends_writing_until_the_store_is_opened_again() {
     let disk = SimulatedDisk::default();
     let store = open(&disk, 1).unwrap();

@@ -120,8 +120,9 @@ impl Manifest {
     /// Makes `edit` true: when this returns it is on the disk.
     ///
     /// # Errors
-    /// `Io` when it could not be written: then it is not true, and may be tried again. `ReadOnly`
-    /// once it could not be synced: what the disk holds is not known until reopening.
+    /// `Io` when it could not be written: then it is not true, and may be tried again, unless it could not be
+    /// taken back or synced either: then [`Manifest::check_writable`] says so, every later one is refused as
+    /// `ReadOnly`, and what the disk holds is not known until reopening.
     pub(crate) fn append(&self, edit: &Edit) -> Result<()> {
         let mut log = self.log.lock();
         let log = self.begun(&mut log)?;
@@ -163,8 +164,11 @@ impl Log {
         self.header.put_edit(&mut bytes, self.len, edit);
         let end = self.len + bytes.len() as u64;
         self.header.put_end(&mut bytes, end, LEN_END);
-        // What a failed write left of it is overwritten by the next.
-        self.file.write_all_at(&bytes, self.len)?;
+        if let Err(error) = self.file.write_all_at(&bytes, self.len) {
+            // All of the edit may be there, and would be true for whoever opens the store next.
+            self.failed = self.take_back().is_err();
+            return Err(error);
+        }
         if let Err(error) = self.file.sync() {
             self.failed = true;
             return Err(error);
@@ -175,6 +179,15 @@ impl Log {
         let _ = self.file.write_all_at(&synced, end);
         self.len = end;
         Ok(())
+    }
+
+    /// Has the file end where it ended before a write that failed.
+    fn take_back(&self) -> io::Result<()> {
+        let mut end = Vec::new();
+        self.header.put_end(&mut end, self.len, LEN_SYNCED);
+        self.file.truncate(self.len)?;
+        self.file.write_all_at(&end, self.len)?;
+        self.file.sync()
     }
 
     /// Puts a new manifest in the place of the old one.

@@ -12,7 +12,7 @@ use crate::compact::Policy;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::large_rows::RowLimit;
-use crate::manifest::{Edit, EditKind, TableAltered, TableTruncated, encode_table};
+use crate::manifest::{EditKind, TableAltered, TableTruncated, encode_table};
 use crate::region::Region;
 use crate::table::Table;
 
@@ -254,7 +254,7 @@ pub(super) fn without(
         // No flush or compaction may name a file of what is gone.
         let _quiet: Vec<_> =
             lost.iter().map(|family| (family.flushing.lock(), family.compacting.lock())).collect();
-        if let Err(error) = engine.manifest.append(&Edit::new(edit)) {
+        if let Err(error) = engine.append_removal(edit) {
             lost.iter().for_each(|family| family.set_leaving(false));
             return Err(error);
         }

@@ -16,7 +16,7 @@ use crate::compact::{Policy, rewrite_wider};
 use crate::family::FamilyStore;
 use crate::flush;
 use crate::large_rows::RowLimit;
-use crate::manifest::{Edit, EditKind, RegionMeta, RegionsReplaced};
+use crate::manifest::{EditKind, RegionMeta, RegionsReplaced};
 use crate::region::Region;
 use crate::store_file::StoreFile;
 use crate::table::Table;
@@ -126,8 +126,9 @@ impl Store {
             .collect();
         old.iter().for_each(|region| region.serve(false));
         let flushed = families.iter().try_for_each(|family| flush::flush_alone(engine, family));
-        let edit = Edit::new(EditKind::RegionsReplaced(edit));
-        if let Err(error) = flushed.and_then(|()| engine.manifest.append(&edit)) {
+        if let Err(error) =
+            flushed.and_then(|()| engine.append_removal(EditKind::RegionsReplaced(edit)))
+        {
             families.iter().for_each(|family| family.set_leaving(false));
             old.iter().for_each(|region| region.serve(true));
             return Err(error);

@@ -12,6 +12,7 @@ mod moves;
 mod refusals;
 mod rows;
 mod scans;
+mod snapshots;
 
 use std::future::Future;
 

@@ -80,7 +80,8 @@ impl Target {
         })
     }
 
-    /// Copies a file of another store to the disk, and tells after each piece how many bytes that was, which may end it. Gives its length.
+    /// Copies a file of another store to the disk. Tells after each piece how many bytes that was, which may
+    /// end it. Gives its length.
     pub(super) fn copy(
         &self,
         from: &Path,
@@ -113,16 +114,15 @@ impl Target {
         })
     }
 
-    /// Gives it its name.
+    /// Gives it its name, and brings that to the disk.
     pub(super) fn finish(mut self) -> Result<()> {
-        let named = || {
-            fs::rename(&self.unfinished, &self.path)?;
-            let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
-            File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
-        };
-        named().map_err(|source| at("cannot finish", &self.path, source))?;
+        let failed = |source| at("cannot finish", &self.path, source);
+        fs::rename(&self.unfinished, &self.path).map_err(failed)?;
         self.is_finished = true;
-        Ok(())
+        let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = File::open(parent.unwrap_or(Path::new(".")));
+        let failed = |source| at("cannot finish", &self.path, source);
+        parent.and_then(|parent| parent.sync_all()).map_err(failed)
     }
 }
 

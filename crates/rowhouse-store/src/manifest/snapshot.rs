@@ -211,3 +211,136 @@ impl ManifestState {
         self.snapshots.get(name).cloned().ok_or_else(unknown)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_model::{ErrorKind, FamilyDescriptor, TableName};
+
+    use super::*;
+    use crate::manifest::{Edit, FilesChanged, StoreCreated, TableDropped, TableStateChanged};
+
+    fn region(region_id: u64, start: &'static str, stop: &'static str) -> RegionMeta {
+        let (start, stop) = (start.into(), stop.into());
+        RegionMeta { region_id, start, stop, created_millis: region_id }
+    }
+
+    fn table(name: &str) -> TableDescriptor {
+        let table = TableDescriptor::new(TableName::parse(name).unwrap());
+        table.family(FamilyDescriptor::new("f").unwrap())
+    }
+
+    fn created(table_id: u64, name: &str, regions: [RegionMeta; 2]) -> TableCreated {
+        let descriptor = encode_table(&table(name));
+        TableCreated { table_id, descriptor, regions: regions.into(), disabled: false }
+    }
+
+    /// A table of regions 2 and 3, a file in the first, and a snapshot of it.
+    fn state() -> ManifestState {
+        let mut state = ManifestState::default();
+        let file = FileMeta { file_id: 4, sequence_max: 9, ..FileMeta::default() };
+        let changed = FilesChanged {
+            region_id: 2,
+            family: "f".into(),
+            added: vec![file],
+            flushed_sequence: 9,
+            ..FilesChanged::default()
+        };
+        let regions = [region(2, "", "m"), region(3, "m", "")];
+        apply(
+            &mut state,
+            [
+                EditKind::StoreCreated(StoreCreated {
+                    cluster_id: "id".into(),
+                    ..Default::default()
+                }),
+                EditKind::TableCreated(created(1, "t", regions)),
+                EditKind::FilesChanged(changed),
+            ],
+        )
+        .unwrap();
+        let taken = SnapshotEntry {
+            snapshot: Snapshot::new("s", TableName::parse("t").unwrap()).unwrap(),
+            descriptor: table("t"),
+            regions: state.tables[&1].regions.clone(),
+        };
+        apply(&mut state, [taken.to_edit()]).unwrap();
+        state
+    }
+
+    fn apply(state: &mut ManifestState, edits: impl IntoIterator<Item = EditKind>) -> Result<()> {
+        edits.into_iter().try_for_each(|edit| state.apply(&Edit::new(edit)))
+    }
+
+    fn cloned(regions: [RegionMeta; 2]) -> EditKind {
+        let table = created(10, "c", regions);
+        EditKind::SnapshotCloned(SnapshotCloned { snapshot: "s".into(), table })
+    }
+
+    fn restored(table_id: u64) -> EditKind {
+        let regions = vec![region(21, "", "m"), region(22, "m", "")];
+        EditKind::SnapshotRestored(SnapshotRestored { snapshot: "s".into(), table_id, regions })
+    }
+
+    fn good_clone() -> EditKind {
+        cloned([region(11, "", "m"), region(12, "m", "")])
+    }
+
+    fn files(state: &ManifestState) -> Vec<(u64, u64)> {
+        state.all_files().map(|file| (file.region_id, file.meta.file_id)).collect()
+    }
+
+    #[test]
+    fn a_state_with_snapshots_and_clones_is_what_its_edits_add_up_to() {
+        let steps = [
+            good_clone(),
+            EditKind::TableStateChanged(TableStateChanged { table_id: 1, disabled: true }),
+            restored(1),
+            EditKind::TableDropped(TableDropped { table_id: 1 }),
+            EditKind::SnapshotDeleted("s".into()),
+        ];
+        let mut state = state();
+        for step in steps {
+            apply(&mut state, [step]).unwrap();
+            let mut again = ManifestState::default();
+            state.to_edits().iter().try_for_each(|edit| again.apply(edit)).unwrap();
+            assert_eq!(again, state);
+        }
+        assert_eq!(files(&state), [(11, 4)]);
+    }
+
+    #[test]
+    fn a_file_of_several_tables_is_told_by_the_edit_of_shared_files() {
+        let mut state = state();
+        apply(&mut state, [good_clone()]).unwrap();
+        assert_eq!(files(&state), [(2, 4), (11, 4), (2, 4)]);
+        let edits = state.to_edits();
+        let shared = edits.iter().filter(|edit| {
+            matches!(&edit.kind, Some(EditKind::FilesShared(edit)) if edit.added[0].file_id == 4)
+        });
+        assert_eq!(shared.count(), 2);
+    }
+
+    #[test]
+    fn the_files_that_go_are_those_of_what_goes() {
+        let state = state();
+        let gone = |kind| state.files_gone(&Edit::new(kind));
+        assert_eq!(gone(EditKind::SnapshotDeleted("s".into())), [4]);
+        assert_eq!(gone(restored(1)), [4]);
+        assert_eq!(gone(good_clone()), [0; 0]);
+    }
+
+    #[test]
+    fn what_contradicts_a_snapshot_is_refused() {
+        let other_rows = cloned([region(11, "", "k"), region(12, "k", "")]);
+        let mut fewer = good_clone();
+        if let EditKind::SnapshotCloned(edit) = &mut fewer {
+            edit.table.regions.pop();
+        }
+        let unknown = EditKind::SnapshotDeleted("other".into());
+        let twice = state().snapshots["s"].to_edit();
+        for wrong in [other_rows, fewer, unknown, twice, restored(7)] {
+            let error = apply(&mut state(), [wrong]).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Corruption, "{error}");
+        }
+    }
+}

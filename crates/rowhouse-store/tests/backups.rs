@@ -37,7 +37,7 @@ fn table(store: &Store, name: &str) -> Arc<Table> {
 /// Writes a row to both tables as one.
 fn put(store: &Store, row: u32, value: &str) {
     let put = |name| {
-        let put = Put::new(format!("r{row:04}")).unwrap().add("f", "q", value.to_owned());
+        let put = Put::new(format!("r{row:04}")).unwrap().add("f", "q", value);
         (table(store, name), put.unwrap().into())
     };
     store.commit(&TABLES.map(put)).unwrap();

@@ -528,9 +528,9 @@ impl History {
                     9 => {
                         // Whether the table is there and enabled is not known.
                         if self.random.chance(128) {
-                            self.restore()
+                            self.restore();
                         } else {
-                            self.replace_table()
+                            self.replace_table();
                         }
                         break;
                     }

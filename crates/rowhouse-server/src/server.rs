@@ -70,6 +70,10 @@ impl Server {
             None => (listen.ip().to_string(), listen.port()),
         };
         descriptors::raise(descriptors_wanted(options.settings.open_files_max));
+        if let Some(dir) = options.backups.as_ref().filter(|dir| !dir.is_dir()) {
+            let message = format!("--backups: there is no such directory: {}", dir.display());
+            return Err(Error::invalid(message));
+        }
         let backups = Backups::new(options.backups.clone());
         let builder = Store::builder(&options.data).settings(options.settings.clone());
         let store = tokio::task::spawn_blocking(|| builder.open())

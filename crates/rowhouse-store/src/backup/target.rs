@@ -103,6 +103,9 @@ impl Target {
             copied(read as u64)?;
         }
         target.sync_all().map_err(|error| at("cannot write", &to, error))?;
+        // What is read back is to come from the disk, as far as the system can be asked for that.
+        #[cfg(target_os = "linux")]
+        let _ = rustix::fs::fadvise(&target, 0, None, rustix::fs::Advice::DontNeed);
         Ok(len)
     }
 
@@ -116,12 +119,12 @@ impl Target {
 
     /// Gives it its name, and brings that to the disk.
     pub(super) fn finish(mut self) -> Result<()> {
-        let failed = |source| at("cannot finish", &self.path, source);
-        fs::rename(&self.unfinished, &self.path).map_err(failed)?;
+        let path = self.path.clone();
+        let failed = |source| at("cannot finish", &path, source);
+        fs::rename(&self.unfinished, &path).map_err(failed)?;
         self.is_finished = true;
-        let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let parent = File::open(parent.unwrap_or(Path::new(".")));
-        let failed = |source| at("cannot finish", &self.path, source);
         parent.and_then(|parent| parent.sync_all()).map_err(failed)
     }
 }

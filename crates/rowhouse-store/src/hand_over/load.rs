@@ -83,14 +83,10 @@ impl Store {
         files: &[(Bytes, PathBuf)],
         mut progress: impl FnMut(Progress<'_>),
     ) -> Result<LoadReport> {
-        let table = self.table(table)?;
-        table.check_enabled()?;
-        if table.descriptor().is_read_only() {
-            return Err(Error::invalid(format!("{} is read-only", table.name())));
-        }
+        let table = self.table_to_load(table)?;
         let opened = open_all(&table, files)?;
         let bytes_total = opened.iter().map(|(_, file)| file.meta().trailer().file_len).sum();
-        let mut load = Load { engine: self.engine(), table: &table, written: Vec::new(), cells: 0 };
+        let mut load = Load::new(self.engine(), &table);
         let mut bytes_done = 0;
         for (family, file) in &opened {
             progress(Progress::new(&file.path().display().to_string(), bytes_done, bytes_total));
@@ -98,8 +94,22 @@ impl Store {
             bytes_done += file.meta().trailer().file_len;
         }
         progress(Progress::new("", bytes_done, bytes_total));
-        let mut report =
-            LoadReport { files: opened.len(), cells: load.cells, ..LoadReport::default() };
+        self.install(load, opened.len())
+    }
+
+    /// A table that takes files.
+    pub(super) fn table_to_load(&self, table: &TableName) -> Result<Arc<Table>> {
+        let table = self.table(table)?;
+        table.check_enabled()?;
+        if table.descriptor().is_read_only() {
+            return Err(Error::invalid(format!("{} is read-only", table.name())));
+        }
+        Ok(table)
+    }
+
+    /// Ends a load that read so many HFiles: what was written is part of the table.
+    pub(super) fn install(&self, load: Load<'_>, files: usize) -> Result<LoadReport> {
+        let mut report = LoadReport { files, cells: load.cells, sequence: 0 };
         if !load.written.is_empty() {
             let _changing = self.changing();
             report.sequence = load.install()?;
@@ -119,14 +129,36 @@ fn open_all(table: &Table, files: &[(Bytes, PathBuf)]) -> Result<Vec<(Bytes, HFi
 }
 
 /// A load under way. Dropped before it is installed, the files that it wrote are gone.
-struct Load<'a> {
+pub(super) struct Load<'a> {
     engine: &'a Arc<Engine>,
     table: &'a Table,
     written: Vec<(Arc<FamilyStore>, FileMeta)>,
     cells: u64,
 }
 
-impl Load<'_> {
+impl<'a> Load<'a> {
+    pub(super) fn new(engine: &'a Arc<Engine>, table: &'a Table) -> Self {
+        Self { engine, table, written: Vec::new(), cells: 0 }
+    }
+
+    pub(super) fn engine(&self) -> &'a Arc<Engine> {
+        self.engine
+    }
+
+    /// A file is whole.
+    pub(super) fn add(&mut self, family: &Arc<FamilyStore>, meta: FileMeta) {
+        self.written.push((Arc::clone(family), meta));
+    }
+
+    /// One more cell is written; an error when the store is being closed meanwhile.
+    pub(super) fn count_cell(&mut self) -> Result<()> {
+        self.cells += 1;
+        match self.cells.is_multiple_of(CELLS_BETWEEN_CHECKS) {
+            true => self.engine.check_open(),
+            false => Ok(()),
+        }
+    }
+
     /// Writes the cells of a file to files of the store, one for each region that has rows in it.
     fn divide(&mut self, family: &Bytes, file: &HFile) -> Result<()> {
         let with_tags = file.meta().layout().tags;
@@ -148,14 +180,11 @@ impl Load<'_> {
                 // The number of the load is told by the manifest.
                 cell.sequence = 0;
                 new.append(&cell)?;
-                self.cells += 1;
-                if self.cells.is_multiple_of(CELLS_BETWEEN_CHECKS) {
-                    self.engine.check_open()?;
-                }
+                self.count_cell()?;
                 cells.advance()?;
             }
             let meta = new.finish(0, false)?;
-            self.written.push((store, meta));
+            self.add(&store, meta);
         }
         Ok(())
     }

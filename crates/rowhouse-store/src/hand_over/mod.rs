@@ -3,6 +3,7 @@
 
 mod export;
 mod load;
+mod rows;
 
 pub use export::{ExportReport, ExportedCells};
 pub use load::{LoadReport, files_to_load};

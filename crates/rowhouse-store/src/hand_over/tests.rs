@@ -230,3 +230,77 @@ fn an_export_wants_a_directory_of_its_own() {
     let error = store.export_hfiles(&name(), dir.path(), ExportedCells::Kept, |_| {}).unwrap_err();
     assert!(error.message().ends_with("is not empty"), "{error}");
 }
+
+/// The cells of a row `row`, of columns with these values.
+fn row_of(row: &str, columns: &[(&str, &str, &str)]) -> Vec<Cell> {
+    let cell = |(family, qualifier, value): &(&str, &str, &str)| {
+        let at = rowhouse_model::Timestamp::LATEST;
+        Cell::new(row, family, qualifier, at, rowhouse_model::CellKind::Put, value).unwrap()
+    };
+    columns.iter().map(cell).collect()
+}
+
+fn load_rows(store: &Store, rows: Vec<Vec<Cell>>) -> rowhouse_model::Result<crate::LoadReport> {
+    let mut rows = rows.into_iter();
+    store.load_rows(&name(), || Ok(rows.next()))
+}
+
+#[test]
+fn rows_in_order_are_divided_among_regions_and_families() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let table = make(&store, &["row3", "row5"]);
+    put(&table, "row2", "b", 5, "there");
+    let rows = (0..8).map(|number| {
+        let value = format!("v{number}");
+        let both = [("a", "q", &*value), ("b", "q", &*value)];
+        row_of(&format!("row{number}"), if number % 2 == 0 { &both } else { &both[..1] })
+    });
+    let report = load_rows(&store, rows.collect()).unwrap();
+    assert_eq!((report.cells, report.files), (12, 0));
+    let texts = |table: &Table| -> Vec<_> {
+        (0..8)
+            .map(|number| {
+                (0..2)
+                    .map(|family| value(table, &format!("row{number}"), ["a", "b"][family]))
+                    .collect::<Vec<_>>()
+            })
+            .collect()
+    };
+    let want: Vec<_> = (0..8)
+        .map(|number| {
+            vec![Some(format!("v{number}")), (number % 2 == 0).then(|| format!("v{number}"))]
+        })
+        .collect();
+    assert_eq!(texts(&table), want);
+    // They have the time of the load.
+    let row = table.get(&Get::new("row0").unwrap()).unwrap();
+    assert!(row.cell("a", "q").unwrap().timestamp().as_millis() > 1_600_000_000_000);
+    drop((table, store));
+    let checked = crate::check(dir.path(), |_| {}).unwrap();
+    assert!(checked.problems.is_empty(), "{:?}", checked.problems);
+    let store = Store::open(dir.path()).unwrap();
+    assert_eq!(texts(&store.table(&name()).unwrap()), want);
+}
+
+#[test]
+fn a_load_of_rows_that_is_refused_leaves_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let table = make(&store, &["row2"]);
+    let count = || std::fs::read_dir(dir.path().join("files")).unwrap().count();
+    let good = || row_of("row1", &[("a", "q", "1")]);
+    let refused = |rows: Vec<Vec<Cell>>, want: &str| {
+        let error = load_rows(&store, rows).unwrap_err();
+        assert!(error.message().contains(want), "{error}");
+        assert_eq!((count(), all(&table)), (0, vec![]), "{error}");
+    };
+    refused(vec![good(), good()], "out of order: row=row1, behind=row1");
+    refused(vec![row_of("row3", &[("a", "q", "1")]), good()], "row=row1, behind=row3");
+    refused(vec![good(), row_of("row3", &[("b", "q", "1"), ("a", "q", "1")])], "row=row3");
+    refused(vec![good(), row_of("row3", &[("c", "q", "1")])], "c");
+    let mut rows = vec![good()].into_iter();
+    let failing = || rows.next().map(Some).ok_or_else(|| rowhouse_model::Error::invalid("no more"));
+    let error = store.load_rows(&name(), failing).unwrap_err();
+    assert_eq!((error.message(), count()), ("no more", 0));
+}

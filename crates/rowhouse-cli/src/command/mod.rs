@@ -2,14 +2,19 @@
 
 pub(crate) mod backup;
 pub(crate) mod check;
+mod csv_error;
 pub(crate) mod export;
 pub(crate) mod hfile;
 pub(crate) mod import;
 pub(crate) mod key;
+mod location;
 mod progress;
 pub(crate) mod salvage;
 pub(crate) mod serve;
 pub(crate) mod shell;
+
+use csv_error::unreadable_csv;
+use location::database_url;
 
 /// The data directory where none is named.
 const DATA_DIR: &str = "./rowhouse-data";

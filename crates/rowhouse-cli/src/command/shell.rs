@@ -5,11 +5,10 @@ use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use rowhouse::{Error, Result};
-use rowhouse_store::Holder;
+use rowhouse::Error;
 use tokio::runtime::Runtime;
 
-use super::{DATA_DIR, Done};
+use super::{DATA_DIR, Done, database_url};
 use crate::shell::{Input, Outcome, Reader, Session, Step, Terminal};
 
 /// Which database, and where the commands come from.
@@ -42,7 +41,8 @@ pub(crate) fn run(args: ShellArgs) -> Done {
         .enable_all()
         .build()
         .map_err(|source| Error::io("cannot start the runtime", source))?;
-    let database = runtime.block_on(rowhouse::open(url(&args)?))?;
+    let database =
+        runtime.block_on(rowhouse::open(database_url(&args.data, args.connect.as_deref())?))?;
     let session = Session::new(database.clone(), output());
     let mut shell = Shell { runtime, session, stop_at_error: args.non_interactive };
     let ran = shell.run(source);
@@ -61,17 +61,6 @@ fn output() -> Box<dyn Write> {
     match io::stdout().is_terminal() {
         true => Box::new(io::stdout()),
         false => Box::new(BufWriter::new(io::stdout())),
-    }
-}
-
-/// The database that the arguments name: a directory that a server holds is that server.
-fn url(args: &ShellArgs) -> Result<String> {
-    if let Some(url) = &args.connect {
-        return Ok(url.clone());
-    }
-    match Holder::of(&args.data)?.and_then(|holder| holder.address) {
-        Some(address) => Ok(format!("hbase://{address}")),
-        None => Ok(format!("file:{}", args.data.display())),
     }
 }
 
@@ -207,25 +196,5 @@ impl Shell {
 
     fn after_error(&self) -> Flow {
         if self.stop_at_error { Flow::Leave(ExitCode::FAILURE) } else { Flow::On }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_directory_that_nobody_holds_is_opened() {
-        let dir = tempfile::tempdir().unwrap();
-        let args = ShellArgs {
-            data: dir.path().to_owned(),
-            connect: None,
-            execute: Vec::new(),
-            non_interactive: false,
-            script: None,
-        };
-        assert_eq!(url(&args).unwrap(), format!("file:{}", dir.path().display()));
-        let connect = Some("hbase://a:1".to_owned());
-        assert_eq!(url(&ShellArgs { connect, ..args }).unwrap(), "hbase://a:1");
     }
 }

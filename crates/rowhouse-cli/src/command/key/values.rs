@@ -9,6 +9,7 @@ use serde_json::{Map, Value as Json};
 use super::input::{each_line_in, opened};
 use super::zone::Zone;
 use super::{Ended, Stop, Verdict};
+use crate::command::unreadable_csv;
 
 /// Files that values are read from.
 #[derive(Debug, clap::Args)]
@@ -58,7 +59,7 @@ fn each_record(
     mut take: impl FnMut(&csv::StringRecord, &csv::StringRecord) -> Ended,
 ) -> Ended {
     let mut records = csv::Reader::from_reader(input);
-    let names = records.headers().map_err(unreadable)?.clone();
+    let names = records.headers().map_err(unreadable_csv)?.clone();
     let mut verdict = Verdict::Fine;
     for record in records.records() {
         let (line, taken) = match record {
@@ -69,8 +70,8 @@ fn each_record(
             Err(error) => {
                 let line = error.position().map_or(0, csv::Position::line);
                 match error.is_io_error() {
-                    true => return Err(unreadable(error).into()),
-                    false => (line, Err(unreadable(error).into())),
+                    true => return Err(unreadable_csv(error).into()),
+                    false => (line, Err(unreadable_csv(error).into())),
                 }
             }
         };
@@ -83,19 +84,6 @@ fn each_record(
         });
     }
     Ok(verdict)
-}
-
-fn unreadable(error: csv::Error) -> Error {
-    match error.into_kind() {
-        csv::ErrorKind::Io(source) => Error::io("cannot read the input", source),
-        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => Error::invalid(format!(
-            "a record must have as many values as there are names: values={len}, names={expected_len}"
-        )),
-        csv::ErrorKind::Utf8 { err, .. } => {
-            Error::invalid(format!("a record must be UTF-8: field={}", err.field() + 1))
-        }
-        other => Error::invalid(format!("the input is no CSV: {other:?}")),
-    }
 }
 
 pub(super) type Named = Vec<(String, Value)>;

@@ -1,0 +1,140 @@
+//! How far an import has come, for the same command to go on after it was ended.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use rowhouse::{Error, Result};
+use serde_json::{Map, Value as Json, json};
+
+use super::source::Place;
+use super::survey::Counts;
+
+/// The file that says how far an import has come. It is there while rows are being written, and no longer.
+pub(super) struct Journal {
+    path: PathBuf,
+    /// Which import it is of: database, table, files with their lengths and times, and how they are read.
+    import: Json,
+}
+
+/// Where an import goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Reached {
+    /// What there was to do.
+    pub(super) counts: Counts,
+    /// The file, counted from 0.
+    pub(super) file: usize,
+    /// The first row of it that may not be written yet.
+    pub(super) place: Place,
+    /// Rows that are written for sure.
+    pub(super) written: u64,
+}
+
+impl Journal {
+    pub(super) fn new(path: &Path, import: Json) -> Self {
+        Self { path: path.to_owned(), import }
+    }
+
+    /// How far an import before this one came, if it did not come to its end.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for the file of another import, and for one that cannot be understood; `Io`.
+    pub(super) fn reached(&self) -> Result<Option<Reached>> {
+        let text = match fs::read_to_string(&self.path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(self.io("read", source)),
+        };
+        let unread = || {
+            Error::invalid(format!(
+                "the file of progress cannot be understood: file={}",
+                self.path.display()
+            ))
+        };
+        let kept: Map<String, Json> = serde_json::from_str(&text).map_err(|_| unread())?;
+        if kept.get("import") != Some(&self.import) {
+            return Err(Error::invalid(format!(
+                "an import that was not ended is another one, or its files have changed: give this one a file of its own \
+                 (--progress FILE), or remove that one to begin anew, which leaves the rows that it wrote: file={}",
+                self.path.display()
+            )));
+        }
+        let number = |name: &str| kept.get(name).and_then(Json::as_u64).ok_or_else(unread);
+        let place =
+            Place { byte: number("byte")?, line: number("line")?, record: number("record")? };
+        let counts = Counts {
+            rows: number("rows")?,
+            rejected: number("rejected")?,
+            same_key: number("same_key")?,
+            in_table: number("in_table")?,
+        };
+        let file = usize::try_from(number("file")?).map_err(|_| unread())?;
+        Ok(Some(Reached { counts, file, place, written: number("written")? }))
+    }
+
+    /// Notes how far the import has come: what is in front of it must be on the disk.
+    pub(super) fn note(&self, reached: &Reached) -> Result<()> {
+        let Reached { counts, file, place, written } = reached;
+        let kept = json!({
+            "import": self.import,
+            "rows": counts.rows,
+            "rejected": counts.rejected,
+            "same_key": counts.same_key,
+            "in_table": counts.in_table,
+            "file": file,
+            "byte": place.byte,
+            "line": place.line,
+            "record": place.record,
+            "written": written,
+        });
+        let mut part = self.path.as_os_str().to_owned();
+        part.push(".part");
+        let write = || {
+            let mut file = File::create(&part)?;
+            writeln!(file, "{kept}")?;
+            // Otherwise a power cut could leave the name without what it stands for.
+            file.sync_all()?;
+            fs::rename(&part, &self.path)
+        };
+        write().map_err(|source| self.io("write", source))
+    }
+
+    /// There is nothing left to go on with.
+    pub(super) fn remove(&self) -> Result<()> {
+        match fs::remove_file(&self.path) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                Err(self.io("remove", source))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn io(&self, doing: &str, source: io::Error) -> Error {
+        Error::io(format_args!("cannot {doing} {}", self.path.display()), source)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_noted_is_read_by_the_same_import_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a.csv.progress");
+        let journal = Journal::new(&path, json!({"table": "a"}));
+        assert_eq!(journal.reached().unwrap(), None);
+        let place = Place { byte: u64::MAX, line: 7, record: 6 };
+        let counts = Counts { rows: 9, rejected: 1, same_key: 2, in_table: 3 };
+        let reached = Reached { counts, file: 1, place, written: 5 };
+        journal.note(&reached).unwrap();
+        assert_eq!(journal.reached().unwrap(), Some(reached));
+        let other = Journal::new(&path, json!({"table": "b"})).reached().unwrap_err();
+        assert!(other.message().contains("another one"), "{other}");
+        fs::write(&path, "{\"import\":").unwrap();
+        assert!(journal.reached().unwrap_err().message().contains("cannot be understood"));
+        journal.remove().unwrap();
+        journal.remove().unwrap();
+        assert_eq!(journal.reached().unwrap(), None);
+    }
+}

@@ -1,0 +1,57 @@
+//! Rows into a table as files of its regions, all at once.
+
+use std::path::Path;
+
+use rowhouse::{Cell, Result, TableName};
+use rowhouse_store::Store;
+
+use super::bar::RowBar;
+use super::cells::Merged;
+use super::sort::{Entry, Sorted, Sorter};
+
+/// Writes sorted rows to files of the store in `dir`, which nobody has open, and makes them part of the table.
+pub(super) fn load(
+    dir: &Path,
+    table: &TableName,
+    sorter: &mut Sorter,
+    bar: &mut RowBar,
+    bytes: u64,
+) -> Result<()> {
+    let store = Store::builder(dir).only_existing().open()?;
+    let mut rows = OneByOne { sorted: sorter.sorted()?, next: None };
+    let mut count = 0;
+    store.load_rows(table, || {
+        count += 1;
+        bar.draw("loading", count, bytes);
+        rows.next()
+    })?;
+    store.close()
+}
+
+/// Rows of the table: entries of one key together.
+struct OneByOne<'s> {
+    sorted: Sorted<'s>,
+    next: Option<Entry>,
+}
+
+impl OneByOne<'_> {
+    fn next(&mut self) -> Result<Option<Vec<Cell>>> {
+        let first = match self.next.take() {
+            Some(entry) => entry,
+            None => match self.sorted.next()? {
+                Some(entry) => entry,
+                None => return Ok(None),
+            },
+        };
+        let mut merged = Merged::default();
+        merged.add(first.payload);
+        while let Some(entry) = self.sorted.next()? {
+            if entry.key != first.key {
+                self.next = Some(entry);
+                break;
+            }
+            merged.add(entry.payload);
+        }
+        merged.into_cells(&first.key).map(Some)
+    }
+}

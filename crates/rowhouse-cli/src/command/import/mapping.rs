@@ -1,0 +1,243 @@
+//! From the fields of a file to those of the table.
+
+use std::collections::BTreeMap;
+
+use rowhouse::{Error, Result};
+
+use super::compose::Composed;
+use super::source::{Datum, Record};
+use super::targets::Targets;
+
+/// What the user says of fields whose names are not the table's.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(super) struct MappingArgs {
+    /// A field of the file is the field or column of that name
+    #[arg(long = "map", value_name = "NAME=FIELD")]
+    maps: Vec<String>,
+    /// A field or column is made of fields of the file, {NAME:02} with zeros in front, {NAME:.14} cut behind so many
+    /// characters: --set 'at={day}T{hour:02}:{minute:02}'
+    #[arg(long = "set", value_name = "FIELD=TEXT")]
+    sets: Vec<String>,
+    /// A field of the file is left out
+    #[arg(long = "skip", value_name = "NAME")]
+    skips: Vec<String>,
+    /// All fields of the file that the table has no place for are left out
+    #[arg(long)]
+    skip_unknown: bool,
+}
+
+/// Where the value of a field or column comes from.
+#[derive(Clone, Debug)]
+pub(super) enum Origin {
+    /// This field of the file.
+    Field(usize),
+    /// Several, or none.
+    Composed(Composed),
+}
+
+impl Origin {
+    /// The value in a row.
+    pub(super) fn datum<'r>(&self, record: &'r Record) -> Result<Datum<'r>> {
+        match self {
+            Self::Field(at) => Ok(record.datum(*at)),
+            Self::Composed(composed) => composed.datum(record),
+        }
+    }
+}
+
+/// Where everything that the table declares comes from, by name: what is not in here, a file does not have.
+pub(super) type Origins = BTreeMap<String, Origin>;
+
+impl MappingArgs {
+    /// Names of the table that files without names in front may use, under the names that the files have for them.
+    pub(super) fn wanted(&self, targets: &Targets) -> Result<Vec<String>> {
+        let maps = pairs(&self.maps, "map")?;
+        let mut wanted: Vec<String> = maps.iter().map(|(from, _)| (*from).to_owned()).collect();
+        let mapped = |name: &String| maps.iter().any(|(_, to)| to == name);
+        wanted.extend(targets.names().into_iter().filter(|name| !mapped(name)));
+        for (_, text) in pairs(&self.sets, "set")? {
+            wanted.extend(names_in(text)?);
+        }
+        let mut once: Vec<String> = Vec::new();
+        for name in wanted {
+            if !once.contains(&name) && !self.skips.contains(&name) {
+                once.push(name);
+            }
+        }
+        Ok(once)
+    }
+
+    /// What rows with open names may have besides.
+    pub(super) fn passed_over(&self) -> Option<Vec<String>> {
+        (!self.skip_unknown).then(|| self.skips.clone())
+    }
+
+    /// Holds the names of a file against those of the table.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for names that are on one side only, all of them at once; for a field with two origins.
+    pub(super) fn origins(
+        &self,
+        names: &[String],
+        targets: &Targets,
+        is_open: bool,
+    ) -> Result<Origins> {
+        let position = |name: &str| position(names, name);
+        let mut origins = Origins::new();
+        let mut is_used = vec![false; names.len()];
+        for (to, text) in pairs(&self.sets, "set")? {
+            targets.check_name(to)?;
+            let composed = Composed::parse(text, position)?;
+            composed.fields().for_each(|at| is_used[at] = true);
+            add(&mut origins, to, Origin::Composed(composed))?;
+        }
+        for (from, to) in pairs(&self.maps, "map")? {
+            targets.check_name(to)?;
+            let at = position(from)?;
+            is_used[at] = true;
+            add(&mut origins, to, Origin::Field(at))?;
+        }
+        for skip in self.skips.iter().filter(|_| !is_open) {
+            is_used[position(skip)?] = true;
+        }
+        let known = targets.names();
+        let mut unknown = Vec::new();
+        for (at, name) in names.iter().enumerate() {
+            let is_skipped = self.skips.contains(name);
+            let is_mapped = self
+                .maps
+                .iter()
+                .any(|map| map.split_once('=').is_some_and(|(from, _)| from == name));
+            if known.contains(name) && !is_skipped && !is_mapped {
+                // In files with open names a field that is made of others may be there by its name, or not.
+                if !(is_open && origins.contains_key(name)) {
+                    add(&mut origins, name, Origin::Field(position(name)?))?;
+                }
+            } else if !is_used[at] && !is_skipped {
+                unknown.push(name.as_str());
+            }
+        }
+        if !unknown.is_empty() && !self.skip_unknown {
+            return Err(no_place(&unknown));
+        }
+        Ok(origins)
+    }
+}
+
+fn add(origins: &mut Origins, name: &str, origin: Origin) -> Result<()> {
+    match origins.insert(name.to_owned(), origin) {
+        None => Ok(()),
+        Some(_) => Err(Error::invalid(format!(
+            "a field of the table is given twice: leave one out by --skip: field={name}"
+        ))),
+    }
+}
+
+/// Where a field is among those of a file.
+fn position(names: &[String], name: &str) -> Result<usize> {
+    let mut found = (0..names.len()).filter(|at| names[*at] == name);
+    match (found.next(), found.next()) {
+        (Some(at), None) => Ok(at),
+        (Some(_), Some(_)) => {
+            Err(Error::invalid(format!("the file has two fields of one name: field={name}")))
+        }
+        (None, _) => Err(Error::invalid(format!(
+            "the file has no field `{name}`; there are: {}",
+            names.join(", ")
+        ))),
+    }
+}
+
+fn no_place(unknown: &[&str]) -> Error {
+    let first = unknown.first().copied().unwrap_or_default();
+    Error::invalid(format!(
+        "the table has no place for fields of the file: name their places (--map {first}=FIELD), leave them out \
+         (--skip {first}) or all of them (--skip-unknown): fields={}",
+        unknown.join(",")
+    ))
+}
+
+/// Arguments of the form `LEFT=RIGHT`.
+fn pairs<'a>(args: &'a [String], option: &str) -> Result<Vec<(&'a str, &'a str)>> {
+    let pair = |arg: &'a String| {
+        let pair = arg.split_once('=').filter(|(left, _)| !left.is_empty());
+        pair.ok_or_else(|| Error::invalid(format!("expected LEFT=RIGHT: {option}={arg}")))
+    };
+    args.iter().map(pair).collect()
+}
+
+/// The names of fields in a text of `--set`.
+fn names_in(text: &str) -> Result<Vec<String>> {
+    let names = std::cell::RefCell::new(Vec::new());
+    Composed::parse(text, |name| {
+        names.borrow_mut().push(name.to_owned());
+        Ok(0)
+    })?;
+    Ok(names.into_inner())
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse::{ColumnSchema, KeySchema};
+
+    use super::*;
+
+    fn targets() -> Targets {
+        Targets {
+            key: KeySchema::parse("[user string][at millis]").unwrap(),
+            columns: ColumnSchema::parse("d:n count u32; f:[who text] follows bool").unwrap(),
+        }
+    }
+
+    fn args(maps: &[&str], sets: &[&str], skips: &[&str]) -> MappingArgs {
+        let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        MappingArgs {
+            maps: owned(maps),
+            sets: owned(sets),
+            skips: owned(skips),
+            skip_unknown: false,
+        }
+    }
+
+    /// The names that have an origin, or the message.
+    fn fed(args: &MappingArgs, names: &[&str]) -> Result<String, String> {
+        let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
+        let origins = args.origins(&names, &targets(), false);
+        let origins = origins.map_err(|error| error.message().to_owned())?;
+        Ok(origins.into_keys().collect::<Vec<_>>().join(","))
+    }
+
+    #[test]
+    fn names_of_the_table_find_their_places() {
+        let all = ["count", "user", "at", "who", "follows"];
+        assert_eq!(fed(&args(&[], &[], &[]), &all).unwrap(), "at,count,follows,user,who");
+        let mapped = args(&["name=user"], &["at={day}T{hour:02}"], &["junk"]);
+        assert_eq!(fed(&mapped, &["name", "day", "hour", "junk"]).unwrap(), "at,user");
+    }
+
+    #[test]
+    fn names_that_are_on_one_side_only_are_told_before_anything_is_done() {
+        let refused = |args: MappingArgs, names: &[&str], want: &str| {
+            let message = fed(&args, names).unwrap_err();
+            assert!(message.contains(want), "{message}");
+        };
+        refused(args(&[], &[], &[]), &["user", "year", "day"], "fields=year,day");
+        refused(args(&["x=user"], &[], &[]), &["user"], "no field `x`; there are: user");
+        refused(
+            args(&["user=x"], &[], &[]),
+            &["user"],
+            "no field or column `x`; there are: user, at",
+        );
+        refused(args(&["name=user"], &[], &[]), &["name", "user"], "twice");
+        refused(args(&[], &["at={user}"], &[]), &["user", "at"], "twice");
+        refused(args(&[], &[], &["x"]), &["user"], "no field `x`");
+        refused(args(&[], &[], &[]), &["user", "user"], "two fields of one name");
+        refused(args(&["user"], &[], &[]), &["user"], "map=user");
+    }
+
+    #[test]
+    fn unknown_names_can_be_left_out_all_at_once() {
+        let args = MappingArgs { skip_unknown: true, ..args(&[], &[], &[]) };
+        assert_eq!(fed(&args, &["user", "year"]).unwrap(), "user");
+    }
+}

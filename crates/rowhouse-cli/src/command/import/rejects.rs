@@ -1,0 +1,137 @@
+//! Rows that cannot be taken, in files of their own.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use rowhouse::{Error, Result};
+
+use crate::one_line::on_one_line;
+
+/// Where rejected rows go: for each file to one that has `.rejected` behind its name, each row as it stands in its file,
+/// below a line that says where that is and what is wrong.
+///
+/// ```text
+/// carrier,flight,time_hour
+/// # line 17: field `number`: expected a number from 0 to 65535: value=x
+/// UA,x,2013-01-01T10:00:00Z
+/// ```
+///
+/// Repaired, such a file can be imported with `--comment '#'`. It is made with the first row that is rejected, and has
+/// its name when it is whole.
+pub(super) struct Rejects {
+    dir: PathBuf,
+    /// The file that is being written, and the name that it will have.
+    open: Option<(BufWriter<File>, PathBuf)>,
+    made: Vec<PathBuf>,
+    count: u64,
+    count_max: u64,
+}
+
+impl Rejects {
+    /// Rejected rows of `files` go to files in `dir`; more than `count_max` rows stop the import.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for two files of one name.
+    pub(super) fn new(dir: &Path, files: &[PathBuf], count_max: u64) -> Result<Self> {
+        let mut names = BTreeSet::new();
+        if let Some(twice) = files.iter().find(|file| !names.insert(name_of(file))) {
+            return Err(Error::invalid(format!(
+                "two files of one name in one import, their rejected rows would go to one file: file={}",
+                twice.display()
+            )));
+        }
+        let dir = dir.to_owned();
+        Ok(Self { dir, open: None, made: Vec::new(), count: 0, count_max })
+    }
+
+    /// How many rows were rejected.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// The files that were made.
+    pub(super) fn made(&self) -> &[PathBuf] {
+        &self.made
+    }
+
+    /// Notes a row of `file`.
+    ///
+    /// # Errors
+    /// `Io`; `InvalidRequest` for one too many.
+    pub(super) fn push(
+        &mut self,
+        file: &Path,
+        line: u64,
+        why: &Error,
+        row: &Original,
+    ) -> Result<()> {
+        let why = on_one_line(why.message().lines().next().unwrap_or_default());
+        let path = self.dir.join(name_of(file));
+        self.write(&path, line, &why, row).map_err(|source| io("write", &path, source))?;
+        self.count += 1;
+        if self.count > self.count_max {
+            self.finish_file()?;
+            return Err(Error::invalid(format!(
+                "too many rows are rejected, nothing was written; they are in {}: max={}, file={}, line={line}: {why}",
+                path.display(),
+                self.count_max,
+                file.display()
+            )));
+        }
+        Ok(())
+    }
+
+    /// Gives the file that is being written its name, if there is one: there are no more rows of its file.
+    pub(super) fn finish_file(&mut self) -> Result<()> {
+        let Some((out, path)) = self.open.take() else { return Ok(()) };
+        let name = || {
+            out.into_inner().map_err(io::IntoInnerError::into_error)?;
+            fs::rename(part_of(&path), &path)
+        };
+        name().map_err(|source| io("write", &path, source))?;
+        self.made.push(path);
+        Ok(())
+    }
+
+    fn write(&mut self, path: &Path, line: u64, why: &str, row: &Original) -> io::Result<()> {
+        let out = match &mut self.open {
+            Some((out, _)) => out,
+            None => {
+                let mut out = BufWriter::new(File::create(part_of(path))?);
+                out.write_all(&row.heading)?;
+                &mut self.open.insert((out, path.to_owned())).0
+            }
+        };
+        writeln!(out, "# line {line}: {why}")?;
+        out.write_all(&row.row)?;
+        out.write_all(b"\n")
+    }
+}
+
+/// A row as it stands in its file.
+#[derive(Debug, Default)]
+pub(super) struct Original {
+    /// The line with the names, with its end; empty in files that have none.
+    pub(super) heading: Vec<u8>,
+    /// The row, without the end of its line.
+    pub(super) row: Vec<u8>,
+}
+
+fn name_of(file: &Path) -> OsString {
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".rejected");
+    name
+}
+
+fn part_of(path: &Path) -> OsString {
+    let mut part = path.as_os_str().to_owned();
+    part.push(".part");
+    part
+}
+
+fn io(doing: &str, path: &Path, source: io::Error) -> Error {
+    Error::io(format_args!("cannot {doing} rejected rows, {}", path.display()), source)
+}

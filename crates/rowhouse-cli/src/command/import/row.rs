@@ -1,0 +1,179 @@
+//! A row of a file as a row of the table.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use rowhouse::{Bytes, CellBytes, Column, Error, FieldType, KeySchema, Put, Result, Value};
+use rowhouse_model::check_row;
+
+use super::mapping::{Origin, Origins};
+use super::source::{Datum, Record};
+use super::targets::Targets;
+
+/// How the rows of one file are made.
+pub(super) struct RowMaker {
+    key: KeySchema,
+    /// Of the fields of the key, in their order; of one that may have no value, maybe none.
+    key_origins: Vec<Option<Origin>>,
+    columns: Vec<ColumnMaker>,
+}
+
+/// A column of which the file has values.
+struct ColumnMaker {
+    column: Column,
+    origin: Origin,
+    qualifier: QualifierMaker,
+}
+
+enum QualifierMaker {
+    One(Bytes),
+    /// The fields of a template, in their order.
+    Fields(Vec<Option<Origin>>),
+}
+
+/// The key of a row, and its cells.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct NewRow {
+    pub(super) key: Bytes,
+    pub(super) cells: Vec<CellBytes>,
+}
+
+impl RowMaker {
+    /// Holds what a file has against what a row needs.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a field of the key, or of a qualifier, of which the file has nothing; for a file without any column.
+    pub(super) fn new(targets: &Targets, origins: &Origins) -> Result<Self> {
+        let key = targets.key.clone();
+        let key_origins = origins_of(&key, origins, "the key")?;
+        let mut columns = Vec::new();
+        for column in targets.columns.columns() {
+            let Some(origin) = origins.get(column.name()).cloned() else { continue };
+            let qualifier = match (column.qualifier(), column.template()) {
+                (Some(qualifier), _) => QualifierMaker::One(Bytes::copy_from_slice(qualifier)),
+                (None, Some(template)) => {
+                    let of = format!("the qualifiers of `{}`", column.name());
+                    QualifierMaker::Fields(origins_of(template, origins, &of)?)
+                }
+                (None, None) => continue,
+            };
+            columns.push(ColumnMaker { column: column.clone(), origin, qualifier });
+        }
+        if columns.is_empty() {
+            let names: Vec<_> = targets.columns.columns().iter().map(Column::name).collect();
+            return Err(Error::invalid(format!(
+                "the file has no field for any column, and a row is its cells; a constant is one too \
+                 (--set COLUMN=TEXT): columns={}",
+                names.join(",")
+            )));
+        }
+        Ok(Self { key, key_origins, columns })
+    }
+
+    /// Makes a row.
+    ///
+    /// # Errors
+    /// `InvalidRequest` that says of which field, and why.
+    pub(super) fn row(&self, record: &Record) -> Result<NewRow> {
+        let key = key_of(&self.key, &self.key_origins, record)?;
+        check_row(&key)?;
+        let mut cells = Vec::with_capacity(self.columns.len());
+        for maker in &self.columns {
+            let column = &maker.column;
+            let in_column = |error: Error| named("column", column.name(), &error);
+            let datum = maker.origin.datum(record).map_err(in_column)?;
+            let read = |text: &str| column.parse_value(text);
+            let value = value_of(datum, column.field_type(), read).map_err(in_column)?;
+            if value.is_null() {
+                continue;
+            }
+            let qualifier = match &maker.qualifier {
+                QualifierMaker::One(qualifier) => qualifier.clone(),
+                QualifierMaker::Fields(origins) => {
+                    let Some(template) = column.template() else { continue };
+                    key_of(template, origins, record).map_err(in_column)?
+                }
+            };
+            let family = Bytes::copy_from_slice(column.family());
+            cells.push(CellBytes { family, qualifier, value: column.encode_value(&value)? });
+        }
+        match cells.is_empty() {
+            false => Ok(NewRow { key, cells }),
+            true => Err(Error::invalid("no column has a value, and a row is its cells")),
+        }
+    }
+}
+
+impl NewRow {
+    /// The row as it is written.
+    pub(super) fn into_put(self) -> Result<Put> {
+        self.cells.into_iter().try_fold(Put::new(self.key)?, |put, cell| {
+            put.add(cell.family, cell.qualifier, cell.value)
+        })
+    }
+}
+
+/// Where the fields of a template come from.
+fn origins_of(schema: &KeySchema, origins: &Origins, of: &str) -> Result<Vec<Option<Origin>>> {
+    let origin = |field: &rowhouse::Field| match origins.get(field.name()) {
+        None if !field.is_nullable() => Err(Error::invalid(format!(
+            "the file has nothing for a field of {of}: name a field of the file that it is (--map NAME={name}), or what it \
+             is made of (--set {name}=TEXT): field={name}",
+            name = field.name()
+        ))),
+        found => Ok(found.cloned()),
+    };
+    schema.fields().iter().map(origin).collect()
+}
+
+/// The bytes of a template with the values of a row. Salts follow from the values, so that a row that is imported again is
+/// the same row.
+fn key_of(schema: &KeySchema, origins: &[Option<Origin>], record: &Record) -> Result<Bytes> {
+    let mut values = Vec::with_capacity(origins.len());
+    for (field, origin) in schema.fields().iter().zip(origins) {
+        let in_field = |error: Error| named("field", field.name(), &error);
+        let datum = origin.as_ref().map_or(Ok(Datum::Null), |origin| origin.datum(record));
+        let read = |text: &str| field.parse_value(text);
+        let value = datum.and_then(|datum| value_of(datum, field.field_type(), read));
+        let value = value.map_err(in_field)?;
+        if value.is_null() && !field.is_nullable() {
+            return Err(Error::invalid(format!("field `{}`: a key needs a value", field.name())));
+        }
+        values.push(value);
+    }
+    if !schema.has_salt() {
+        let mut key = Vec::new();
+        schema.encode_values(&values, &mut key)?;
+        return Ok(key.into());
+    }
+    let mut hasher = DefaultHasher::new();
+    values.hash(&mut hasher);
+    let named: Vec<_> = schema.fields().iter().map(rowhouse::Field::name).zip(values).collect();
+    schema.encode_salted(&named, hasher.finish())
+}
+
+fn value_of(
+    datum: Datum<'_>,
+    field_type: &FieldType,
+    read: impl Fn(&str) -> Result<Value>,
+) -> Result<Value> {
+    match datum {
+        Datum::Null => Ok(Value::Null),
+        // The word is a value here: what stands for none was said of the file.
+        Datum::Text(text) if text == "null" => Ok(text.as_ref().into()),
+        Datum::Text(text) => read(&text),
+        Datum::List(value) => Ok(value),
+        Datum::Bytes(bytes) => match field_type {
+            FieldType::Blob | FieldType::Bytes { .. } => Ok(bytes.into_owned().into()),
+            _ => match std::str::from_utf8(&bytes) {
+                Ok(text) => read(text),
+                // Some types take bytes; the others say what they are given.
+                Err(_) => Ok(bytes.into_owned().into()),
+            },
+        },
+    }
+}
+
+/// An error with the name of what it is about.
+fn named(what: &str, name: &str, error: &Error) -> Error {
+    Error::new(error.kind(), format!("{what} `{name}`: {}", error.message()))
+}

@@ -1,0 +1,147 @@
+//! The rows of all files, one after the other.
+
+use std::path::{Path, PathBuf};
+
+use rowhouse::{Error, Result};
+
+use super::mapping::MappingArgs;
+use super::rejects::Original;
+use super::row::{NewRow, RowMaker};
+use super::source::{Next, Place, Reading, Record, Source};
+use super::targets::Targets;
+
+/// The files of an import, and how rows are made of each.
+pub(super) struct Inputs {
+    reading: Reading,
+    passed_over: Option<Vec<String>>,
+    wanted: Vec<String>,
+    files: Vec<Input>,
+}
+
+struct Input {
+    path: PathBuf,
+    len: u64,
+    maker: RowMaker,
+}
+
+impl Inputs {
+    /// Opens every file and holds what it has against what the table needs, before any row is read.
+    pub(super) fn new(
+        paths: &[PathBuf],
+        reading: &Reading,
+        mapping: &MappingArgs,
+        targets: &Targets,
+    ) -> Result<Self> {
+        let wanted = mapping.wanted(targets)?;
+        let mut files = Vec::with_capacity(paths.len());
+        for path in paths {
+            let in_file = |error: Error| {
+                let message = format!("{}\n  in {}", error.message(), path.display());
+                Error::new(error.kind(), message)
+            };
+            let source = Source::open(path, reading, &wanted)?;
+            let origins = mapping.origins(source.names(), targets, source.has_open_names());
+            let maker = origins.and_then(|origins| RowMaker::new(targets, &origins));
+            files.push(Input {
+                path: path.clone(),
+                len: source.len(),
+                maker: maker.map_err(in_file)?,
+            });
+        }
+        let (reading, passed_over) = (reading.clone(), mapping.passed_over());
+        Ok(Self { reading, passed_over, wanted, files })
+    }
+
+    /// Bytes of all files.
+    pub(super) fn bytes(&self) -> u64 {
+        self.files.iter().map(|file| file.len).sum()
+    }
+
+    /// How many files there are.
+    pub(super) fn len(&self) -> usize {
+        self.files.len()
+    }
+
+    /// A file by its number, from 0.
+    pub(super) fn path(&self, file: usize) -> &Path {
+        self.files.get(file).map_or(Path::new(""), |file| &file.path)
+    }
+
+    /// The rows from a place of a file on.
+    pub(super) fn rows(&self, file: usize, place: Option<Place>) -> Result<Rows<'_>> {
+        let mut rows = Rows { inputs: self, file, source: None, record: Record::default() };
+        rows.open(place)?;
+        Ok(rows)
+    }
+}
+
+/// A row of a file, or why it is none.
+pub(super) struct Read {
+    /// Its file, counted from 0.
+    pub(super) file: usize,
+    pub(super) place: Place,
+    pub(super) row: Result<NewRow>,
+}
+
+/// Rows, read as they are asked for.
+pub(super) struct Rows<'i> {
+    inputs: &'i Inputs,
+    file: usize,
+    source: Option<Source>,
+    record: Record,
+}
+
+impl Rows<'_> {
+    /// The next row; `None` behind the last of the last file.
+    ///
+    /// # Errors
+    /// `Io`, and `Corruption` of a file that cannot be read on.
+    pub(super) fn next(&mut self) -> Result<Option<Read>> {
+        while let Some(source) = &mut self.source {
+            let input = &self.inputs.files[self.file];
+            let (place, row) = match source.next(&mut self.record)? {
+                Next::Row(place) => (place, input.maker.row(&self.record)),
+                Next::Broken(place, why) => (place, Err(why)),
+                Next::End => {
+                    self.file += 1;
+                    self.open(None)?;
+                    continue;
+                }
+            };
+            return Ok(Some(Read { file: self.file, place, row }));
+        }
+        Ok(None)
+    }
+
+    /// The place behind the row that was read last.
+    pub(super) fn reached(&self) -> (usize, Place) {
+        let place = self.source.as_ref().map(Source::place);
+        (self.file, place.unwrap_or_default())
+    }
+
+    /// About how many bytes of all files have been read.
+    pub(super) fn bytes_done(&self) -> u64 {
+        let before = self.inputs.files.iter().take(self.file).map(|file| file.len).sum::<u64>();
+        before + self.source.as_ref().map_or(0, Source::bytes_done)
+    }
+
+    /// The row that was read last as it stands in its file.
+    pub(super) fn original(&self, place: &Place) -> Result<Original> {
+        let Some(source) = &self.source else { return Ok(Original::default()) };
+        let heading = source.heading()?.unwrap_or_default();
+        Ok(Original { heading, row: source.original(place, &self.record)? })
+    }
+
+    /// Opens the file whose turn it is.
+    fn open(&mut self, place: Option<Place>) -> Result<()> {
+        self.source = None;
+        let Some(input) = self.inputs.files.get(self.file) else { return Ok(()) };
+        let mut source = Source::open(&input.path, &self.inputs.reading, &self.inputs.wanted)?;
+        source.pass_over(self.inputs.passed_over.clone());
+        if let Some(place) = place {
+            source.seek(&place)?;
+        }
+        self.source = Some(source);
+        Ok(())
+    }
+}

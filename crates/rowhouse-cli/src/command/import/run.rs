@@ -1,0 +1,221 @@
+//! The steps of an import of rows.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::UNIX_EPOCH;
+
+use rowhouse::{Database, Error, Filter, Result, Scan, Table, TableName};
+use rowhouse_store::Holder;
+use serde_json::{Value as Json, json};
+
+use super::bar::RowBar;
+use super::journal::{Journal, Reached};
+use super::making::Destination;
+use super::rejects::Rejects;
+use super::rows::Inputs;
+use super::summary::Summary;
+use super::survey::{Look, Survey};
+use super::targets::Targets;
+use super::write::Writing;
+use super::{Duplicates, ImportArgs, load};
+use crate::command::{Done, database_url};
+
+/// Imports rows.
+pub(super) fn run(args: &ImportArgs, table: &TableName) -> Done {
+    if args.rows.sorted && Holder::of(&args.data)?.is_some() {
+        return Err(Error::invalid(format!(
+            "--sorted writes files of the store, which a server has open; without it rows are sent to the server: data={}",
+            args.data.display()
+        )));
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|source| Error::io("cannot start the runtime", source))?;
+    let summary = runtime.block_on(import(args, table))?;
+    match args.rows.json {
+        true => println!("{}", summary.json()),
+        false => print!("{}", summary.text()),
+    }
+    Ok(match summary.counts.rejected {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::from(REJECTED),
+    })
+}
+
+async fn import(args: &ImportArgs, name: &TableName) -> Result<Summary> {
+    let url = database_url(&args.data, args.connect.as_deref())?;
+    let database = rowhouse::open(&url).await?;
+    let ran = Import { args, database: database.clone() }.run(name).await;
+    // What was sorted goes into files of a store that nobody else has open.
+    let closed = database.close().await;
+    let (mut summary, survey) = ran?;
+    closed?;
+    if let Some(mut survey) = survey {
+        let mut bar = RowBar::new(summary.bytes);
+        let loaded = load::load(&args.data, name, &mut survey.sorter, &mut bar, summary.bytes);
+        summary.seconds += bar.seconds();
+        bar.clear();
+        loaded?;
+        summary.written = summary.counts.rows - summary.counts.rejected;
+    }
+    Ok(summary)
+}
+
+struct Import<'a> {
+    args: &'a ImportArgs,
+    database: Database,
+}
+
+impl Import<'_> {
+    /// Everything but the loading of sorted rows, which are given back.
+    async fn run(&self, name: &TableName) -> Result<(Summary, Option<Survey>)> {
+        let args = self.args;
+        let (destination, targets) = args.making.destination(&self.database, name).await?;
+        let inputs = Inputs::new(&args.files, &args.reading, &args.mapping, &targets)?;
+        let journal = Journal::new(&self.progress_path(), self.identity(name, &targets).await?);
+        let mut bar = RowBar::new(inputs.bytes());
+        let mut summary = Summary::new(args, name, &inputs);
+        let reached = match args.rows.sorted || args.rows.dry_run {
+            true => None,
+            false => journal.reached()?,
+        };
+        if let Some(reached) = &reached {
+            self.check_still_there(&destination, reached).await?;
+            summary.is_resumed = true;
+        }
+        let reached = match reached {
+            Some(reached) => reached,
+            None => {
+                let surveyed = self.survey(&inputs, &destination, &mut summary, &mut bar).await;
+                summary.seconds = bar.seconds();
+                let survey = surveyed.inspect_err(|_| bar.clear())?;
+                if args.rows.dry_run {
+                    bar.clear();
+                    return Ok((summary, None));
+                }
+                self.check_duplicates(&survey).inspect_err(|_| bar.clear())?;
+                if args.rows.sorted {
+                    bar.clear();
+                    self.make(destination).await?;
+                    return Ok((summary, Some(survey)));
+                }
+                Reached { counts: survey.counts, ..Reached::default() }
+            }
+        };
+        let table = self.make(destination).await?;
+        summary.counts = reached.counts;
+        let batch_rows = args.rows.batch_rows as usize;
+        let writing = Writing { inputs: &inputs, table: &table, journal: &journal, batch_rows };
+        let written = writing.run(reached, &mut bar).await;
+        summary.seconds = bar.seconds();
+        bar.clear();
+        summary.written = written?.written;
+        summary.check_all_written()?;
+        journal.remove()?;
+        Ok((summary, None))
+    }
+
+    /// Looks at all rows.
+    async fn survey(
+        &self,
+        inputs: &Inputs,
+        destination: &Destination,
+        summary: &mut Summary,
+        bar: &mut RowBar,
+    ) -> Result<Survey> {
+        let args = &self.args.rows;
+        let table = match destination {
+            Destination::There(table) => Some(table),
+            Destination::ToMake(_) => None,
+        };
+        let memory = args.memory as usize * 1_000_000;
+        let look = Look { inputs, table, with_cells: args.sorted && !args.dry_run, memory };
+        let mut rejects = Rejects::new(&args.rejects, &self.args.files, args.rejects_max)?;
+        let survey = look.run(&mut rejects, bar).await?;
+        summary.rejects = rejects.made().to_vec();
+        summary.counts = survey.counts;
+        summary.examples = survey.examples.clone();
+        Ok(survey)
+    }
+
+    /// Refuses to go on with a table that has lost the rows that were written.
+    async fn check_still_there(&self, destination: &Destination, reached: &Reached) -> Result<()> {
+        let has_rows = match destination {
+            Destination::There(table) => {
+                let filter = Filter::KeyOnly { length_as_value: false };
+                table.scan(Scan::all().limit(1).filter(filter)).await?.next().await?.is_some()
+            }
+            Destination::ToMake(_) => false,
+        };
+        match has_rows || reached.written == 0 {
+            true => Ok(()),
+            false => Err(Error::invalid(format!(
+                "an import that was not ended had written rows, and the table has none: remove its file of progress to \
+                 begin anew: file={}, written={}",
+                self.progress_path().display(),
+                reached.written
+            ))),
+        }
+    }
+
+    /// The table, made if it is not there.
+    async fn make(&self, destination: Destination) -> Result<Table> {
+        match destination {
+            Destination::There(table) => Ok(table),
+            Destination::ToMake(spec) => self.database.create_table(*spec).await,
+        }
+    }
+
+    fn check_duplicates(&self, survey: &Survey) -> Result<()> {
+        let counts = survey.counts;
+        if self.args.rows.duplicates == Duplicates::Merge || counts.same_key + counts.in_table == 0
+        {
+            return Ok(());
+        }
+        Err(Error::invalid(format!(
+            "rows have the key of another, over which they would be written, so nothing was; \
+             --duplicates merge writes them all: of rows of the files={}, of rows of the table={}\n  {}",
+            counts.same_key,
+            counts.in_table,
+            survey.examples.join("\n  ")
+        )))
+    }
+
+    fn progress_path(&self) -> PathBuf {
+        self.args.rows.progress.clone().unwrap_or_else(|| {
+            let first = self.args.files.first().and_then(|file| file.file_name());
+            let mut name = first.unwrap_or_default().to_owned();
+            name.push(".progress");
+            name.into()
+        })
+    }
+
+    /// What makes an import the same as one before.
+    async fn identity(&self, name: &TableName, targets: &Targets) -> Result<Json> {
+        let args = self.args;
+        let files =
+            args.files.iter().map(|file| file_identity(file)).collect::<Result<Vec<_>>>()?;
+        Ok(json!({
+            "database": self.database.cluster_id().await?,
+            "table": name.to_string(),
+            "key": targets.key.to_stored(),
+            "columns": targets.columns.to_stored(),
+            "files": files,
+            "reading": format!("{:?} {:?}", args.reading, args.mapping),
+        }))
+    }
+}
+
+fn file_identity(path: &Path) -> Result<Json> {
+    let read = || {
+        let (path, metadata) = (path.canonicalize()?, path.metadata()?);
+        let modified = metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let modified = modified.as_nanos().to_string();
+        Ok(json!({"path": path.to_string_lossy(), "len": metadata.len(), "modified": modified}))
+    };
+    read().map_err(|source| Error::io(format_args!("cannot read {}", path.display()), source))
+}
+
+/// The exit status where all is written but rows that were rejected.
+const REJECTED: u8 = 3;

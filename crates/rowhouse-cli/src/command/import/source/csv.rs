@@ -1,0 +1,184 @@
+//! Comma-separated values.
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use rowhouse::{Error, Result};
+
+use super::{Next, Place, ROW_LEN_MAX, Reading, Record, bytes_of, unreadable};
+use crate::command::unreadable_csv;
+
+/// A CSV file, open.
+pub(super) struct CsvSource {
+    path: PathBuf,
+    names: Vec<String>,
+    reader: csv::Reader<Limited>,
+    /// How far `reader` may read its file before the row that it reads is too long.
+    limit: Rc<Cell<u64>>,
+    reading: Reading,
+    quote: u8,
+    has_heading: bool,
+    len: u64,
+}
+
+impl CsvSource {
+    pub(super) fn open(path: &Path, file: File, reading: &Reading) -> Result<Self> {
+        let len = file.metadata().map_err(|source| unreadable(path, source))?.len();
+        let limit = Rc::new(Cell::new(ROW_LEN_MAX));
+        let has_heading = reading.header.is_empty();
+        let quote = super::one_byte("quote", &reading.quote)?;
+        let limited = Limited { file, at: 0, limit: Rc::clone(&limit) };
+        let mut reader = csv::ReaderBuilder::new()
+            .delimiter(reading.delimiter_of(path)?)
+            .quote(quote)
+            .comment(reading.comment()?)
+            .has_headers(has_heading)
+            .from_reader(limited);
+        let names = match has_heading {
+            true => reader.headers().map_err(unreadable_csv)?.iter().map(str::to_owned).collect(),
+            false => reading.header.clone(),
+        };
+        if names.is_empty() {
+            return Err(Error::invalid(format!("the file is empty: file={}", path.display())));
+        }
+        let reading = reading.clone();
+        Ok(Self { path: path.to_owned(), names, reader, limit, reading, quote, has_heading, len })
+    }
+
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    pub(super) fn place(&self) -> Place {
+        place_of(self.reader.position())
+    }
+
+    pub(super) fn seek(&mut self, place: &Place) -> Result<()> {
+        let mut position = csv::Position::new();
+        position.set_byte(place.byte).set_line(place.line).set_record(place.record);
+        self.limit.set(place.byte + ROW_LEN_MAX);
+        self.reader.seek(position).map_err(unreadable_csv)
+    }
+
+    pub(super) fn next(&mut self, record: &mut Record) -> Result<Next> {
+        let before = self.place();
+        self.limit.set(before.byte + ROW_LEN_MAX);
+        record.data.clear();
+        let place = match self.reader.read_record(&mut record.text) {
+            Ok(false) => return Ok(Next::End),
+            Ok(true) => record.text.position().map_or(before, place_of),
+            Err(error) if error.is_io_error() => return Err(self.unreadable(error, &before)),
+            Err(error) => {
+                let place = error.position().map_or(before, place_of);
+                return Ok(Next::Broken(place, unreadable_csv(error)));
+            }
+        };
+        // Names that were given say how many values a row has, as a line of names does.
+        if record.text.len() != self.names.len() {
+            return Ok(Next::Broken(place, unequal(record.text.len(), self.names.len())));
+        }
+        if self.place().byte >= self.len && self.ends_within_quotes(&place)? {
+            let why = Error::invalid("a quote is not closed before the end of the file");
+            return Ok(Next::Broken(place, why));
+        }
+        record.nulls.clear();
+        record.nulls.extend(record.text.iter().map(|text| self.reading.is_null(text)));
+        Ok(Next::Row(place))
+    }
+
+    /// Whether the last row of the file ends because the file does. The reader of CSV does not say.
+    fn ends_within_quotes(&self, place: &Place) -> Result<bool> {
+        let bytes = bytes_of(&self.path, place.byte, self.len)?;
+        Ok(is_open(&bytes, self.reading.delimiter_of(&self.path)?, self.quote))
+    }
+
+    /// The line with the names, as it stands in the file.
+    pub(super) fn heading(&self) -> Result<Option<Vec<u8>>> {
+        if !self.has_heading {
+            return Ok(None);
+        }
+        let mut line = csv::WriterBuilder::new();
+        let mut line = line
+            .delimiter(self.reading.delimiter_of(&self.path)?)
+            .quote(self.quote)
+            .from_writer(Vec::new());
+        line.write_record(&self.names).map_err(unreadable_csv)?;
+        let line = line.into_inner().map_err(|error| unreadable(&self.path, error.into_error()))?;
+        Ok(Some(line))
+    }
+
+    fn unreadable(&self, error: csv::Error, before: &Place) -> Error {
+        match error.into_kind() {
+            csv::ErrorKind::Io(source) if source.kind() == io::ErrorKind::FileTooLarge => {
+                Error::invalid(format!(
+                    "a row is too long, or a quote is not closed: file={}, line={}, bytes_max={ROW_LEN_MAX}",
+                    self.path.display(),
+                    before.line
+                ))
+            }
+            csv::ErrorKind::Io(source) => unreadable(&self.path, source),
+            other => Error::invalid(format!("the file is no CSV: {other:?}")),
+        }
+    }
+}
+
+fn unequal(values: usize, names: usize) -> Error {
+    Error::invalid(format!(
+        "a record must have as many values as there are names: values={values}, names={names}"
+    ))
+}
+
+fn place_of(position: &csv::Position) -> Place {
+    Place { byte: position.byte(), line: position.line(), record: position.record() }
+}
+
+/// Whether bytes that begin with a row end within the quotes of a value.
+fn is_open(bytes: &[u8], delimiter: u8, quote: u8) -> bool {
+    enum At {
+        Start,
+        Plain,
+        Quoted,
+        /// Behind a quote that closes the value, unless another follows.
+        Closing,
+    }
+    let mut at = At::Start;
+    for &byte in bytes {
+        let is_end = byte == delimiter || byte == b'\n' || byte == b'\r';
+        at = match at {
+            At::Start | At::Closing if byte == quote => At::Quoted,
+            At::Quoted if byte == quote => At::Closing,
+            At::Quoted => At::Quoted,
+            At::Start | At::Plain | At::Closing if is_end => At::Start,
+            At::Start | At::Plain | At::Closing => At::Plain,
+        };
+    }
+    matches!(at, At::Quoted)
+}
+
+/// A file that is read up to a limit, which moves with the rows.
+struct Limited {
+    file: File,
+    at: u64,
+    limit: Rc<Cell<u64>>,
+}
+
+impl Read for Limited {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.at >= self.limit.get() {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let read = self.file.read(buffer)?;
+        self.at += read as u64;
+        Ok(read)
+    }
+}
+
+impl Seek for Limited {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.at = self.file.seek(to)?;
+        Ok(self.at)
+    }
+}

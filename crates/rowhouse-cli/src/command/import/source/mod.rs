@@ -1,0 +1,250 @@
+//! Files that rows are read from: [`csv`] and [`json_lines`] are text, [`parquet`] is not.
+
+mod csv;
+mod json_lines;
+mod parquet;
+mod record;
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use rowhouse::{Error, Result};
+
+use csv::CsvSource;
+use json_lines::JsonLinesSource;
+use parquet::ParquetSource;
+pub(super) use record::{Datum, Place, Record};
+
+/// What a file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Format {
+    /// Comma-separated values, with the names of the fields in the first line
+    Csv,
+    /// A JSON object in each line
+    Jsonl,
+    /// Apache Parquet
+    Parquet,
+}
+
+/// How files are to be read.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Reading {
+    /// What the files are, where their names do not end in .csv, .tsv, .jsonl, .ndjson or .parquet
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+    /// CSV: what stands between two values (\t for a tab, which it is in files that end in .tsv)
+    #[arg(long, value_name = "CHARACTER")]
+    delimiter: Option<String>,
+    /// CSV: what stands around a value that has a delimiter or the end of a line in it
+    #[arg(long, value_name = "CHARACTER", default_value = "\"")]
+    quote: String,
+    /// CSV: the names of the fields, in files that do not begin with them
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    header: Vec<String>,
+    /// CSV: a value that stands for none; given, an empty value stands for itself
+    #[arg(long = "null", value_name = "TEXT")]
+    nulls: Vec<String>,
+    /// CSV and JSON lines: lines that begin with this are passed over
+    #[arg(long, value_name = "CHARACTER")]
+    comment: Option<String>,
+}
+
+impl Reading {
+    /// What `path` is, by what was said or by its name.
+    pub(super) fn format_of(&self, path: &Path) -> Result<Format> {
+        if let Some(format) = self.format {
+            return Ok(format);
+        }
+        match extension(path).as_str() {
+            "csv" | "tsv" => Ok(Format::Csv),
+            "jsonl" | "ndjson" => Ok(Format::Jsonl),
+            "parquet" => Ok(Format::Parquet),
+            _ => Err(Error::invalid(format!(
+                "the file's name does not say what it is: give --format csv, jsonl or parquet: file={}",
+                path.display()
+            ))),
+        }
+    }
+
+    fn delimiter_of(&self, path: &Path) -> Result<u8> {
+        match self.delimiter.as_deref() {
+            Some("\\t") => Ok(b'\t'),
+            Some(text) => one_byte("delimiter", text),
+            None if extension(path) == "tsv" => Ok(b'\t'),
+            None => Ok(b','),
+        }
+    }
+
+    fn comment(&self) -> Result<Option<u8>> {
+        self.comment.as_deref().map(|text| one_byte("comment", text)).transpose()
+    }
+
+    /// Whether a value of a CSV file stands for none.
+    fn is_null(&self, text: &str) -> bool {
+        match self.nulls.is_empty() {
+            true => text.is_empty(),
+            false => self.nulls.iter().any(|null| null == text),
+        }
+    }
+}
+
+/// What comes next in a file.
+pub(super) enum Next {
+    /// A row, in the record that was handed over.
+    Row(Place),
+    /// Something that is no row, and why.
+    Broken(Place, Error),
+    End,
+}
+
+/// A file, open, at some place of it.
+pub(super) struct Source {
+    path: PathBuf,
+    len: u64,
+    reader: Reader,
+}
+
+enum Reader {
+    Csv(Box<CsvSource>),
+    JsonLines(JsonLinesSource),
+    Parquet(Box<ParquetSource>),
+}
+
+impl Source {
+    /// Opens a file at its beginning. `wanted` are the names that are looked for in files that have none in front.
+    pub(super) fn open(path: &Path, reading: &Reading, wanted: &[String]) -> Result<Self> {
+        let format = reading.format_of(path)?;
+        let file = File::open(path).map_err(|source| unreadable(path, source))?;
+        let metadata = file.metadata().map_err(|source| unreadable(path, source))?;
+        if !metadata.is_file() {
+            return Err(Error::invalid(format!(
+                "rows are read twice, first to look at their keys, so they must be in a file: path={}",
+                path.display()
+            )));
+        }
+        let reader = match format {
+            Format::Csv => Reader::Csv(Box::new(CsvSource::open(path, file, reading)?)),
+            Format::Jsonl => Reader::JsonLines(JsonLinesSource::open(path, file, reading, wanted)?),
+            Format::Parquet => Reader::Parquet(Box::new(ParquetSource::open(path, file)?)),
+        };
+        Ok(Self { path: path.to_owned(), len: metadata.len(), reader })
+    }
+
+    /// Bytes of the file.
+    pub(super) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// The names of the fields, in the order of a record's data.
+    pub(super) fn names(&self) -> &[String] {
+        match &self.reader {
+            Reader::Csv(csv) => csv.names(),
+            Reader::JsonLines(lines) => lines.names(),
+            Reader::Parquet(parquet) => parquet.names(),
+        }
+    }
+
+    /// Whether rows may have fields that are not among [`Source::names`]: such rows are broken, unless
+    /// [`Source::pass_over`] was called.
+    pub(super) fn has_open_names(&self) -> bool {
+        matches!(self.reader, Reader::JsonLines(_))
+    }
+
+    /// Fields of these names, or of any unknown name where there are none given, are passed over in rows.
+    pub(super) fn pass_over(&mut self, names: Option<Vec<String>>) {
+        if let Reader::JsonLines(lines) = &mut self.reader {
+            lines.pass_over(names);
+        }
+    }
+
+    /// Goes on at `place`, which it gave before.
+    pub(super) fn seek(&mut self, place: &Place) -> Result<()> {
+        match &mut self.reader {
+            Reader::Csv(csv) => csv.seek(place),
+            Reader::JsonLines(lines) => lines.seek(place),
+            Reader::Parquet(parquet) => parquet.seek(place),
+        }
+    }
+
+    /// Reads the next row into `record`.
+    ///
+    /// # Errors
+    /// `Io`, and `Corruption` of a file that cannot be read on.
+    pub(super) fn next(&mut self, record: &mut Record) -> Result<Next> {
+        match &mut self.reader {
+            Reader::Csv(csv) => csv.next(record),
+            Reader::JsonLines(lines) => lines.next(record),
+            Reader::Parquet(parquet) => parquet.next(record),
+        }
+    }
+
+    /// The place behind what was read last.
+    pub(super) fn place(&self) -> Place {
+        match &self.reader {
+            Reader::Csv(csv) => csv.place(),
+            Reader::JsonLines(lines) => lines.place(),
+            Reader::Parquet(parquet) => parquet.place(),
+        }
+    }
+
+    /// About how many bytes of the file have been read.
+    pub(super) fn bytes_done(&self) -> u64 {
+        match &self.reader {
+            Reader::Csv(csv) => csv.place().byte,
+            Reader::JsonLines(lines) => lines.place().byte,
+            Reader::Parquet(parquet) => {
+                let (done, all) = (parquet.place().line, parquet.rows().max(1));
+                (self.len as f64 * (done as f64 / all as f64)) as u64
+            }
+        }
+    }
+
+    /// What was read last, as it stands in the file; of a Parquet file, whose rows have no text, as a line of JSON.
+    pub(super) fn original(&self, place: &Place, record: &Record) -> Result<Vec<u8>> {
+        match &self.reader {
+            Reader::Parquet(_) => Ok(record.to_json(self.names()).into_bytes()),
+            Reader::Csv(_) | Reader::JsonLines(_) => {
+                let bytes = bytes_of(&self.path, place.byte, self.place().byte)?;
+                Ok(bytes.trim_ascii().to_vec())
+            }
+        }
+    }
+
+    /// The line with the names, where the file has one.
+    pub(super) fn heading(&self) -> Result<Option<Vec<u8>>> {
+        match &self.reader {
+            Reader::Csv(csv) => csv.heading(),
+            Reader::JsonLines(_) | Reader::Parquet(_) => Ok(None),
+        }
+    }
+}
+
+fn extension(path: &Path) -> String {
+    path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
+}
+
+fn one_byte(what: &str, text: &str) -> Result<u8> {
+    match text.as_bytes() {
+        [byte] if byte.is_ascii() => Ok(*byte),
+        _ => Err(Error::invalid(format!("a {what} is one ASCII character: {what}={text}"))),
+    }
+}
+
+/// The bytes of a file from one place up to another.
+fn bytes_of(path: &Path, start: u64, end: u64) -> Result<Vec<u8>> {
+    let read = || {
+        let mut file = File::open(path)?;
+        file.seek(SeekFrom::Start(start))?;
+        let mut bytes = Vec::new();
+        file.take(end.saturating_sub(start)).read_to_end(&mut bytes).map(|_| bytes)
+    };
+    read().map_err(|source| unreadable(path, source))
+}
+
+fn unreadable(path: &Path, source: std::io::Error) -> Error {
+    Error::io(format_args!("cannot read {}", path.display()), source)
+}
+
+/// The longest row of a text file, in bytes: a quote that is never closed would take the rest of the file.
+const ROW_LEN_MAX: u64 = 64 << 20;

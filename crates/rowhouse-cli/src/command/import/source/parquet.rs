@@ -1,0 +1,202 @@
+//! Apache Parquet.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::fs::File;
+use std::panic::{self, AssertUnwindSafe};
+use std::path::{Path, PathBuf};
+use std::sync::Once;
+
+use parquet::basic::{LogicalType, TimeUnit as ParquetUnit};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::record::reader::{ReaderIter, TreeBuilder};
+use parquet::record::{Field, Row};
+use rowhouse::{Error, Result, Time, TimeUnit};
+
+use super::{Datum, Next, Place, Record};
+
+/// A Parquet file, open.
+pub(super) struct ParquetSource {
+    path: PathBuf,
+    file: SerializedFileReader<File>,
+    names: Vec<String>,
+    /// Columns whose numbers are nanoseconds since 1970, which the reader gives as numbers.
+    are_nanos: Vec<bool>,
+    rows: u64,
+    /// The next group of rows, behind that which is being read.
+    next_group: usize,
+    group: Option<ReaderIter>,
+    place: Place,
+}
+
+impl ParquetSource {
+    pub(super) fn open(path: &Path, file: File) -> Result<Self> {
+        let file = guarded(path, || SerializedFileReader::new(file))?;
+        let metadata = file.metadata().file_metadata();
+        let rows = u64::try_from(metadata.num_rows()).map_err(|_| {
+            corrupt(path, format_args!("a number of rows below zero: {}", metadata.num_rows()))
+        })?;
+        let fields = metadata.schema().get_fields();
+        let names = fields.iter().map(|field| field.name().to_owned()).collect();
+        let are_nanos = fields.iter().map(|field| {
+            let logical = field.get_basic_info().logical_type_ref();
+            matches!(logical, Some(LogicalType::Timestamp(stamp)) if stamp.unit == ParquetUnit::NANOS)
+        });
+        let (are_nanos, place) = (are_nanos.collect(), START);
+        let path = path.to_owned();
+        Ok(Self { path, file, names, are_nanos, rows, next_group: 0, group: None, place })
+    }
+
+    pub(super) fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    pub(super) fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    pub(super) fn place(&self) -> Place {
+        self.place
+    }
+
+    /// Goes to a row: groups in front of it are not read.
+    pub(super) fn seek(&mut self, place: &Place) -> Result<()> {
+        (self.next_group, self.group, self.place) = (0, None, START);
+        for group in self.file.metadata().row_groups() {
+            let rows = u64::try_from(group.num_rows()).unwrap_or(0);
+            if self.place.line + rows > place.line {
+                break;
+            }
+            self.place.line += rows;
+            self.next_group += 1;
+        }
+        while self.place.line < place.line && self.row()?.is_some() {}
+        Ok(())
+    }
+
+    pub(super) fn next(&mut self, record: &mut Record) -> Result<Next> {
+        let place = self.place;
+        let Some(row) = self.row()? else { return Ok(Next::End) };
+        record.data.clear();
+        for (at, (name, field)) in row.into_columns().into_iter().enumerate() {
+            let is_nanos = self.are_nanos.get(at).copied().unwrap_or(false);
+            match guarded(&self.path, || Ok(datum(&name, field, is_nanos)))? {
+                Ok(datum) => record.data.push(datum),
+                Err(why) => {
+                    record.data.push(Datum::Null);
+                    return Ok(Next::Broken(place, why));
+                }
+            }
+        }
+        Ok(Next::Row(place))
+    }
+
+    /// The next row of the file.
+    fn row(&mut self) -> Result<Option<Row>> {
+        loop {
+            let path = &self.path;
+            if let Some(group) = &mut self.group
+                && let Some(row) = guarded(path, || group.next().transpose())?
+            {
+                self.place.line += 1;
+                return Ok(Some(row));
+            }
+            if self.next_group >= self.file.num_row_groups() {
+                return match self.place.line - START.line == self.rows {
+                    true => Ok(None),
+                    false => Err(corrupt(
+                        path,
+                        format_args!(
+                            "want={} rows, have={}",
+                            self.rows,
+                            self.place.line - START.line
+                        ),
+                    )),
+                };
+            }
+            let (file, at) = (&self.file, self.next_group);
+            self.group = Some(guarded(path, || {
+                let descriptor = file.metadata().file_metadata().schema_descr_ptr();
+                let group = file.get_row_group(at)?;
+                TreeBuilder::new().as_iter(descriptor, &*group)
+            })?);
+            self.next_group += 1;
+        }
+    }
+}
+
+/// The value of a column.
+fn datum(name: &str, field: Field, is_nanos: bool) -> Result<Datum<'static>> {
+    let text = |text: String| Ok(Datum::Text(Cow::Owned(text)));
+    match field {
+        Field::Null => Ok(Datum::Null),
+        Field::Long(nanos) if is_nanos => text(Time::new(nanos, TimeUnit::Nanos).to_string()),
+        Field::Bool(value) => text(value.to_string()),
+        Field::Byte(value) => text(value.to_string()),
+        Field::Short(value) => text(value.to_string()),
+        Field::Int(value) => text(value.to_string()),
+        Field::Long(value) => text(value.to_string()),
+        Field::UByte(value) => text(value.to_string()),
+        Field::UShort(value) => text(value.to_string()),
+        Field::UInt(value) => text(value.to_string()),
+        Field::ULong(value) => text(value.to_string()),
+        Field::Float16(value) => text(value.to_string()),
+        Field::Float(value) => text(value.to_string()),
+        Field::Double(value) => text(value.to_string()),
+        Field::Decimal(_) => text(field.to_string()),
+        Field::Str(value) => text(value),
+        Field::Bytes(bytes) => Ok(Datum::Bytes(Cow::Owned(bytes.data().to_vec()))),
+        Field::Date(days) => {
+            let midnight = i64::from(days) * SECONDS_PER_DAY;
+            let day = Time::new(midnight, TimeUnit::Seconds).to_string();
+            text(day.split('T').next().unwrap_or_default().to_owned())
+        }
+        Field::TimestampMillis(millis) => text(Time::from_millis(millis).to_string()),
+        Field::TimestampMicros(micros) => text(Time::new(micros, TimeUnit::Micros).to_string()),
+        Field::TimeMillis(_) | Field::TimeMicros(_) => Err(unsupported(name, "a time of day")),
+        Field::Group(_) => Err(unsupported(name, "a group of fields")),
+        Field::ListInternal(_) => Err(unsupported(name, "a list")),
+        Field::MapInternal(_) => Err(unsupported(name, "a map")),
+    }
+}
+
+fn unsupported(name: &str, what: &str) -> Error {
+    Error::unsupported(format!("{what} in a Parquet file is not read: field={name}"))
+}
+
+/// Does something with the file. Its reader trusts the file, and panics where that is damaged; here that is an error.
+fn guarded<T>(path: &Path, run: impl FnOnce() -> Result<T, ParquetError>) -> Result<T> {
+    static SILENCED: Once = Once::new();
+    SILENCED.call_once(|| {
+        let told = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !IS_GUARDED.get() {
+                told(info);
+            }
+        }));
+    });
+    let was = IS_GUARDED.replace(true);
+    let ran = panic::catch_unwind(AssertUnwindSafe(run));
+    IS_GUARDED.set(was);
+    match ran {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(ParquetError::NYI(what))) => Err(Error::unsupported(format!(
+            "the Parquet file has what is not read: file={}: {what}",
+            path.display()
+        ))),
+        Ok(Err(error)) => Err(corrupt(path, format_args!("{error}"))),
+        Err(_) => Err(corrupt(path, format_args!("its parts do not fit together"))),
+    }
+}
+
+fn corrupt(path: &Path, why: std::fmt::Arguments<'_>) -> Error {
+    Error::corruption(format!("{} cannot be read as Parquet: {why}", path.display()))
+}
+
+thread_local! {
+    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+const START: Place = Place { byte: 0, line: 1, record: 0 };
+const SECONDS_PER_DAY: i64 = 86_400;

@@ -1,0 +1,76 @@
+//! A row of a file, before the table has a say.
+
+use std::borrow::Cow;
+
+use rowhouse::Value;
+use serde_json::{Map, Value as Json};
+
+/// Where a row stands in its file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The byte at which it begins; 0 in a Parquet file.
+    pub(crate) byte: u64,
+    /// Its line, or its row in a Parquet file, the first being 1.
+    pub(crate) line: u64,
+    /// How many records of a CSV file are in front of it.
+    pub(crate) record: u64,
+}
+
+/// A row: its data, in the order of the file's names.
+#[derive(Debug, Default)]
+pub(crate) struct Record {
+    pub(super) text: csv::StringRecord,
+    /// Of files that are no CSV.
+    pub(super) data: Vec<Datum<'static>>,
+    /// Which values of a CSV file stand for none.
+    pub(super) nulls: Vec<bool>,
+}
+
+/// One value of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Datum<'r> {
+    Null,
+    /// Anything that has a text.
+    Text(Cow<'r, str>),
+    Bytes(Cow<'r, [u8]>),
+    /// A list, of a field with groups.
+    List(Value),
+}
+
+impl Record {
+    /// The value at this place among the names.
+    pub(crate) fn datum(&self, at: usize) -> Datum<'_> {
+        match self.data.get(at) {
+            Some(Datum::Null) => Datum::Null,
+            Some(Datum::Text(text)) => Datum::Text(Cow::Borrowed(text)),
+            Some(Datum::Bytes(bytes)) => Datum::Bytes(Cow::Borrowed(bytes)),
+            Some(Datum::List(value)) => Datum::List(value.clone()),
+            None => match (self.nulls.get(at), self.text.get(at)) {
+                (Some(false), Some(text)) => Datum::Text(Cow::Borrowed(text)),
+                _ => Datum::Null,
+            },
+        }
+    }
+
+    /// The row as a JSON object; bytes are `0x00ff`.
+    pub(super) fn to_json(&self, names: &[String]) -> String {
+        let member = |(at, name): (usize, &String)| {
+            let json = match self.datum(at) {
+                Datum::Null => Json::Null,
+                Datum::Text(text) => Json::String(text.into_owned()),
+                Datum::Bytes(bytes) => Json::String(Value::from(bytes.into_owned()).to_string()),
+                Datum::List(value) => Json::String(value.to_string()),
+            };
+            (name.clone(), json)
+        };
+        Json::Object(names.iter().enumerate().map(member).collect::<Map<_, _>>()).to_string()
+    }
+}
+
+#[cfg(test)]
+impl Record {
+    /// A record of a file that is no CSV.
+    pub(crate) fn of(data: Vec<Datum<'static>>) -> Self {
+        Self { data, ..Self::default() }
+    }
+}

@@ -1,0 +1,105 @@
+//! What an import tells at its end.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use rowhouse::{Error, Result, TableName};
+use serde_json::{Value as Json, json};
+
+use super::ImportArgs;
+use super::rows::Inputs;
+use super::survey::Counts;
+
+/// What became of the rows.
+pub(super) struct Summary {
+    table: String,
+    files: usize,
+    is_dry_run: bool,
+    /// Bytes of the files.
+    pub(super) bytes: u64,
+    pub(super) counts: Counts,
+    /// The first rows that have the key of another.
+    pub(super) examples: Vec<String>,
+    /// Files of rejected rows.
+    pub(super) rejects: Vec<PathBuf>,
+    pub(super) written: u64,
+    /// Whether it went on where one before it had come to.
+    pub(super) is_resumed: bool,
+    pub(super) seconds: f64,
+}
+
+impl Summary {
+    pub(super) fn new(args: &ImportArgs, table: &TableName, inputs: &Inputs) -> Self {
+        Self {
+            table: table.to_string(),
+            files: inputs.len(),
+            is_dry_run: args.rows.dry_run,
+            bytes: inputs.bytes(),
+            counts: Counts::default(),
+            examples: Vec::new(),
+            rejects: Vec::new(),
+            written: 0,
+            is_resumed: false,
+            seconds: 0.0,
+        }
+    }
+
+    /// Refuses a number of rows that is not what there was to write.
+    pub(super) fn check_all_written(&self) -> Result<()> {
+        let want = self.counts.rows - self.counts.rejected;
+        match self.written == want {
+            true => Ok(()),
+            false => Err(Error::invalid(format!(
+                "a file changed while it was imported: rows to write={want}, written={}",
+                self.written
+            ))),
+        }
+    }
+
+    /// As somebody reads it.
+    pub(super) fn text(&self) -> String {
+        let Counts { rows, rejected, same_key, in_table } = self.counts;
+        let files = if self.files == 1 { "file" } else { "files" };
+        let mut text = format!(
+            "{rows} rows of {} {files}: {rejected} rejected, {same_key} with the key of one before, {in_table} in the table \
+             already\n",
+            self.files
+        );
+        // Writing to a text does not fail.
+        for example in &self.examples {
+            let _ = writeln!(text, "  {example}");
+        }
+        for path in &self.rejects {
+            let _ = writeln!(text, "rejected rows are in {}", path.display());
+        }
+        let _ = match (self.is_dry_run, self.is_resumed) {
+            (true, _) => writeln!(text, "nothing was written"),
+            (false, true) => writeln!(
+                text,
+                "{} rows are in {}; the import went on where it was",
+                self.written, self.table
+            ),
+            (false, false) => writeln!(text, "{} rows are in {}", self.written, self.table),
+        };
+        text
+    }
+
+    /// As a program reads it.
+    pub(super) fn json(&self) -> Json {
+        let rejects: Vec<_> = self.rejects.iter().map(|path| path.to_string_lossy()).collect();
+        json!({
+            "table": self.table,
+            "files": self.files,
+            "bytes": self.bytes,
+            "rows": self.counts.rows,
+            "rejected": self.counts.rejected,
+            "same_key": self.counts.same_key,
+            "in_table": self.counts.in_table,
+            "written": self.written,
+            "resumed": self.is_resumed,
+            "dry_run": self.is_dry_run,
+            "rejects": rejects,
+            "seconds": self.seconds,
+        })
+    }
+}

@@ -1,0 +1,171 @@
+//! A look at all rows before any is written: which are rejected, and which have the key of another.
+
+use rowhouse::{Bytes, Filter, Result, RowRange, Scan, Table, escape};
+use rowhouse_model::{FilterRange, ListOperator};
+
+use super::bar::RowBar;
+use super::cells;
+use super::rejects::Rejects;
+use super::rows::Inputs;
+use super::sort::{Entry, Sorter};
+
+/// How many rows there are, of which kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Counts {
+    /// All rows of the files.
+    pub(super) rows: u64,
+    /// Those that cannot be written.
+    pub(super) rejected: u64,
+    /// Those that have the key of a row before them.
+    pub(super) same_key: u64,
+    /// Keys of the others that the table has already.
+    pub(super) in_table: u64,
+}
+
+/// What was found.
+pub(super) struct Survey {
+    pub(super) counts: Counts,
+    /// The first rows that have the key of another.
+    pub(super) examples: Vec<String>,
+    /// The keys in order, with their cells if these were asked for.
+    pub(super) sorter: Sorter,
+}
+
+/// How keys are looked at.
+pub(super) struct Look<'t> {
+    pub(super) inputs: &'t Inputs,
+    /// The table, if it may have rows already.
+    pub(super) table: Option<&'t Table>,
+    /// Whether cells are sorted with their keys.
+    pub(super) with_cells: bool,
+    /// Bytes of keys and cells in memory.
+    pub(super) memory: usize,
+}
+
+impl Look<'_> {
+    /// Reads all files.
+    pub(super) async fn run(&self, rejects: &mut Rejects, bar: &mut RowBar) -> Result<Survey> {
+        let mut counts = Counts::default();
+        let mut sorter = Sorter::new(self.memory);
+        let mut rows = self.inputs.rows(0, None)?;
+        let mut file = 0;
+        while let Some(read) = rows.next()? {
+            if read.file != file {
+                rejects.finish_file()?;
+                file = read.file;
+            }
+            counts.rows += 1;
+            match read.row {
+                Ok(row) => {
+                    let payload =
+                        if self.with_cells { cells::pack(&row.cells) } else { Vec::new() };
+                    let from = from(read.file, read.place.line);
+                    sorter.push(Entry { key: row.key.to_vec(), from, payload })?;
+                }
+                Err(why) => {
+                    let original = rows.original(&read.place)?;
+                    let path = self.inputs.path(read.file);
+                    rejects.push(path, read.place.line, &why, &original)?;
+                }
+            }
+            bar.draw("reading", counts.rows, rows.bytes_done());
+        }
+        rejects.finish_file()?;
+        counts.rejected = rejects.count();
+        let mut survey = Survey { counts, examples: Vec::new(), sorter };
+        self.compare(&mut survey, bar).await?;
+        Ok(survey)
+    }
+
+    /// Goes through the keys in order: those of one row are neighbours.
+    async fn compare(&self, survey: &mut Survey, bar: &mut RowBar) -> Result<()> {
+        let Survey { counts, examples, sorter } = survey;
+        let mut sorted = sorter.sorted()?;
+        let mut before: Option<Entry> = None;
+        let mut asked = Vec::new();
+        let mut done = 0;
+        while let Some(entry) = sorted.next()? {
+            done += 1;
+            bar.draw("comparing", done, self.inputs.bytes());
+            if let Some(before) = before.as_ref().filter(|before| before.key == entry.key) {
+                counts.same_key += 1;
+                if examples.len() < EXAMPLES {
+                    let (this, that) = (self.shown(entry.from), self.shown(before.from));
+                    examples.push(format!("{this} has the key of {that}, {}", escape(&entry.key)));
+                }
+            } else if let Some(table) = self.table {
+                asked.push((Bytes::copy_from_slice(&entry.key), entry.from));
+                if asked.len() == ASKED_AT_ONCE {
+                    self.ask(table, &mut asked, counts, examples).await?;
+                }
+            }
+            before = Some(entry);
+        }
+        match self.table {
+            Some(table) if !asked.is_empty() => self.ask(table, &mut asked, counts, examples).await,
+            _ => Ok(()),
+        }
+    }
+
+    /// Which of these rows, in order, the table has.
+    async fn ask(
+        &self,
+        table: &Table,
+        asked: &mut Vec<(Bytes, u64)>,
+        counts: &mut Counts,
+        examples: &mut Vec<String>,
+    ) -> Result<()> {
+        let (Some(first), Some(last)) = (asked.first(), asked.last()) else { return Ok(()) };
+        let range = RowRange::new(first.0.clone(), behind(&last.0));
+        let mut found = table.scan(Scan::new(range).filter(only(asked))).await?;
+        while let Some(row) = found.next().await? {
+            counts.in_table += 1;
+            let at = asked.binary_search_by(|(key, _)| key[..].cmp(row.key()));
+            if let (Ok(at), true) = (at, examples.len() < EXAMPLES) {
+                let shown = self.shown(asked[at].1);
+                examples.push(format!(
+                    "{shown} has the key of a row of the table, {}",
+                    escape(row.key())
+                ));
+            }
+        }
+        asked.clear();
+        Ok(())
+    }
+
+    /// The place of a row, as it is told.
+    fn shown(&self, from: u64) -> String {
+        let path = self.inputs.path((from >> LINE_BITS) as usize);
+        format!("{}, line {}", path.display(), from & ((1 << LINE_BITS) - 1))
+    }
+}
+
+/// The first cell of each of these rows, without its value.
+fn only(asked: &[(Bytes, u64)]) -> Filter {
+    let ranges = asked.iter().map(|(key, _)| FilterRange {
+        start: key.clone(),
+        start_inclusive: true,
+        stop: key.clone(),
+        stop_inclusive: true,
+    });
+    let filters = vec![
+        Filter::MultiRowRange(ranges.collect()),
+        Filter::FirstKeyOnly,
+        Filter::KeyOnly { length_as_value: false },
+    ];
+    Filter::List { operator: ListOperator::And, filters }
+}
+
+/// The first key behind `key`.
+fn behind(key: &[u8]) -> Bytes {
+    [key, b"\0"].concat().into()
+}
+
+/// A number that rises with files and their lines.
+fn from(file: usize, line: u64) -> u64 {
+    (file as u64) << LINE_BITS | line
+}
+
+const LINE_BITS: u32 = 44;
+const ASKED_AT_ONCE: usize = 1_000;
+const EXAMPLES: usize = 3;

@@ -1,0 +1,30 @@
+//! Which database a command works on.
+
+use std::path::Path;
+
+use rowhouse::Result;
+use rowhouse_store::Holder;
+
+/// The database that the arguments name, as [`rowhouse::open`] takes it: a directory that a server holds is that server.
+pub(super) fn database_url(data: &Path, connect: Option<&str>) -> Result<String> {
+    if let Some(url) = connect {
+        return Ok(url.to_owned());
+    }
+    match Holder::of(data)?.and_then(|holder| holder.address) {
+        Some(address) => Ok(format!("hbase://{address}")),
+        None => Ok(format!("file:{}", data.display())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_that_nobody_holds_is_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let url = |connect| database_url(dir.path(), connect).unwrap();
+        assert_eq!(url(None), format!("file:{}", dir.path().display()));
+        assert_eq!(url(Some("hbase://a:1")), "hbase://a:1");
+    }
+}

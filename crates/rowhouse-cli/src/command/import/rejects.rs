@@ -61,24 +61,19 @@ impl Rejects {
     ///
     /// # Errors
     /// `Io`; `InvalidRequest` for one too many.
-    pub(super) fn push(
-        &mut self,
-        file: &Path,
-        line: u64,
-        why: &Error,
-        row: &Original,
-    ) -> Result<()> {
+    pub(super) fn push(&mut self, file: &Path, why: &Error, row: &Original) -> Result<()> {
         let why = on_one_line(why.message().lines().next().unwrap_or_default());
         let path = self.dir.join(name_of(file));
-        self.write(&path, line, &why, row).map_err(|source| io("write", &path, source))?;
+        self.write(&path, &why, row).map_err(|source| io("write", &path, source))?;
         self.count += 1;
         if self.count > self.count_max {
             self.finish_file()?;
             return Err(Error::invalid(format!(
-                "too many rows are rejected, nothing was written; they are in {}: max={}, file={}, line={line}: {why}",
+                "too many rows are rejected, nothing was written; they are in {}: max={}, file={}, line={}: {why}",
                 path.display(),
                 self.count_max,
-                file.display()
+                file.display(),
+                row.line
             )));
         }
         Ok(())
@@ -96,7 +91,7 @@ impl Rejects {
         Ok(())
     }
 
-    fn write(&mut self, path: &Path, line: u64, why: &str, row: &Original) -> io::Result<()> {
+    fn write(&mut self, path: &Path, why: &str, row: &Original) -> io::Result<()> {
         let out = match &mut self.open {
             Some((out, _)) => out,
             None => {
@@ -105,7 +100,7 @@ impl Rejects {
                 &mut self.open.insert((out, path.to_owned())).0
             }
         };
-        writeln!(out, "# line {line}: {why}")?;
+        writeln!(out, "# line {}: {why}", row.line)?;
         out.write_all(&row.row)?;
         out.write_all(b"\n")
     }
@@ -116,6 +111,8 @@ impl Rejects {
 pub(super) struct Original {
     /// The line with the names, with its end; empty in files that have none.
     pub(super) heading: Vec<u8>,
+    /// Its line, or its number in a Parquet file, from 1.
+    pub(super) line: u64,
     /// The row, without the end of its line.
     pub(super) row: Vec<u8>,
 }

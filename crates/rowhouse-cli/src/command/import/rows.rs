@@ -129,7 +129,8 @@ impl Rows<'_> {
     pub(super) fn original(&self, place: &Place) -> Result<Original> {
         let Some(source) = &self.source else { return Ok(Original::default()) };
         let heading = source.heading()?.unwrap_or_default();
-        Ok(Original { heading, row: source.original(place, &self.record)? })
+        let (line, row) = source.original(place, &self.record)?;
+        Ok(Original { heading, line, row })
     }
 
     /// Opens the file whose turn it is.

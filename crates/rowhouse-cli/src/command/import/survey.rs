@@ -65,7 +65,7 @@ impl Look<'_> {
                 Err(why) => {
                     let original = rows.original(&read.place)?;
                     let path = self.inputs.path(read.file);
-                    rejects.push(path, read.place.line, &why, &original)?;
+                    rejects.push(path, &why, &original)?;
                 }
             }
             bar.draw("reading", counts.rows, rows.bytes_done());

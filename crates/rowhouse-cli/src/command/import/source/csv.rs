@@ -20,6 +20,7 @@ pub(super) struct CsvSource {
     limit: Rc<Cell<u64>>,
     reading: Reading,
     quote: u8,
+    comment: Option<u8>,
     has_heading: bool,
     len: u64,
 }
@@ -29,12 +30,12 @@ impl CsvSource {
         let len = file.metadata().map_err(|source| unreadable(path, source))?.len();
         let limit = Rc::new(Cell::new(ROW_LEN_MAX));
         let has_heading = reading.header.is_empty();
-        let quote = super::one_byte("quote", &reading.quote)?;
+        let (quote, comment) = (super::one_byte("quote", &reading.quote)?, reading.comment()?);
         let limited = Limited { file, at: 0, limit: Rc::clone(&limit) };
         let mut reader = csv::ReaderBuilder::new()
             .delimiter(reading.delimiter_of(path)?)
             .quote(quote)
-            .comment(reading.comment()?)
+            .comment(comment)
             .has_headers(has_heading)
             .from_reader(limited);
         let names = match has_heading {
@@ -45,13 +46,29 @@ impl CsvSource {
             return Err(Error::invalid(format!("the file is empty: file={}", path.display())));
         }
         let reading = reading.clone();
-        Ok(Self { path: path.to_owned(), names, reader, limit, reading, quote, has_heading, len })
+        Ok(Self {
+            path: path.to_owned(),
+            names,
+            reader,
+            limit,
+            reading,
+            quote,
+            comment,
+            has_heading,
+            len,
+        })
     }
 
     pub(super) fn names(&self) -> &[String] {
         &self.names
     }
 
+    /// What comments begin with, if there are any.
+    pub(super) fn comment(&self) -> Option<u8> {
+        self.comment
+    }
+
+    /// Where the next row begins, or comments and empty lines in front of it.
     pub(super) fn place(&self) -> Place {
         place_of(self.reader.position())
     }

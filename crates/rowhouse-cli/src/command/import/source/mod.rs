@@ -200,15 +200,29 @@ impl Source {
         }
     }
 
-    /// What was read last, as it stands in the file; of a Parquet file, whose rows have no text, as a line of JSON.
-    pub(super) fn original(&self, place: &Place, record: &Record) -> Result<Vec<u8>> {
-        match &self.reader {
-            Reader::Parquet(_) => Ok(record.to_json(self.names()).into_bytes()),
-            Reader::Csv(_) | Reader::JsonLines(_) => {
-                let bytes = bytes_of(&self.path, place.byte, self.place().byte)?;
-                Ok(bytes.trim_ascii().to_vec())
+    /// What was read last, as it stands in the file, and its line; of a Parquet file, whose rows have no text, as a line of
+    /// JSON.
+    pub(super) fn original(&self, place: &Place, record: &Record) -> Result<(u64, Vec<u8>)> {
+        let comment = match &self.reader {
+            Reader::Parquet(_) => {
+                return Ok((place.line, record.to_json(self.names()).into_bytes()));
             }
+            Reader::Csv(csv) => csv.comment(),
+            // Its places are behind what is passed over.
+            Reader::JsonLines(_) => None,
+        };
+        let bytes = bytes_of(&self.path, place.byte, self.place().byte)?;
+        let (mut line, mut rest) = (place.line, &bytes[..]);
+        while let Some(end) = rest.iter().position(|byte| *byte == b'\n') {
+            let first = &rest[..end];
+            if !first.trim_ascii().is_empty()
+                && (comment.is_none() || first.first() != comment.as_ref())
+            {
+                break;
+            }
+            (line, rest) = (line + 1, &rest[end + 1..]);
         }
+        Ok((line, rest.trim_ascii_end().to_vec()))
     }
 
     /// The line with the names, where the file has one.
@@ -248,3 +262,6 @@ fn unreadable(path: &Path, source: std::io::Error) -> Error {
 
 /// The longest row of a text file, in bytes: a quote that is never closed would take the rest of the file.
 const ROW_LEN_MAX: u64 = 64 << 20;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+//! An import that is killed goes on where it was.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::{cells, command, import};
+
+const ROWS: usize = 20_000;
+
+const ARGS: [&str; 9] = [
+    "scores",
+    "scores.csv",
+    "--key",
+    "[user string]",
+    "--columns",
+    "d:s score u32; d:c city string",
+    "--duplicates",
+    "merge",
+    "--batch-rows=10",
+];
+
+/// Rows, some of which are rejected, and some of which have the key of one before, with another value.
+fn write_scores(dir: &Path) {
+    let mut text = "user,score,city\n".to_owned();
+    for number in 0..ROWS {
+        let score = if number % 1_000 == 7 { "many".to_owned() } else { number.to_string() };
+        let city = if number % 3 == 0 { "" } else { "Xi'an" };
+        writeln!(text, "u{},{score},{city}", number % (ROWS - 500)).unwrap();
+    }
+    fs::write(dir.join("scores.csv"), text).unwrap();
+}
+
+/// How many rows the file of progress says are written.
+fn written(dir: &Path) -> Option<u64> {
+    let text = fs::read_to_string(dir.join("scores.csv.progress")).ok()?;
+    serde_json::from_str::<serde_json::Value>(&text).ok()?.get("written")?.as_u64()
+}
+
+#[test]
+fn a_killed_import_that_is_run_again_leaves_the_table_of_one_that_was_not() {
+    let (whole, killed) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    write_scores(whole.path());
+    write_scores(killed.path());
+    let ran = import(whole.path(), &ARGS);
+    assert_eq!(ran.status, 3, "{}", ran.err);
+    assert!(
+        ran.out.starts_with("20000 rows of 1 file: 20 rejected, 499 with the key"),
+        "{}",
+        ran.out
+    );
+
+    for until in [1_000, 9_000] {
+        let mut running = command(killed.path(), &ARGS).stdout(Stdio::null()).spawn().unwrap();
+        while written(killed.path()).is_none_or(|written| written < until) {
+            assert!(running.try_wait().unwrap().is_none(), "it ended before it could be killed");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        // SIGKILL: nothing of the program runs after it.
+        running.kill().unwrap();
+        running.wait().unwrap();
+        let (written, there) = (written(killed.path()).unwrap(), cells(killed.path(), "scores"));
+        assert!(written < ROWS as u64 - 20 && !there.is_empty(), "{written}");
+    }
+    let ran = import(killed.path(), &ARGS);
+    assert_eq!(ran.status, 3, "{}", ran.err);
+    assert!(ran.out.contains("19980 rows are in scores; the import went on"), "{}", ran.out);
+    assert_eq!(cells(killed.path(), "scores"), cells(whole.path(), "scores"));
+    assert!(!killed.path().join("scores.csv.progress").exists());
+    let rejected = |dir: &Path| fs::read_to_string(dir.join("scores.csv.rejected")).unwrap();
+    assert_eq!(rejected(killed.path()), rejected(whole.path()));
+}
+
+#[test]
+fn progress_of_another_import_is_not_gone_on_with() {
+    let dir = tempfile::tempdir().unwrap();
+    write_scores(dir.path());
+    let mut running = command(dir.path(), &ARGS).stdout(Stdio::null()).spawn().unwrap();
+    while written(dir.path()).is_none() {
+        assert!(running.try_wait().unwrap().is_none(), "it ended before it could be killed");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    running.kill().unwrap();
+    running.wait().unwrap();
+    let before = cells(dir.path(), "scores");
+    // One more row: places behind it are others.
+    let text = fs::read_to_string(dir.path().join("scores.csv")).unwrap();
+    fs::write(dir.path().join("scores.csv"), text + "new,1,\n").unwrap();
+    let ran = import(dir.path(), &ARGS);
+    assert_eq!(ran.status, 1);
+    assert!(ran.err.contains("file=scores.csv.progress"), "{}", ran.err);
+    assert_eq!(cells(dir.path(), "scores"), before);
+}

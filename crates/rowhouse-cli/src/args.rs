@@ -34,7 +34,7 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Tell what is in HFiles, of rowhouse or of Apache HBase
     Hfile(HFileArgs),
-    /// Put HFiles into a table, as HBase's bulk load does
+    /// Put rows of CSV, JSON lines or Parquet into a table, or HFiles as HBase's bulk load does
     Import(ImportArgs),
     /// Work with a row-key template, without a database
     Key(KeyArgs),

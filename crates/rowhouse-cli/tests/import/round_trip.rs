@@ -117,7 +117,7 @@ proptest! {
                 args.extend(way);
                 let ran = import(dir.path(), &args);
                 prop_assert_eq!(ran.status, 0, "{}", ran.err);
-                prop_assert!(ran.out.contains(&format!("{} rows are in notes", rows.len())), "{}", ran.out);
+                prop_assert!(ran.out.contains(" written to notes"), "{}", ran.out);
                 prop_assert_eq!(&read_back(dir.path()), &rows, "{} {:?}", name, way);
             }
         }

@@ -173,7 +173,11 @@ fn value_of(
     }
 }
 
-/// An error with the name of what it is about.
+/// An error with the name of what it is about, on one line: where it points at a text, with that text.
 fn named(what: &str, name: &str, error: &Error) -> Error {
-    Error::new(error.kind(), format!("{what} `{name}`: {}", error.message()))
+    let mut lines = error.message().lines();
+    let why = lines.next().unwrap_or_default();
+    let value = lines.next().map(|text| format!(", value={}", text.trim_start()));
+    let message = format!("{what} `{name}`: {why}{}", value.unwrap_or_default());
+    Error::new(error.kind(), message)
 }

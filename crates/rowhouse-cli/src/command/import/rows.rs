@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rowhouse::{Error, Result};
+use rowhouse::{Error, KeySchema, Result};
 
 use super::mapping::MappingArgs;
 use super::rejects::Original;
@@ -15,6 +15,7 @@ pub(super) struct Inputs {
     reading: Reading,
     passed_over: Option<Vec<String>>,
     wanted: Vec<String>,
+    key: KeySchema,
     files: Vec<Input>,
 }
 
@@ -49,7 +50,12 @@ impl Inputs {
             });
         }
         let (reading, passed_over) = (reading.clone(), mapping.passed_over());
-        Ok(Self { reading, passed_over, wanted, files })
+        Ok(Self { reading, passed_over, wanted, key: targets.key.clone(), files })
+    }
+
+    /// The template of the keys.
+    pub(super) fn key(&self) -> &KeySchema {
+        &self.key
     }
 
     /// Bytes of all files.

@@ -130,12 +130,20 @@ impl Import<'_> {
             Destination::ToMake(_) => None,
         };
         let memory = args.memory as usize * 1_000_000;
-        let look = Look { inputs, table, with_cells: args.sorted && !args.dry_run, memory };
+        let look = Look {
+            key: inputs.key(),
+            inputs,
+            table,
+            with_cells: args.sorted && !args.dry_run,
+            memory,
+        };
         let mut rejects = Rejects::new(&args.rejects, &self.args.files, args.rejects_max)?;
         let survey = look.run(&mut rejects, bar).await?;
         summary.rejects = rejects.made().to_vec();
         summary.counts = survey.counts;
-        summary.examples = survey.examples.clone();
+        if args.dry_run {
+            summary.examples = survey.examples.clone();
+        }
         Ok(survey)
     }
 

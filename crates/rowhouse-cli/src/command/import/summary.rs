@@ -18,7 +18,7 @@ pub(super) struct Summary {
     /// Bytes of the files.
     pub(super) bytes: u64,
     pub(super) counts: Counts,
-    /// The first rows that have the key of another.
+    /// The first rows that have the key of another, where nothing was to be written.
     pub(super) examples: Vec<String>,
     /// Files of rejected rows.
     pub(super) rejects: Vec<PathBuf>,
@@ -59,11 +59,10 @@ impl Summary {
     /// As somebody reads it.
     pub(super) fn text(&self) -> String {
         let Counts { rows, rejected, same_key, in_table } = self.counts;
-        let files = if self.files == 1 { "file" } else { "files" };
         let mut text = format!(
-            "{rows} rows of {} {files}: {rejected} rejected, {same_key} with the key of one before, {in_table} in the table \
-             already\n",
-            self.files
+            "{} of {}: {rejected} rejected, {same_key} with the key of one before, {in_table} in the table already\n",
+            counted(rows, "row"),
+            counted(self.files as u64, "file"),
         );
         // Writing to a text does not fail.
         for example in &self.examples {
@@ -72,14 +71,13 @@ impl Summary {
         for path in &self.rejects {
             let _ = writeln!(text, "rejected rows are in {}", path.display());
         }
+        let written = counted(self.written, "row");
         let _ = match (self.is_dry_run, self.is_resumed) {
             (true, _) => writeln!(text, "nothing was written"),
-            (false, true) => writeln!(
-                text,
-                "{} rows are in {}; the import went on where it was",
-                self.written, self.table
-            ),
-            (false, false) => writeln!(text, "{} rows are in {}", self.written, self.table),
+            (false, true) => {
+                writeln!(text, "{written} written to {}, going on where it was", self.table)
+            }
+            (false, false) => writeln!(text, "{written} written to {}", self.table),
         };
         text
     }
@@ -102,4 +100,9 @@ impl Summary {
             "seconds": self.seconds,
         })
     }
+}
+
+fn counted(count: u64, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
 }

@@ -1,6 +1,6 @@
 //! A look at all rows before any is written: which are rejected, and which have the key of another.
 
-use rowhouse::{Bytes, Filter, Result, RowRange, Scan, Table, escape};
+use rowhouse::{Bytes, Filter, KeySchema, Result, RowRange, Scan, Table, escape};
 use rowhouse_model::{FilterRange, ListOperator};
 
 use super::bar::RowBar;
@@ -8,6 +8,7 @@ use super::cells;
 use super::rejects::Rejects;
 use super::rows::Inputs;
 use super::sort::{Entry, Sorter};
+use crate::one_line::on_one_line;
 
 /// How many rows there are, of which kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +34,7 @@ pub(super) struct Survey {
 
 /// How keys are looked at.
 pub(super) struct Look<'t> {
+    pub(super) key: &'t KeySchema,
     pub(super) inputs: &'t Inputs,
     /// The table, if it may have rows already.
     pub(super) table: Option<&'t Table>,
@@ -91,7 +93,8 @@ impl Look<'_> {
                 counts.same_key += 1;
                 if examples.len() < EXAMPLES {
                     let (this, that) = (self.shown(entry.from), self.shown(before.from));
-                    examples.push(format!("{this} has the key of {that}, {}", escape(&entry.key)));
+                    let key = self.key_text(&entry.key);
+                    examples.push(format!("{this} has the key of {that}: {key}"));
                 }
             } else if let Some(table) = self.table {
                 asked.push((Bytes::copy_from_slice(&entry.key), entry.from));
@@ -122,15 +125,20 @@ impl Look<'_> {
             counts.in_table += 1;
             let at = asked.binary_search_by(|(key, _)| key[..].cmp(row.key()));
             if let (Ok(at), true) = (at, examples.len() < EXAMPLES) {
-                let shown = self.shown(asked[at].1);
-                examples.push(format!(
-                    "{shown} has the key of a row of the table, {}",
-                    escape(row.key())
-                ));
+                let (shown, key) = (self.shown(asked[at].1), self.key_text(row.key()));
+                examples.push(format!("{shown} has the key of a row of the table: {key}"));
             }
         }
         asked.clear();
         Ok(())
+    }
+
+    /// A key by its fields, on one line.
+    fn key_text(&self, key: &[u8]) -> String {
+        match self.key.decode(key) {
+            Ok(values) => on_one_line(&values.to_string()),
+            Err(_) => escape(key),
+        }
     }
 
     /// The place of a row, as it is told.

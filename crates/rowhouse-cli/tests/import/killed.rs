@@ -74,6 +74,43 @@ fn a_killed_import_that_is_run_again_leaves_the_table_of_one_that_was_not() {
 }
 
 #[test]
+fn rows_in_key_order_go_to_all_regions_side_by_side() {
+    const MAKE: [&str; 9] = [
+        "ids",
+        "scores.csv",
+        "--key",
+        "[id digits 5]",
+        "--columns",
+        "d:n score u32",
+        "--regions",
+        "4",
+        "--batch-rows=20",
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    // Three quarters of the rows are in three regions, and none in the fourth.
+    let rows: String = (0..15_000).map(|id| format!("{:05},{id}\n", id * 5)).collect();
+    fs::write(dir.path().join("scores.csv"), format!("id,score\n{rows}")).unwrap();
+    let mut running = command(dir.path(), &MAKE).stdout(Stdio::null()).spawn().unwrap();
+    while written(dir.path()).is_none_or(|written| written < 1_500) {
+        assert!(running.try_wait().unwrap().is_none(), "it ended before it could be killed");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    running.kill().unwrap();
+    running.wait().unwrap();
+    let there = cells(dir.path(), "ids");
+    for region in ["id=0", "id=3", "id=6"] {
+        let begins = there.iter().any(|cell| cell.starts_with(region));
+        assert!(begins, "{region} of {} rows", there.len());
+    }
+    assert!(there.len() < 15_000);
+    let ran = import(dir.path(), &MAKE);
+    assert_eq!(ran.status, 0, "{}", ran.err);
+    let all = cells(dir.path(), "ids");
+    let want: Vec<_> = (0..15_000).map(|id| format!("id={}: score={id}", id * 5)).collect();
+    assert_eq!(all, want);
+}
+
+#[test]
 fn progress_of_another_import_is_not_gone_on_with() {
     let dir = tempfile::tempdir().unwrap();
     write_scores(dir.path());

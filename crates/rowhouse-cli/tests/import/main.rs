@@ -6,6 +6,7 @@ mod duplicates;
 mod killed;
 mod mistakes;
 mod round_trip;
+mod served;
 
 use std::path::Path;
 use std::process::Command;

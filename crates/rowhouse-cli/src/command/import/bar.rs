@@ -19,12 +19,16 @@ impl RowBar {
         Self { bar: Bar::new(), bytes_total, begun: Instant::now() }
     }
 
-    /// Draws it, unless that was done a moment ago.
+    /// Draws it for one row of some, unless that was done a moment ago.
     pub(super) fn draw(&mut self, doing: &str, rows: u64, bytes_done: u64) {
         // A text for every row would cost more than the row.
-        if !rows.is_multiple_of(ROWS_BETWEEN) {
-            return;
+        if rows.is_multiple_of(ROWS_BETWEEN) {
+            self.draw_now(doing, rows, bytes_done);
         }
+    }
+
+    /// As [`RowBar::draw`], for whoever does not ask at every row.
+    pub(super) fn draw_now(&mut self, doing: &str, rows: u64, bytes_done: u64) {
         let seconds = self.begun.elapsed().as_secs_f64().max(f64::MIN_POSITIVE);
         let rate = |count: u64| count as f64 / seconds;
         let text = format!(

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use rowhouse::{Error, Result};
 use serde_json::{Map, Value as Json, json};
 
+use super::lanes::Part;
+use super::rows::Spot;
 use super::source::Place;
 use super::survey::Counts;
 
@@ -18,14 +20,12 @@ pub(super) struct Journal {
 }
 
 /// Where an import goes on.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Reached {
     /// What there was to do.
     pub(super) counts: Counts,
-    /// The file, counted from 0.
-    pub(super) file: usize,
-    /// The first row of it that may not be written yet.
-    pub(super) place: Place,
+    /// What is left of the files: all rows that may not be written yet are in here.
+    pub(super) parts: Vec<Part>,
     /// Rows that are written for sure.
     pub(super) written: u64,
 }
@@ -59,33 +59,23 @@ impl Journal {
                 self.path.display()
             )));
         }
-        let number = |name: &str| kept.get(name).and_then(Json::as_u64).ok_or_else(unread);
-        let place =
-            Place { byte: number("byte")?, line: number("line")?, record: number("record")? };
-        let counts = Counts {
-            rows: number("rows")?,
-            rejected: number("rejected")?,
-            same_key: number("same_key")?,
-            in_table: number("in_table")?,
-        };
-        let file = usize::try_from(number("file")?).map_err(|_| unread())?;
-        Ok(Some(Reached { counts, file, place, written: number("written")? }))
+        reached_of(&kept).map(Some).ok_or_else(unread)
     }
 
     /// Notes how far the import has come: what is in front of it must be on the disk.
     pub(super) fn note(&self, reached: &Reached) -> Result<()> {
-        let Reached { counts, file, place, written } = reached;
+        let Reached { counts, parts, written } = reached;
+        let parts = parts.iter().map(|part| {
+            json!({"start": spot_json(&part.start), "end": part.end.as_ref().map(spot_json)})
+        });
         let kept = json!({
             "import": self.import,
             "rows": counts.rows,
             "rejected": counts.rejected,
             "same_key": counts.same_key,
             "in_table": counts.in_table,
-            "file": file,
-            "byte": place.byte,
-            "line": place.line,
-            "record": place.record,
             "written": written,
+            "parts": parts.collect::<Vec<_>>(),
         });
         let mut part = self.path.as_os_str().to_owned();
         part.push(".part");
@@ -114,6 +104,36 @@ impl Journal {
     }
 }
 
+fn reached_of(kept: &Map<String, Json>) -> Option<Reached> {
+    let number = |name: &str| kept.get(name)?.as_u64();
+    let counts = Counts {
+        rows: number("rows")?,
+        rejected: number("rejected")?,
+        same_key: number("same_key")?,
+        in_table: number("in_table")?,
+    };
+    let part = |part: &Json| {
+        let end = match part.get("end")? {
+            Json::Null => None,
+            end => Some(spot_of(end)?),
+        };
+        Some(Part { start: spot_of(part.get("start")?)?, end })
+    };
+    let parts = kept.get("parts")?.as_array()?.iter().map(part).collect::<Option<_>>()?;
+    Some(Reached { counts, parts, written: number("written")? })
+}
+
+fn spot_json(spot: &Spot) -> Json {
+    let Spot { file, place: Place { byte, line, record } } = spot;
+    json!({"file": file, "byte": byte, "line": line, "record": record})
+}
+
+fn spot_of(json: &Json) -> Option<Spot> {
+    let number = |name: &str| json.get(name)?.as_u64();
+    let place = Place { byte: number("byte")?, line: number("line")?, record: number("record")? };
+    Some(Spot { file: usize::try_from(number("file")?).ok()?, place })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -126,7 +146,10 @@ mod tests {
         assert_eq!(journal.reached().unwrap(), None);
         let place = Place { byte: u64::MAX, line: 7, record: 6 };
         let counts = Counts { rows: 9, rejected: 1, same_key: 2, in_table: 3 };
-        let reached = Reached { counts, file: 1, place, written: 5 };
+        let spot = Spot { file: 1, place };
+        let parts =
+            vec![Part { start: Spot::default(), end: Some(spot) }, Part { start: spot, end: None }];
+        let reached = Reached { counts, parts, written: 5 };
         journal.note(&reached).unwrap();
         assert_eq!(journal.reached().unwrap(), Some(reached));
         let other = Journal::new(&path, json!({"table": "b"})).reached().unwrap_err();

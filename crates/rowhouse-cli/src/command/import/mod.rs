@@ -8,6 +8,7 @@ mod cells;
 mod compose;
 mod hfiles;
 mod journal;
+mod lanes;
 mod load;
 mod making;
 mod mapping;

@@ -73,12 +73,22 @@ impl Inputs {
         self.files.get(file).map_or(Path::new(""), |file| &file.path)
     }
 
-    /// The rows from a place of a file on.
-    pub(super) fn rows(&self, file: usize, place: Option<Place>) -> Result<Rows<'_>> {
-        let mut rows = Rows { inputs: self, file, source: None, record: Record::default() };
-        rows.open(place)?;
+    /// The rows from a spot on.
+    pub(super) fn rows(&self, from: Spot) -> Result<Rows<'_>> {
+        let mut rows =
+            Rows { inputs: self, file: from.file, source: None, record: Record::default() };
+        rows.open(Some(from.place).filter(|place| *place != Place::default()))?;
         Ok(rows)
     }
+}
+
+/// A place in one of the files; the default is the beginning of the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Spot {
+    /// The file, counted from 0.
+    pub(super) file: usize,
+    /// The place in it; the default is its beginning.
+    pub(super) place: Place,
 }
 
 /// A row of a file, or why it is none.
@@ -119,10 +129,10 @@ impl Rows<'_> {
         Ok(None)
     }
 
-    /// The place behind the row that was read last.
-    pub(super) fn reached(&self) -> (usize, Place) {
+    /// The spot behind the row that was read last.
+    pub(super) fn reached(&self) -> Spot {
         let place = self.source.as_ref().map(Source::place);
-        (self.file, place.unwrap_or_default())
+        Spot { file: self.file, place: place.unwrap_or_default() }
     }
 
     /// About how many bytes of all files have been read.

@@ -84,8 +84,8 @@ impl Import<'_> {
             self.check_still_there(&destination, reached).await?;
             summary.is_resumed = true;
         }
-        let reached = match reached {
-            Some(reached) => reached,
+        let (reached, table) = match reached {
+            Some(reached) => (reached, self.make(destination).await?),
             None => {
                 let surveyed = self.survey(&inputs, &destination, &mut summary, &mut bar).await;
                 summary.seconds = bar.seconds();
@@ -100,17 +100,18 @@ impl Import<'_> {
                     self.make(destination).await?;
                     return Ok((summary, Some(survey)));
                 }
-                Reached { counts: survey.counts, ..Reached::default() }
+                let table = self.make(destination).await?;
+                let parts = survey.marks.parts(lanes_of(&survey, &table).await?);
+                (Reached { counts: survey.counts, parts, written: 0 }, table)
             }
         };
-        let table = self.make(destination).await?;
         summary.counts = reached.counts;
         let batch_rows = args.rows.batch_rows as usize;
         let writing = Writing { inputs: &inputs, table: &table, journal: &journal, batch_rows };
         let written = writing.run(reached, &mut bar).await;
         summary.seconds = bar.seconds();
         bar.clear();
-        summary.written = written?.written;
+        summary.written = written?;
         summary.check_all_written()?;
         journal.remove()?;
         Ok((summary, None))
@@ -215,6 +216,15 @@ impl Import<'_> {
     }
 }
 
+/// In how many parts the files are read side by side: rows in key order would all go to one region, and then to the next.
+/// Rows with one key stay in their order, in one part.
+async fn lanes_of(survey: &Survey, table: &Table) -> Result<usize> {
+    match survey.is_in_order && survey.counts.same_key == 0 {
+        true => Ok(table.regions().await?.len().clamp(1, LANES_MAX)),
+        false => Ok(1),
+    }
+}
+
 fn file_identity(path: &Path) -> Result<Json> {
     let read = || {
         let (path, metadata) = (path.canonicalize()?, path.metadata()?);
@@ -225,5 +235,7 @@ fn file_identity(path: &Path) -> Result<Json> {
     read().map_err(|source| Error::io(format_args!("cannot read {}", path.display()), source))
 }
 
+/// Each reads a file of its own.
+const LANES_MAX: usize = 16;
 /// The exit status where all is written but rows that were rejected.
 const REJECTED: u8 = 3;

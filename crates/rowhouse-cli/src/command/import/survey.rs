@@ -5,8 +5,9 @@ use rowhouse_model::{FilterRange, ListOperator};
 
 use super::bar::RowBar;
 use super::cells;
+use super::lanes::Marks;
 use super::rejects::Rejects;
-use super::rows::Inputs;
+use super::rows::{Inputs, Spot};
 use super::sort::{Entry, Sorter};
 use crate::one_line::on_one_line;
 
@@ -30,6 +31,10 @@ pub(super) struct Survey {
     pub(super) examples: Vec<String>,
     /// The keys in order, with their cells if these were asked for.
     pub(super) sorter: Sorter,
+    /// Whether the rows are in the order of their keys as they stand.
+    pub(super) is_in_order: bool,
+    /// Spots among them.
+    pub(super) marks: Marks,
 }
 
 /// How keys are looked at.
@@ -49,8 +54,9 @@ impl Look<'_> {
     pub(super) async fn run(&self, rejects: &mut Rejects, bar: &mut RowBar) -> Result<Survey> {
         let mut counts = Counts::default();
         let mut sorter = Sorter::new(self.memory);
-        let mut rows = self.inputs.rows(0, None)?;
+        let mut rows = self.inputs.rows(Spot::default())?;
         let mut file = 0;
+        let (mut before, mut is_in_order, mut marks) = (Bytes::new(), true, Marks::new());
         while let Some(read) = rows.next()? {
             if read.file != file {
                 rejects.finish_file()?;
@@ -62,6 +68,8 @@ impl Look<'_> {
                     let payload =
                         if self.with_cells { cells::pack(&row.cells) } else { Vec::new() };
                     let from = from(read.file, read.place.line);
+                    is_in_order &= before <= row.key;
+                    before = row.key.clone();
                     sorter.push(Entry { key: row.key.to_vec(), from, payload })?;
                 }
                 Err(why) => {
@@ -70,18 +78,19 @@ impl Look<'_> {
                     rejects.push(path, &why, &original)?;
                 }
             }
+            marks.count(rows.reached());
             bar.draw("reading", counts.rows, rows.bytes_done());
         }
         rejects.finish_file()?;
         counts.rejected = rejects.count();
-        let mut survey = Survey { counts, examples: Vec::new(), sorter };
+        let mut survey = Survey { counts, examples: Vec::new(), sorter, is_in_order, marks };
         self.compare(&mut survey, bar).await?;
         Ok(survey)
     }
 
     /// Goes through the keys in order: those of one row are neighbours.
     async fn compare(&self, survey: &mut Survey, bar: &mut RowBar) -> Result<()> {
-        let Survey { counts, examples, sorter } = survey;
+        let Survey { counts, examples, sorter, .. } = survey;
         let mut sorted = sorter.sorted()?;
         let mut before: Option<Entry> = None;
         let mut asked = Vec::new();

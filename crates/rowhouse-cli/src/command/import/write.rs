@@ -5,6 +5,7 @@ use tokio::task::JoinHandle;
 
 use super::bar::RowBar;
 use super::journal::{Journal, Reached};
+use super::lanes::Lane;
 use super::rows::Inputs;
 
 /// Where rows go, and how many at once.
@@ -25,50 +26,60 @@ struct Sent {
 }
 
 impl Writing<'_> {
-    /// Writes all rows from `reached` on that were not rejected before; how far it came. While some rows are on their way, the next ones are read.
-    pub(super) async fn run(&self, reached: Reached, bar: &mut RowBar) -> Result<Reached> {
+    /// Writes all rows that are left to do and were not rejected before; how many are written then. While some rows are on
+    /// their way, the next ones are read.
+    pub(super) async fn run(&self, mut reached: Reached, bar: &mut RowBar) -> Result<u64> {
         self.journal.note(&reached)?;
-        let mut rows =
-            self.inputs.rows(reached.file, Some(reached.place).filter(|place| place.line > 0))?;
-        let (mut next, mut batch, mut bytes) = (reached, Vec::new(), 0);
+        let lanes = reached.parts.iter().map(|part| Lane::open(self.inputs, part));
+        let mut lanes = lanes.collect::<Result<Vec<_>>>()?;
         let mut sent: Option<Sent> = None;
-        let mut batches = 0_u64;
-        loop {
-            let read = rows.next()?;
-            let is_end = read.is_none();
-            if let Some(Ok(row)) = read.map(|read| read.row) {
-                let put = row.into_put()?;
-                bytes += put.cells().iter().map(|cell| cell.as_bytes().len()).sum::<usize>();
-                batch.push(Mutation::from(put));
-                next.written += 1;
-            }
-            (next.file, next.place) = rows.reached();
-            bar.draw("writing", next.written, rows.bytes_done());
-            if batch.len() >= self.batch_rows || bytes >= BATCH_BYTES || is_end {
-                self.arrived(sent.take()).await?;
-                batches += 1;
-                let is_synced = is_end || batches.is_multiple_of(BATCHES_BETWEEN_NOTES);
-                sent = self.send(std::mem::take(&mut batch), next, is_synced);
-                bytes = 0;
-            }
+        for batches in 1_u64.. {
+            let batch = self.batch(&mut lanes)?;
+            let is_end = batch.is_empty();
+            reached.written += batch.len() as u64;
+            reached.parts = lanes.iter().map(Lane::rest).collect();
+            self.draw(bar, &reached);
+            self.arrived(sent.take()).await?;
             if is_end {
-                self.arrived(sent.take()).await?;
-                return Ok(next);
+                break;
             }
+            sent = Some(self.send(batch, &reached, batches.is_multiple_of(BATCHES_BETWEEN_NOTES)));
         }
+        Ok(reached.written)
     }
 
-    fn send(&self, mut batch: Vec<Mutation>, then: Reached, is_synced: bool) -> Option<Sent> {
-        // One log has all rows in order, so the sync of the last is one of all before it.
-        if let (Some(Mutation::Put(last)), true) = (batch.last_mut(), is_synced) {
-            last.durability = Durability::FsyncWal;
+    /// The next rows, some of each part.
+    fn batch(&self, lanes: &mut [Lane<'_>]) -> Result<Vec<Mutation>> {
+        let each = self.batch_rows.div_ceil(lanes.len().max(1));
+        let bytes_each = BATCH_BYTES / lanes.len().max(1);
+        let mut batch = Vec::with_capacity(self.batch_rows);
+        for lane in lanes {
+            let (mut rows, mut bytes) = (0, 0);
+            while rows < each
+                && bytes < bytes_each
+                && let Some(row) = lane.next()?
+            {
+                let put = row.into_put()?;
+                rows += 1;
+                bytes += put.cells().iter().map(|cell| cell.as_bytes().len()).sum::<usize>();
+                batch.push(Mutation::from(put));
+            }
         }
-        if batch.is_empty() {
-            return None;
+        Ok(batch)
+    }
+
+    fn send(&self, mut batch: Vec<Mutation>, then: &Reached, is_synced: bool) -> Sent {
+        // What the table declares may be less, and then rows that are noted as written would go with a killed process. One
+        // log has all rows in order, so a sync of some is one of all before them.
+        let durability = if is_synced { Durability::FsyncWal } else { Durability::SyncWal };
+        for mutation in &mut batch {
+            if let Mutation::Put(put) = mutation {
+                put.durability = durability;
+            }
         }
         let table = self.table.clone();
         let outcomes = tokio::spawn(async move { table.batch(batch).await });
-        Some(Sent { outcomes, then, is_synced })
+        Sent { outcomes, then: then.clone(), is_synced }
     }
 
     /// Waits until rows are in the table, and notes it if they are on the disk too.
@@ -77,19 +88,23 @@ impl Writing<'_> {
         let outcomes = outcomes.await.map_err(|_| Error::invalid("writing rows was ended"))?;
         for outcome in outcomes {
             outcome.map_err(|error| {
-                Error::new(
-                    error.kind(),
-                    format!(
-                        "{}\n  the import is not at its end; the same command goes on where it was",
-                        error.message()
-                    ),
-                )
+                let message = format!(
+                    "{}\n  the import is not at its end; the same command goes on where it was",
+                    error.message()
+                );
+                Error::new(error.kind(), message)
             })?;
         }
         match is_synced {
             true => self.journal.note(&then),
             false => Ok(()),
         }
+    }
+
+    fn draw(&self, bar: &mut RowBar, reached: &Reached) {
+        let rows = (reached.counts.rows - reached.counts.rejected).max(1);
+        let part = reached.written as f64 / rows as f64;
+        bar.draw_now("writing", reached.written, (self.inputs.bytes() as f64 * part) as u64);
     }
 }
 

@@ -1,0 +1,128 @@
+//! Parts of the files that are read side by side, so that rows in key order do not all go to one region at a time.
+
+use rowhouse::Result;
+
+use super::row::NewRow;
+use super::rows::{Inputs, Rows, Spot};
+
+/// A part of the files: from a spot up to another, or up to the end.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Part {
+    pub(super) start: Spot,
+    pub(super) end: Option<Spot>,
+}
+
+/// Spots among rows, at even distances, of which there are never more than a few.
+#[derive(Debug)]
+pub(super) struct Marks {
+    spots: Vec<Spot>,
+    rows: u64,
+    /// Rows from one mark to the next.
+    distance: u64,
+}
+
+impl Marks {
+    pub(super) fn new() -> Self {
+        Self { spots: Vec::new(), rows: 0, distance: 1 }
+    }
+
+    /// One more row has been read, up to here.
+    pub(super) fn count(&mut self, reached: Spot) {
+        self.rows += 1;
+        if !self.rows.is_multiple_of(self.distance) {
+            return;
+        }
+        self.spots.push(reached);
+        if self.spots.len() == MARKS_MAX {
+            let mut nth = 0;
+            self.spots.retain(|_| {
+                nth += 1;
+                nth % 2 == 0
+            });
+            self.distance *= 2;
+        }
+    }
+
+    /// The files in so many parts of about as many rows each, or fewer where there are few rows.
+    pub(super) fn parts(&self, count: usize) -> Vec<Part> {
+        let mut starts = vec![Spot::default()];
+        starts.extend((1..count).filter_map(|nth| {
+            let before = nth * self.spots.len() / count;
+            self.spots.get(before.checked_sub(1)?).copied()
+        }));
+        starts.dedup();
+        let ends = starts[1..].iter().copied().map(Some).chain([None]);
+        starts.iter().zip(ends).map(|(start, end)| Part { start: *start, end }).collect()
+    }
+}
+
+/// A part that is being read.
+pub(super) struct Lane<'i> {
+    rows: Rows<'i>,
+    end: Option<Spot>,
+    is_done: bool,
+}
+
+impl<'i> Lane<'i> {
+    pub(super) fn open(inputs: &'i Inputs, part: &Part) -> Result<Self> {
+        Ok(Self { rows: inputs.rows(part.start)?, end: part.end, is_done: false })
+    }
+
+    /// The next row that is not rejected.
+    pub(super) fn next(&mut self) -> Result<Option<NewRow>> {
+        while !self.is_done {
+            let read = match self.end == Some(self.rows.reached()) {
+                true => None,
+                false => self.rows.next()?,
+            };
+            match read.map(|read| read.row) {
+                Some(Ok(row)) => return Ok(Some(row)),
+                // It was told of when all rows were looked at.
+                Some(Err(_)) => {}
+                None => self.is_done = true,
+            }
+        }
+        Ok(None)
+    }
+
+    /// What is left of the part.
+    pub(super) fn rest(&self) -> Part {
+        Part { start: self.rows.reached(), end: self.end }
+    }
+}
+
+const MARKS_MAX: usize = 1_024;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::source::Place;
+    use super::*;
+
+    fn spot(row: u64) -> Spot {
+        Spot { file: 0, place: Place { byte: row * 10, line: row, record: row } }
+    }
+
+    proptest! {
+        #[test]
+        fn parts_cover_all_rows_once_and_are_about_as_long(rows in 0_u64..5_000, count in 1_usize..9) {
+            let mut marks = Marks::new();
+            (1..=rows).for_each(|row| marks.count(spot(row)));
+            let parts = marks.parts(count);
+            prop_assert!(parts.len() <= count);
+            prop_assert_eq!(parts[0].start, Spot::default());
+            prop_assert_eq!(parts[parts.len() - 1].end, None);
+            for pair in parts.windows(2) {
+                prop_assert_eq!(pair[0].end, Some(pair[1].start));
+                prop_assert!(pair[0].start.place.line < pair[1].start.place.line);
+            }
+            if rows as usize >= MARKS_MAX {
+                let end = |part: &Part| part.end.map_or(rows, |end| end.place.line);
+                let length = |part: &Part| end(part) - part.start.place.line;
+                let longest = parts.iter().map(length).max().unwrap();
+                prop_assert!(longest <= rows / count as u64 + rows / 100 + 10, "{longest}");
+            }
+        }
+    }
+}

@@ -35,7 +35,7 @@ pub(crate) enum Command {
     /// Tell what is in HFiles, of rowhouse or of Apache HBase
     Hfile(HFileArgs),
     /// Put rows of CSV, JSON lines or Parquet into a table, or HFiles as HBase's bulk load does
-    Import(ImportArgs),
+    Import(Box<ImportArgs>),
     /// Work with a row-key template, without a database
     Key(KeyArgs),
     /// Make a database of a backup

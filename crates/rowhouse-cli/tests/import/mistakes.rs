@@ -75,3 +75,47 @@ fn what_cannot_be_imported_is_refused_before_a_row_is_read() {
     let other = ["t", "a.csv", "--key", "[id u16]", "--columns", "d:n n u32"];
     assert!(import(dir.path(), &other).err.contains("declares another key"));
 }
+
+#[test]
+fn nested_values_are_in_the_way_only_where_they_are_asked_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "{\"id\":1,\"n\":1,\"more\":{\"a\":[]}}\n{\"id\":2,\"n\":{\"b\":0},\"more\":{}}\n";
+    fs::write(dir.path().join("a.jsonl"), text).unwrap();
+    let make = ["t", "a.jsonl", "--key", "[id u32]", "--columns", "d:n n u32"];
+    assert!(import(dir.path(), &make).err.contains("fields=more"));
+    assert_eq!(import(dir.path(), &[&make[..], &["--skip", "more"]].concat()).status, 3);
+    assert_eq!(cells(dir.path(), "t"), ["id=1: n=1"]);
+    let rejected = fs::read_to_string(dir.path().join("a.jsonl.rejected")).unwrap();
+    assert!(
+        rejected.starts_with("# line 2: column `n`: an object is no value of a field: value={"),
+        "{rejected}"
+    );
+}
+
+#[test]
+fn a_field_that_is_made_of_others_is_not_taken_from_the_file_in_silence() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.jsonl"), "{\"id\":1,\"day\":2}\n{\"id\":2,\"day\":3,\"n\":7}\n")
+        .unwrap();
+    let make = ["t", "a.jsonl", "--key", "[id u32]", "--columns", "d:n n u32", "--set", "n=1{day}"];
+    let ran = import(dir.path(), &make);
+    assert_eq!(ran.status, 3, "{}", ran.err);
+    assert_eq!(cells(dir.path(), "t"), ["id=1: n=12"]);
+}
+
+#[test]
+fn hfiles_go_into_a_table_and_take_no_options_of_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.csv"), "id,n\n1,1\n2,2\n").unwrap();
+    let make = ["t", "a.csv", "--key", "[id u32]", "--columns", "d:n n u32"];
+    assert_eq!(import(dir.path(), &make).status, 0);
+    let exported = std::process::Command::new(env!("CARGO_BIN_EXE_rowhouse"))
+        .args(["export", "t", "--hfiles", "out", "--data", "data"])
+        .current_dir(dir.path())
+        .status();
+    assert!(exported.unwrap().success());
+    let ran = import(dir.path(), &["t", "--hfiles", "out"]);
+    assert_eq!((ran.status, &*ran.out), (0, "2 cells of 1 HFiles are in t\n"), "{}", ran.err);
+    assert_eq!(import(dir.path(), &["t", "--hfiles", "out", "--sorted"]).status, 2);
+    assert_eq!(import(dir.path(), &["t", "a.csv", "--hfiles", "out"]).status, 2);
+}

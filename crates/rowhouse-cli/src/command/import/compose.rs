@@ -84,8 +84,8 @@ impl Composed {
                         made.extend(std::iter::repeat_n('0', fill.saturating_sub(len)));
                         made.extend(text.chars().take(*take));
                     }
-                    Datum::Bytes(_) | Datum::List(_) => {
-                        return Err(Error::invalid("bytes and lists are no part of a text"));
+                    Datum::Bytes(_) | Datum::List(_) | Datum::Foreign { .. } => {
+                        return Err(Error::invalid("only texts and numbers are parts of a text"));
                     }
                 },
             }

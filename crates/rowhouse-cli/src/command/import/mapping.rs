@@ -53,9 +53,12 @@ impl MappingArgs {
     pub(super) fn wanted(&self, targets: &Targets) -> Result<Vec<String>> {
         let maps = pairs(&self.maps, "map")?;
         let mut wanted: Vec<String> = maps.iter().map(|(from, _)| (*from).to_owned()).collect();
-        let mapped = |name: &String| maps.iter().any(|(_, to)| to == name);
+        let sets = pairs(&self.sets, "set")?;
+        let mapped = |name: &String| {
+            maps.iter().any(|(_, to)| to == name) || sets.iter().any(|(to, _)| to == name)
+        };
         wanted.extend(targets.names().into_iter().filter(|name| !mapped(name)));
-        for (_, text) in pairs(&self.sets, "set")? {
+        for (_, text) in &sets {
             wanted.extend(names_in(text)?);
         }
         let mut once: Vec<String> = Vec::new();
@@ -109,10 +112,7 @@ impl MappingArgs {
                 .iter()
                 .any(|map| map.split_once('=').is_some_and(|(from, _)| from == name));
             if known.contains(name) && !is_skipped && !is_mapped {
-                // In files with open names a field that is made of others may be there by its name, or not.
-                if !(is_open && origins.contains_key(name)) {
-                    add(&mut origins, name, Origin::Field(position(name)?))?;
-                }
+                add(&mut origins, name, Origin::Field(position(name)?))?;
             } else if !is_used[at] && !is_skipped {
                 unknown.push(name.as_str());
             }

@@ -162,6 +162,9 @@ fn value_of(
         Datum::Text(text) if text == "null" => Ok(text.as_ref().into()),
         Datum::Text(text) => read(&text),
         Datum::List(value) => Ok(value),
+        Datum::Foreign { what, shown } => {
+            Err(Error::unsupported(format!("{what} is no value of a field: value={shown}")))
+        }
         Datum::Bytes(bytes) => match field_type {
             FieldType::Blob | FieldType::Bytes { .. } => Ok(bytes.into_owned().into()),
             _ => match std::str::from_utf8(&bytes) {

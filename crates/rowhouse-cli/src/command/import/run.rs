@@ -80,25 +80,19 @@ impl Import<'_> {
             true => None,
             false => journal.reached()?,
         };
-        if let Some(reached) = &reached {
-            self.check_still_there(&destination, reached).await?;
-            summary.is_resumed = true;
-        }
         let (reached, table) = match reached {
-            Some(reached) => (reached, self.make(destination).await?),
+            Some(reached) => {
+                self.check_still_there(&destination, &reached).await?;
+                summary.is_resumed = true;
+                (reached, self.make(destination).await?)
+            }
             None => {
                 let surveyed = self.survey(&inputs, &destination, &mut summary, &mut bar).await;
                 summary.seconds = bar.seconds();
                 let survey = surveyed.inspect_err(|_| bar.clear())?;
-                if args.rows.dry_run {
+                if args.rows.dry_run || args.rows.sorted {
                     bar.clear();
-                    return Ok((summary, None));
-                }
-                self.check_duplicates(&survey).inspect_err(|_| bar.clear())?;
-                if args.rows.sorted {
-                    bar.clear();
-                    self.make(destination).await?;
-                    return Ok((summary, Some(survey)));
+                    return self.end_before_puts(destination, survey, summary).await;
                 }
                 let table = self.make(destination).await?;
                 let parts = survey.marks.parts(lanes_of(&survey, &table).await?);
@@ -117,7 +111,21 @@ impl Import<'_> {
         Ok((summary, None))
     }
 
-    /// Looks at all rows.
+    /// A look alone ends here, and what was sorted is given back, with its table made.
+    async fn end_before_puts(
+        &self,
+        destination: Destination,
+        survey: Survey,
+        summary: Summary,
+    ) -> Result<(Summary, Option<Survey>)> {
+        if self.args.rows.dry_run {
+            return Ok((summary, None));
+        }
+        self.make(destination).await?;
+        Ok((summary, Some(survey)))
+    }
+
+    /// Looks at all rows; refuses those that have the key of another, unless that is wanted.
     async fn survey(
         &self,
         inputs: &Inputs,
@@ -144,6 +152,8 @@ impl Import<'_> {
         summary.counts = survey.counts;
         if args.dry_run {
             summary.examples = survey.examples.clone();
+        } else {
+            self.check_duplicates(&survey)?;
         }
         Ok(survey)
     }

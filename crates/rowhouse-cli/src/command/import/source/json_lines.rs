@@ -138,7 +138,9 @@ fn datum(name: &str, json: Json) -> Result<Datum<'static>> {
         Json::String(text) => Datum::Text(Cow::Owned(text)),
         Json::Bool(_) | Json::Number(_) => Datum::Text(Cow::Owned(json.to_string())),
         Json::Array(_) => Datum::List(list(name, &json)?),
-        Json::Object(_) => return Err(no_value(name, &json)),
+        Json::Object(_) => {
+            Datum::Foreign { what: "an object", shown: Cow::Owned(json.to_string()) }
+        }
     })
 }
 

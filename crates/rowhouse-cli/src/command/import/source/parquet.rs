@@ -78,17 +78,14 @@ impl ParquetSource {
     pub(super) fn next(&mut self, record: &mut Record) -> Result<Next> {
         let place = self.place;
         let Some(row) = self.row()? else { return Ok(Next::End) };
-        record.data.clear();
-        for (at, (name, field)) in row.into_columns().into_iter().enumerate() {
-            let is_nanos = self.are_nanos.get(at).copied().unwrap_or(false);
-            match guarded(&self.path, || Ok(datum(&name, field, is_nanos)))? {
-                Ok(datum) => record.data.push(datum),
-                Err(why) => {
-                    record.data.push(Datum::Null);
-                    return Ok(Next::Broken(place, why));
-                }
-            }
-        }
+        let are_nanos = &self.are_nanos;
+        let data = guarded(&self.path, || {
+            let fields = row.into_columns().into_iter().enumerate();
+            Ok(fields
+                .map(|(at, (_, field))| datum(field, are_nanos.get(at) == Some(&true)))
+                .collect())
+        });
+        record.data = data?;
         Ok(Next::Row(place))
     }
 
@@ -127,11 +124,12 @@ impl ParquetSource {
 }
 
 /// The value of a column.
-fn datum(name: &str, field: Field, is_nanos: bool) -> Result<Datum<'static>> {
-    let text = |text: String| Ok(Datum::Text(Cow::Owned(text)));
-    match field {
-        Field::Null => Ok(Datum::Null),
-        Field::Long(nanos) if is_nanos => text(Time::new(nanos, TimeUnit::Nanos).to_string()),
+fn datum(field: Field, is_nanos: bool) -> Datum<'static> {
+    let text = |text: String| Datum::Text(Cow::Owned(text));
+    let foreign = |what| Datum::Foreign { what, shown: Cow::Owned(field.to_string()) };
+    match &field {
+        Field::Null => Datum::Null,
+        Field::Long(nanos) if is_nanos => text(Time::new(*nanos, TimeUnit::Nanos).to_string()),
         Field::Bool(value) => text(value.to_string()),
         Field::Byte(value) => text(value.to_string()),
         Field::Short(value) => text(value.to_string()),
@@ -145,24 +143,20 @@ fn datum(name: &str, field: Field, is_nanos: bool) -> Result<Datum<'static>> {
         Field::Float(value) => text(value.to_string()),
         Field::Double(value) => text(value.to_string()),
         Field::Decimal(_) => text(field.to_string()),
-        Field::Str(value) => text(value),
-        Field::Bytes(bytes) => Ok(Datum::Bytes(Cow::Owned(bytes.data().to_vec()))),
+        Field::Str(value) => text(value.clone()),
+        Field::Bytes(bytes) => Datum::Bytes(Cow::Owned(bytes.data().to_vec())),
         Field::Date(days) => {
-            let midnight = i64::from(days) * SECONDS_PER_DAY;
+            let midnight = i64::from(*days) * SECONDS_PER_DAY;
             let day = Time::new(midnight, TimeUnit::Seconds).to_string();
             text(day.split('T').next().unwrap_or_default().to_owned())
         }
-        Field::TimestampMillis(millis) => text(Time::from_millis(millis).to_string()),
-        Field::TimestampMicros(micros) => text(Time::new(micros, TimeUnit::Micros).to_string()),
-        Field::TimeMillis(_) | Field::TimeMicros(_) => Err(unsupported(name, "a time of day")),
-        Field::Group(_) => Err(unsupported(name, "a group of fields")),
-        Field::ListInternal(_) => Err(unsupported(name, "a list")),
-        Field::MapInternal(_) => Err(unsupported(name, "a map")),
+        Field::TimestampMillis(millis) => text(Time::from_millis(*millis).to_string()),
+        Field::TimestampMicros(micros) => text(Time::new(*micros, TimeUnit::Micros).to_string()),
+        Field::TimeMillis(_) | Field::TimeMicros(_) => foreign("a time of day"),
+        Field::Group(_) => foreign("a group of fields"),
+        Field::ListInternal(_) => foreign("a list"),
+        Field::MapInternal(_) => foreign("a map"),
     }
-}
-
-fn unsupported(name: &str, what: &str) -> Error {
-    Error::unsupported(format!("{what} in a Parquet file is not read: field={name}"))
 }
 
 /// Does something with the file. Its reader trusts the file, and panics where that is damaged; here that is an error.

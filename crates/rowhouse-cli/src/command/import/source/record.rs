@@ -35,6 +35,13 @@ pub(crate) enum Datum<'r> {
     Bytes(Cow<'r, [u8]>),
     /// A list, of a field with groups.
     List(Value),
+    /// Something that no field can hold: refused where it is asked for.
+    Foreign {
+        /// What it is.
+        what: &'static str,
+        /// How it prints.
+        shown: Cow<'r, str>,
+    },
 }
 
 impl Record {
@@ -45,6 +52,9 @@ impl Record {
             Some(Datum::Text(text)) => Datum::Text(Cow::Borrowed(text)),
             Some(Datum::Bytes(bytes)) => Datum::Bytes(Cow::Borrowed(bytes)),
             Some(Datum::List(value)) => Datum::List(value.clone()),
+            Some(Datum::Foreign { what, shown }) => {
+                Datum::Foreign { what, shown: Cow::Borrowed(shown) }
+            }
             None => match (self.nulls.get(at), self.text.get(at)) {
                 (Some(false), Some(text)) => Datum::Text(Cow::Borrowed(text)),
                 _ => Datum::Null,
@@ -57,7 +67,9 @@ impl Record {
         let member = |(at, name): (usize, &String)| {
             let json = match self.datum(at) {
                 Datum::Null => Json::Null,
-                Datum::Text(text) => Json::String(text.into_owned()),
+                Datum::Text(text) | Datum::Foreign { shown: text, .. } => {
+                    Json::String(text.into_owned())
+                }
                 Datum::Bytes(bytes) => Json::String(Value::from(bytes.into_owned()).to_string()),
                 Datum::List(value) => Json::String(value.to_string()),
             };

@@ -11,6 +11,7 @@ use crate::command::key::KeyArgs;
 use crate::command::salvage::SalvageArgs;
 use crate::command::serve::ServeArgs;
 use crate::command::shell::ShellArgs;
+use crate::command::stats::StatsArgs;
 
 /// Wide-column tables that know their row key.
 #[derive(Debug, Parser)]
@@ -44,6 +45,8 @@ pub(crate) enum Command {
     Salvage(SalvageArgs),
     /// Work on a database with the commands of HBase's shell
     Shell(ShellArgs),
+    /// Tell what the files of a database hold and what takes the room, without opening it
+    Stats(StatsArgs),
 }
 
 #[cfg(test)]

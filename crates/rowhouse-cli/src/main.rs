@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Command::Restore(args) => command::backup::restore(&args),
         Command::Salvage(args) => command::salvage::run(&args),
         Command::Shell(args) => command::shell::run(args),
+        Command::Stats(args) => command::stats::run(&args),
     };
     match done {
         Ok(code) => code,

@@ -1,4 +1,4 @@
-//! The examples of guides: what docs/keys.md and docs/from-tables-to-rows.md show is what the program prints.
+//! The examples of guides: what docs/keys.md, from-tables-to-rows.md and stats.md show is what the program prints.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
@@ -21,13 +21,25 @@ fn the_guide_of_keys_shows_what_the_program_prints() {
 fn the_guide_of_tables_shows_what_the_program_prints() {
     let guide = include_str!("../../../docs/from-tables-to-rows.md");
     assert!(guide.matches("\n$ rowhouse import").count() > 5, "the guide has lost its examples");
+    expect_file!["../../../docs/from-tables-to-rows.md"].assert_eq(&shown(guide, &tables()));
+}
+
+#[test]
+fn the_guide_of_stats_shows_what_the_program_prints() {
+    let guide = include_str!("../../../docs/stats.md");
+    assert!(guide.contains("\n$ rowhouse stats"), "the guide has lost its example");
+    expect_file!["../../../docs/stats.md"].assert_eq(&shown(guide, &tables()));
+}
+
+/// A directory with the files of docs/tables.
+fn tables() -> TempDir {
     let dir = tempfile::tempdir().unwrap();
     let tables = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/tables");
     for file in fs::read_dir(tables).unwrap() {
         let file = file.unwrap();
         fs::copy(file.path(), dir.path().join(file.file_name())).unwrap();
     }
-    expect_file!["../../../docs/from-tables-to-rows.md"].assert_eq(&shown(guide, &dir));
+    dir
 }
 
 /// The guide, with what its console examples print in the place of what it says. They are run one after the other in one

@@ -155,7 +155,12 @@ pub(crate) fn files_on(disk: &Arc<dyn Disk>) -> Arc<Files> {
     Arc::new(Files::new(Arc::clone(disk), open_max, settings.block_cache_bytes))
 }
 
-fn check_log(disk: &dyn Disk, boot_id: [u8; 16], state: &ManifestState, report: &mut CheckReport) {
+pub(crate) fn check_log(
+    disk: &dyn Disk,
+    boot_id: [u8; 16],
+    state: &ManifestState,
+    report: &mut CheckReport,
+) {
     let known = log_known(state, boot_id);
     let scanned = wal::scan(disk, &known, |commit| {
         commit.groups.iter().try_for_each(|(region, _, _)| state.check_known(*region))

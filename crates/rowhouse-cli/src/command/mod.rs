@@ -12,6 +12,7 @@ mod progress;
 pub(crate) mod salvage;
 pub(crate) mod serve;
 pub(crate) mod shell;
+pub(crate) mod stats;
 
 use csv_error::unreadable_csv;
 use location::database_url;

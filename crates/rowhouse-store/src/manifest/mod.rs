@@ -18,5 +18,4 @@ pub(crate) use read::{PATH, read, read_what_is_left};
 pub(crate) use snapshot::{
     SnapshotCloned, SnapshotEntry, SnapshotFamily, SnapshotRegion, SnapshotRestored, SnapshotTaken,
 };
-use state::{FamilyFiles, TableEntry};
-pub(crate) use state::{ManifestState, NamedFile};
+pub(crate) use state::{FamilyFiles, ManifestState, NamedFile, RegionState, TableEntry};

@@ -1,0 +1,181 @@
+//! `rowhouse stats`: what the files of a store hold, and what takes the room.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use rowhouse::{KeySchema, TableName, escape};
+use rowhouse_store::{FamilyStats, RegionStats, RowSize, StoreStats, TableStats};
+use serde_json::{Value as Json, json};
+
+use super::Done;
+use super::progress::Bar;
+use crate::one_line::on_one_line;
+
+/// Which store.
+#[derive(Debug, clap::Args)]
+pub(crate) struct StatsArgs {
+    /// The data directory; no server may have it open
+    #[arg(value_name = "DIR")]
+    data: PathBuf,
+    /// Only this table, such as blog or news:blog
+    #[arg(long, value_name = "TABLE")]
+    table: Option<String>,
+    /// Print a JSON document instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+/// Counts the cells of all files.
+pub(crate) fn run(args: &StatsArgs) -> Done {
+    let table = args.table.as_deref().map(TableName::parse).transpose()?;
+    let mut bar = Bar::new();
+    let counted = rowhouse_store::stats(&args.data, table.as_ref(), |progress| bar.draw(&progress));
+    bar.clear();
+    let stats = counted?;
+    match args.json {
+        true => println!("{}", document(&stats)),
+        false => print!("{}", text(&stats)),
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn text(stats: &StoreStats) -> String {
+    let mut text = String::new();
+    for table in &stats.tables {
+        text.push_str(&table_text(table));
+        text.push('\n');
+    }
+    // Writing to a text does not fail.
+    let _ = writeln!(
+        text,
+        "log: {} commits, {} bytes; cells that are in the log only are not counted",
+        stats.log_records, stats.log_bytes
+    );
+    text
+}
+
+fn table_text(table: &TableStats) -> String {
+    let mut lines = vec![HEADINGS.map(str::to_owned).to_vec()];
+    let key = KeySchema::of_table(&table.descriptor).ok().flatten();
+    for region in &table.regions {
+        let begins = row_text(key.as_ref(), &region.info.range.start);
+        lines.extend(region.families.iter().map(|family| cells_of(&begins, family)));
+    }
+    let mut text = format!("{}\n{}", table.descriptor.name(), aligned(&lines));
+    if !table.largest_rows.is_empty() {
+        text.push_str("largest rows, in bytes and cells\n");
+    }
+    for RowSize { bytes, cells, row, .. } in &table.largest_rows {
+        let _ = writeln!(text, "  {bytes:>12} {cells:>9}  {}", row_text(key.as_ref(), row));
+    }
+    let sum = |of: fn(&FamilyStats) -> u64| {
+        table.regions.iter().flat_map(|region| &region.families).map(of).sum::<u64>()
+    };
+    let keys = sum(|family| family.key_bytes);
+    let _ = writeln!(
+        text,
+        "of {keys} bytes of keys, before compression: {} repeat the key before, which DATA_BLOCK_ENCODING leaves out in \
+         exported files; {} are in names longer than one letter for a family and two for a qualifier",
+        sum(|family| family.repeated_bytes),
+        sum(|family| family.name_bytes)
+    );
+    text
+}
+
+const HEADINGS: [&str; 13] = [
+    "family", "files", "bytes", "index", "bloom", "rows", "cells", "older", "markers", "keys",
+    "values", "tags", "from row",
+];
+
+fn cells_of(begins: &str, family: &FamilyStats) -> Vec<String> {
+    let numbers = [
+        family.files,
+        family.file_bytes,
+        family.index_bytes,
+        family.bloom_bytes,
+        family.rows,
+        family.cells,
+        family.older_versions,
+        family.markers,
+        family.key_bytes,
+        family.value_bytes,
+        family.tag_bytes,
+    ];
+    let mut cells = vec![escape(&family.name)];
+    cells.extend(numbers.iter().map(u64::to_string));
+    cells.push(begins.to_owned());
+    cells
+}
+
+/// The lines of a table: the first and last columns begin, and the others end, at one place.
+fn aligned(lines: &[Vec<String>]) -> String {
+    let width = |at: usize| lines.iter().map(|line| line[at].chars().count()).max().unwrap_or(0);
+    let mut text = String::new();
+    for line in lines {
+        let mut told = String::new();
+        for (at, cell) in line.iter().enumerate() {
+            let width = width(at);
+            let _ = match at {
+                0 => write!(told, "  {cell:<width$}"),
+                _ if at + 1 == line.len() => write!(told, "  {cell}"),
+                _ => write!(told, "  {cell:>width$}"),
+            };
+        }
+        text.push_str(told.trim_end());
+        text.push('\n');
+    }
+    text
+}
+
+/// A row by its bytes, and by the fields of its key where that is declared.
+fn row_text(key: Option<&KeySchema>, row: &[u8]) -> String {
+    let bytes = escape(row);
+    match key.and_then(|key| key.decode(row).ok()) {
+        Some(values) => format!("{bytes} ({})", on_one_line(&values.to_string())),
+        None => bytes,
+    }
+}
+
+fn document(stats: &StoreStats) -> Json {
+    let table = |table: &TableStats| {
+        let row = |row: &RowSize| json!({"row": escape(&row.row), "bytes": row.bytes, "cells": row.cells});
+        json!({
+            "table": table.descriptor.name().to_string(),
+            "regions": table.regions.iter().map(region_json).collect::<Vec<_>>(),
+            "largest_rows": table.largest_rows.iter().map(row).collect::<Vec<_>>(),
+        })
+    };
+    json!({
+        "tables": stats.tables.iter().map(table).collect::<Vec<_>>(),
+        "log_commits": stats.log_records,
+        "log_bytes": stats.log_bytes,
+    })
+}
+
+fn region_json(region: &RegionStats) -> Json {
+    let family = |family: &FamilyStats| {
+        json!({
+            "family": escape(&family.name),
+            "files": family.files,
+            "file_bytes": family.file_bytes,
+            "index_bytes": family.index_bytes,
+            "bloom_bytes": family.bloom_bytes,
+            "rows": family.rows,
+            "cells": family.cells,
+            "older_versions": family.older_versions,
+            "markers": family.markers,
+            "key_bytes": family.key_bytes,
+            "value_bytes": family.value_bytes,
+            "tag_bytes": family.tag_bytes,
+            "repeated_bytes": family.repeated_bytes,
+            "name_bytes": family.name_bytes,
+        })
+    };
+    json!({
+        "region": region.info.name().encoded,
+        "start": escape(&region.info.range.start),
+        "stop": escape(&region.info.range.stop),
+        "families": region.families.iter().map(family).collect::<Vec<_>>(),
+    })
+}

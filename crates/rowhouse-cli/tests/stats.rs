@@ -1,0 +1,63 @@
+//! `rowhouse stats`, as a process of its own.
+
+#![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use rowhouse::{FamilyDescriptor, TableSpec};
+
+fn stats(dir: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_rowhouse")).arg("stats").arg(dir).args(args).output().unwrap()
+}
+
+/// A table of two regions with twelve rows of rising length, and another one.
+async fn fill(dir: &Path) -> rowhouse::Result<()> {
+    let database = rowhouse::open(dir.display().to_string()).await?;
+    let family = FamilyDescriptor::new("d")?.versions(3);
+    let spec = TableSpec::new("mail").key("[user string][n u8]").family_with(family);
+    let mail = database.create_table(spec.splits(["m"])).await?;
+    for n in 0..12_u8 {
+        let key = [("user", if n < 3 { "zoe" } else { "bob" }.into()), ("n", n.into())];
+        mail.row(&key).set("d", "subject", "x".repeat(usize::from(n))).put().await?;
+    }
+    database.create_table(TableSpec::new("other").family("f")).await?;
+    database.flush("mail").await?;
+    database.close().await
+}
+
+#[test]
+fn tables_are_told_as_text_and_as_json() {
+    let dir = tempfile::tempdir().unwrap();
+    tokio::runtime::Runtime::new().unwrap().block_on(fill(dir.path())).unwrap();
+    let ran = stats(dir.path(), &["--json"]);
+    assert!(ran.status.success(), "{ran:?}");
+    let json: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let tables = json["tables"].as_array().unwrap();
+    let names: Vec<_> = tables.iter().map(|table| table["table"].as_str().unwrap()).collect();
+    assert_eq!(names, ["mail", "other"]);
+    let rows = |region: usize| &tables[0]["regions"][region]["families"][0]["rows"];
+    assert_eq!((rows(0), rows(1)), (&9.into(), &3.into()));
+    // Of 26 bytes: six of the row, one of the family, seven of the qualifier, twelve besides.
+    assert_eq!(tables[0]["regions"][1]["families"][0]["key_bytes"], 3 * 26);
+    assert_eq!(tables[0]["regions"][1]["families"][0]["name_bytes"], 3 * 5);
+    let largest = tables[0]["largest_rows"].as_array().unwrap();
+    assert_eq!(largest.len(), 10);
+    assert_eq!((&largest[0]["bytes"], &largest[0]["cells"]), (&(26 + 11).into(), &1.into()));
+
+    let ran = stats(dir.path(), &["--table", "mail"]);
+    let text = String::from_utf8(ran.stdout).unwrap();
+    assert!(text.starts_with("mail\n  family  files"), "{text}");
+    assert!(text.contains("(user='bob', n=11)"), "{text}");
+    assert!(!text.contains("other"), "{text}");
+}
+
+#[test]
+fn a_directory_without_a_store_and_a_table_that_is_not_there_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    assert_eq!(stats(dir.path(), &[]).status.code(), Some(1));
+    tokio::runtime::Runtime::new().unwrap().block_on(fill(dir.path())).unwrap();
+    let ran = stats(dir.path(), &["--table", "nope"]);
+    assert_eq!(ran.status.code(), Some(1));
+    assert!(String::from_utf8(ran.stderr).unwrap().contains("nope"));
+}

@@ -1,0 +1,386 @@
+//! What the files of a store hold, counted cell by cell, without opening it.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::path::Path;
+
+use rowhouse_model::{
+    Bytes, CellKind, CellRef, Key, RegionInfo, Result, TableDescriptor, TableName, equal_bytes,
+};
+use rowhouse_schema::ColumnSchema;
+
+use crate::check::{CheckReport, Progress, check_log};
+use crate::directory::{self, Directory};
+use crate::disk::RealDisk;
+use crate::hfile::{HFile, HFileCells};
+use crate::manifest::{self, FamilyFiles, RegionState, TableEntry};
+use crate::store_file;
+
+/// What [`stats`] found.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct StoreStats {
+    /// The tables, by name.
+    pub tables: Vec<TableStats>,
+    /// Commits in the log. Their cells are in no file yet, and so not counted.
+    pub log_records: u64,
+    /// Bytes of those.
+    pub log_bytes: u64,
+}
+
+/// What the files of a table hold.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TableStats {
+    /// How it is declared.
+    pub descriptor: TableDescriptor,
+    /// Its regions, in the order of their rows.
+    pub regions: Vec<RegionStats>,
+    /// The largest rows, largest first: at most [`LARGEST_ROWS`].
+    pub largest_rows: Vec<RowSize>,
+}
+
+/// What the files of a region hold.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RegionStats {
+    /// Which one.
+    pub info: RegionInfo,
+    /// Its families, by name.
+    pub families: Vec<FamilyStats>,
+}
+
+/// What the files of a family of a region hold. Bytes are those in cells, before compression, unless they are said to be others.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct FamilyStats {
+    /// Its name.
+    pub name: Bytes,
+    /// Files. One that other regions have rows in too is counted with each of them.
+    pub files: u64,
+    /// Bytes of those on the disk.
+    pub file_bytes: u64,
+    /// Bytes of their indexes, before compression.
+    pub index_bytes: u64,
+    /// Bytes of their blooms.
+    pub bloom_bytes: u64,
+    /// Rows.
+    pub rows: u64,
+    /// Cells of the region's rows.
+    pub cells: u64,
+    /// Those that are delete markers.
+    pub markers: u64,
+    /// Those that are versions of a column behind its newest cell.
+    pub older_versions: u64,
+    /// Bytes of keys: row, family, qualifier, timestamp, kind, and the lengths among them.
+    pub key_bytes: u64,
+    /// Bytes of values.
+    pub value_bytes: u64,
+    /// Bytes of tags.
+    pub tag_bytes: u64,
+    /// Bytes of rows, families and qualifiers that stand in the key before: what an encoding of data blocks leaves out.
+    pub repeated_bytes: u64,
+    /// Bytes that keys would lose with one letter for the family and two for each qualifier that is a name. Those that
+    /// the table declares as templates are data.
+    pub name_bytes: u64,
+}
+
+/// A row and what it takes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct RowSize {
+    /// Bytes of its cells, all versions and markers, in all families.
+    pub bytes: u64,
+    /// Cells.
+    pub cells: u64,
+    /// The row.
+    pub row: Bytes,
+}
+
+/// How many of the largest rows of a table are told.
+pub const LARGEST_ROWS: usize = 10;
+
+/// Counts what the files in the data directory `dir` hold, of one table or of all. Nothing is changed.
+///
+/// # Errors
+/// A directory that holds no store, is in use, or is of another version; `TableNotFound`; `Io` and `Corruption` for what cannot
+/// be read.
+pub fn stats(
+    dir: impl AsRef<Path>,
+    table: Option<&TableName>,
+    mut progress: impl FnMut(Progress<'_>),
+) -> Result<StoreStats> {
+    let dir = dir.as_ref();
+    let _held = Directory::hold_existing(dir)?;
+    let (disk, boot_id) = (RealDisk::new(dir), directory::boot_id());
+    let state = manifest::read(&disk, boot_id)?
+        .ok_or_else(|| rowhouse_model::Error::corruption("MANIFEST is missing"))?;
+    let is_asked = |entry: &&std::sync::Arc<TableEntry>| {
+        table.is_none_or(|name| entry.descriptor.name() == name)
+    };
+    let mut entries: Vec<_> = state.tables.values().filter(is_asked).collect();
+    entries.sort_by_key(|entry| entry.descriptor.name().to_string());
+    if let (Some(name), true) = (table, entries.is_empty()) {
+        let kind = rowhouse_model::ErrorKind::TableNotFound;
+        return Err(rowhouse_model::Error::new(kind, name.to_string()));
+    }
+    let regions = entries.iter().flat_map(|entry| entry.regions.values());
+    let bytes_total = regions.map(|region| bytes_of(region)).sum();
+    let mut report = CheckReport::default();
+    check_log(&disk, boot_id, &state, &mut report);
+    if let Some(problem) = report.problems.pop() {
+        return Err(problem);
+    }
+    let (log_records, log_bytes) = (report.log_records, report.log_bytes);
+    let mut stats = StoreStats { tables: Vec::new(), log_records, log_bytes };
+    let mut bytes_done = 0;
+    for entry in entries {
+        let told = entry.descriptor.name().to_string();
+        let columns = ColumnSchema::of_table(&entry.descriptor).ok().flatten();
+        let mut largest = Largest::default();
+        let mut regions: Vec<_> = entry.regions.values().collect();
+        regions.sort_by(|a, b| a.info.range.start.cmp(&b.info.range.start));
+        let mut counted = Vec::with_capacity(regions.len());
+        for region in regions {
+            progress(Progress::new(&told, bytes_done, bytes_total));
+            counted.push(region_stats(dir, region, columns.as_ref(), &mut largest)?);
+            bytes_done += bytes_of(region);
+        }
+        let (descriptor, largest_rows) = (entry.descriptor.clone(), largest.into_rows());
+        stats.tables.push(TableStats { descriptor, regions: counted, largest_rows });
+    }
+    Ok(stats)
+}
+
+fn bytes_of(region: &RegionState) -> u64 {
+    let files = region.families.values().flat_map(|family| family.files.values());
+    files.map(|meta| meta.len).sum()
+}
+
+/// Counts the cells of a region, all families side by side, so that a row's cells come together.
+fn region_stats(
+    dir: &Path,
+    region: &RegionState,
+    columns: Option<&ColumnSchema>,
+    largest: &mut Largest,
+) -> Result<RegionStats> {
+    let mut files = Vec::new();
+    let mut families = BTreeMap::new();
+    for (name, family) in &region.families {
+        let opened = open(dir, family)?;
+        let mut counted = Counted::new(name, columns);
+        opened.iter().for_each(|file| counted.stats.add_file(file));
+        families.insert(name.clone(), counted);
+        files.extend(opened);
+    }
+    let range = &region.info.range;
+    let start = Key::row_start(&range.start);
+    let cells = files.iter().map(|file| file.cells_from(&start));
+    let mut sources = cells.collect::<Result<Vec<_>>>()?;
+    let mut row: Option<RowSize> = None;
+    while let Some(at) = first_of(&sources) {
+        let Some(cell) = sources[at].cell().filter(|cell| range.contains(cell.key.row)) else {
+            break;
+        };
+        let bytes = bytes_of_cell(&cell);
+        match &mut row {
+            Some(row) if equal_bytes(&row.row, cell.key.row) => {
+                row.bytes += bytes;
+                row.cells += 1;
+            }
+            other => {
+                let begun = RowSize { bytes, cells: 1, row: Bytes::copy_from_slice(cell.key.row) };
+                largest.offer(other.replace(begun));
+            }
+        }
+        if let Some(counted) = families.get_mut(cell.key.family) {
+            counted.note(&cell);
+        }
+        sources[at].advance()?;
+    }
+    largest.offer(row);
+    let families = families.into_values().map(|counted| counted.stats).collect();
+    Ok(RegionStats { info: region.info.clone(), families })
+}
+
+fn open(dir: &Path, family: &FamilyFiles) -> Result<Vec<HFile>> {
+    family.files.keys().map(|id| HFile::open(dir.join(store_file::path(*id)))).collect()
+}
+
+/// The source whose cell comes first.
+fn first_of(sources: &[HFileCells<'_>]) -> Option<usize> {
+    let keys = sources.iter().enumerate().filter_map(|(at, source)| Some((source.cell()?.key, at)));
+    keys.min().map(|(_, at)| at)
+}
+
+fn bytes_of_cell(cell: &CellRef<'_>) -> u64 {
+    key_len(&cell.key) + (cell.value.len() + cell.tags.len()) as u64
+}
+
+fn key_len(key: &Key<'_>) -> u64 {
+    // Row length, family length, timestamp and kind are part of a key.
+    (key.row.len() + key.family.len() + key.qualifier.len() + 2 + 1 + 8 + 1) as u64
+}
+
+impl FamilyStats {
+    fn add_file(&mut self, file: &HFile) {
+        let (meta, trailer) = (file.meta(), file.meta().trailer());
+        self.files += 1;
+        self.file_bytes += trailer.file_len;
+        self.index_bytes += trailer.uncompressed_index_len;
+        let chunks = meta.bloom().into_iter().chain(meta.delete_family_bloom());
+        let chunks = chunks.flat_map(|bloom| bloom.chunks());
+        self.bloom_bytes += chunks.map(|chunk| u64::from(chunk.len)).sum::<u64>();
+    }
+}
+
+/// A family that is being counted.
+struct Counted<'c> {
+    stats: FamilyStats,
+    columns: Option<&'c ColumnSchema>,
+    /// Row and qualifier of the cell before, empty in front of the first.
+    row: Vec<u8>,
+    qualifier: Vec<u8>,
+}
+
+impl<'c> Counted<'c> {
+    fn new(name: &Bytes, columns: Option<&'c ColumnSchema>) -> Self {
+        let stats = FamilyStats { name: name.clone(), ..FamilyStats::default() };
+        Self { stats, columns, row: Vec::new(), qualifier: Vec::new() }
+    }
+
+    fn note(&mut self, cell: &CellRef<'_>) {
+        let (stats, key) = (&mut self.stats, &cell.key);
+        let same_row = stats.cells > 0 && equal_bytes(&self.row, key.row);
+        let same_column = same_row && equal_bytes(&self.qualifier, key.qualifier);
+        stats.cells += 1;
+        stats.rows += u64::from(!same_row);
+        stats.markers += u64::from(key.kind != CellKind::Put.code());
+        stats.older_versions += u64::from(same_column);
+        stats.key_bytes += key_len(key);
+        stats.value_bytes += cell.value.len() as u64;
+        stats.tag_bytes += cell.tags.len() as u64;
+        stats.repeated_bytes += match same_row {
+            true => {
+                (key.row.len() + key.family.len() + common(&self.qualifier, key.qualifier)) as u64
+            }
+            false => common(&self.row, key.row) as u64,
+        };
+        let columns = self.columns.and_then(|columns| columns.find(key.family, key.qualifier));
+        let is_name = columns.is_none_or(|column| column.template().is_none());
+        let saved = if is_name { key.qualifier.len().saturating_sub(SHORT_LEN) } else { 0 };
+        stats.name_bytes += (key.family.len().saturating_sub(1) + saved) as u64;
+        if !same_row {
+            self.row.clear();
+            self.row.extend_from_slice(key.row);
+        }
+        if !same_column {
+            self.qualifier.clear();
+            self.qualifier.extend_from_slice(key.qualifier);
+        }
+    }
+}
+
+/// With how many bytes two begin alike.
+fn common(a: &[u8], b: &[u8]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
+
+/// The largest rows so far.
+#[derive(Default)]
+struct Largest {
+    rows: BinaryHeap<Reverse<RowSize>>,
+}
+
+impl Largest {
+    fn offer(&mut self, row: Option<RowSize>) {
+        self.rows.extend(row.map(Reverse));
+        if self.rows.len() > LARGEST_ROWS {
+            self.rows.pop();
+        }
+    }
+
+    fn into_rows(self) -> Vec<RowSize> {
+        self.rows.into_sorted_vec().into_iter().map(|Reverse(row)| row).collect()
+    }
+}
+
+/// A qualifier that is short.
+const SHORT_LEN: usize = 2;
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_model::{Delete, FamilyDescriptor, Put, Timestamp};
+
+    use super::*;
+    use crate::Store;
+
+    fn name() -> TableName {
+        TableName::parse("mail").unwrap()
+    }
+
+    /// Two regions, two families, versions and a marker in two files, and a row that is in the log only.
+    fn filled() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let family = |name: &str| FamilyDescriptor::new(name.to_owned()).unwrap().versions(5);
+        let columns = ColumnSchema::parse("long:r[at u8] score u8; long:subject subject string");
+        let table = TableDescriptor::new(name())
+            .family(family("a"))
+            .family(family("long"))
+            .attribute(rowhouse_schema::COLUMNS_ATTRIBUTE, columns.unwrap().to_stored());
+        store.create_table(table, &[Bytes::from_static(b"m")]).unwrap();
+        let table = store.table(&name()).unwrap();
+        let put = |row: &str, family: &str, qualifier: &str, at: i64, value: &str| {
+            let at = Timestamp::from_millis(at).unwrap();
+            let put = Put::new(row.to_owned()).unwrap();
+            table.mutate(&put.add_at(family, qualifier, at, value).unwrap().into()).unwrap();
+        };
+        put("bob", "a", "q", 1, "one");
+        put("bob", "long", "subject", 1, "hello");
+        put("bob", "long", "r\x07", 1, "x");
+        put("zoe", "a", "q", 1, "z");
+        table.flush().unwrap();
+        put("bob", "a", "q", 2, "second");
+        let delete = Delete::new("zoe").unwrap().column("a", "q", Timestamp::LATEST).unwrap();
+        table.mutate(&delete.into()).unwrap();
+        table.flush().unwrap();
+        put("new", "a", "q", 1, "in the log");
+        store.close().unwrap();
+        dir
+    }
+
+    #[test]
+    fn cells_are_counted_by_region_and_family_over_all_files() {
+        let dir = filled();
+        let stats = stats(dir.path(), None, |_| {}).unwrap();
+        let [table] = &stats.tables[..] else { panic!("one table: {:?}", stats.tables) };
+        let [first, second] = &table.regions[..] else { panic!("two regions") };
+        let [a, long] = &first.families[..] else { panic!("two families") };
+        assert_eq!((a.files, a.rows, a.cells, a.older_versions, a.markers), (2, 1, 2, 1, 0));
+        // Row, family, qualifier, and twelve bytes of lengths, timestamp and kind.
+        assert_eq!((a.key_bytes, a.value_bytes), (2 * (3 + 1 + 1 + 12), 3 + 6));
+        assert_eq!((a.repeated_bytes, a.name_bytes), (3 + 1 + 1, 0));
+        assert_eq!((long.files, long.rows, long.cells), (1, 1, 2));
+        // Three letters of the family twice, five of `subject`; the other qualifier is data.
+        assert_eq!(long.name_bytes, 2 * 3 + 5);
+        let a = &second.families[0];
+        assert_eq!((a.rows, a.cells, a.markers, a.older_versions), (1, 2, 1, 1));
+        assert!(a.file_bytes > a.key_bytes + a.value_bytes && a.bloom_bytes > 0);
+        let rows: Vec<_> = table.largest_rows.iter().map(|row| (&row.row[..], row.cells)).collect();
+        assert_eq!(rows, [(&b"bob"[..], 4), (b"zoe", 2)]);
+        assert!(stats.log_records >= 1, "the row that is in no file is in the log");
+    }
+
+    #[test]
+    fn one_table_can_be_asked_for_and_a_store_in_use_is_refused() {
+        let dir = filled();
+        assert_eq!(stats(dir.path(), Some(&name()), |_| {}).unwrap().tables.len(), 1);
+        let other = TableName::parse("other").unwrap();
+        let error = stats(dir.path(), Some(&other), |_| {}).unwrap_err();
+        assert_eq!(error.kind(), rowhouse_model::ErrorKind::TableNotFound);
+        let _open = Store::open(dir.path()).unwrap();
+        let error = stats(dir.path(), None, |_| {}).unwrap_err();
+        assert_eq!(error.kind(), rowhouse_model::ErrorKind::InUse);
+    }
+}

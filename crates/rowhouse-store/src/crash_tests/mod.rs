@@ -80,15 +80,41 @@ fn no_half_of_a_mutation_survives_in_the_file_of_one_family() {
     assert_eq!(values(&store)[1], Some(1));
 }
 
+/// A store with four rows, to be loaded into others.
+fn source(dir: &tempfile::TempDir) -> Store {
+    let source = Store::open(dir.path()).unwrap();
+    create(&source);
+    (0..4).for_each(|row| put(&source, row, 9, false).unwrap());
+    source
+}
+
 #[test]
 fn a_load_is_there_as_a_whole_or_not_at_all_wherever_the_disk_fails() {
     let (from, files) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let source = Store::open(from.path()).unwrap();
-    create(&source);
-    (0..4).for_each(|row| put(&source, row, 9, false).unwrap());
     let kept = crate::ExportedCells::Kept;
-    source.export_hfiles(&name(), files.path(), kept, |_| {}).unwrap();
+    source(&from).export_hfiles(&name(), files.path(), kept, |_| {}).unwrap();
     let files = crate::files_to_load(files.path()).unwrap();
+    is_whole_wherever_the_disk_fails(|store| store.bulk_load(&name(), &files, |_| {}));
+}
+
+#[test]
+fn a_load_of_rows_is_there_as_a_whole_or_not_at_all_wherever_the_disk_fails() {
+    let from = tempfile::tempdir().unwrap();
+    let mut scanner = source(&from).table(&name()).unwrap().scan(Scan::all()).unwrap();
+    let mut rows = Vec::new();
+    while let Some(row) = scanner.next().unwrap() {
+        rows.push(row.to_cells());
+    }
+    is_whole_wherever_the_disk_fails(|store| {
+        let mut rows = rows.clone().into_iter();
+        store.load_rows(&name(), || Ok(rows.next()))
+    });
+}
+
+/// Has the disk fail at the first change that the load of four rows makes, at the second, and so on.
+fn is_whole_wherever_the_disk_fails(
+    load: impl Fn(&Store) -> rowhouse_model::Result<crate::LoadReport>,
+) {
     let mut failed = 0;
     for changes in 0.. {
         let disk = SimulatedDisk::default();
@@ -97,7 +123,7 @@ fn a_load_is_there_as_a_whole_or_not_at_all_wherever_the_disk_fails() {
         put(&store, 5, 1, true).unwrap();
         let before = values(&store);
         disk.fail_after(changes);
-        let is_done = store.bulk_load(&name(), &files, |_| {}).is_ok();
+        let is_done = load(&store).is_ok();
         store.abandon();
         for (disk, boot) in [(disk.after_kill(), 1), (disk.after_power_cut(changes), 2)] {
             let values = values(&open(&disk, boot).unwrap());

@@ -119,3 +119,32 @@ fn hfiles_go_into_a_table_and_take_no_options_of_rows() {
     assert_eq!(import(dir.path(), &["t", "--hfiles", "out", "--sorted"]).status, 2);
     assert_eq!(import(dir.path(), &["t", "a.csv", "--hfiles", "out"]).status, 2);
 }
+
+#[test]
+fn what_an_import_writes_is_never_written_over_what_it_reads() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "id,n\nx,1\n";
+    for name in ["a.csv", "a.csv.rejected"] {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    let make = ["--key", "[id u32]", "--columns", "d:n n u32", "--format", "csv"];
+    for more in [&["a.csv", "a.csv.rejected"][..], &["a.csv", "--progress", "./a.csv"]] {
+        let ran = import(dir.path(), &[&["t"], more, &make].concat());
+        assert!(ran.err.contains("over a file that is imported"), "{}", ran.err);
+    }
+    assert_eq!(fs::read_to_string(dir.path().join("a.csv.rejected")).unwrap(), text);
+}
+
+#[test]
+fn a_salt_follows_from_the_values_so_that_a_row_is_one_row() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.csv"), "id,n\nann,1\nbob,2\ncid,3\nann,4\n").unwrap();
+    let make = ["t", "a.csv", "--key", "[salt 200][id string]", "--columns", "d:n n u32"];
+    let ran = import(dir.path(), &make);
+    assert!(ran.err.contains("of rows of the files=1"), "{}", ran.err);
+    for _ in 0..2 {
+        let ran = import(dir.path(), &[&make[..], &["--duplicates", "merge"]].concat());
+        assert_eq!(ran.status, 0, "{}", ran.err);
+        assert_eq!(cells(dir.path(), "t").len(), 3);
+    }
+}

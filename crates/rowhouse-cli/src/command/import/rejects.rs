@@ -47,6 +47,11 @@ impl Rejects {
         Ok(Self { dir, open: None, made: Vec::new(), count: 0, count_max })
     }
 
+    /// Where the rejected rows of a file go.
+    pub(super) fn path_of(dir: &Path, file: &Path) -> PathBuf {
+        dir.join(name_of(file))
+    }
+
     /// How many rows were rejected.
     pub(super) fn count(&self) -> u64 {
         self.count
@@ -63,7 +68,7 @@ impl Rejects {
     /// `Io`; `InvalidRequest` for one too many.
     pub(super) fn push(&mut self, file: &Path, why: &Error, row: &Original) -> Result<()> {
         let why = on_one_line(why.message().lines().next().unwrap_or_default());
-        let path = self.dir.join(name_of(file));
+        let path = Self::path_of(&self.dir, file);
         self.write(&path, &why, row).map_err(|source| io("write", &path, source))?;
         self.count += 1;
         if self.count > self.count_max {

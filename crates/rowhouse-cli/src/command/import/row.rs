@@ -1,9 +1,8 @@
 //! A row of a file as a row of the table.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
 use rowhouse::{Bytes, CellBytes, Column, Error, FieldType, KeySchema, Put, Result, Value};
 use rowhouse_model::check_row;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::mapping::{Origin, Origins};
 use super::source::{Datum, Record};
@@ -145,10 +144,10 @@ fn key_of(schema: &KeySchema, origins: &[Option<Origin>], record: &Record) -> Re
         schema.encode_values(&values, &mut key)?;
         return Ok(key.into());
     }
-    let mut hasher = DefaultHasher::new();
-    values.hash(&mut hasher);
+    let texts: Vec<_> = values.iter().map(Value::to_string).collect();
+    let random = xxh3_64(texts.join("\0").as_bytes());
     let named: Vec<_> = schema.fields().iter().map(rowhouse::Field::name).zip(values).collect();
-    schema.encode_salted(&named, hasher.finish())
+    schema.encode_salted(&named, random)
 }
 
 fn value_of(

@@ -1,5 +1,6 @@
 //! The steps of an import of rows.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::UNIX_EPOCH;
@@ -73,6 +74,7 @@ impl Import<'_> {
         let args = self.args;
         let (destination, targets) = args.making.destination(&self.database, name).await?;
         let inputs = Inputs::new(&args.files, &args.reading, &args.mapping, &targets)?;
+        self.check_outputs()?;
         let journal = Journal::new(&self.progress_path(), self.identity(name, &targets).await?);
         let mut bar = RowBar::new(inputs.bytes());
         let mut summary = Summary::new(args, name, &inputs);
@@ -199,6 +201,24 @@ impl Import<'_> {
             counts.in_table,
             survey.examples.join("\n  ")
         )))
+    }
+
+    /// Refuses to write over a file that is imported.
+    fn check_outputs(&self) -> Result<()> {
+        let args = self.args;
+        let rejects = args.files.iter().map(|file| Rejects::path_of(&args.rows.rejects, file));
+        // One that is not there is no input.
+        let places = |path: &PathBuf| path.canonicalize().ok();
+        let inputs: BTreeSet<_> = args.files.iter().filter_map(places).collect();
+        let is_input = |path: &PathBuf| places(path).is_some_and(|path| inputs.contains(&path));
+        match rejects.chain([self.progress_path()]).find(is_input) {
+            None => Ok(()),
+            Some(path) => Err(Error::invalid(format!(
+                "rejected rows or progress would be written over a file that is imported: --rejects and --progress name \
+                 other places: file={}",
+                path.display()
+            ))),
+        }
     }
 
     fn progress_path(&self) -> PathBuf {

@@ -3,6 +3,7 @@
 
 mod export;
 mod load;
+mod loading;
 mod rows;
 
 pub use export::{ExportReport, ExportedCells};

@@ -3,7 +3,7 @@
 use rowhouse_model::{Cell, Error, Result, TableName, Timestamp, escape};
 
 use super::LoadReport;
-use super::load::Load;
+use super::loading::Load;
 use crate::region::Region;
 use crate::store::Store;
 use crate::store_file::NewFile;
@@ -23,7 +23,7 @@ impl Store {
         mut next: impl FnMut() -> Result<Option<Vec<Cell>>>,
     ) -> Result<LoadReport> {
         let table = self.table_to_load(table)?;
-        let mut load = Load::new(self.engine(), &table);
+        let mut load = Load::new(self.engine());
         let now = self.engine().timestamps.issue();
         let mut files: Option<RegionFiles<'_>> = None;
         let mut before: Option<Cell> = None;

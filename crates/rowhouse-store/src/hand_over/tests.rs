@@ -304,3 +304,55 @@ fn a_load_of_rows_that_is_refused_leaves_nothing() {
     let error = store.load_rows(&name(), failing).unwrap_err();
     assert_eq!((error.message(), count()), ("no more", 0));
 }
+
+#[test]
+fn a_region_takes_files_of_its_rows_alone() {
+    let (from, dir) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let from = Store::open(from.path()).unwrap();
+    let source = make(&from, &["row20"]);
+    fill(&source);
+    let out = export(&from, ExportedCells::Kept);
+    let files = files_to_load(out.path()).unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let table = make(&store, &["row20"]);
+    let (first, second) = (&table.regions()[0], &table.regions()[1]);
+    // One of the files is another region's: none is loaded.
+    assert!(store.bulk_load_region(first, &files).unwrap().is_none());
+    assert_eq!(all(&table), Vec::<String>::new());
+    let of = |region: &crate::Region| -> Vec<_> {
+        let holds = |path: &PathBuf| {
+            let file = HFile::open(path).unwrap();
+            region.info().range.contains(file.meta().first_key().unwrap().row)
+        };
+        files.iter().filter(|(_, path)| holds(path)).cloned().collect()
+    };
+    let report = store.bulk_load_region(first, &of(first)).unwrap().unwrap();
+    assert_eq!((report.files, report.sequence > 0), (2, true));
+    store.bulk_load_region(second, &of(second)).unwrap().unwrap();
+    assert_eq!(all(&table), all(&source));
+    // A region that others came in the place of takes nothing.
+    store.split_region(&second.name().full, Some(Bytes::from_static(b"row30"))).unwrap();
+    let error = store.bulk_load_region(second, &of(second)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotServingRegion);
+}
+
+#[test]
+fn a_region_that_is_split_while_it_is_loaded_takes_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let table = make(&store, &[]);
+    fill(&table);
+    let out = export(&store, ExportedCells::Kept);
+    let files = files_to_load(out.path()).unwrap();
+    let (region, before) = (&table.regions()[0], all(&table));
+    let mut load = super::loading::Load::new(store.engine());
+    for (family, path) in &files {
+        load.take(family, &HFile::open(path).unwrap(), |_| Some(Arc::clone(region))).unwrap();
+    }
+    store.split_region(&region.name().full, None).unwrap();
+    let files = || std::fs::read_dir(dir.path().join("files")).unwrap().count();
+    let with_load = files();
+    let error = load.install().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotServingRegion);
+    assert_eq!((all(&store.table(&name()).unwrap()), files() < with_load), (before, true));
+}

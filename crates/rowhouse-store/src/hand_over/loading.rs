@@ -1,0 +1,176 @@
+//! A load under way: what it has written, and the one edit that makes it part of the table.
+
+use std::sync::Arc;
+
+use rowhouse_model::{Bytes, Error, ErrorKind, Result, escape};
+
+use crate::engine::Engine;
+use crate::family::FamilyStore;
+use crate::flush::{CELLS_BETWEEN_CHECKS, flush};
+use crate::hfile::{HFile, HFileCells};
+use crate::manifest::{Edit, EditKind, FileMeta, FilesLoaded, LoadedFile};
+use crate::region::Region;
+use crate::store_file::{self, NewFile, StoreFile};
+
+/// A load under way. Dropped before it is installed, the files that it wrote are gone.
+pub(super) struct Load<'a> {
+    engine: &'a Arc<Engine>,
+    written: Vec<(Arc<FamilyStore>, FileMeta)>,
+    cells: u64,
+}
+
+impl<'a> Load<'a> {
+    pub(super) fn new(engine: &'a Arc<Engine>) -> Self {
+        Self { engine, written: Vec::new(), cells: 0 }
+    }
+
+    pub(super) fn engine(&self) -> &'a Arc<Engine> {
+        self.engine
+    }
+
+    /// A file is whole.
+    pub(super) fn add(&mut self, family: &Arc<FamilyStore>, meta: FileMeta) {
+        self.written.push((Arc::clone(family), meta));
+    }
+
+    /// One more cell is written; an error when the store is being closed meanwhile.
+    pub(super) fn count_cell(&mut self) -> Result<()> {
+        self.cells += 1;
+        match self.cells.is_multiple_of(CELLS_BETWEEN_CHECKS) {
+            true => self.engine.check_open(),
+            false => Ok(()),
+        }
+    }
+
+    /// Cells that were written.
+    pub(super) fn cells(&self) -> u64 {
+        self.cells
+    }
+
+    /// Writes the cells of a file to files of the store, one for each region that has rows in it.
+    ///
+    /// # Errors
+    /// `Corruption` for a row that `region_of` knows no region for: the file has others than it says.
+    pub(super) fn take(
+        &mut self,
+        family: &Bytes,
+        file: &HFile,
+        region_of: impl Fn(&[u8]) -> Option<Arc<Region>>,
+    ) -> Result<()> {
+        let mut cells = file.cells()?;
+        while let Some(first) = cells.cell() {
+            let row = first.key.row;
+            let region = region_of(row).ok_or_else(|| {
+                let (path, row) = (file.path().display(), escape(row));
+                Error::corruption(format!("{path} has a row outside its first and last: row={row}"))
+            })?;
+            self.take_rows_of(&region, family, file, &mut cells)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the cells from here on that lie in `region` to one file of the store.
+    fn take_rows_of(
+        &mut self,
+        region: &Region,
+        family: &Bytes,
+        file: &HFile,
+        cells: &mut HFileCells<'_>,
+    ) -> Result<()> {
+        let store = find_family(region, family)?;
+        let mut new = NewFile::create(self.engine, &store, file.meta().layout().tags)?;
+        let range = &region.info().range;
+        while let Some(mut cell) = cells.cell().filter(|cell| range.contains(cell.key.row)) {
+            if cell.key.family != family {
+                return Err(Error::invalid(format!(
+                    "{} has a cell of another family: want={}, have={}",
+                    file.path().display(),
+                    escape(family),
+                    escape(cell.key.family)
+                )));
+            }
+            // The number of the load is told by the manifest.
+            cell.sequence = 0;
+            new.append(&cell)?;
+            self.count_cell()?;
+            cells.advance()?;
+        }
+        let meta = new.finish(0, false)?;
+        self.add(&store, meta);
+        Ok(())
+    }
+
+    /// Has the files be part of the table, all at once. The caller sees to it that no table is changed meanwhile.
+    pub(super) fn install(mut self) -> Result<u64> {
+        for (family, _) in &self.written {
+            self.check_there(family)?;
+            // A file's sequences are to be behind those of the files before it, as far as writers allow it: the policy of
+            // compactions goes by that. Reads and merges compare the numbers of cells.
+            flush(self.engine, family)?;
+        }
+        let sequence = self.publish()?;
+        for (family, _) in self.written.drain(..) {
+            self.engine.compactions.request(&family, None);
+        }
+        Ok(sequence)
+    }
+
+    fn check_there(&self, family: &Arc<FamilyStore>) -> Result<()> {
+        let there = self.engine.find_family(family.region_id(), family.name());
+        if there.is_some_and(|there| Arc::ptr_eq(&there, family)) {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::NotServingRegion,
+            "the regions of the table changed while files were loaded",
+        ))
+    }
+
+    fn publish(&mut self) -> Result<u64> {
+        let engine = self.engine;
+        // No commit is half done, so the number's place among them is plain; writers wait for one sync.
+        let _gate = engine.gate.write();
+        let sequence = engine.mvcc.reserve();
+        for (_, meta) in &mut self.written {
+            meta.sequence_max = sequence;
+            meta.loaded = true;
+        }
+        let files = self.written.iter().map(|(family, meta)| LoadedFile {
+            region_id: family.region_id(),
+            family: family.name().clone(),
+            meta: meta.clone(),
+        });
+        let edit = EditKind::FilesLoaded(FilesLoaded { files: files.collect() });
+        let named = engine.manifest.append(&Edit::new(edit));
+        if named.is_ok() {
+            for (family, meta) in &self.written {
+                let file = Arc::new(StoreFile::new(&engine.files, meta.clone()));
+                family.change(|parts| parts.files.push(file));
+            }
+            engine.recent_writes.note_all(sequence);
+        }
+        // Also when the manifest refused: a sequence that is never published would stop all behind it.
+        engine.mvcc.publish(sequence);
+        named.map(|()| sequence)
+    }
+}
+
+impl Drop for Load<'_> {
+    fn drop(&mut self) {
+        // One that an edit may have named stays: whether it did is found out when the store is opened.
+        for (_, meta) in self.written.iter().filter(|(_, meta)| !meta.loaded) {
+            let _ = self.engine.disk.remove(&store_file::path(meta.file_id));
+        }
+    }
+}
+
+fn find_family(region: &Region, name: &[u8]) -> Result<Arc<FamilyStore>> {
+    let families = region.families().iter();
+    let found = families.into_iter().find(|family| family.name() == name);
+    found.cloned().ok_or_else(|| {
+        Error::new(
+            ErrorKind::NoSuchColumnFamily,
+            format!("Column family {} does not exist in region {}", escape(name), region.name()),
+        )
+    })
+}

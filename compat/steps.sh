@@ -29,7 +29,17 @@ steps_until_stop() {
   step 120 Flush zk "$zookeeper"
   step 240 Snapshots zk "$zookeeper"
   step 300 Splits zk "$zookeeper" "${SPLIT_ROUNDS:-3}"
+  bulk_load "${BULK_LOAD_ROUNDS:-2}"
   step 120 Blog rpc "$bootstrap" verify
+}
+
+bulk_load() { # ROUNDS; files by Apache's writer, loaded by Apache's tool
+  local began="$SECONDS"
+  echo "--- BulkLoad $1"
+  mkdir -p "$work/hfiles"
+  APACHE_ZOOKEEPER_PORT="${zookeeper##*:}" LOG_LEVEL=OFF timeout 300 "$here/apache-hbase/tool.sh" "$here/apache-hbase/BulkLoad.java" "$work/hfiles" "$1" \
+    2> >(grep -v '^Note:' >&2) || { echo "FAIL BulkLoad (status $?)" >&2; exit 1; }
+  echo "--- BulkLoad: $((SECONDS - began)) s"
 }
 
 crash_while_writing() {

@@ -8,7 +8,7 @@ use rowhouse_format::exception::Exception;
 use rowhouse_format::rpc::{self, Call, CellCodec, Method, Request};
 use rowhouse_model::{Error, ErrorKind, KeyValue, Result};
 
-use crate::handle::{admin, endpoint, get, master, multi, mutate, registry, scan};
+use crate::handle::{admin, bulk_load, endpoint, get, master, multi, mutate, registry, scan};
 use crate::server::Context;
 
 /// A call that may take long, to be run on a thread of its own; it writes its answer.
@@ -156,6 +156,10 @@ fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
             let is_short = multi::is_short(exchange);
             by_length(exchange, out, is_short, multi::multi)
         }
+
+        Method::PrepareBulkLoad => long(bulk_load::prepare),
+        Method::BulkLoadHFile => long(bulk_load::load),
+        Method::CleanupBulkLoad => long(bulk_load::clean_up),
 
         // Finding the cluster.
         Method::GetClusterId => short(exchange, out, registry::cluster_id),

@@ -12,6 +12,7 @@
 //! ```
 
 mod backups;
+mod bulk_loads;
 mod cluster;
 mod connection;
 mod descriptors;

@@ -20,6 +20,8 @@ pub(crate) const STOP_WAIT: Duration = Duration::from_millis(700);
 pub(crate) const SCANNER_LEASE: Duration = Duration::from_secs(60);
 /// Scanners open at once.
 pub(crate) const SCANNERS_MAX: usize = 100_000;
+/// Clients that load HFiles at once; of more, the one that began first is forgotten.
+pub(crate) const BULK_LOADS_MAX: usize = 1000;
 /// Bytes of cells in one answer to a scan, whatever the client allows: HBase's
 /// `hbase.server.scanner.max.result.size`.
 pub(crate) const SCAN_ANSWER_BYTES_MAX: u64 = 100 << 20;

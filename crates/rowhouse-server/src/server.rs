@@ -13,6 +13,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
 
 use crate::backups::Backups;
+use crate::bulk_loads::BulkLoads;
 use crate::cluster::{Cluster, RegionServer};
 use crate::limits::{
     CONNECTIONS_MAX, CONNECTIONS_WAITING_MAX, FRAME_SLACK_BYTES, SCANNER_LEASE, STOP_WAIT,
@@ -44,6 +45,8 @@ pub(crate) struct Context {
     pub(crate) workers: Arc<Semaphore>,
     /// Bytes of a call.
     pub(crate) frame_len_max: usize,
+    /// What clients load.
+    pub(crate) bulk_loads: Arc<BulkLoads>,
     /// What ZooKeeper clients find.
     pub(crate) nodes: Arc<Znodes>,
 }
@@ -81,7 +84,9 @@ impl Server {
             .map_err(|error| Error::new(ErrorKind::Io, error.to_string()))??;
         let address = format!("{host}:{port}");
         store.set_address(&address)?;
-        let name = ServerName { host, port, start_code: start_code() };
+        let start_code = start_code();
+        let bulk_loads = Arc::new(BulkLoads::begin(&options.data, start_code)?);
+        let name = ServerName { host, port, start_code };
         let cluster = Arc::new(Cluster::new(store, vec![name], backups));
         let (stop, stopping) = watch::channel(false);
         let mut server = Self {
@@ -93,6 +98,7 @@ impl Server {
         };
         let context = Context {
             server: Arc::clone(&cluster.region_servers()[0]),
+            bulk_loads,
             nodes: Arc::new(zookeeper::nodes(&cluster)?),
             cluster,
             stop: stopping,

@@ -122,6 +122,9 @@ calls! {
         Mutate "Mutate" call MutateRequest => MutateResponse;
         Scan "Scan" call ScanRequest => ScanResponse;
         Multi "Multi" call MultiRequest => MultiResponse;
+        PrepareBulkLoad "PrepareBulkLoad" call PrepareBulkLoadRequest => PrepareBulkLoadResponse;
+        BulkLoadHFile "BulkLoadHFile" call BulkLoadHFileRequest => BulkLoadHFileResponse;
+        CleanupBulkLoad "CleanupBulkLoad" call CleanupBulkLoadRequest => CleanupBulkLoadResponse;
         ExecService "ExecService" shared CoprocessorServiceRequest => CoprocessorServiceResponse;
         ExecRegionServerService "ExecRegionServerService"
             shared CoprocessorServiceRequest => CoprocessorServiceResponse;

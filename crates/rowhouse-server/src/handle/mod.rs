@@ -1,6 +1,7 @@
 //! One file for each thing that clients ask for.
 
 pub(crate) mod admin;
+pub(crate) mod bulk_load;
 pub(crate) mod endpoint;
 pub(crate) mod get;
 pub(crate) mod master;

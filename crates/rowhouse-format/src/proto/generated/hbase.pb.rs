@@ -1872,6 +1872,76 @@ pub struct CoprocessorServiceResponse {
     #[prost(message, required, tag = "2")]
     pub value: NameBytesPair,
 }
+/// Answered with a directory of the server, which names the load in the calls that follow.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PrepareBulkLoadRequest {
+    #[prost(message, required, tag = "1")]
+    pub table_name: TableName,
+    #[prost(message, optional, tag = "2")]
+    pub region: ::core::option::Option<RegionSpecifier>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct PrepareBulkLoadResponse {
+    #[prost(string, required, tag = "1")]
+    pub bulk_token: ::prost::alloc::string::String,
+}
+/// All of the files are there at one moment, or none.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct BulkLoadHFileRequest {
+    #[prost(message, required, tag = "1")]
+    pub region: RegionSpecifier,
+    #[prost(message, repeated, tag = "2")]
+    pub family_path: ::prost::alloc::vec::Vec<bulk_load_h_file_request::FamilyPath>,
+    #[prost(bool, optional, tag = "3")]
+    pub assign_seq_num: ::core::option::Option<bool>,
+    #[prost(message, optional, tag = "4")]
+    pub fs_token: ::core::option::Option<DelegationToken>,
+    #[prost(string, optional, tag = "5")]
+    pub bulk_token: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(bool, optional, tag = "6", default = "false")]
+    pub copy_file: ::core::option::Option<bool>,
+    #[prost(string, repeated, tag = "7")]
+    pub cluster_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(bool, optional, tag = "8", default = "true")]
+    pub replicate: ::core::option::Option<bool>,
+}
+/// Nested message and enum types in `BulkLoadHFileRequest`.
+pub mod bulk_load_h_file_request {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+    pub struct FamilyPath {
+        #[prost(bytes = "bytes", required, tag = "1")]
+        pub family: ::prost::bytes::Bytes,
+        #[prost(string, required, tag = "2")]
+        pub path: ::prost::alloc::string::String,
+    }
+}
+/// False when a file has rows that are not the region's: the client divides it and tries again.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BulkLoadHFileResponse {
+    #[prost(bool, required, tag = "1")]
+    pub loaded: bool,
+}
+/// What a client may do on a file system that asks.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DelegationToken {
+    #[prost(bytes = "bytes", optional, tag = "1")]
+    pub identifier: ::core::option::Option<::prost::bytes::Bytes>,
+    #[prost(bytes = "bytes", optional, tag = "2")]
+    pub password: ::core::option::Option<::prost::bytes::Bytes>,
+    #[prost(string, optional, tag = "3")]
+    pub kind: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(string, optional, tag = "4")]
+    pub service: ::core::option::Option<::prost::alloc::string::String>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CleanupBulkLoadRequest {
+    #[prost(string, required, tag = "1")]
+    pub bulk_token: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "2")]
+    pub region: ::core::option::Option<RegionSpecifier>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CleanupBulkLoadResponse {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum Consistency {
@@ -2068,6 +2138,59 @@ pub struct IsBalancerEnabledResponse {
     pub enabled: bool,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SetBalancerRunningRequest {
+    #[prost(bool, required, tag = "1")]
+    pub on: bool,
+    #[prost(bool, optional, tag = "2")]
+    pub synchronous: ::core::option::Option<bool>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SetBalancerRunningResponse {
+    #[prost(bool, optional, tag = "1")]
+    pub prev_balance_value: ::core::option::Option<bool>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BalanceRequest {
+    #[prost(bool, optional, tag = "1")]
+    pub ignore_rit: ::core::option::Option<bool>,
+    #[prost(bool, optional, tag = "2")]
+    pub dry_run: ::core::option::Option<bool>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BalanceResponse {
+    #[prost(bool, required, tag = "1")]
+    pub balancer_ran: bool,
+    #[prost(uint32, optional, tag = "2")]
+    pub moves_calculated: ::core::option::Option<u32>,
+    #[prost(uint32, optional, tag = "3")]
+    pub moves_executed: ::core::option::Option<u32>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SetSplitOrMergeEnabledRequest {
+    #[prost(bool, required, tag = "1")]
+    pub enabled: bool,
+    #[prost(bool, optional, tag = "2")]
+    pub synchronous: ::core::option::Option<bool>,
+    #[prost(enumeration = "MasterSwitchType", repeated, packed = "false", tag = "3")]
+    pub switch_types: ::prost::alloc::vec::Vec<i32>,
+}
+/// What the switches were, in the order they were asked for.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SetSplitOrMergeEnabledResponse {
+    #[prost(bool, repeated, packed = "false", tag = "1")]
+    pub prev_value: ::prost::alloc::vec::Vec<bool>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct IsSplitOrMergeEnabledRequest {
+    #[prost(enumeration = "MasterSwitchType", required, tag = "1")]
+    pub switch_type: i32,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct IsSplitOrMergeEnabledResponse {
+    #[prost(bool, required, tag = "1")]
+    pub enabled: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct IsNormalizerEnabledRequest {}
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct IsNormalizerEnabledResponse {
@@ -2255,6 +2378,33 @@ pub struct MergeTableRegionsResponse {
     #[prost(uint64, optional, tag = "1")]
     pub proc_id: ::core::option::Option<u64>,
 }
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MoveRegionRequest {
+    #[prost(message, required, tag = "1")]
+    pub region: RegionSpecifier,
+    #[prost(message, optional, tag = "2")]
+    pub dest_server_name: ::core::option::Option<ServerName>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MoveRegionResponse {}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AssignRegionRequest {
+    #[prost(message, required, tag = "1")]
+    pub region: RegionSpecifier,
+    #[prost(bool, optional, tag = "2", default = "false")]
+    pub r#override: ::core::option::Option<bool>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AssignRegionResponse {}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UnassignRegionRequest {
+    #[prost(message, required, tag = "1")]
+    pub region: RegionSpecifier,
+    #[prost(bool, optional, tag = "2", default = "false")]
+    pub force: ::core::option::Option<bool>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UnassignRegionResponse {}
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct EnableTableRequest {
     #[prost(message, required, tag = "1")]
@@ -2528,6 +2678,32 @@ pub struct ListNamespaceDescriptorsRequest {}
 pub struct ListNamespaceDescriptorsResponse {
     #[prost(message, repeated, tag = "1")]
     pub namespace_descriptor: ::prost::alloc::vec::Vec<NamespaceDescriptor>,
+}
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
+#[repr(i32)]
+pub enum MasterSwitchType {
+    Split = 0,
+    Merge = 1,
+}
+impl MasterSwitchType {
+    /// String value of the enum field names used in the ProtoBuf definition.
+    ///
+    /// The values are not transformed in any way and thus are considered stable
+    /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+    pub fn as_str_name(&self) -> &'static str {
+        match self {
+            Self::Split => "SPLIT",
+            Self::Merge => "MERGE",
+        }
+    }
+    /// Creates an enum from field names used in the ProtoBuf definition.
+    pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+        match value {
+            "SPLIT" => Some(Self::Split),
+            "MERGE" => Some(Self::Merge),
+            _ => None,
+        }
+    }
 }
 /// The answer to the `Regist` preamble.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

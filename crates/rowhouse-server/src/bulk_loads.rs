@@ -1,0 +1,306 @@
+//! Bulk loads: the directory that each client is given, which files it may name, and what was loaded already.
+//!
+//! A client that has waited too long for an answer asks again. The files may be in the table by then, and gone from
+//! where it says: what was loaded is remembered until the client says that it is done.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::io::ErrorKind::NotFound;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use rowhouse_model::{Bytes, Error, Result, TableName};
+
+use crate::limits::BULK_LOADS_MAX;
+
+/// The files of one call, each with its family.
+pub(crate) type FamilyPaths = Vec<(Bytes, String)>;
+
+/// The bulk loads of all clients.
+pub(crate) struct BulkLoads {
+    /// The data directory, without links in its path.
+    data: PathBuf,
+    /// Makes names that no other run of the server has given.
+    start_code: u64,
+    loads: Mutex<Loads>,
+}
+
+#[derive(Default)]
+struct Loads {
+    last_number: u64,
+    /// By number; the numbers by the directories that clients have been given.
+    by_number: BTreeMap<u64, Arc<BulkLoad>>,
+    numbers: HashMap<String, u64>,
+}
+
+/// What one client loads.
+#[derive(Default)]
+pub(crate) struct BulkLoad {
+    token: String,
+    calls: Mutex<HashMap<FamilyPaths, Arc<Mutex<bool>>>>,
+}
+
+impl BulkLoad {
+    /// Has `load` be done once for these files: who asks while it is done waits for it, who asks later is told that it
+    /// was done. Whether it was.
+    pub(crate) fn once(
+        &self,
+        files: &FamilyPaths,
+        load: impl FnOnce() -> Result<bool>,
+    ) -> Result<bool> {
+        let call = Arc::clone(self.calls.lock().entry(files.clone()).or_default());
+        let mut loaded = call.lock();
+        if !*loaded {
+            *loaded = load()?;
+        }
+        Ok(*loaded)
+    }
+}
+
+impl BulkLoads {
+    /// Those of a server that begins: what another run has left in the directory for them is removed.
+    pub(crate) fn begin(data: &Path, start_code: u64) -> Result<Self> {
+        let find = || {
+            let data = data.canonicalize()?;
+            let staging = data.join(STAGING_DIR);
+            match fs::remove_dir_all(&staging) {
+                Err(error) if error.kind() != NotFound => Err(error),
+                _ => fs::create_dir(&staging).map(|()| data),
+            }
+        };
+        let data = find().map_err(|source| {
+            Error::io(format_args!("cannot empty {}", data.join(STAGING_DIR).display()), source)
+        })?;
+        Ok(Self { data, start_code, loads: Mutex::default() })
+    }
+
+    /// A directory for a client to load into `table`: its token. When too many have not said that they are done, the
+    /// oldest is forgotten.
+    pub(crate) fn prepare(&self, table: &TableName) -> Result<String> {
+        let mut loads = self.loads.lock();
+        let number = loads.last_number + 1;
+        loads.last_number = number;
+        let table = table.to_string().replace(':', "_");
+        let dir = self.staging().join(format!("{table}__{:x}__{number}", self.start_code));
+        fs::create_dir(&dir)
+            .map_err(|source| Error::io(format_args!("cannot make {}", dir.display()), source))?;
+        let token = dir.to_string_lossy().into_owned();
+        let load = BulkLoad { token: token.clone(), ..BulkLoad::default() };
+        loads.by_number.insert(number, Arc::new(load));
+        loads.numbers.insert(token.clone(), number);
+        if loads.by_number.len() > BULK_LOADS_MAX
+            && let Some((_, oldest)) = loads.by_number.pop_first()
+        {
+            loads.numbers.remove(&oldest.token);
+            remove_dir(&oldest.token)?;
+        }
+        Ok(token)
+    }
+
+    /// What the client with this token has loaded; nothing when it was given by another run of the server.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for a token that no server on this directory gives.
+    pub(crate) fn find(&self, token: &str) -> Result<Arc<BulkLoad>> {
+        self.check_token(token)?;
+        let loads = self.loads.lock();
+        let number = loads.numbers.get(token);
+        let load = number.and_then(|number| loads.by_number.get(number));
+        Ok(load.cloned().unwrap_or_default())
+    }
+
+    /// Forgets a client that is done, and removes its directory. One that is not known is done already.
+    ///
+    /// # Errors
+    /// As [`BulkLoads::find`].
+    pub(crate) fn clean_up(&self, token: &str) -> Result<()> {
+        self.check_token(token)?;
+        let mut loads = self.loads.lock();
+        let Some(number) = loads.numbers.remove(token) else { return Ok(()) };
+        loads.by_number.remove(&number);
+        remove_dir(token)
+    }
+
+    /// The file that a client names, if this process may take it: a file of this machine, and none of the store's own.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for any other; `Io` for one that cannot be found.
+    pub(crate) fn local_file(&self, named: &str) -> Result<PathBuf> {
+        let path = local_path(named)?;
+        let io =
+            |source| Error::io(format_args!("cannot find the HFile {}", path.display()), source);
+        let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else {
+            return Err(Error::invalid(format!("a path names no file: {named}")));
+        };
+        let path = dir.canonicalize().map_err(io)?.join(name);
+        // A link would let the file behind it be taken from under another name.
+        if !path.symlink_metadata().map_err(io)?.is_file() {
+            return Err(Error::invalid(format!("Path does not reference a file: {named}")));
+        }
+        if path.starts_with(&self.data) && !path.starts_with(self.staging()) {
+            return Err(Error::invalid(format!(
+                "a file of the data directory is not loaded: {named}"
+            )));
+        }
+        Ok(path)
+    }
+
+    fn staging(&self) -> PathBuf {
+        self.data.join(STAGING_DIR)
+    }
+
+    fn check_token(&self, token: &str) -> Result<()> {
+        let path = Path::new(token);
+        let is_ours = path.parent() == Some(&self.staging()) && path.file_name().is_some();
+        if is_ours {
+            return Ok(());
+        }
+        let staging = self.staging();
+        Err(Error::invalid(format!(
+            "a bulk token is a directory in {}: token={token}",
+            staging.display()
+        )))
+    }
+}
+
+/// The absolute path that a client means: without a scheme, or with `file:`.
+fn local_path(named: &str) -> Result<PathBuf> {
+    let scheme = named.split_once(':').map(|(scheme, _)| scheme);
+    let scheme = scheme.filter(|scheme| !scheme.contains('/'));
+    let path = match scheme {
+        None => named,
+        Some("file") => {
+            let rest = &named["file:".len()..];
+            // `file:///a` has an empty host, `file:/a` none.
+            rest.strip_prefix("//").unwrap_or(rest)
+        }
+        Some(_) => {
+            let message =
+                format!("only files of the server's machine are loaded, file:/…: {named}");
+            return Err(Error::unsupported(message));
+        }
+    };
+    if path.starts_with('/') {
+        return Ok(PathBuf::from(path));
+    }
+    Err(Error::invalid(format!("a path to an HFile begins with /, or with file:/: {named}")))
+}
+
+fn remove_dir(dir: &str) -> Result<()> {
+    match fs::remove_dir_all(dir) {
+        Err(source) if source.kind() != NotFound => {
+            Err(Error::io(format_args!("cannot remove {dir}"), source))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// In the data directory; emptied when a server begins.
+const STAGING_DIR: &str = "staging";
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn begin(data: &Path) -> BulkLoads {
+        BulkLoads::begin(data, 1).unwrap()
+    }
+
+    #[test]
+    fn only_files_of_the_machine_that_are_not_the_stores_are_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let data = root.join("data");
+        fs::create_dir_all(data.join("files")).unwrap();
+        let loads = begin(&data);
+        let token = loads.prepare(&TableName::parse("n:t").unwrap()).unwrap();
+        for file in ["out", "data/MANIFEST", "data/files/1.hfile", &format!("{token}/cf")] {
+            fs::write(root.join(file), b"").unwrap();
+        }
+        symlink(root.join("out"), root.join("link")).unwrap();
+        symlink(root.join("data"), root.join("way")).unwrap();
+        let root = root.to_str().unwrap();
+        let check = |named: String, expected: Expect| {
+            let found = loads.local_file(&named).map(|path| path.to_str().unwrap().to_owned());
+            let found = found.unwrap_or_else(|error| error.message().to_owned());
+            expected.assert_eq(&found.replace(root, "ROOT"));
+        };
+        check(format!("{root}/out"), expect!["ROOT/out"]);
+        check(format!("file:{root}/out"), expect!["ROOT/out"]);
+        check(format!("file://{root}/data/../out"), expect!["ROOT/out"]);
+        check(format!("{token}/cf"), expect!["ROOT/data/staging/n_t__1__1/cf"]);
+        check(format!("{root}/link"), expect!["Path does not reference a file: ROOT/link"]);
+        check(format!("{root}/data"), expect!["Path does not reference a file: ROOT/data"]);
+        check(
+            format!("{root}/way/MANIFEST"),
+            expect!["a file of the data directory is not loaded: ROOT/way/MANIFEST"],
+        );
+        check(
+            format!("{root}/data/staging/../files/1.hfile"),
+            expect![
+                "a file of the data directory is not loaded: ROOT/data/staging/../files/1.hfile"
+            ],
+        );
+        check(
+            format!("{root}/none"),
+            expect!["cannot find the HFile ROOT/none: No such file or directory (os error 2)"],
+        );
+        check("/".into(), expect!["a path names no file: /"]);
+        check(
+            "out/cf/1".into(),
+            expect!["a path to an HFile begins with /, or with file:/: out/cf/1"],
+        );
+        check(
+            "file://host/out".into(),
+            expect!["a path to an HFile begins with /, or with file:/: file://host/out"],
+        );
+        check(
+            "hdfs://host:9000/out".into(),
+            expect!["only files of the server's machine are loaded, file:/…: hdfs://host:9000/out"],
+        );
+    }
+
+    #[test]
+    fn what_was_loaded_is_told_until_the_client_is_done() {
+        let dir = tempfile::tempdir().unwrap();
+        let loads = begin(dir.path());
+        let token = loads.prepare(&TableName::parse("t").unwrap()).unwrap();
+        let files = vec![(Bytes::from_static(b"cf"), "/out".to_owned())];
+        let load = loads.find(&token).unwrap();
+        // A load that fails or does not fit is tried again, one that is done is not.
+        assert!(load.once(&files, || Err(Error::invalid("no"))).is_err());
+        assert!(!load.once(&files, || Ok(false)).unwrap());
+        assert!(load.once(&files, || Ok(true)).unwrap());
+        let again = loads.find(&token).unwrap();
+        assert!(again.once(&files, || panic!("it is loaded already")).unwrap());
+        assert!(Path::new(&token).is_dir());
+        loads.clean_up(&token).unwrap();
+        assert!(!Path::new(&token).exists());
+        loads.clean_up(&token).unwrap();
+        for stranger in ["/etc", "", "staging/t", &format!("{token}/../../files")] {
+            assert!(loads.clean_up(stranger).is_err(), "{stranger}");
+            assert!(loads.find(stranger).is_err(), "{stranger}");
+        }
+    }
+
+    #[test]
+    fn what_an_earlier_run_left_is_removed_and_the_oldest_of_too_many_forgotten() {
+        let dir = tempfile::tempdir().unwrap();
+        let left = begin(dir.path()).prepare(&TableName::parse("t").unwrap()).unwrap();
+        fs::write(Path::new(&left).join("file"), b"").unwrap();
+        let loads = BulkLoads::begin(dir.path(), 2).unwrap();
+        assert!(!Path::new(&left).exists());
+        let table = TableName::parse("t").unwrap();
+        let first = loads.prepare(&table).unwrap();
+        for _ in 0..BULK_LOADS_MAX {
+            loads.prepare(&table).unwrap();
+        }
+        assert!(!Path::new(&first).exists());
+        assert_eq!(loads.loads.lock().numbers.len(), BULK_LOADS_MAX);
+    }
+}

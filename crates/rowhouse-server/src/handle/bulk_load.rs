@@ -1,0 +1,84 @@
+//! HFiles that a client has put on this machine, loaded into a region: what HBase's `BulkLoadHFilesTool` asks. The files stay
+//! where they are, as with HBase on a local file system, whether they are to be copied or not: only on HDFS it moves them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rowhouse_format::convert::names;
+use rowhouse_format::convert::region::RegionRef;
+use rowhouse_format::proto;
+use rowhouse_model::{Bytes, Error, Result};
+use rowhouse_store::{Region, Store};
+
+use crate::bulk_loads::FamilyPaths;
+use crate::cluster::Served;
+use crate::server::Context;
+
+pub(crate) fn prepare(
+    context: &Context,
+    request: proto::PrepareBulkLoadRequest,
+) -> Result<proto::PrepareBulkLoadResponse> {
+    let table = names::table_from_proto(request.table_name)?;
+    if let Some(region) = request.region {
+        stored(context, region)?;
+    }
+    Ok(proto::PrepareBulkLoadResponse { bulk_token: context.bulk_loads.prepare(&table)? })
+}
+
+pub(crate) fn clean_up(
+    context: &Context,
+    request: proto::CleanupBulkLoadRequest,
+) -> Result<proto::CleanupBulkLoadResponse> {
+    context.bulk_loads.clean_up(&request.bulk_token)?;
+    Ok(proto::CleanupBulkLoadResponse {})
+}
+
+pub(crate) fn load(
+    context: &Context,
+    request: proto::BulkLoadHFileRequest,
+) -> Result<proto::BulkLoadHFileResponse> {
+    // What this cluster has handed on to another one comes back.
+    if request.cluster_ids.contains(&context.cluster.id) {
+        return Ok(proto::BulkLoadHFileResponse { loaded: true });
+    }
+    // HBase then takes the sequence numbers that are in the files for its own.
+    if request.assign_seq_num == Some(false) {
+        return Err(Error::unsupported(
+            "loading HFiles with their own sequence numbers is not supported",
+        ));
+    }
+    let files: FamilyPaths =
+        request.family_path.into_iter().map(|file| (file.family, file.path)).collect();
+    let region = request.region;
+    let load = || {
+        let region = stored(context, region)?;
+        load_files(context, &region, &files)
+    };
+    let loaded = match &request.bulk_token {
+        Some(token) => context.bulk_loads.find(token)?.once(&files, load)?,
+        None => load()?,
+    };
+    Ok(proto::BulkLoadHFileResponse { loaded })
+}
+
+/// Whether the files' rows are all the region's, and so were loaded.
+fn load_files(context: &Context, region: &Arc<Region>, files: &FamilyPaths) -> Result<bool> {
+    let found = files
+        .iter()
+        .map(|(family, path)| Ok((family.clone(), context.bulk_loads.local_file(path)?)));
+    let found = found.collect::<Result<Vec<(Bytes, PathBuf)>>>()?;
+    let Some(report) = context.cluster.store.bulk_load_region(region, &found)? else {
+        tracing::info!(region = %region.name(), files = found.len(), "HFiles do not fit a region");
+        return Ok(false);
+    };
+    let (files, cells) = (report.files, report.cells);
+    tracing::info!(region = %region.name(), files, cells, "HFiles loaded");
+    Ok(true)
+}
+
+fn stored(context: &Context, region: proto::RegionSpecifier) -> Result<Arc<Region>> {
+    match context.cluster.region(&context.server, &RegionRef::from_proto(region))? {
+        Served::Stored(region) => Ok(region),
+        Served::System(table, _) => Err(Store::refuse_write(&table)),
+    }
+}

@@ -10,15 +10,18 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use crate::{
-    Coprocessor, Durability, Error, ErrorKind, FamilyDescriptor, Result, TableName, escape,
+    Coprocessor, Durability, Error, ErrorKind, FamilyDescriptor, Result, SplitPolicy, TableName,
+    escape,
 };
 
 /// Attributes that change what is read and written, and the values acted upon.
-const SUPPORTED: [(&str, &[&str]); 4] = [
+const SUPPORTED: [(&str, &[&str]); 6] = [
     ("DURABILITY", &["USE_DEFAULT", "SKIP_WAL", "ASYNC_WAL", "SYNC_WAL", "FSYNC_WAL"]),
     ("COMPACTION_ENABLED", &["TRUE", "FALSE"]),
+    ("MERGE_ENABLED", &["TRUE", "FALSE"]),
     ("READONLY", &["TRUE", "FALSE"]),
     ("REGION_REPLICATION", &["1"]),
+    ("SPLIT_ENABLED", &["TRUE", "FALSE"]),
 ];
 
 /// Whether a table takes reads and writes.
@@ -126,6 +129,29 @@ impl TableDescriptor {
         self.word("MAX_FILESIZE")?.trim().parse().ok().filter(|bytes| *bytes > 0)
     }
 
+    /// MEMSTORE_FLUSHSIZE; `None` where nothing is declared, or nothing that is more than 0.
+    pub fn memstore_flush_bytes(&self) -> Option<u64> {
+        self.word("MEMSTORE_FLUSHSIZE")?.trim().parse().ok().filter(|bytes| *bytes > 0)
+    }
+
+    /// SPLIT_ENABLED: whether regions are split; they are by default.
+    pub fn split_enabled(&self) -> bool {
+        self.word("SPLIT_ENABLED").as_deref() != Some("FALSE")
+    }
+
+    /// MERGE_ENABLED: whether regions are merged when somebody asks; they are by default.
+    pub fn merge_enabled(&self) -> bool {
+        self.word("MERGE_ENABLED").as_deref() != Some("FALSE")
+    }
+
+    /// SPLIT_POLICY: when regions are split by themselves.
+    ///
+    /// # Errors
+    /// `Unsupported` for a policy of somebody's own; `InvalidRequest` for one that lacks a value.
+    pub fn split_policy(&self) -> Result<SplitPolicy> {
+        SplitPolicy::of(self)
+    }
+
     fn word(&self, name: &str) -> Option<String> {
         let value = self.attributes.get(name.as_bytes())?;
         Some(String::from_utf8_lossy(value).to_uppercase())
@@ -143,13 +169,14 @@ impl TableDescriptor {
     /// # Errors
     /// No family; `Unsupported` for coprocessors other than HBase's two for sums and for mutations of
     /// several rows, and for attributes that would silently have no
-    /// effect; a family that [`FamilyDescriptor::check`] refuses.
+    /// effect; what [`TableDescriptor::split_policy`] and [`FamilyDescriptor::check`] refuse.
     pub fn check(&self) -> Result<()> {
         if self.families.is_empty() {
             return Err(Error::invalid("Table should have at least one column family."));
         }
         self.check_coprocessors()?;
         self.check_attributes()?;
+        self.split_policy()?;
         self.families.iter().try_for_each(FamilyDescriptor::check)
     }
 

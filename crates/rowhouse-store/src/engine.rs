@@ -18,6 +18,7 @@ use crate::manifest::{Edit, EditKind, LogForgotten, Manifest};
 use crate::mvcc::Mvcc;
 use crate::settings::Settings;
 use crate::space::Space;
+use crate::split::Due;
 use crate::store_file::{Files, SnapshotFiles};
 use crate::wal::{self, Wal};
 use crate::write::nonce::Nonces;
@@ -52,6 +53,8 @@ pub(crate) struct Engine {
     pub(crate) space: Space,
     /// What the compacting threads have to do.
     pub(crate) compactions: Compactions,
+    /// Regions that may have to be split.
+    pub(crate) splits: Due,
     /// Nobody reads or writes any more.
     pub(crate) closing: AtomicBool,
     /// Nothing is flushed or merged any more.
@@ -80,6 +83,7 @@ impl Engine {
         self.queue.close();
         self.log_work.close();
         self.compactions.close();
+        self.splits.close();
         self.memory.wake();
     }
 

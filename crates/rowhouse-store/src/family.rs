@@ -256,6 +256,16 @@ impl FamilyStore {
         self.crowding.load(Ordering::Relaxed)
     }
 
+    /// Whether it has files that hold rows of other regions: what a split leaves until they are merged.
+    pub(crate) fn has_wider_files(&self) -> bool {
+        self.parts().files.iter().any(|file| file.is_wider_than(&self.range))
+    }
+
+    /// Bytes of files.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        self.parts().files.iter().map(|file| file.share_len()).sum()
+    }
+
     /// Whether writers have to wait until files are merged.
     pub(crate) fn holds_writers(&self, engine: &Engine) -> bool {
         self.is_blocked() && self.active().bytes() >= engine.settings.memstore_flush_bytes

@@ -117,6 +117,7 @@ fn flush_memstores(
         memstores = memstores.len(),
         "flushed"
     );
+    engine.splits.request(family.region_id());
     if files_len >= family.policy().files_min {
         engine.compactions.request(family, None);
     }

@@ -35,6 +35,8 @@ pub struct Settings {
     pub open_files_max: usize,
     /// When files are merged, and how fast.
     pub compaction: CompactionSettings,
+    /// When regions are split by themselves.
+    pub split: SplitSettings,
     /// How long a writer waits for memory, or for files to be merged, before it is refused.
     /// Default 10 s.
     pub busy_wait: Duration,
@@ -90,6 +92,26 @@ pub struct CompactionSettings {
     pub check_period: Duration,
 }
 
+/// When a region has grown so large that it is split by itself: HBase's policies. A table declares which, and the
+/// sizes, for itself (`SPLIT_POLICY`, `MAX_FILESIZE`, `MEMSTORE_FLUSHSIZE`, `SPLIT_ENABLED`).
+#[derive(Clone, Debug)]
+pub struct SplitSettings {
+    /// Whether regions are split by themselves at all. Default `true`.
+    pub automatic: bool,
+    /// Bytes of files of a region's largest family above which it is split. Default 10 GiB;
+    /// `hbase.hregion.max.filesize`.
+    pub region_bytes_max: u64,
+    /// The same for a table's only region. Default 256 MiB, twice what HBase flushes at;
+    /// `hbase.increasing.policy.initial.size`.
+    pub first_bytes: u64,
+    /// The part of `region_bytes_max` by which it is more or less from region to region, so that regions which grow
+    /// alike are not all split at once. Default 0.25, so 12.5 % either way; `hbase.hregion.max.filesize.jitter`.
+    pub jitter: f64,
+    /// Regions of the store from which on none is split by itself. Default 1000;
+    /// `hbase.regionserver.regionSplitLimit`.
+    pub regions_max: usize,
+}
+
 impl Settings {
     /// What [`Settings::mutation_bytes_max`] can be: a batch of small mutations fits one record of the log at
     /// least, and no record is longer than a reader takes.
@@ -126,8 +148,21 @@ impl Default for Settings {
             disk_reserve_bytes: 256 << 20,
             open_files_max: 512,
             compaction: CompactionSettings::default(),
+            split: SplitSettings::default(),
             busy_wait: Duration::from_secs(10),
             scan_age_max: Duration::from_secs(3600),
+        }
+    }
+}
+
+impl Default for SplitSettings {
+    fn default() -> Self {
+        Self {
+            automatic: true,
+            region_bytes_max: 10 << 30,
+            first_bytes: 256 << 20,
+            jitter: 0.25,
+            regions_max: 1000,
         }
     }
 }

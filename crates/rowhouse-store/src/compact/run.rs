@@ -140,6 +140,8 @@ fn replace(
     })))?;
     let merged = merged.map(|meta| Arc::new(StoreFile::new(&engine.files, meta)));
     family.replace_files(files, merged, readable_from);
+    // A region that a split left with files of others can be split again without them.
+    engine.splits.request(family.region_id());
     // Writers may have been waiting for fewer files.
     engine.memory.wake();
     Ok(())

@@ -25,7 +25,9 @@ use rowhouse_model::{
 use self::snapshots::Held;
 use crate::check::check_disk;
 use crate::disk::simulated::{Faults, Random, SimulatedDisk};
-use crate::{Clock, CompactionKind, CompactionSettings, Settings, Store, TableScanner};
+use crate::{
+    Clock, CompactionKind, CompactionSettings, Settings, SplitSettings, Store, TableScanner,
+};
 
 /// How many seeds a run tries unless it is told.
 const HISTORIES: u64 = 2_000;
@@ -227,8 +229,17 @@ impl History {
             bytes_min: Some(0),
             ..CompactionSettings::default()
         };
+        // A file is about 4,500 bytes long.
+        let split = SplitSettings {
+            automatic: self.seed % 2 == 1,
+            first_bytes: 8_000,
+            region_bytes_max: 12_000,
+            regions_max: 8,
+            ..SplitSettings::default()
+        };
         let settings = Settings {
             compaction,
+            split,
             wal_segment_bytes: 900,
             wal_bytes_max: 3000,
             disk_reserve_bytes: 4000,

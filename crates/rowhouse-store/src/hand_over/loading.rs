@@ -111,6 +111,7 @@ impl<'a> Load<'a> {
         let sequence = self.publish()?;
         for (family, _) in self.written.drain(..) {
             self.engine.compactions.request(&family, None);
+            self.engine.splits.request(family.region_id());
         }
         Ok(sequence)
     }

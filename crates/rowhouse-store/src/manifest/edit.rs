@@ -13,7 +13,7 @@ use super::{SnapshotCloned, SnapshotRestored, SnapshotTaken};
 pub(crate) struct Edit {
     #[prost(
         oneof = "EditKind",
-        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18"
+        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19"
     )]
     pub(crate) kind: Option<EditKind>,
 }
@@ -61,6 +61,19 @@ pub(crate) enum EditKind {
     SnapshotCloned(SnapshotCloned),
     #[prost(message, tag = "18")]
     SnapshotRestored(SnapshotRestored),
+    #[prost(message, tag = "19")]
+    SwitchesChanged(SwitchesChanged),
+}
+
+/// What regions may do, in all tables.
+#[derive(Clone, Copy, PartialEq, Eq, Message)]
+pub(crate) struct SwitchesChanged {
+    /// No region is split.
+    #[prost(bool, tag = "1")]
+    pub(crate) splits_off: bool,
+    /// No regions are merged.
+    #[prost(bool, tag = "2")]
+    pub(crate) merges_off: bool,
 }
 
 /// The first edit of every manifest.

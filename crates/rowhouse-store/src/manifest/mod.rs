@@ -10,8 +10,8 @@ mod state;
 
 pub(crate) use edit::{
     Edit, EditKind, FileMeta, FilesChanged, FilesLoaded, LoadedFile, LogClosed, LogForgotten,
-    NamespaceChanged, RegionMeta, RegionsReplaced, StoreCreated, TableAltered, TableCreated,
-    TableDropped, TableStateChanged, TableTruncated, encode_table,
+    NamespaceChanged, RegionMeta, RegionsReplaced, StoreCreated, SwitchesChanged, TableAltered,
+    TableCreated, TableDropped, TableStateChanged, TableTruncated, encode_table,
 };
 pub(crate) use log::{Manifest, write};
 pub(crate) use read::{PATH, read, read_what_is_left};

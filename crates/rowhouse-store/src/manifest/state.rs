@@ -11,7 +11,7 @@ use rowhouse_model::{
 
 use super::{
     Edit, EditKind, FileMeta, FilesChanged, FilesLoaded, LoadedFile, LogClosed, LogForgotten,
-    NamespaceChanged, RegionMeta, RegionsReplaced, SnapshotEntry, StoreCreated, TableAltered,
+    NamespaceChanged, RegionMeta, RegionsReplaced, SnapshotEntry, StoreCreated, SwitchesChanged, TableAltered,
     TableCreated, TableStateChanged, TableTruncated, encode_table,
 };
 
@@ -31,6 +31,7 @@ pub(crate) struct ManifestState {
     pub(super) last_sequence: u64,
     /// Everything in the log below this sequence is in files.
     pub(crate) log_from: u64,
+    pub(crate) switches: SwitchesChanged,
     /// Where the log ended when the store was closed last.
     pub(crate) log_closed: Option<LogClosed>,
 }
@@ -194,6 +195,7 @@ impl ManifestState {
                 let used = edit.below_sequence.saturating_sub(1);
                 self.last_sequence = self.last_sequence.max(used);
             }
+            EditKind::SwitchesChanged(edit) => self.switches = *edit,
             EditKind::LogClosed(edit) => self.log_closed = Some(*edit),
             EditKind::SnapshotTaken(edit) => self.take_snapshot(edit)?,
             EditKind::SnapshotDeleted(name) => self.delete_snapshot(name)?,
@@ -338,6 +340,9 @@ impl ManifestState {
                 .map(|namespace| EditKind::NamespaceChanged(NamespaceChanged::new(namespace))),
         );
         let shared = self.shared_files();
+        if self.switches != SwitchesChanged::default() {
+            kinds.push(EditKind::SwitchesChanged(self.switches));
+        }
         for (&table_id, table) in &self.tables {
             kinds.push(EditKind::TableCreated(TableCreated {
                 table_id,

@@ -26,6 +26,7 @@ use crate::mvcc::Mvcc;
 use crate::region::Region;
 use crate::settings::Settings;
 use crate::space::Space;
+use crate::split::Due;
 use crate::store::Store;
 use crate::store_file::{Files, SnapshotFiles, StoreFile};
 use crate::table::Table;
@@ -151,6 +152,7 @@ impl Builder {
             queue: Queue::default(),
             log_work: Queue::default(),
             compactions: Compactions::default(),
+            splits: Due::default(),
             closing: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             families: RwLock::new(families),

@@ -39,9 +39,9 @@ impl Store {
         if name.is_system() {
             return Err(Self::refuse_write(name));
         }
-        let _changing = self.inner.changing.lock();
+        let _changing = self.inner.tables.changing.lock();
         self.inner.engine.check_open()?;
-        let table = self.inner.catalog.table(name)?;
+        let table = self.inner.tables.catalog.table(name)?;
         let descriptor = with_tracker(change(table.descriptor())?);
         if descriptor.name() != name {
             return Err(Error::invalid(format!(
@@ -62,9 +62,9 @@ impl Store {
     /// # Errors
     /// `TableNotFound`; `TableNotDisabled`.
     pub fn truncate_table(&self, name: &TableName, splits: bool) -> Result<()> {
-        let _changing = self.inner.changing.lock();
+        let _changing = self.inner.tables.changing.lock();
         self.inner.engine.check_open()?;
-        let table = self.inner.catalog.table(name)?;
+        let table = self.inner.tables.catalog.table(name)?;
         if table.state() == TableState::Enabled {
             return Err(not_disabled(name, TableState::Enabled));
         }
@@ -79,7 +79,7 @@ impl Store {
             let regions = regions.into_iter().map(|meta| self.new_region(&descriptor, meta));
             let regions = regions.collect();
             let truncated = Table::new(table.id(), descriptor, regions, TableState::Enabled);
-            self.inner.catalog.replace(Arc::new(truncated));
+            self.inner.tables.catalog.replace(Arc::new(truncated));
             self.changed();
         })
     }
@@ -181,7 +181,7 @@ impl<'a> Alteration<'a> {
         };
         without(self.engine, &self.lost, EditKind::TableAltered(edit), || {
             self.declare();
-            store.inner.catalog.add(Arc::new(self.table.altered(self.descriptor.clone())));
+            store.inner.tables.catalog.add(Arc::new(self.table.altered(self.descriptor.clone())));
             store.changed();
         })?;
         for store in self.table.regions().iter().flat_map(|region| region.families()) {

@@ -50,7 +50,7 @@ impl Inner {
         let panics = workers.into_iter().map(JoinHandle::join).filter(Result::is_err).count();
         // Flushes, merges and changes of tables that others have begun end before the directory
         // is let go; none begins any more.
-        let _changing = self.changing.lock();
+        let _changing = self.tables.changing.lock();
         let families: Vec<_> = self.engine.families.read().values().cloned().collect();
         for family in &families {
             drop(family.flushing.lock());

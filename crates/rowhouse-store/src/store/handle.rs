@@ -29,17 +29,24 @@ pub struct Store {
 
 pub(super) struct Inner {
     pub(super) engine: Arc<Engine>,
-    pub(super) catalog: Catalog,
+    pub(super) tables: Arc<Tables>,
     pub(super) directory: Mutex<Option<Directory>>,
     /// Held while the store is being closed.
     pub(super) ending: Mutex<()>,
+    pub(super) workers: Mutex<Vec<JoinHandle<()>>>,
+}
+
+/// The tables and who may change them: users of the store, and the thread that splits regions, which must not keep
+/// the store open.
+pub(super) struct Tables {
+    pub(super) engine: Arc<Engine>,
+    pub(super) catalog: Catalog,
     /// Held by whoever makes, changes or drops tables and namespaces.
     pub(super) changing: Mutex<()>,
     /// The creation time in the newest region name: no two regions share one.
     pub(super) last_region_millis: AtomicI64,
     /// Counts changes of tables, regions and namespaces.
     pub(super) version: AtomicU64,
-    pub(super) workers: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Store {
@@ -63,6 +70,16 @@ impl Store {
         background: Background,
     ) -> Result<Self> {
         engine.forget_flushed()?;
+        let regions = catalog.entries();
+        let regions = regions.tables.values().flat_map(|table| table.regions());
+        let last = regions.map(|region| region.info().id).max().unwrap_or(0);
+        let tables = Arc::new(Tables {
+            engine: Arc::clone(&engine),
+            catalog,
+            changing: Mutex::default(),
+            last_region_millis: AtomicI64::new(i64::try_from(last).unwrap_or(i64::MAX)),
+            version: AtomicU64::new(0),
+        });
         let mut workers = Vec::new();
         if background == Background::Threads {
             workers.push(spawn(&engine, "rowhouse-flush", background::flush)?);
@@ -72,20 +89,16 @@ impl Store {
                 let merge = move |engine: &Arc<Engine>| compact::work(engine, share);
                 workers.push(spawn(&engine, "rowhouse-compact", merge)?);
             }
+            let tables = Arc::clone(&tables);
+            workers.push(spawn(&engine, "rowhouse-split", move |_| tables.split_when_due())?);
         }
         engine.log_work.push(Work::TidyLog);
-        let entries = catalog.entries();
-        let regions = entries.tables.values().flat_map(|table| table.regions());
-        let last = regions.map(|region| region.info().id).max().unwrap_or(0);
         Ok(Self {
             inner: Arc::new(Inner {
                 engine,
-                catalog,
+                tables,
                 directory: Mutex::new(directory),
                 ending: Mutex::default(),
-                changing: Mutex::default(),
-                last_region_millis: AtomicI64::new(i64::try_from(last).unwrap_or(i64::MAX)),
-                version: AtomicU64::new(0),
                 workers: Mutex::new(workers),
             }),
         })
@@ -111,7 +124,7 @@ impl Store {
 
     /// Every table of users, by name.
     pub fn tables(&self) -> Vec<Arc<Table>> {
-        self.inner.catalog.entries().tables.values().cloned().collect()
+        self.inner.tables.catalog.entries().tables.values().cloned().collect()
     }
 
     /// The table `name`.
@@ -119,17 +132,17 @@ impl Store {
     /// # Errors
     /// `TableNotFound`.
     pub fn table(&self, name: &TableName) -> Result<Arc<Table>> {
-        self.inner.catalog.table(name)
+        self.inner.tables.catalog.table(name)
     }
 
     /// The region with this full name, if it is known, served or not.
     pub fn find_region(&self, name: &[u8]) -> Option<Arc<Region>> {
-        self.inner.catalog.region(name)
+        self.inner.tables.catalog.region(name)
     }
 
     /// The region with this encoded name, if it is known, served or not.
     pub fn find_region_by_encoded_name(&self, name: &str) -> Option<Arc<Region>> {
-        self.inner.catalog.region_by_encoded_name(name)
+        self.inner.tables.catalog.region_by_encoded_name(name)
     }
 
     /// The region with this full name.
@@ -145,7 +158,7 @@ impl Store {
 
     /// This moment, over all tables, to read at later: see [`Table::get_at`] and [`Table::scan_at`].
     pub fn read_point(&self) -> Arc<ReadPoint> {
-        Arc::new(ReadPoint::take(&self.inner.engine, &self.inner.catalog))
+        Arc::new(ReadPoint::take(&self.inner.engine, &self.inner.tables.catalog))
     }
 
     /// Changes rows of any tables as one: when this returns all of it is visible and in the log, and
@@ -179,7 +192,7 @@ impl Store {
 
     /// A number that changes whenever a table, region or namespace does.
     pub fn catalog_version(&self) -> u64 {
-        self.inner.version.load(Ordering::Acquire)
+        self.inner.tables.version.load(Ordering::Acquire)
     }
 
     pub(crate) fn engine(&self) -> &Arc<Engine> {
@@ -188,12 +201,12 @@ impl Store {
 
     /// Keeps tables and regions as they are, as long as it is held.
     pub(crate) fn changing(&self) -> parking_lot::MutexGuard<'_, ()> {
-        self.inner.changing.lock()
+        self.inner.tables.changing.lock()
     }
 
     /// Has who keeps something of the catalog look again.
     pub(super) fn changed(&self) {
-        self.inner.version.fetch_add(1, Ordering::Release);
+        self.inner.tables.changed();
     }
 
     /// Does one piece of the work that waits for the background; `false` when there is none.
@@ -204,9 +217,22 @@ impl Store {
             [&engine.log_work, &engine.queue].into_iter().find_map(|queue| queue.pop_waiting());
         match waiting {
             Some(work) => background::do_work(engine, &work),
-            None => return compact::work_by_hand(engine),
+            None => {
+                return compact::work_by_hand(engine)
+                    || engine.splits.pop_waiting().is_some_and(|region| {
+                        self.inner.tables.split_if_due(region);
+                        true
+                    });
+            }
         }
         true
+    }
+}
+
+impl Tables {
+    /// Has who keeps something of the catalog look again.
+    pub(super) fn changed(&self) {
+        self.version.fetch_add(1, Ordering::Release);
     }
 }
 

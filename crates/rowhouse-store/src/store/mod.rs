@@ -1,12 +1,15 @@
 //! The store as a whole: a handle on it, its tables and namespaces, its end.
 
 mod alter;
+mod automatic_split;
 mod close;
 mod handle;
 mod namespaces;
 mod regions;
 mod snapshots;
+mod switches;
 mod tables;
 mod transact;
 
 pub use handle::Store;
+pub use switches::RegionSwitch;

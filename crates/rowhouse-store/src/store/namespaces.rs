@@ -25,7 +25,7 @@ impl Store {
     /// # Errors
     /// `NamespaceExists`.
     pub fn create_namespace(&self, namespace: Namespace) -> Result<()> {
-        let _changing = self.inner.changing.lock();
+        let _changing = self.inner.tables.changing.lock();
         if self.namespace(namespace.name()).is_ok() {
             let message = format!("Namespace {} already exists", namespace.name());
             return Err(Error::new(ErrorKind::NamespaceExists, message));
@@ -38,7 +38,7 @@ impl Store {
     /// # Errors
     /// `NamespaceNotFound`.
     pub fn modify_namespace(&self, namespace: Namespace) -> Result<()> {
-        let _changing = self.inner.changing.lock();
+        let _changing = self.inner.tables.changing.lock();
         self.namespace(namespace.name())?;
         self.write_namespace(&namespace)
     }
@@ -57,13 +57,13 @@ impl Store {
     /// # Errors
     /// `NamespaceNotFound`; `NamespaceConstraint` for one that is reserved or holds tables.
     pub fn drop_namespace(&self, name: &str) -> Result<()> {
-        let _changing = self.inner.changing.lock();
+        let _changing = self.inner.tables.changing.lock();
         self.inner.engine.check_open()?;
         let constraint = |what: String| Err(Error::new(ErrorKind::NamespaceConstraint, what));
         if self.namespace(name)?.is_reserved() {
             return constraint(format!("Reserved namespace {name} cannot be removed."));
         }
-        let entries = self.inner.catalog.entries();
+        let entries = self.inner.tables.catalog.entries();
         let tables = entries.tables.keys().filter(|table| table.namespace() == name).count();
         if tables > 0 {
             return constraint(format!(

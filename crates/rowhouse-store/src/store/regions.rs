@@ -5,6 +5,7 @@
 //! Merges of files, which are asked for at once, write what a split left for each region anew.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use rowhouse_model::{
     Bytes, Error, ErrorKind, RegionInfo, Result, RowRange, TableDescriptor, TableName, check_row,
@@ -12,6 +13,7 @@ use rowhouse_model::{
 };
 
 use super::Store;
+use super::handle::Tables;
 use crate::compact::{Policy, rewrite_wider};
 use crate::family::FamilyStore;
 use crate::flush;
@@ -26,14 +28,15 @@ impl Store {
     /// Whoever reads and writes the table goes on; the region is not served any more.
     ///
     /// # Errors
-    /// `UnknownRegion`; `TableNotEnabled`; `InvalidRequest` for a row that is
+    /// `UnknownRegion`; `TableNotEnabled`; `InvalidRequest` where splits are switched off, for a row that is
     /// not behind the first of the region, and for a region that has no two rows to split between.
     pub fn split_region(&self, name: &[u8], at: Option<Bytes>) -> Result<()> {
-        let _changing = self.inner.changing.lock();
+        let _changing = self.inner.tables.changing.lock();
         self.inner.engine.check_open()?;
         let region = self.known_region(name)?;
-        let table = self.inner.catalog.table(&region.info().table)?;
+        let table = self.inner.tables.catalog.table(&region.info().table)?;
         table.check_enabled()?;
+        self.check_split_allowed(&table, &region)?;
         let at = match at {
             Some(at) => at,
             None => {
@@ -59,7 +62,7 @@ impl Store {
             )));
         }
         let ranges = [RowRange::new(start, at.clone()), RowRange::new(at, stop)];
-        self.replace_regions(&table, &[region], &ranges)
+        self.inner.tables.replace_regions(&table, &[region], &ranges)
     }
 
     /// Merges neighbouring regions of a table into one. Whoever reads and writes the table goes on; the
@@ -67,9 +70,9 @@ impl Store {
     /// long as merging these files does.
     ///
     /// # Errors
-    /// `UnknownRegion`; `TableNotEnabled`; `InvalidRequest` for fewer than two, for regions of several tables, and for such as are no neighbours.
+    /// `UnknownRegion`; `TableNotEnabled`; `InvalidRequest` where merges are switched off, for fewer than two, for regions of several tables, and for such as are no neighbours.
     pub fn merge_regions(&self, names: &[&[u8]]) -> Result<()> {
-        let _changing = self.inner.changing.lock();
+        let _changing = self.inner.tables.changing.lock();
         self.inner.engine.check_open()?;
         let mut regions =
             names.iter().map(|name| self.known_region(name)).collect::<Result<Vec<_>>>()?;
@@ -78,8 +81,9 @@ impl Store {
             [first, .., last] => (first, last),
             _ => return Err(Error::invalid("a merge takes two regions or more")),
         };
-        let table = self.inner.catalog.table(&first.info().table)?;
+        let table = self.inner.tables.catalog.table(&first.info().table)?;
         table.check_enabled()?;
+        self.check_merge_allowed(&table, &regions)?;
         for pair in regions.windows(2) {
             let (one, other) = (pair[0].info(), pair[1].info());
             if one.table != other.table || one.range.stop != other.range.start {
@@ -96,21 +100,23 @@ impl Store {
                 rewrite_wider(&self.inner.engine, family)?;
             }
         }
-        self.replace_regions(&table, &regions, &[range])
+        self.inner.tables.replace_regions(&table, &regions, &[range])
     }
 
     fn known_region(&self, name: &[u8]) -> Result<Arc<Region>> {
         self.find_region(name).ok_or_else(|| Error::new(ErrorKind::UnknownRegion, escape(name)))
     }
+}
 
+impl Tables {
     /// Has regions of these ranges, which together hold the same rows, be in the place of others.
-    fn replace_regions(
+    pub(super) fn replace_regions(
         &self,
         table: &Arc<Table>,
         old: &[Arc<Region>],
         ranges: &[RowRange],
     ) -> Result<()> {
-        let engine = &self.inner.engine;
+        let engine = &self.engine;
         let added = self.metas_of(table.name(), ranges)?;
         let removed = old.iter().map(|region| region.id()).collect();
         let edit = RegionsReplaced { table_id: table.id(), removed, added: added.clone() };
@@ -144,7 +150,7 @@ impl Store {
                 engine.forget_family(family);
             });
             engine.recent_writes.note_all(engine.mvcc.reserved());
-            self.inner.catalog.replace(Arc::new(table.with_regions(old, &added)));
+            self.catalog.replace(Arc::new(table.with_regions(old, &added)));
             self.changed();
             old.iter().for_each(|region| region.set_moved(&added));
             added
@@ -180,13 +186,22 @@ impl Store {
                 Error::invalid(format!("a split key makes a region name too long: {error}"))
             })?;
             Ok(RegionMeta {
-                region_id: self.inner.engine.manifest.next_id(),
+                region_id: self.engine.manifest.next_id(),
                 start: range.start.clone(),
                 stop: range.stop.clone(),
                 created_millis,
             })
         });
         metas.collect()
+    }
+
+    /// A creation time for region names, later than that of every other.
+    fn next_region_millis(&self) -> u64 {
+        let now = self.engine.timestamps.issue().as_millis();
+        let last = &self.last_region_millis;
+        let before = last.fetch_max(now, Ordering::Relaxed);
+        let millis = if before < now { now } else { last.fetch_add(1, Ordering::Relaxed) + 1 };
+        millis.unsigned_abs()
     }
 
     /// A region with what `old` ones have of its rows.
@@ -196,7 +211,7 @@ impl Store {
         old: &[Arc<Region>],
         meta: RegionMeta,
     ) -> Arc<Region> {
-        let engine = &self.inner.engine;
+        let engine = &self.engine;
         let range = RowRange::new(meta.start, meta.stop);
         let row_limit = Arc::new(RowLimit::of(descriptor));
         let families = descriptor.families().iter().map(|family| {

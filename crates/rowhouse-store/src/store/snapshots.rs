@@ -48,7 +48,7 @@ impl Store {
     /// # Errors
     /// `SnapshotExists`; `SnapshotCreation` where there is no such table; `Io` and others for what is to be flushed.
     pub fn take_snapshot(&self, mut snapshot: Snapshot) -> Result<Snapshot> {
-        let _changing = self.inner.changing.lock();
+        let _changing = self.inner.tables.changing.lock();
         let engine = &self.inner.engine;
         engine.check_open()?;
         let name = snapshot.name().to_owned();
@@ -58,7 +58,7 @@ impl Store {
                 format!("Snapshot '{name}' already stored on the filesystem."),
             ));
         }
-        let table = self.inner.catalog.table(&snapshot.table).map_err(|error| {
+        let table = self.inner.tables.catalog.table(&snapshot.table).map_err(|error| {
             let message = format!("Table '{}' doesn't exist, can't take snapshot.", snapshot.table);
             Error::new(ErrorKind::SnapshotCreation, message).with_source(error)
         })?;
@@ -82,7 +82,7 @@ impl Store {
     /// # Errors
     /// `SnapshotNotFound`.
     pub fn delete_snapshot(&self, name: &str) -> Result<()> {
-        let _changing = self.inner.changing.lock();
+        let _changing = self.inner.tables.changing.lock();
         self.inner.engine.check_open()?;
         self.known_snapshot(name)?;
         let mut snapshots = self.inner.engine.snapshots.lock();
@@ -95,7 +95,7 @@ impl Store {
     /// # Errors
     /// `SnapshotNotFound`, `SnapshotExpired`, `TableExists`, `NamespaceNotFound`.
     pub fn clone_snapshot(&self, name: &str, table: &TableName) -> Result<()> {
-        let _changing = self.inner.changing.lock();
+        let _changing = self.inner.tables.changing.lock();
         let snapshots = self.inner.engine.snapshots.lock();
         self.clone_of(name, table, &snapshots)
     }
@@ -106,11 +106,11 @@ impl Store {
     /// # Errors
     /// `SnapshotNotFound`, `SnapshotExpired`, `TableNotDisabled`.
     pub fn restore_snapshot(&self, name: &str) -> Result<()> {
-        let _changing = self.inner.changing.lock();
+        let _changing = self.inner.tables.changing.lock();
         let engine = &self.inner.engine;
         let snapshots = engine.snapshots.lock();
         let entry = self.usable_snapshot(name)?;
-        let Ok(table) = self.inner.catalog.table(&entry.snapshot.table) else {
+        let Ok(table) = self.inner.tables.catalog.table(&entry.snapshot.table) else {
             return self.clone_of(name, &entry.snapshot.table, &snapshots);
         };
         if table.state() == TableState::Enabled {
@@ -133,10 +133,10 @@ impl Store {
             let regions = copy.regions(&entry.descriptor, regions);
             let (id, descriptor) = (table.id(), entry.descriptor.clone());
             let restored = Table::new(id, descriptor, regions, TableState::Disabled);
-            self.inner.catalog.replace(Arc::new(restored));
+            self.inner.tables.catalog.replace(Arc::new(restored));
             self.changed();
         })?;
-        request_merges(engine, &*self.inner.catalog.table(table.name())?);
+        request_merges(engine, &*self.inner.tables.catalog.table(table.name())?);
         tracing::info!(snapshot = name, table = %table.name(), "snapshot restored");
         Ok(())
     }
@@ -160,7 +160,7 @@ impl Store {
         let regions = copy.regions(&descriptor, regions);
         let cloned = Table::new(id, descriptor, regions, TableState::Enabled);
         request_merges(engine, &cloned);
-        self.inner.catalog.add(Arc::new(cloned));
+        self.inner.tables.catalog.add(Arc::new(cloned));
         self.changed();
         tracing::info!(snapshot = name, %table, "snapshot cloned");
         Ok(())

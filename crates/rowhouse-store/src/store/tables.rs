@@ -1,7 +1,6 @@
 //! Tables come and go, and take reads and writes or do not.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use rowhouse_model::{
     Bytes, Error, ErrorKind, Result, RowRange, TableDescriptor, TableName, TableState, check_row,
@@ -26,7 +25,7 @@ impl Store {
     /// `TableExists`, `NamespaceNotFound`, `InvalidRequest` for splits that are empty or not
     /// distinct, and what [`TableDescriptor::check`] refuses.
     pub fn create_table(&self, descriptor: TableDescriptor, splits: &[Bytes]) -> Result<()> {
-        let _changing = self.inner.changing.lock();
+        let _changing = self.inner.tables.changing.lock();
         self.inner.engine.check_open()?;
         let descriptor = with_tracker(descriptor);
         let name = descriptor.name().clone();
@@ -48,7 +47,7 @@ impl Store {
         let regions = created.regions.into_iter().map(|meta| self.new_region(&descriptor, meta));
         let regions = regions.collect();
         let table = Table::new(created.table_id, descriptor, regions, TableState::Enabled);
-        self.inner.catalog.add(Arc::new(table));
+        self.inner.tables.catalog.add(Arc::new(table));
         self.changed();
         Ok(())
     }
@@ -62,7 +61,7 @@ impl Store {
         if !manifest.read(|state| state.namespaces.contains_key(name.namespace())) {
             return Err(Error::new(ErrorKind::NamespaceNotFound, name.namespace()));
         }
-        if self.inner.catalog.table(name).is_ok() {
+        if self.inner.tables.catalog.table(name).is_ok() {
             return Err(Error::new(ErrorKind::TableExists, name.to_string()));
         }
         Ok(())
@@ -74,20 +73,11 @@ impl Store {
         name: &TableName,
         splits: &[Bytes],
     ) -> Result<Vec<RegionMeta>> {
-        self.metas_of(name, &ranges(splits)?)
+        self.inner.tables.metas_of(name, &ranges(splits)?)
     }
 
     pub(super) fn new_region(&self, table: &TableDescriptor, meta: RegionMeta) -> Arc<Region> {
-        self.region_in_place_of(table, &[], meta)
-    }
-
-    /// A creation time for region names, later than that of every other.
-    pub(super) fn next_region_millis(&self) -> u64 {
-        let now = self.inner.engine.timestamps.issue().as_millis();
-        let last = &self.inner.last_region_millis;
-        let before = last.fetch_max(now, Ordering::Relaxed);
-        let millis = if before < now { now } else { last.fetch_add(1, Ordering::Relaxed) + 1 };
-        millis.unsigned_abs()
+        self.inner.tables.region_in_place_of(table, &[], meta)
     }
 
     /// Has a table take reads and writes again.
@@ -107,9 +97,9 @@ impl Store {
     }
 
     fn set_table_state(&self, name: &TableName, state: TableState) -> Result<()> {
-        let _changing = self.inner.changing.lock();
+        let _changing = self.inner.tables.changing.lock();
         self.inner.engine.check_open()?;
-        let table = self.inner.catalog.table(name)?;
+        let table = self.inner.tables.catalog.table(name)?;
         if table.state() == state {
             return Err(match state {
                 TableState::Enabled => not_disabled(name, state),
@@ -132,9 +122,9 @@ impl Store {
     /// # Errors
     /// `TableNotFound`; `TableNotDisabled`.
     pub fn drop_table(&self, name: &TableName) -> Result<()> {
-        let _changing = self.inner.changing.lock();
+        let _changing = self.inner.tables.changing.lock();
         self.inner.engine.check_open()?;
-        let table = self.inner.catalog.table(name)?;
+        let table = self.inner.tables.catalog.table(name)?;
         if table.state() == TableState::Enabled {
             return Err(not_disabled(name, TableState::Enabled));
         }
@@ -142,7 +132,7 @@ impl Store {
             table.regions().iter().flat_map(|region| region.families()).cloned().collect();
         let edit = TableDropped { table_id: table.id() };
         without(&self.inner.engine, &families, EditKind::TableDropped(edit), || {
-            self.inner.catalog.remove(name);
+            self.inner.tables.catalog.remove(name);
             self.changed();
         })
     }

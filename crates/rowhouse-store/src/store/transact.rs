@@ -56,7 +56,8 @@ impl Store {
     pub fn transact<T>(&self, mut run: impl FnMut(&mut Transaction) -> Result<T>) -> Result<T> {
         for tried in 1..=TRIES_MAX {
             self.inner.engine.check_open()?;
-            let mut transaction = Transaction::begin(&self.inner.engine, &self.inner.catalog);
+            let mut transaction =
+                Transaction::begin(&self.inner.engine, &self.inner.tables.catalog);
             let done = run(&mut transaction)?;
             if transaction.commit()? == Ended::Committed {
                 return Ok(done);

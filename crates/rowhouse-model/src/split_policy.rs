@@ -1,0 +1,158 @@
+//! When a region has grown too large, and where it is split: HBase's policies.
+
+use bytes::Bytes;
+
+use crate::{Error, Result, TableDescriptor, escape};
+
+/// HBase's classes are in this package.
+const PACKAGE: &str = "org.apache.hadoop.hbase.regionserver.";
+/// Where a table may name its policy, besides the attribute.
+const CONFIGURATION: &str = "hbase.regionserver.region.split.policy";
+const PREFIX_LENGTH: [&str; 2] =
+    ["KeyPrefixRegionSplitPolicy.prefix_length", "prefix_split_key_policy.prefix_length"];
+const DELIMITER: &str = "DelimitedKeyPrefixRegionSplitPolicy.delimiter";
+
+/// A table's SPLIT_POLICY.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum SplitPolicy {
+    /// Regions are not split by themselves.
+    Disabled,
+    /// At the size that the table or store declares.
+    ConstantSize,
+    /// A table's first regions sooner: the first size, times the cube of how many there are.
+    IncreasingToUpperBound,
+    /// A table's only region sooner, at the first size. HBase's default.
+    #[default]
+    Stepping,
+    /// As `IncreasingToUpperBound`, never between rows that begin with the same bytes, so many.
+    KeyPrefix(usize),
+    /// As `IncreasingToUpperBound`, never between rows that are the same up to these bytes.
+    DelimitedKeyPrefix(Bytes),
+}
+
+impl SplitPolicy {
+    /// What a table declares.
+    ///
+    /// # Errors
+    /// `Unsupported` for another class; `InvalidRequest` for a prefix without length or delimiter, which HBase would cut nowhere.
+    pub(crate) fn of(table: &TableDescriptor) -> Result<Self> {
+        let attribute = find(table, "SPLIT_POLICY");
+        let Some(class) = attribute.or_else(|| table.configuration.get(CONFIGURATION).cloned())
+        else {
+            return Ok(Self::default());
+        };
+        match class.strip_prefix(PACKAGE).unwrap_or("") {
+            "DisabledRegionSplitPolicy" => Ok(Self::Disabled),
+            "ConstantSizeRegionSplitPolicy" => Ok(Self::ConstantSize),
+            "IncreasingToUpperBoundRegionSplitPolicy" => Ok(Self::IncreasingToUpperBound),
+            "SteppingSplitPolicy" => Ok(Self::Stepping),
+            "KeyPrefixRegionSplitPolicy" => prefix_length(table).map(Self::KeyPrefix),
+            "DelimitedKeyPrefixRegionSplitPolicy" => delimiter(table).map(Self::DelimitedKeyPrefix),
+            _ => Err(Error::unsupported(format!(
+                "SPLIT_POLICY {} of table {} is not supported: supported={PACKAGE}{{{}}}",
+                escape(class.as_bytes()),
+                table.name(),
+                SUPPORTED.join(", ")
+            ))),
+        }
+    }
+
+    /// Where a region is split whose middle is at `row`: rows that belong together stay together.
+    #[must_use]
+    pub fn split_row(&self, row: &Bytes) -> Bytes {
+        let end = match self {
+            Self::KeyPrefix(len) => *len,
+            Self::DelimitedKeyPrefix(delimiter) => {
+                let found = row.windows(delimiter.len()).position(|part| part == delimiter);
+                found.unwrap_or(row.len())
+            }
+            Self::Disabled | Self::ConstantSize | Self::IncreasingToUpperBound | Self::Stepping => {
+                row.len()
+            }
+        };
+        row.slice(..end.min(row.len()))
+    }
+}
+
+fn prefix_length(table: &TableDescriptor) -> Result<usize> {
+    let declared = PREFIX_LENGTH.iter().find_map(|name| find(table, name)).unwrap_or_default();
+    declared.parse().ok().filter(|len| *len > 0).ok_or_else(|| {
+        Error::invalid(format!(
+            "{} of table {} must be a number, 1 or more: {}",
+            PREFIX_LENGTH[0],
+            table.name(),
+            escape(declared.as_bytes())
+        ))
+    })
+}
+
+fn delimiter(table: &TableDescriptor) -> Result<Bytes> {
+    let declared = table.attributes.get(DELIMITER.as_bytes()).cloned();
+    declared.filter(|delimiter| !delimiter.is_empty()).ok_or_else(|| {
+        Error::invalid(format!("{DELIMITER} of table {} must be given", table.name()))
+    })
+}
+
+fn find(table: &TableDescriptor, name: &str) -> Option<String> {
+    let value = table.attributes.get(name.as_bytes())?;
+    Some(String::from_utf8_lossy(value).into_owned())
+}
+
+const SUPPORTED: [&str; 6] = [
+    "SteppingSplitPolicy",
+    "IncreasingToUpperBoundRegionSplitPolicy",
+    "ConstantSizeRegionSplitPolicy",
+    "KeyPrefixRegionSplitPolicy",
+    "DelimitedKeyPrefixRegionSplitPolicy",
+    "DisabledRegionSplitPolicy",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ErrorKind, TableName};
+
+    fn table(attributes: &[(&'static str, &str)]) -> TableDescriptor {
+        let table = TableDescriptor::new(TableName::parse("t").unwrap());
+        attributes.iter().fold(table, |table, (name, value)| {
+            table.attribute(*name, Bytes::from((*value).to_owned()))
+        })
+    }
+
+    fn with(class: &str, attribute: Option<(&'static str, &str)>) -> Result<SplitPolicy> {
+        let class = format!("{PACKAGE}{class}");
+        let attributes: Vec<_> = [("SPLIT_POLICY", &*class)].into_iter().chain(attribute).collect();
+        SplitPolicy::of(&table(&attributes))
+    }
+
+    #[test]
+    fn policies_have_hbases_class_names() {
+        assert_eq!(SplitPolicy::of(&table(&[])).unwrap(), SplitPolicy::Stepping);
+        assert_eq!(with("ConstantSizeRegionSplitPolicy", None).unwrap(), SplitPolicy::ConstantSize);
+        let len = Some((PREFIX_LENGTH[1], "3"));
+        assert_eq!(with("KeyPrefixRegionSplitPolicy", len).unwrap(), SplitPolicy::KeyPrefix(3));
+        let mut configured = table(&[]);
+        let class = format!("{PACKAGE}DisabledRegionSplitPolicy");
+        configured.configuration.insert(CONFIGURATION.into(), class);
+        assert_eq!(SplitPolicy::of(&configured).unwrap(), SplitPolicy::Disabled);
+        for (refused, kind) in [
+            (with("BusyRegionSplitPolicy", None), ErrorKind::Unsupported),
+            (SplitPolicy::of(&table(&[("SPLIT_POLICY", "mine")])), ErrorKind::Unsupported),
+            (with("KeyPrefixRegionSplitPolicy", None), ErrorKind::InvalidRequest),
+            (with("DelimitedKeyPrefixRegionSplitPolicy", None), ErrorKind::InvalidRequest),
+        ] {
+            assert_eq!(refused.unwrap_err().kind(), kind);
+        }
+    }
+
+    #[test]
+    fn rows_that_belong_together_are_not_split() {
+        let row = Bytes::from_static(b"user#42");
+        let at = |policy: SplitPolicy| policy.split_row(&row);
+        assert_eq!(at(SplitPolicy::Stepping), row);
+        assert_eq!(at(SplitPolicy::KeyPrefix(2)), "us");
+        assert_eq!(at(SplitPolicy::KeyPrefix(20)), row);
+        assert_eq!(at(SplitPolicy::DelimitedKeyPrefix(Bytes::from_static(b"#"))), "user");
+        assert_eq!(at(SplitPolicy::DelimitedKeyPrefix(Bytes::from_static(b"::"))), row);
+    }
+}

@@ -1,0 +1,81 @@
+//! Regions that split by themselves when they have grown too large.
+
+use std::sync::Arc;
+
+use rowhouse_model::{ErrorKind, Result, RowRange, SplitPolicy, check_row, escape};
+
+use super::handle::Tables;
+use crate::background::{Failed, guard};
+use crate::region::Region;
+use crate::split::{Situation, is_too_large};
+use crate::table::Table;
+
+impl Tables {
+    /// Looks at regions that have got files until the store is closed.
+    pub(super) fn split_when_due(&self) {
+        while let Some(region_id) = self.engine.splits.next() {
+            self.split_if_due(region_id);
+        }
+    }
+
+    /// Splits a region that has grown too large. Nobody waits for it, so nobody but the log hears that it failed; it is
+    /// tried again with the region's next file.
+    pub(super) fn split_if_due(&self, region_id: u64) {
+        match guard(|| self.try_split(region_id)) {
+            Ok(()) => {}
+            Err(Failed::Error(error)) if error.kind() == ErrorKind::ServerNotRunning => {}
+            Err(error) => tracing::error!(%error, region_id, "a region was not split"),
+        }
+    }
+
+    fn try_split(&self, region_id: u64) -> Result<()> {
+        if self.find_too_large(region_id).is_none() {
+            return Ok(());
+        }
+        let _changing = self.changing.lock();
+        self.engine.check_open()?;
+        let Some((table, region, policy)) = self.find_too_large(region_id) else { return Ok(()) };
+        let Some(middle) = region.middle_row()? else { return Ok(()) };
+        let at = policy.split_row(&middle);
+        let RowRange { start, stop } = region.info().range.clone();
+        // All that the region holds belongs together.
+        if at <= start || check_row(&at).is_err() {
+            tracing::debug!(region = %region.name(), row = %escape(&middle), "cannot be split");
+            return Ok(());
+        }
+        let ranges = [RowRange::new(start, at.clone()), RowRange::new(at, stop)];
+        self.replace_regions(&table, &[region], &ranges)
+    }
+
+    /// The region, if it is there, has grown too large and can be split now, with its table and what that declares.
+    fn find_too_large(&self, region_id: u64) -> Option<(Arc<Table>, Arc<Region>, SplitPolicy)> {
+        let settings = &self.engine.settings.split;
+        if !settings.automatic || self.engine.manifest.read(|state| state.switches.splits_off) {
+            return None;
+        }
+        let entries = self.catalog.entries();
+        let regions = entries.tables.values().map(|table| table.regions().len()).sum::<usize>();
+        let (table, region) = entries.tables.values().find_map(|table| {
+            let mut regions = table.regions().iter();
+            Some((table, regions.find(|region| region.id() == region_id)?))
+        })?;
+        // A policy that is not known was declared before it counted.
+        let (descriptor, policy) = (table.descriptor(), table.descriptor().split_policy().ok()?);
+        let can_split = descriptor.split_enabled()
+            && table.check_enabled().is_ok()
+            && regions < settings.regions_max
+            && region
+                .families()
+                .iter()
+                .all(|family| !family.is_blocked() && !family.has_wider_files());
+        let situation = Situation {
+            table: descriptor,
+            policy: &policy,
+            region_id,
+            regions: table.regions().len() as u64,
+            bytes: region.families().iter().map(|family| family.file_bytes()).max().unwrap_or(0),
+        };
+        let due = can_split && is_too_large(&situation, settings);
+        due.then(|| (Arc::clone(table), Arc::clone(region), policy))
+    }
+}

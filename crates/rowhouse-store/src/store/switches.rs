@@ -1,0 +1,81 @@
+//! What regions may do: HBase's switches, for all tables, and what a table declares for itself.
+
+use std::sync::Arc;
+
+use rowhouse_model::{Error, Result};
+
+use super::Store;
+use crate::manifest::{Edit, EditKind, SwitchesChanged};
+use crate::region::Region;
+use crate::table::Table;
+
+/// What can be switched off for all tables; it stays off when the store is opened again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegionSwitch {
+    /// Regions are split, by themselves and when somebody asks.
+    Split,
+    /// Regions are merged when somebody asks.
+    Merge,
+}
+
+impl RegionSwitch {
+    fn is_on(self, switches: SwitchesChanged) -> bool {
+        match self {
+            Self::Split => !switches.splits_off,
+            Self::Merge => !switches.merges_off,
+        }
+    }
+}
+
+impl Store {
+    /// Whether a switch is on; all are in a new store.
+    pub fn region_switch(&self, switch: RegionSwitch) -> bool {
+        switch.is_on(self.inner.engine.manifest.read(|state| state.switches))
+    }
+
+    /// Turns a switch on or off; whether it was on. A split or merge that has begun is finished.
+    ///
+    /// # Errors
+    /// `Io`, `ReadOnly`.
+    pub fn set_region_switch(&self, switch: RegionSwitch, on: bool) -> Result<bool> {
+        let _changing = self.inner.tables.changing.lock();
+        self.inner.engine.check_open()?;
+        let mut switches = self.inner.engine.manifest.read(|state| state.switches);
+        let before = switch.is_on(switches);
+        if before != on {
+            match switch {
+                RegionSwitch::Split => switches.splits_off = !on,
+                RegionSwitch::Merge => switches.merges_off = !on,
+            }
+            let edit = Edit::new(EditKind::SwitchesChanged(switches));
+            self.inner.engine.manifest.append(&edit)?;
+        }
+        Ok(before)
+    }
+
+    pub(super) fn check_split_allowed(&self, table: &Table, region: &Region) -> Result<()> {
+        let refuse =
+            |why| Err(Error::invalid(format!("Split region {} failed {why}", region.name())));
+        if !self.region_switch(RegionSwitch::Split) {
+            return refuse("due to split switch off");
+        }
+        if !table.descriptor().split_enabled() {
+            return refuse("as region split is disabled for the table");
+        }
+        Ok(())
+    }
+
+    pub(super) fn check_merge_allowed(&self, table: &Table, regions: &[Arc<Region>]) -> Result<()> {
+        let refuse = |why| {
+            let names: Vec<_> = regions.iter().map(|region| &*region.name().encoded).collect();
+            Err(Error::invalid(format!("Merge of [{}] failed {why}", names.join(", "))))
+        };
+        if !self.region_switch(RegionSwitch::Merge) {
+            return refuse("because merge switch is off");
+        }
+        if !table.descriptor().merge_enabled() {
+            return refuse("as region merge is disabled for the table");
+        }
+        Ok(())
+    }
+}

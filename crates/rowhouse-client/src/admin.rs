@@ -11,8 +11,8 @@ use rowhouse_format::exception::Exception;
 use rowhouse_format::proto;
 use rowhouse_format::rpc::Call;
 use rowhouse_model::{
-    Bytes, Error, ErrorKind, FamilyDescriptor, Namespace, RegionInfo, Result, ServerName,
-    TableDescriptor, TableName, TableState, escape,
+    Bytes, Error, ErrorKind, FamilyDescriptor, Namespace, RegionInfo, RegionSwitch, Result,
+    ServerName, TableDescriptor, TableName, TableState, escape,
 };
 use tokio::time::{Instant, sleep};
 
@@ -188,6 +188,31 @@ impl Admin {
         self.wait_for(answer.proc_id).await?;
         self.client.locator().forget_table(&region.table);
         Ok(())
+    }
+
+    /// Whether a switch is on.
+    ///
+    /// # Errors
+    /// What the master answers.
+    pub async fn region_switch(&self, switch: RegionSwitch) -> Result<bool> {
+        let switch_type = switch_type(switch).into();
+        Ok(self.ask(proto::IsSplitOrMergeEnabledRequest { switch_type }).await?.enabled)
+    }
+
+    /// Turns a switch on or off for all tables; whether it was on.
+    ///
+    /// # Errors
+    /// What the master answers; `Protocol` where it does not say what was.
+    pub async fn set_region_switch(&self, switch: RegionSwitch, on: bool) -> Result<bool> {
+        let message = proto::SetSplitOrMergeEnabledRequest {
+            enabled: on,
+            synchronous: Some(true),
+            switch_types: vec![switch_type(switch).into()],
+        };
+        let before = self.ask(message).await?.prev_value;
+        let nothing =
+            || Error::new(ErrorKind::Protocol, "the master does not say what a switch was");
+        before.first().copied().ok_or_else(nothing)
     }
 
     /// Merges neighbouring regions of a table.
@@ -504,6 +529,13 @@ fn table_names(tables: Vec<proto::TableName>) -> Result<Vec<TableName>> {
     let mut tables = tables.into_iter().map(names::table_from_proto).collect::<Result<Vec<_>>>()?;
     tables.sort();
     Ok(tables)
+}
+
+fn switch_type(switch: RegionSwitch) -> proto::MasterSwitchType {
+    match switch {
+        RegionSwitch::Split => proto::MasterSwitchType::Split,
+        RegionSwitch::Merge => proto::MasterSwitchType::Merge,
+    }
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ mod namespace;
 mod op;
 mod range;
 mod region;
+mod region_switch;
 mod row;
 mod snapshot;
 mod split_policy;
@@ -61,6 +62,7 @@ pub use op::{
 };
 pub use range::RowRange;
 pub use region::{META_ENCODED_NAME, RegionInfo, RegionName, ServerName};
+pub use region_switch::RegionSwitch;
 pub use row::{ROW_LEN_MAX, Row, RowBuilder, SharedRun, check_row};
 pub use snapshot::{Snapshot, SnapshotKind, check_snapshot_name};
 pub use split_policy::SplitPolicy;

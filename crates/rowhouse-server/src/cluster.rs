@@ -2,6 +2,7 @@
 //! process, but nothing here takes it that there is only one region server.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use rowhouse_format::convert::region::RegionRef;
@@ -24,6 +25,7 @@ pub(crate) struct Cluster {
     namespace_region: RegionInfo,
     /// The system tables as they were at a version of the store's catalog.
     system: Mutex<Option<(u64, SystemTables)>>,
+    balancer_on: AtomicBool,
 }
 
 #[derive(Clone)]
@@ -60,6 +62,7 @@ impl Cluster {
             region_servers,
             store,
             system: Mutex::default(),
+            balancer_on: AtomicBool::new(false),
         }
     }
 
@@ -77,6 +80,15 @@ impl Cluster {
         let sum =
             name.encoded.bytes().fold(0usize, |sum, byte| sum.wrapping_mul(31) + byte as usize);
         &self.region_servers[sum % self.region_servers.len()]
+    }
+
+    pub(crate) fn is_balancer_on(&self) -> bool {
+        self.balancer_on.load(Ordering::Relaxed)
+    }
+
+    /// Turns the balancer on or off; whether it was on.
+    pub(crate) fn set_balancer(&self, on: bool) -> bool {
+        self.balancer_on.swap(on, Ordering::Relaxed)
     }
 
     /// Where `hbase:meta` is.

@@ -71,7 +71,7 @@ pub use region::{Region, RegionSize};
 pub use salvage::{SalvageReport, salvage};
 pub use settings::{CompactionSettings, Settings, SplitSettings};
 pub use stats::{FamilyStats, LARGEST_ROWS, RegionStats, RowSize, StoreStats, TableStats, stats};
-pub use store::{RegionSwitch, Store};
+pub use store::Store;
 pub use table::{Table, TableScanner};
 pub use write::transaction::Transaction;
 

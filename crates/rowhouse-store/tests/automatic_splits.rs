@@ -5,8 +5,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rowhouse_model::{Bytes, ErrorKind, FamilyDescriptor, Put, Scan, TableDescriptor, TableName};
-use rowhouse_store::{RegionSwitch, Settings, SplitSettings, Store, Table, check};
+use rowhouse_model::{
+    Bytes, ErrorKind, FamilyDescriptor, Put, RegionSwitch, Scan, TableDescriptor, TableName,
+};
+use rowhouse_store::{Settings, SplitSettings, Store, Table, check};
 
 fn name() -> TableName {
     TableName::parse("t").unwrap()

@@ -17,7 +17,9 @@ use rowhouse_model::{
     Bytes, Cell, FamilyDescriptor, Get, Mutation, Put, Row, Scan, TableDescriptor, TableName,
     TimeRange, Timestamp,
 };
-use rowhouse_store::{CompactionKind, Settings, Store, Table};
+use rowhouse_store::{
+    CompactionKind, CompactionSettings, ExportedCells, Settings, Store, Table, files_to_load,
+};
 
 /// The system's allocator, which counts the bytes in use and the most there were.
 struct Counting;
@@ -292,6 +294,71 @@ fn ten_thousand_regions_are_there_after_opening() {
     let begun = Instant::now();
     assert_eq!(rows(&table, Scan::all()).len(), 10_000);
     println!("read in {:?}", begun.elapsed());
+}
+
+#[test]
+fn thirty_thousand_files_of_ten_thousand_regions_are_there_after_opening() {
+    if !takes_its_time() {
+        return;
+    }
+    let (dir, hfiles) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let begun = Instant::now();
+    let first = unmerged(dir.path());
+    let source = create(&first, "source", &["f"], &[]);
+    for row in 0..10_000 {
+        let put = Put::new(format!("{row:05}")).unwrap().add("f", "q", "v").unwrap();
+        source.mutate(&put.into()).unwrap();
+    }
+    first.export_hfiles(source.name(), hfiles.path(), ExportedCells::Kept, |_| {}).unwrap();
+    let files = files_to_load(hfiles.path()).unwrap();
+    let splits: Vec<Bytes> = (1..10_000).map(|at| format!("{at:05}").into()).collect();
+    let table = create(&first, "wide", &["f"], &splits);
+    for _ in 0..3 {
+        // One file for each region.
+        first.bulk_load(table.name(), &files, |_| {}).unwrap();
+    }
+    let created = begun.elapsed();
+    drop((source, table, first));
+    let (begun, before) = (Instant::now(), IN_USE.load(Ordering::Relaxed));
+    let resident_before = resident_bytes();
+    let store = unmerged(dir.path());
+    let opened = begun.elapsed();
+    let table = store.table(&TableName::parse("wide").unwrap()).unwrap();
+    assert_eq!(table.get(&Get::new("05000").unwrap()).unwrap().len(), 1);
+    let first_get = begun.elapsed();
+    let in_use = IN_USE.load(Ordering::Relaxed).saturating_sub(before);
+    let resident = resident_bytes();
+    println!(
+        "30000 files in 10000 regions: made in {created:?}, opened in {opened:?}, a get after {first_get:?}, \
+         {in_use} bytes in use, {resident} resident ({resident_before} before)"
+    );
+    let files: usize = table.regions().iter().map(|region| region.size().files).sum();
+    assert_eq!(files, 30_000);
+    let begun = Instant::now();
+    assert_eq!(rows(&table, Scan::all()).len(), 10_000);
+    let in_use = IN_USE.load(Ordering::Relaxed).saturating_sub(before);
+    println!(
+        "all read in {:?}, {in_use} bytes in use, {} resident",
+        begun.elapsed(),
+        resident_bytes()
+    );
+    let begun = Instant::now();
+    drop((table, store));
+    println!("closed in {:?}", begun.elapsed());
+}
+
+/// A store that merges no files.
+fn unmerged(dir: &Path) -> Store {
+    let compaction = CompactionSettings { files_min: usize::MAX, ..CompactionSettings::default() };
+    let settings = Settings { compaction, ..Settings::default() };
+    Store::builder(dir).settings(settings).open().unwrap()
+}
+
+/// The process's memory.
+fn resident_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok()).unwrap_or(0) << 10
 }
 
 /// Opens a store; how long it took and what it needs.

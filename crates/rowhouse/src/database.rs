@@ -5,8 +5,8 @@ mod snapshots;
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, Error, ErrorKind, Mutation, MutationOutcome, Namespace, RegionInfo, Result,
-    TableDescriptor, TableName, TableState,
+    Bytes, Error, ErrorKind, Mutation, MutationOutcome, Namespace, RegionInfo, RegionSwitch,
+    Result, TableDescriptor, TableName, TableState,
 };
 use rowhouse_schema::{COLUMNS_ATTRIBUTE, ColumnSchema, KEY_ATTRIBUTE, KeySchema};
 
@@ -185,6 +185,23 @@ impl Database {
     /// As [`Database::split_region`]; `InvalidRequest` for fewer than two, and for such as are no neighbours.
     pub async fn merge_regions(&self, regions: &[RegionInfo]) -> Result<()> {
         self.backend.merge_regions(regions).await
+    }
+
+    /// Whether regions may be split or merged, in all tables.
+    ///
+    /// # Errors
+    /// `Unsupported` and `Connection` of a cluster.
+    pub async fn region_switch(&self, switch: RegionSwitch) -> Result<bool> {
+        self.backend.region_switch(switch).await
+    }
+
+    /// Says whether regions may be split or merged, by themselves or when somebody asks, in all tables and until it is
+    /// said otherwise; whether they might before.
+    ///
+    /// # Errors
+    /// As [`Database::region_switch`]; `Io`.
+    pub async fn set_region_switch(&self, switch: RegionSwitch, on: bool) -> Result<bool> {
+        self.backend.set_region_switch(switch, on).await
     }
 
     /// Reads and writes rows of any tables as if nobody else did meanwhile. `run` reads at one moment and

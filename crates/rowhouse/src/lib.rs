@@ -83,7 +83,7 @@ pub use rowhouse_model::{
     Action, Append, BitOperator, Bytes, Cell, CellEntry, CellFate, CellHistory, CellKind,
     CellPlace, ColumnCondition, Columns, Comparator, CompareOperator, Comparison, Condition,
     Delete, Durability, Error, ErrorKind, FamilyDescriptor, Filter, FilterCondition, Get,
-    Increment, KeyValue, Mutation, MutationOutcome, Namespace, Put, RegionInfo, Result, Row,
+    Increment, KeyValue, Mutation, MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row,
     RowMutations, RowRange, Scan, Snapshot, SnapshotKind, TableDescriptor, TableName, TableState,
     TimeRange, Timestamp, escape, unescape,
 };

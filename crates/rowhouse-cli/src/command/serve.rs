@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rowhouse::{Error, ErrorKind};
 use rowhouse_server::{Options, Server};
-use rowhouse_store::{Holder, Settings};
+use rowhouse_store::{Holder, Settings, SplitSettings};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
@@ -44,6 +44,13 @@ pub(crate) struct ServeArgs {
     /// The largest cell that grows by appends, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 10 << 20)]
     pub(crate) cell_bytes_max: usize,
+    /// Bytes of a region's largest family above which it is split by itself, where the table has no
+    /// MAX_FILESIZE; a table's only region is split at 268435456 (256 MiB)
+    #[arg(long, value_name = "BYTES", default_value_t = 10 << 30)]
+    pub(crate) region_bytes_max: u64,
+    /// No region is split by itself
+    #[arg(long)]
+    pub(crate) no_automatic_splits: bool,
 }
 
 /// Serves until it is told to stop, by Ctrl-C or SIGTERM.
@@ -74,6 +81,11 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
     let settings = Settings {
         mutation_bytes_max: args.mutation_bytes_max,
         cell_bytes_max: args.cell_bytes_max,
+        split: SplitSettings {
+            automatic: !args.no_automatic_splits,
+            region_bytes_max: args.region_bytes_max,
+            ..SplitSettings::default()
+        },
         ..Settings::default()
     };
     let options = Options {

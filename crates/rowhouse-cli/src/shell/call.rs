@@ -73,6 +73,15 @@ impl Call {
         }
     }
 
+    /// The argument at `at` as true or false.
+    pub(crate) fn truth(&self, at: usize) -> Result<bool> {
+        match self.arguments.get(at) {
+            Some(Value::Boolean(truth)) => Ok(*truth),
+            Some(other) => said(format!("{} must be true or false: {other}", self.name(at))),
+            None => said(format!("{} is missing", self.name(at))),
+        }
+    }
+
     /// Takes the hash at the end, if there is one behind what the command has to be given: a hash there
     /// is a row.
     pub(crate) fn take_options(&mut self) -> Result<Options> {

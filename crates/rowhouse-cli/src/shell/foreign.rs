@@ -35,7 +35,7 @@ const NAMES: &str = "
     set_peer_exclude_namespaces set_peer_exclude_tableCFs set_peer_namespaces
     set_peer_replicate_all set_peer_serial set_peer_tableCFs set_quota set_visibility
     show_filters show_peer_tableCFs show_rsgroup_config snapshot_cleanup_enabled
-    snapshot_cleanup_switch splitormerge_enabled splitormerge_switch status
+    snapshot_cleanup_switch status
     stop_master stop_regionserver table_help trace unassign
     update_all_config update_config update_peer_config user_permission wal_roll whoami
     zk_dump

@@ -164,6 +164,13 @@ calls! {
             call SecurityCapabilitiesRequest => SecurityCapabilitiesResponse;
         IsBalancerEnabled "IsBalancerEnabled"
             call IsBalancerEnabledRequest => IsBalancerEnabledResponse;
+        SetBalancerRunning "SetBalancerRunning"
+            call SetBalancerRunningRequest => SetBalancerRunningResponse;
+        Balance "Balance" call BalanceRequest => BalanceResponse;
+        SetSplitOrMergeEnabled "SetSplitOrMergeEnabled"
+            call SetSplitOrMergeEnabledRequest => SetSplitOrMergeEnabledResponse;
+        IsSplitOrMergeEnabled "IsSplitOrMergeEnabled"
+            call IsSplitOrMergeEnabledRequest => IsSplitOrMergeEnabledResponse;
         IsNormalizerEnabled "IsNormalizerEnabled"
             call IsNormalizerEnabledRequest => IsNormalizerEnabledResponse;
         IsMasterInMaintenanceMode "IsMasterInMaintenanceMode"
@@ -174,6 +181,9 @@ calls! {
         SplitRegion "SplitRegion" call SplitTableRegionRequest => SplitTableRegionResponse;
         MergeTableRegions "MergeTableRegions"
             call MergeTableRegionsRequest => MergeTableRegionsResponse;
+        MoveRegion "MoveRegion" call MoveRegionRequest => MoveRegionResponse;
+        AssignRegion "AssignRegion" call AssignRegionRequest => AssignRegionResponse;
+        UnassignRegion "UnassignRegion" call UnassignRegionRequest => UnassignRegionResponse;
         EnableTable "EnableTable" call EnableTableRequest => EnableTableResponse;
         DisableTable "DisableTable" call DisableTableRequest => DisableTableResponse;
         ModifyTable "ModifyTable" call ModifyTableRequest => ModifyTableResponse;

@@ -62,7 +62,7 @@ impl Tables {
         // A policy that is not known was declared before it counted.
         let (descriptor, policy) = (table.descriptor(), table.descriptor().split_policy().ok()?);
         let can_split = descriptor.split_enabled()
-            && table.check_enabled().is_ok()
+            && region.check_serving().is_ok()
             && regions < settings.regions_max
             && region
                 .families()

@@ -12,4 +12,3 @@ mod tables;
 mod transact;
 
 pub use handle::Store;
-pub use switches::RegionSwitch;

@@ -37,6 +37,7 @@ impl Store {
         let table = self.inner.tables.catalog.table(&region.info().table)?;
         table.check_enabled()?;
         self.check_split_allowed(&table, &region)?;
+        region.check_serving()?;
         let at = match at {
             Some(at) => at,
             None => {
@@ -84,6 +85,7 @@ impl Store {
         let table = self.inner.tables.catalog.table(&first.info().table)?;
         table.check_enabled()?;
         self.check_merge_allowed(&table, &regions)?;
+        regions.iter().try_for_each(|region| region.check_serving())?;
         for pair in regions.windows(2) {
             let (one, other) = (pair[0].info(), pair[1].info());
             if one.table != other.table || one.range.stop != other.range.start {
@@ -101,6 +103,36 @@ impl Store {
             }
         }
         self.inner.tables.replace_regions(&table, &regions, &[range])
+    }
+
+    /// Has a region take no reads and writes until it is assigned again, its table enabled, or the store opened: what is
+    /// in memory is written to files. One that takes none stays so.
+    ///
+    /// # Errors
+    /// `UnknownRegion`; `TableNotEnabled`; `Io`, and then the region is served as before.
+    pub fn unassign_region(&self, name: &[u8]) -> Result<()> {
+        let _changing = self.inner.tables.changing.lock();
+        self.inner.engine.check_open()?;
+        let region = self.known_region(name)?;
+        self.inner.tables.catalog.table(&region.info().table)?.check_enabled()?;
+        if region.check_serving().is_ok() {
+            region.flush()?;
+            region.serve(false);
+        }
+        Ok(())
+    }
+
+    /// Has a region take reads and writes again.
+    ///
+    /// # Errors
+    /// `UnknownRegion`; `TableNotEnabled`.
+    pub fn assign_region(&self, name: &[u8]) -> Result<()> {
+        let _changing = self.inner.tables.changing.lock();
+        self.inner.engine.check_open()?;
+        let region = self.known_region(name)?;
+        self.inner.tables.catalog.table(&region.info().table)?.check_enabled()?;
+        region.serve(true);
+        Ok(())
     }
 
     fn known_region(&self, name: &[u8]) -> Result<Arc<Region>> {

@@ -2,35 +2,17 @@
 
 use std::sync::Arc;
 
-use rowhouse_model::{Error, Result};
+use rowhouse_model::{Error, RegionSwitch, Result};
 
 use super::Store;
 use crate::manifest::{Edit, EditKind, SwitchesChanged};
 use crate::region::Region;
 use crate::table::Table;
 
-/// What can be switched off for all tables; it stays off when the store is opened again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RegionSwitch {
-    /// Regions are split, by themselves and when somebody asks.
-    Split,
-    /// Regions are merged when somebody asks.
-    Merge,
-}
-
-impl RegionSwitch {
-    fn is_on(self, switches: SwitchesChanged) -> bool {
-        match self {
-            Self::Split => !switches.splits_off,
-            Self::Merge => !switches.merges_off,
-        }
-    }
-}
-
 impl Store {
     /// Whether a switch is on; all are in a new store.
     pub fn region_switch(&self, switch: RegionSwitch) -> bool {
-        switch.is_on(self.inner.engine.manifest.read(|state| state.switches))
+        is_on(switch, self.inner.engine.manifest.read(|state| state.switches))
     }
 
     /// Turns a switch on or off; whether it was on. A split or merge that has begun is finished.
@@ -41,7 +23,7 @@ impl Store {
         let _changing = self.inner.tables.changing.lock();
         self.inner.engine.check_open()?;
         let mut switches = self.inner.engine.manifest.read(|state| state.switches);
-        let before = switch.is_on(switches);
+        let before = is_on(switch, switches);
         if before != on {
             match switch {
                 RegionSwitch::Split => switches.splits_off = !on,
@@ -77,5 +59,12 @@ impl Store {
             return refuse("as region merge is disabled for the table");
         }
         Ok(())
+    }
+}
+
+fn is_on(switch: RegionSwitch, switches: SwitchesChanged) -> bool {
+    match switch {
+        RegionSwitch::Split => !switches.splits_off,
+        RegionSwitch::Merge => !switches.merges_off,
     }
 }

@@ -4,7 +4,7 @@ use super::alteration::Alteration;
 use rowhouse_client::{Client, Scanner, Target};
 use rowhouse_model::{
     Bytes, CellHistory, Condition, Error, ErrorKind, Get, Mutation, MutationOutcome, Namespace,
-    Put, RegionInfo, Result, Row, RowMutations, Scan, Snapshot, TableDescriptor, TableName,
+    Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan, Snapshot, TableDescriptor, TableName,
     TableState, escape,
 };
 
@@ -91,6 +91,14 @@ impl Cluster {
 
     pub(super) async fn merge_regions(&self, regions: &[RegionInfo]) -> Result<()> {
         self.client.admin().merge_regions(regions).await
+    }
+
+    pub(super) async fn region_switch(&self, switch: RegionSwitch) -> Result<bool> {
+        self.client.admin().region_switch(switch).await
+    }
+
+    pub(super) async fn set_region_switch(&self, switch: RegionSwitch, on: bool) -> Result<bool> {
+        self.client.admin().set_region_switch(switch, on).await
     }
 
     pub(super) async fn enable_table(&self, name: &TableName) -> Result<()> {

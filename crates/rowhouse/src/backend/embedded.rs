@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use rowhouse_model::{
     Bytes, CellHistory, Condition, Durability, Error, Get, Mutation, MutationOutcome, Namespace,
-    Put, RegionInfo, Result, Row, RowMutations, Scan, Snapshot, TableDescriptor, TableName,
+    Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan, Snapshot, TableDescriptor, TableName,
     TableState,
 };
 use rowhouse_store::{Store, Table, TableScanner};
@@ -106,6 +106,15 @@ impl Embedded {
             store.merge_regions(&names)
         })
         .await
+    }
+
+    pub(super) async fn region_switch(&self, switch: RegionSwitch) -> Result<bool> {
+        Ok(self.store.region_switch(switch))
+    }
+
+    pub(super) async fn set_region_switch(&self, switch: RegionSwitch, on: bool) -> Result<bool> {
+        let store = self.store.clone();
+        blocking(move || store.set_region_switch(switch, on)).await
     }
 
     pub(super) async fn drop_table(&self, name: &TableName) -> Result<()> {

@@ -7,7 +7,7 @@ mod embedded;
 
 use rowhouse_model::{
     Bytes, CellHistory, Condition, Error, Get, Mutation, MutationOutcome, Namespace, Put,
-    RegionInfo, Result, Row, RowMutations, Scan, Snapshot, TableDescriptor, TableName, TableState,
+    RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan, Snapshot, TableDescriptor, TableName, TableState,
 };
 
 use crate::location::Location;
@@ -102,6 +102,14 @@ impl Backend {
 
     pub(crate) async fn merge_regions(&self, regions: &[RegionInfo]) -> Result<()> {
         on!(self, inner => inner.merge_regions(regions).await)
+    }
+
+    pub(crate) async fn region_switch(&self, switch: RegionSwitch) -> Result<bool> {
+        on!(self, inner => inner.region_switch(switch).await)
+    }
+
+    pub(crate) async fn set_region_switch(&self, switch: RegionSwitch, on: bool) -> Result<bool> {
+        on!(self, inner => inner.set_region_switch(switch, on).await)
     }
 
     pub(crate) async fn drop_table(&self, name: &TableName) -> Result<()> {

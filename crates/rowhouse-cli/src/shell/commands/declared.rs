@@ -34,13 +34,13 @@ const DECLARED: [OptionText; 33] = [
     ("DURABILITY", "of the table: 'SKIP_WAL', 'ASYNC_WAL', 'SYNC_WAL' or 'FSYNC_WAL'"),
     ("READONLY", "of the table: true: writes are refused"),
     ("COMPACTION_ENABLED", "of the table: false: files are not merged"),
-    ("MAX_FILESIZE", "of the table: bytes, or '10 GB'; kept and shown, as the next ones"),
-    ("MEMSTORE_FLUSHSIZE", ""),
-    ("MERGE_ENABLED", ""),
-    ("NORMALIZATION_ENABLED", ""),
+    ("MAX_FILESIZE", "of the table: bytes, or '10 GB': a larger region is split by itself"),
+    ("MEMSTORE_FLUSHSIZE", "of the table: bytes: its only region is split at twice as many"),
+    ("MERGE_ENABLED", "of the table: false: its regions are not merged"),
+    ("NORMALIZATION_ENABLED", "of the table: kept and shown, as the next ones"),
     ("OWNER", ""),
     ("PRIORITY", ""),
-    ("SPLIT_ENABLED", ""),
+    ("SPLIT_ENABLED", "of the table: false: its regions are not split"),
 ];
 
 /// What `create` takes.

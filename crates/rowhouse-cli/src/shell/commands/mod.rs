@@ -69,6 +69,8 @@ pub(crate) enum Verb {
     Scan,
     Snapshot,
     Split,
+    SplitOrMergeEnabled,
+    SplitOrMergeSwitch,
     Truncate,
     TruncatePreserve,
     Version,

@@ -86,6 +86,8 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::Scan => scan::scan(session, call).await.map(nothing),
         Verb::Snapshot => snapshots::take(session, call).await.map(nothing),
         Verb::Split => regions::split(session, call).await.map(nothing),
+        Verb::SplitOrMergeEnabled => regions::switch(session, call).await.map(nothing),
+        Verb::SplitOrMergeSwitch => regions::set_switch(session, call).await.map(nothing),
         Verb::Truncate => tables::truncate(session, call, false).await.map(nothing),
         Verb::TruncatePreserve => tables::truncate(session, call, true).await.map(nothing),
         Verb::Version => session.say(VERSION).map(nothing),

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use rowhouse::{Bytes, KeySchema, RegionInfo, escape};
+use rowhouse::{Bytes, KeySchema, RegionInfo, RegionSwitch, escape};
 
 use super::decode;
 use super::tables::existing;
@@ -93,6 +93,31 @@ pub(super) async fn merge<W: Write>(session: &mut Session<W>, call: Call) -> Res
         regions.push(find(session, &call.text(at)?).await?);
     }
     Ok(session.database.merge_regions(&regions).await?)
+}
+
+/// Tells whether regions are split, or merged.
+pub(super) async fn switch<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+    call.no_more_than(1)?;
+    let on = session.database.region_switch(named_switch(&call)?).await?;
+    session.say(on)
+}
+
+/// Says whether regions are split, or merged, and tells whether they were.
+pub(super) async fn set_switch<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+    call.no_more_than(2)?;
+    let switch = named_switch(&call)?;
+    let on = call.truth(1)?;
+    let before = session.database.set_region_switch(switch, on).await?;
+    session.say(before)
+}
+
+fn named_switch(call: &Call) -> Result<RegionSwitch> {
+    let named = call.text(0)?;
+    match &*named.to_uppercase() {
+        "SPLIT" => Ok(RegionSwitch::Split),
+        "MERGE" => Ok(RegionSwitch::Merge),
+        _ => said(format!("a switch is 'SPLIT' or 'MERGE': {named}")),
+    }
 }
 
 /// The region with this full or encoded name.

@@ -535,3 +535,70 @@ put 'hbase:meta', 't', 'table:state', 'x'",
         "#]],
     );
 }
+
+#[test]
+fn splits_and_merges_are_switched_off_and_on() {
+    check(
+        "create 'post', 'cf', SPLITS => ['m']
+splitormerge_enabled 'SPLIT'
+splitormerge_switch 'SPLIT', false
+splitormerge_switch 'split', false
+split 'post', 'f'
+splitormerge_switch 'SPLIT', true
+split 'post', 'f'
+splitormerge_enabled 'MERGE'
+splitormerge_enabled 'BALANCER'
+splitormerge_switch 'MERGE', 'on'
+get_splits 'post'",
+        expect![[r#"
+            > create 'post', 'cf', SPLITS => ['m']
+            Created table post
+            Took T seconds
+            => Hbase::Table - post
+            > splitormerge_enabled 'SPLIT'
+            true
+            Took T seconds
+            > splitormerge_switch 'SPLIT', false
+            true
+            Took T seconds
+            > splitormerge_switch 'split', false
+            false
+            Took T seconds
+            > split 'post', 'f'
+
+            ERROR: org.apache.hadoop.hbase.DoNotRetryIOException: Split region post,,ID.MD5. failed due to split switch off
+
+            For usage try 'help "split"'
+
+            Took T seconds
+            > splitormerge_switch 'SPLIT', true
+            false
+            Took T seconds
+            > split 'post', 'f'
+            Took T seconds
+            > splitormerge_enabled 'MERGE'
+            true
+            Took T seconds
+            > splitormerge_enabled 'BALANCER'
+
+            ERROR: a switch is 'SPLIT' or 'MERGE': BALANCER
+
+            For usage try 'help "splitormerge_enabled"'
+
+            Took T seconds
+            > splitormerge_switch 'MERGE', 'on'
+
+            ERROR: BOOLEAN must be true or false: 'on'
+
+            For usage try 'help "splitormerge_switch"'
+
+            Took T seconds
+            > get_splits 'post'
+            Total number of splits = 3
+            f
+            m
+            Took T seconds
+            => ["f", "m"]
+        "#]],
+    );
+}

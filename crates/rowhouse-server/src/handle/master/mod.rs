@@ -7,4 +7,5 @@ pub(crate) mod procedure;
 pub(crate) mod region;
 pub(crate) mod snapshot;
 pub(crate) mod status;
+pub(crate) mod switches;
 pub(crate) mod table;

@@ -1,8 +1,8 @@
-//! Regions split and merged.
+//! Regions split and merged, taken into service and out of it.
 
 use rowhouse_format::convert::region::{self, RegionRef};
 use rowhouse_format::proto;
-use rowhouse_model::{Error, ErrorKind, Result};
+use rowhouse_model::{Bytes, Error, ErrorKind, Result};
 
 use super::procedure;
 use crate::server::Context;
@@ -24,15 +24,57 @@ pub(crate) fn merge(
     request: proto::MergeTableRegionsRequest,
 ) -> Result<proto::MergeTableRegionsResponse> {
     let store = &context.cluster.store;
-    let full = |region| match RegionRef::from_proto(region) {
-        RegionRef::Full(name) => Ok(name),
-        name => match store.find_region_by_encoded_name(name.encoded_name()?) {
-            Some(region) => Ok(region.name().full.clone()),
-            None => Err(Error::new(ErrorKind::UnknownRegion, name.to_string())),
-        },
-    };
-    let names = request.region.into_iter().map(full).collect::<Result<Vec<_>>>()?;
+    let names = request.region.into_iter().map(|region| full_name(context, region));
+    let names = names.collect::<Result<Vec<_>>>()?;
     let names: Vec<&[u8]> = names.iter().map(|name| &name[..]).collect();
     store.merge_regions(&names)?;
     Ok(proto::MergeTableRegionsResponse { proc_id: procedure::done() })
+}
+
+/// Moves a region. HBase picks a server at random where the one that is named is not there, and leaves a region where it is
+/// when there is no other: here a region's server follows from its name.
+pub(crate) fn move_to(
+    context: &Context,
+    request: proto::MoveRegionRequest,
+) -> Result<proto::MoveRegionResponse> {
+    let name = full_name(context, request.region)?;
+    context.cluster.store.region(&name)?.check_serving()?;
+    Ok(proto::MoveRegionResponse {})
+}
+
+/// Takes a region into service.
+pub(crate) fn assign(
+    context: &Context,
+    request: proto::AssignRegionRequest,
+) -> Result<proto::AssignRegionResponse> {
+    let name = full_name(context, request.region)?;
+    context.cluster.store.assign_region(&name)?;
+    Ok(proto::AssignRegionResponse {})
+}
+
+/// Takes a region out of service, until it is assigned or the server is started again.
+pub(crate) fn unassign(
+    context: &Context,
+    request: proto::UnassignRegionRequest,
+) -> Result<proto::UnassignRegionResponse> {
+    let name = full_name(context, request.region)?;
+    context.cluster.store.unassign_region(&name)?;
+    Ok(proto::UnassignRegionResponse {})
+}
+
+/// The full name of a region of a table.
+///
+/// # Errors
+/// `UnknownRegion`.
+fn full_name(context: &Context, region: proto::RegionSpecifier) -> Result<Bytes> {
+    let name = RegionRef::from_proto(region);
+    let store = &context.cluster.store;
+    let found = match &name {
+        RegionRef::Full(full) => store.find_region(full),
+        RegionRef::Encoded(_) => store.find_region_by_encoded_name(name.encoded_name()?),
+    };
+    match found {
+        Some(region) => Ok(region.name().full.clone()),
+        None => Err(Error::new(ErrorKind::UnknownRegion, name.to_string())),
+    }
 }

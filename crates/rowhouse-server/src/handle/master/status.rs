@@ -29,13 +29,6 @@ pub(crate) fn security(
     Ok(proto::SecurityCapabilitiesResponse { capabilities })
 }
 
-pub(crate) fn balancer(
-    _: &Context,
-    _: proto::IsBalancerEnabledRequest,
-) -> Result<proto::IsBalancerEnabledResponse> {
-    Ok(proto::IsBalancerEnabledResponse { enabled: false })
-}
-
 pub(crate) fn normalizer(
     _: &Context,
     _: proto::IsNormalizerEnabledRequest,
@@ -75,7 +68,7 @@ pub(crate) fn cluster_status(
         status.master = Some(names::server_to_proto(&cluster.master));
     }
     if wants(Part::BalancerOn) {
-        status.balancer_on = Some(false);
+        status.balancer_on = Some(cluster.is_balancer_on());
     }
     if wants(Part::ServersName) {
         let servers = cluster.region_servers().iter();

@@ -367,7 +367,8 @@ fn parse_meta(bytes: Bytes, file_len: u64) -> Result<hfile::FileMeta> {
         Error::corruption(format!("hfile is shorter than its trailer: len={file_len}"))
     })?;
     let trailer = Trailer::parse(&bytes[trailer_at..], file_len)?;
-    hfile::FileMeta::parse(trailer, bytes.slice(..trailer_at))
+    // What is parsed shares these bytes for as long as the file is open, and the trailer has 4 KiB of its own.
+    hfile::FileMeta::parse(trailer, Bytes::copy_from_slice(&bytes[..trailer_at]))
 }
 
 impl Drop for StoreFile {

@@ -53,6 +53,9 @@ public final class Splits {
       Cluster.drop(admin, TABLE);
       admin.createTable(TableDescriptorBuilder.newBuilder(TABLE).setColumnFamily(ColumnFamilyDescriptorBuilder.of(CF)).build());
       new Splits(connection).run(admin, rounds);
+    } catch (Exception failed) {
+      failed.printStackTrace();
+      System.exit(1); // Threads may still write and read.
     }
   }
 
@@ -97,7 +100,7 @@ public final class Splits {
       });
     }
     RegionInfo gone = regionOf(admin, row(0, 0));
-    admin.splitRegionAsync(gone.getRegionName(), row(0, 7)).get(60, TimeUnit.SECONDS);
+    split(admin, row(0, 0), row(0, 7));
     checks.refused("a region that was split is not split again", UnknownRegionException.class, "", () -> {
       admin.splitRegionAsync(gone.getRegionName(), row(0, 5)).get(60, TimeUnit.SECONDS);
       return "split";

@@ -48,13 +48,13 @@ list",
               DURABILITY               of the table: 'SKIP_WAL', 'ASYNC_WAL', 'SYNC_WAL' or 'FSYNC_WAL'
               READONLY                 of the table: true: writes are refused
               COMPACTION_ENABLED       of the table: false: files are not merged
-              MAX_FILESIZE             of the table: bytes, or '10 GB'; kept and shown, as the next ones
-              MEMSTORE_FLUSHSIZE
-              MERGE_ENABLED
-              NORMALIZATION_ENABLED
+              MAX_FILESIZE             of the table: bytes, or '10 GB': a larger region is split by itself
+              MEMSTORE_FLUSHSIZE       of the table: bytes: its only region is split at twice as many
+              MERGE_ENABLED            of the table: false: its regions are not merged
+              NORMALIZATION_ENABLED    of the table: kept and shown, as the next ones
               OWNER
               PRIORITY
-              SPLIT_ENABLED
+              SPLIT_ENABLED            of the table: false: its regions are not split
               SPLITS                   an array of rows at which further regions begin; \xHH is a byte
               SPLITS_FILE              a file with such a row in each line
               NUMREGIONS               so many regions, which begin where SPLITALGO says

@@ -12,6 +12,7 @@ use crate::check::Progress;
 use crate::hfile::HFile;
 use crate::region::Region;
 use crate::store::Store;
+use crate::table::Table;
 
 /// What [`Store::bulk_load`] took.
 #[derive(Clone, Debug, Default)]

@@ -11,8 +11,8 @@ use rowhouse_model::{
 
 use super::{
     Edit, EditKind, FileMeta, FilesChanged, FilesLoaded, LoadedFile, LogClosed, LogForgotten,
-    NamespaceChanged, RegionMeta, RegionsReplaced, SnapshotEntry, StoreCreated, SwitchesChanged, TableAltered,
-    TableCreated, TableStateChanged, TableTruncated, encode_table,
+    NamespaceChanged, RegionMeta, RegionsReplaced, SnapshotEntry, StoreCreated, SwitchesChanged,
+    TableAltered, TableCreated, TableStateChanged, TableTruncated, encode_table,
 };
 
 /// Everything the manifest says. Cloning it shares what lies below tables and regions, so that a

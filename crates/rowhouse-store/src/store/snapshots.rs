@@ -118,7 +118,7 @@ impl Store {
         }
         // What was written before survives wherever this does.
         engine.sync_log()?;
-        let regions = self.metas_of(table.name(), &entry.ranges())?;
+        let regions = self.inner.tables.metas_of(table.name(), &entry.ranges())?;
         let edit = SnapshotRestored {
             snapshot: name.to_owned(),
             table_id: table.id(),
@@ -146,7 +146,7 @@ impl Store {
         let entry = self.usable_snapshot(name)?;
         self.check_new_table(table)?;
         let descriptor = entry.descriptor.clone().with_name(table.clone());
-        let regions = self.metas_of(table, &entry.ranges())?;
+        let regions = self.inner.tables.metas_of(table, &entry.ranges())?;
         let created = TableCreated {
             table_id: engine.manifest.next_id(),
             descriptor: encode_table(&descriptor),

@@ -4,8 +4,8 @@ use super::alteration::Alteration;
 use rowhouse_client::{Client, Scanner, Target};
 use rowhouse_model::{
     Bytes, CellHistory, Condition, Error, ErrorKind, Get, Mutation, MutationOutcome, Namespace,
-    Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan, Snapshot, TableDescriptor, TableName,
-    TableState, escape,
+    Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan, Snapshot, TableDescriptor,
+    TableName, TableState, escape,
 };
 
 /// How often an alteration is tried while others alter the table.

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use rowhouse_model::{
     Bytes, CellHistory, Condition, Durability, Error, Get, Mutation, MutationOutcome, Namespace,
-    Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan, Snapshot, TableDescriptor, TableName,
-    TableState,
+    Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan, Snapshot, TableDescriptor,
+    TableName, TableState,
 };
 use rowhouse_store::{Store, Table, TableScanner};
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};

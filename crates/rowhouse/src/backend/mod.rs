@@ -7,7 +7,8 @@ mod embedded;
 
 use rowhouse_model::{
     Bytes, CellHistory, Condition, Error, Get, Mutation, MutationOutcome, Namespace, Put,
-    RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan, Snapshot, TableDescriptor, TableName, TableState,
+    RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan, Snapshot, TableDescriptor,
+    TableName, TableState,
 };
 
 use crate::location::Location;

@@ -18,6 +18,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::Client;
 use crate::connection::Question;
+use crate::locate::Located;
 use crate::retry::{Attempts, from_now};
 
 /// The first wait for a procedure; each is twice the one before.
@@ -190,6 +191,37 @@ impl Admin {
         Ok(())
     }
 
+    /// Has a region be served.
+    ///
+    /// # Errors
+    /// `UnknownRegion`; `TableNotEnabled`.
+    pub async fn assign_region(&self, region: &RegionInfo) -> Result<()> {
+        let region = RegionRef::encoded(&region.name().encoded).to_proto();
+        self.ask(proto::AssignRegionRequest { region, r#override: None }).await.map(|_| ())
+    }
+
+    /// Has a region not be served until it is assigned.
+    ///
+    /// # Errors
+    /// `UnknownRegion`; `TableNotEnabled`.
+    pub async fn unassign_region(&self, region: &RegionInfo) -> Result<()> {
+        let name = RegionRef::encoded(&region.name().encoded).to_proto();
+        self.ask(proto::UnassignRegionRequest { region: name, force: None }).await?;
+        self.client.locator().forget_table(&region.table);
+        Ok(())
+    }
+
+    /// Has a region be served by another server, which the master picks.
+    ///
+    /// # Errors
+    /// `UnknownRegion`; what the master answers.
+    pub async fn move_region(&self, region: &RegionInfo) -> Result<()> {
+        let name = RegionRef::encoded(&region.name().encoded).to_proto();
+        self.ask(proto::MoveRegionRequest { region: name, dest_server_name: None }).await?;
+        self.client.locator().forget_table(&region.table);
+        Ok(())
+    }
+
     /// Whether a switch is on.
     ///
     /// # Errors
@@ -288,6 +320,31 @@ impl Admin {
             proto::FlushTableRequest { table_name, nonce_group, nonce, ..Default::default() };
         let answer = self.ask(message).await?;
         self.wait_for(answer.proc_id).await
+    }
+
+    /// Asks for a merge of the files of a table, or of one of its families, and does not wait for it: of all of them with
+    /// `major`, else the one that is due.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`.
+    pub async fn compact_table(
+        &self,
+        table: &TableName,
+        family: Option<Bytes>,
+        major: bool,
+    ) -> Result<()> {
+        if self.table_state(table).await? == TableState::Disabled {
+            return Err(Error::new(ErrorKind::TableNotEnabled, table.to_string()));
+        }
+        for (region, _) in self.client.table(table).regions().await? {
+            let ask = |located: &Located| {
+                let region = located.as_region_ref().to_proto();
+                let (major, family) = (Some(major), family.clone());
+                Ok((proto::CompactRegionRequest { region, major, family }, Vec::new()))
+            };
+            self.client.call_row(table, &region.range.start, true, ask).await?;
+        }
+        Ok(())
     }
 
     /// The names of all tables but HBase's own, sorted.

@@ -9,6 +9,7 @@ use rowhouse_model::{
     Result, TableDescriptor, TableName, TableState,
 };
 use rowhouse_schema::{COLUMNS_ATTRIBUTE, ColumnSchema, KEY_ATTRIBUTE, KeySchema};
+use rowhouse_store::CompactionKind;
 
 use crate::backend::Backend;
 use crate::fit::Fit;
@@ -187,6 +188,31 @@ impl Database {
         self.backend.merge_regions(regions).await
     }
 
+    /// Has a region be served that was unassigned.
+    ///
+    /// # Errors
+    /// `UnknownRegion`; `TableNotEnabled`; `Connection` of a cluster.
+    pub async fn assign_region(&self, region: &RegionInfo) -> Result<()> {
+        self.backend.assign_region(region).await
+    }
+
+    /// Has a region not be served until it is assigned: who reads or writes its rows is refused. A database in
+    /// this process, and a rowhouse server, serve it again when they are opened again.
+    ///
+    /// # Errors
+    /// As [`Database::assign_region`].
+    pub async fn unassign_region(&self, region: &RegionInfo) -> Result<()> {
+        self.backend.unassign_region(region).await
+    }
+
+    /// Has a region be served by another server of a cluster, which picks it. Where there is no other it stays.
+    ///
+    /// # Errors
+    /// As [`Database::assign_region`]; `NotServingRegion` for one that is not assigned.
+    pub async fn move_region(&self, region: &RegionInfo) -> Result<()> {
+        self.backend.move_region(region).await
+    }
+
     /// Whether regions may be split or merged, in all tables.
     ///
     /// # Errors
@@ -339,6 +365,21 @@ impl Database {
     /// `TableNotFound`; `TableNotEnabled`.
     pub async fn flush(&self, name: &str) -> Result<()> {
         self.backend.flush(&TableName::parse(name)?).await
+    }
+
+    /// Asks for a merge of the files of a table, or of one of its families, and does not wait for it. A minor one is the
+    /// one that is due, if one is; a major one merges all files of each region and drops what nobody can see any more.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `TableNotEnabled`; `NoSuchColumnFamily`.
+    pub async fn compact(
+        &self,
+        name: &str,
+        family: Option<&str>,
+        kind: CompactionKind,
+    ) -> Result<()> {
+        let family = family.map(|family| Bytes::copy_from_slice(family.as_bytes()));
+        self.backend.compact(&TableName::parse(name)?, family, kind).await
     }
 
     /// The UUID that the database was given when it was made.

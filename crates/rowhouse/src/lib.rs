@@ -95,6 +95,7 @@ pub use rowhouse_schema::{
     Plan, Predicate, RowKey, RowSequence, Rule, Statistics, StreamMerge, Time, TimeUnit, TimeZone,
     ToField, Uuid, Value, Values,
 };
+pub use rowhouse_store::CompactionKind;
 
 #[cfg(feature = "derive")]
 pub use rowhouse_derive::FacadeRowKey as RowKey;

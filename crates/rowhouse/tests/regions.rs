@@ -97,3 +97,45 @@ async fn regions_that_are_gone_or_cannot_be_split_are_refused() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn regions_are_taken_out_of_service_and_into_it() {
+    on_both(|database, _| async move {
+        let spec = TableSpec::new("t").key("[number digits 6]").family("f");
+        let table = database.create_table(spec).await.unwrap();
+        let region = table.regions().await.unwrap().remove(0);
+        put(&database, 0).await;
+        database.unassign_region(&region).await.unwrap();
+        // Twice is as once.
+        database.unassign_region(&region).await.unwrap();
+        database.assign_region(&region).await.unwrap();
+        put(&database, 1).await;
+        database.move_region(&region).await.unwrap();
+        assert_eq!(rows(&database).await, numbers(2));
+        // Its place was taken by others.
+        database.split_region(&region, Some("000001".into())).await.unwrap();
+        for refused in [
+            database.assign_region(&region).await,
+            database.unassign_region(&region).await,
+            database.move_region(&region).await,
+        ] {
+            assert_eq!(refused.unwrap_err().kind(), ErrorKind::UnknownRegion);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_region_out_of_service_is_not_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let database = rowhouse::open(dir.path().to_str().unwrap()).await.unwrap();
+    let spec = TableSpec::new("t").key("[number digits 6]").family("f");
+    let table = database.create_table(spec).await.unwrap();
+    put(&database, 0).await;
+    let region = table.regions().await.unwrap().remove(0);
+    database.unassign_region(&region).await.unwrap();
+    let get = rowhouse::Get::new("000000").unwrap();
+    assert_eq!(table.get(&get).await.unwrap_err().kind(), ErrorKind::NotServingRegion);
+    database.assign_region(&region).await.unwrap();
+    assert!(!table.get(&get).await.unwrap().is_empty());
+}

@@ -9,11 +9,11 @@ pub(super) fn is_hbases(name: &str) -> bool {
 const NAMES: &str = "
     add_labels add_peer add_rsgroup alter_async alter_namespace alter_rsgroup_config
     alter_status append append_peer_exclude_namespaces append_peer_exclude_tableCFs
-    append_peer_namespaces append_peer_tableCFs assign balance_rsgroup balance_switch
+    append_peer_namespaces append_peer_tableCFs balance_rsgroup balance_switch
     balancer balancer_enabled catalogjanitor_enabled catalogjanitor_run
     catalogjanitor_switch cleaner_chore_enabled cleaner_chore_run cleaner_chore_switch
     clear_auths clear_block_cache clear_compaction_queues clear_deadservers
-    clear_slowlog_responses clone_table_schema close_region compact
+    clear_slowlog_responses clone_table_schema close_region
     compact_rs compaction_state compaction_switch decommission_regionservers
     describe_namespace
     disable_all disable_exceed_throttle_quota disable_peer disable_rpc_throttle
@@ -25,8 +25,8 @@ const NAMES: &str = "
     list_decommissioned_regionservers list_labels list_liveservers list_locks
     list_peer_configs list_peers list_procedures list_quota_snapshots list_quota_table_sizes
     list_quotas list_replicated_tables list_rsgroups list_security_capabilities
-    list_snapshot_sizes locate_region major_compact
-    move move_namespaces_rsgroup move_servers_namespaces_rsgroup
+    list_snapshot_sizes locate_region
+    move_namespaces_rsgroup move_servers_namespaces_rsgroup
     move_servers_rsgroup move_servers_tables_rsgroup move_tables_rsgroup normalize
     normalizer_enabled normalizer_switch processlist recommission_regionserver regioninfo
     remove_peer remove_peer_exclude_namespaces remove_peer_exclude_tableCFs
@@ -36,7 +36,7 @@ const NAMES: &str = "
     set_peer_replicate_all set_peer_serial set_peer_tableCFs set_quota set_visibility
     show_filters show_peer_tableCFs show_rsgroup_config snapshot_cleanup_enabled
     snapshot_cleanup_switch status
-    stop_master stop_regionserver table_help trace unassign
+    stop_master stop_regionserver table_help trace
     update_all_config update_config update_peer_config user_permission wal_roll whoami
     zk_dump
 ";

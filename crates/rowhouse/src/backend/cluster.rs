@@ -7,6 +7,7 @@ use rowhouse_model::{
     Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan, Snapshot, TableDescriptor,
     TableName, TableState, escape,
 };
+use rowhouse_store::CompactionKind;
 
 /// How often an alteration is tried while others alter the table.
 const ALTER_ATTEMPTS_MAX: usize = 100;
@@ -91,6 +92,27 @@ impl Cluster {
 
     pub(super) async fn merge_regions(&self, regions: &[RegionInfo]) -> Result<()> {
         self.client.admin().merge_regions(regions).await
+    }
+
+    pub(super) async fn compact(
+        &self,
+        table: &TableName,
+        family: Option<Bytes>,
+        kind: CompactionKind,
+    ) -> Result<()> {
+        self.client.admin().compact_table(table, family, kind == CompactionKind::Major).await
+    }
+
+    pub(super) async fn assign_region(&self, region: &RegionInfo) -> Result<()> {
+        self.client.admin().assign_region(region).await
+    }
+
+    pub(super) async fn unassign_region(&self, region: &RegionInfo) -> Result<()> {
+        self.client.admin().unassign_region(region).await
+    }
+
+    pub(super) async fn move_region(&self, region: &RegionInfo) -> Result<()> {
+        self.client.admin().move_region(region).await
     }
 
     pub(super) async fn region_switch(&self, switch: RegionSwitch) -> Result<bool> {

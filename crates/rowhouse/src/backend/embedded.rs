@@ -9,11 +9,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, CellHistory, Condition, Durability, Error, Get, Mutation, MutationOutcome, Namespace,
-    Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan, Snapshot, TableDescriptor,
-    TableName, TableState,
+    Bytes, CellHistory, Condition, Durability, Error, ErrorKind, Get, Mutation, MutationOutcome,
+    Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan, Snapshot,
+    TableDescriptor, TableName, TableState,
 };
-use rowhouse_store::{Store, Table, TableScanner};
+use rowhouse_store::{CompactionKind, Store, Table, TableScanner};
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 
 use crate::transaction::Transaction;
@@ -106,6 +106,41 @@ impl Embedded {
             store.merge_regions(&names)
         })
         .await
+    }
+
+    pub(super) async fn compact(
+        &self,
+        table: &TableName,
+        family: Option<Bytes>,
+        kind: CompactionKind,
+    ) -> Result<()> {
+        let table = self.store.table(table)?;
+        if table.state() == TableState::Disabled {
+            return Err(Error::new(ErrorKind::TableNotEnabled, table.name().to_string()));
+        }
+        for region in table.regions() {
+            region.request_compaction(kind, family.as_deref())?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn assign_region(&self, region: &RegionInfo) -> Result<()> {
+        let (store, name) = (self.store.clone(), region.name());
+        blocking(move || store.assign_region(&name.full)).await
+    }
+
+    pub(super) async fn unassign_region(&self, region: &RegionInfo) -> Result<()> {
+        let (store, name) = (self.store.clone(), region.name());
+        blocking(move || store.unassign_region(&name.full)).await
+    }
+
+    /// There is no other place: as HBase does with one server, it stays where it is.
+    pub(super) async fn move_region(&self, region: &RegionInfo) -> Result<()> {
+        let name = region.name();
+        match self.store.find_region(&name.full) {
+            Some(region) => region.check_serving(),
+            None => Err(Error::new(ErrorKind::UnknownRegion, name.to_string())),
+        }
     }
 
     pub(super) async fn region_switch(&self, switch: RegionSwitch) -> Result<bool> {

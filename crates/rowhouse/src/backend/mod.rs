@@ -11,6 +11,8 @@ use rowhouse_model::{
     TableName, TableState,
 };
 
+use rowhouse_store::CompactionKind;
+
 use crate::location::Location;
 use crate::rows::{Rows, Source};
 use crate::transaction::Transaction;
@@ -103,6 +105,27 @@ impl Backend {
 
     pub(crate) async fn merge_regions(&self, regions: &[RegionInfo]) -> Result<()> {
         on!(self, inner => inner.merge_regions(regions).await)
+    }
+
+    pub(crate) async fn compact(
+        &self,
+        table: &TableName,
+        family: Option<Bytes>,
+        kind: CompactionKind,
+    ) -> Result<()> {
+        on!(self, inner => inner.compact(table, family, kind).await)
+    }
+
+    pub(crate) async fn assign_region(&self, region: &RegionInfo) -> Result<()> {
+        on!(self, inner => inner.assign_region(region).await)
+    }
+
+    pub(crate) async fn unassign_region(&self, region: &RegionInfo) -> Result<()> {
+        on!(self, inner => inner.unassign_region(region).await)
+    }
+
+    pub(crate) async fn move_region(&self, region: &RegionInfo) -> Result<()> {
+        on!(self, inner => inner.move_region(region).await)
     }
 
     pub(crate) async fn region_switch(&self, switch: RegionSwitch) -> Result<bool> {

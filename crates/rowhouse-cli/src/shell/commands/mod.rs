@@ -30,7 +30,9 @@ pub(crate) struct Command {
 pub(crate) enum Verb {
     Alter,
     Append,
+    Assign,
     CloneSnapshot,
+    Compact,
     Count,
     Create,
     CreateNamespace,
@@ -62,7 +64,9 @@ pub(crate) enum Verb {
     ListRegions,
     ListSnapshots,
     ListTableSnapshots,
+    MajorCompact,
     MergeRegion,
+    Move,
     Put,
     Query,
     RestoreSnapshot,
@@ -73,6 +77,7 @@ pub(crate) enum Verb {
     SplitOrMergeSwitch,
     Truncate,
     TruncatePreserve,
+    Unassign,
     Version,
 }
 

@@ -18,6 +18,8 @@ mod tables;
 
 use std::io::Write;
 
+use rowhouse::CompactionKind;
+
 use super::call::Call;
 use super::commands::Verb;
 use super::failure::{Result, said};
@@ -42,7 +44,9 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
     match call.command.verb {
         Verb::Alter => alter::alter(session, call).await.map(nothing),
         Verb::Append => data::append(session, call).await.map(nothing),
+        Verb::Assign => regions::assign(session, call).await.map(nothing),
         Verb::CloneSnapshot => snapshots::clone(session, call).await.map(nothing),
+        Verb::Compact => tables::compact(session, call, CompactionKind::Minor).await.map(nothing),
         Verb::Count => scan::count(session, call).await.map(Returned::Count),
         Verb::Create => create::create(session, call).await.map(Returned::Table),
         Verb::CreateNamespace => namespaces::create(session, call).await.map(nothing),
@@ -79,7 +83,11 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::ListTableSnapshots => {
             snapshots::list_of_tables(session, call).await.map(Returned::Names)
         }
+        Verb::MajorCompact => {
+            tables::compact(session, call, CompactionKind::Major).await.map(nothing)
+        }
         Verb::MergeRegion => regions::merge(session, call).await.map(nothing),
+        Verb::Move => regions::move_to(session, call).await.map(nothing),
         Verb::Put => data::put(session, call).await.map(nothing),
         Verb::Query => query::query(session, call).await.map(nothing),
         Verb::RestoreSnapshot => snapshots::restore(session, call).await.map(nothing),
@@ -90,6 +98,7 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::SplitOrMergeSwitch => regions::set_switch(session, call).await.map(nothing),
         Verb::Truncate => tables::truncate(session, call, false).await.map(nothing),
         Verb::TruncatePreserve => tables::truncate(session, call, true).await.map(nothing),
+        Verb::Unassign => regions::unassign(session, call).await.map(nothing),
         Verb::Version => session.say(VERSION).map(nothing),
     }
 }

@@ -95,6 +95,29 @@ pub(super) async fn merge<W: Write>(session: &mut Session<W>, call: Call) -> Res
     Ok(session.database.merge_regions(&regions).await?)
 }
 
+/// Has a region be served.
+pub(super) async fn assign<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+    call.no_more_than(1)?;
+    let region = find(session, &call.text(0)?).await?;
+    Ok(session.database.assign_region(&region).await?)
+}
+
+/// Has a region not be served.
+pub(super) async fn unassign<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+    call.no_more_than(1)?;
+    let region = find(session, &call.text(0)?).await?;
+    Ok(session.database.unassign_region(&region).await?)
+}
+
+/// Has a region be served elsewhere.
+pub(super) async fn move_to<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+    if call.arguments.len() > 1 {
+        return said("the server that a region is moved to cannot be named: leave it out");
+    }
+    let region = find(session, &call.text(0)?).await?;
+    Ok(session.database.move_region(&region).await?)
+}
+
 /// Tells whether regions are split, or merged.
 pub(super) async fn switch<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     call.no_more_than(1)?;

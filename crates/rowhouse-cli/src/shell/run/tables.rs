@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use rowhouse::{TableName, TableState};
+use rowhouse::{CompactionKind, TableName, TableState};
 
 use super::{pattern, say_names};
 use crate::shell::call::Call;
@@ -106,6 +106,17 @@ pub(super) async fn truncate<W: Write>(
 
 pub(super) async fn flush<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     Ok(session.database.flush(&call.table()?).await?)
+}
+
+/// Asks for a merge of a table's files, and does not wait for it.
+pub(super) async fn compact<W: Write>(
+    session: &mut Session<W>,
+    call: Call,
+    kind: CompactionKind,
+) -> Result<()> {
+    call.no_more_than(2)?;
+    let family = call.text_if_given(1)?;
+    Ok(session.database.compact(&call.table()?, family.as_deref(), kind).await?)
 }
 
 /// The table of a command that HBase's shell checks before it asks for anything.

@@ -602,3 +602,73 @@ get_splits 'post'",
         "#]],
     );
 }
+
+#[test]
+fn files_are_merged_and_regions_taken_out_of_service_where_they_are_known() {
+    check(
+        "create 'post', 'cf'
+compact 'post'
+major_compact 'post', 'cf'
+compact 'post', 'other'
+major_compact 'none'
+disable 'post'
+compact 'post'
+unassign 'none'
+assign 'post,,1.d41d8cd98f00b204e9800998ecf8427e.'
+move 'none', 'server,16020,1'",
+        expect![[r#"
+            > create 'post', 'cf'
+            Created table post
+            Took T seconds
+            => Hbase::Table - post
+            > compact 'post'
+            Took T seconds
+            > major_compact 'post', 'cf'
+            Took T seconds
+            > compact 'post', 'other'
+
+            ERROR: org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException: Column family other does not exist in region post,,ID.MD5. in table 'post', {NAME => 'cf'}
+
+            For usage try 'help "compact"'
+
+            Took T seconds
+            > major_compact 'none'
+
+            ERROR: Unknown table none!
+
+            For usage try 'help "major_compact"'
+
+            Took T seconds
+            > disable 'post'
+            Took T seconds
+            > compact 'post'
+
+            ERROR: Table post is disabled!
+
+            For usage try 'help "compact"'
+
+            Took T seconds
+            > unassign 'none'
+
+            ERROR: no such table or region: none
+
+            For usage try 'help "unassign"'
+
+            Took T seconds
+            > assign 'post,,1.d41d8cd98f00b204e9800998ecf8427e.'
+
+            ERROR: no such table or region: post,,1.d41d8cd98f00b204e9800998ecf8427e.
+
+            For usage try 'help "assign"'
+
+            Took T seconds
+            > move 'none', 'server,16020,1'
+
+            ERROR: wrong number of arguments (given 2, expected 1)
+
+            For usage try 'help "move"'
+
+            Took T seconds
+        "#]],
+    );
+}

@@ -4,12 +4,13 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use prost::Message;
 use rowhouse_model::{BloomKind, DataBlockEncoding, Error, Key, Result};
 
 use super::block::{Block, BlockHandle, BlockKind};
 use super::bloom::{Bloom, BloomChunk};
 use super::data_block::{DataBlock, Layout};
-use super::file_info::{FileInfo, name};
+use super::file_info::{FileInfo, PROTOBUF_MAGIC, name};
 use super::index::Index;
 use super::key::OwnedKey;
 use super::trailer::Trailer;
@@ -160,9 +161,15 @@ impl FileMeta {
     /// too, since they cover the past. An empty range for a file without cells, none for a file
     /// that does not tell.
     pub fn time_range(&self) -> Option<RangeInclusive<i64>> {
-        let bytes: &[u8; 16] = self.info.get(name::TIME_RANGE)?[..].try_into().ok()?;
-        let number = |at: usize| i64::from_be_bytes(std::array::from_fn(|byte| bytes[at + byte]));
-        Some(number(0)..=number(8))
+        let bytes = self.info.get(name::TIME_RANGE)?;
+        if let Some(message) = bytes.strip_prefix(PROTOBUF_MAGIC) {
+            let range = TimeRangeTracker::decode(message).ok()?;
+            return Some(i64::try_from(range.from?).ok()?..=i64::try_from(range.to?).ok()?);
+        }
+        // HBase 1.x leaves as many bytes behind them.
+        let (numbers, _) = bytes.as_chunks::<8>();
+        let [first, last, ..] = numbers else { return None };
+        Some(i64::from_be_bytes(*first)..=i64::from_be_bytes(*last))
     }
 
     /// MAX_SEQ_ID_KEY: the mutations up to this sequence number are in this file or older ones.
@@ -305,4 +312,13 @@ fn layout(info: &FileInfo) -> Result<Layout> {
     let tags = info.get(name::MAX_TAGS_LEN).is_some();
     let tags_compressed = tags && info.flag(name::TAGS_COMPRESSED)?;
     Ok(Layout { encoding, tags, tags_compressed, sequences })
+}
+
+/// The timestamps of a file as HBase 2.0 and 2.1 told them, before it went back to two numbers (HBASE-21012).
+#[derive(Clone, PartialEq, prost::Message)]
+struct TimeRangeTracker {
+    #[prost(uint64, optional, tag = "1")]
+    from: Option<u64>,
+    #[prost(uint64, optional, tag = "2")]
+    to: Option<u64>,
 }

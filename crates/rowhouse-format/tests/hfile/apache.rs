@@ -47,6 +47,13 @@ const DELTAS: [(DataBlockEncoding, &[u8], &[u8]); 3] = [
         include_bytes!("fixtures/fast-diff-tags.hfile"),
     ),
 ];
+/// The same cells by the last HBase 1.x (`compat/hbase-1/StoreFiles1.java`): plain, and compressed with GZ in blocks told by
+/// differences, without and with tags compressed.
+const HBASE_1: [(DataBlockEncoding, &[u8]); 3] = [
+    (DataBlockEncoding::None, include_bytes!("fixtures/hbase1-none.hfile")),
+    (DataBlockEncoding::Prefix, include_bytes!("fixtures/hbase1-prefix.hfile")),
+    (DataBlockEncoding::FastDiff, include_bytes!("fixtures/hbase1-fast-diff-tags.hfile")),
+];
 /// With a bloom over the first seven bytes of rows, which are eight.
 const ROW_PREFIX: &[u8] = include_bytes!("fixtures/row-prefix.hfile");
 
@@ -103,6 +110,17 @@ fn plain_blocks_are_read() {
     };
     assert_eq!(file.meta.layout(), layout);
     assert_eq!(file.meta.trailer().index_levels, 1);
+}
+
+#[test]
+fn files_of_hbase_1_are_read() {
+    for (encoding, bytes) in HBASE_1 {
+        let file = check((bytes, ROW_INDEX.1));
+        let layout = file.meta.layout();
+        assert_eq!((layout.encoding, layout.tags), (encoding, true));
+        assert_eq!(layout.tags_compressed, encoding == DataBlockEncoding::FastDiff);
+        assert!(file.meta.trailer().index_levels > 1);
+    }
 }
 
 #[test]

@@ -74,7 +74,9 @@ impl Bloom {
         let comparator = input.vint_bytes()?;
         let is_known = match kind {
             BloomKind::None => false,
-            BloomKind::Row | BloomKind::RowPrefix(_) => comparator.is_empty(),
+            BloomKind::Row | BloomKind::RowPrefix(_) => {
+                comparator.is_empty() || BYTE_COMPARATORS.contains(&comparator)
+            }
             BloomKind::RowCol => is_known_comparator(comparator),
         };
         if !is_known {
@@ -194,6 +196,11 @@ impl BloomChunk {
     }
 }
 
+/// What HBase 1.x and 0.96 name where HBase 2.x names nothing: rows are compared byte by byte.
+const BYTE_COMPARATORS: [&[u8]; 2] = [
+    b"org.apache.hadoop.hbase.KeyValue$RawBytesComparator",
+    b"org.apache.hadoop.hbase.util.Bytes$ByteArrayComparator",
+];
 /// Bits are counted in signed 32-bit numbers.
 const BITS_LEN_MAX: usize = i32::MAX as usize / 8;
 

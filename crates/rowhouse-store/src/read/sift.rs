@@ -130,9 +130,6 @@ impl Judging<'_> {
                         continue;
                     };
                     let (ahead, same_row) = (hint.as_key() > cell.key, hint.row == row);
-                    if ahead && same_row && cell.key.qualifier.is_empty() {
-                        self.pass_nameless_column(from, row, &hint.as_key())?;
-                    }
                     match (self.sift.reversed, ahead) {
                         (true, false) if !same_row => {
                             self.go_back_to(hint.row);
@@ -192,27 +189,6 @@ impl Judging<'_> {
         // Where columns were not named HBase goes on asking the filter, about older versions.
         self.sift.column_done = self.visible.rules().qualifiers.is_some();
         Way::Next
-    }
-
-    /// Passes the column without a name, but not `hint`. The markers of the family stand in it, behind newer cells of it:
-    /// who jumped over them would show what they cover. HBase does, until a flush has dropped it.
-    fn pass_nameless_column(
-        &mut self,
-        from: &mut impl Cells,
-        row: &[u8],
-        hint: &Key<'_>,
-    ) -> Result<()> {
-        while let Some(cell) = from.cell() {
-            let is_in_it = cell.key.qualifier.is_empty() && equal_bytes(cell.key.row, row);
-            if !is_in_it || cell.key >= *hint {
-                break;
-            }
-            if cell.kind().is_delete() {
-                self.visible.judge_in_column(&cell);
-            }
-            self.pass(from)?;
-        }
-        Ok(())
     }
 
     /// Passes the rest of the row.

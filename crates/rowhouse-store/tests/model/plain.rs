@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use rowhouse_model::{
-    Cell, CellKind, FamilyDescriptor, KeepDeletedCells, Qualifiers, TimeRange, compare,
+    Cell, CellKind, FamilyDescriptor, KeepDeletedCells, KeyBuf, Qualifiers, TimeRange, compare,
 };
 
 /// What a family declares, as far as it matters to what is read.
@@ -56,6 +56,16 @@ pub(crate) struct Ask<'a> {
     pub(crate) raw: bool,
     /// Whoever has a filter counts the versions: those that it jumps over are none.
     pub(crate) filtered: bool,
+    /// Cells from which a filter has jumped, and where to: markers between are not met.
+    pub(crate) jumps: Vec<(Cell, KeyBuf)>,
+}
+
+impl Ask<'_> {
+    fn meets(&self, marker: &Cell) -> bool {
+        let is_over =
+            |(from, to): &(Cell, KeyBuf)| from.key() < marker.key() && marker.key() < to.as_key();
+        !self.jumps.iter().any(is_over)
+    }
 }
 
 /// Every cell ever written.
@@ -121,7 +131,8 @@ impl Plain {
 /// The puts that are deleted by nothing, are asked for, and are no surplus.
 fn visible(cells: &[Cell], family: &Family, ask: &Ask<'_>, now: i64) -> Vec<Cell> {
     let there = || cells.iter().filter(|cell| family.has(cell, now));
-    let minded: Vec<&Cell> = there().filter(|cell| is_minded(cell, family, ask.range)).collect();
+    let minded = there().filter(|cell| is_minded(cell, family, ask.range) && ask.meets(cell));
+    let minded: Vec<&Cell> = minded.collect();
     let mut seen = Vec::new();
     for qualifier in qualifiers(cells) {
         if ask.qualifiers.is_some_and(|wanted| !wanted.contains(&qualifier)) {
@@ -210,6 +221,7 @@ fn compacted(cells: &[Cell], family: &Family, earliest_put: i64, now: i64) -> Ve
         versions: u32::MAX,
         raw: false,
         filtered: false,
+        jumps: Vec::new(),
     };
     if family.deleted == KeepDeletedCells::False {
         return visible(cells, family, &everything, now);

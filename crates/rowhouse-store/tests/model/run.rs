@@ -175,6 +175,7 @@ impl Run {
             versions: 1,
             raw: false,
             filtered: false,
+            jumps: Vec::new(),
         };
         let read = self.plain.read(row.as_bytes(), &self.families[family], &ask, self.now());
         read.into_iter().next()

@@ -1,6 +1,6 @@
 //! Filters and limits over what is visible, cell by cell, in the order of HBase's `RegionScannerImpl`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use rowhouse_model::{Cell, FilterRun, FilterVerdict, KeptValue, Scan};
 
@@ -40,8 +40,8 @@ pub(crate) fn scan(
             if !is_there(family, &over) {
                 return Vec::new();
             }
-            let visible = plain.read(&row, family, &ask(scan, family), now);
-            let (cells, is_over) = sifted(visible, family, scan, filter, now);
+            let read = |ask: &Ask<'_>| plain.read(&row, family, ask, now);
+            let (cells, is_over) = sifted(read, family, scan, filter, now);
             if is_over {
                 over.insert(family.name);
             }
@@ -89,6 +89,7 @@ fn ask<'a>(scan: &'a Scan, family: &Family) -> Ask<'a> {
         versions: scan.versions,
         raw: scan.raw,
         filtered: scan.filter.is_some(),
+        jumps: Vec::new(),
     }
 }
 
@@ -96,7 +97,7 @@ fn ask<'a>(scan: &'a Scan, family: &Family) -> Ask<'a> {
 /// that comes of the family: the filter was done when there was something to look at, though it may begin
 /// anew with the next row.
 fn sifted(
-    visible: Vec<Cell>,
+    read: impl Fn(&Ask<'_>) -> Vec<Cell>,
     family: &Family,
     scan: &Scan,
     filter: &mut Option<FilterRun>,
@@ -109,9 +110,11 @@ fn sifted(
     let offset = scan.family_offset as usize;
     let most = scan.family_limit.map_or(usize::MAX, |limit| limit.max(1) as usize);
     let (mut kept, mut passed) = (Vec::new(), 0);
-    let named = ask(scan, family).qualifiers.is_some();
+    let mut ask = ask(scan, family);
+    let named = ask.qualifiers.is_some();
+    let mut visible = VecDeque::from(read(&ask));
     let mut column = Column::default();
-    for cell in visible {
+    while let Some(cell) = visible.pop_front() {
         column.enter(&cell);
         if column.is_passed(&cell) {
             continue;
@@ -143,6 +146,15 @@ fn sifted(
                 FilterVerdict::NextRow => break,
                 FilterVerdict::SeekToHint => {
                     column.hint = filter.hint(&cell.view());
+                    // The markers of the family stand in the column without a name: whoever jumps from there does
+                    // not meet them.
+                    if let Some(hint) = column.hint.clone()
+                        && cell.qualifier().is_empty()
+                        && cell.key() < hint.as_key()
+                    {
+                        ask.jumps.push((cell, hint));
+                        visible = VecDeque::from(read(&ask));
+                    }
                     continue;
                 }
             }

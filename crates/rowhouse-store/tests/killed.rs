@@ -85,6 +85,10 @@ fn write_until_killed(dir: &Path) {
     let found = check(&store, acknowledged);
     // The test's own output stands on this line.
     println!();
+    // What was acknowledged and not said before the kill is said now: else two kills in a row could leave two such.
+    for (writer, number) in found.into_iter().enumerate() {
+        println!("wrote {writer} {number}.");
+    }
     std::thread::scope(|scope| {
         for (writer, from) in found.into_iter().enumerate() {
             let store = &store;

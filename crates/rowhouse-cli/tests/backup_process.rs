@@ -2,9 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use std::io::{BufRead, BufReader};
+mod support;
+
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output};
+
+use support::serve;
 
 fn rowhouse(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_rowhouse")).args(arguments).output().unwrap()
@@ -25,30 +28,6 @@ fn text(path: &Path) -> &str {
 fn refused(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-struct Served(Child);
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// A server on free ports, which serves when this returns.
-fn serve(data: &Path, more: &[&str]) -> Served {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_rowhouse"))
-        .args(["serve", "--listen", "127.0.0.1:0", "--zookeeper", "127.0.0.1:0", "--data"])
-        .arg(data)
-        .args(more)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let screen = BufReader::new(child.stdout.take().unwrap());
-    let served = Served(child);
-    assert!(screen.lines().any(|line| line.unwrap().contains("Ctrl-C")), "it serves");
-    served
 }
 
 #[test]

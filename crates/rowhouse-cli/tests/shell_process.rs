@@ -2,9 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
+mod support;
+
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
+
+use support::serve;
 
 fn rowhouse(command: &str, data: &Path) -> Command {
     let mut process = Command::new(env!("CARGO_BIN_EXE_rowhouse"));
@@ -89,28 +93,10 @@ fn what_cannot_be_opened_is_told() {
     held.wait().unwrap();
 }
 
-/// A server that ends with the test.
-struct Served(Child);
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 #[test]
 fn a_directory_that_a_server_holds_is_that_server() {
     let dir = tempfile::tempdir().unwrap();
-    let mut server = rowhouse("serve", dir.path())
-        .args(["--listen", "127.0.0.1:0", "--zookeeper", "127.0.0.1:0"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut banner = String::new();
-    BufReader::new(server.stdout.take().unwrap()).read_line(&mut banner).unwrap();
-    let server = Served(server);
-    assert!(banner.starts_with("rowhouse"), "{banner}");
+    let server = serve(dir.path(), &[]);
     let commands = ["-n", "-e", "create 't', 'f'; incr 't', 'r', 'f:n'; count 't'"];
     let output = shell(dir.path(), &commands, "");
     assert!(output.status.success(), "{output:?}");

@@ -7,6 +7,8 @@ mod killed;
 mod mistakes;
 mod round_trip;
 mod served;
+#[path = "../support/mod.rs"]
+mod support;
 
 use std::path::Path;
 use std::process::Command;

@@ -1,33 +1,14 @@
 //! An import into a directory that a server holds.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
 
+use crate::support::serve;
 use crate::{cells, import};
-
-/// A server that ends with the test.
-struct Served(Child);
-
-impl Drop for Served {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 #[test]
 fn rows_are_sent_to_the_server_that_holds_the_directory() {
     let dir = tempfile::tempdir().unwrap();
-    let mut server = Command::new(env!("CARGO_BIN_EXE_rowhouse"))
-        .args(["serve", "--data", "data", "--listen", "127.0.0.1:0", "--zookeeper", "127.0.0.1:0"])
-        .current_dir(dir.path())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut banner = String::new();
-    BufReader::new(server.stdout.take().unwrap()).read_line(&mut banner).unwrap();
-    let server = Served(server);
+    let server = serve(&dir.path().join("data"), &[]);
     let rows: String = (0..3_000).map(|id| format!("{{\"id\":{id},\"n\":{}}}\n", id * 2)).collect();
     fs::write(dir.path().join("a.jsonl"), rows).unwrap();
     fs::write(dir.path().join("b.csv"), "id,n\n2999,1\n3000,1\n").unwrap();

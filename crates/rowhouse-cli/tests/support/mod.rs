@@ -1,0 +1,30 @@
+//! `rowhouse serve` for tests, as a process of its own.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+/// A server that is killed with the test.
+pub(crate) struct Served(Child);
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A server of `data` on free ports, which serves when this returns.
+pub(crate) fn serve(data: &Path, more: &[&str]) -> Served {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_rowhouse"))
+        .args(["serve", "--listen", "127.0.0.1:0", "--zookeeper", "127.0.0.1:0", "--data"])
+        .arg(data)
+        .args(more)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let screen = BufReader::new(child.stdout.take().unwrap());
+    let served = Served(child);
+    assert!(screen.lines().any(|line| line.unwrap().contains("Ctrl-C")), "it serves");
+    served
+}

@@ -1,24 +1,23 @@
 //! Tables, namespaces and the cluster itself.
 
 mod backup;
+mod regions;
 mod snapshots;
 
 use std::time::Duration;
 
-use rowhouse_format::convert::region::{self, RegionRef};
 use rowhouse_format::convert::{names, table};
 use rowhouse_format::exception::Exception;
 use rowhouse_format::proto;
 use rowhouse_format::rpc::Call;
 use rowhouse_model::{
-    Bytes, Error, ErrorKind, FamilyDescriptor, Namespace, RegionInfo, RegionSwitch, Result,
-    ServerName, TableDescriptor, TableName, TableState, escape,
+    Bytes, Error, ErrorKind, FamilyDescriptor, Namespace, Result, ServerName, TableDescriptor,
+    TableName, TableState, escape,
 };
 use tokio::time::{Instant, sleep};
 
 use crate::Client;
 use crate::connection::Question;
-use crate::locate::Located;
 use crate::retry::{Attempts, from_now};
 
 /// The first wait for a procedure; each is twice the one before.
@@ -172,102 +171,6 @@ impl Admin {
         Ok(())
     }
 
-    /// Splits a region in two at row `at`, the first of the second, or in the middle of what it holds.
-    ///
-    /// # Errors
-    /// `UnknownRegion`; `InvalidRequest` for a row that is not behind the first of the region, and for a
-    /// region that cannot be split.
-    pub async fn split_region(&self, region: &RegionInfo, at: Option<Bytes>) -> Result<()> {
-        let (nonce_group, nonce) = self.nonce();
-        let message = proto::SplitTableRegionRequest {
-            region_info: region::to_proto(region),
-            split_row: at,
-            nonce_group,
-            nonce,
-        };
-        let answer = self.ask(message).await?;
-        self.wait_for(answer.proc_id).await?;
-        self.client.locator().forget_table(&region.table);
-        Ok(())
-    }
-
-    /// Has a region be served.
-    ///
-    /// # Errors
-    /// `UnknownRegion`; `TableNotEnabled`.
-    pub async fn assign_region(&self, region: &RegionInfo) -> Result<()> {
-        let region = RegionRef::encoded(&region.name().encoded).to_proto();
-        self.ask(proto::AssignRegionRequest { region, r#override: None }).await.map(|_| ())
-    }
-
-    /// Has a region not be served until it is assigned.
-    ///
-    /// # Errors
-    /// `UnknownRegion`; `TableNotEnabled`.
-    pub async fn unassign_region(&self, region: &RegionInfo) -> Result<()> {
-        let name = RegionRef::encoded(&region.name().encoded).to_proto();
-        self.ask(proto::UnassignRegionRequest { region: name, force: None }).await?;
-        self.client.locator().forget_table(&region.table);
-        Ok(())
-    }
-
-    /// Has a region be served by another server, which the master picks.
-    ///
-    /// # Errors
-    /// `UnknownRegion`; what the master answers.
-    pub async fn move_region(&self, region: &RegionInfo) -> Result<()> {
-        let name = RegionRef::encoded(&region.name().encoded).to_proto();
-        self.ask(proto::MoveRegionRequest { region: name, dest_server_name: None }).await?;
-        self.client.locator().forget_table(&region.table);
-        Ok(())
-    }
-
-    /// Whether a switch is on.
-    ///
-    /// # Errors
-    /// What the master answers.
-    pub async fn region_switch(&self, switch: RegionSwitch) -> Result<bool> {
-        let switch_type = switch_type(switch).into();
-        Ok(self.ask(proto::IsSplitOrMergeEnabledRequest { switch_type }).await?.enabled)
-    }
-
-    /// Turns a switch on or off for all tables; whether it was on.
-    ///
-    /// # Errors
-    /// What the master answers; `Protocol` where it does not say what was.
-    pub async fn set_region_switch(&self, switch: RegionSwitch, on: bool) -> Result<bool> {
-        let message = proto::SetSplitOrMergeEnabledRequest {
-            enabled: on,
-            synchronous: Some(true),
-            switch_types: vec![switch_type(switch).into()],
-        };
-        let before = self.ask(message).await?.prev_value;
-        let nothing =
-            || Error::new(ErrorKind::Protocol, "the master does not say what a switch was");
-        before.first().copied().ok_or_else(nothing)
-    }
-
-    /// Merges neighbouring regions of a table.
-    ///
-    /// # Errors
-    /// `UnknownRegion`; `InvalidRequest` for regions that are no neighbours, or cannot be merged.
-    pub async fn merge_regions(&self, regions: &[RegionInfo]) -> Result<()> {
-        let (nonce_group, nonce) = self.nonce();
-        let named = |region: &RegionInfo| RegionRef::encoded(&region.name().encoded).to_proto();
-        let message = proto::MergeTableRegionsRequest {
-            region: regions.iter().map(named).collect(),
-            forcible: None,
-            nonce_group,
-            nonce,
-        };
-        let answer = self.ask(message).await?;
-        self.wait_for(answer.proc_id).await?;
-        for region in regions {
-            self.client.locator().forget_table(&region.table);
-        }
-        Ok(())
-    }
-
     /// Drops a disabled table and its data.
     ///
     /// # Errors
@@ -320,31 +223,6 @@ impl Admin {
             proto::FlushTableRequest { table_name, nonce_group, nonce, ..Default::default() };
         let answer = self.ask(message).await?;
         self.wait_for(answer.proc_id).await
-    }
-
-    /// Asks for a merge of the files of a table, or of one of its families, and does not wait for it: of all of them with
-    /// `major`, else the one that is due.
-    ///
-    /// # Errors
-    /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`.
-    pub async fn compact_table(
-        &self,
-        table: &TableName,
-        family: Option<Bytes>,
-        major: bool,
-    ) -> Result<()> {
-        if self.table_state(table).await? == TableState::Disabled {
-            return Err(Error::new(ErrorKind::TableNotEnabled, table.to_string()));
-        }
-        for (region, _) in self.client.table(table).regions().await? {
-            let ask = |located: &Located| {
-                let region = located.as_region_ref().to_proto();
-                let (major, family) = (Some(major), family.clone());
-                Ok((proto::CompactRegionRequest { region, major, family }, Vec::new()))
-            };
-            self.client.call_row(table, &region.range.start, true, ask).await?;
-        }
-        Ok(())
     }
 
     /// The names of all tables but HBase's own, sorted.
@@ -586,13 +464,6 @@ fn table_names(tables: Vec<proto::TableName>) -> Result<Vec<TableName>> {
     let mut tables = tables.into_iter().map(names::table_from_proto).collect::<Result<Vec<_>>>()?;
     tables.sort();
     Ok(tables)
-}
-
-fn switch_type(switch: RegionSwitch) -> proto::MasterSwitchType {
-    match switch {
-        RegionSwitch::Split => proto::MasterSwitchType::Split,
-        RegionSwitch::Merge => proto::MasterSwitchType::Merge,
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,144 @@
+//! Regions: where they are served, split, merged, and their files.
+
+use rowhouse_format::convert::region::{self, RegionRef};
+use rowhouse_format::proto;
+use rowhouse_model::{
+    Bytes, Error, ErrorKind, RegionInfo, RegionSwitch, Result, TableName, TableState,
+};
+
+use super::Admin;
+use crate::locate::Located;
+
+impl Admin {
+    /// Splits a region in two at row `at`, the first of the second, or in the middle of what it holds.
+    ///
+    /// # Errors
+    /// `UnknownRegion`; `InvalidRequest` for a row that is not behind the first of the region, and for a
+    /// region that cannot be split.
+    pub async fn split_region(&self, region: &RegionInfo, at: Option<Bytes>) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let message = proto::SplitTableRegionRequest {
+            region_info: region::to_proto(region),
+            split_row: at,
+            nonce_group,
+            nonce,
+        };
+        let answer = self.ask(message).await?;
+        self.wait_for(answer.proc_id).await?;
+        self.client.locator().forget_table(&region.table);
+        Ok(())
+    }
+
+    /// Has a region be served.
+    ///
+    /// # Errors
+    /// `UnknownRegion`; `TableNotEnabled`.
+    pub async fn assign_region(&self, region: &RegionInfo) -> Result<()> {
+        let region = specifier(region);
+        self.ask(proto::AssignRegionRequest { region, r#override: None }).await.map(|_| ())
+    }
+
+    /// Has a region not be served until it is assigned.
+    ///
+    /// # Errors
+    /// `UnknownRegion`; `TableNotEnabled`.
+    pub async fn unassign_region(&self, region: &RegionInfo) -> Result<()> {
+        let name = specifier(region);
+        self.ask(proto::UnassignRegionRequest { region: name, force: None }).await?;
+        self.client.locator().forget_table(&region.table);
+        Ok(())
+    }
+
+    /// Has a region be served by another server, which the master picks.
+    ///
+    /// # Errors
+    /// `UnknownRegion`; what the master answers.
+    pub async fn move_region(&self, region: &RegionInfo) -> Result<()> {
+        let name = specifier(region);
+        self.ask(proto::MoveRegionRequest { region: name, dest_server_name: None }).await?;
+        self.client.locator().forget_table(&region.table);
+        Ok(())
+    }
+
+    /// Whether a switch is on.
+    ///
+    /// # Errors
+    /// What the master answers.
+    pub async fn region_switch(&self, switch: RegionSwitch) -> Result<bool> {
+        let switch_type = switch_type(switch).into();
+        Ok(self.ask(proto::IsSplitOrMergeEnabledRequest { switch_type }).await?.enabled)
+    }
+
+    /// Turns a switch on or off for all tables; whether it was on.
+    ///
+    /// # Errors
+    /// What the master answers; `Protocol` where it does not say what was.
+    pub async fn set_region_switch(&self, switch: RegionSwitch, on: bool) -> Result<bool> {
+        let message = proto::SetSplitOrMergeEnabledRequest {
+            enabled: on,
+            synchronous: Some(true),
+            switch_types: vec![switch_type(switch).into()],
+        };
+        let before = self.ask(message).await?.prev_value;
+        let nothing =
+            || Error::new(ErrorKind::Protocol, "the master does not say what a switch was");
+        before.first().copied().ok_or_else(nothing)
+    }
+
+    /// Merges neighbouring regions of a table.
+    ///
+    /// # Errors
+    /// `UnknownRegion`; `InvalidRequest` for regions that are no neighbours, or cannot be merged.
+    pub async fn merge_regions(&self, regions: &[RegionInfo]) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let message = proto::MergeTableRegionsRequest {
+            region: regions.iter().map(specifier).collect(),
+            forcible: None,
+            nonce_group,
+            nonce,
+        };
+        let answer = self.ask(message).await?;
+        self.wait_for(answer.proc_id).await?;
+        for region in regions {
+            self.client.locator().forget_table(&region.table);
+        }
+        Ok(())
+    }
+
+    /// Asks for a merge of the files of a table, or of one of its families, and does not wait for it: of all of them with
+    /// `major`, else the one that is due.
+    ///
+    /// # Errors
+    /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`.
+    pub async fn compact_table(
+        &self,
+        table: &TableName,
+        family: Option<Bytes>,
+        major: bool,
+    ) -> Result<()> {
+        if self.table_state(table).await? == TableState::Disabled {
+            return Err(Error::new(ErrorKind::TableNotEnabled, table.to_string()));
+        }
+        for (region, _) in self.client.table(table).regions().await? {
+            let ask = |located: &Located| {
+                let region = located.as_region_ref().to_proto();
+                let (major, family) = (Some(major), family.clone());
+                Ok((proto::CompactRegionRequest { region, major, family }, Vec::new()))
+            };
+            self.client.call_row(table, &region.range.start, true, ask).await?;
+        }
+        Ok(())
+    }
+}
+
+/// A region, as requests to the master name it.
+fn specifier(region: &RegionInfo) -> proto::RegionSpecifier {
+    RegionRef::encoded(&region.name().encoded).to_proto()
+}
+
+fn switch_type(switch: RegionSwitch) -> proto::MasterSwitchType {
+    match switch {
+        RegionSwitch::Split => proto::MasterSwitchType::Split,
+        RegionSwitch::Merge => proto::MasterSwitchType::Merge,
+    }
+}

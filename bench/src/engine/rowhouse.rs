@@ -23,6 +23,8 @@ struct Rowhouse {
 
 pub(super) fn open(dir: &Path, options: &Options) -> Result<Option<Box<dyn Engine>>> {
     let mut settings = Settings::default();
+    // One region, as the others have one tree: what is measured is the engine, not the cutting of a table.
+    settings.split.automatic = false;
     if let Some(len) = options.cache_len {
         settings.block_cache_bytes = len;
     }

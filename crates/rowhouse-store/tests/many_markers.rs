@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may")]
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use rowhouse_model::{
@@ -51,8 +52,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..30)
 }
 
+/// So long that a few columns fill a block.
 fn qualifier(column: u8) -> String {
-    format!("{column:03}")
+    format!("{column:0160}")
 }
 
 fn table(dir: &std::path::Path, steps: &[Step]) -> (Store, Arc<Table>) {
@@ -129,6 +131,34 @@ fn what_a_marker_covers_is_hidden_over_many_blocks_of_other_markers() {
     let flush = Step::Flush;
     assert_eq!(seen_of(&[put.clone(), versions.clone(), flush.clone()]), [1, 1]);
     assert_eq!(seen_of(&[put, versions, column, flush]), [0, 0]);
+}
+
+#[test]
+fn markers_in_memory_go_to_a_file_when_readers_meet_too_many() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_store, table) = table(dir.path(), &[]);
+    let mut markers = Delete::new(vec![0]).unwrap();
+    for column in 0..5000 {
+        let at = Timestamp::from_millis(1).unwrap();
+        markers = markers.column("passed", format!("{column:04}"), at).unwrap();
+    }
+    table.mutate(&markers.into()).unwrap();
+    let files = || table.regions()[0].size().files;
+    let read = |column: &str| {
+        let get = Get::new(vec![0]).unwrap().family("passed");
+        let get = if column.is_empty() { get } else { get.column("passed", column.to_owned()) };
+        assert!(table.get(&get).unwrap().is_empty());
+    };
+    // Who asks for a column by its name meets one of them.
+    (0..3).for_each(|_| read("4999"));
+    assert_eq!(files(), 0);
+    // The first that has gone through all says so, and the next has them flushed.
+    (0..2).for_each(|_| read(""));
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while files() == 0 {
+        assert!(Instant::now() < deadline, "the markers are still in memory");
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 proptest! {

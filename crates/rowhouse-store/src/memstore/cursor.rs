@@ -37,6 +37,11 @@ impl MemstoreCursor {
         Self { node: None, memstore }
     }
 
+    /// The memstore.
+    pub(crate) fn memstore(&self) -> &Memstore {
+        &self.memstore
+    }
+
     /// The current cell; `None` behind the last.
     #[inline]
     pub(crate) fn cell(&self) -> Option<CellRef<'_>> {

@@ -42,6 +42,8 @@ pub(crate) struct Memstore {
     has_tags: AtomicBool,
     /// Some of it is in no log.
     unlogged: AtomicBool,
+    /// A reader has gone through so many delete markers in it that they are better off in a file.
+    slow: AtomicBool,
 }
 
 impl Memstore {
@@ -107,6 +109,17 @@ impl Memstore {
     /// Whether any cell is in no log.
     pub(crate) fn is_unlogged(&self) -> bool {
         self.unlogged.load(Relaxed)
+    }
+
+    /// Notes that a reader had to go through many delete markers.
+    pub(crate) fn set_slow(&self) {
+        self.slow.store(true, Relaxed);
+    }
+
+    /// Whether a reader has had to go through many delete markers since this was last asked. In a file they are passed
+    /// together, and merged away.
+    pub(crate) fn take_slow(&self) -> bool {
+        self.slow.load(Relaxed) && self.slow.swap(false, Relaxed)
     }
 
     /// Whether any cell carries tags.

@@ -72,7 +72,7 @@ fn read_cells(
     let room = if get.existence_only { Room { cells: 1, ..Room::WHOLE } } else { Room::WHOLE };
     let mut cells = RowBuilder::default();
     for family in families.iter().filter(|family| get.columns.has_family(family.name())) {
-        match find(family, asked, at)? {
+        match find(engine, family, asked, at)? {
             Found::Merge(merge) => {
                 let mut reader = FamilyReader::new(engine, family, asked, merge);
                 reader.read_row(get.row(), &room, &mut cells)?;

@@ -36,6 +36,14 @@ impl Source {
         }
     }
 
+    /// As [`Cells::pass_markers`], but none that may cover `bound`, a cell of another source.
+    fn pass_markers_to(&mut self, bound: Option<&Key<'_>>) -> Result<bool> {
+        match self {
+            Self::File(cursor) => cursor.pass_markers_to(bound),
+            Self::Memory(_) | Self::Waiting(_) => Ok(false),
+        }
+    }
+
     /// To the first cell of the last row before `row`, or of the last row at all; behind the last cell
     /// when there is none.
     fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<()> {
@@ -291,20 +299,16 @@ impl Cells for Merge {
         self.admit()
     }
 
-    /// Where the first of the sources is a file, and no other has a cell among its markers.
+    /// Where the first of the sources is a file, up to what another has.
     fn pass_markers(&mut self) -> Result<bool> {
         let Some((&first, others)) = self.order.split_first() else { return Ok(false) };
-        let passed = match others.first().map(|&next| self.sources.get_disjoint_mut([first, next]))
-        {
-            Some(Ok([Source::File(cursor), next])) => {
-                let bound = next.cell().map(|cell| cell.key);
-                cursor.pass_markers_to(bound.as_ref())?
+        let next = others.first().map(|&next| self.sources.get_disjoint_mut([first, next]));
+        let passed = match next {
+            Some(Ok([source, next])) => {
+                source.pass_markers_to(next.cell().map(|cell| cell.key).as_ref())?
             }
-            None => match &mut self.sources[first] {
-                Source::File(cursor) => cursor.pass_markers_to(None)?,
-                Source::Memory(_) | Source::Waiting(_) => false,
-            },
-            Some(_) => false,
+            Some(Err(_)) => false,
+            None => self.sources[first].pass_markers_to(None)?,
         };
         if !passed {
             return Ok(false);
@@ -313,6 +317,13 @@ impl Cells for Merge {
         self.move_back();
         self.admit()?;
         Ok(true)
+    }
+
+    fn note_many_markers(&self) {
+        let first = self.order.first().map(|&first| &self.sources[first]);
+        if let Some(Source::Memory(cursor)) = first {
+            cursor.memstore().set_slow();
+        }
     }
 
     fn seek(&mut self, key: &Key<'_>) -> Result<()> {

@@ -4,6 +4,7 @@ mod deletes;
 mod explain;
 mod family;
 mod get;
+mod markers;
 mod merge;
 mod own_ttl;
 mod point;

@@ -1,7 +1,8 @@
 //! One row of one family: which of its cells a read gives.
 
-use rowhouse_model::{Bytes, CellKind, Key, Result, RowBuilder, equal_bytes};
+use rowhouse_model::{Bytes, Key, Result, RowBuilder, equal_bytes};
 
+use super::markers::MarkersSeen;
 use super::sift::Sift;
 use super::{Rules, Verdict, Visible};
 use crate::cells::Cells;
@@ -9,10 +10,6 @@ use crate::cells::Cells;
 /// How many cells are stepped over before a seek is tried: a step costs a comparison, a seek a
 /// search in every source.
 pub(super) const STEPS_BEFORE_SEEK: usize = 8;
-
-/// How many delete markers in a row are judged before those behind them are passed together: that has to look
-/// at a block once.
-const MARKERS_BEFORE_PASSING: usize = 8;
 
 /// How many bytes may lie between two cells of an answer for both to share their blocks.
 const PASSED_BYTES_MAX: usize = 4096;
@@ -55,8 +52,9 @@ pub(super) struct Judging<'a> {
     family: Bytes,
     /// Only one row is read: nothing behind it matters.
     single_row: bool,
-    /// How many delete markers came one after the other.
-    markers: usize,
+    /// Whether markers may be passed together.
+    passes_markers: bool,
+    pub(super) markers: MarkersSeen,
     /// What is left of a row that there was no room for.
     left: Option<Left>,
     pub(super) sift: Sift,
@@ -75,13 +73,15 @@ pub(super) struct Left {
 
 impl<'a> Judging<'a> {
     pub(super) fn new(rules: Rules<'a>, family: Bytes, single_row: bool, sift: Sift) -> Self {
+        let passes_markers = rules.passes_markers();
         let visible = Visible::new(rules);
         Self {
             visible,
+            passes_markers,
             passed_bytes: 0,
             family,
             single_row,
-            markers: 0,
+            markers: MarkersSeen::default(),
             left: None,
             sift,
             back_to: None,
@@ -177,11 +177,11 @@ impl<'a> Judging<'a> {
             if matches!(verdict, Verdict::Include | Verdict::IncludeLast) {
                 let is_sparse = is_sparse(std::mem::take(passed_bytes), cell.value);
                 from.push_to(cells, is_sparse);
-                self.markers = 0;
+                self.markers.end();
             } else {
                 *passed_bytes += cell.value.len() + row.len();
                 let kind = cell.key.kind;
-                if verdict == Verdict::Skip && self.comes_marker(kind) && from.pass_markers()? {
+                if verdict == Verdict::Skip && self.comes_marker(kind) && self.markers.pass(from)? {
                     continue;
                 }
             }
@@ -199,11 +199,10 @@ impl<'a> Judging<'a> {
         }
     }
 
-    /// Counts cells that are not shown; whether this is one of so many markers that others are worth passing
-    /// together.
+    /// Counts a cell that is not shown; whether it is one of so many markers that passing those behind it is to be tried.
+    #[inline]
     pub(super) fn comes_marker(&mut self, kind: u8) -> bool {
-        self.markers = if kind == CellKind::Put.code() { 0 } else { self.markers + 1 };
-        self.markers > MARKERS_BEFORE_PASSING && self.visible.rules().passes_markers()
+        self.passes_markers && self.markers.count(kind)
     }
 
     /// Adds the cell where it stands to `cells`.

@@ -86,7 +86,7 @@ impl Judging<'_> {
             let verdict = self.visible.judge_in_column(&cell);
             let kind = cell.key.kind;
             if verdict == Verdict::Skip && self.comes_marker(kind) {
-                if !from.pass_markers()? {
+                if !self.markers.pass(from)? {
                     self.pass(from)?;
                 }
                 continue;

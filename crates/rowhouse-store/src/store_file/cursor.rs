@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use rowhouse_format::hfile::{Cursor, IndexWalk, Step};
+use rowhouse_format::hfile::{Cursor, IndexWalk, MarkersPassed, Step};
 use rowhouse_model::{Bytes, Cell, CellRef, Error, Key, Result, RowBuilder, RowRange};
 
 use super::StoreFile;
@@ -14,16 +14,16 @@ const INDEX_ENTRIES_ENOUGH: usize = 4;
 
 /// A position in a file, keeping it alive.
 pub(crate) struct FileCursor {
-    file: Arc<StoreFile>,
+    pub(super) file: Arc<StoreFile>,
     /// Whether data blocks go into the cache; not for compactions, which read each once.
     caching: bool,
     /// Whether cells may have tags.
     with_tags: bool,
     /// Whether every cell has the file's sequence, whatever stands in it.
     loaded: bool,
-    walk: IndexWalk,
+    pub(super) walk: IndexWalk,
     /// `None` behind the last cell.
-    cursor: Option<Cursor>,
+    pub(super) cursor: Option<Cursor>,
 }
 
 impl FileCursor {
@@ -183,7 +183,21 @@ impl FileCursor {
         Ok(None)
     }
 
-    fn next_block(&mut self) -> Result<()> {
+    /// The key of the cell here; `None` behind the last.
+    pub(super) fn key(&self) -> Option<Key<'_>> {
+        self.cursor.as_ref()?.key()
+    }
+
+    /// As [`Cursor::pass_markers`].
+    pub(super) fn pass_markers_in_block(
+        &mut self,
+        bound: Option<&Key<'_>>,
+    ) -> Result<MarkersPassed> {
+        let Some(cursor) = &mut self.cursor else { return Ok(MarkersPassed::default()) };
+        cursor.pass_markers(bound).map_err(|error| self.file.named(error))
+    }
+
+    pub(super) fn next_block(&mut self) -> Result<()> {
         self.cursor = None;
         let step = self.walk.advance();
         if let Some(block) = self.enter(step)? {
@@ -206,14 +220,6 @@ impl FileCursor {
                 Step::End => return Ok(None),
             }
         }
-    }
-}
-
-impl FileCursor {
-    /// As [`Cells::pass_markers`], but not past `bound`.
-    pub(crate) fn pass_markers_to(&mut self, bound: Option<&Key<'_>>) -> Result<bool> {
-        let Some(cursor) = &mut self.cursor else { return Ok(false) };
-        cursor.pass_markers(bound).map_err(|error| self.file.named(error))
     }
 }
 

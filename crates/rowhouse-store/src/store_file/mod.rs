@@ -3,6 +3,7 @@
 
 mod cursor;
 mod files;
+mod markers;
 mod new;
 mod snapshots;
 
@@ -21,6 +22,7 @@ use rowhouse_model::{
 
 pub(crate) use cursor::FileCursor;
 pub(crate) use files::Files;
+use markers::MarkerRuns;
 pub(crate) use new::NewFile;
 pub(crate) use snapshots::SnapshotFiles;
 
@@ -57,6 +59,7 @@ pub(crate) struct StoreFile {
     /// What reading it needs.
     opened: OnceLock<hfile::FileMeta>,
     opening: Mutex<()>,
+    marker_runs: MarkerRuns,
     /// How many regions name it.
     names: AtomicUsize,
     /// How many snapshots do. When nobody does any more it goes with its last reader.
@@ -71,6 +74,7 @@ impl StoreFile {
             files: Arc::clone(files),
             opened: OnceLock::new(),
             opening: Mutex::default(),
+            marker_runs: MarkerRuns::default(),
             names: AtomicUsize::new(1),
             snapshots: AtomicUsize::new(0),
         }

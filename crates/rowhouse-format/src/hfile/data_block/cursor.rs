@@ -125,6 +125,15 @@ pub struct Cursor {
     place: Option<Place>,
 }
 
+/// What came of passing delete markers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MarkersPassed {
+    /// Whether the cursor has moved.
+    pub any: bool,
+    /// Whether there are only such markers from where it stands up to the end of the block, and the next may begin with more.
+    pub open: bool,
+}
+
 impl Cursor {
     pub(super) fn new(block: Arc<DataBlock>, place: Option<Place>) -> Self {
         Self { block, place }
@@ -255,24 +264,20 @@ impl Cursor {
         Ok(true)
     }
 
-    /// From a delete marker past others that cover nothing behind them in this block or the next, but not past
-    /// `bound`: so a reader goes through many that delete what is not there. Only markers of single columns are
-    /// passed, and only a reader may pass them to whom a marker covers by timestamp. Whether there were any.
+    /// From a delete marker past others that cover nothing behind them, within this block: so a reader goes through many
+    /// that delete what is not there. Only markers of single columns are passed, and only a reader may pass them to whom
+    /// a marker covers by timestamp; and none that may cover `bound`, a cell of another source.
     ///
     /// # Errors
     /// As [`Cursor::advance`].
-    pub fn pass_markers(&mut self, bound: Option<&Key<'_>>) -> Result<bool> {
-        let Some(place) = self.place else { return Ok(false) };
-        let target = self.block.behind_markers(place.start())?;
-        if target <= place.start() {
-            return Ok(false);
+    pub fn pass_markers(&mut self, bound: Option<&Key<'_>>) -> Result<MarkersPassed> {
+        let Some(place) = self.place else { return Ok(MarkersPassed::default()) };
+        let run = self.block.marker_run(place.start(), bound)?;
+        let any = run.target() > place.start();
+        if any {
+            self.place = self.block.place_at(run.target())?;
         }
-        let Some(target) = self.block.place_at(target)? else { return Ok(false) };
-        if bound.is_some_and(|bound| target.key(&self.block.cells) > *bound) {
-            return Ok(false);
-        }
-        self.place = Some(target);
-        Ok(true)
+        Ok(MarkersPassed { any, open: run.is_open() })
     }
 
     /// On to the first cell at or behind `key`; never back. False at the end of the block.

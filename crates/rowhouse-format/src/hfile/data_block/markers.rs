@@ -1,6 +1,6 @@
 //! Runs of delete markers: how far a reader can go who has nothing to delete in between.
 
-use rowhouse_model::{CellKind, Result};
+use rowhouse_model::{CellKind, Key, Result};
 
 use super::DataBlock;
 
@@ -11,6 +11,8 @@ pub(super) struct MarkerRun {
     start: u32,
     /// Where the first one begins, or the cell behind all, that may matter to what is behind the run.
     target: u32,
+    /// Whether there is nothing else up to the end of the block.
+    open: bool,
 }
 
 impl MarkerRun {
@@ -18,42 +20,60 @@ impl MarkerRun {
     fn has(self, at: usize) -> bool {
         (self.start..self.target).contains(&(at as u32))
     }
+
+    /// Where to go on.
+    pub(super) fn target(self) -> usize {
+        self.target as usize
+    }
+
+    /// Whether the block ends in markers from the target on.
+    pub(super) fn is_open(self) -> bool {
+        self.open
+    }
 }
 
 impl DataBlock {
-    /// Where to go on from the marker at `at`: past markers that cover no cell behind that place. Markers cover by
-    /// timestamp, and only in their own column, and those of a version only at their own timestamp, so it is the last of them
-    /// that may go on behind the block.
-    pub(super) fn behind_markers(&self, at: usize) -> Result<usize> {
-        if let Some(run) = self.markers.get().filter(|run| run.has(at)) {
-            return Ok(run.target as usize);
+    /// Where to go on from the marker at `at`: past markers that cover no cell behind that place, nor at `bound`, which
+    /// another source has. Markers cover by timestamp, and only in their own column, and those of a version only at their
+    /// own timestamp, so it is the last of them that may go on behind the block.
+    pub(super) fn marker_run(&self, at: usize, bound: Option<&Key<'_>>) -> Result<MarkerRun> {
+        if let Some(run) = self.markers.get().filter(|run| run.has(at))
+            && let target = self.parse_at(run.target())?
+            && bound.is_none_or(|bound| target.key(&self.cells) <= *bound)
+        {
+            return Ok(*run);
         }
-        let run = self.find_markers(at)?;
+        let run = self.find_markers(at, bound)?;
         // The longest is the one that begins with the block, and whoever reads on comes by there.
-        if at == 0 || run.target as usize - at > self.cells.len() / 2 {
+        let is_long = at == 0 || run.target() - at > self.cells.len() / 2;
+        if is_long && bound.is_none() {
             let _ = self.markers.set(run);
         }
-        Ok(run.target as usize)
+        Ok(run)
     }
 
-    fn find_markers(&self, at: usize) -> Result<MarkerRun> {
-        let first = self.parse_at(at)?;
+    fn find_markers(&self, at: usize, bound: Option<&Key<'_>>) -> Result<MarkerRun> {
         let mut target = at;
         // Whether a marker at `target` covers more than its own timestamp.
         let mut covers_older = false;
-        let mut last = first;
+        let mut last = self.parse_at(at)?;
         let mut next = at;
+        let mut open = true;
         while next < self.cells.len() {
             let place = self.parse_at(next)?;
             let (here, before) = (place.key(&self.cells), last.key(&self.cells));
-            let same_row = here.row == before.row;
-            let same_column = same_row && here.qualifier == before.qualifier;
             let is_column = here.kind == CellKind::DeleteColumn.code();
             let is_marker = is_column || here.kind == CellKind::DeleteVersion.code();
-            if !same_row || !is_marker {
+            let bound = bound.filter(|bound| **bound < here);
+            // What comes next, of this block or of another source.
+            let comes = bound.copied().unwrap_or(here);
+            let same_row = comes.row == before.row;
+            let same_column = same_row && comes.qualifier == before.qualifier;
+            if bound.is_some() || !same_row || !is_marker {
                 if !same_column {
                     target = next;
                 }
+                open = false;
                 break;
             }
             if !(same_column && covers_older) {
@@ -61,7 +81,7 @@ impl DataBlock {
             }
             (last, next) = (place, place.next as usize);
         }
-        Ok(MarkerRun { start: at as u32, target: target as u32 })
+        Ok(MarkerRun { start: at as u32, target: target as u32, open })
     }
 }
 
@@ -105,16 +125,18 @@ mod tests {
         Arc::new(DataBlock::parse(block, layout).unwrap())
     }
 
-    /// Where one comes to from the first cell, as its column and timestamp; `.` behind the last.
+    /// Where one comes to from the first cell, as its column and timestamp; `.` behind the last, `..` where the markers
+    /// go on up to the end of the block.
     fn check(text: &str, expected: &str) {
         let block = block(text);
         for _ in 0..2 {
-            let target = block.behind_markers(0).unwrap();
-            let place = block.place_at(target).unwrap();
+            let run = block.marker_run(0, None).unwrap();
+            let place = block.place_at(run.target()).unwrap();
             let shown = place.map_or(".".to_owned(), |place| {
                 let key = place.key(&block.cells);
                 format!("{}{}", String::from_utf8_lossy(key.qualifier), key.timestamp)
             });
+            let shown = if run.is_open() { shown + ".." } else { shown };
             assert_eq!(shown, expected, "{text}");
         }
     }
@@ -125,13 +147,13 @@ mod tests {
         check("p9= q9= r9= s5", "s5");
         check("p9= q9= r9= / a5", "a5");
         // The last column may go on.
-        check("p9= q9= r9=", "r9");
-        check("p9= q9= q5- q4-", "q9");
+        check("p9= q9= r9=", "r9..");
+        check("p9= q9= q5- q4-", "q9..");
         // A deleted version is at its own timestamp only.
-        check("q9- q8- q7- q6-", "q6");
+        check("q9- q8- q7- q6-", "q6..");
         check("q9- q8- q7- q6", "q7");
-        check("q9- q8= q7- q6-", "q8");
-        check("p9- p8= q7- q6-", "q6");
+        check("q9- q8= q7- q6-", "q8..");
+        check("p9- p8= q7- q6-", "q6..");
         // Where there is nothing to pass one stays.
         check("q9= q8", "q9");
         check("q9= r8", "r8");
@@ -148,8 +170,8 @@ mod tests {
             starts
         };
         for at in [2, 0, 1, 3] {
-            assert_eq!(block.behind_markers(starts[at]).unwrap(), starts[4]);
+            assert_eq!(block.marker_run(starts[at], None).unwrap().target(), starts[4]);
         }
-        assert_eq!(block.behind_markers(starts[5]).unwrap(), starts[6]);
+        assert_eq!(block.marker_run(starts[5], None).unwrap().target(), starts[6]);
     }
 }

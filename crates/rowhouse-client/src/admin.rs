@@ -214,13 +214,24 @@ impl Admin {
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`.
     pub async fn flush_table(&self, table: &TableName) -> Result<()> {
+        self.flush(table, Vec::new()).await
+    }
+
+    /// The same of one family.
+    ///
+    /// # Errors
+    /// As [`Admin::flush_table`]; `NoSuchColumnFamily`.
+    pub async fn flush_family(&self, table: &TableName, family: &[u8]) -> Result<()> {
+        self.flush(table, vec![Bytes::copy_from_slice(family)]).await
+    }
+
+    async fn flush(&self, table: &TableName, column_family: Vec<Bytes>) -> Result<()> {
         if self.table_state(table).await? == TableState::Disabled {
             return Err(Error::new(ErrorKind::TableNotEnabled, table.to_string()));
         }
         let (nonce_group, nonce) = self.nonce();
         let table_name = names::table_to_proto(table);
-        let message =
-            proto::FlushTableRequest { table_name, nonce_group, nonce, ..Default::default() };
+        let message = proto::FlushTableRequest { table_name, nonce_group, nonce, column_family };
         let answer = self.ask(message).await?;
         self.wait_for(answer.proc_id).await
     }

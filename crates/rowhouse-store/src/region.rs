@@ -244,9 +244,27 @@ impl Region {
     }
 
     /// Writes what is in memory to files.
+    ///
+    /// # Errors
+    /// `NotServingRegion`; `Io`, after which everything is in memory still.
     pub fn flush(&self) -> Result<()> {
+        self.flush_each(None)
+    }
+
+    /// The same of one family.
+    ///
+    /// # Errors
+    /// As [`Region::flush`]; `NoSuchColumnFamily`.
+    pub fn flush_family(&self, family: &[u8]) -> Result<()> {
+        self.flush_each(Some(family))
+    }
+
+    fn flush_each(&self, family: Option<&[u8]>) -> Result<()> {
         self.check_serving()?;
-        self.families().iter().try_for_each(|family| flush::flush(&self.engine, family))?;
+        self.check_families(family.into_iter())?;
+        let wanted = |have: &&Arc<FamilyStore>| family.is_none_or(|family| have.name() == family);
+        let mut families = self.families().iter().filter(wanted);
+        families.try_for_each(|family| flush::flush(&self.engine, family))?;
         self.engine.forget_flushed()
     }
 

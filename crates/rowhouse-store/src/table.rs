@@ -300,6 +300,15 @@ impl Table {
         self.each_region(|region| region.flush())
     }
 
+    /// The same of one family.
+    ///
+    /// # Errors
+    /// As [`Region::flush_family`]; `TableNotEnabled`.
+    pub fn flush_family(&self, family: &[u8]) -> Result<()> {
+        self.check_enabled()?;
+        self.each_region(|region| region.flush_family(family))
+    }
+
     /// Merges files of each family in each region, as [`Region::compact`] does, and waits for it.
     ///
     /// # Errors

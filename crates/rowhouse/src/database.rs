@@ -367,6 +367,14 @@ impl Database {
         self.backend.flush(&TableName::parse(name)?).await
     }
 
+    /// The same of one family.
+    ///
+    /// # Errors
+    /// As [`Database::flush`]; `NoSuchColumnFamily`.
+    pub async fn flush_family(&self, name: &str, family: &str) -> Result<()> {
+        self.backend.flush_family(&TableName::parse(name)?, family.as_bytes()).await
+    }
+
     /// Asks for a merge of the files of a table, or of one of its families, and does not wait for it. A minor one is the
     /// one that is due, if one is; a major one merges all files of each region and drops what nobody can see any more.
     ///

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rowhouse_format::convert::names;
 use rowhouse_format::convert::region::{self, RegionRef};
 use rowhouse_format::proto;
-use rowhouse_model::{Error, Result, TableName};
+use rowhouse_model::{Result, TableName};
 use rowhouse_store::{CompactionKind, CompactionState};
 
 use super::master::status::region_loads;
@@ -76,11 +76,11 @@ pub(crate) fn flush_region(
     context: &Context,
     request: proto::FlushRegionRequest,
 ) -> Result<proto::FlushRegionResponse> {
-    if request.family.is_some() {
-        return Err(Error::unsupported("flushing single families is not supported"));
-    }
     if let Served::Stored(region) = find(context, request.region)? {
-        region.flush()?;
+        match &request.family {
+            Some(family) => region.flush_family(family)?,
+            None => region.flush()?,
+        }
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Ok(proto::FlushRegionResponse {

@@ -171,6 +171,10 @@ impl Cluster {
         self.client.admin().flush_table(name).await
     }
 
+    pub(super) async fn flush_family(&self, name: &TableName, family: &[u8]) -> Result<()> {
+        self.client.admin().flush_family(name, family).await
+    }
+
     pub(super) async fn regions(&self, table: &TableName) -> Result<Vec<RegionInfo>> {
         let regions = self.client.table(table).regions().await?;
         Ok(regions.into_iter().map(|(region, _)| region).collect())

@@ -200,6 +200,11 @@ impl Embedded {
         blocking(move || table.flush()).await
     }
 
+    pub(super) async fn flush_family(&self, name: &TableName, family: &[u8]) -> Result<()> {
+        let (table, family) = (self.store.table(name)?, family.to_vec());
+        blocking(move || table.flush_family(&family)).await
+    }
+
     pub(super) async fn regions(&self, table: &TableName) -> Result<Vec<RegionInfo>> {
         if table.is_system() {
             return Err(Error::unsupported(format!("{table} has no regions that can be listed")));

@@ -176,6 +176,10 @@ impl Backend {
         on!(self, inner => inner.flush(name).await)
     }
 
+    pub(crate) async fn flush_family(&self, name: &TableName, family: &[u8]) -> Result<()> {
+        on!(self, inner => inner.flush_family(name, family).await)
+    }
+
     pub(crate) async fn regions(&self, table: &TableName) -> Result<Vec<RegionInfo>> {
         on!(self, inner => inner.regions(table).await)
     }

@@ -105,7 +105,12 @@ pub(super) async fn truncate<W: Write>(
 }
 
 pub(super) async fn flush<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
-    Ok(session.database.flush(&call.table()?).await?)
+    call.no_more_than(2)?;
+    let table = call.table()?;
+    match call.text_if_given(1)? {
+        Some(family) => Ok(session.database.flush_family(&table, &family).await?),
+        None => Ok(session.database.flush(&table).await?),
+    }
 }
 
 /// Asks for a merge of a table's files, and does not wait for it.

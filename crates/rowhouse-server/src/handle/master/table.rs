@@ -127,10 +127,11 @@ pub(crate) fn flush(
     context: &Context,
     request: proto::FlushTableRequest,
 ) -> Result<proto::FlushTableResponse> {
-    if !request.column_family.is_empty() {
-        return Err(Error::unsupported("flushing single families is not supported"));
+    let table = context.cluster.store.table(&names::table_from_proto(request.table_name)?)?;
+    match &request.column_family[..] {
+        [] => table.flush()?,
+        families => families.iter().try_for_each(|family| table.flush_family(family))?,
     }
-    context.cluster.store.table(&names::table_from_proto(request.table_name)?)?.flush()?;
     Ok(proto::FlushTableResponse { proc_id: procedure::done() })
 }
 

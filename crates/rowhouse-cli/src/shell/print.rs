@@ -2,24 +2,24 @@
 
 use rowhouse::{CellKind, KeyValue, escape};
 
-/// A cell of one row, behind `COLUMN  CELL`.
-pub(crate) fn cell(cell: KeyValue<'_>) -> String {
-    format!(" {} {}", column(cell), content(cell))
+/// A cell of one row, behind `COLUMN  CELL`, with its value as it is to be shown.
+pub(crate) fn cell(cell: KeyValue<'_>, value: &str) -> String {
+    format!(" {} {}", column(cell), content(cell, value))
 }
 
 /// A cell of a scan, behind `ROW  COLUMN+CELL`. `row` is the key as it is to be shown.
-pub(crate) fn scanned_cell(row: &str, cell: KeyValue<'_>) -> String {
-    format!(" {row} column={}, {}", column(cell), content(cell))
+pub(crate) fn scanned_cell(row: &str, cell: KeyValue<'_>, value: &str) -> String {
+    format!(" {row} column={}, {}", column(cell), content(cell, value))
 }
 
 fn column(cell: KeyValue<'_>) -> String {
     format!("{}:{}", String::from_utf8_lossy(cell.family()), escape(cell.qualifier()))
 }
 
-fn content(cell: KeyValue<'_>) -> String {
+fn content(cell: KeyValue<'_>, value: &str) -> String {
     let at = timestamp(cell.timestamp().as_millis());
     match cell.kind() {
-        CellKind::Put => format!("timestamp={at}, value={}", escape(cell.value())),
+        CellKind::Put => format!("timestamp={at}, value={value}"),
         CellKind::DeleteVersion => format!("timestamp={at}, type=Delete"),
         CellKind::DeleteFamilyVersion => format!("timestamp={at}, type=DeleteFamilyVersion"),
         CellKind::DeleteColumn => format!("timestamp={at}, type=DeleteColumn"),

@@ -21,6 +21,10 @@ const OPTIONS: Argument = Argument { name: "OPTIONS", kind: Kind::Options, need:
 const COLUMN: (&str, &str) =
     ("COLUMN", "a column 'family:qualifier' or its declared name, a family, or an array of them");
 const COLUMNS: (&str, &str) = ("COLUMNS", "the same");
+const FORMATTER: (&str, &str) =
+    ("FORMATTER", "how values are shown, as behind 'family:qualifier:toInt': toLong, toString, …");
+const FORMATTER_CLASS: (&str, &str) =
+    ("FORMATTER_CLASS", "whose methods these are: only HBase's Bytes, which need not be said");
 const TIMESTAMP: (&str, &str) = ("TIMESTAMP", "only cells with exactly this timestamp");
 const TIMERANGE: (&str, &str) = ("TIMERANGE", "[from, to): only cells with timestamps in between");
 const VERSIONS: (&str, &str) = ("VERSIONS", "up to so many versions of each column; 1 by default");
@@ -342,11 +346,11 @@ pub(crate) const COMMANDS: &[Command] = &[
         name: "flush",
         alias: None,
         group: Group::Tables,
-        arguments: &[TABLE],
+        arguments: &[TABLE, optional("FAMILY")],
         options: &[],
-        about: "Writes what a table has in memory to files.",
+        about: "Writes what a table has in memory to files, or one of its families.",
         details: "",
-        examples: &["flush 'blog'"],
+        examples: &["flush 'blog'", "flush 'blog', 'cf'"],
     },
     Command {
         verb: Verb::Get,
@@ -354,7 +358,17 @@ pub(crate) const COMMANDS: &[Command] = &[
         alias: None,
         group: Group::Data,
         arguments: &[TABLE, required("ROW"), repeated("COLUMN or OPTIONS")],
-        options: &[COLUMN, COLUMNS, TIMESTAMP, TIMERANGE, VERSIONS, FILTER, DECODE],
+        options: &[
+            COLUMN,
+            COLUMNS,
+            TIMESTAMP,
+            TIMERANGE,
+            VERSIONS,
+            FILTER,
+            FORMATTER,
+            FORMATTER_CLASS,
+            DECODE,
+        ],
         about: "Reads a row, or some of its columns.",
         details: BY_FIELDS,
         examples: &[
@@ -362,6 +376,7 @@ pub(crate) const COMMANDS: &[Command] = &[
             "get 'blog', '1', 'cf:title', 'cf:content'",
             "get 'mail', {user => 'bob', at => '2022-12-05T10:00'}",
             "get 'blog', '1', {COLUMN => 'cf:title', VERSIONS => 3}",
+            "get 'blog', '1', 'cf:reads:toLong'",
             "get 'blog', '1', TIMERANGE => [1669852800000, 1672531200000]",
         ],
     },
@@ -562,7 +577,18 @@ pub(crate) const COMMANDS: &[Command] = &[
         group: Group::Data,
         arguments: &[TABLE, required("QUERY"), OPTIONS],
         options: &[
-            LIMIT, PAGE, OFFSET, REVERSED, COLUMN, COLUMNS, VERSIONS, TIMESTAMP, TIMERANGE, DECODE,
+            LIMIT,
+            PAGE,
+            OFFSET,
+            REVERSED,
+            COLUMN,
+            COLUMNS,
+            VERSIONS,
+            TIMESTAMP,
+            TIMERANGE,
+            FORMATTER,
+            FORMATTER_CLASS,
+            DECODE,
         ],
         about: "Reads rows by the fields of their keys, and by declared columns.",
         details: "The table declares its key. With LIMIT, what is printed below the rows leads on to those behind.",
@@ -604,6 +630,8 @@ pub(crate) const COMMANDS: &[Command] = &[
             RAW,
             BATCH,
             CACHE,
+            FORMATTER,
+            FORMATTER_CLASS,
             DECODE,
         ],
         about: "Reads rows in the order of their keys.",
@@ -728,8 +756,6 @@ pub(crate) const NOT_YET: &[&str] = &[
     "CLONE_SFT",
     "CONSISTENCY",
     "ENCRYPTION",
-    "FORMATTER",
-    "FORMATTER_CLASS",
     "ISOLATION_LEVEL",
     "IS_MOB",
     "MAXLENGTH",

@@ -4,6 +4,7 @@
 
 use rowhouse::{Bytes, Column, ColumnSchema, Columns, Error, Table, Value as FieldValue, escape};
 
+use super::converter::{Converter, Converters};
 use crate::shell::call::{self, Call, Options};
 use crate::shell::failure::{Failure, Result, said};
 use crate::shell::grammar::Value;
@@ -151,27 +152,38 @@ fn many<T>(column: &Column) -> Result<T> {
     ))
 }
 
-/// The columns of a read, as they were written.
-pub(super) struct WrittenColumns(Vec<Bytes>);
+/// The columns of a read, as they were written, and how they are to be shown.
+pub(super) struct WrittenColumns {
+    texts: Vec<Bytes>,
+    converters: Converters,
+}
 
 impl WrittenColumns {
-    /// Those of COLUMN, of COLUMNS, and those named outside the hash.
+    /// Those of COLUMN, of COLUMNS, and those named outside the hash; and FORMATTER.
     pub(super) fn take(options: &mut Options, outside: Vec<Value>) -> Result<Self> {
         let listed = [options.take_list("COLUMN"), options.take_list("COLUMNS"), outside];
+        let mut converters = Converters::take(options)?;
         let text = |value: Value| {
             let text = call::bytes("COLUMN", &value)?;
-            if let (_, Some(qualifier)) = column(&text)? {
-                refuse_converter(&qualifier)?;
-            }
-            Ok(text)
+            let (family, Some(written)) = column(&text)? else { return Ok(text) };
+            let (qualifier, Some(converter)) = Converter::split(&written)? else { return Ok(text) };
+            let len = family.len() + 1 + qualifier.len();
+            converters.add(family, qualifier, converter);
+            Ok(text.slice(..len))
         };
-        listed.into_iter().flatten().map(text).collect::<Result<_>>().map(Self)
+        let texts = listed.into_iter().flatten().map(text).collect::<Result<_>>()?;
+        Ok(Self { texts, converters })
+    }
+
+    /// How values are to be shown.
+    pub(super) fn converters(&self) -> &Converters {
+        &self.converters
     }
 
     /// The columns of a table that are meant.
     pub(super) async fn of<W>(&self, session: &Session<W>, table: &Table) -> Result<Columns> {
         let mut columns = Columns::all();
-        for text in &self.0 {
+        for text in &self.texts {
             match place(session, table, text).await? {
                 (family, None) => columns.add_family(family),
                 (family, Some(qualifier)) => columns.add_column(family, qualifier),
@@ -179,14 +191,4 @@ impl WrittenColumns {
         }
         Ok(columns)
     }
-}
-
-/// HBase's shell reads `cf:title:toInt` as the column `cf:title`, to be shown by a converter.
-fn refuse_converter(qualifier: &[u8]) -> Result<()> {
-    let Some(at) = qualifier.iter().rposition(|&byte| byte == b':') else { return Ok(()) };
-    let last = &qualifier[at + 1..];
-    if last.starts_with(b"to") || last.starts_with(b"c(") {
-        return said(format!("converters of columns are not supported yet: {}", escape(last)));
-    }
-    Ok(())
 }

@@ -5,6 +5,7 @@
 
 use rowhouse::{CellNotFitting, ColumnSchema, KeySchema, KeyValue, Table};
 
+use super::converter::Converters;
 use crate::one_line::on_one_line;
 use crate::shell::call::Options;
 use crate::shell::failure::{Result, said};
@@ -33,16 +34,26 @@ pub(super) fn schema(wanted: Option<bool>, table: &Table) -> Result<Option<&KeyS
 pub(super) struct Declared<'t> {
     pub(super) key: Option<&'t KeySchema>,
     columns: Option<&'t ColumnSchema>,
+    converters: &'t Converters,
 }
 
 /// The template and the columns by which rows are to be shown; DECODE wants one of them.
-pub(super) fn declared(wanted: Option<bool>, table: &Table) -> Result<Declared<'_>> {
+pub(super) fn declared<'t>(
+    wanted: Option<bool>,
+    table: &'t Table,
+    converters: &'t Converters,
+) -> Result<Declared<'t>> {
     let columns = table.column_schema().ok().filter(|_| wanted != Some(false));
     let wanted = wanted.filter(|wanted| !wanted || columns.is_none());
-    Ok(Declared { key: schema(wanted, table)?, columns })
+    Ok(Declared { key: schema(wanted, table)?, columns, converters })
 }
 
 impl Declared<'_> {
+    /// The value of a cell as it is to be shown.
+    pub(super) fn value(self, cell: KeyValue<'_>) -> String {
+        self.converters.value(cell)
+    }
+
     /// Name and value of a cell, or why it does not fit its column; nothing of a column that is not declared.
     pub(super) fn cell(self, cell: KeyValue<'_>) -> Option<String> {
         match self.columns?.decode(cell.family(), cell.qualifier(), cell.value()) {

@@ -2,6 +2,7 @@
 
 mod alter;
 mod column;
+mod converter;
 mod create;
 mod data;
 mod declared;

@@ -2,10 +2,10 @@
 
 use std::io::Write;
 
-use rowhouse::{Query, QueryRow, Statistics, Table};
+use rowhouse::{Query, Statistics};
 
 use super::column::WrittenColumns;
-use super::decode;
+use super::decode::{self, Declared};
 use super::read::time_range;
 use super::scan::say_row;
 use crate::command::key::explained;
@@ -28,6 +28,7 @@ pub(super) async fn query<W: Write>(session: &mut Session<W>, mut call: Call) ->
     options.finish()?;
 
     let table = session.database.table(&table).await?;
+    let declared = decode::declared(wanted, &table, columns.converters())?;
     let columns = columns.of(session, &table).await?;
     let query = table.query(&asked).columns(columns).time_range(time_range).versions(versions);
     let query = query.offset(offset.into());
@@ -41,22 +42,21 @@ pub(super) async fn query<W: Write>(session: &mut Session<W>, mut call: Call) ->
     }
     session.say("ROW  COLUMN+CELL")?;
     match limit {
-        Some(rows) => say_page(session, &table, wanted, query, rows).await,
-        None => say_all(session, &table, wanted, query).await,
+        Some(rows) => say_page(session, declared, query, rows).await,
+        None => say_all(session, declared, query).await,
     }
 }
 
 /// Prints a page, and how to go on behind it.
 async fn say_page<W: Write>(
     session: &mut Session<W>,
-    table: &Table,
-    wanted: Option<bool>,
+    declared: Declared<'_>,
     query: Query<'_>,
     rows: u32,
 ) -> Result<()> {
     let page = query.page(rows as usize).await?;
     for row in &page.rows {
-        say_found(session, table, wanted, row)?;
+        say_row(session, declared, row.row())?;
     }
     session.say(format_args!("{} row(s)", page.rows.len()))?;
     if page.left_out > 0 {
@@ -73,14 +73,13 @@ async fn say_page<W: Write>(
 /// Prints all rows, as they are read.
 async fn say_all<W: Write>(
     session: &mut Session<W>,
-    table: &Table,
-    wanted: Option<bool>,
+    declared: Declared<'_>,
     query: Query<'_>,
 ) -> Result<()> {
     let mut rows = query.rows().await?;
     let mut count = 0_u64;
     while let Some(row) = rows.next().await? {
-        say_found(session, table, wanted, &row)?;
+        say_row(session, declared, row.row())?;
         count += 1;
     }
     session.say(format_args!("{count} row(s)"))?;
@@ -94,15 +93,6 @@ fn say_unreadable<W: Write>(session: &mut Session<W>, rows: u64) -> Result<()> {
             "left out, columns asked for that are no values of their type: {rows}"
         )),
     }
-}
-
-fn say_found<W: Write>(
-    session: &mut Session<W>,
-    table: &Table,
-    wanted: Option<bool>,
-    row: &QueryRow,
-) -> Result<()> {
-    say_row(session, decode::declared(wanted, table)?, row.row())
 }
 
 pub(super) async fn explain<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {

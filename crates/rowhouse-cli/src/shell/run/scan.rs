@@ -32,7 +32,7 @@ pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> 
     session.say("ROW  COLUMN+CELL")?;
     let table = session.database.table(&table).await?;
     scan.columns = columns.of(session, &table).await?;
-    let declared = decode::declared(wanted, &table)?;
+    let declared = decode::declared(wanted, &table, columns.converters())?;
     let mut rows = table.scan(scan).await?;
     let mut count = 0_u64;
     let mut last = Vec::new();
@@ -62,7 +62,7 @@ pub(super) fn say_row<W: Write>(
         if let Some(named) = declared.cell(cell) {
             session.say(format_args!(" #   {named}"))?;
         }
-        session.say(print::scanned_cell(&key, cell))
+        session.say(print::scanned_cell(&key, cell, &declared.value(cell)))
     })
 }
 

@@ -322,3 +322,66 @@ incr 'post', 'ctr', 'cf:hits', '1'",
         "#]],
     );
 }
+
+#[test]
+fn values_are_shown_by_converters_of_columns_and_by_a_formatter() {
+    check(
+        "create 'post', 'cf'
+incr 'post', 'r', 'cf:hits', 258
+put 'post', 'r', 'cf:title', 'für'
+get 'post', 'r', 'cf:hits:toLong', 'cf:title:toString'
+get 'post', 'r', {COLUMN => 'cf:hits:c(org.apache.hadoop.hbase.util.Bytes).toLong'}
+scan 'post', {COLUMNS => 'cf:hits:toLong', FORMATTER => 'toHex'}
+scan 'post', FORMATTER => 'toString'
+get 'post', 'r', 'cf:title:toLong'
+flush 'post', 'cf'
+flush 'post', 'nosuch'",
+        expect![[r#"
+            > create 'post', 'cf'
+            Created table post
+            Took T seconds
+            => Hbase::Table - post
+            > incr 'post', 'r', 'cf:hits', 258
+            COUNTER VALUE = 258
+            Took T seconds
+            > put 'post', 'r', 'cf:title', 'für'
+            Took T seconds
+            > get 'post', 'r', 'cf:hits:toLong', 'cf:title:toString'
+            COLUMN  CELL
+             cf:hits timestamp=NOW, value=258
+             cf:title timestamp=NOW, value=für
+            1 row(s)
+            Took T seconds
+            > get 'post', 'r', {COLUMN => 'cf:hits:c(org.apache.hadoop.hbase.util.Bytes).toLong'}
+            COLUMN  CELL
+             cf:hits timestamp=NOW, value=258
+            1 row(s)
+            Took T seconds
+            > scan 'post', {COLUMNS => 'cf:hits:toLong', FORMATTER => 'toHex'}
+            ROW  COLUMN+CELL
+             r column=cf:hits, timestamp=NOW, value=258
+            1 row(s)
+            Took T seconds
+            > scan 'post', FORMATTER => 'toString'
+            ROW  COLUMN+CELL
+             r column=cf:hits, timestamp=NOW, value=\x00\x00\x00\x00\x00\x00\x01\x02
+             r column=cf:title, timestamp=NOW, value=für
+            1 row(s)
+            Took T seconds
+            > get 'post', 'r', 'cf:title:toLong'
+            COLUMN  CELL
+             cf:title timestamp=NOW, value=f\xC3\xBCr (not for toLong: 4 bytes)
+            1 row(s)
+            Took T seconds
+            > flush 'post', 'cf'
+            Took T seconds
+            > flush 'post', 'nosuch'
+
+            ERROR: org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException: Column family nosuch does not exist in region post,,ID.MD5. in table 'post', {NAME => 'cf'}
+
+            For usage try 'help "flush"'
+
+            Took T seconds
+        "#]],
+    );
+}

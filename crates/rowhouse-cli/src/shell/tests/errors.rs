@@ -226,8 +226,8 @@ put 'post', 'r', 'cf:a', ['1']
 put 'post', 'r', 'cf:a', '1', {VISIBILITY => 'x'}
 put 'post', 'r', 'cf:a', '1', 5, {VISIBILITY => 'x'}
 put {A => 1}, 'r', 'cf:a', '1'
-get 'post', 'r', {FORMATTER => 'toString'}
-get 'post', 'r', 'cf:title:toInt'
+get 'post', 'r', {FORMATTER => 'toText'}
+get 'post', 'r', 'cf:title:toInteger'
 get 'post', 'r', {COLUMN => 'cf:a', COLUMN => 'cf:b'}
 get 'post', 'r', VERSIONS => 0
 get 'post', 'r', TIMESTAMP => 1, TIMERANGE => [1, 2]
@@ -324,16 +324,16 @@ count 'post', 'x'",
             For usage try 'help "put"'
 
             Took T seconds
-            > get 'post', 'r', {FORMATTER => 'toString'}
+            > get 'post', 'r', {FORMATTER => 'toText'}
 
-            ERROR: option FORMATTER of get is not supported yet
+            ERROR: a converter is one of toBoolean, toDouble, toFloat, toHex, toInt, toLong, toShort, toString, toStringBinary: toText
 
             For usage try 'help "get"'
 
             Took T seconds
-            > get 'post', 'r', 'cf:title:toInt'
+            > get 'post', 'r', 'cf:title:toInteger'
 
-            ERROR: converters of columns are not supported yet: toInt
+            ERROR: a converter is one of toBoolean, toDouble, toFloat, toHex, toInt, toLong, toShort, toString, toStringBinary: toInteger
 
             For usage try 'help "get"'
 

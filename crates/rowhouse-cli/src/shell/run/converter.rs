@@ -54,7 +54,7 @@ impl Converter {
         let Some(at) = qualifier.iter().rposition(|&byte| byte == b':') else {
             return Ok((qualifier.clone(), None));
         };
-        let written = escape(&qualifier[at + 1..]).to_string();
+        let written = escape(&qualifier[at + 1..]);
         let is_method =
             written.strip_prefix("to").is_some_and(|name| name.starts_with(char::is_uppercase));
         let name = match written.strip_prefix("c(").and_then(|rest| rest.split_once(").")) {
@@ -85,7 +85,7 @@ impl Converter {
             Self::Short => value.try_into().ok().map(|bytes| i16::from_be_bytes(bytes).to_string()),
             Self::Hex => Some(value.iter().map(|byte| format!("{byte:02x}")).collect()),
             Self::Text => Some(on_one_line(&String::from_utf8_lossy(value))),
-            Self::Escaped => Some(escape(value).to_string()),
+            Self::Escaped => Some(escape(value)),
         };
         shown.unwrap_or_else(|| {
             let name =
@@ -154,7 +154,7 @@ mod tests {
 
     fn split(text: &'static str) -> std::result::Result<(String, Option<Converter>), String> {
         match Converter::split(&Bytes::from_static(text.as_bytes())) {
-            Ok((qualifier, converter)) => Ok((escape(&qualifier).to_string(), converter)),
+            Ok((qualifier, converter)) => Ok((escape(&qualifier), converter)),
             Err(Failure::Said(text)) => Err(text),
             Err(other) => panic!("{other:?}"),
         }

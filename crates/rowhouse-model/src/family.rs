@@ -117,6 +117,16 @@ impl FamilyDescriptor {
         self.number("BLOCKSIZE").unwrap_or(64 * 1024)
     }
 
+    /// BLOCKCACHE: whether blocks that are read are kept in the block cache; they are by default.
+    pub fn block_cache(&self) -> bool {
+        self.word("BLOCKCACHE").as_deref() != Some("FALSE")
+    }
+
+    /// IN_MEMORY: whether its blocks have a part of the block cache that others do not push them out of. Not by default.
+    pub fn in_memory(&self) -> bool {
+        self.word("IN_MEMORY").as_deref() == Some("TRUE")
+    }
+
     /// BLOOMFILTER of new files; ROW by default.
     pub fn bloom(&self) -> BloomKind {
         let Some(word) = self.word("BLOOMFILTER") else { return BloomKind::default() };

@@ -1,7 +1,7 @@
 //! Blocks of files in memory: shared by all regions, bounded in bytes, and not emptied by one long
 //! scan.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
@@ -18,9 +18,26 @@ pub(crate) enum CachedBlock {
     Bloom(Arc<BloomChunk>),
 }
 
+/// What a reader does with data blocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Caching {
+    /// Reads them past the cache, each once: a merge.
+    Past,
+    /// Takes those that are there, and adds none.
+    LookOnly,
+    /// Adds them to those of all others.
+    #[default]
+    Shared,
+    /// Adds them to those of families IN_MEMORY, which none of another family pushes out.
+    InMemory,
+}
+
 /// The cache.
 pub(crate) struct BlockCache {
     blocks: Cache<BlockKey, CachedBlock, ByBytes>,
+    bytes_max: u64,
+    /// A quarter of the room, as in HBase, from the first block of a family IN_MEMORY on.
+    in_memory: OnceLock<Cache<BlockKey, CachedBlock, ByBytes>>,
 }
 
 #[derive(Clone)]
@@ -43,15 +60,122 @@ const BLOCK_BYTES_USUAL: u64 = 64 << 10;
 impl BlockCache {
     /// A cache of up to `bytes_max` bytes.
     pub(crate) fn new(bytes_max: u64) -> Self {
-        let blocks = usize::try_from(bytes_max / BLOCK_BYTES_USUAL).unwrap_or(usize::MAX);
-        Self { blocks: Cache::with_weighter(blocks.max(16), bytes_max, ByBytes) }
+        Self { blocks: cache(bytes_max), bytes_max, in_memory: OnceLock::new() }
     }
 
     pub(crate) fn get(&self, key: BlockKey) -> Option<CachedBlock> {
-        self.blocks.get(&key)
+        self.blocks.get(&key).or_else(|| self.in_memory.get()?.get(&key))
     }
 
     pub(crate) fn insert(&self, key: BlockKey, block: CachedBlock) {
         self.blocks.insert(key, block);
+    }
+
+    /// Adds a block, or does not, as the reader says.
+    pub(crate) fn insert_by(&self, caching: Caching, key: BlockKey, block: CachedBlock) {
+        match caching {
+            Caching::Past | Caching::LookOnly => {}
+            Caching::Shared => self.insert(key, block),
+            Caching::InMemory => self.in_memory().insert(key, block),
+        }
+    }
+
+    fn in_memory(&self) -> &Cache<BlockKey, CachedBlock, ByBytes> {
+        self.in_memory.get_or_init(|| {
+            let share = self.bytes_max / 4;
+            self.blocks.set_capacity(self.bytes_max - share);
+            cache(share)
+        })
+    }
+}
+
+fn cache(bytes_max: u64) -> Cache<BlockKey, CachedBlock, ByBytes> {
+    let blocks = usize::try_from(bytes_max / BLOCK_BYTES_USUAL).unwrap_or(usize::MAX);
+    Cache::with_weighter(blocks.max(16), bytes_max, ByBytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rowhouse_model::{FamilyDescriptor, Put, Scan, TableDescriptor, TableName};
+
+    use super::*;
+    use crate::disk::simulated::SimulatedDisk;
+    use crate::{Settings, Store, Table};
+
+    const ROWS: u32 = 200;
+
+    impl BlockCache {
+        /// Data blocks of a file that are kept.
+        fn data_blocks_of(&self, file: u64) -> usize {
+            let caches = [Some(&self.blocks), self.in_memory.get()].into_iter().flatten();
+            let blocks = caches.flat_map(Cache::iter);
+            blocks
+                .filter(|(key, block)| key.0 == file && matches!(block, CachedBlock::Data(_)))
+                .count()
+        }
+    }
+
+    /// A store with a small cache, and a table whose families have 200 kB each in 200 blocks.
+    fn table(families: [FamilyDescriptor; 2]) -> (Store, Arc<Table>) {
+        let settings = Settings { block_cache_bytes: 256 << 10, ..Settings::default() };
+        let disk = SimulatedDisk::default();
+        let store = Store::builder("simulated").settings(settings).with_disk(disk).open().unwrap();
+        let name = TableName::parse("t").unwrap();
+        let mut descriptor = TableDescriptor::new(name.clone());
+        for family in families {
+            descriptor = descriptor.family(family.attribute("BLOCKSIZE", "1024"));
+        }
+        store.create_table(descriptor, &[]).unwrap();
+        let table = store.table(&name).unwrap();
+        for row in 0..ROWS {
+            let put = Put::new(row.to_be_bytes().to_vec()).unwrap();
+            let put = put.add("a", "q", [0; 1000]).unwrap().add("b", "q", [0; 1000]).unwrap();
+            table.mutate(&put.into()).unwrap();
+        }
+        table.flush().unwrap();
+        (store, table)
+    }
+
+    fn family(name: &str) -> FamilyDescriptor {
+        FamilyDescriptor::new(name.to_owned()).unwrap()
+    }
+
+    fn read(table: &Arc<Table>, scan: Scan) {
+        let mut scanner = table.scan(scan).unwrap();
+        while scanner.next().unwrap().is_some() {}
+    }
+
+    /// How many blocks of a family are kept.
+    fn kept(table: &Table, family: &str) -> usize {
+        let region = &table.regions()[0];
+        let store = region.families().iter().find(|have| have.name() == family.as_bytes()).unwrap();
+        let file = store.parts().files[0].id();
+        region.engine().files.blocks.data_blocks_of(file)
+    }
+
+    #[test]
+    fn blocks_of_families_in_memory_are_not_pushed_out_by_others() {
+        let in_memory = family("a").attribute("IN_MEMORY", "true");
+        let (_store, table) = table([in_memory, family("b")]);
+        read(&table, Scan::all().family("a"));
+        let before = kept(&table, "a");
+        assert!((20..100).contains(&before), "a quarter of the cache: {before} blocks");
+        (0..3).for_each(|_| read(&table, Scan::all().family("b")));
+        assert_eq!(kept(&table, "a"), before);
+        assert!(kept(&table, "b") > 100, "{}", kept(&table, "b"));
+    }
+
+    #[test]
+    fn who_asks_not_to_cache_adds_no_block() {
+        let uncached = family("b").attribute("BLOCKCACHE", "false");
+        let (_store, table) = table([family("a"), uncached]);
+        read(&table, Scan::all().family("b"));
+        assert_eq!(kept(&table, "b"), 0);
+        read(&table, Scan { cache_blocks: false, ..Scan::all() }.family("a"));
+        assert_eq!(kept(&table, "a"), 0);
+        read(&table, Scan::all().family("a"));
+        assert!(kept(&table, "a") > 100);
     }
 }

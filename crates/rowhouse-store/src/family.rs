@@ -9,6 +9,7 @@ use parking_lot::{Mutex, RwLock};
 use rowhouse_model::{BloomKind, Bytes, FamilyDescriptor, KeepDeletedCells, RowRange};
 
 use crate::background::Work;
+use crate::block_cache::Caching;
 use crate::compact::{CompactionKind, Drops, FileFacts, Policy, Situation, crowding};
 use crate::engine::Engine;
 use crate::large_rows::{RowLimit, ToldRows};
@@ -50,6 +51,7 @@ struct Declared {
     policy: Policy,
     kept: Kept,
     bloom: BloomKind,
+    caching: Caching,
     row_limit: Arc<RowLimit>,
 }
 
@@ -70,7 +72,12 @@ pub(crate) struct Parts {
 impl Declared {
     fn new(descriptor: FamilyDescriptor, policy: Policy, row_limit: Arc<RowLimit>) -> Self {
         let bloom = descriptor.bloom();
-        Self { kept: Kept::from(&descriptor), bloom, descriptor, policy, row_limit }
+        let caching = match (descriptor.block_cache(), descriptor.in_memory()) {
+            (false, _) => Caching::LookOnly,
+            (true, true) => Caching::InMemory,
+            (true, false) => Caching::Shared,
+        };
+        Self { kept: Kept::from(&descriptor), bloom, caching, descriptor, policy, row_limit }
     }
 }
 
@@ -130,6 +137,11 @@ impl FamilyStore {
     /// What the blooms of its new files are over.
     pub(crate) fn bloom(&self) -> BloomKind {
         self.declared.get().bloom
+    }
+
+    /// What its readers do with data blocks.
+    pub(crate) fn caching(&self) -> Caching {
+        self.declared.get().caching
     }
 
     pub(crate) fn policy(&self) -> &Policy {

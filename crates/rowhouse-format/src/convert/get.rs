@@ -13,8 +13,7 @@ use crate::proto;
 
 /// Reads a get.
 ///
-/// Passed over: `cache_blocks`, which changes no answer, and `query_metrics_enabled`, which asks for
-/// numbers that a server need not have.
+/// Passed over: `query_metrics_enabled`, which asks for numbers that a server need not have.
 ///
 /// # Errors
 /// `Unsupported` for filters and comparators that are not known, timeline consistency and attributes
@@ -31,6 +30,7 @@ pub fn from_proto(get: proto::Get) -> Result<Get> {
     check_consistency(get.consistency())?;
     attributes::check(&get.attribute)?;
     let (versions, existence_only) = (get.max_versions(), get.existence_only());
+    let cache_blocks = get.cache_blocks();
     let mut read = Get::new(get.row)?;
     read.versions = check_versions(versions)?;
     read.time_range = time_range_from_proto(get.time_range)?;
@@ -40,6 +40,7 @@ pub fn from_proto(get: proto::Get) -> Result<Get> {
     read.family_offset = family_offset_from_proto(get.store_offset)?;
     read.filter = get.filter.map(filter::from_proto).transpose()?.map(Box::new);
     read.families_on_demand = get.load_column_families_on_demand.unwrap_or(true);
+    read.cache_blocks = cache_blocks;
     read.existence_only = existence_only;
     Ok(read)
 }
@@ -56,6 +57,7 @@ pub fn to_proto(get: &Get) -> proto::Get {
         store_offset: (get.family_offset != 0).then_some(get.family_offset),
         filter: get.filter.as_deref().map(filter::to_proto),
         load_column_families_on_demand: (!get.families_on_demand).then_some(false),
+        cache_blocks: (!get.cache_blocks).then_some(false),
         existence_only: get.existence_only.then_some(true),
         ..Default::default()
     }

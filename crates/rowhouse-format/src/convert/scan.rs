@@ -108,7 +108,7 @@ impl OpenScan {
 
     /// Reads a scan.
     ///
-    /// Passed over: `cache_blocks`, `small`, `readType` and `query_metrics_enabled`, which change no
+    /// Passed over: `small`, `readType` and `query_metrics_enabled`, which change no
     /// answer.
     ///
     /// # Errors
@@ -137,6 +137,7 @@ impl OpenScan {
         read.raw = attributes::is_raw(&scan.attribute);
         read.filter = scan.filter.clone().map(filter::from_proto).transpose()?.map(Box::new);
         read.families_on_demand = scan.load_column_families_on_demand.unwrap_or(true);
+        read.cache_blocks = scan.cache_blocks();
         Ok(Self {
             read_point: scan.mvcc_read_point(),
             result_bytes_max: scan.max_result_size.filter(|&bytes| bytes as i64 > 0),
@@ -170,6 +171,7 @@ impl OpenScan {
             attribute: self.scan.raw.then(attributes::raw).into_iter().collect(),
             filter: self.scan.filter.as_deref().map(filter::to_proto),
             load_column_families_on_demand: (!self.scan.families_on_demand).then_some(false),
+            cache_blocks: (!self.scan.cache_blocks).then_some(false),
             allow_partial_results: self.allow_partial_results.then_some(true),
             mvcc_read_point: (self.read_point != 0).then_some(self.read_point),
             need_cursor_result: self.wants_cursor.then_some(true),

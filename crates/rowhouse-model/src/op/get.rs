@@ -28,6 +28,8 @@ pub struct Get {
     /// Whether families that the filter need not see are read only where it lets a row through, as by
     /// default (HBase: `setLoadColumnFamiliesOnDemand`). The filter judges their cells last then.
     pub families_on_demand: bool,
+    /// Whether blocks that are read for this are kept in the block cache, as by default (HBase: `setCacheBlocks`).
+    pub cache_blocks: bool,
     /// Only whether there is anything: the answer has no cells.
     pub existence_only: bool,
 }
@@ -47,6 +49,7 @@ impl Get {
             family_offset: 0,
             filter: None,
             families_on_demand: true,
+            cache_blocks: true,
             existence_only: false,
         })
     }

@@ -41,6 +41,8 @@ pub struct Scan {
     /// Whether families that the filter need not see are read only where it lets a row through, as by
     /// default (HBase: `setLoadColumnFamiliesOnDemand`). The filter judges their cells last then.
     pub families_on_demand: bool,
+    /// Whether blocks that are read for this are kept in the block cache, as by default (HBase: `setCacheBlocks`).
+    pub cache_blocks: bool,
 }
 
 impl Scan {
@@ -61,6 +63,7 @@ impl Scan {
             raw: false,
             filter: None,
             families_on_demand: true,
+            cache_blocks: true,
         }
     }
 

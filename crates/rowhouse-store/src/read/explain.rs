@@ -10,6 +10,7 @@ use rowhouse_model::{
 use super::deletes::Marker;
 use super::own_ttl::lives_until;
 use super::{At, Fate, Rules, Source, Visible};
+use crate::block_cache::Caching;
 use crate::cells::Cells;
 use crate::engine::Engine;
 use crate::family::{FamilyStore, Parts};
@@ -87,7 +88,7 @@ fn sources(parts: &Parts, row: &[u8]) -> Result<Vec<(Source, CellPlace)>> {
     for file in &parts.files {
         if file.may_hold_row(row, None)? {
             let place = CellPlace::File(store_file::path(file.id()));
-            sources.push((Source::File(FileCursor::open(file, &start)?), place));
+            sources.push((Source::File(FileCursor::open(file, &start, Caching::LookOnly)?), place));
         }
     }
     Ok(sources)

@@ -10,6 +10,7 @@ use rowhouse_model::{
 use super::row::{Judging, Room, RowRead};
 use super::sift::Sift;
 use super::{At, Merge, Rules, Source};
+use crate::block_cache::Caching;
 use crate::cells::Cells;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
@@ -23,6 +24,8 @@ pub(super) struct Asked<'a> {
     pub(super) family_time_ranges: &'a BTreeMap<Bytes, TimeRange>,
     pub(super) versions: u32,
     pub(super) rows: Rows<'a>,
+    /// Blocks that are read for it are kept.
+    pub(super) cache_blocks: bool,
     pub(super) reversed: bool,
     /// Everything that is stored.
     pub(super) raw: bool,
@@ -109,6 +112,7 @@ pub(super) fn find(
     let memstores = parts.frozen.iter().chain([&parts.active]);
     let memstores = memstores.filter(|memstore| !memstore.is_empty());
     let start = Key::row_start(asked.rows.first());
+    let caching = if asked.cache_blocks { family.caching() } else { Caching::LookOnly };
     let mut sources = Vec::new();
     for memstore in memstores {
         let memstore = Arc::clone(memstore);
@@ -120,11 +124,11 @@ pub(super) fn find(
     for file in &parts.files {
         if asked.may_be_in(file, family)? {
             sources.push(if asked.reversed {
-                Source::File(FileCursor::at_end(file)?)
+                Source::File(FileCursor::at_end(file, caching)?)
             } else if file.first_row() > start.row {
-                Source::Waiting(Arc::clone(file))
+                Source::Waiting(Arc::clone(file), caching)
             } else {
-                Source::File(FileCursor::open(file, &start)?)
+                Source::File(FileCursor::open(file, &start, caching)?)
             });
         }
     }

@@ -54,6 +54,7 @@ fn asked(get: &Get) -> Asked<'_> {
         family_time_ranges: &get.family_time_ranges,
         versions: get.versions,
         rows: Rows::One(get.row()),
+        cache_blocks: get.cache_blocks,
         reversed: false,
         raw: false,
         filtered: false,
@@ -103,6 +104,7 @@ fn sift_row(
         family_offset: get.family_offset,
         filter: get.filter.clone(),
         families_on_demand: get.families_on_demand,
+        cache_blocks: get.cache_blocks,
         ..Scan::all()
     };
     let opening = Opening { engine, families, rows: Rows::One(get.row()), point };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use rowhouse_model::{CellRef, Key, Result, RowBuilder, compare};
 
+use crate::block_cache::Caching;
 use crate::cells::Cells;
 use crate::memstore::MemstoreCursor;
 use crate::store_file::{FileCursor, StoreFile};
@@ -14,7 +15,7 @@ pub(crate) enum Source {
     Memory(MemstoreCursor),
     File(FileCursor),
     /// A file that begins behind where the merge does: it is not opened before its rows come.
-    Waiting(Arc<StoreFile>),
+    Waiting(Arc<StoreFile>, Caching),
 }
 
 impl Source {
@@ -24,14 +25,14 @@ impl Source {
         match self {
             Self::Memory(cursor) => cursor.sequence(),
             Self::File(cursor) => cursor.sequence(),
-            Self::Waiting(_) => None,
+            Self::Waiting(..) => None,
         }
     }
 
     /// The row that it waits for, if it does.
     fn waits_for(&self) -> Option<&[u8]> {
         match self {
-            Self::Waiting(file) => Some(file.first_row()),
+            Self::Waiting(file, _) => Some(file.first_row()),
             Self::Memory(_) | Self::File(_) => None,
         }
     }
@@ -40,7 +41,7 @@ impl Source {
     fn pass_markers_to(&mut self, bound: Option<&Key<'_>>) -> Result<bool> {
         match self {
             Self::File(cursor) => cursor.pass_markers_to(bound),
-            Self::Memory(_) | Self::Waiting(_) => Ok(false),
+            Self::Memory(_) | Self::Waiting(..) => Ok(false),
         }
     }
 
@@ -53,7 +54,7 @@ impl Source {
                 Ok(())
             }
             Self::File(cursor) => cursor.seek_row_before(row),
-            Self::Waiting(_) => Ok(()),
+            Self::Waiting(..) => Ok(()),
         }
     }
 }
@@ -64,7 +65,7 @@ impl Cells for Source {
         match self {
             Self::Memory(cursor) => cursor.cell(),
             Self::File(cursor) => cursor.cell(),
-            Self::Waiting(_) => None,
+            Self::Waiting(..) => None,
         }
     }
 
@@ -76,7 +77,7 @@ impl Cells for Source {
                 Ok(())
             }
             Self::File(cursor) => cursor.advance(),
-            Self::Waiting(_) => Ok(()),
+            Self::Waiting(..) => Ok(()),
         }
     }
 
@@ -87,7 +88,7 @@ impl Cells for Source {
                 Ok(())
             }
             Self::File(cursor) => cursor.seek(key),
-            Self::Waiting(_) => Ok(()),
+            Self::Waiting(..) => Ok(()),
         }
     }
 
@@ -97,7 +98,7 @@ impl Cells for Source {
         match self {
             Self::Memory(cursor) => cursor.push_to(row),
             Self::File(cursor) => cursor.push_to(row, copied),
-            Self::Waiting(_) => {}
+            Self::Waiting(..) => {}
         }
     }
 }
@@ -187,7 +188,7 @@ impl Merge {
         let &[only] = &self.order[..] else { return None };
         match &mut self.sources[only] {
             Source::File(cursor) if cursor.sequence_max() <= self.sequence_max => Some(cursor),
-            Source::File(_) | Source::Memory(_) | Source::Waiting(_) => None,
+            Source::File(_) | Source::Memory(_) | Source::Waiting(..) => None,
         }
     }
 
@@ -235,9 +236,10 @@ impl Merge {
     /// Opens a file at `key`, or at its first cell.
     fn admit_source(&mut self, at: usize, key: Option<&Key<'_>>) -> Result<()> {
         let source = &mut self.sources[at];
-        if let Source::Waiting(file) = source {
+        if let Source::Waiting(file, caching) = source {
             let first = Key::row_start(file.first_row());
-            *source = Source::File(FileCursor::open(file, key.unwrap_or(&first))?);
+            let cursor = FileCursor::open(file, key.unwrap_or(&first), *caching)?;
+            *source = Source::File(cursor);
         }
         skip_unseen(source, self.sequence_max)?;
         self.order.push(at);

@@ -134,6 +134,7 @@ impl RegionScanner {
             family_time_ranges: &scan.family_time_ranges,
             versions: scan.versions,
             rows,
+            cache_blocks: scan.cache_blocks,
             reversed: scan.reversed,
             raw: scan.raw,
             filtered: filter.is_some(),

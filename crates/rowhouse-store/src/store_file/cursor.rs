@@ -7,6 +7,7 @@ use rowhouse_format::hfile::{Cursor, IndexWalk, MarkersPassed, Step};
 use rowhouse_model::{Bytes, Cell, CellRef, Error, Key, Result, RowBuilder, RowRange};
 
 use super::StoreFile;
+use crate::block_cache::Caching;
 use crate::cells::Cells;
 
 /// Entries of a file's root index of which the middle one is near enough to the middle of the file.
@@ -15,8 +16,7 @@ const INDEX_ENTRIES_ENOUGH: usize = 4;
 /// A position in a file, keeping it alive.
 pub(crate) struct FileCursor {
     pub(super) file: Arc<StoreFile>,
-    /// Whether data blocks go into the cache; not for compactions, which read each once.
-    caching: bool,
+    caching: Caching,
     /// Whether cells may have tags.
     with_tags: bool,
     /// Whether every cell has the file's sequence, whatever stands in it.
@@ -28,32 +28,28 @@ pub(crate) struct FileCursor {
 
 impl FileCursor {
     /// A cursor on the first cell at or behind `key`.
-    pub(crate) fn open(file: &Arc<StoreFile>, key: &Key<'_>) -> Result<Self> {
-        Self::with_caching(file, key, true)
+    pub(crate) fn open(file: &Arc<StoreFile>, key: &Key<'_>, caching: Caching) -> Result<Self> {
+        let mut cursor = Self::at_end(file, caching)?;
+        cursor.seek_from_root(key)?;
+        Ok(cursor)
     }
 
-    /// The same for reading everything once, past the cache.
+    /// The same for reading everything once.
     pub(crate) fn open_once(file: &Arc<StoreFile>, key: &Key<'_>) -> Result<Self> {
-        Self::with_caching(file, key, false)
+        Self::open(file, key, Caching::Past)
     }
 
     /// A cursor behind the last cell.
-    pub(crate) fn at_end(file: &Arc<StoreFile>) -> Result<Self> {
+    pub(crate) fn at_end(file: &Arc<StoreFile>, caching: Caching) -> Result<Self> {
         let (with_tags, walk) = (file.has_tags()?, IndexWalk::new());
         let (file, loaded) = (Arc::clone(file), file.is_loaded());
-        Ok(Self { file, caching: true, with_tags, loaded, walk, cursor: None })
-    }
-
-    fn with_caching(file: &Arc<StoreFile>, key: &Key<'_>, caching: bool) -> Result<Self> {
-        let mut cursor = Self { caching, ..Self::at_end(file)? };
-        cursor.seek_from_root(key)?;
-        Ok(cursor)
+        Ok(Self { file, caching, with_tags, loaded, walk, cursor: None })
     }
 
     /// A cursor on the first cell that can be read. Notes in `lost` what cannot.
     pub(crate) fn open_what_is_left(file: &Arc<StoreFile>, lost: &mut Vec<Error>) -> Result<Self> {
         file.open_unsealed(lost)?;
-        let mut cursor = Self { caching: false, ..Self::at_end(file)? };
+        let mut cursor = Self::at_end(file, Caching::Past)?;
         if let Err(error) = cursor.seek_from_root(&Key::row_start(b"")) {
             lost.push(error);
             cursor.skip_unreadable_blocks(lost);

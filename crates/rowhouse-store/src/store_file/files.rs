@@ -14,7 +14,7 @@ use crate::disk::{Disk, DiskFile};
 pub(crate) struct Files {
     disk: Arc<dyn Disk>,
     open: Cache<u64, Arc<dyn DiskFile>>,
-    pub(super) blocks: BlockCache,
+    pub(crate) blocks: BlockCache,
 }
 
 impl Files {

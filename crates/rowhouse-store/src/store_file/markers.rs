@@ -132,6 +132,7 @@ mod tests {
     use rowhouse_model::{Delete, FamilyDescriptor, Put, TableDescriptor, TableName, Timestamp};
 
     use super::*;
+    use crate::block_cache::Caching;
     use crate::disk::simulated::SimulatedDisk;
     use crate::store_file::StoreFile;
     use crate::{Store, Table};
@@ -168,7 +169,7 @@ mod tests {
 
     /// Where one comes to from the marker of a column.
     fn passed(file: &Arc<StoreFile>, from: usize, bound: Option<&str>) -> String {
-        let mut cursor = FileCursor::open(file, &key(&qualifier(from))).unwrap();
+        let mut cursor = FileCursor::open(file, &key(&qualifier(from)), Caching::Shared).unwrap();
         cursor.pass_markers_to(bound.map(key).as_ref()).unwrap();
         String::from_utf8_lossy(cursor.key().unwrap().qualifier).into_owned()
     }

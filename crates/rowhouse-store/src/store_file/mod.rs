@@ -26,7 +26,7 @@ use markers::MarkerRuns;
 pub(crate) use new::NewFile;
 pub(crate) use snapshots::SnapshotFiles;
 
-use crate::block_cache::CachedBlock;
+use crate::block_cache::{CachedBlock, Caching};
 use crate::compact::{FileFacts, Surplus};
 use crate::manifest::FileMeta;
 
@@ -303,18 +303,20 @@ impl StoreFile {
         &self,
         opened: &hfile::FileMeta,
         handle: &BlockHandle,
-        caching: bool,
+        caching: Caching,
     ) -> Result<Arc<DataBlock>> {
         let key = (self.meta.file_id, handle.offset);
         let blocks = &self.files.blocks;
-        if let Some(CachedBlock::Data(block)) = caching.then(|| blocks.get(key)).flatten() {
+        if caching != Caching::Past
+            && let Some(CachedBlock::Data(block)) = blocks.get(key)
+        {
             return Ok(block);
         }
         let bytes = self.read(handle)?;
         let block = opened.data_block(handle, bytes).map_err(|error| self.named(error))?;
         let block = Arc::new(block);
-        if caching && block.memory_len() <= CACHED_BLOCK_BYTES_MAX {
-            blocks.insert(key, CachedBlock::Data(Arc::clone(&block)));
+        if block.memory_len() <= CACHED_BLOCK_BYTES_MAX {
+            blocks.insert_by(caching, key, CachedBlock::Data(Arc::clone(&block)));
         }
         Ok(block)
     }

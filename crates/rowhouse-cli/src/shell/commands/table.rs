@@ -21,6 +21,8 @@ const OPTIONS: Argument = Argument { name: "OPTIONS", kind: Kind::Options, need:
 const COLUMN: (&str, &str) =
     ("COLUMN", "a column 'family:qualifier' or its declared name, a family, or an array of them");
 const COLUMNS: (&str, &str) = ("COLUMNS", "the same");
+const CACHE_BLOCKS: (&str, &str) =
+    ("CACHE_BLOCKS", "whether blocks that are read are kept in the block cache; true by default");
 const FORMATTER: (&str, &str) =
     ("FORMATTER", "how values are shown, as behind 'family:qualifier:toInt': toLong, toString, …");
 const FORMATTER_CLASS: (&str, &str) =
@@ -630,6 +632,7 @@ pub(crate) const COMMANDS: &[Command] = &[
             RAW,
             BATCH,
             CACHE,
+            CACHE_BLOCKS,
             FORMATTER,
             FORMATTER_CLASS,
             DECODE,
@@ -752,7 +755,6 @@ pub(crate) const NOT_YET: &[&str] = &[
     "ALL_METRICS",
     "ATTRIBUTES",
     "AUTHORIZATIONS",
-    "CACHE_BLOCKS",
     "CLONE_SFT",
     "CONSISTENCY",
     "ENCRYPTION",

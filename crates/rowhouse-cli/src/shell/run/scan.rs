@@ -26,6 +26,7 @@ pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> 
     scan.limit = options.take_count("LIMIT")?.map(u64::from);
     scan.raw = options.take_truth("RAW")?;
     scan.batch = options.take_count("BATCH")?;
+    scan.cache_blocks = !options.has("CACHE_BLOCKS") || options.take_truth("CACHE_BLOCKS")?;
     let wanted = decode::wanted(&mut options)?;
     options.finish()?;
 
@@ -77,6 +78,8 @@ pub(super) async fn count<W: Write>(session: &mut Session<W>, mut call: Call) ->
     let interval = options.take_count("INTERVAL")?.unwrap_or(INTERVAL);
     let columns = WrittenColumns::take(&mut options, Vec::new())?;
     let mut scan = range_scan(&mut options)?;
+    // As HBase's count: a look at everything is no reason to keep it.
+    scan.cache_blocks = false;
     let wanted = decode::wanted(&mut options)?;
     options.finish()?;
 

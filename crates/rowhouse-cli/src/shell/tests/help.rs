@@ -32,13 +32,13 @@ list",
               DATA_BLOCK_ENCODING      of a family: 'NONE', 'PREFIX', 'DIFF', 'FAST_DIFF' or 'ROW_INDEX_V1'
               KEEP_DELETED_CELLS       of a family: 'FALSE', 'TRUE' or 'TTL'
               NEW_VERSION_BEHAVIOR     of a family: true: a delete covers what was written before it
-              BLOCKCACHE               of a family: kept and shown, as the next ones
-              CACHE_BLOOMS_ON_WRITE
+              BLOCKCACHE               of a family: false: blocks that are read are not kept in the block cache
+              IN_MEMORY                of a family: true: a quarter of the block cache is for it and others alike
+              CACHE_BLOOMS_ON_WRITE    of a family: kept and shown, as the next ones
               CACHE_DATA_ON_WRITE
               CACHE_INDEX_ON_WRITE
               EVICT_BLOCKS_ON_CLOSE
               INDEX_BLOCK_ENCODING
-              IN_MEMORY
               PREFETCH_BLOCKS_ON_OPEN
               REPLICATION_SCOPE
               KEY                      the template of the table's row key

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rowhouse_model::Timestamp;
 
@@ -35,6 +35,9 @@ pub(crate) struct TimestampSource {
 /// How far behind the clock may be before it is said: clocks are adjusted by a little all the time.
 const BEHIND_MILLIS_MAX: i64 = 1_000;
 
+/// How far timestamps run ahead of the clock before who needs another waits.
+const AHEAD_MILLIS_MAX: i64 = 5;
+
 impl TimestampSource {
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
         Self { clock, last: AtomicI64::new(0), behind: AtomicBool::new(false) }
@@ -55,6 +58,30 @@ impl TimestampSource {
     pub(crate) fn issue_from(&self, at_least: Timestamp) -> Timestamp {
         self.last.fetch_max(at_least.as_millis(), Ordering::Relaxed);
         self.issue()
+    }
+
+    /// As [`TimestampSource::issue`], later than `before`. That runs ahead of the clock where the millisecond is used up,
+    /// by no more than a few: then it waits for the clock, for a while.
+    pub(crate) fn issue_behind(&self, before: Option<Timestamp>) -> Timestamp {
+        let issued = self.issue();
+        match before {
+            Some(before) if issued <= before => self.issue_later(before),
+            _ => issued,
+        }
+    }
+
+    #[cold]
+    fn issue_later(&self, before: Timestamp) -> Timestamp {
+        let wanted = before.as_millis().saturating_add(1);
+        let is_far = || wanted - self.clock.now_millis() > AHEAD_MILLIS_MAX;
+        // The clock may have been set back, or stand still.
+        for _ in 0..AHEAD_MILLIS_MAX {
+            if !is_far() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.issue_from(before.saturating_add(1))
     }
 
     #[cold]
@@ -88,5 +115,28 @@ impl TimestampSource {
     /// The wall clock, for judging what has expired.
     pub(crate) fn now_millis(&self) -> i64 {
         self.clock.now_millis()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct StandsStill;
+
+    impl Clock for StandsStill {
+        fn now_millis(&self) -> i64 {
+            1000
+        }
+    }
+
+    #[test]
+    fn what_is_to_be_later_than_a_delete_is_also_where_the_clock_stands_still() {
+        let source = TimestampSource::new(Arc::new(StandsStill));
+        assert_eq!(source.issue_behind(None).as_millis(), 1000);
+        assert_eq!(source.issue_behind(Some(Timestamp::MIN)).as_millis(), 1000);
+        for step in 1..20 {
+            assert_eq!(source.issue_behind(Some(source.issue())).as_millis(), 1000 + step);
+        }
     }
 }

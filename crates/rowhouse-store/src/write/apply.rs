@@ -7,6 +7,7 @@ use rowhouse_model::{
 use super::batch::{Batch, Unity};
 use super::commit;
 use super::condition::{self, Holds};
+use super::row_lock::RowsGuard;
 use crate::engine::Engine;
 use crate::region::Region;
 use crate::space::Need;
@@ -39,13 +40,17 @@ fn apply_where(
     commit::admit(region, need(std::iter::once(mutation)))?;
     let mut batch = Batch::new(region, Unity::Each);
     let outcome = {
-        let _row = engine.row_locks.lock_one(region.id(), mutation.row());
+        let mut row = engine.row_locks.lock_one(region.id(), mutation.row());
         let Holds::Yes(seen) = judge()? else { return Ok(None) };
         // With the row locked, so that what comes later to it is not older.
-        batch.now = engine.timestamps.issue();
+        let is_delete = is_delete(mutation);
+        batch.now = engine.timestamps.issue_behind(row.deleted_at().filter(|_| !is_delete));
         batch.seen = seen;
         let outcome = batch.add(mutation)?;
         batch.write()?;
+        if is_delete {
+            row.note_delete(batch.now);
+        }
         outcome
     };
     batch.committed.wait(engine)?;
@@ -73,9 +78,11 @@ pub(crate) fn apply(region: &Region, mutations: &[Mutation]) -> Vec<Result<Mutat
     let mut batch = Batch::new(region, Unity::Each);
     let outcomes = {
         let rows = rows.into_iter().map(|row| (region.id(), row));
-        let _rows = region.engine().row_locks.lock(rows);
+        let mut rows = region.engine().row_locks.lock(rows);
         // With the rows locked, so that what comes later to a row is not older.
-        batch.now = region.engine().timestamps.issue();
+        batch.now = now_of(region.engine(), &rows, mutations.iter());
+        let applied = mutations.iter().zip(&checked).filter(|(_, checked)| checked.is_ok());
+        note_deletes(&mut rows, applied.map(|(mutation, _)| mutation), batch.now);
         let mut outcomes = Vec::with_capacity(mutations.len());
         for (at, mutation) in mutations.iter().enumerate() {
             let checked = std::mem::replace(&mut checked[at], Ok(()));
@@ -110,7 +117,7 @@ pub(crate) fn apply_rows(
     let outcomes = {
         let changed = mutations.iter().map(|mutation| &mutation.row()[..]);
         let rows = changed.chain(conditions.iter().map(|asked| &asked.row[..]));
-        let _rows = engine.row_locks.lock(rows.map(|row| (region.id(), row)));
+        let mut rows = engine.row_locks.lock(rows.map(|row| (region.id(), row)));
         for asked in conditions {
             let judged = condition::judge(region, &asked.condition, &asked.row)?;
             let Holds::Yes(seen) = judged else { return Ok(None) };
@@ -120,7 +127,8 @@ pub(crate) fn apply_rows(
             return Ok(Some(outcomes));
         }
         // With the rows locked, so that what comes later to a row is not older.
-        batch.now = engine.timestamps.issue();
+        batch.now = now_of(engine, &rows, mutations.iter());
+        note_deletes(&mut rows, mutations.iter(), batch.now);
         let outcomes =
             mutations.iter().map(|mutation| batch.add(mutation)).collect::<Result<Vec<_>>>()?;
         batch.write()?;
@@ -149,8 +157,10 @@ pub(crate) fn apply_together(
     let mut outcomes = Vec::with_capacity(mutations.len());
     {
         let rows = mutations.iter().map(|(region, mutation)| (region.id(), &mutation.row()[..]));
-        let _rows = engine.row_locks.lock(rows);
-        batch.now = engine.timestamps.issue();
+        let mut rows = engine.row_locks.lock(rows);
+        let changes = || mutations.iter().map(|(_, mutation)| *mutation);
+        batch.now = now_of(engine, &rows, changes());
+        note_deletes(&mut rows, changes(), batch.now);
         for (region, mutation) in mutations {
             batch.region = region;
             outcomes.push(batch.add(mutation)?);
@@ -161,10 +171,35 @@ pub(crate) fn apply_together(
     Ok(outcomes)
 }
 
+fn is_delete(mutation: &Mutation) -> bool {
+    matches!(mutation, Mutation::Delete(_))
+}
+
+/// The time of mutations that are taken now, of rows that are locked. It is behind deletes of the rows that came before,
+/// which would hide what is put at their own time.
+fn now_of<'a>(
+    engine: &Engine,
+    rows: &RowsGuard<'_>,
+    mut mutations: impl Iterator<Item = &'a Mutation>,
+) -> Timestamp {
+    let only_deletes = mutations.all(is_delete);
+    engine.timestamps.issue_behind(rows.deleted_at().filter(|_| !only_deletes))
+}
+
+/// Notes which rows are deleted: the mutations are those of the rows that were locked, in that order.
+fn note_deletes<'a>(
+    rows: &mut RowsGuard<'_>,
+    mutations: impl Iterator<Item = &'a Mutation>,
+    at: Timestamp,
+) {
+    for (nth, _) in mutations.enumerate().filter(|(_, mutation)| is_delete(mutation)) {
+        rows.note_delete(nth, at);
+    }
+}
+
 /// What the mutations do to the disk in the end.
 fn need<'a>(mut mutations: impl Iterator<Item = &'a Mutation>) -> Need {
-    let is_delete = mutations.all(|mutation| matches!(mutation, Mutation::Delete(_)));
-    if is_delete { Need::Delete } else { Need::Room }
+    if mutations.all(is_delete) { Need::Delete } else { Need::Room }
 }
 
 pub(super) fn asked(region: &Region, mutation: &Mutation) -> Durability {

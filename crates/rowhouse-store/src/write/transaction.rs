@@ -122,7 +122,11 @@ impl Transaction {
         if mutation.nonce().is_some() {
             return Err(Error::invalid("a transaction has no nonces: it is repeated as a whole"));
         }
-        let at = self.now.max(self.not_before(&region, &mutation)?);
+        let mut at = self.now.max(self.not_before(&region, &mutation)?);
+        if !matches!(mutation, Mutation::Delete(_)) {
+            let deleted = self.engine.row_locks.lock_one(region.id(), mutation.row()).deleted_at();
+            at = at.max(deleted.map_or(Timestamp::MIN, |deleted| deleted.saturating_add(1)));
+        }
         let (outcome, cells) = {
             let mut batch = Batch::new(&region, Unity::AsOne);
             batch.now = at;
@@ -207,7 +211,7 @@ impl Transaction {
                 cells.iter().map(move |cell| (region.id(), cell.row()))
             });
             // Who reads a row with it locked must not be overtaken either.
-            let _rows = engine.row_locks.lock(rows);
+            let mut rows = engine.row_locks.lock(rows);
             // Nobody else commits between the check and the commit.
             let _gate = engine.gate.write();
             let moves = |region: &Region| region.is_moved() || region.moving.is_locked();
@@ -221,7 +225,16 @@ impl Transaction {
             if engine.recent_writes.may_have_changed(touched, self.point.sequence()) {
                 return Ok(Ended::Overtaken);
             }
-            commit::commit(engine, self.draft()?, strongest(self.durability.iter().copied()))?
+            let durability = strongest(self.durability.iter().copied());
+            let committed = commit::commit(engine, self.draft()?, durability)?;
+            let cells = self.writes.iter().flat_map(|(_, cells)| cells);
+            for (nth, cell) in cells.enumerate() {
+                // What was deleted up to some time in the future hides what it hides.
+                if cell.kind() != CellKind::Put && cell.timestamp() <= self.now {
+                    rows.note_delete(nth, cell.timestamp());
+                }
+            }
+            committed
         };
         committed.wait(engine)?;
         Ok(Ended::Committed)

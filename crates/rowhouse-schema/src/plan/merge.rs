@@ -1,7 +1,7 @@
 //! Merging the rows of a plan's streams into one order, without reading them: whoever does says what
 //! was read.
 
-use std::collections::BTreeSet;
+use std::cmp::Ordering;
 
 use rowhouse_model::{Error, Result};
 
@@ -48,8 +48,9 @@ pub struct StreamMerge<T> {
     direction: Direction,
     /// The next row of each stream that has one.
     rows: Vec<Option<T>>,
-    /// The logical keys of these rows, with their streams.
-    heads: BTreeSet<(Vec<u8>, usize)>,
+    /// The logical keys of these rows, with their streams, the next one last. Rows that follow each other in a stream
+    /// mostly do so in the merge: then one comparison finds the place of a row.
+    heads: Vec<(Vec<u8>, usize)>,
     /// The streams whose next row is not known.
     wanted: Vec<usize>,
     /// Room for a key.
@@ -64,7 +65,7 @@ impl<T> StreamMerge<T> {
             schema: plan.schema.clone(),
             direction,
             rows: (0..streams).map(|_| None).collect(),
-            heads: BTreeSet::new(),
+            heads: Vec::with_capacity(streams),
             wanted: (0..streams).rev().collect(),
             spare: Vec::new(),
         }
@@ -88,7 +89,7 @@ impl<T> StreamMerge<T> {
         })?;
         let mut own = std::mem::take(&mut self.spare);
         own.extend_from_slice(&logical);
-        self.heads.insert((own, stream));
+        self.insert((own, stream));
         self.rows[stream] = Some(row);
         Ok(())
     }
@@ -103,13 +104,24 @@ impl<T> StreamMerge<T> {
         if !self.wanted.is_empty() {
             return None;
         }
-        let (mut key, stream) = match self.direction {
-            Direction::Forward => self.heads.pop_first()?,
-            Direction::Reverse => self.heads.pop_last()?,
-        };
+        let (mut key, stream) = self.heads.pop()?;
         key.clear();
         self.spare = key;
         self.wanted.push(stream);
         self.rows[stream].take()
+    }
+
+    /// Puts a head where it belongs.
+    fn insert(&mut self, head: (Vec<u8>, usize)) {
+        let behind = match self.direction {
+            Direction::Forward => Ordering::Greater,
+            Direction::Reverse => Ordering::Less,
+        };
+        let is_behind = |other: &(Vec<u8>, usize)| other.cmp(&head) == behind;
+        let place = match self.heads.last() {
+            Some(last) if !is_behind(last) => self.heads.partition_point(is_behind),
+            _ => self.heads.len(),
+        };
+        self.heads.insert(place, head);
     }
 }

@@ -41,4 +41,10 @@ pub(crate) trait Cells {
     ) -> Result<bool> {
         Ok(false)
     }
+
+    /// Passes cells of the row that are followed by another in front of the column `qualifier`, or by any where that is none: up to
+    /// `cells_max`, those that can be passed quickly. Gives how many, and how many bytes of values they have.
+    fn pass_columns(&mut self, _qualifier: Option<&[u8]>, _cells_max: usize) -> (usize, usize) {
+        (0, 0)
+    }
 }

@@ -90,7 +90,8 @@ fn check(cells: &[Cell], options: &WriterOptions, keys: &[Cell]) {
                 found.as_ref().and_then(|at| at.to_cell()).map(|cell| plain(&cell)),
                 cells.get(at).map(plain)
             );
-            check_forward(cells, at, found, keys);
+            check_forward(cells, at, found.clone(), keys);
+            check_columns(cells, at, found, keys);
         }
         if let Some(bloom) = file.meta.bloom() {
             assert_eq!(bloom.kind(), options.bloom);
@@ -118,6 +119,32 @@ fn check_forward(
             assert_eq!(plain(&cursor.to_cell().unwrap()), plain(&cells[to]));
         } else {
             assert!(cursor.cell().is_none() && to > at);
+        }
+    }
+}
+
+/// From one place on to the last of its row and block in front of a column.
+fn check_columns(
+    cells: &[Cell],
+    at: usize,
+    from: Option<rowhouse_format::hfile::Cursor>,
+    keys: &[Cell],
+) {
+    let ends = keys.iter().take(3).map(|key| Some(key.qualifier())).chain([None]);
+    for (end, cells_max) in ends.zip([2, 700, 1, 700]) {
+        let Some(mut cursor) = from.clone() else { return };
+        let (passed, bytes) = cursor.pass_columns(end, cells_max);
+        let came_by = &cells[at + 1..][..passed];
+        assert!(
+            passed <= cells_max && bytes == came_by.iter().map(|cell| cell.value().len()).sum()
+        );
+        let row = cells[at].row();
+        let is_in_front =
+            |cell: &Cell| cell.row() == row && end.is_none_or(|end| cell.qualifier() < end);
+        assert!(came_by.iter().all(is_in_front));
+        assert_eq!(plain(&cursor.to_cell().unwrap()), plain(&cells[at + passed]));
+        if passed < cells_max && cursor.advance().unwrap() {
+            assert!(!is_in_front(&cells[at + passed + 1]));
         }
     }
 }

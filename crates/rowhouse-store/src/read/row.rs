@@ -257,10 +257,13 @@ impl<'a> Judging<'a> {
         if *single_row && next.is_none() {
             return Ok(false);
         }
-        for _ in 0..STEPS_BEFORE_SEEK {
+        let next = next.map(|next| &next[..]);
+        let (passed, value_bytes) = from.pass_columns(next, STEPS_BEFORE_SEEK - 1);
+        *passed_bytes += value_bytes + passed * row.len();
+        for _ in passed..STEPS_BEFORE_SEEK {
             from.advance()?;
             let Some(cell) = from.cell() else { return Ok(true) };
-            let in_front = next.is_none_or(|next| cell.key.qualifier < &next[..]);
+            let in_front = next.is_none_or(|next| cell.key.qualifier < next);
             if !in_front || cell.key.row != row {
                 return Ok(true);
             }

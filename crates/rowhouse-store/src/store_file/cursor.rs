@@ -257,6 +257,10 @@ impl Cells for FileCursor {
         Ok(())
     }
 
+    fn pass_columns(&mut self, qualifier: Option<&[u8]>, cells_max: usize) -> (usize, usize) {
+        self.cursor.as_mut().map_or((0, 0), |cursor| cursor.pass_columns(qualifier, cells_max))
+    }
+
     #[inline]
     fn push_to(&self, row: &mut RowBuilder, copied: bool) {
         if self.loaded {

@@ -4,10 +4,11 @@ use std::cmp::Ordering;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use rowhouse_model::{Cell, CellKind, CellRef, Key, ROW_LEN_MAX, Result, RowBuilder, equal_bytes};
+use rowhouse_model::{
+    Cell, CellKind, CellRef, Key, ROW_LEN_MAX, Result, RowBuilder, compare_bytes, equal_bytes,
+};
 
-use super::{DataBlock, Layout, ROW_OFFSET};
-use crate::hfile::key::KEY_FIXED_LEN;
+use super::{DataBlock, KEY_OFFSET, Layout, ROW_OFFSET};
 use crate::hfile::varint::read_vint;
 
 /// Where the parts of one cell are in its block. All offsets were checked.
@@ -30,17 +31,44 @@ impl Place {
     pub(super) fn parse(cells: &[u8], start: usize, layout: Layout) -> Option<Self> {
         let cell = cells.get(start..)?;
         let header = cell.first_chunk::<ROW_OFFSET>()?;
-        let lengths = u64::from_be_bytes(*header.first_chunk::<8>()?);
-        let (key_len, value_len) = ((lengths >> 32) as usize, lengths as u32 as usize);
         let row_len = u16::from_be_bytes([header[8], header[9]]) as usize;
-        let key_end = 8 + key_len;
-        let value_end = key_end + value_len;
-        if row_len > ROW_LEN_MAX || key_len < KEY_FIXED_LEN + row_len || value_end > cell.len() {
+        let row_end = ROW_OFFSET + row_len;
+        if row_len > ROW_LEN_MAX {
             return None;
         }
-        let row_end = ROW_OFFSET + row_len;
-        let family_end = row_end + 1 + cell[row_end] as usize;
-        if family_end + 9 > key_end {
+        let family_end = row_end + 1 + *cell.get(row_end)? as usize;
+        Self::parse_behind_family(cell, start, row_end, family_end, layout)
+    }
+
+    /// Checks the cell behind this one; none if it is none, or if it is of another row or family. That they are
+    /// the same is seen at once, and spares half of the checks.
+    #[inline]
+    pub(super) fn parse_next_in_row(self, cells: &[u8], layout: Layout) -> Option<Self> {
+        let here = &cells[self.start as usize + KEY_OFFSET..self.family_end as usize];
+        let start = self.next as usize;
+        let cell = cells.get(start..)?;
+        let there = cell.get(KEY_OFFSET..KEY_OFFSET + here.len())?;
+        if !equal_bytes(here, there) {
+            return None;
+        }
+        let (row_end, family_end) = (self.row_end - self.start, self.family_end - self.start);
+        Self::parse_behind_family(cell, start, row_end as usize, family_end as usize, layout)
+    }
+
+    /// Checks a cell, which has these bytes and begins with them, but for its row and family.
+    #[inline]
+    fn parse_behind_family(
+        cell: &[u8],
+        start: usize,
+        row_end: usize,
+        family_end: usize,
+        layout: Layout,
+    ) -> Option<Self> {
+        let lengths = u64::from_be_bytes(*cell.first_chunk::<8>()?);
+        let (key_len, value_len) = ((lengths >> 32) as usize, lengths as u32 as usize);
+        let key_end = KEY_OFFSET + key_len;
+        let value_end = key_end + value_len;
+        if family_end + 9 > key_end || value_end > cell.len() {
             return None;
         }
         // The highest bit of the timestamp is its sign.
@@ -97,6 +125,11 @@ impl Place {
             timestamp: i64::from_be_bytes(timestamp),
             kind: fixed[8],
         }
+    }
+
+    #[inline]
+    fn qualifier(self, cells: &[u8]) -> &[u8] {
+        &cells[self.family_end as usize..self.key_end as usize - 9]
     }
 
     #[inline]
@@ -214,23 +247,42 @@ impl Cursor {
         loop {
             // A cursor checks what a cell checks before it stops at one.
             run.push(place.start, place.key_value_end() as u32, place.sequence);
-            let at = place.next as usize;
-            if at >= cells.len() {
-                self.place = None;
-                return Ok(true);
-            }
-            self.place = None;
-            let next = self.block.parse_at(at)?;
-            self.place = Some(next);
-            let (here, there) = (place.key(cells), next.key(cells));
-            if equal_bytes(here.qualifier, there.qualifier)
-                || !equal_bytes(here.row, there.row)
-                || !is_wanted(&there)
+            let Some(next) = place.parse_next_in_row(cells, self.block.layout) else {
+                return self.leave(place).map(|()| true);
+            };
+            if equal_bytes(place.qualifier(cells), next.qualifier(cells))
+                || !is_wanted(&next.key(cells))
             {
+                self.place = Some(next);
                 return Ok(true);
             }
             place = next;
         }
+    }
+
+    /// To the cell behind `place`.
+    fn leave(&mut self, place: Place) -> Result<()> {
+        self.place = None;
+        self.place = self.block.place_at(place.next as usize)?;
+        Ok(())
+    }
+
+    /// From cell to cell of the same row, up to the last one in this block in front of the column `qualifier`, or of all where
+    /// that is none; at most `cells_max`. Gives how many cells were passed, and how many bytes of values.
+    pub fn pass_columns(&mut self, qualifier: Option<&[u8]>, cells_max: usize) -> (usize, usize) {
+        let (mut passed, mut bytes) = (0, 0);
+        let Some(mut place) = self.place else { return (0, 0) };
+        let cells = &self.block.cells;
+        while passed < cells_max
+            && let Some(next) = place.parse_next_in_row(cells, self.block.layout)
+            && qualifier.is_none_or(|end| compare_bytes(next.qualifier(cells), end).is_lt())
+        {
+            bytes += next.value_len();
+            passed += 1;
+            place = next;
+        }
+        self.place = Some(place);
+        (passed, bytes)
     }
 
     /// Whether this is the first cell of its block.
@@ -256,12 +308,12 @@ impl Cursor {
     #[inline]
     pub fn advance(&mut self) -> Result<bool> {
         let Some(place) = self.place.take() else { return Ok(false) };
-        let at = place.next as usize;
-        if at >= self.block.cells.len() {
-            return Ok(false);
+        if let Some(next) = place.parse_next_in_row(&self.block.cells, self.block.layout) {
+            self.place = Some(next);
+            return Ok(true);
         }
-        self.place = Some(self.block.parse_at(at)?);
-        Ok(true)
+        self.leave(place)?;
+        Ok(self.place.is_some())
     }
 
     /// From a delete marker past others that cover nothing behind them, within this block: so a reader goes through many

@@ -118,8 +118,8 @@ pub(crate) struct Merge {
 impl Merge {
     /// Merges cells up to `sequence_max`.
     pub(crate) fn new(sources: Vec<Source>, sequence_max: u64) -> Result<Self> {
-        let mut waiting: Vec<usize> = (0..sources.len()).collect();
-        waiting.retain(|&at| sources[at].waits_for().is_some());
+        let waits = |&at: &usize| sources[at].waits_for().is_some();
+        let mut waiting: Vec<usize> = (0..sources.len()).filter(waits).collect();
         waiting.sort_by_key(|&at| Reverse(sources[at].waits_for()));
         let order = Vec::with_capacity(sources.len());
         let mut merge = Self { order, sources, waiting, sequence_max };

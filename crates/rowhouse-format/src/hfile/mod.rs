@@ -37,6 +37,7 @@ mod index;
 mod input;
 mod key;
 mod meta;
+mod prefetch;
 mod seen;
 mod trailer;
 mod varint;

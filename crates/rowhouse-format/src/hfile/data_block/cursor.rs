@@ -8,7 +8,8 @@ use rowhouse_model::{
     Cell, CellKind, CellRef, Key, ROW_LEN_MAX, Result, RowBuilder, compare_bytes, equal_bytes,
 };
 
-use super::{DataBlock, KEY_OFFSET, Layout, ROW_OFFSET};
+use super::{DataBlock, KEY_OFFSET, Layout, PREFETCH_BYTES, ROW_OFFSET};
+use crate::hfile::prefetch::prefetch;
 use crate::hfile::varint::read_vint;
 
 /// Where the parts of one cell are in its block. All offsets were checked.
@@ -247,6 +248,10 @@ impl Cursor {
         loop {
             // A cursor checks what a cell checks before it stops at one.
             run.push(place.start, place.key_value_end() as u32, place.sequence);
+            // The processor itself asks for what follows only within a page, and only when it has seen some of it.
+            let ahead = place.start as usize + PREFETCH_BYTES;
+            let len = (place.next - place.start) as usize;
+            prefetch(cells, ahead..ahead + len.min(PREFETCH_BYTES));
             let Some(next) = place.parse_next_in_row(cells, self.block.layout) else {
                 return self.leave(place).map(|()| true);
             };

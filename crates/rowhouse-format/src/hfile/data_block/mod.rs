@@ -30,6 +30,8 @@ const ROW_OFFSET: usize = KEY_OFFSET + 2;
 /// Cells this far from each other are noted, so that a search need not go through all: some four
 /// cells of 100 bytes.
 const MILESTONE_BYTES: usize = 512;
+/// How far ahead of the cell that is looked at bytes are asked for.
+const PREFETCH_BYTES: usize = 1024;
 
 /// How a file says its cells are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

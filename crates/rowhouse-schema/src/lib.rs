@@ -61,8 +61,9 @@ pub use field_type::{Calendar, FieldType};
 pub use key::{KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema};
 pub use order::FieldOrder;
 pub use plan::{
-    ColumnFilter, Direction, Estimate, EstimatedRows, OrderedField, Plan, PlanOrder, PlanStream,
-    Predicate, RANGES_MAX, Residual, RowSequence, Statistics, StreamMerge,
+    ColumnFilter, Direction, Estimate, EstimatedRows, OrderedField, Plan, PlanOrder, PlanPart,
+    PlanStream, Predicate, QualifierPlan, QualifierRange, RANGES_MAX, Residual, RowSequence,
+    Statistics, StreamMerge,
 };
 pub use time::{Date, Time, TimeUnit, TimeZone};
 pub use typed::{

@@ -120,7 +120,7 @@ impl Column {
     }
 
     /// The bytes with which its qualifiers begin.
-    pub(super) fn lead(&self) -> &[u8] {
+    pub(crate) fn lead(&self) -> &[u8] {
         match &self.qualifier {
             Qualifier::Literal(qualifier) => qualifier,
             Qualifier::Template(template) => match template.elements().first() {

@@ -175,7 +175,7 @@ impl ColumnSchema {
     }
 
     /// The column with this qualifier of its own.
-    fn single(&self, family: &[u8], qualifier: &[u8]) -> Option<&Column> {
+    pub(crate) fn single(&self, family: &[u8], qualifier: &[u8]) -> Option<&Column> {
         let Declared { columns, sorted, .. } = &*self.declared;
         let place = |at: &usize| {
             let column = &columns[*at];
@@ -234,7 +234,7 @@ impl ColumnSchema {
         self.columns().iter().position(|column| column.name() == name)
     }
 
-    fn no_column_message(&self, name: &str) -> String {
+    pub(crate) fn no_column_message(&self, name: &str) -> String {
         let names = self.columns().iter().map(Column::name);
         match closest(name, names.clone()) {
             Some(close) => format!("no column `{name}` is declared; did you mean `{close}`?"),

@@ -7,6 +7,7 @@ use rowhouse_model::Error;
 use super::columns::ColumnFilter;
 use super::constant::ConstantReader;
 use super::predicate::{Comparison, Condition, Predicate, Test};
+use super::qualifiers::{QualifierPlan, WantedQualifiers};
 use super::set::{BytesSet, BytesTest, NumberSet, Set, Wanted};
 use crate::columns::{Column, ColumnSchema};
 use crate::computed::Computed;
@@ -16,11 +17,12 @@ use crate::field::Field;
 use crate::key::KeySchema;
 use crate::template::closest;
 
-/// What is wanted of the key, and of the columns.
+/// What is wanted of the key, of the columns, and of qualifiers.
 pub(super) struct Bound {
     /// By the fields' positions, the computed ones behind the stored.
     pub(super) wanted: Vec<Option<Wanted>>,
     pub(super) filter: Option<ColumnFilter>,
+    pub(super) qualifiers: Vec<QualifierPlan>,
 }
 
 pub(super) fn bind(
@@ -32,9 +34,13 @@ pub(super) fn bind(
     let mut wanted: Vec<Option<Wanted>> = vec![None; schema.slots()];
     let mut of_columns: Vec<Option<Wanted>> =
         vec![None; columns.map_or(0, |columns| columns.columns().len())];
+    let mut qualifiers = WantedQualifiers::default();
     for (nth, condition) in predicate.conditions.iter().enumerate() {
         let name = condition.field.as_str();
         let bound = asked(schema, columns, condition).and_then(|asked| {
+            if asked.qualifier {
+                qualifiers.add(schema, columns, (predicate, nth), zone)?;
+            }
             if let Some(slot) = asked.slot {
                 let codec = schema.codec(slot);
                 let everything = || Wanted::everything(slot, codec, predicate);
@@ -58,13 +64,14 @@ pub(super) fn bind(
     }
     wanted.iter_mut().flatten().for_each(|wanted| wanted.close(schema.codec(wanted.slot)));
     let filter = columns.and_then(|columns| ColumnFilter::new(columns, of_columns));
-    Ok(Bound { wanted, filter })
+    Ok(Bound { wanted, filter, qualifiers: qualifiers.plan(columns) })
 }
 
-/// What a condition is asked of: a field of the key, a column, or both.
+/// What a condition is asked of: a field of the key, a column, or both; or a field of qualifiers.
 struct Asked<'c> {
     slot: Option<usize>,
     column: Option<(usize, &'c Column)>,
+    qualifier: bool,
 }
 
 fn asked<'c>(
@@ -73,31 +80,36 @@ fn asked<'c>(
     condition: &Condition,
 ) -> Result<Asked<'c>, Fault> {
     let name = &condition.field;
+    let of_key = |slot| Asked { slot, column: None, qualifier: false };
+    if condition.qualifier_field().is_some() {
+        return Ok(Asked { qualifier: true, ..of_key(None) });
+    }
     let slot = schema.slot(name);
     let at = columns.and_then(|columns| columns.position(name));
     let Some((columns, at)) = columns.zip(at) else {
         return match slot {
-            Some(_) => Ok(Asked { slot, column: None }),
+            Some(_) => Ok(of_key(slot)),
             None => Err(Fault::new(condition.at, no_name_message(schema, columns, name))),
         };
     };
     let column = &columns.columns()[at];
     let Some(field) = slot else {
-        if column.template().is_some() {
+        if let Some(template) = column.template() {
             let message = format!("`{name}` is the name of many columns, and has no single value");
+            let field = template.fields().first().map_or("…", Field::name);
             return Err(Fault::new(condition.at, message)
-                .hint("ask for the row, and go through the columns it has"));
+                .hint(format!("ask for fields of their qualifiers: {name}.{field} = …")));
         }
-        return Ok(Asked { slot: None, column: Some((at, column)) });
+        return Ok(Asked { column: Some((at, column)), ..of_key(None) });
     };
     let (test, codec) = (&condition.test, schema.codec(field));
     let is_hashed = matches!(codec.body, Body::Hashed(_));
     // Where the key holds the value, or is asked for the hash that it holds, it needs no column.
     if !codec.is_lossy() || column.template().is_some() || is_hashed && test.is_of_hashes() {
-        return Ok(Asked { slot, column: None });
+        return Ok(of_key(slot));
     }
     let narrows = if is_hashed { test.is_of_whole_values() } else { !test.is_of_presence() };
-    Ok(Asked { slot: slot.filter(|_| narrows), column: Some((at, column)) })
+    Ok(Asked { column: Some((at, column)), ..of_key(slot.filter(|_| narrows)) })
 }
 
 fn no_name_message(schema: &KeySchema, columns: Option<&ColumnSchema>, name: &str) -> String {
@@ -116,7 +128,7 @@ fn no_name_message(schema: &KeySchema, columns: Option<&ColumnSchema>, name: &st
 }
 
 impl Wanted {
-    fn add(
+    pub(super) fn add(
         &mut self,
         codec: &Codec,
         condition: &Condition,
@@ -259,6 +271,7 @@ impl BytesSet {
 }
 
 fn only_a_hash(condition: &Condition) -> Fault {
-    let message = format!("keys hold only a hash of `{}`", condition.field);
+    let what = if condition.qualifier_field().is_some() { "qualifiers" } else { "keys" };
+    let message = format!("{what} hold only a hash of `{}`", condition.field);
     Fault::new(condition.at, message).hint("ask with = or in")
 }

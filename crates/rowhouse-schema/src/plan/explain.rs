@@ -4,7 +4,7 @@ use std::fmt;
 
 use rowhouse_model::{RowRange, escape};
 
-use super::{Plan, RANGES_MAX, Residual};
+use super::{Plan, QualifierPlan, RANGES_MAX, Residual};
 use crate::columns::Place;
 use crate::value::Value;
 
@@ -13,7 +13,7 @@ const RANGES_SHOWN: usize = 20;
 
 impl fmt::Display for Plan {
     /// Explains the plan: the ranges, with bytes as HBase prints them (`…` where there is no end),
-    /// the residual, what is asked of columns, the order, and a note if ranges were joined because they were
+    /// the residual, what is asked of columns and of qualifiers, the order, and a note if ranges were joined because they were
     /// too many.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.ranges.len(), self.streams.len()) {
@@ -27,7 +27,7 @@ impl fmt::Display for Plan {
         for (stream, range) in ranges.take(RANGES_SHOWN) {
             let buckets: Vec<_> = stream.buckets().iter().map(Value::to_string).collect();
             let buckets = if buckets.is_empty() { String::new() } else { buckets.join(" ") + ": " };
-            writeln!(f, "  {buckets}{}", Shown(&range))?;
+            writeln!(f, "  {buckets}{}", ShownAs("row", &range))?;
         }
         if let Some(more @ 1..) = self.ranges.len().checked_sub(RANGES_SHOWN) {
             writeln!(f, "  and {more} more")?;
@@ -39,6 +39,7 @@ impl fmt::Display for Plan {
         if let Some(filter) = &self.filter {
             writeln!(f, "columns: {filter}, checked on each row")?;
         }
+        self.qualifiers.iter().try_for_each(|plan| write!(f, "{plan}"))?;
         writeln!(f, "order: {}", self.order)?;
         for name in self.lossy() {
             let kept = match self.schema.field(name) {
@@ -75,14 +76,36 @@ impl fmt::Display for Residual {
     }
 }
 
-/// A range as plans print it.
-struct Shown<'a>(&'a RowRange);
-
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for QualifierPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let RowRange { start, stop } = self.0;
-        if !start.is_empty() && *self.0 == RowRange::row(start) {
-            return write!(f, "row {}", escape(start));
+        write!(f, "qualifiers of {} ({}): ", self.column().name(), Place(self.column()))?;
+        match self.ranges.len() {
+            0 => return writeln!(f, "none, no cell can match"),
+            1 => writeln!(f, "1 range")?,
+            count => writeln!(f, "{count} ranges")?,
+        }
+        for range in self.ranges.iter().take(RANGES_SHOWN) {
+            writeln!(f, "  {}", ShownAs("qualifier", range))?;
+        }
+        if let Some(more @ 1..) = self.ranges.len().checked_sub(RANGES_SHOWN) {
+            writeln!(f, "  and {more} more")?;
+        }
+        match self.residual() {
+            Some(residual) => writeln!(f, "  residual: {residual}"),
+            None => writeln!(f, "  residual: none, the ranges are exact"),
+        }
+    }
+}
+
+/// A range as plans print it, and what one of it is.
+struct ShownAs<'a>(&'static str, &'a RowRange);
+
+impl fmt::Display for ShownAs<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(what, range) = self;
+        let RowRange { start, stop } = range;
+        if !start.is_empty() && **range == RowRange::row(start) {
+            return write!(f, "{what} {}", escape(start));
         }
         let bound = |bytes: &[u8]| if bytes.is_empty() { "…".to_owned() } else { escape(bytes) };
         write!(f, "[{}, {})", bound(start), bound(stop))

@@ -3,12 +3,14 @@
 //! [`parse`] reads the query, [`bind`] makes of it one [`set`] of values for each field, [`walk`] goes
 //! through the template from the left and pins bytes as long as it can, [`explain`] prints what
 //! came of it. What the walk asks of a field is in [`found`]: the ranges of the values wanted, or the
-//! single ones; a file for each kind of codec answers.
+//! single ones; a file for each kind of codec answers. The fields of qualifiers go the same way, in
+//! [`qualifiers`], and [`parts`] makes reads of their ranges.
 
 mod bind;
 mod buckets;
 mod columns;
 mod constant;
+mod cover;
 mod decimal;
 mod estimate;
 mod explain;
@@ -20,7 +22,9 @@ mod open;
 mod order;
 mod page;
 mod parse;
+mod parts;
 mod predicate;
+mod qualifiers;
 mod ranges;
 mod separated;
 mod sequence;
@@ -37,7 +41,9 @@ pub use estimate::{Estimate, EstimatedRows, Statistics};
 pub use merge::StreamMerge;
 pub use order::{OrderedField, PlanOrder, RowSequence};
 pub use page::Direction;
+pub use parts::PlanPart;
 pub use predicate::Predicate;
+pub use qualifiers::{QualifierPlan, QualifierRange};
 
 use crate::columns::{Column, ColumnSchema};
 use crate::key::KeySchema;
@@ -116,6 +122,8 @@ pub struct Plan {
     residual: Option<Residual>,
     /// What remains to be checked on the columns of each row.
     filter: Option<ColumnFilter>,
+    /// What is asked of the fields of qualifiers, for each column of a template.
+    qualifiers: Vec<QualifierPlan>,
     order: PlanOrder,
     /// Whether ranges were joined, because they were too many.
     coarsened: bool,
@@ -146,7 +154,7 @@ impl Plan {
         predicate: &Predicate,
         zone: &TimeZone,
     ) -> Result<Self> {
-        let Bound { wanted, filter } = bind::bind(schema, columns, predicate, zone)?;
+        let Bound { wanted, filter, qualifiers } = bind::bind(schema, columns, predicate, zone)?;
         let walked = walk::walk(schema, &wanted);
         let sequence = if walked.physical {
             RowSequence::Physical
@@ -163,6 +171,7 @@ impl Plan {
             ranges: walked.streams.iter().flat_map(|stream| stream.ranges.clone()).collect(),
             residual: Some(residual).filter(|residual| !residual.wanted.is_empty()),
             filter,
+            qualifiers,
             order: PlanOrder::new(schema, &wanted, sequence),
             streams: walked.streams,
             coarsened: walked.coarsened,
@@ -199,10 +208,16 @@ impl Plan {
         self.filter.as_ref()
     }
 
+    /// Which cells are asked for of columns with conditions on the fields of their qualifiers, in the order in
+    /// which they are declared.
+    pub fn qualifiers(&self) -> &[QualifierPlan] {
+        &self.qualifiers
+    }
+
     /// Whether every row of the ranges that fits the template is asked for, as far as keys tell: see
-    /// [`Plan::candidates`]. Never where columns are asked for.
+    /// [`Plan::candidates`]. Never where columns or fields of qualifiers are asked for.
     pub fn is_exact(&self) -> bool {
-        self.residual.is_none() && self.filter.is_none()
+        self.residual.is_none() && self.filter.is_none() && self.qualifiers.is_empty()
     }
 
     /// The fields with conditions of which keys hold too little: a hash, or the value cut down to a step.

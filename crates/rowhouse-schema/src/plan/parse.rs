@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! query     = [ condition *( "and" condition ) ]
-//! condition = name ( sign constant / "between" constant "and" constant
+//! condition = name [ "." name ] ( sign constant / "between" constant "and" constant
 //!                  / "in" "(" constant *( "," constant ) ")"
 //!                  / ( "starts" / "ends" ) "with" constant / "under" constant / "during" constant
 //!                  / "is" [ "not" ] "null" )
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use super::predicate::{Comparison, Condition, Constant, Literal, Predicate, Test};
 use crate::error::Fault;
-use crate::template::closest;
+use crate::template::{closest, is_name};
 use crate::value::{Value, parse_hex};
 
 /// Reads a query.
@@ -81,10 +81,19 @@ impl<'a> Reader<'a> {
                 "a query asks for fields of the key, and for columns by their declared names",
             ));
         }
-        if word.starts_with(|c: char| !(c.is_ascii_alphabetic() || c == '_'))
-            || word.bytes().any(|c| !(c.is_ascii_alphanumeric() || c == b'_'))
-        {
+        let (name, of_qualifier) = match word.split_once('.') {
+            Some((name, field)) => (name, Some(field)),
+            None => (word, None),
+        };
+        if !is_name(name) {
             return Err(Fault::new(at, format!("expected the name of a field, not {word}")));
+        }
+        if let Some(field) = of_qualifier.filter(|field| !is_name(field)) {
+            let message = match field {
+                "" => format!("expected a field of the qualifiers of `{name}`"),
+                field => format!("expected a field of the qualifiers of `{name}`, not {field}"),
+            };
+            return Err(Fault::new(at + name.len() + 1, message));
         }
         if is(word, "not") {
             return Err(Fault::new(at, "`not` is not in the query language"));

@@ -1,4 +1,4 @@
-//! What a query asks of the fields of a key, and of columns.
+//! What a query asks of the fields of a key, of columns, and of the fields of qualifiers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,8 @@ use crate::error::Fault;
 use crate::time::TimeLiteral;
 use crate::value::{Quoted, Value};
 
-/// Conditions on the fields of a key and on columns, all of which must hold.
+/// Conditions on the fields of a key, on columns and on the fields of their qualifiers (`price.at`), all of which
+/// must hold.
 ///
 /// # Example: how is a query written?
 ///
@@ -65,7 +66,7 @@ pub struct Predicate {
     pub(super) conditions: Arc<Vec<Condition>>,
 }
 
-/// One condition on one field or column.
+/// One condition on one field or column, or on a field of the qualifiers of a column.
 #[derive(Clone, Debug)]
 pub(super) struct Condition {
     pub(super) field: String,
@@ -214,6 +215,13 @@ impl Predicate {
         let condition = Condition { field: field.to_owned(), test, source: None, at: 0 };
         Arc::make_mut(&mut self.conditions).push(condition);
         self
+    }
+}
+
+impl Condition {
+    /// The name of the columns and the field of their qualifiers, of a condition on such a field.
+    pub(super) fn qualifier_field(&self) -> Option<(&str, &str)> {
+        self.field.split_once('.')
     }
 }
 

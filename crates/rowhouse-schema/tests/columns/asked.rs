@@ -166,9 +166,9 @@ fn a_mistake_in_a_condition_on_a_column_is_pointed_at() {
     check(
         "many = 5",
         expect![[r#"
-        `many` is the name of many columns, and has no single value; ask for the row, and go through the columns it has: offset=0
-          many = 5
-          ^"#]],
+            `many` is the name of many columns, and has no single value; ask for fields of their qualifiers: many.x = …: offset=0
+              many = 5
+              ^"#]],
     );
     check(
         "d:n = 5",

@@ -6,3 +6,4 @@ mod asked;
 mod cells;
 mod language;
 mod laws;
+mod qualifiers;

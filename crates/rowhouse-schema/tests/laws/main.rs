@@ -4,6 +4,7 @@
 
 mod brute;
 mod draw;
+mod qualifiers;
 mod words;
 
 use std::cmp::Ordering;

@@ -1,0 +1,156 @@
+//! The reads that a plan makes of each row: whole families in one, each family of which only ranges of
+//! qualifiers are wanted in another, whose filter lets the store seek past what lies between.
+
+use std::collections::BTreeMap;
+
+use rowhouse_model::{
+    Bytes, Columns, Comparator, CompareOperator, Comparison, Filter, ListOperator, RowRange,
+};
+
+use super::Plan;
+use super::cover::cover;
+use super::qualifiers::QualifierPlan;
+use super::ranges::{normalize, subtract};
+
+/// A read of some columns of each row of a plan's ranges. What all the parts read of a row is the row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanPart {
+    /// The columns to read.
+    pub columns: Columns,
+    /// What to leave out of them, and seek past.
+    pub filter: Option<Filter>,
+}
+
+impl Plan {
+    /// What has to be read of each row for these columns to be given, and the cells that conditions on
+    /// qualifiers ask for beside them. One part unless there are such conditions; none if nothing can be found.
+    ///
+    /// The filters let a little more through than is wanted: [`Plan::shows`] decides.
+    ///
+    /// ```
+    /// use rowhouse_model::Columns;
+    /// use rowhouse_schema::{ColumnSchema, KeySchema, Predicate, TimeZone};
+    ///
+    /// let key = KeySchema::parse("[user string]")?;
+    /// let columns = ColumnSchema::parse("d:n count u64; f:[at ymd] price f64")?;
+    /// let query = Predicate::parse("price.at during 2022-12")?;
+    /// let plan = key.plan_with_columns(&columns, &query, &TimeZone::UTC)?;
+    ///
+    /// let mut asked = Columns::all();
+    /// asked.add_column("d", "n");
+    /// let parts = plan.parts(&asked);
+    /// assert_eq!((&parts[0].columns, &parts[0].filter), (&asked, &None));
+    /// assert_eq!(
+    ///     parts[1].filter.as_ref().unwrap().to_string(),
+    ///     "ColumnRangeFilter('20221201', true, '20230101', false)",
+    /// );
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    pub fn parts(&self, columns: &Columns) -> Vec<PlanPart> {
+        let mut families: BTreeMap<&[u8], Vec<&QualifierPlan>> = BTreeMap::new();
+        for plan in &self.qualifiers {
+            families.entry(plan.column().family()).or_default().push(plan);
+        }
+        let mut parts: Vec<_> = beside(columns, families.keys().copied()).into_iter().collect();
+        for (family, plans) in families {
+            let ranges = qualifiers_read(family, columns, &plans);
+            if ranges.is_empty() {
+                continue;
+            }
+            let mut columns = Columns::all();
+            columns.add_family(Bytes::copy_from_slice(family));
+            parts.push(PlanPart { columns, filter: filter(&ranges) });
+        }
+        parts
+    }
+
+    /// Whether a cell that was read is part of the answer: it is of the columns asked for, or of a column on
+    /// whose qualifiers there are conditions, which it then must fit.
+    pub fn shows(&self, columns: &Columns, family: &[u8], qualifier: &[u8]) -> bool {
+        let of = |plan: &&QualifierPlan| plan.column().family() == family && plan.holds(qualifier);
+        match self.qualifiers.iter().find(of) {
+            Some(plan) => plan.matches(qualifier),
+            None => columns.has_column(family, qualifier),
+        }
+    }
+}
+
+/// The read of all other families, if some are wanted.
+fn beside<'f>(columns: &Columns, families: impl Iterator<Item = &'f [u8]>) -> Option<PlanPart> {
+    let families: Vec<_> = families.collect();
+    if columns.is_all() {
+        // Which families there are, only the table knows at the time.
+        let others = families.into_iter().map(is_not_family);
+        return Some(PlanPart { columns: Columns::all(), filter: all_of(others.collect()) });
+    }
+    let mut others = Columns::all();
+    for (family, qualifiers) in columns.families() {
+        if families.contains(&&family[..]) {
+            continue;
+        }
+        if qualifiers.is_all() {
+            others.add_family(family.clone());
+        }
+        qualifiers.named().for_each(|named| others.add_column(family.clone(), named.clone()));
+    }
+    (!others.is_all()).then_some(PlanPart { columns: others, filter: None })
+}
+
+/// The qualifiers that are read of a family: those asked for that no plan decides about, and those that the
+/// plans ask for.
+fn qualifiers_read(family: &[u8], columns: &Columns, plans: &[&QualifierPlan]) -> Vec<RowRange> {
+    let mut ranges: Vec<RowRange> = plans.iter().flat_map(|plan| plan.ranges.clone()).collect();
+    let decided = |qualifier: &[u8]| plans.iter().any(|plan| plan.holds(qualifier));
+    let asked = |qualifier: &&[u8]| columns.has_column(family, qualifier) && !decided(qualifier);
+    let declared = plans.iter().flat_map(|plan| plan.schema.columns());
+    let declared = declared.filter(|column| column.family() == family);
+    let declared = declared.filter_map(|column| column.qualifier());
+    match columns.qualifiers(family) {
+        Some(qualifiers) => {
+            let named = qualifiers.named().map(|named| &named[..]);
+            ranges.extend(named.filter(asked).map(RowRange::row));
+        }
+        None if columns.has_family(family) => {
+            let leads = plans.iter().map(|plan| RowRange::prefix(plan.column().lead()));
+            ranges.extend(subtract(RowRange::all(), leads.collect()));
+            ranges.extend(declared.filter(asked).map(RowRange::row));
+        }
+        None => {}
+    }
+    normalize(ranges)
+}
+
+/// Lets the qualifiers of the ranges through, and few others.
+///
+/// One range is a ColumnRangeFilter. Of several, a list that one has to pass would not seek from one to the next
+/// (HBase seeks only if all members ask for it), so prefixes say where they lie: a MultipleColumnPrefixFilter
+/// seeks to the next of them.
+fn filter(ranges: &[RowRange]) -> Option<Filter> {
+    let (first, last) = (ranges.first()?, ranges.last()?);
+    let hull = RowRange { start: first.start.clone(), stop: last.stop.clone() };
+    let prefixes = (ranges.len() > 1).then(|| Filter::MultipleColumnPrefix(cover(ranges)));
+    all_of(column_range(&hull).into_iter().chain(prefixes).collect())
+}
+
+fn column_range(range: &RowRange) -> Option<Filter> {
+    let bound = |bound: &Bytes| Some(bound.clone()).filter(|bound| !bound.is_empty());
+    let (min, max) = (bound(&range.start), bound(&range.stop));
+    (min.is_some() || max.is_some()).then_some(Filter::ColumnRange {
+        min,
+        min_inclusive: true,
+        max,
+        max_inclusive: false,
+    })
+}
+
+fn is_not_family(family: &[u8]) -> Filter {
+    let comparator = Comparator::Binary(Bytes::copy_from_slice(family));
+    Filter::Family(Comparison { operator: CompareOperator::NotEqual, comparator })
+}
+
+fn all_of(mut filters: Vec<Filter>) -> Option<Filter> {
+    match filters.len() {
+        0 | 1 => filters.pop(),
+        _ => Some(Filter::List { operator: ListOperator::And, filters }),
+    }
+}

@@ -1,0 +1,199 @@
+//! What a query asks of the fields of qualifiers: which cells are read of columns that a template names.
+//!
+//! `price.at >= 2022-12-01`, where `f:[at millis desc] price f64` is declared. A qualifier is planned as a row key
+//! is: [`walk`](super::walk) finds the ranges, what they leave open is checked on each decoded qualifier.
+
+use std::collections::BTreeMap;
+
+use jiff::tz::TimeZone;
+use rowhouse_model::{Bytes, RowRange};
+
+use super::constant::ConstantReader;
+use super::predicate::{Condition, Predicate};
+use super::set::Wanted;
+use super::walk::walk;
+use crate::columns::{Column, ColumnSchema, Place};
+use crate::error::Fault;
+use crate::field::Field;
+use crate::key::KeySchema;
+use crate::template::closest;
+use crate::value::Values;
+
+/// Which cells are read of one name that many columns have: those whose qualifiers lie in the ranges, fit the
+/// template and pass the residual. Rows are not chosen by it, and other columns not touched.
+///
+/// ```
+/// use rowhouse_schema::{ColumnSchema, KeySchema, Predicate, TimeZone};
+///
+/// let key = KeySchema::parse("[user string]")?;
+/// let columns = ColumnSchema::parse("f:[at seconds 4][id u8] price f64")?;
+/// let query = Predicate::parse("user = 'bob' and price.at = 1 and price.id > 7")?;
+/// let plan = key.plan_with_columns(&columns, &query, &TimeZone::UTC)?;
+///
+/// let prices = &plan.qualifiers()[0];
+/// let range = prices.ranges().next().unwrap();
+/// assert_eq!((&range.start[..], &range.stop[..]), (&b"\0\0\0\x01\x08"[..], &b"\0\0\0\x02"[..]));
+/// assert!(prices.residual().is_none());
+/// assert!(prices.matches(b"\0\0\0\x01\x08"));
+/// assert!(!prices.matches(b"\0\0\0\x01\x07"));
+/// # Ok::<(), rowhouse_model::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct QualifierPlan {
+    pub(super) schema: ColumnSchema,
+    /// Where the column stands among those declared.
+    at: usize,
+    /// The qualifiers, as ranges of what they would be as row keys.
+    pub(super) ranges: Vec<RowRange>,
+    /// By the fields of the template: all that is wanted.
+    wanted: Vec<Wanted>,
+    /// Which of it the ranges leave open.
+    residual: Vec<usize>,
+}
+
+/// A half-open range of qualifiers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QualifierRange {
+    /// The first qualifier.
+    pub start: Bytes,
+    /// The first qualifier behind; empty for no end.
+    pub stop: Bytes,
+}
+
+/// What is wanted of the fields of each template, by the column's position.
+#[derive(Default)]
+pub(super) struct WantedQualifiers(BTreeMap<usize, Vec<Option<Wanted>>>);
+
+impl QualifierPlan {
+    /// The name, the family and the template.
+    pub fn column(&self) -> &Column {
+        &self.schema.columns()[self.at]
+    }
+
+    /// The ranges, in order, none overlapping another. None at all when no qualifier can match.
+    pub fn ranges(&self) -> impl ExactSizeIterator<Item = QualifierRange> {
+        self.ranges.iter().map(|range| {
+            let RowRange { start, stop } = range.clone();
+            QualifierRange { start, stop }
+        })
+    }
+
+    /// The conditions that the ranges leave open, as the query wrote them; nothing if there are none.
+    pub fn residual(&self) -> Option<String> {
+        let open = self.wanted.iter().filter(|wanted| self.residual.contains(&wanted.slot));
+        let open: Vec<_> = open.map(ToString::to_string).collect();
+        (!open.is_empty()).then(|| open.join(" and "))
+    }
+
+    /// Whether a cell of the family with this qualifier is one of those that are asked for.
+    pub fn matches(&self, qualifier: &[u8]) -> bool {
+        self.holds(qualifier)
+            && self.template().decode(qualifier).is_ok_and(|fields| self.passes(&fields))
+    }
+
+    /// Whether this plan decides about a qualifier of the family: it begins as the template does, and is not
+    /// declared for itself.
+    pub(super) fn holds(&self, qualifier: &[u8]) -> bool {
+        qualifier.starts_with(self.column().lead())
+            && self.schema.single(self.column().family(), qualifier).is_none()
+    }
+
+    fn passes(&self, fields: &Values) -> bool {
+        let passes = |wanted: &Wanted| {
+            let value = &fields.as_slice()[wanted.slot];
+            wanted.matches(self.template().codec(wanted.slot), value)
+        };
+        self.wanted.iter().all(passes)
+    }
+
+    fn template(&self) -> &KeySchema {
+        self.column().template().expect("only columns with a template are planned")
+    }
+}
+
+impl QualifierRange {
+    /// Whether the qualifier lies in the range.
+    pub fn contains(&self, qualifier: &[u8]) -> bool {
+        self.start[..] <= *qualifier && (self.stop.is_empty() || *qualifier < self.stop[..])
+    }
+}
+
+impl WantedQualifiers {
+    /// Takes in a condition on the field of a qualifier, by its place in the query.
+    pub(super) fn add(
+        &mut self,
+        key: &KeySchema,
+        columns: Option<&ColumnSchema>,
+        (predicate, nth): (&Predicate, usize),
+        zone: &TimeZone,
+    ) -> Result<(), Fault> {
+        let condition = &predicate.conditions[nth];
+        let (at, template, slot) = field_of(key, columns, condition)?;
+        let nothing = || vec![None; template.slots()];
+        let codec = template.codec(slot);
+        let everything = || Wanted::everything(slot, codec, predicate);
+        let wanted = self.0.entry(at).or_insert_with(nothing)[slot].get_or_insert_with(everything);
+        wanted.note(nth);
+        let name = condition.field.as_str();
+        wanted.add(codec, condition, &ConstantReader { of: "field", name, zone })
+    }
+
+    /// The plans, in the order in which the columns are declared.
+    pub(super) fn plan(self, columns: Option<&ColumnSchema>) -> Vec<QualifierPlan> {
+        let Some(schema) = columns else { return Vec::new() };
+        let plan = |(at, mut wanted): (usize, Vec<Option<Wanted>>)| {
+            let template = schema.columns()[at].template()?;
+            wanted
+                .iter_mut()
+                .flatten()
+                .for_each(|wanted| wanted.close(template.codec(wanted.slot)));
+            let walked = walk(template, &wanted);
+            Some(QualifierPlan {
+                schema: schema.clone(),
+                at,
+                ranges: walked.streams.into_iter().flat_map(|stream| stream.ranges).collect(),
+                wanted: wanted.into_iter().flatten().collect(),
+                residual: walked.residual.into_iter().collect(),
+            })
+        };
+        self.0.into_iter().filter_map(plan).collect()
+    }
+}
+
+/// The column, its template, and the field of the template that a condition is on.
+fn field_of<'c>(
+    key: &KeySchema,
+    columns: Option<&'c ColumnSchema>,
+    condition: &Condition,
+) -> Result<(usize, &'c KeySchema, usize), Fault> {
+    let (name, field) = condition.qualifier_field().unwrap_or_default();
+    let fault = |message: String| Fault::new(condition.at, message);
+    let found = columns.and_then(|columns| Some((columns, columns.position(name)?)));
+    let Some((columns, at)) = found else {
+        if key.slot(name).is_some() {
+            let message = format!("`{name}` is a field of the key, and has no fields itself");
+            return Err(fault(message));
+        }
+        let no_column = match columns {
+            Some(columns) => columns.no_column_message(name),
+            None => format!("no column `{name}` is declared; there are none"),
+        };
+        return Err(fault(no_column));
+    };
+    let column = &columns.columns()[at];
+    let Some(template) = column.template() else {
+        let message =
+            format!("column `{name}` has one qualifier, {}, without fields", Place(column));
+        return Err(fault(message).hint(format!("ask for its value: {name} = …")));
+    };
+    let Some(slot) = template.slot(field) else {
+        let names = || template.fields().iter().map(Field::name);
+        let message = format!("the qualifiers of `{name}` have no field `{field}`");
+        let fault = Fault::new(condition.at + name.len() + 1, message);
+        return Err(match closest(field, names()) {
+            Some(close) => fault.hint(format!("did you mean `{close}`?")),
+            None => fault.hint(format!("they have: {}", names().collect::<Vec<_>>().join(", "))),
+        });
+    };
+    Ok((at, template, slot))
+}

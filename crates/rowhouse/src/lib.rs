@@ -92,8 +92,8 @@ pub use rowhouse_schema::{
     Computed, Date, Decimal, Direction, Estimate, EstimatedRows, Field, FieldType, FieldValue,
     Finding, Float, FromField, FromRowKey, Holds, KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema,
     Labels, NamedCell, NamedValues, NotFitting, PlainNumber, PlainReader, PlainStep, PlainWriter,
-    Plan, Predicate, RowKey, RowSequence, Rule, Statistics, StreamMerge, Time, TimeUnit, TimeZone,
-    ToField, Uuid, Value, Values,
+    Plan, Predicate, QualifierPlan, QualifierRange, RowKey, RowSequence, Rule, Statistics,
+    StreamMerge, Time, TimeUnit, TimeZone, ToField, Uuid, Value, Values,
 };
 pub use rowhouse_store::CompactionKind;
 

@@ -1,5 +1,6 @@
-//! Queries by the fields of the key, and by declared columns.
+//! Queries by the fields of the key, by declared columns, and by the fields of their qualifiers.
 
+mod parts;
 mod row;
 mod rows;
 
@@ -77,7 +78,7 @@ impl<'t> Query<'t> {
     }
 
     /// Reads a declared column by its name (and what else is named); of a name that many qualifiers have, the
-    /// whole family.
+    /// whole family, of which conditions on the fields of its qualifiers leave those that fit.
     pub fn named(mut self, name: &str) -> Self {
         match self.table.column_schema().and_then(|columns| columns.column(name)) {
             Ok(column) => {
@@ -96,7 +97,7 @@ impl<'t> Query<'t> {
     }
 
     /// Reads these columns instead of those named before. What only conditions on columns need is read too,
-    /// and not shown.
+    /// and not shown; cells that conditions on the fields of qualifiers (`price.at`) ask for are shown beside them.
     pub fn columns(mut self, columns: Columns) -> Self {
         self.scan.columns = columns;
         self

@@ -180,7 +180,8 @@ impl Table {
     }
 
     /// Asks for rows by the fields of their keys, and by declared columns:
-    /// `blogger = '123' and at during 2022-12 and likes > 5`. What is wrong with the question is told when it
+    /// `blogger = '123' and at during 2022-12 and likes > 5`; and for a part of wide rows by the fields of
+    /// qualifiers: `price.at during 2022-12`. What is wrong with the question is told when it
     /// is run.
     pub fn query(&self, query: &str) -> Query<'_> {
         Query::new(self, Predicate::parse(query))

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rowhouse_model::{Bytes, Columns, Result, Row, RowRange, Scan};
-use rowhouse_schema::{Direction, KeySchema, Plan, RowSequence, StreamMerge};
+use rowhouse_schema::{Direction, KeySchema, Plan, PlanPart, RowSequence, StreamMerge};
 use tokio::task::{JoinError, JoinSet};
 
 use super::QueryRow;
-use crate::rows::Rows;
+use super::parts::Parts;
 use crate::table::Table;
 
 /// How many scans are begun at once. All of them are open while rows are merged.
@@ -30,7 +30,9 @@ struct Reader {
     schema: KeySchema,
     plan: Plan,
     scan: Scan,
-    /// The columns that were asked for, if conditions need others too.
+    /// What is read of each row.
+    parts: Vec<PlanPart>,
+    /// The columns that were asked for, if others are read too.
     shown: Option<Columns>,
     /// Rows still to be handed out.
     left: u64,
@@ -45,13 +47,13 @@ struct Stream {
     ranges: VecDeque<RowRange>,
     /// A row that was read already.
     first: Option<Row>,
-    current: Option<Rows>,
+    current: Option<Parts>,
 }
 
 /// The scan of a stream's first range, and its first row.
 struct Opened {
     at: usize,
-    rows: Rows,
+    rows: Parts,
     first: Option<Row>,
 }
 
@@ -73,12 +75,14 @@ impl QueryRows {
         let merge = merged.then(|| StreamMerge::new(&plan, direction));
         let (table, schema) = (table.clone(), schema.clone());
         let shown = add_needed(&mut scan.columns, &plan);
+        let parts = plan.parts(&scan.columns);
         let (left, not_fitting, unreadable) = (limit, 0, 0);
         let reader = Reader {
             table,
             schema,
             plan,
             scan,
+            parts,
             shown,
             left,
             fitting_only,
@@ -99,9 +103,10 @@ impl QueryRows {
             if opening.len() == OPENING_MAX {
                 self.take_opened(opening.join_next().await)?;
             }
-            let (table, scan) = (self.reader.table.clone(), self.reader.scan_of(range));
+            let Reader { table, parts, .. } = &self.reader;
+            let (table, parts, scan) = (table.clone(), parts.clone(), self.reader.scan());
             opening.spawn(async move {
-                let mut rows = table.scan(scan).await?;
+                let mut rows = Parts::open(&table, &scan, &parts, range).await?;
                 let first = rows.next().await?;
                 Ok(Opened { at, rows, first })
             });
@@ -189,7 +194,7 @@ impl QueryRows {
     }
 }
 
-/// Adds the columns that conditions need, and gives those that were asked for if they were others.
+/// Adds the columns that conditions need, and gives those that were asked for if others are read.
 fn add_needed(columns: &mut Columns, plan: &Plan) -> Option<Columns> {
     let asked = columns.clone();
     for column in plan.column_filter().into_iter().flat_map(|filter| filter.columns()) {
@@ -198,7 +203,7 @@ fn add_needed(columns: &mut Columns, plan: &Plan) -> Option<Columns> {
             columns.add_column(Bytes::copy_from_slice(family), Bytes::copy_from_slice(qualifier));
         }
     }
-    (asked != *columns).then_some(asked)
+    (asked != *columns || !plan.qualifiers().is_empty()).then_some(asked)
 }
 
 impl Stream {
@@ -235,7 +240,7 @@ impl Stream {
             }
             let Some(range) = self.ranges.front() else { return Ok(None) };
             // A range is done with when it has been opened: the caller may stop waiting before.
-            self.current = Some(reader.table.scan(reader.scan_of(range.clone())).await?);
+            self.current = Some(reader.open(range.clone()).await?);
             self.ranges.pop_front();
         }
     }
@@ -271,12 +276,19 @@ impl Reader {
             }
         }
         let Some(shown) = &self.shown else { return Some(row) };
-        let cells = row.cells().filter(|cell| shown.has_column(cell.family(), cell.qualifier()));
+        let cells = row.cells();
+        let cells = cells.filter(|cell| self.plan.shows(shown, cell.family(), cell.qualifier()));
         Some(Row::new(cells.map(|cell| cell.to_cell()).collect())).filter(|row| !row.is_empty())
     }
 
-    fn scan_of(&self, range: RowRange) -> Scan {
-        let mut scan = Scan { range, ..self.scan.clone() };
+    /// Begins to read a range.
+    async fn open(&self, range: RowRange) -> Result<Parts> {
+        Parts::open(&self.table, &self.scan(), &self.parts, range).await
+    }
+
+    /// How all parts are read.
+    fn scan(&self) -> Scan {
+        let mut scan = self.scan.clone();
         // Where every row of the range is returned, the limit saves the backend reading ahead. All that
         // are asked for may lie in one bucket.
         let returned = self.plan.is_exact() && !self.fitting_only;

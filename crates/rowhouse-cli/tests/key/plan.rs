@@ -191,3 +191,62 @@ fn explain_tells_what_a_query_costs_by_regions_and_a_sample() {
     let wrong = told(&[template, "explain", "--regions", &overlapping], b"");
     assert!(wrong.contains("regions begin at the empty key"), "{wrong}");
 }
+
+#[test]
+fn columns_that_are_declared_can_be_asked_for() {
+    let columns = "d:n count u64; f:[at seconds 4 desc][id u8] price f64";
+    let query = "user = 'bob' and count > 5 and price.at = 9 and price.id in (1, 7)";
+    let asked = |command: &[&'static str]| {
+        [&["[user string]"], command, &["--columns", columns, query]].concat()
+    };
+    check(
+        &asked(&["plan"]),
+        expect![[r#"
+        [bob\x00\x01, bob\x00\x01\x00)
+        exact
+        columns: count > 5 (d:n), checked on each row
+        qualifiers of price (f:[at seconds 4 desc][id u8]): 2 ranges
+          qualifier \xFF\xFF\xFF\xF6\x01
+          qualifier \xFF\xFF\xFF\xF6\x07
+          residual: none, the ranges are exact
+    "#]],
+    );
+    check(
+        &asked(&["explain"]),
+        expect![[r#"
+        ranges: 1
+          row bob\x00\x01
+        residual: none, the ranges are exact
+        columns: count > 5 (d:n), checked on each row
+        qualifiers of price (f:[at seconds 4 desc][id u8]): 2 ranges
+          qualifier \xFF\xFF\xFF\xF6\x01
+          qualifier \xFF\xFF\xFF\xF6\x07
+          residual: none, the ranges are exact
+        order: user ascending
+        read: one range after the other
+        filter: on each row's columns
+        cells: of price those whose qualifiers fit; the store seeks to them
+        fields:
+          [user string] ordered
+    "#]],
+    );
+    check(
+        &asked(&["plan", "--json"]),
+        expect![[r#"
+        {"ranges":[{"start":"bob\\x00\\x01","stop":"bob\\x00\\x01\\x00","buckets":[]}],"exact":false,"residual":null,"candidates":[],"columns":"count > 5 (d:n)","qualifiers":[{"column":"price","family":"f","template":"[at seconds 4 desc][id u8]","ranges":[{"start":"\\xFF\\xFF\\xFF\\xF6\\x01","stop":"\\xFF\\xFF\\xFF\\xF6\\x01\\x00"},{"start":"\\xFF\\xFF\\xFF\\xF6\\x07","stop":"\\xFF\\xFF\\xFF\\xF6\\x07\\x00"}],"residual":null}]}
+    "#]],
+    );
+    check(
+        &asked(&["explain", "--json"]),
+        expect![[r#"
+        {"ranges":[{"start":"bob\\x00\\x01","stop":"bob\\x00\\x01\\x00","buckets":[]}],"exact":false,"residual":null,"candidates":[],"columns":"count > 5 (d:n)","qualifiers":[{"column":"price","family":"f","template":"[at seconds 4 desc][id u8]","ranges":[{"start":"\\xFF\\xFF\\xFF\\xF6\\x01","stop":"\\xFF\\xFF\\xFF\\xF6\\x01\\x00"},{"start":"\\xFF\\xFF\\xFF\\xF6\\x07","stop":"\\xFF\\xFF\\xFF\\xF6\\x07\\x00"}],"residual":null}],"order":{"sequence":"as read","fields":[{"name":"user","desc":false,"order":"ordered"}],"complete":true},"fields":[{"name":"user","type":"string","desc":false,"order":"ordered"}]}
+    "#]],
+    );
+    check(
+        &["[user string]", "plan", "--columns", "d:user user u8", "user = 'bob'"],
+        expect![[r#"
+            rowhouse: `user` is a field of the key and a column: the key holds the value already, so choose another name
+            exit status 2
+        "#]],
+    );
+}

@@ -95,7 +95,15 @@ fn reading(plan: &Plan) -> String {
         (Some(_), Some(_)) => "on each row's decoded key, by the residual, then on its columns",
         (None, Some(_)) => "on each row's columns",
     };
-    format!("read: {scans}\nfilter: {filter}\n")
+    let names: Vec<_> = plan.qualifiers().iter().map(|plan| plan.column().name()).collect();
+    let cells = match names.is_empty() {
+        true => String::new(),
+        false => format!(
+            "cells: of {} those whose qualifiers fit; the store seeks to them\n",
+            names.join(", ")
+        ),
+    };
+    format!("read: {scans}\nfilter: {filter}\n{cells}")
 }
 
 /// What the template says of each stored field, a line for each.

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use rowhouse::{KeySchema, Plan, Predicate, Result, RowRange, Value};
+use rowhouse::{ColumnSchema, KeySchema, Plan, Predicate, QualifierPlan, Result, RowRange, Value};
 use serde_json::{Value as Json, json};
 
 use super::notation::{self, Notation};
@@ -15,6 +15,9 @@ pub(super) struct QueryArgs {
     /// The query, such as "user = 'bob' and at >= 2022-12-01"; all rows where there is none
     #[arg(value_name = "QUERY")]
     query: Option<String>,
+    /// The columns that the table declares, which the query may ask for: 'd:n count u64; f:[at millis] price f64'
+    #[arg(long, value_name = "DECLARATIONS")]
+    columns: Option<String>,
     #[command(flatten)]
     zone: ZoneArgs,
 }
@@ -31,7 +34,11 @@ pub(super) struct PlanArgs {
 impl QueryArgs {
     pub(super) fn plan(&self, schema: &KeySchema) -> Result<Plan> {
         let query = self.query.as_deref().map_or_else(|| Ok(Predicate::all()), Predicate::parse)?;
-        schema.plan_in(&query, &self.zone.zone.time_zone())
+        let zone = self.zone.zone.time_zone();
+        let Some(columns) = &self.columns else { return schema.plan_in(&query, &zone) };
+        let columns = ColumnSchema::parse(columns)?;
+        columns.check_key(schema)?;
+        schema.plan_with_columns(&columns, &query, &zone)
     }
 
     /// The plan in JSON: what `plan` prints, and the part of `explain` about ranges.
@@ -42,12 +49,18 @@ impl QueryArgs {
             let (start, stop) = (notation.print(&range.start), notation.print(&range.stop));
             json!({ "start": start, "stop": stop, "buckets": buckets })
         });
-        json!({
+        let mut document = json!({
             "ranges": ranges.collect::<Json>(),
             "exact": plan.is_exact(),
             "residual": plan.residual().map(ToString::to_string),
             "candidates": plan.candidates().collect::<Json>(),
-        })
+        });
+        if self.columns.is_some() {
+            document["columns"] = json!(plan.column_filter().map(ToString::to_string));
+            let qualifiers = plan.qualifiers().iter().map(|plan| qualifiers(plan, notation));
+            document["qualifiers"] = qualifiers.collect();
+        }
+        document
     }
 }
 
@@ -72,11 +85,31 @@ pub(super) fn run(args: &PlanArgs, schema: &KeySchema, json: bool, out: &mut imp
         Some(residual) => writeln!(out, "residual: {residual}")?,
         None => writeln!(out, "exact")?,
     }
+    if let Some(filter) = plan.column_filter() {
+        writeln!(out, "columns: {filter}, checked on each row")?;
+    }
+    for qualifiers in plan.qualifiers() {
+        write!(out, "{qualifiers}")?;
+    }
     let candidates: Vec<_> = plan.candidates().collect();
     if !candidates.is_empty() {
         writeln!(out, "candidates: keys hold too little of {}", candidates.join(", "))?;
     }
     Ok(Verdict::Fine)
+}
+
+/// Which cells are read of columns that a template names.
+fn qualifiers(plan: &QualifierPlan, notation: Notation) -> Json {
+    let ranges = plan.ranges().map(|range| {
+        json!({ "start": notation.print(&range.start), "stop": notation.print(&range.stop) })
+    });
+    json!({
+        "column": plan.column().name(),
+        "family": notation.print(plan.column().family()),
+        "template": plan.column().template().map(ToString::to_string),
+        "ranges": ranges.collect::<Json>(),
+        "residual": plan.residual(),
+    })
 }
 
 /// The ranges, each with its buckets or salts.

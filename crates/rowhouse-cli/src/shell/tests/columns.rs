@@ -430,3 +430,118 @@ get_counter 'posts', 'a', 'c'"#,
         "#]],
     );
 }
+
+#[test]
+fn a_part_of_a_wide_row_is_asked_for_by_the_fields_of_its_qualifiers() {
+    check(
+        r#"create 'shop', 'd', 'f', KEY => '[item string]', COLUMNS => 'd:n name string; f:[at ymd desc][id u8] price u8; f:!! note string'
+put 'shop', {item => 'pen'}, 'd:n', 'Pen', 1
+put 'shop', {item => 'pen'}, 'f:!!', 'cheap', 1
+put 'shop', {item => 'pen'}, "f:79778769\x01", "\x05", 1
+put 'shop', {item => 'pen'}, "f:79778770\x01", "\x06", 1
+put 'shop', {item => 'pen'}, "f:79778770\x02", "\x07", 1
+put 'shop', {item => 'pen'}, "f:79778869\x01", "\x08", 1
+put 'shop', {item => 'ink'}, "f:79778869\x01", "\x09", 1
+query 'shop', "price.at during 2022-12 and price.id < 2"
+query 'shop', "price.at during 2022-12 and price.id < 2", COLUMN => 'd'
+query 'shop', "price.at = 2022-11-30", COLUMN => 'f:none', LIMIT => 1
+query 'shop', "price.at = 2022-11-30", COLUMN => 'f:none', LIMIT => 1, REVERSED => true
+explain 'shop', "item = 'pen' and price.at during 2022-12 and price.id < 2 and name is not null"
+query 'shop', "price.att = 2022"
+query 'shop', "name.at = 2022""#,
+        expect![[r#"
+            > create 'shop', 'd', 'f', KEY => '[item string]', COLUMNS => 'd:n name string; f:[at ymd desc][id u8] price u8; f:!! note string'
+            Created table shop
+            Took T seconds
+            => Hbase::Table - shop
+            > put 'shop', {item => 'pen'}, 'd:n', 'Pen', 1
+            Took T seconds
+            > put 'shop', {item => 'pen'}, 'f:!!', 'cheap', 1
+            Took T seconds
+            > put 'shop', {item => 'pen'}, "f:79778769\x01", "\x05", 1
+            Took T seconds
+            > put 'shop', {item => 'pen'}, "f:79778770\x01", "\x06", 1
+            Took T seconds
+            > put 'shop', {item => 'pen'}, "f:79778770\x02", "\x07", 1
+            Took T seconds
+            > put 'shop', {item => 'pen'}, "f:79778869\x01", "\x08", 1
+            Took T seconds
+            > put 'shop', {item => 'ink'}, "f:79778869\x01", "\x09", 1
+            Took T seconds
+            > query 'shop', "price.at during 2022-12 and price.id < 2"
+            ROW  COLUMN+CELL
+             # item='pen'
+             #   name='Pen'
+             pen\x00\x01 column=d:n, timestamp=1970-01-01T00:00:00.001, value=Pen
+             #   note='cheap'
+             pen\x00\x01 column=f:!!, timestamp=1970-01-01T00:00:00.001, value=cheap
+             #   price[at=2022-12-30, id=1]=5
+             pen\x00\x01 column=f:79778769\x01, timestamp=1970-01-01T00:00:00.001, value=\x05
+             #   price[at=2022-12-29, id=1]=6
+             pen\x00\x01 column=f:79778770\x01, timestamp=1970-01-01T00:00:00.001, value=\x06
+            1 row(s)
+            Took T seconds
+            > query 'shop', "price.at during 2022-12 and price.id < 2", COLUMN => 'd'
+            ROW  COLUMN+CELL
+             # item='pen'
+             #   name='Pen'
+             pen\x00\x01 column=d:n, timestamp=1970-01-01T00:00:00.001, value=Pen
+             #   price[at=2022-12-30, id=1]=5
+             pen\x00\x01 column=f:79778769\x01, timestamp=1970-01-01T00:00:00.001, value=\x05
+             #   price[at=2022-12-29, id=1]=6
+             pen\x00\x01 column=f:79778770\x01, timestamp=1970-01-01T00:00:00.001, value=\x06
+            1 row(s)
+            Took T seconds
+            > query 'shop', "price.at = 2022-11-30", COLUMN => 'f:none', LIMIT => 1
+            ROW  COLUMN+CELL
+             # item='ink'
+             #   price[at=2022-11-30, id=1]=9
+             ink\x00\x01 column=f:79778869\x01, timestamp=1970-01-01T00:00:00.001, value=\x09
+            1 row(s)
+            next page: PAGE => '0100284da298da5062aff9f06d34527dc010696e6b000120ea46ac'
+            Took T seconds
+            > query 'shop', "price.at = 2022-11-30", COLUMN => 'f:none', LIMIT => 1, REVERSED => true
+            ROW  COLUMN+CELL
+             # item='pen'
+             #   price[at=2022-11-30, id=1]=8
+             pen\x00\x01 column=f:79778869\x01, timestamp=1970-01-01T00:00:00.001, value=\x08
+            1 row(s)
+            next page: PAGE => '0101284da298da5062aff9f06d34527dc01070656e0001b53bda71'
+            Took T seconds
+            > explain 'shop', "item = 'pen' and price.at during 2022-12 and price.id < 2 and name is not null"
+            ranges: 1
+              row pen\x00\x01
+            residual: none, the ranges are exact
+            columns: name is not null (d:n), checked on each row
+            qualifiers of price (f:[at ymd desc][id u8]): 1 range
+              [79778768, 79778869)
+              residual: price.id < 2
+            order: item ascending
+            regions: 1 of 1
+            read: one range after the other
+            filter: on each row's columns
+            cells: of price those whose qualifiers fit; the store seeks to them
+            fields:
+              [item string] ordered
+            Took T seconds
+            > query 'shop', "price.att = 2022"
+
+            ERROR: the qualifiers of `price` have no field `att`; did you mean `at`?: offset=6
+              price.att = 2022
+                    ^
+
+            For usage try 'help "query"'
+
+            Took T seconds
+            > query 'shop', "name.at = 2022"
+
+            ERROR: column `name` has one qualifier, d:n, without fields; ask for its value: name = …: offset=0
+              name.at = 2022
+              ^
+
+            For usage try 'help "query"'
+
+            Took T seconds
+        "#]],
+    );
+}

@@ -1,5 +1,6 @@
 //! Floats as whole numbers in their order: the bits, with all of them flipped if the sign is set and
-//! only the sign bit otherwise, as IEEE 754's total order has it. −0 comes directly before 0.
+//! only the sign bit otherwise, as IEEE 754's total order has it. −0 comes directly before 0, and NaNs lie beyond
+//! −∞ and ∞, by their sign.
 
 use super::scale::Point;
 
@@ -8,12 +9,14 @@ pub(super) fn ends(bytes: u8) -> (i128, i128) {
     (rank(f64::NEG_INFINITY, bytes), rank(f64::INFINITY, bytes))
 }
 
+/// The numbers of all floats, NaNs too.
+pub(super) fn ends_with_nans(bytes: u8) -> (i128, i128) {
+    (0, (1 << (8 * bytes)) - 1)
+}
+
 /// The number of a float, which is exactly one of so many bytes.
 pub(super) fn number(float: f64, bytes: u8) -> Result<i128, String> {
-    if float.is_nan() {
-        return Err("NaN has no place in an order and cannot be held".to_owned());
-    }
-    if bytes == 4 && f64::from(float as f32).to_bits() != float.to_bits() {
+    if bytes == 4 && widened(narrowed(float)).to_bits() != float.to_bits() {
         return Err(format!("an f32 cannot hold the value exactly, use f64: value={float:?}"));
     }
     Ok(rank(float, bytes))
@@ -24,7 +27,7 @@ pub(super) fn value(number: i128, bytes: u8) -> f64 {
     let sign = 1_i128 << (8 * bytes - 1);
     let bits = if number & sign != 0 { number ^ sign } else { !number & (2 * sign - 1) };
     match bytes {
-        4 => f32::from_bits(bits as u32).into(),
+        4 => widened(bits as u32),
         _ => f64::from_bits(bits as u64),
     }
 }
@@ -91,22 +94,48 @@ fn beside(near: i128, order: std::cmp::Ordering) -> Point {
 /// A float as somebody wrote it.
 pub(super) fn read(word: &str) -> Option<f64> {
     let digits = word.trim_start_matches(['-', '+']);
-    let known = digits.starts_with(|c: char| c.is_ascii_digit()) || digits == "inf";
+    let known = digits.starts_with(|c: char| c.is_ascii_digit()) || matches!(digits, "inf" | "NaN");
     word.parse().ok().filter(|_| known)
 }
 
 fn rank(float: f64, bytes: u8) -> i128 {
     let bits = match bytes {
-        4 => i128::from((float as f32).to_bits()),
+        4 => i128::from(narrowed(float)),
         _ => i128::from(float.to_bits()),
     };
     of_bits(bits, bytes)
 }
 
+/// The float with the bits of an f32. Of a NaN they are moved by hand: a cast may change them.
+fn widened(bits: u32) -> f64 {
+    let float = f32::from_bits(bits);
+    if !float.is_nan() {
+        return float.into();
+    }
+    let (sign, mantissa) = (u64::from(bits >> 31), u64::from(bits & F32_MANTISSA));
+    f64::from_bits(
+        sign << 63 | f64::INFINITY.to_bits() | mantissa << (F64_MANTISSA_LEN - F32_MANTISSA_LEN),
+    )
+}
+
+/// The bits of the f32 that a float is, or of one near it.
+fn narrowed(float: f64) -> u32 {
+    if !float.is_nan() {
+        return (float as f32).to_bits();
+    }
+    let bits = float.to_bits();
+    let mantissa = (bits >> (F64_MANTISSA_LEN - F32_MANTISSA_LEN)) as u32 & F32_MANTISSA;
+    (bits >> 63 << 31) as u32 | f32::INFINITY.to_bits() | mantissa
+}
+
+const F32_MANTISSA_LEN: u32 = f32::MANTISSA_DIGITS - 1;
+const F64_MANTISSA_LEN: u32 = f64::MANTISSA_DIGITS - 1;
+const F32_MANTISSA: u32 = (1 << F32_MANTISSA_LEN) - 1;
+
 /// The bits of a number's float, as IEEE 754 lays them out.
 pub(super) fn bits(number: i128, bytes: u8) -> i128 {
     match bytes {
-        4 => i128::from((value(number, 4) as f32).to_bits()),
+        4 => i128::from(narrowed(value(number, 4))),
         _ => i128::from(value(number, 8).to_bits()),
     }
 }
@@ -127,6 +156,24 @@ mod tests {
         }
         assert_eq!(value(number(-2.5, 4).unwrap(), 4), -2.5);
         assert_eq!(number(0.0, 4).unwrap() - number(-0.0, 4).unwrap(), 1);
+    }
+
+    #[test]
+    fn every_float_keeps_its_bits() {
+        for bits in
+            [0x7F80_0000, 0x7F80_0001, 0x7FC0_0000, 0x7FFF_FFFF, 0xFF80_0001, 0xFFC0_1234_u32]
+        {
+            let rank = of_bits(bits.into(), 4);
+            assert_eq!(super::bits(rank, 4), bits.into());
+            assert_eq!(number(value(rank, 4), 4), Ok(rank), "{bits:x}");
+        }
+        for bits in [0x7FF0_0000_0000_0001, 0x7FF8_0000_0000_0001, 0xFFF8_0000_0000_0000_u64] {
+            let rank = of_bits(bits.into(), 8);
+            assert_eq!(value(rank, 8).to_bits(), bits);
+            assert_eq!(number(f64::from_bits(bits), 8), Ok(rank));
+        }
+        // More bits than an f32 has.
+        assert!(number(f64::from_bits(0x7FF8_0000_0000_0001), 4).is_err());
     }
 
     #[test]

@@ -188,6 +188,21 @@ impl Scale {
         Self::new_in_utc(Kind::Float(bytes), min, max)
     }
 
+    /// The same, and NaNs beyond them.
+    pub(crate) fn floats_and_nans(bytes: u8) -> Self {
+        let (min, max) = float::ends_with_nans(bytes);
+        Self { min, max, ..Self::floats(bytes) }
+    }
+
+    /// The numbers of what a comparison may find: all but NaNs.
+    pub(crate) fn compared(&self) -> (i128, i128) {
+        let (least, greatest) = match self.kind {
+            Kind::Float(bytes) => float::ends(bytes),
+            _ => (self.min, self.max),
+        };
+        (self.min.max(least), self.max.min(greatest))
+    }
+
     /// The floats of so many bytes from positive zero on.
     pub(crate) fn positive_floats(bytes: u8) -> Self {
         Self { min: float::zero(bytes), ..Self::floats(bytes) }
@@ -311,6 +326,9 @@ impl Scale {
             _ => self.exactly(value)?,
         };
         if number < self.min || number > self.max {
+            if matches!(value, Value::Float(float) if float.get().is_nan()) {
+                return Err("NaN has no place in an order and cannot be held".to_owned());
+            }
             return Err(self.outside(value, number));
         }
         Ok(number)

@@ -11,7 +11,7 @@ use super::qualifiers::{QualifierPlan, WantedQualifiers};
 use super::set::{BytesSet, BytesTest, NumberSet, Set, Wanted};
 use crate::columns::{Column, ColumnSchema};
 use crate::computed::Computed;
-use crate::encode::{Arrangement, Body, Codec, Scale};
+use crate::encode::{Arrangement, Body, Codec, Point, Scale};
 use crate::error::Fault;
 use crate::field::Field;
 use crate::key::KeySchema;
@@ -176,6 +176,11 @@ impl NumberSet {
         condition: &Condition,
         reader: &ConstantReader<'_>,
     ) -> Result<(), Fault> {
+        if !condition.test.is_of_presence() {
+            let (least, greatest) = scale.compared();
+            self.limit(Comparison::GreaterOrEqual, Point::exact(least));
+            self.limit(Comparison::LessOrEqual, Point::exact(greatest));
+        }
         match &condition.test {
             Test::Compare(comparison, constant) => {
                 self.limit(*comparison, reader.point(scale, constant)?);

@@ -1,6 +1,7 @@
 //! `bigtable.*` against Google's proxy.
 
 use expect_test::expect;
+use rowhouse_schema::KeySchema;
 
 use crate::golden::{Line, Said, check, fields, lines};
 
@@ -44,4 +45,23 @@ fn keys_are_those_of_bigtable() {
         bigtable.ordered_code(timestamp): 3 the same
     "#]]
     .assert_eq(&check(&lines("bigtable.txt"), said));
+}
+
+/// There are no vectors: only Bigtable's server encodes them. The rules are those of its `types.proto`: fields joined by a
+/// delimiter, none at the end, and no byte of the delimiter's first in a field.
+#[test]
+fn a_delimited_struct_is_its_fields_between_literals() {
+    let schema = KeySchema::parse("[user text]#[day text]#[tail text]").unwrap();
+    let key = |user: &str, day: &str, tail: &str| {
+        schema.encode(&[("user", user.into()), ("day", day.into()), ("tail", tail.into())])
+    };
+    assert_eq!(key("bob", "20221224", "x").unwrap(), "bob#20221224#x");
+    assert_eq!(key("", "", "").unwrap(), "##");
+    assert_eq!(schema.decode(b"a##").unwrap().to_string(), "user='a', day='', tail=''");
+    assert!(key("b#b", "", "").is_err());
+    let long = KeySchema::parse(r"[user text]\x00\x01[n java.long]\x00\x01[tail text]").unwrap();
+    let key =
+        long.encode(&[("user", "bob".into()), ("n", 7.into()), ("tail", "x".into())]).unwrap();
+    assert_eq!(key, &b"bob\0\x01\0\0\0\0\0\0\0\x07\0\x01x"[..]);
+    assert_eq!(long.decode(&key).unwrap().to_string(), "user='bob', n=7, tail='x'");
 }

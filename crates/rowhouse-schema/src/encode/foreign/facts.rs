@@ -30,6 +30,8 @@ pub(crate) enum Values {
     Integers(i128, i128),
     /// Floats of so many bytes.
     Floats(u8),
+    /// Floats of so many bytes, NaNs too.
+    FloatsAndNans(u8),
     /// Those from positive zero on.
     PositiveFloats(u8),
     Bools,
@@ -84,6 +86,7 @@ impl Values {
         match self {
             Self::Integers(min, max) => Scale::integers(*min, *max),
             Self::Floats(bytes) => Scale::floats(*bytes),
+            Self::FloatsAndNans(bytes) => Scale::floats_and_nans(*bytes),
             Self::PositiveFloats(bytes) => Scale::positive_floats(*bytes),
             Self::Bools => Scale::bools(),
             Self::Times(unit, min, max) => Scale::times(*unit, *min, *max),

@@ -10,8 +10,8 @@ use crate::encode::{Content, Shape, Style};
 
 pub(super) const TYPES: &[Facts] = &[
     number("tuple.int", None, Values::Integers(-MAX, MAX), Shape::Foreign(Image::TupleInteger)),
-    number("tuple.float", Some(0x20), Values::Floats(4), binary(4)),
-    number("tuple.double", Some(0x21), Values::Floats(8), binary(8)),
+    number("tuple.float", Some(0x20), Values::FloatsAndNans(4), binary(4)),
+    number("tuple.double", Some(0x21), Values::FloatsAndNans(8), binary(8)),
     number(
         "tuple.bool",
         None,

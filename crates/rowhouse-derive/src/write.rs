@@ -2,7 +2,8 @@
 
 use proc_macro2::{Literal, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use rowhouse_schema::{Field, PlainNumber, PlainStep, TimeUnit};
+use rowhouse_schema::derived::{PlainNumber, PlainStep};
+use rowhouse_schema::{Field, TimeUnit};
 use syn::spanned::Spanned;
 use syn::{GenericParam, Generics, Lifetime, LifetimeParam, parse_quote};
 
@@ -100,7 +101,7 @@ fn encode_plain(steps: &[Step<'_>], facade: &TokenStream) -> TokenStream {
     quote! {
         #[inline]
         fn encode_plain(&self, out: &mut ::std::vec::Vec<u8>) -> bool {
-            #facade::PlainWriter::new(out) #(#steps)* .finish()
+            #facade::derived::PlainWriter::new(out) #(#steps)* .finish()
         }
     }
 }
@@ -157,7 +158,7 @@ fn decode_plain(row: &KeyStruct, steps: &[Step<'_>], facade: &TokenStream) -> To
     });
     let reads: TokenStream = reads.collect();
     quote! {
-        let mut plain = #facade::PlainReader::new(key);
+        let mut plain = #facade::derived::PlainReader::new(key);
         #reads
         if plain.is_done() {
             if let (#(::core::option::Option::Some(#values),)*) = (#(#values,)*) {
@@ -202,7 +203,7 @@ fn number_tokens(number: PlainNumber, facade: &TokenStream) -> TokenStream {
         TimeUnit::Nanos => quote!(#facade::TimeUnit::Nanos),
     }));
     quote! {
-        #facade::PlainNumber {
+        #facade::derived::PlainNumber {
             bytes: #bytes, signed: #signed, mirror: #mirror, min: #min, max: #max, unit: #unit,
         }
     }

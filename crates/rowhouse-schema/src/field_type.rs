@@ -27,8 +27,8 @@ pub enum FieldType {
     Blob,
     /// `domain`: text, its parts between dots in reverse order. Open.
     Domain,
-    /// `decimal`: a number as the shortest decimal text. Open.
-    Decimal,
+    /// `decimal`: a whole number as the shortest decimal text. Open.
+    ShortestDigits,
     /// `u8` to `u64`, in steps of a byte.
     Unsigned {
         /// 1 to 8.
@@ -133,14 +133,17 @@ impl FieldType {
     fn is_integer(&self) -> bool {
         matches!(
             self,
-            Self::Unsigned { .. } | Self::Signed { .. } | Self::Digits { .. } | Self::Decimal
+            Self::Unsigned { .. }
+                | Self::Signed { .. }
+                | Self::Digits { .. }
+                | Self::ShortestDigits
         )
     }
 
     /// Whether its values, in ascending or descending order, have no end of their own.
     pub(crate) fn is_open(&self, desc: bool) -> bool {
         match self {
-            Self::Text | Self::Domain | Self::Decimal | Self::Repeat(_) => true,
+            Self::Text | Self::Domain | Self::ShortestDigits | Self::Repeat(_) => true,
             Self::Foreign(foreign) => foreign.is_open(desc),
             _ => false,
         }
@@ -163,7 +166,7 @@ impl fmt::Display for FieldType {
             Self::String => f.write_str("string"),
             Self::Blob => f.write_str("blob"),
             Self::Domain => f.write_str("domain"),
-            Self::Decimal => f.write_str("decimal"),
+            Self::ShortestDigits => f.write_str("decimal"),
             Self::Unsigned { bytes } => write!(f, "u{}", u16::from(*bytes) * 8),
             Self::Signed { bytes } => write!(f, "i{}", u16::from(*bytes) * 8),
             Self::Float { bytes } => write!(f, "f{}", u16::from(*bytes) * 8),

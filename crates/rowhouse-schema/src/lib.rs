@@ -66,10 +66,14 @@ pub use plan::{
     Statistics, StreamMerge,
 };
 pub use time::{Date, Time, TimeUnit, TimeZone};
-pub use typed::{
-    FromField, FromRowKey, Holds, PlainNumber, PlainReader, PlainStep, PlainWriter, RowKey, ToField,
-};
+pub use typed::{FromField, FromRowKey, Holds, RowKey, ToField};
 pub use value::{Decimal, FieldValue, Float, NamedValues, Uuid, Value, Values};
+
+/// What `rowhouse-derive` and the code that it writes call: the quick way of plain keys. Programs have no use for it,
+/// and it changes with the crate.
+pub mod derived {
+    pub use crate::typed::{PlainNumber, PlainReader, PlainStep, PlainWriter};
+}
 
 /// Compiles the examples of the guide.
 #[cfg(doctest)]

@@ -57,7 +57,7 @@ impl FieldOrder {
                 (Arrangement::AsGiven, _) => open,
                 _ => Self::AsStored,
             },
-            Body::Decimal(_) | Body::Repeat(_) | Body::Hashed(_) => Self::AsStored,
+            Body::Shortest(_) | Body::Repeat(_) | Body::Hashed(_) => Self::AsStored,
         }
     }
 

@@ -91,9 +91,9 @@ pub use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, Calendar, CellBytes, CellNotFitting, Column, ColumnFilter, ColumnSchema,
     Computed, Date, Decimal, Direction, Estimate, EstimatedRows, Field, FieldType, FieldValue,
     Finding, Float, FromField, FromRowKey, Holds, KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema,
-    Labels, NamedCell, NamedValues, NotFitting, PlainNumber, PlainReader, PlainStep, PlainWriter,
-    Plan, Predicate, QualifierPlan, QualifierRange, RowKey, RowSequence, Rule, Statistics,
-    StreamMerge, Time, TimeUnit, TimeZone, ToField, Uuid, Value, Values,
+    Labels, NamedCell, NamedValues, NotFitting, Plan, Predicate, QualifierPlan, QualifierRange,
+    RowKey, RowSequence, Rule, Statistics, StreamMerge, Time, TimeUnit, TimeZone, ToField, Uuid,
+    Value, Values, derived,
 };
 pub use rowhouse_store::CompactionKind;
 

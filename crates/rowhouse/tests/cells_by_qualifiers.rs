@@ -14,8 +14,10 @@ const WHO: [&str; 5] = ["", "ann", "b", "bob", "zoe"];
 struct Condition {
     column: &'static str,
     text: String,
-    passes: Box<dyn Fn(&Values) -> bool>,
+    passes: Passes,
 }
+
+type Passes = Box<dyn Fn(&Values) -> bool>;
 
 fn condition(which: usize, x: i64, y: i64) -> Condition {
     fn at(of: &Values) -> i64 {
@@ -28,7 +30,7 @@ fn condition(which: usize, x: i64, y: i64) -> Condition {
     let (low, high) = (x - 55, y - 55);
     let id = |of: &Values| of["id"].as_i64().unwrap();
     let n = |of: &Values| of["n"].as_i64().unwrap();
-    let (column, text, passes): (_, _, Box<dyn Fn(&Values) -> bool>) = match which {
+    let (column, text, passes): (_, _, Passes) = match which {
         0 => ("price", format!("at >= {x}"), Box::new(move |of| at(of) >= x)),
         1 => (
             "price",

@@ -40,7 +40,7 @@ fn row(columns: &ColumnSchema, user: u32, put: Put) -> Put {
     for who in ["ann", "bob", "eve"] {
         cells.push(columns.encode_with("follows", &[("who", who.into())], true).unwrap());
     }
-    if user % 2 == 0 {
+    if user.is_multiple_of(2) {
         cells.push(columns.encode("count", user).unwrap());
     }
     // Beside what is declared, and two that begin as a template does and do not fit it.

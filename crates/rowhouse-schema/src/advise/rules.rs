@@ -63,7 +63,7 @@ fn leading(schema: &KeySchema) -> Option<(Rule, String)> {
     let is_wide = match field.field_type() {
         FieldType::Unsigned { bytes } | FieldType::Signed { bytes } => *bytes >= 4,
         FieldType::Digits { width } => *width >= 8,
-        FieldType::Decimal => true,
+        FieldType::ShortestDigits => true,
         FieldType::Foreign(foreign) => {
             foreign.scale().is_some_and(|scale| scale.is_integer() && scale.max >= i32::MAX.into())
         }
@@ -109,7 +109,7 @@ fn order(field: &Field) -> Option<(Rule, String)> {
         _ => {}
     }
     let message = match (&field.codec.body, field.field_type()) {
-        (Body::Decimal(decimal), _) if !decimal.reversed => {
+        (Body::Shortest(shortest), _) if !shortest.reversed => {
             format!("`{name}` is text: 10 comes before 9; use digits N if that matters")
         }
         (Body::Sequence(_), FieldType::PaddedText { pad: pad @ 1.., .. }) => {

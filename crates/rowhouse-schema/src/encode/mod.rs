@@ -6,7 +6,7 @@
 
 mod calendar;
 mod content;
-pub(crate) mod decimal;
+
 mod encodable;
 mod fixed;
 mod float;
@@ -23,6 +23,7 @@ mod scale;
 mod separated;
 mod sequence;
 mod seven_bits;
+pub(crate) mod shortest;
 mod terminated;
 
 use crate::error::{Fault, NotFitting};
@@ -32,7 +33,7 @@ use crate::transform::Modifiers;
 use crate::value::{self, FieldValue, Value, parse_hex};
 
 pub(crate) use content::{Arrangement, Content};
-pub(crate) use decimal::Decimal;
+
 pub(crate) use encodable::Encodable;
 pub(crate) use fixed::Fixed;
 pub use foreign::ForeignType;
@@ -48,6 +49,7 @@ pub(crate) use scale::{Point, Scale, ValueForm, count_ticks, integer, is_count};
 pub(crate) use separated::{SEPARATOR_AT_END, Separated, Separation};
 pub(crate) use sequence::{Container, Sequence};
 pub(crate) use seven_bits::SevenBits;
+pub(crate) use shortest::ShortestDigits;
 pub(crate) use terminated::{Style, Terminated};
 
 /// How the values of one field become bytes.
@@ -63,8 +65,8 @@ pub(crate) struct Codec {
 pub(crate) enum Body {
     /// Whole numbers of a scale, of fixed width.
     Number(Number),
-    /// The shortest decimal text.
-    Decimal(Decimal),
+    /// Whole numbers as the shortest decimal text.
+    Shortest(ShortestDigits),
     /// Texts and bytes.
     Sequence(Sequence),
     /// Groups of fixed width.
@@ -112,7 +114,7 @@ impl Codec {
             Body::Number(number) => number.width(),
             Body::Sequence(sequence) => sequence.width(),
             Body::Hashed(hashed) => Some(hashed.fixed.width()),
-            Body::Decimal(_) | Body::Repeat(_) => None,
+            Body::Shortest(_) | Body::Repeat(_) => None,
         };
         width.map(|width| self.lead.len() + width)
     }
@@ -164,7 +166,7 @@ impl Codec {
     pub(crate) fn end(&self) -> Option<&End> {
         match &self.body {
             Body::Sequence(Sequence { container: Container::Open(end), .. }) => Some(end),
-            Body::Decimal(decimal) => Some(&decimal.end),
+            Body::Shortest(shortest) => Some(&shortest.end),
             Body::Repeat(_) => Some(&End::Key),
             _ => None,
         }
@@ -292,7 +294,9 @@ impl Body {
             return Ok(foreign.body(modifiers.desc));
         }
         match (field_type, Scale::new(field_type)) {
-            (FieldType::Decimal, _) => Ok(Self::Decimal(Decimal::new(end, modifiers.reverse))),
+            (FieldType::ShortestDigits, _) => {
+                Ok(Self::Shortest(ShortestDigits::new(end, modifiers.reverse)))
+            }
             (_, Some(scale)) => Number::new(field_type, scale, modifiers).map(Self::Number),
             (_, None) => Sequence::new(field_type, modifiers, end)
                 .map(Self::Sequence)
@@ -303,7 +307,7 @@ impl Body {
     fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
         match self {
             Self::Number(number) => number.encode(value, out),
-            Self::Decimal(decimal) => decimal.encode(value, out),
+            Self::Shortest(shortest) => shortest.encode(value, out),
             Self::Sequence(sequence) => sequence.encode(value, out),
             Self::Repeat(repeat) => repeat.encode(value, out),
             Self::Hashed(hashed) => hashed.encode(value, out),
@@ -321,9 +325,9 @@ impl Body {
                 let (read, next) = number.decode(key, at)?;
                 (number.scale.value_as(read, form), next)
             }
-            Self::Decimal(decimal) => {
-                let (read, next) = decimal.decode(key, at)?;
-                (decimal.scale.value_as(read, form), next)
+            Self::Shortest(shortest) => {
+                let (read, next) = shortest.decode(key, at)?;
+                (shortest.scale.value_as(read, form), next)
             }
             Self::Sequence(sequence) => return sequence.decode(key, at),
             Self::Repeat(repeat) => repeat.decode(key, at)?,
@@ -336,7 +340,7 @@ impl Body {
     pub(crate) fn scale(&self) -> Option<&Scale> {
         match self {
             Self::Number(number) => Some(&number.scale),
-            Self::Decimal(decimal) => Some(&decimal.scale),
+            Self::Shortest(shortest) => Some(&shortest.scale),
             _ => None,
         }
     }
@@ -344,8 +348,8 @@ impl Body {
     pub(crate) fn put_canonical(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
         match self {
             Self::Number(number) => number.put_canonical(number.scale.number(value)?, out),
-            Self::Decimal(decimal) => {
-                decimal::put_canonical(decimal.scale.number(value)?, out);
+            Self::Shortest(shortest) => {
+                shortest::put_canonical(shortest.scale.number(value)?, out);
             }
             Self::Sequence(sequence) => out.extend_from_slice(&sequence.content.bytes(value)?),
             Self::Repeat(repeat) => repeat.encode(value, out)?,
@@ -360,7 +364,7 @@ impl Body {
     fn read(&self, text: &str) -> Result<Value, Fault> {
         match self {
             Self::Number(number) => number.scale.read(text),
-            Self::Decimal(decimal) => decimal.scale.read(text),
+            Self::Shortest(shortest) => shortest.scale.read(text),
             Self::Sequence(Sequence { content: Content::Raw | Content::Some, .. }) => {
                 read_bytes(text)
                     .map(Value::Bytes)

@@ -119,7 +119,7 @@ impl Scale {
                 (Kind::Signed, -half, half - 1)
             }
             FieldType::Digits { width } => (Kind::Unsigned, 0, 10_i128.pow((*width).into()) - 1),
-            FieldType::Decimal => (Kind::Unsigned, 0, super::decimal::MAX),
+            FieldType::ShortestDigits => (Kind::Unsigned, 0, super::shortest::MAX),
             FieldType::Float { bytes } => {
                 let (min, max) = float::ends(*bytes);
                 (Kind::Float(*bytes), min, max)

@@ -140,8 +140,8 @@ impl Wanted {
             (_, Set::Numbers(set), Body::Number(number)) => {
                 set.add(&number.scale, condition, reader)?;
             }
-            (_, Set::Numbers(set), Body::Decimal(decimal)) => {
-                set.add(&decimal.scale, condition, reader)?;
+            (_, Set::Numbers(set), Body::Shortest(shortest)) => {
+                set.add(&shortest.scale, condition, reader)?;
             }
             (_, Set::Bytes(set), body) => set.add(body, condition, reader)?,
             (_, Set::Hashes(list), body) => {

@@ -132,7 +132,7 @@ impl ConstantReader<'_> {
                 Ok(Value::List(groups.collect::<Result<_, _>>()?))
             }
             (Body::Number(number), _) => self.number(&number.scale, constant),
-            (Body::Decimal(decimal), _) => self.number(&decimal.scale, constant),
+            (Body::Shortest(shortest), _) => self.number(&shortest.scale, constant),
             (_, Literal::Value(value)) => Ok(value.clone()),
             (_, Literal::List(_)) => Err(self.wrong(constant, "takes one value, not a list")),
             (Body::Sequence(Sequence { content, .. }), Literal::Word(word)) => match content {

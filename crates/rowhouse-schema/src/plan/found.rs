@@ -4,12 +4,12 @@
 
 use rowhouse_model::{Bytes, RowRange};
 
-use super::decimal::decimal_keys;
 use super::number::number_keys;
 use super::ranges::{intersect, normalize, subtract};
 use super::sequence::sequence_keys;
 use super::set::{BytesSet, BytesTest, Set, Wanted};
-use crate::encode::decimal::put_canonical;
+use super::shortest::shortest_keys;
+use crate::encode::shortest::put_canonical;
 use crate::encode::{Body, Codec, Lead, Number, Repeat};
 
 /// Keys that hold the values wanted, and perhaps others.
@@ -62,7 +62,7 @@ pub(super) fn found(codec: &Codec, wanted: Option<&Wanted>, limit: usize) -> Fou
     let Some(wanted) = wanted else { return Found::exact(vec![RowRange::all()]) };
     let values = match (&codec.body, &wanted.set) {
         (Body::Number(number), Set::Numbers(set)) => number_keys(number, set),
-        (Body::Decimal(decimal), Set::Numbers(set)) => decimal_keys(decimal, set),
+        (Body::Shortest(shortest), Set::Numbers(set)) => shortest_keys(shortest, set),
         (Body::Sequence(sequence), Set::Bytes(set)) => sequence_keys(sequence, set, limit),
         (Body::Repeat(repeat), Set::Bytes(set)) => repeat_keys(repeat, set),
         // Of hashes, single ones are wanted, or all.
@@ -119,10 +119,10 @@ pub(super) fn pins(codec: &Codec, wanted: &Wanted) -> Option<Vec<Pin>> {
             }
             None => return None,
         },
-        (Body::Decimal(decimal), Set::Numbers(set)) => {
+        (Body::Shortest(shortest), Set::Numbers(set)) => {
             let pin = |value: &i128| {
                 let (mut bytes, mut canonical) = (Vec::new(), Vec::new());
-                decimal.put(*value, &mut bytes);
+                shortest.put(*value, &mut bytes);
                 put_canonical(*value, &mut canonical);
                 Pin::new(bytes, Some(canonical))
             };

@@ -68,7 +68,7 @@ impl Wanted {
         let numbers = |low, high| Set::Numbers(NumberSet { low, high, list: None });
         let set = match &codec.body {
             Body::Number(number) => numbers(number.scale.min, number.scale.max),
-            Body::Decimal(decimal) => numbers(decimal.scale.min, decimal.scale.max),
+            Body::Shortest(shortest) => numbers(shortest.scale.min, shortest.scale.max),
             Body::Sequence(_) | Body::Repeat(_) => Set::Bytes(BytesSet::default()),
             Body::Hashed(_) => Set::Hashes(None),
         };
@@ -107,8 +107,8 @@ impl Wanted {
             (Set::Numbers(set), Body::Number(number)) => {
                 number.scale.number(value).is_ok_and(|stored| set.matches_stored(number, stored))
             }
-            (Set::Numbers(set), Body::Decimal(decimal)) => {
-                decimal.scale.number(value).is_ok_and(|number| set.matches(number))
+            (Set::Numbers(set), Body::Shortest(shortest)) => {
+                shortest.scale.number(value).is_ok_and(|number| set.matches(number))
             }
             (Set::Bytes(set), Body::Sequence(sequence)) => {
                 sequence.content.bytes(value).is_ok_and(|bytes| set.matches(&bytes))

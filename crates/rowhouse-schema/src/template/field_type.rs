@@ -21,7 +21,7 @@ pub(super) fn parse(at: usize, word: &str, words: &mut Words<'_>) -> Result<Fiel
         "string" => FieldType::String,
         "blob" => FieldType::Blob,
         "domain" => FieldType::Domain,
-        "decimal" => FieldType::Decimal,
+        "decimal" => FieldType::ShortestDigits,
         "f32" => FieldType::Float { bytes: 4 },
         "f64" => FieldType::Float { bytes: 8 },
         "bool" => FieldType::Bool,

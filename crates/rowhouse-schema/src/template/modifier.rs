@@ -145,7 +145,7 @@ fn check_digits(field_type: &FieldType, at: usize) -> Result<(), Fault> {
             Err(Fault::new(at, "digits have no sign, and a date may be before 1970")
                 .hint("for the digits of the calendar use ymd"))
         }
-        FieldType::Calendar(_) | FieldType::Decimal => {
+        FieldType::Calendar(_) | FieldType::ShortestDigits => {
             Err(Fault::new(at, format!("`{field_type}` is written in digits already")))
         }
         _ => Err(Fault::new(at, "only numbers and times are written as digits")

@@ -205,7 +205,7 @@ fn end(raw: &Raw, behind: &[Piece]) -> Result<End, Fault> {
         Some(Piece::Field(_) | Piece::Computed(_)) => None,
     };
     if let Some(literal) = literal {
-        if raw.field_type == FieldType::Decimal && literal[0].is_ascii_digit() {
+        if raw.field_type == FieldType::ShortestDigits && literal[0].is_ascii_digit() {
             let message = format!("a digit behind `{}` would be read as part of it", raw.name);
             return Err(Fault::new(raw.at, message).hint("put another literal there"));
         }

@@ -152,7 +152,7 @@ fn of_body(body: &Body) -> Vec<Holds> {
             (Content::Raw | Content::Some, _) => vec![Holds::Bytes],
         },
         Body::Repeat(_) | Body::Hashed(_) => Vec::new(),
-        Body::Number(_) | Body::Decimal(_) => {
+        Body::Number(_) | Body::Shortest(_) => {
             body.scale().map_or(Vec::new(), |scale| scale.needs())
         }
     }

@@ -53,7 +53,7 @@ impl KeySchema {
     /// or with other modifiers than `desc` on numbers.
     ///
     /// ```
-    /// use rowhouse_schema::{KeySchema, PlainStep};
+    /// use rowhouse_schema::{KeySchema, derived::PlainStep};
     ///
     /// let steps = KeySchema::parse("[user string]-[n u8 desc]")?.plain_steps().unwrap();
     /// assert_eq!(steps[..2], [PlainStep::Text, PlainStep::Literal(b"-".to_vec())]);
@@ -70,7 +70,7 @@ impl KeySchema {
                     _ if !codec.lead.is_none() => None,
                     Body::Number(number) => number.plain_number().map(PlainStep::Number),
                     Body::Sequence(sequence) => text_or_bytes(sequence),
-                    Body::Decimal(_) | Body::Repeat(_) | Body::Hashed(_) => None,
+                    Body::Shortest(_) | Body::Repeat(_) | Body::Hashed(_) => None,
                 }
             }
         };
@@ -122,7 +122,7 @@ impl PlainNumber {
 /// Writes a plain key.
 ///
 /// ```
-/// use rowhouse_schema::PlainWriter;
+/// use rowhouse_schema::derived::PlainWriter;
 ///
 /// let mut key = Vec::new();
 /// assert!(PlainWriter::new(&mut key).text(&"bob").literal(b"-").finish());
@@ -208,7 +208,7 @@ impl<'o> PlainWriter<'o> {
 /// Reads a plain key. What cannot be read is nothing, and nothing is read behind it.
 ///
 /// ```
-/// use rowhouse_schema::PlainReader;
+/// use rowhouse_schema::derived::PlainReader;
 ///
 /// let mut reader = PlainReader::new(b"bob\x00\x01-");
 /// assert_eq!(reader.text(), Some("bob"));

@@ -5,7 +5,7 @@
 
 use super::facts::{Facts, Frame, Layout, Null, Values};
 use super::image::Image;
-use crate::encode::decimal::MAX;
+use crate::encode::shortest::MAX;
 use crate::encode::{Content, Shape, Style};
 
 pub(super) const TYPES: &[Facts] = &[

@@ -1,4 +1,5 @@
-//! `decimal`: a number as the shortest decimal text.
+//! `decimal`: a whole number as the shortest decimal text. Numbers with fractions are another thing: the value
+//! [`Decimal`](crate::Decimal), which other systems write.
 
 use super::form::{read_digits, write_digits};
 use super::open::End;
@@ -11,13 +12,13 @@ pub(crate) const MAX: i128 = 10_i128.pow(38) - 1;
 
 /// The codec of `decimal`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Decimal {
+pub(crate) struct ShortestDigits {
     pub(crate) scale: Scale,
     pub(crate) end: End,
     pub(crate) reversed: bool,
 }
 
-impl Decimal {
+impl ShortestDigits {
     pub(crate) fn new(end: End, reversed: bool) -> Self {
         Self { scale: Scale::up_to(MAX), end, reversed }
     }

@@ -1,21 +1,21 @@
-//! Which keys hold the decimals wanted: of one number of digits they are in the order of the numbers,
-//! so there is one range for each.
+//! Which keys hold the whole numbers wanted, as the shortest decimal text: of one number of digits they are in
+//! the order of the numbers, so there is one range for each.
 
 use rowhouse_model::RowRange;
 
 use super::found::Found;
 use super::set::NumberSet;
-use crate::encode::{Decimal, digits_of};
+use crate::encode::{ShortestDigits, digits_of};
 
-pub(super) fn decimal_keys(decimal: &Decimal, set: &NumberSet) -> Found {
+pub(super) fn shortest_keys(shortest: &ShortestDigits, set: &NumberSet) -> Found {
     let &NumberSet { low, high, .. } = set;
     if set.list.as_ref().is_some_and(Vec::is_empty) || low > high {
         return Found::none();
     }
-    if low == decimal.scale.min && high == decimal.scale.max {
+    if low == shortest.scale.min && high == shortest.scale.max {
         return Found::exact(vec![RowRange::all()]);
     }
-    if decimal.reversed {
+    if shortest.reversed {
         return Found::candidates(RowRange::all());
     }
     let ranges = (digits_of(low)..=digits_of(high)).map(|digits| {

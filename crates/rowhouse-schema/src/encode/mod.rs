@@ -6,7 +6,6 @@
 
 mod calendar;
 mod content;
-
 mod encodable;
 mod fixed;
 mod float;
@@ -33,7 +32,6 @@ use crate::transform::Modifiers;
 use crate::value::{self, FieldValue, Value, parse_hex};
 
 pub(crate) use content::{Arrangement, Content};
-
 pub(crate) use encodable::Encodable;
 pub(crate) use fixed::Fixed;
 pub use foreign::ForeignType;

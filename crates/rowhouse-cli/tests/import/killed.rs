@@ -6,7 +6,9 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use crate::{cells, command, import};
+use rowhouse::Delete;
+
+use crate::{cells, command, import, with_table};
 
 const ROWS: usize = 20_000;
 
@@ -71,6 +73,31 @@ fn a_killed_import_that_is_run_again_leaves_the_table_of_one_that_was_not() {
     assert!(!killed.path().join("scores.csv.progress").exists());
     let rejected = |dir: &Path| fs::read_to_string(dir.join("scores.csv.rejected")).unwrap();
     assert_eq!(rejected(killed.path()), rejected(whole.path()));
+}
+
+#[test]
+fn an_import_does_not_go_on_with_a_table_that_lost_rows_it_wrote() {
+    let dir = tempfile::tempdir().unwrap();
+    write_scores(dir.path());
+    let mut running = command(dir.path(), &ARGS).stdout(Stdio::null()).spawn().unwrap();
+    while written(dir.path()).is_none_or(|written| written < 500) {
+        assert!(running.try_wait().unwrap().is_none(), "it ended before it could be killed");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    running.kill().unwrap();
+    running.wait().unwrap();
+    // As if the table had been restored from a snapshot of before.
+    let text = fs::read_to_string(dir.path().join("scores.csv.progress")).unwrap();
+    let noted: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let last = rowhouse::unescape(noted["last"][0].as_str().unwrap()).unwrap();
+    with_table(dir.path(), "scores", async |table| {
+        table.mutate(Delete::new(last.clone())?.into()).await.map(drop)
+    });
+    let before = cells(dir.path(), "scores");
+    let ran = import(dir.path(), &ARGS);
+    assert_eq!(ran.status, 1, "{}", ran.out);
+    assert!(ran.err.contains("had written rows that the table has not"), "{}", ran.err);
+    assert_eq!(cells(dir.path(), "scores"), before);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use rowhouse::{Error, Result};
+use rowhouse::{Bytes, Error, Result, escape, unescape};
 use serde_json::{Map, Value as Json, json};
 
 use super::lanes::Part;
@@ -28,6 +28,8 @@ pub(super) struct Reached {
     pub(super) parts: Vec<Part>,
     /// Rows that are written for sure.
     pub(super) written: u64,
+    /// The keys of those of them that came last, one of each part.
+    pub(super) last: Vec<Bytes>,
 }
 
 impl Journal {
@@ -64,7 +66,7 @@ impl Journal {
 
     /// Notes how far the import has come: what is in front of it must be on the disk.
     pub(super) fn note(&self, reached: &Reached) -> Result<()> {
-        let Reached { counts, parts, written } = reached;
+        let Reached { counts, parts, written, last } = reached;
         let parts = parts.iter().map(|part| {
             json!({"start": spot_json(&part.start), "end": part.end.as_ref().map(spot_json)})
         });
@@ -76,6 +78,7 @@ impl Journal {
             "in_table": counts.in_table,
             "written": written,
             "parts": parts.collect::<Vec<_>>(),
+            "last": last.iter().map(|key| escape(key)).collect::<Vec<_>>(),
         });
         let mut part = self.path.as_os_str().to_owned();
         part.push(".part");
@@ -120,7 +123,11 @@ fn reached_of(kept: &Map<String, Json>) -> Option<Reached> {
         Some(Part { start: spot_of(part.get("start")?)?, end })
     };
     let parts = kept.get("parts")?.as_array()?.iter().map(part).collect::<Option<_>>()?;
-    Some(Reached { counts, parts, written: number("written")? })
+    // The file of an older version has none.
+    let last = kept.get("last").and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default();
+    let key = |key: &Json| Some(Bytes::from(unescape(key.as_str()?).ok()?));
+    let last = last.iter().map(key).collect::<Option<_>>()?;
+    Some(Reached { counts, parts, written: number("written")?, last })
 }
 
 fn spot_json(spot: &Spot) -> Json {
@@ -149,7 +156,8 @@ mod tests {
         let spot = Spot { file: 1, place };
         let parts =
             vec![Part { start: Spot::default(), end: Some(spot) }, Part { start: spot, end: None }];
-        let reached = Reached { counts, parts, written: 5 };
+        let last = vec![Bytes::from_static(b"a\x00\\x"), Bytes::from_static(b"\xFF")];
+        let reached = Reached { counts, parts, written: 5, last };
         journal.note(&reached).unwrap();
         assert_eq!(journal.reached().unwrap(), Some(reached));
         let other = Journal::new(&path, json!({"table": "b"})).reached().unwrap_err();

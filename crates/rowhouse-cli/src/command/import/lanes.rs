@@ -1,6 +1,6 @@
 //! Parts of the files that are read side by side, so that rows in key order do not all go to one region at a time.
 
-use rowhouse::Result;
+use rowhouse::{Bytes, Result};
 
 use super::row::NewRow;
 use super::rows::{Inputs, Rows, Spot};
@@ -61,11 +61,23 @@ pub(super) struct Lane<'i> {
     rows: Rows<'i>,
     end: Option<Spot>,
     is_done: bool,
+    /// The key of the last row that was taken.
+    last: Option<Bytes>,
 }
 
 impl<'i> Lane<'i> {
     pub(super) fn open(inputs: &'i Inputs, part: &Part) -> Result<Self> {
-        Ok(Self { rows: inputs.rows(part.start)?, end: part.end, is_done: false })
+        Ok(Self { rows: inputs.rows(part.start)?, end: part.end, is_done: false, last: None })
+    }
+
+    /// Notes the key of a row that was taken.
+    pub(super) fn note(&mut self, key: &Bytes) {
+        self.last = Some(key.clone());
+    }
+
+    /// The key of the last row that was taken.
+    pub(super) fn last(&self) -> Option<Bytes> {
+        self.last.clone()
     }
 
     /// The next row that is not rejected.

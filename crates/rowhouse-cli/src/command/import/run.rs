@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::UNIX_EPOCH;
 
-use rowhouse::{Database, Error, Filter, Result, Scan, Table, TableName};
+use rowhouse::{Database, Error, Filter, Get, Result, Scan, Table, TableName};
 use rowhouse_store::Holder;
 use serde_json::{Value as Json, json};
 
@@ -63,6 +63,18 @@ async fn import(args: &ImportArgs, name: &TableName) -> Result<Summary> {
     Ok(summary)
 }
 
+/// Whether rows that came last are not there, or none are: the table was restored from a snapshot or a backup, or made anew.
+async fn lost(table: &Table, reached: &Reached) -> Result<bool> {
+    let only_keys = || Filter::KeyOnly { length_as_value: false };
+    for key in &reached.last {
+        if table.get(&Get::new(key.clone())?.filter(only_keys())).await?.is_empty() {
+            return Ok(true);
+        }
+    }
+    let mut rows = table.scan(Scan::all().limit(1).filter(only_keys())).await?;
+    Ok(reached.written > 0 && rows.next().await?.is_none())
+}
+
 struct Import<'a> {
     args: &'a ImportArgs,
     database: Database,
@@ -98,7 +110,7 @@ impl Import<'_> {
                 }
                 let table = self.make(destination).await?;
                 let parts = survey.marks.parts(lanes_of(&survey, &table).await?);
-                (Reached { counts: survey.counts, parts, written: 0 }, table)
+                (Reached { counts: survey.counts, parts, ..Reached::default() }, table)
             }
         };
         summary.counts = reached.counts;
@@ -162,17 +174,14 @@ impl Import<'_> {
 
     /// Refuses to go on with a table that has lost the rows that were written.
     async fn check_still_there(&self, destination: &Destination, reached: &Reached) -> Result<()> {
-        let has_rows = match destination {
-            Destination::There(table) => {
-                let filter = Filter::KeyOnly { length_as_value: false };
-                table.scan(Scan::all().limit(1).filter(filter)).await?.next().await?.is_some()
-            }
-            Destination::ToMake(_) => false,
+        let lost = match destination {
+            Destination::There(table) => lost(table, reached).await?,
+            Destination::ToMake(_) => reached.written > 0,
         };
-        match has_rows || reached.written == 0 {
-            true => Ok(()),
-            false => Err(Error::invalid(format!(
-                "an import that was not ended had written rows, and the table has none: remove its file of progress to \
+        match lost {
+            false => Ok(()),
+            true => Err(Error::invalid(format!(
+                "an import that was not ended had written rows that the table has not: remove its file of progress to \
                  begin anew: file={}, written={}",
                 self.progress_path().display(),
                 reached.written

@@ -1,6 +1,6 @@
 //! Rows into a table as puts, some at a time.
 
-use rowhouse::{Durability, Error, Mutation, MutationOutcome, Result, Table};
+use rowhouse::{Bytes, Durability, Error, Mutation, MutationOutcome, Result, Table};
 use tokio::task::JoinHandle;
 
 use super::bar::RowBar;
@@ -38,6 +38,10 @@ impl Writing<'_> {
             let is_end = batch.is_empty();
             reached.written += batch.len() as u64;
             reached.parts = lanes.iter().map(Lane::rest).collect();
+            let last: Vec<Bytes> = lanes.iter().filter_map(Lane::last).collect();
+            if !last.is_empty() {
+                reached.last = last;
+            }
             self.draw(bar, &reached);
             self.arrived(sent.take()).await?;
             if is_end {
@@ -60,6 +64,7 @@ impl Writing<'_> {
                 && let Some(row) = lane.next()?
             {
                 let put = row.into_put()?;
+                lane.note(put.row());
                 rows += 1;
                 bytes += put.cells().iter().map(|cell| cell.as_bytes().len()).sum::<usize>();
                 batch.push(Mutation::from(put));

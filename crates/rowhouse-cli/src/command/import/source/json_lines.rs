@@ -123,6 +123,9 @@ impl JsonLinesSource {
                 )));
             }
             self.place = Place { byte: place.byte + read, line: place.line + 1, record: 0 };
+            if place.byte == 0 && self.line.starts_with(BYTE_ORDER_MARK) {
+                self.line.drain(..BYTE_ORDER_MARK.len());
+            }
             let is_comment = self.comment.is_some() && self.line.first() == self.comment.as_ref();
             if !is_comment && !self.line.trim_ascii().is_empty() {
                 return Ok(Some(place));
@@ -130,6 +133,9 @@ impl JsonLinesSource {
         }
     }
 }
+
+/// What some programs begin a file with.
+const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 
 /// The value of a member.
 fn datum(name: &str, json: Json) -> Result<Datum<'static>> {

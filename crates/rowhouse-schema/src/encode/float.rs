@@ -98,6 +98,14 @@ pub(super) fn read(word: &str) -> Option<f64> {
     word.parse().ok().filter(|_| known)
 }
 
+/// Whether it is the number that was written, or one near it: none is near those that are too large, or too close to zero.
+pub(super) fn is_near(word: &str, float: f64) -> bool {
+    let mantissa = word.split(['e', 'E']).next().unwrap_or(word);
+    let is_zero = !mantissa.contains(|c: char| ('1'..='9').contains(&c));
+    let is_number = mantissa.contains(|c: char| c.is_ascii_digit());
+    !is_number || (float.is_finite() && (float != 0.0 || is_zero))
+}
+
 fn rank(float: f64, bytes: u8) -> i128 {
     let bits = match bytes {
         4 => i128::from(narrowed(float)),
@@ -143,6 +151,17 @@ pub(super) fn bits(number: i128, bytes: u8) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_written_beyond_the_floats_is_near_none_of_them() {
+        let is_near = |word: &str| is_near(word, read(word).unwrap());
+        for word in ["0", "-0.0", "0e999", "1e308", "-5e-324", "inf", "-inf", "9.99", "1E3"] {
+            assert!(is_near(word), "{word}");
+        }
+        for word in ["1e309", "-1e400", "1e-400", "-3.5E-999"] {
+            assert!(!is_near(word), "{word}");
+        }
+    }
 
     #[test]
     fn numbers_are_in_the_order_of_floats() {

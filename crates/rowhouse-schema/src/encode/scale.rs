@@ -445,7 +445,12 @@ impl Scale {
                     .instant(&self.zone_or(&TimeZone::UTC))?
                     .into());
             }
-            Kind::Float(_) => float::read(word).map(Value::from),
+            Kind::Float(_) => match float::read(word) {
+                Some(float) if !float::is_near(word, float) => {
+                    return Err(Fault::new(0, "is out of the range of an f64".to_owned()));
+                }
+                float => float.map(Value::from),
+            },
             Kind::Bool => word.parse().ok().map(Value::Bool),
             Kind::Label(_) => Some(word.into()),
             _ => integer(word).map(Value::Signed),

@@ -9,6 +9,8 @@ use rowhouse_model::{Error, ErrorKind, Result};
 
 const LOCK: &str = "LOCK";
 const FORMAT: &str = "FORMAT";
+/// What names in a data directory begin with.
+const OWN_NAMES: [&str; 7] = [LOCK, FORMAT, "MANIFEST", "files", "wal", "tmp", "lost"];
 /// The format version that this code writes, and the oldest that can read what it writes.
 const FORMAT_VERSION: u32 = 2;
 /// The oldest version that this code reads.
@@ -64,10 +66,12 @@ impl Directory {
     /// Takes hold of a directory, which is made if it is not there.
     ///
     /// # Errors
-    /// `InUse`, naming the holder; `Unsupported` for a directory of a newer format.
+    /// `InUse`, naming the holder; `Unsupported` for a directory of a newer format; `InvalidRequest` for one of
+    /// something else.
     pub(crate) fn hold(path: &Path) -> Result<Self> {
         fs::create_dir_all(path)
             .map_err(|source| io(format_args!("cannot make {}", path.display()), source))?;
+        refuse_foreign(path)?;
         let lock_path = path.join(LOCK);
         let file = OpenOptions::new()
             .read(true)
@@ -184,6 +188,27 @@ impl std::fmt::Display for Holder {
     }
 }
 
+/// Refuses to make a store among files that are none of a store.
+fn refuse_foreign(path: &Path) -> Result<()> {
+    if path.join(FORMAT).exists() {
+        return Ok(());
+    }
+    let entries = fs::read_dir(path)
+        .map_err(|source| io(format_args!("cannot list {}", path.display()), source))?;
+    for entry in entries {
+        let entry =
+            entry.map_err(|source| io(format_args!("cannot list {}", path.display()), source))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        // What a file system has in it, or a service manager hides or logs there, does no harm.
+        let is_harmless = name.starts_with('.') || name.ends_with(".log") || name == "lost+found";
+        if !is_harmless && !OWN_NAMES.iter().any(|own| name.starts_with(own)) {
+            let message = "there are other files, and no database: give a directory of its own";
+            return Err(Error::invalid(format!("{message}: dir={}, has={name}", path.display())));
+        }
+    }
+    Ok(())
+}
+
 fn in_use(path: &Path, holder: &Holder) -> Error {
     Error::new(ErrorKind::InUse, format!("data directory {} is held by {holder}", path.display()))
 }
@@ -217,6 +242,22 @@ mod tests {
         drop(held);
         assert_eq!(Holder::of(dir.path()).unwrap(), None);
         Directory::hold(dir.path()).unwrap();
+    }
+
+    #[test]
+    fn no_store_is_made_among_files_of_something_else() {
+        let dir = tempfile::tempdir().unwrap();
+        for harmless in [".hidden", "lost+found", "server.log"] {
+            fs::write(dir.path().join(harmless), "").unwrap();
+        }
+        fs::write(dir.path().join("a.csv"), "1,2").unwrap();
+        let error = Directory::hold(dir.path()).map(|_| ()).unwrap_err();
+        assert!(error.message().ends_with("has=a.csv"), "{error}");
+        fs::remove_file(dir.path().join("a.csv")).unwrap();
+        drop(Directory::hold(dir.path()).unwrap());
+        // What comes later is nobody's concern.
+        fs::write(dir.path().join("a.csv"), "1,2").unwrap();
+        drop(Directory::hold(dir.path()).unwrap());
     }
 
     #[test]

@@ -29,11 +29,26 @@ impl Location {
             }
         }
         let path = url.strip_prefix("file://").or_else(|| url.strip_prefix("file:"));
+        if path.is_none() && is_address(url) {
+            return Err(Error::invalid(format!(
+                "a server is named hbase://HOST:PORT or hbase+zk://HOST:PORT, and a directory of such a name file:PATH: url={url}"
+            )));
+        }
         match path.unwrap_or(url) {
             "" => Err(Error::invalid("the path of a database must not be empty")),
             path => Ok(Self::Directory(path.into())),
         }
     }
+}
+
+/// Whether it looks like `HOST:PORT`, or several of them.
+fn is_address(text: &str) -> bool {
+    let is_one = |text: &str| {
+        text.rsplit_once(':').is_some_and(|(host, port)| {
+            host.len() > 1 && !host.contains('/') && port.parse::<u16>().is_ok()
+        })
+    };
+    text.split(',').all(is_one)
 }
 
 #[cfg(test)]
@@ -48,6 +63,8 @@ mod tests {
             ("file:data", "data"),
             ("file:///var/data", "/var/data"),
             (r"C:\data", r"C:\data"),
+            ("file:localhost:16020", "localhost:16020"),
+            ("./localhost:16020", "./localhost:16020"),
         ] {
             assert_eq!(Location::parse(url).unwrap(), Location::Directory(path.into()), "{url}");
         }
@@ -63,7 +80,16 @@ mod tests {
 
     #[test]
     fn what_is_none_is_refused() {
-        for url in ["", "file:", "hbase://", "hbase://a,", "hbase://a:x", "mysql://a"] {
+        for url in [
+            "",
+            "file:",
+            "localhost:16020",
+            "a1:1,b2:2",
+            "hbase://",
+            "hbase://a,",
+            "hbase://a:x",
+            "mysql://a",
+        ] {
             assert!(Location::parse(url).is_err(), "{url}");
         }
     }

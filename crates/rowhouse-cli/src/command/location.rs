@@ -16,6 +16,12 @@ pub(super) fn database_url(data: &Path, connect: Option<&str>) -> Result<String>
     }
 }
 
+/// The data directory of a URL, if it is not a server's.
+pub(super) fn directory_of(url: &str) -> Option<&Path> {
+    let path = url.strip_prefix("file://").or_else(|| url.strip_prefix("file:"));
+    path.or_else(|| (!url.contains("://")).then_some(url)).map(Path::new)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

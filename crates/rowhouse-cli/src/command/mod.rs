@@ -15,7 +15,7 @@ pub(crate) mod shell;
 pub(crate) mod stats;
 
 use csv_error::unreadable_csv;
-use location::database_url;
+use location::{database_url, directory_of};
 
 /// The data directory where none is named.
 const DATA_DIR: &str = "./rowhouse-data";

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use rowhouse::Error;
 use tokio::runtime::Runtime;
 
-use super::{DATA_DIR, Done, database_url};
+use super::{DATA_DIR, Done, database_url, directory_of};
 use crate::shell::{Input, Outcome, Reader, Session, Step, Terminal};
 
 /// Which database, and where the commands come from.
@@ -31,6 +31,9 @@ pub(crate) struct ShellArgs {
     script: Option<PathBuf>,
 }
 
+/// What some programs begin a file with.
+const BYTE_ORDER_MARK: char = '\u{FEFF}';
+
 /// Runs the shell.
 pub(crate) fn run(args: ShellArgs) -> Done {
     // Before the database, which is made where it is not there.
@@ -41,8 +44,12 @@ pub(crate) fn run(args: ShellArgs) -> Done {
         .enable_all()
         .build()
         .map_err(|source| Error::io("cannot start the runtime", source))?;
-    let database =
-        runtime.block_on(rowhouse::open(database_url(&args.data, args.connect.as_deref())?))?;
+    let url = database_url(&args.data, args.connect.as_deref())?;
+    let made = directory_of(&url).filter(|dir| !is_database(dir));
+    let database = runtime.block_on(rowhouse::open(&url))?;
+    if let Some(dir) = made {
+        eprintln!("made a new database in {}", dir.display());
+    }
     let session = Session::new(database.clone(), output());
     let mut shell = Shell { runtime, session, stop_at_error: args.non_interactive };
     let ran = shell.run(source);
@@ -54,6 +61,10 @@ pub(crate) fn run(args: ShellArgs) -> Done {
         Err(error) => return Err(Error::io("cannot go on", error)),
     };
     closed.map(|()| code)
+}
+
+fn is_database(dir: &Path) -> bool {
+    dir.join("FORMAT").is_file()
 }
 
 /// Where a session prints: line by line to a terminal, in larger pieces to anything else.
@@ -114,9 +125,12 @@ impl Shell {
     fn run_lines(&mut self, mut lines: impl BufRead) -> io::Result<ExitCode> {
         let mut reader = Reader::default();
         let mut line = String::new();
-        loop {
+        for number in 1_u64.. {
             line.clear();
             let len = lines.read_line(&mut line)?;
+            if number == 1 && line.starts_with(BYTE_ORDER_MARK) {
+                line.remove(0);
+            }
             if let Some(flow) = self.answer(&line)? {
                 match flow {
                     Flow::On => continue,
@@ -128,9 +142,10 @@ impl Shell {
                 return Ok(code);
             }
             if line.is_empty() {
-                return Ok(ExitCode::SUCCESS);
+                break;
             }
         }
+        Ok(ExitCode::SUCCESS)
     }
 
     fn run_terminal(&mut self) -> io::Result<ExitCode> {

@@ -8,8 +8,23 @@ mod shell;
 use std::process::ExitCode;
 
 use clap::Parser;
+use rowhouse::{Error, ErrorKind};
 
 use args::{Args, Command};
+
+/// An error in words: of some kinds the message is, as in HBase, only the name of what it is about.
+fn said(error: &Error) -> String {
+    let message = error.message();
+    let is_name = !message.contains(char::is_whitespace);
+    match error.kind() {
+        ErrorKind::TableNotFound if is_name => format!("there is no table {message}"),
+        ErrorKind::TableExists if is_name => format!("there is a table {message} already"),
+        ErrorKind::TableNotEnabled if is_name => format!("table {message} is disabled"),
+        ErrorKind::TableNotDisabled if is_name => format!("table {message} is not disabled"),
+        ErrorKind::NamespaceNotFound if is_name => format!("there is no namespace {message}"),
+        _ => error.to_string(),
+    }
+}
 
 fn main() -> ExitCode {
     let done = match Args::parse().command {
@@ -28,7 +43,7 @@ fn main() -> ExitCode {
     match done {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("rowhouse: {error}");
+            eprintln!("rowhouse: {}", said(&error));
             ExitCode::FAILURE
         }
     }

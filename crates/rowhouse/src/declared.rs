@@ -22,7 +22,7 @@ impl DeclaredColumns {
             Ok(None) => Err(Error::invalid(format!(
                 "table {name} declares no columns; declare them when it is made: \
                  TableSpec::new(\"{name}\").columns(\"d:n count u64\"), \
-                 or in the shell: create '{name}', 'd', COLUMNS => 'd:n count u64'",
+                 or in the shell: alter '{name}', COLUMNS => 'd:n count u64'",
                 name = self.table
             ))),
             Err(error) => Err(Error::new(

@@ -68,7 +68,7 @@ impl Table {
             Key::Undeclared => Err(Error::invalid(format!(
                 "table {name} declares no key; declare one when it is made: \
                  TableSpec::new(\"{name}\").key(\"[user text]_[at millis desc]\"), \
-                 or in the shell: create '{name}', 'cf', KEY => '[user text]_[at millis desc]'",
+                 or in the shell: alter '{name}', KEY => '[user text]_[at millis desc]'",
                 name = self.name()
             ))),
             Key::Unreadable(kind, message) => {

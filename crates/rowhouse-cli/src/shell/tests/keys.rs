@@ -86,7 +86,7 @@ scan 'plain', DECODE => true",
             > scan 'plain', DECODE => true
             ROW  COLUMN+CELL
 
-            ERROR: table plain declares no key; declare one when it is made: TableSpec::new("plain").key("[user text]_[at millis desc]"), or in the shell: create 'plain', 'cf', KEY => '[user text]_[at millis desc]'
+            ERROR: table plain declares no key; declare one when it is made: TableSpec::new("plain").key("[user text]_[at millis desc]"), or in the shell: alter 'plain', KEY => '[user text]_[at millis desc]'
 
             For usage try 'help "scan"'
 

@@ -134,7 +134,7 @@ get 'plain', {user => 'bob'}"#,
             > get 'plain', {user => 'bob'}
             COLUMN  CELL
 
-            ERROR: table plain declares no key; declare one when it is made: TableSpec::new("plain").key("[user text]_[at millis desc]"), or in the shell: create 'plain', 'cf', KEY => '[user text]_[at millis desc]'
+            ERROR: table plain declares no key; declare one when it is made: TableSpec::new("plain").key("[user text]_[at millis desc]"), or in the shell: alter 'plain', KEY => '[user text]_[at millis desc]'
 
             For usage try 'help "get"'
 
@@ -357,7 +357,7 @@ query 'plain', "user = 'bob'""#,
             => Hbase::Table - plain
             > query 'plain', "user = 'bob'"
 
-            ERROR: table plain declares no key; declare one when it is made: TableSpec::new("plain").key("[user text]_[at millis desc]"), or in the shell: create 'plain', 'cf', KEY => '[user text]_[at millis desc]'
+            ERROR: table plain declares no key; declare one when it is made: TableSpec::new("plain").key("[user text]_[at millis desc]"), or in the shell: alter 'plain', KEY => '[user text]_[at millis desc]'
 
             For usage try 'help "query"'
 

@@ -29,7 +29,7 @@ fn table() -> (tempfile::TempDir, Store, Arc<Table>) {
 }
 
 fn put(value: &str) -> Mutation {
-    Put::new("row").unwrap().add("f", "q", value.to_owned()).unwrap().into()
+    Put::new("row").unwrap().add("f", "q", value).unwrap().into()
 }
 
 fn deletes() -> [Mutation; 3] {

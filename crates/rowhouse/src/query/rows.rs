@@ -136,7 +136,7 @@ impl QueryRows {
     /// Among rows that are merged from several buckets it has no place and comes when it is met.
     ///
     /// # Errors
-    /// As [`Rows::next`].
+    /// As [`crate::Rows::next`].
     ///
     /// [`Query::fitting_only`]: super::Query::fitting_only
     pub async fn next(&mut self) -> Result<Option<QueryRow>> {
@@ -168,7 +168,7 @@ impl QueryRows {
     /// All rows that are left, in memory.
     ///
     /// # Errors
-    /// As [`Rows::next`].
+    /// As [`crate::Rows::next`].
     pub async fn collect(mut self) -> Result<Vec<QueryRow>> {
         let mut rows = Vec::new();
         while let Some(row) = self.next().await? {

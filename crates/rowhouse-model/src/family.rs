@@ -20,7 +20,9 @@ const PREFIX_LEN_KEY: &str = "RowPrefixBloomFilter.prefix_length";
 /// Attributes that change what is stored or read, and the values acted upon. What is not listed
 /// (replication scope, MOB, cache hints) changes nothing a reader could see and is kept as given. Files
 /// say themselves how their blocks are encoded, so an encoding that is declared is kept as given too.
-const SUPPORTED: [(&str, &[&str]); 7] = [
+const SUPPORTED: [(&str, &[&str]); 9] = [
+    ("BLOCKCACHE", &["TRUE", "FALSE"]),
+    ("IN_MEMORY", &["TRUE", "FALSE"]),
     ("BLOOMFILTER", &["NONE", "ROW", "ROWCOL", ROW_PREFIX]),
     ("COMPRESSION", &["NONE", "GZ", "SNAPPY", "LZ4", "ZSTD"]),
     ("DATA_BLOCK_ENCODING", &["NONE", "PREFIX", "DIFF", "FAST_DIFF", "ROW_INDEX_V1"]),

@@ -80,7 +80,9 @@ impl<W: Write> Session<W> {
         self.asked = None;
         let outcome = match Command::find(&statement.command) {
             None => self.refuse(&unknown_command(&statement.command), None)?,
-            Some(Command { verb: Verb::Exit, .. }) => Outcome::Exit,
+            Some(Command { verb: Verb::Exit, .. }) if statement.arguments.is_empty() => {
+                Outcome::Exit
+            }
             Some(command) => self.run_command(command, statement).await?,
         };
         self.out.flush()?;

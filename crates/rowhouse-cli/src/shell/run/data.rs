@@ -129,6 +129,10 @@ pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, mut call: Cal
                 return said("instead of a row, deleteall takes {ROWPREFIXFILTER => 'prefix'}");
             };
             options.finish()?;
+            if prefix.is_empty() {
+                // A script whose variable is not set would empty the table.
+                return said("ROWPREFIXFILTER must not be empty: truncate empties a table");
+            }
             let table = session.database.table(&table).await?;
             let wanted = Wanted::new(session, &table, column, at).await?;
             delete_prefix(&table, &prefix, &wanted, batch).await

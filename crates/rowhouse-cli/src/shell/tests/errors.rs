@@ -119,6 +119,9 @@ get 'post', 'r', 'nofam:a'
 scan 'post', COLUMNS => 'nofam'
 incr 'post', 'r', 'nofam:a'
 deleteall 'post', 'r', 'nofam'
+deleteall 'post', {ROWPREFIXFILTER => ''}
+alter 'post', NAME => 'cf', IN_MEMORY => 'yes'
+exit 3
 drop 'post'
 disable 'post'
 get 'post', 'x'
@@ -165,6 +168,27 @@ flush 'post'",
             ERROR: org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException: Column family nofam does not exist in region post,,ID.MD5. in table 'post', {NAME => 'cf'}
 
             For usage try 'help "deleteall"'
+
+            Took T seconds
+            > deleteall 'post', {ROWPREFIXFILTER => ''}
+
+            ERROR: ROWPREFIXFILTER must not be empty: truncate empties a table
+
+            For usage try 'help "deleteall"'
+
+            Took T seconds
+            > alter 'post', NAME => 'cf', IN_MEMORY => 'yes'
+
+            ERROR: IN_MEMORY YES of family cf is not supported: supported=TRUE, FALSE
+
+            For usage try 'help "alter"'
+
+            Took T seconds
+            > exit 3
+
+            ERROR: wrong number of arguments (given 1, expected 0)
+
+            For usage try 'help "exit"'
 
             Took T seconds
             > drop 'post'

@@ -10,7 +10,8 @@ use rowhouse_model::{Error, ErrorKind, Result};
 const LOCK: &str = "LOCK";
 const FORMAT: &str = "FORMAT";
 /// What names in a data directory begin with.
-const OWN_NAMES: [&str; 7] = [LOCK, FORMAT, "MANIFEST", "files", "wal", "tmp", "lost"];
+const OWN_NAMES: [&str; 9] =
+    [LOCK, FORMAT, "MANIFEST", "rowhouse.log", "wal", "files", "staging", "tmp", "aside"];
 /// The format version that this code writes, and the oldest that can read what it writes.
 const FORMAT_VERSION: u32 = 2;
 /// The oldest version that this code reads.
@@ -98,7 +99,7 @@ impl Directory {
     /// # Errors
     /// As [`Directory::hold`]; `InvalidRequest` for one that holds no store.
     pub(crate) fn hold_existing(path: &Path) -> Result<Self> {
-        if !path.join(FORMAT).is_file() {
+        if !is_data_directory(path) {
             let message = format!("{} is no data directory: it has no {FORMAT}", path.display());
             return Err(Error::invalid(message));
         }
@@ -188,9 +189,14 @@ impl std::fmt::Display for Holder {
     }
 }
 
+/// Whether a store was made in this directory.
+pub fn is_data_directory(path: impl AsRef<Path>) -> bool {
+    path.as_ref().join(FORMAT).is_file()
+}
+
 /// Refuses to make a store among files that are none of a store.
 fn refuse_foreign(path: &Path) -> Result<()> {
-    if path.join(FORMAT).exists() {
+    if is_data_directory(path) {
         return Ok(());
     }
     let entries = fs::read_dir(path)

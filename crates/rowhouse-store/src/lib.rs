@@ -61,7 +61,7 @@ pub use backup::{CopyReport, copy_store};
 pub use check::{CheckReport, Progress, check};
 pub use clock::{Clock, SystemClock};
 pub use compact::{CompactionKind, CompactionState};
-pub use directory::Holder;
+pub use directory::{Holder, is_data_directory};
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use hand_over::{ExportReport, ExportedCells, LoadReport, files_to_load};
 pub use hfile::{BlockFacts, HFile, HFileCells};

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use rowhouse::Error;
+use rowhouse_store::is_data_directory;
 use tokio::runtime::Runtime;
 
 use super::{DATA_DIR, Done, database_url, directory_of};
@@ -45,7 +46,7 @@ pub(crate) fn run(args: ShellArgs) -> Done {
         .build()
         .map_err(|source| Error::io("cannot start the runtime", source))?;
     let url = database_url(&args.data, args.connect.as_deref())?;
-    let made = directory_of(&url).filter(|dir| !is_database(dir));
+    let made = directory_of(&url).filter(|dir| !is_data_directory(dir));
     let database = runtime.block_on(rowhouse::open(&url))?;
     if let Some(dir) = made {
         eprintln!("made a new database in {}", dir.display());
@@ -61,10 +62,6 @@ pub(crate) fn run(args: ShellArgs) -> Done {
         Err(error) => return Err(Error::io("cannot go on", error)),
     };
     closed.map(|()| code)
-}
-
-fn is_database(dir: &Path) -> bool {
-    dir.join("FORMAT").is_file()
 }
 
 /// Where a session prints: line by line to a terminal, in larger pieces to anything else.

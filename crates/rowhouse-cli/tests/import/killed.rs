@@ -35,6 +35,18 @@ fn write_scores(dir: &Path) {
     fs::write(dir.join("scores.csv"), text).unwrap();
 }
 
+/// Begins an import and kills it when it has written so many rows.
+fn kill_when_written(dir: &Path, args: &[&str], rows: u64) {
+    let mut running = command(dir, args).stdout(Stdio::null()).spawn().unwrap();
+    while written(dir).is_none_or(|written| written < rows) {
+        assert!(running.try_wait().unwrap().is_none(), "it ended before it could be killed");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    // SIGKILL: nothing of the program runs after it.
+    running.kill().unwrap();
+    running.wait().unwrap();
+}
+
 /// How many rows the file of progress says are written.
 fn written(dir: &Path) -> Option<u64> {
     let text = fs::read_to_string(dir.join("scores.csv.progress")).ok()?;
@@ -55,14 +67,7 @@ fn a_killed_import_that_is_run_again_leaves_the_table_of_one_that_was_not() {
     );
 
     for until in [1_000, 9_000] {
-        let mut running = command(killed.path(), &ARGS).stdout(Stdio::null()).spawn().unwrap();
-        while written(killed.path()).is_none_or(|written| written < until) {
-            assert!(running.try_wait().unwrap().is_none(), "it ended before it could be killed");
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        // SIGKILL: nothing of the program runs after it.
-        running.kill().unwrap();
-        running.wait().unwrap();
+        kill_when_written(killed.path(), &ARGS, until);
         let (written, there) = (written(killed.path()).unwrap(), cells(killed.path(), "scores"));
         assert!(written < ROWS as u64 - 20 && !there.is_empty(), "{written}");
     }
@@ -79,13 +84,7 @@ fn a_killed_import_that_is_run_again_leaves_the_table_of_one_that_was_not() {
 fn an_import_does_not_go_on_with_a_table_that_lost_rows_it_wrote() {
     let dir = tempfile::tempdir().unwrap();
     write_scores(dir.path());
-    let mut running = command(dir.path(), &ARGS).stdout(Stdio::null()).spawn().unwrap();
-    while written(dir.path()).is_none_or(|written| written < 500) {
-        assert!(running.try_wait().unwrap().is_none(), "it ended before it could be killed");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    running.kill().unwrap();
-    running.wait().unwrap();
+    kill_when_written(dir.path(), &ARGS, 500);
     // As if the table had been restored from a snapshot of before.
     let text = fs::read_to_string(dir.path().join("scores.csv.progress")).unwrap();
     let noted: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -117,13 +116,7 @@ fn rows_in_key_order_go_to_all_regions_side_by_side() {
     // Three quarters of the rows are in three regions, and none in the fourth.
     let rows: String = (0..15_000).map(|id| format!("{:05},{id}\n", id * 5)).collect();
     fs::write(dir.path().join("scores.csv"), format!("id,score\n{rows}")).unwrap();
-    let mut running = command(dir.path(), &MAKE).stdout(Stdio::null()).spawn().unwrap();
-    while written(dir.path()).is_none_or(|written| written < 1_500) {
-        assert!(running.try_wait().unwrap().is_none(), "it ended before it could be killed");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    running.kill().unwrap();
-    running.wait().unwrap();
+    kill_when_written(dir.path(), &MAKE, 1_500);
     let there = cells(dir.path(), "ids");
     for region in ["id=0", "id=3", "id=6"] {
         let begins = there.iter().any(|cell| cell.starts_with(region));
@@ -141,13 +134,7 @@ fn rows_in_key_order_go_to_all_regions_side_by_side() {
 fn progress_of_another_import_is_not_gone_on_with() {
     let dir = tempfile::tempdir().unwrap();
     write_scores(dir.path());
-    let mut running = command(dir.path(), &ARGS).stdout(Stdio::null()).spawn().unwrap();
-    while written(dir.path()).is_none() {
-        assert!(running.try_wait().unwrap().is_none(), "it ended before it could be killed");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    running.kill().unwrap();
-    running.wait().unwrap();
+    kill_when_written(dir.path(), &ARGS, 0);
     let before = cells(dir.path(), "scores");
     // One more row: places behind it are others.
     let text = fs::read_to_string(dir.path().join("scores.csv")).unwrap();

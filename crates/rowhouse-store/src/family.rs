@@ -2,7 +2,7 @@
 //! files. HBase calls it a Store.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Mutex, RwLock};
@@ -10,7 +10,7 @@ use rowhouse_model::{BloomKind, Bytes, FamilyDescriptor, KeepDeletedCells, RowRa
 
 use crate::background::Work;
 use crate::block_cache::Caching;
-use crate::compact::{CompactionKind, Drops, FileFacts, Policy, Situation, crowding};
+use crate::compact::{CompactionKind, Drops, FileFacts, Policy, Running, Situation, crowding};
 use crate::engine::Engine;
 use crate::large_rows::{RowLimit, ToldRows};
 use crate::memstore::Memstore;
@@ -30,10 +30,10 @@ pub(crate) struct FamilyStore {
     parts: RwLock<Arc<Parts>>,
     /// Held by whoever flushes.
     pub(crate) flushing: Mutex<()>,
-    /// Held by whoever compacts.
-    pub(crate) compacting: Mutex<()>,
-    /// The kind of the merge that runs: 0 for none.
-    merging: AtomicU8,
+    /// Held by whoever merges files, together with others; alone by whoever wants no merge beside.
+    pub(crate) compacting: RwLock<()>,
+    /// The merges that run.
+    pub(crate) merges: Running,
     flush_requested: AtomicBool,
     /// What the files cost their readers, as [`crowding`] counts.
     crowding: AtomicUsize,
@@ -102,8 +102,8 @@ impl FamilyStore {
             told_rows: ToldRows::default(),
             parts: RwLock::new(Arc::new(parts)),
             flushing: Mutex::default(),
-            compacting: Mutex::default(),
-            merging: AtomicU8::new(0),
+            compacting: RwLock::default(),
+            merges: Running::default(),
             flush_requested: AtomicBool::new(false),
             crowding,
             blocked_since: Mutex::default(),
@@ -225,6 +225,7 @@ impl FamilyStore {
     pub(crate) fn situation<'a>(
         &self,
         files: &'a [FileFacts<'a>],
+        busy: usize,
         now_millis: i64,
         asked: Option<CompactionKind>,
     ) -> Situation<'a> {
@@ -236,26 +237,7 @@ impl FamilyStore {
             markers: family.keep_deleted_cells() == KeepDeletedCells::False,
             behind: family.versions_max() == 1 && family.versions_min() == 0,
         };
-        Situation { files, now_millis, unexpired_from, drops, asked }
-    }
-
-    /// Tells others what kind of merge runs.
-    pub(crate) fn set_merging(&self, kind: Option<CompactionKind>) {
-        let code = match kind {
-            None => 0,
-            Some(CompactionKind::Minor) => 1,
-            Some(CompactionKind::Major) => 2,
-        };
-        self.merging.store(code, Ordering::Relaxed);
-    }
-
-    /// The kind of the merge that runs.
-    pub(crate) fn merging(&self) -> Option<CompactionKind> {
-        match self.merging.load(Ordering::Relaxed) {
-            0 => None,
-            1 => Some(CompactionKind::Minor),
-            _ => Some(CompactionKind::Major),
-        }
+        Situation { files, busy, now_millis, unexpired_from, drops, asked }
     }
 
     /// Whether there are so many files that a full memstore is not flushed for now.

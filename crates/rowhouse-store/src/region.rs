@@ -276,7 +276,7 @@ impl Region {
     pub fn compact(&self, kind: CompactionKind) -> Result<()> {
         self.check_serving()?;
         self.families().iter().try_for_each(|family| {
-            let _compacting = family.compacting.lock();
+            let _compacting = family.compacting.write();
             let done = compact::compact(&self.engine, family, Some(kind), Hurry::Waited);
             // What came meanwhile has not been looked at.
             self.engine.compactions.request(family, None);

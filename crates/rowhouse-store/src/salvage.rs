@@ -19,6 +19,7 @@ use crate::space::Need;
 use crate::store::Store;
 use crate::store_file::{self, FileCursor, Files, StoreFile};
 use crate::wal::{self, Commit};
+use crate::write::admit::admit;
 use crate::write::commit;
 use crate::write::draft::Draft;
 
@@ -204,7 +205,7 @@ impl Salvage {
         if cells.is_empty() {
             return Ok(());
         }
-        commit::admit(region, Need::Room)?;
+        admit(region, Need::Room)?;
         let engine = region.engine();
         let cells_len = cells.len() as u64;
         let family = match region.family(family) {

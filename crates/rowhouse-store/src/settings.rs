@@ -73,13 +73,14 @@ pub struct CompactionSettings {
     /// all are merged at once. Default 0.5; `hbase.hregion.majorcompaction.jitter`.
     pub major_jitter: f64,
     /// Files that have a row between them from which on a full memstore is not flushed and its writers wait, up to
-    /// [`Settings::busy_wait`], then are refused with `RegionTooBusy`. Default 16;
+    /// [`Settings::busy_wait`], then are refused with `RegionTooBusy`. From three quarters of it on writers are
+    /// slowed, to 32 MiB a second at last. Default 16;
     /// `hbase.hstore.blockingStoreFiles`, which counts all files; here eight that share no row are one.
     pub files_blocking: usize,
     /// How long a flush is put off for that before it is done all the same: merging may be what
     /// fails. Default 90 s, as HBase's `hbase.hstore.blockingWaitTime`.
     pub blocking_wait: Duration,
-    /// Threads that merge, at least one; never two the same (region, family). Where there are two or
+    /// Threads that merge, at least one; never two the same files. Where there are two or
     /// more, one of them does small merges only, so that they do not wait for a large one. Default 2.
     pub threads: usize,
     /// Bytes a second that merges in the background may write, together, while no store has more

@@ -61,6 +61,8 @@ pub enum CompactionKind {
 pub(crate) struct Situation<'a> {
     /// Oldest first.
     pub(crate) files: &'a [FileFacts<'a>],
+    /// How many of them are being merged, or older than one that is: these are not for choice.
+    pub(crate) busy: usize,
     pub(crate) now_millis: i64,
     /// Cells below this timestamp are seen by nobody any more; `i64::MIN` when none are.
     pub(crate) unexpired_from: i64,
@@ -103,22 +105,26 @@ const TTL_PARTS: i64 = 2;
 
 /// Chooses.
 pub(crate) fn choose(situation: &Situation<'_>, policy: &Policy) -> Choice {
-    let files = situation.files;
+    let (files, busy) = (situation.files, situation.busy);
     if !policy.enabled {
         return Choice::Nothing;
     }
-    let expired: Vec<usize> =
-        (0..files.len()).filter(|&at| files[at].timestamp_max < situation.unexpired_from).collect();
+    let expired: Vec<usize> = (busy..files.len())
+        .filter(|&at| files[at].timestamp_max < situation.unexpired_from)
+        .collect();
     if !expired.is_empty() {
         return Choice::DropExpired(expired);
     }
     if files.is_empty() {
         return Choice::Nothing;
     }
-    if situation.asked == Some(CompactionKind::Major) || is_major_due(situation, policy) {
+    let asked_major = situation.asked == Some(CompactionKind::Major);
+    if busy == 0 && (asked_major || is_major_due(situation, policy)) {
         return Choice::Merge(0..files.len(), CompactionKind::Major);
     }
-    if let Some(first) = files.iter().position(|file| file.wider) {
+    if busy == 0
+        && let Some(first) = files.iter().position(|file| file.wider)
+    {
         // What a split left is written anew before anything else, so that what the others have in it
         // can go.
         let behind = files.iter().rposition(|file| file.wider).map_or(first, |last| last + 1);
@@ -126,7 +132,7 @@ pub(crate) fn choose(situation: &Situation<'_>, policy: &Policy) -> Choice {
     }
     match situation.asked {
         // As HBase would, whoever asks.
-        Some(_) => choose_run(files, policy, |run, _| Some(run.len())),
+        Some(_) => choose_run(files, busy, policy, |run, _| Some(run.len())),
         // Files are merged only when asked for.
         None if policy.files_min > policy.files_max => Choice::Nothing,
         None => choose_unasked(situation, policy),
@@ -134,10 +140,10 @@ pub(crate) fn choose(situation: &Situation<'_>, policy: &Policy) -> Choice {
 }
 
 fn choose_unasked(situation: &Situation<'_>, policy: &Policy) -> Choice {
-    let files = situation.files;
+    let (files, busy) = (situation.files, situation.busy);
     // Fewer files are left alone, as they are by HBase: a marker that was just written may be meant for what
     // comes with an older timestamp.
-    let enough = files.len() >= policy.files_min;
+    let enough = busy == 0 && files.len() >= policy.files_min;
     let cells: u64 = files.iter().map(|file| file.cells).sum();
     let surplus: u64 = files.iter().map(|file| surplus_of(file, situation.drops)).sum();
     if enough && surplus > 0 && surplus as f64 >= cells as f64 * SURPLUS_SHARE {
@@ -148,8 +154,8 @@ fn choose_unasked(situation: &Situation<'_>, policy: &Policy) -> Choice {
         file.len.saturating_mul(EXPIRED_FILE_SHARE) >= bytes
             && expired_share(file, situation) >= EXPIRED_SHARE
     };
-    if let Some(at) = files.iter().position(is_half_expired) {
-        return merge(files, at..at + 1);
+    if let Some(at) = files[busy..].iter().position(is_half_expired) {
+        return merge(files, busy + at..busy + at + 1);
     }
     let crowded = files.len() >= policy.files_blocking.saturating_mul(4);
     let apart_max = (depth(files) < policy.files_max).then(|| time_apart_max(situation)).flatten();
@@ -162,16 +168,17 @@ fn choose_unasked(situation: &Situation<'_>, policy: &Policy) -> Choice {
         let together = apart_max.is_none_or(|max| time_apart(run_files, situation) <= max);
         together.then(|| depth(run_files))
     };
-    choose_run(files, policy, gain)
+    choose_run(files, busy, policy, gain)
 }
 
-/// The best run by what it gains, if it does away with enough.
+/// The best run behind the first `busy` files by what it gains, if it does away with enough.
 fn choose_run(
     files: &[FileFacts<'_>],
+    busy: usize,
     policy: &Policy,
     gain: impl Fn(Range<usize>, u64) -> Option<usize>,
 ) -> Choice {
-    let run = explore(files, policy, gain);
+    let run = explore(files, busy, policy, gain);
     if run.len() < policy.files_min { Choice::Nothing } else { merge(files, run) }
 }
 
@@ -257,14 +264,16 @@ fn time_apart(run: &[FileFacts<'_>], situation: &Situation<'_>) -> i64 {
     last.saturating_sub(first)
 }
 
-/// The run of neighbours that gains the most; empty when none will do.
+/// The run of neighbours behind the first `busy` files that gains the most; empty when none will do.
 fn explore(
     files: &[FileFacts<'_>],
+    busy: usize,
     policy: &Policy,
     gain: impl Fn(Range<usize>, u64) -> Option<usize>,
 ) -> Range<usize> {
     // Older files that have outgrown merging.
-    let first = files.iter().take_while(|file| file.len > policy.bytes_max).count();
+    let outgrown = files[busy..].iter().take_while(|file| file.len > policy.bytes_max).count();
+    let first = busy + outgrown;
     let is_stuck = crowding(files) >= policy.files_blocking;
     let mut best = Candidate::default();
     let mut smallest: Option<Candidate> = None;

@@ -1,5 +1,5 @@
 //! Merging files: `policy` and `choose` say which, `keep` what of them stays, `run` does it,
-//! `schedule` says when, `pace` how fast.
+//! `running` knows which files are being merged, `schedule` says when, `pace` how fast.
 
 mod choose;
 mod elsewhere;
@@ -8,6 +8,7 @@ mod overlap;
 mod pace;
 mod policy;
 mod run;
+mod running;
 mod schedule;
 
 pub use choose::CompactionKind;
@@ -17,6 +18,7 @@ pub(crate) use keep::{Keep, RowKinds};
 pub(crate) use overlap::crowding;
 pub(crate) use policy::Policy;
 pub(crate) use run::{Hurry, compact, rewrite_wider};
+pub(crate) use running::Running;
 pub use schedule::CompactionState;
 #[cfg(test)]
 pub(crate) use schedule::work_by_hand;

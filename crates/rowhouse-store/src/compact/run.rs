@@ -28,7 +28,7 @@ pub(crate) enum Hurry {
 }
 
 /// Drops files whose cells have all expired, then does the one merge that is asked for or, with
-/// nothing asked, due. The caller holds `family.compacting`.
+/// nothing asked, due. The caller holds `family.compacting`; other merges may run beside, of older files.
 ///
 /// # Errors
 /// `ServerNotRunning` when the store closes or the region goes meanwhile. After any error the files
@@ -41,15 +41,24 @@ pub(crate) fn compact(
 ) -> Result<()> {
     loop {
         check(engine, family)?;
+        let choosing = family.merges.choosing();
         let files = family.parts().files.clone();
         let facts: Vec<FileFacts<'_>> =
             files.iter().map(|file| file.facts(family.range())).collect();
         let now_millis = engine.timestamps.now_millis();
-        let situation = family.situation(&facts, now_millis, asked);
+        let busy = choosing.busy(&files);
+        if busy > 0 && asked == Some(CompactionKind::Major) {
+            drop(choosing);
+            // It takes all files, so it waits for those that are being merged.
+            engine.compactions.request(family, asked);
+            return Ok(());
+        }
+        let situation = family.situation(&facts, busy, now_millis, asked);
         let (kind, run) = match choose(&situation, family.policy()) {
             Choice::Nothing => return Ok(()),
             Choice::DropExpired(expired) => {
                 let expired: Vec<_> = expired.iter().map(|&at| Arc::clone(&files[at])).collect();
+                let _claim = choosing.take(CompactionKind::Minor, &expired);
                 // For readers nothing changes, so none is too old.
                 replace(engine, family, &expired, None, 0)?;
                 continue;
@@ -63,10 +72,9 @@ pub(crate) fn compact(
             }
             _ => RowKinds::All(kind),
         };
-        family.set_merging(Some(kind));
-        let merged = merge(engine, family, kinds, &files[run], now_millis, hurry);
-        family.set_merging(None);
-        return merged;
+        let files = &files[run];
+        let _claim = choosing.take(kind, files);
+        return merge(engine, family, kinds, files, now_millis, hurry);
     }
 }
 
@@ -75,7 +83,7 @@ pub(crate) fn compact(
 /// # Errors
 /// As [`compact`].
 pub(crate) fn rewrite_wider(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
-    let _compacting = family.compacting.lock();
+    let _compacting = family.compacting.write();
     check(engine, family)?;
     let files = family.parts().files.clone();
     let is_wider = |file: &Arc<StoreFile>| file.is_wider_than(family.range());

@@ -1,5 +1,5 @@
-//! Which store is merged next: the one in the greatest need of those that want it, on a few threads,
-//! never two on one store.
+//! Which store is merged next: the one in the greatest need of those that want it, on a few threads. Where one
+//! merges old files of a store, another may merge newer ones: files come faster than a large merge ends.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -54,7 +54,7 @@ pub(crate) struct Compactions {
 struct State {
     /// Worth a look, with what somebody asked for.
     wanted: BTreeMap<StoreKey, Option<CompactionKind>>,
-    running: BTreeMap<StoreKey, Option<CompactionKind>>,
+    running: Vec<(StoreKey, Option<CompactionKind>)>,
     failed: BTreeMap<StoreKey, Failure>,
     /// When all stores are looked at.
     next_check: Option<Instant>,
@@ -119,8 +119,9 @@ impl Compactions {
         let state = self.state.lock();
         let asked = state.wanted.get(&key).copied().flatten();
         // What was asked for has been taken up but may not have begun.
-        let running = state.running.get(&key).copied().flatten();
-        asked.into_iter().chain(family.merging().or(running)).collect()
+        let running = state.running.iter().filter(|(running, _)| *running == key);
+        let running = running.filter_map(|(_, asked)| *asked);
+        asked.into_iter().chain(running).chain(family.merges.kinds()).collect()
     }
 
     /// No merge begins any more.
@@ -143,7 +144,7 @@ impl Compactions {
             if let Some(job) = state.most_urgent(engine, bytes_max, now) {
                 // What is asked for later is asked for again.
                 state.wanted.remove(&job.key);
-                state.running.insert(job.key.clone(), job.asked);
+                state.running.push((job.key.clone(), job.asked));
                 return Some(job);
             }
             match state.next_look(now) {
@@ -158,7 +159,10 @@ impl Compactions {
     /// Notes what became of a job. Its store is looked at again: one merge often makes another due.
     fn done(&self, job: Job, failed: Option<String>) {
         let mut state = self.state.lock();
-        state.running.remove(&job.key);
+        let this = |(key, asked): &(StoreKey, _)| *key == job.key && *asked == job.asked;
+        if let Some(at) = state.running.iter().position(this) {
+            state.running.swap_remove(at);
+        }
         match failed {
             None => {
                 state.failed.remove(&job.key);
@@ -208,7 +212,9 @@ impl State {
                 return false;
             };
             // Whoever holds it asks for another look when done.
-            let busy = running.contains_key(key) || family.compacting.is_locked();
+            let whole = asked == Some(CompactionKind::Major);
+            let busy = family.compacting.is_locked_exclusive()
+                || whole && running.iter().any(|(running, _)| running == key);
             if busy || failed.get(key).is_some_and(|failure| failure.retry > now) {
                 return true;
             }
@@ -253,7 +259,8 @@ fn bytes_to_merge(
     let parts = family.parts();
     let facts: Vec<FileFacts<'_>> =
         parts.files.iter().map(|file| file.facts(family.range())).collect();
-    let situation = family.situation(&facts, engine.timestamps.now_millis(), asked);
+    let busy = family.merges.busy(&parts.files);
+    let situation = family.situation(&facts, busy, engine.timestamps.now_millis(), asked);
     let files = match choose(&situation, family.policy()) {
         Choice::Nothing => return None,
         Choice::DropExpired(_) => &[][..],
@@ -270,7 +277,7 @@ pub(crate) fn work_by_hand(engine: &Arc<Engine>) -> bool {
     let mut state = engine.compactions.state.lock();
     state.wanted.remove(&job.key);
     drop(state);
-    let _compacting = job.family.compacting.lock();
+    let _compacting = job.family.compacting.write();
     // Asked for again when it fails.
     let done = compact(engine, &job.family, job.asked, Hurry::Waited);
     done.is_ok()
@@ -291,16 +298,13 @@ pub(crate) fn work(engine: &Arc<Engine>, share: Share) {
     let bytes_max = if share == Share::Small { large } else { u64::MAX };
     while let Some(job) = engine.compactions.next(engine, bytes_max) {
         let done = guard(|| {
-            let Some(_compacting) = job.family.compacting.try_lock() else {
+            let Some(_compacting) = job.family.compacting.try_read() else {
                 // Somebody came in between, who will ask for another look.
                 engine.compactions.request(&job.family, job.asked);
                 return Ok(());
             };
             compact(engine, &job.family, job.asked, Hurry::Paced)
         });
-        if done.is_err() {
-            job.family.set_merging(None);
-        }
         if job.family.memstore_bytes() >= engine.settings.memstore_flush_bytes {
             // Its flush may have been put off.
             job.family.request_flush(engine);

@@ -23,6 +23,7 @@ mod skip_list;
 mod sync;
 
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
 
 use rowhouse_model::CellRef;
 
@@ -32,8 +33,8 @@ use sync::{AtomicBool, AtomicU64};
 
 /// A sorted set of cells. Readers never wait for a writer, and see its cells at any time: those
 /// above their read point are for them to skip.
-#[derive(Default)]
 pub(crate) struct Memstore {
+    begun: Instant,
     cells: SkipList,
     /// The lowest sequence put in; 0 while empty.
     first_sequence: AtomicU64,
@@ -46,7 +47,26 @@ pub(crate) struct Memstore {
     slow: AtomicBool,
 }
 
+impl Default for Memstore {
+    fn default() -> Self {
+        Self {
+            begun: Instant::now(),
+            cells: SkipList::default(),
+            first_sequence: AtomicU64::default(),
+            last_sequence: AtomicU64::default(),
+            has_tags: AtomicBool::default(),
+            unlogged: AtomicBool::default(),
+            slow: AtomicBool::default(),
+        }
+    }
+}
+
 impl Memstore {
+    /// Since when it can be filled.
+    pub(crate) fn begun(&self) -> Instant {
+        self.begun
+    }
+
     /// Adds a copy of a cell, given as a checked KeyValue, under `sequence`. It takes the place of one with the same key and
     /// sequence: a mutation may put a cell twice, and HBase keeps what came last (`CellSet.add`).
     /// Gives back how many bytes of memory it takes; mostly none, since memory comes in chunks.

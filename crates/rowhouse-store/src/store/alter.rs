@@ -253,7 +253,7 @@ pub(super) fn without(
     {
         // No flush or compaction may name a file of what is gone.
         let _quiet: Vec<_> =
-            lost.iter().map(|family| (family.flushing.lock(), family.compacting.lock())).collect();
+            lost.iter().map(|family| (family.flushing.lock(), family.compacting.write())).collect();
         if let Err(error) = engine.append_removal(edit) {
             lost.iter().for_each(|family| family.set_leaving(false));
             return Err(error);

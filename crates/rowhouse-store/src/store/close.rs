@@ -54,7 +54,7 @@ impl Inner {
         let families: Vec<_> = self.engine.families.read().values().cloned().collect();
         for family in &families {
             drop(family.flushing.lock());
-            drop(family.compacting.lock());
+            drop(family.compacting.write());
         }
         let synced = self.engine.wal().sync();
         self.engine.wal().close("the store is closed");

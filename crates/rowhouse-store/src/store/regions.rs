@@ -160,7 +160,7 @@ impl Tables {
         // No flush or merge may name another file of what goes.
         let _quiet: Vec<_> = families
             .iter()
-            .map(|family| (family.flushing.lock(), family.compacting.lock()))
+            .map(|family| (family.flushing.lock(), family.compacting.write()))
             .collect();
         old.iter().for_each(|region| region.serve(false));
         let flushed = families.iter().try_for_each(|family| flush::flush_alone(engine, family));

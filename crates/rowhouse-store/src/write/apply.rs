@@ -4,8 +4,8 @@ use rowhouse_model::{
     Cell, Condition, Durability, Error, Mutation, MutationOutcome, Result, RowCondition, Timestamp,
 };
 
+use super::admit::admit;
 use super::batch::{Batch, Unity};
-use super::commit;
 use super::condition::{self, Holds};
 use super::row_lock::RowsGuard;
 use crate::engine::Engine;
@@ -37,7 +37,7 @@ fn apply_where(
     let engine = region.engine();
     check(region, mutation)?;
     region.check_serving()?;
-    commit::admit(region, need(std::iter::once(mutation)))?;
+    admit(region, need(std::iter::once(mutation)))?;
     let mut batch = Batch::new(region, Unity::Each);
     let outcome = {
         let mut row = engine.row_locks.lock_one(region.id(), mutation.row());
@@ -71,7 +71,7 @@ pub(crate) fn apply(region: &Region, mutations: &[Mutation]) -> Vec<Result<Mutat
     }
     // A word in time; what counts is asked again when the batch is written.
     let ready = region.check_serving();
-    let ready = ready.and_then(|()| commit::admit(region, need(mutations.iter())));
+    let ready = ready.and_then(|()| admit(region, need(mutations.iter())));
     if let Err(error) = ready {
         return refuse_all(checked, &error);
     }
@@ -111,7 +111,7 @@ pub(crate) fn apply_rows(
         .iter()
         .try_for_each(|asked| condition::check(region, &asked.condition, &asked.row))?;
     region.check_serving()?;
-    commit::admit(region, need(mutations.iter()))?;
+    admit(region, need(mutations.iter()))?;
     let mut batch = Batch::new(region, Unity::AsOne);
     batch.durability = strongest(mutations.iter().map(|mutation| asked(region, mutation)));
     let outcomes = {
@@ -150,7 +150,7 @@ pub(crate) fn apply_together(
         region.check_serving()?;
     }
     let need = need(mutations.iter().map(|(_, mutation)| *mutation));
-    mutations.iter().try_for_each(|(region, _)| commit::admit(region, need))?;
+    mutations.iter().try_for_each(|(region, _)| admit(region, need))?;
     let mut batch = Batch::new(first, Unity::Together);
     batch.durability =
         strongest(mutations.iter().map(|(region, mutation)| asked(region, mutation)));

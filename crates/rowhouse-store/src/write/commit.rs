@@ -1,11 +1,9 @@
 //! The commit path: reserve → log → memstores → publish → (sync) → acknowledge.
 
-use rowhouse_model::{Durability, Error, ErrorKind, Result, escape};
+use rowhouse_model::{Durability, Result};
 
 use crate::background::Work;
 use crate::engine::Engine;
-use crate::region::Region;
-use crate::space::Need;
 use crate::wal::Position;
 use crate::write::draft::Draft;
 
@@ -73,68 +71,4 @@ pub(crate) fn commit(
     }
     draft.nonces.iter().for_each(|nonce| engine.nonces.take(*nonce, sequence));
     Ok(Committed { position: position.filter(|_| durability == Durability::FsyncWal) })
-}
-
-/// Waits until no full memstore of the region has to wait for files to be merged.
-///
-/// # Errors
-/// `RegionTooBusy` when merges have not come far enough in time; `ServerNotRunning` once the store is
-/// closing.
-fn wait_for_files(region: &Region) -> Result<()> {
-    let engine = region.engine();
-    for family in region.families() {
-        if !family.holds_writers(engine) {
-            continue;
-        }
-        // In case the flush has been put off for long enough.
-        family.request_flush(engine);
-        let ready = || !family.holds_writers(engine) || engine.check_open().is_err();
-        if !engine.memory.wait_until(ready, engine.settings.busy_wait) {
-            return Err(Error::new(
-                ErrorKind::RegionTooBusy,
-                format!(
-                    "too many files to write another before some are merged: region={}, \
-                     family={}, files={}, max={}",
-                    region.shown(),
-                    escape(family.name()),
-                    family.crowding(),
-                    family.policy().files_blocking
-                ),
-            ));
-        }
-        engine.check_open()?;
-    }
-    Ok(())
-}
-
-/// Waits until there is room for a write.
-///
-/// # Errors
-/// `RegionTooBusy` when flushes and merges have not made room in time, or the disk is full;
-/// `ServerNotRunning` once the store is closing.
-pub(crate) fn admit(region: &Region, need: Need) -> Result<()> {
-    let engine = region.engine();
-    engine.check_open()?;
-    engine.space.check(&*engine.disk, need)?;
-    wait_for_memory(engine)?;
-    wait_for_files(region)
-}
-
-fn wait_for_memory(engine: &Engine) -> Result<()> {
-    if engine.memory.bytes() < engine.settings.memstore_bytes_max {
-        return Ok(());
-    }
-    // Also when an earlier flush failed: the disk may have room again.
-    engine.queue.push(Work::RelieveMemory);
-    if engine.memory.wait_below(engine.settings.memstore_bytes_max, engine.settings.busy_wait) {
-        return Ok(());
-    }
-    Err(Error::new(
-        ErrorKind::RegionTooBusy,
-        format!(
-            "memstores are full: bytes={}, max={}",
-            engine.memory.bytes(),
-            engine.settings.memstore_bytes_max
-        ),
-    ))
 }

@@ -1,5 +1,6 @@
 //! Changing rows: row locks, conditions, what a mutation means, the commit path.
 
+pub(crate) mod admit;
 pub(crate) mod apply;
 mod batch;
 pub(crate) mod commit;

@@ -8,6 +8,7 @@ use rowhouse_model::{
     Row, Scan, Timestamp,
 };
 
+use super::admit::admit;
 use super::apply::{asked, check, strongest};
 use super::batch::{Batch, Unity};
 use super::commit;
@@ -204,7 +205,7 @@ impl Transaction {
         let engine = &self.engine;
         let need = if self.deletes_only { Need::Delete } else { Need::Room };
         for (region, _) in &self.writes {
-            commit::admit(region, need)?;
+            admit(region, need)?;
         }
         let committed = {
             let rows = self.writes.iter().flat_map(|(region, cells)| {

@@ -277,7 +277,7 @@ fn choose_as_hbase(situation: &Situation<'_>, policy: &Policy) -> Choice {
     if due && !alone_and_done {
         return Choice::Merge(0..files.len(), CompactionKind::Major);
     }
-    choose_run(files, policy, |run, _| Some(run.len()))
+    choose_run(files, 0, policy, |run, _| Some(run.len()))
 }
 
 /// What a life came to.
@@ -318,8 +318,14 @@ fn live_through(pattern: Pattern, side: Side) -> Outcome {
         files.extend(add(flushed, false));
         loop {
             let facts: Vec<FileFacts<'_>> = files.iter().map(File::facts).collect();
-            let situation =
-                Situation { files: &facts, now_millis, unexpired_from, drops, asked: None };
+            let situation = Situation {
+                files: &facts,
+                busy: 0,
+                now_millis,
+                unexpired_from,
+                drops,
+                asked: None,
+            };
             match side.choose(&situation, &policy) {
                 Choice::Nothing => break,
                 Choice::DropExpired(expired) => {

@@ -55,7 +55,7 @@ const NOW: i64 = 1000 * DAY;
 
 fn situation<'a>(files: &'a [FileFacts<'a>]) -> Situation<'a> {
     let drops = Drops { markers: true, behind: true };
-    Situation { files, now_millis: NOW, unexpired_from: i64::MIN, drops, asked: None }
+    Situation { files, busy: 0, now_millis: NOW, unexpired_from: i64::MIN, drops, asked: None }
 }
 
 fn check(files: &str, expected: &str) {
@@ -98,6 +98,26 @@ fn small_files_are_merged_whatever_their_ratio() {
 fn only_neighbours_are_merged() {
     check("32 500 32 5000 32", "nothing");
     check("32 5000 32 32 32 900", "minor 2..5");
+}
+
+#[test]
+fn beside_a_merge_only_files_newer_than_its_own_are_merged() {
+    let behind = |busy| move |_: &mut Policy, situation: &mut Situation<'_>| situation.busy = busy;
+    check_with("32 32 32 32 32 32", behind(3), "minor 3..6");
+    check_with("32 32 32 32 32", behind(3), "nothing");
+    // None has all files, whoever asks.
+    let asked = |kind| {
+        move |_: &mut Policy, situation: &mut Situation<'_>| {
+            (situation.busy, situation.asked) = (1, Some(kind));
+        }
+    };
+    check_with("500 32 32 32", asked(CompactionKind::Minor), "minor 1..4");
+    check_with("500 32/ 32 32", behind(1), "minor 1..4");
+    let expired = |_: &mut Policy, situation: &mut Situation<'_>| {
+        (situation.busy, situation.unexpired_from) = (1, 10);
+    };
+    check_with("32@0..9 32@0..20 32@0..9", expired, "drop [2]");
+    check_with("32+90 32+90 32+90 32", behind(3), "nothing");
 }
 
 #[test]

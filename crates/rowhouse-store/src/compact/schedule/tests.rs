@@ -172,7 +172,7 @@ fn state_of_a_region_is_that_of_its_families_together() {
 }
 
 #[test]
-fn stores_are_merged_side_by_side_but_each_by_one_thread() {
+fn stores_are_merged_side_by_side_and_no_file_twice() {
     let endless = |compaction: &mut CompactionSettings| {
         only_asked(compaction);
         endless(compaction);
@@ -184,11 +184,47 @@ fn stores_are_merged_side_by_side_but_each_by_one_thread() {
         put_large_files(table);
         region(table).request_compaction(CompactionKind::Major, None).unwrap();
     }
-    let merging = |table: &Table| region(table).families()[0].merging().is_some();
+    let merging = |table: &Table| !region(table).families()[0].merges.kinds().is_empty();
     wait_until("both run", || tables.iter().all(|table| merging(table)));
     region(&tables[0]).request_compaction(CompactionKind::Major, None).unwrap();
     std::thread::sleep(Duration::from_millis(50));
     assert_eq!(region(&tables[0]).engine().compactions.state.lock().running.len(), 2);
+}
+
+#[test]
+fn new_files_of_a_store_are_merged_beside_its_old_ones_and_all_of_them_after_both() {
+    let slow = |compaction: &mut CompactionSettings| {
+        compaction.files_min = 4;
+        compaction.files_blocking = usize::MAX;
+        // The first merge waits for longer than the test lasts, unless it is let go.
+        endless(compaction);
+    };
+    let store = open(SimulatedDisk::default(), settings(slow));
+    let table = create(&store, "a", family());
+    put_large_files(&table);
+    let merges = || region(&table).families()[0].merges.kinds();
+    wait_until("the old files are being merged", || merges() == [CompactionKind::Major]);
+    region(&table).request_compaction(CompactionKind::Major, None).unwrap();
+    put_large_files(&table);
+    wait_until("all are asked for, and none is merged twice", || merges().len() == 1);
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(merges(), [CompactionKind::Major]);
+    assert_eq!(files(&table), 8);
+
+    let store = open(SimulatedDisk::default(), settings(slow));
+    let table = create(&store, "a", family());
+    put_large_files(&table);
+    let merges = || region(&table).families()[0].merges.kinds();
+    wait_until("the old files are being merged", || merges() == [CompactionKind::Major]);
+    (0..4).for_each(|row| put_file(&table, &row.to_string(), [8]));
+    wait_until("the new ones are merged", || files(&table) == 5);
+    wait_until("only the old ones are", || merges() == [CompactionKind::Major]);
+    for row in 0..4 {
+        assert_eq!(
+            get(&table, &row.to_string()).unwrap().value("f", "q"),
+            Some(Bytes::from_static(&[8]))
+        );
+    }
 }
 
 #[test]
@@ -206,7 +242,7 @@ fn a_large_merge_leaves_a_thread_for_small_ones() {
         put_large_files(table);
         region(table).request_compaction(CompactionKind::Major, None).unwrap();
     }
-    let merging = |table: &Table| region(table).families()[0].merging().is_some();
+    let merging = |table: &Table| !region(table).families()[0].merges.kinds().is_empty();
     wait_until("one runs", || large.iter().any(|table| merging(table)));
     let small = create(&store, "c", family());
     (0..3).for_each(|n| put_file(&small, &n.to_string(), [n]));
@@ -219,7 +255,7 @@ fn a_large_merge_leaves_a_thread_for_small_ones() {
 fn closing_and_dropping_end_a_merge_that_runs() {
     let store = open(SimulatedDisk::default(), settings(endless));
     let tables = ["a", "b"].map(|name| create(&store, name, family()));
-    let merging = |table: &Table| region(table).families()[0].merging().is_some();
+    let merging = |table: &Table| !region(table).families()[0].merges.kinds().is_empty();
     for table in &tables {
         put_large_files(table);
         wait_until("it runs", || merging(table));

@@ -1,0 +1,120 @@
+//! What a write waits for before it begins: room on the disk, in memory, and among the files.
+
+use std::time::{Duration, Instant};
+
+use rowhouse_model::{Error, ErrorKind, Result, escape};
+
+use crate::background::Work;
+use crate::engine::Engine;
+use crate::family::FamilyStore;
+use crate::region::Region;
+use crate::space::Need;
+
+/// Waits until there is room for a write.
+///
+/// # Errors
+/// `RegionTooBusy` when flushes and merges have not made room in time, or the disk is full;
+/// `ServerNotRunning` once the store is closing.
+pub(crate) fn admit(region: &Region, need: Need) -> Result<()> {
+    let engine = region.engine();
+    engine.check_open()?;
+    engine.space.check(&*engine.disk, need)?;
+    wait_for_memory(engine)?;
+    region.families().iter().try_for_each(|family| {
+        slow_down(family);
+        wait_for_files(region, family)
+    })
+}
+
+fn wait_for_memory(engine: &Engine) -> Result<()> {
+    if engine.memory.bytes() < engine.settings.memstore_bytes_max {
+        return Ok(());
+    }
+    // Also when an earlier flush failed: the disk may have room again.
+    engine.queue.push(Work::RelieveMemory);
+    if engine.memory.wait_below(engine.settings.memstore_bytes_max, engine.settings.busy_wait) {
+        return Ok(());
+    }
+    Err(Error::new(
+        ErrorKind::RegionTooBusy,
+        format!(
+            "memstores are full: bytes={}, max={}",
+            engine.memory.bytes(),
+            engine.settings.memstore_bytes_max
+        ),
+    ))
+}
+
+/// Waits until a full memstore of the family does not have to wait for files to be merged.
+fn wait_for_files(region: &Region, family: &FamilyStore) -> Result<()> {
+    let engine = region.engine();
+    if !family.holds_writers(engine) {
+        return Ok(());
+    }
+    // In case the flush has been put off for long enough.
+    family.request_flush(engine);
+    let ready = || !family.holds_writers(engine) || engine.check_open().is_err();
+    if !engine.memory.wait_until(ready, engine.settings.busy_wait) {
+        return Err(Error::new(
+            ErrorKind::RegionTooBusy,
+            format!(
+                "too many files to write another before some are merged: region={}, \
+                 family={}, files={}, max={}",
+                region.shown(),
+                escape(family.name()),
+                family.crowding(),
+                family.policy().files_blocking
+            ),
+        ));
+    }
+    engine.check_open()
+}
+
+/// How fast a memstore may be filled, in bytes a second, one file before writers are held. Two before that it is
+/// four times as fast, and so on by the square.
+const SLOW_BYTES_PER_SECOND: f64 = (32 << 20) as f64;
+
+/// What a writer has to be ahead by before it waits: shorter waits would meet more of the writes. And what it waits
+/// at most: there may be fewer files by then.
+const AHEAD_MIN: Duration = Duration::from_millis(10);
+const AHEAD_MAX: Duration = Duration::from_millis(100);
+
+/// Where merges lag behind, lets the memstore of the family be filled more slowly: many writes that wait a
+/// little are better than one that waits until a merge has ended.
+fn slow_down(family: &FamilyStore) {
+    let Some(rate) = fill_rate(family.crowding(), family.policy().files_blocking) else { return };
+    let memstore = family.active();
+    let due = memstore.begun() + Duration::from_secs_f64(memstore.bytes() as f64 / rate);
+    let ahead = due.saturating_duration_since(Instant::now());
+    if ahead >= AHEAD_MIN {
+        std::thread::sleep(ahead.min(AHEAD_MAX));
+    }
+}
+
+/// Bytes a second that may be written to a memstore beside so many files; `None` for no limit: that is up to
+/// three quarters of the files that hold writers.
+fn fill_rate(files: usize, files_blocking: usize) -> Option<f64> {
+    let free = files_blocking - files_blocking / 4;
+    if files < free || files_blocking == usize::MAX {
+        return None;
+    }
+    let share = (files + 1 - free) as f64 / (files_blocking - free).max(1) as f64;
+    Some(SLOW_BYTES_PER_SECOND / (share * share))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writers_are_slowed_by_the_square_over_the_last_quarter_of_the_files_that_hold_them() {
+        let mib = |files| fill_rate(files, 16).map(|rate| (rate / f64::from(1 << 20)) as u64);
+        assert_eq!([0, 11].map(mib), [None, None]);
+        assert_eq!([12, 13, 14, 15].map(mib), [512, 128, 56, 32].map(Some));
+        // Where a flush came in although writers were held.
+        assert_eq!(mib(17), Some(14));
+        assert_eq!(fill_rate(1000, usize::MAX), None);
+        // With hardly any there is no slow way to where writers are held.
+        assert_eq!(fill_rate(2, 3), None);
+    }
+}

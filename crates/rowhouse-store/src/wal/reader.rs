@@ -150,8 +150,11 @@ impl Reader {
         while at + HEADER_LEN as u64 <= self.len {
             let chunk_len = (self.len - at).min(CHUNK_LEN as u64) as usize;
             let chunk = self.read(at, chunk_len)?;
-            let places = (0..=chunk_len - HEADER_LEN).step_by(ALIGN);
-            for place in places.clone().filter(|&place| chunk[place..place + 4] == mark) {
+            let places = (chunk_len - HEADER_LEN) / ALIGN + 1;
+            // Most of a segment is none: what is looked at here is all of it, whenever a store is opened.
+            let (words, _) = chunk.as_chunks::<ALIGN>();
+            let marked = words[..places].iter().enumerate().filter(|(_, word)| word[..4] == mark);
+            for place in marked.map(|(number, _)| number * ALIGN) {
                 let header = chunk[place..].first_chunk().expect("places leave room for one");
                 let place = at + place as u64;
                 if let Some(header) = Header::parse(self.header.epoch, place, header)
@@ -160,7 +163,7 @@ impl Reader {
                     return Ok(());
                 }
             }
-            at += places.last().map_or(ALIGN, |last| last + ALIGN) as u64;
+            at += (places * ALIGN) as u64;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use arc_swap::{ArcSwap, Guard};
 use parking_lot::{Mutex, RwLock};
 use rowhouse_model::{BloomKind, Bytes, FamilyDescriptor, KeepDeletedCells, RowRange};
 
@@ -27,7 +28,9 @@ pub(crate) struct FamilyStore {
     name: Bytes,
     declared: Newest<Declared>,
     told_rows: ToldRows,
-    parts: RwLock<Arc<Parts>>,
+    parts: ArcSwap<Parts>,
+    /// Held by whoever changes the parts.
+    changing: Mutex<()>,
     /// Held by whoever flushes.
     pub(crate) flushing: Mutex<()>,
     /// Held by whoever merges files, together with others; alone by whoever wants no merge beside.
@@ -100,7 +103,8 @@ impl FamilyStore {
             name: descriptor.name().clone(),
             declared: Newest::new(Declared::new(descriptor, policy, row_limit)),
             told_rows: ToldRows::default(),
-            parts: RwLock::new(Arc::new(parts)),
+            parts: ArcSwap::from_pointee(parts),
+            changing: Mutex::default(),
             flushing: Mutex::default(),
             compacting: RwLock::default(),
             merges: Running::default(),
@@ -172,28 +176,28 @@ impl FamilyStore {
     /// What a reader at `sequence` has to merge. `None` when a merge has dropped since what it could
     /// see: it must take a newer sequence. A reader that takes its sequence and then its parts is
     /// told so only if a whole merge, from its first look at the sequence on, fell between the two.
-    pub(crate) fn parts_at(&self, sequence: u64) -> Option<Arc<Parts>> {
-        let parts = self.parts();
+    pub(crate) fn parts_at(&self, sequence: u64) -> Option<Guard<Arc<Parts>>> {
+        let parts = self.parts.load();
         (parts.readable_from <= sequence).then_some(parts)
     }
 
     /// Everything there is, for whoever does not read at a sequence.
     pub(crate) fn parts(&self) -> Arc<Parts> {
-        Arc::clone(&self.parts.read())
+        self.parts.load_full()
     }
 
     /// The memstore that takes writes. It stays the one while `Engine::gate` is held.
     pub(crate) fn active(&self) -> Arc<Memstore> {
-        Arc::clone(&self.parts.read().active)
+        Arc::clone(&self.parts.load().active)
     }
 
     /// Changes the parts for all readers that come after.
     pub(crate) fn change(&self, change: impl FnOnce(&mut Parts)) {
-        let mut parts = self.parts.write();
-        let mut changed = Parts::clone(&parts);
+        let _changing = self.changing.lock();
+        let mut changed = Parts::clone(&self.parts.load());
         change(&mut changed);
         self.crowding.store(crowding_of(&changed.files, &self.range), Ordering::Relaxed);
-        *parts = Arc::new(changed);
+        self.parts.store(Arc::new(changed));
     }
 
     /// Takes the memstore out of the way of writers; nobody may be writing.

@@ -24,7 +24,8 @@ pub(crate) fn read_row(
     }
     let asked = asked(get);
     loop {
-        if let Some(cells) = read_cells(engine, families, get, &asked, At::of(engine, point))? {
+        let mut cells = RowBuilder::default();
+        if read_cells(engine, families, get, &asked, At::of(engine, point), &mut cells)? {
             return Ok(cells.finish());
         }
     }
@@ -43,8 +44,10 @@ pub(crate) fn read_row_as_of(
     get: &Get,
     sequence: u64,
 ) -> Result<Option<Row>> {
-    let cells = read_cells(engine, families, get, &asked(get), At::Sequence(sequence))?;
-    Ok(cells.map(RowBuilder::finish))
+    let mut cells = RowBuilder::default();
+    let at = At::Sequence(sequence);
+    let is_there = read_cells(engine, families, get, &asked(get), at, &mut cells)?;
+    Ok(is_there.then(|| cells.finish()))
 }
 
 fn asked(get: &Get) -> Asked<'_> {
@@ -62,30 +65,30 @@ fn asked(get: &Get) -> Asked<'_> {
     }
 }
 
-/// The cells of one row as they were at a moment; `None` when that is too old by now.
+/// Adds the cells of one row as they were at a moment; `false` when that is too old by now.
 fn read_cells(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],
     get: &Get,
     asked: &Asked<'_>,
     at: At<'_>,
-) -> Result<Option<RowBuilder>> {
+    cells: &mut RowBuilder,
+) -> Result<bool> {
     let room = if get.existence_only { Room { cells: 1, ..Room::WHOLE } } else { Room::WHOLE };
-    let mut cells = RowBuilder::default();
     for family in families.iter().filter(|family| get.columns.has_family(family.name())) {
         match find(engine, family, asked, at)? {
             Found::Merge(merge) => {
                 let mut reader = FamilyReader::new(engine, family, asked, merge);
-                reader.read_row(get.row(), &room, &mut cells)?;
+                reader.read_row(get.row(), &room, cells)?;
             }
             Found::Nothing => {}
-            Found::TooOld => return Ok(None),
+            Found::TooOld => return Ok(false),
         }
         if get.existence_only && !cells.is_empty() {
             break;
         }
     }
-    Ok(Some(cells))
+    Ok(true)
 }
 
 /// Reads a row of which only some of what is visible is wanted. As in HBase, this is a scan of one row.

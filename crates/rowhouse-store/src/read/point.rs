@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use arc_swap::Guard;
 use rowhouse_model::{Bytes, Error, ErrorKind, Result};
 
 use crate::catalog::{Catalog, Entries};
@@ -45,7 +46,7 @@ impl ReadPoint {
         let families = engine.families.read();
         let parts = families.iter();
         let parts = parts
-            .map(|(key, family)| Some((key.clone(), family.parts_at(sequence)?)))
+            .map(|(key, family)| Some((key.clone(), Guard::into_inner(family.parts_at(sequence)?))))
             .collect::<Option<_>>()?;
         let age_max = engine.settings.scan_age_max;
         Some(Self { sequence, parts, _served: served, taken: Instant::now(), age_max })
@@ -114,7 +115,7 @@ impl<'a> At<'a> {
     ///
     /// # Errors
     /// The read point is too old, or older than the table; the region is not served any more.
-    pub(super) fn parts(&self, family: &FamilyStore) -> Result<Option<Arc<Parts>>> {
+    pub(super) fn parts(&self, family: &FamilyStore) -> Result<Option<Guard<Arc<Parts>>>> {
         match self {
             Self::Sequence(sequence) => match family.parts_at(*sequence) {
                 None if family.is_dropped() => Err(Error::new(
@@ -129,7 +130,7 @@ impl<'a> At<'a> {
                 let parts = point.parts.get(&key).map(Arc::clone);
                 let younger =
                     || Error::invalid("the table was made after the read point was taken");
-                parts.ok_or_else(younger).map(Some)
+                parts.map(Guard::from_inner).ok_or_else(younger).map(Some)
             }
         }
     }

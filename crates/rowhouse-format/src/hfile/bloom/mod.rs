@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use bytes::Bytes;
-use rowhouse_model::{BloomKind, Error, Key, Result};
+use rowhouse_model::{BloomKind, Error, Key, Result, compare_bytes};
 
 pub(super) use builder::BloomBuilder;
 use hash::HashKind;
@@ -32,7 +32,8 @@ pub struct Bloom {
     hashes: u32,
     keys: u64,
     chunks: Vec<Chunk>,
-    /// The last key that was put in, where the file tells.
+    /// The last key that was put in, where the file tells. That of a bloom over rows is the last row of the file, which
+    /// whoever asks has looked at.
     last_key: Option<Bytes>,
 }
 
@@ -108,6 +109,7 @@ impl Bloom {
         if kind == BloomKind::RowCol {
             last_key.as_deref().map(check_key).transpose()?;
         }
+        let last_key = last_key.filter(|_| kind != BloomKind::Row);
         Ok(Some(Self { kind, hash, hashes, keys, chunks, last_key }))
     }
 
@@ -141,9 +143,8 @@ impl Bloom {
         if self.last_key.as_ref().is_some_and(|last| is_behind(last)) {
             return None;
         }
-        let behind = self.chunks.partition_point(|chunk| {
-            compare(self.kind, &chunk.first_key, &key.0) != Ordering::Greater
-        });
+        let is_at_or_before = |chunk: &Chunk| !compare(self.kind, &chunk.first_key, &key.0).is_gt();
+        let behind = self.chunks.partition_point(is_at_or_before);
         Some(self.chunks[behind.checked_sub(1)?].handle)
     }
 
@@ -219,7 +220,7 @@ fn write_column(out: &mut Vec<u8>, row: &[u8], qualifier: &[u8]) {
 
 /// The order of a bloom's keys; those of columns were checked.
 fn compare(kind: BloomKind, a: &[u8], b: &[u8]) -> Ordering {
-    if kind == BloomKind::RowCol { view_key(a).cmp(&view_key(b)) } else { a.cmp(b) }
+    if kind == BloomKind::RowCol { view_key(a).cmp(&view_key(b)) } else { compare_bytes(a, b) }
 }
 
 /// The bits of `key` among `bits` (fewer than 2³¹), as HBase's wrapping signed arithmetic has them.

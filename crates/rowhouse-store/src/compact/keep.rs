@@ -1,6 +1,6 @@
 //! Which cells of a merge are written: asks [`Visible`] cell by cell.
 
-use rowhouse_model::{CellRef, FamilyDescriptor};
+use rowhouse_model::{CellKind, CellRef, FamilyDescriptor, KeepDeletedCells};
 
 use super::{CompactionKind, Elsewhere};
 use crate::read::{Rules, Verdict, Visible};
@@ -18,6 +18,36 @@ pub(crate) struct Keep {
     /// The column behind whose last cell worth keeping we are.
     done_with_column: bool,
     column: Vec<u8>,
+    /// Where minor merges drop surplus versions.
+    surplus: Option<Surplus>,
+}
+
+/// Tells the surplus versions among the cells that a minor merge would keep.
+struct Surplus {
+    versions_max: u32,
+    /// The column of the cells before, and how many versions of it are kept.
+    column: Vec<u8>,
+    versions: u32,
+}
+
+impl Surplus {
+    /// Whether the next cell is a version behind as many as are to be kept.
+    fn has(&mut self, cell: &CellRef<'_>) -> bool {
+        if cell.kind() != CellKind::Put {
+            return false;
+        }
+        if self.column != cell.key.qualifier {
+            self.column.clear();
+            self.column.extend_from_slice(cell.key.qualifier);
+            self.versions = 0;
+        }
+        if self.versions >= self.versions_max {
+            return true;
+        }
+        // What has a time to live of its own can leave an older version behind.
+        self.versions += u32::from(cell.tags.is_empty());
+        false
+    }
 }
 
 /// How the rows of a merge are merged.
@@ -51,7 +81,20 @@ impl Keep {
             row: Vec::new(),
             done_with_column: false,
             column: Vec::new(),
+            surplus: None,
         }
+    }
+
+    /// Has versions dropped that are surplus among the cells of the merge, also where a delete of the newest could
+    /// uncover them (decision 0048). Families with MIN_VERSIONS, KEEP_DELETED_CELLS or NEW_VERSION_BEHAVIOR keep them.
+    #[must_use]
+    pub(crate) fn dropping_surplus(mut self, family: &FamilyDescriptor) -> Self {
+        let plain = family.versions_min() == 0
+            && family.keep_deleted_cells() == KeepDeletedCells::False
+            && !family.new_version_behavior();
+        let (versions_max, column) = (family.versions_max(), Vec::new());
+        self.surplus = plain.then_some(Surplus { versions_max, column, versions: 0 });
+        self
     }
 
     /// Whether the next cell is written.
@@ -69,6 +112,7 @@ impl Keep {
             self.column.extend_from_slice(cell.key.qualifier);
         }
         matches!(verdict, Verdict::Include | Verdict::IncludeLast)
+            && !self.surplus.as_mut().is_some_and(|surplus| surplus.has(cell))
     }
 
     fn begin_row(&mut self, row: &[u8]) {
@@ -84,6 +128,10 @@ impl Keep {
         self.all_major &= self.kind == CompactionKind::Major;
         self.visible[self.kind as usize].begin_row();
         self.done_with_column = false;
+        if let Some(surplus) = &mut self.surplus {
+            surplus.column.clear();
+            surplus.versions = 0;
+        }
     }
 
     /// Whether nothing is left that nobody can see.

@@ -22,6 +22,8 @@ pub(crate) struct Policy {
     pub(crate) major_period_millis: i64,
     pub(crate) major_jitter: f64,
     pub(crate) files_blocking: usize,
+    /// Minor merges drop surplus versions, as those of HBase do.
+    pub(crate) drops_surplus: bool,
 }
 
 impl Policy {
@@ -38,6 +40,7 @@ impl Policy {
             major_period_millis: millis(compaction.major_period),
             major_jitter: compaction.major_jitter,
             files_blocking: compaction.files_blocking,
+            drops_surplus: false,
         }
         .within_reason()
     }
@@ -46,7 +49,7 @@ impl Policy {
     /// the store's settings.
     ///
     /// # Errors
-    /// `InvalidRequest` for a value that is no number.
+    /// `InvalidRequest` for a value that is none of its key.
     pub(crate) fn of(
         settings: &Settings,
         table: &TableDescriptor,
@@ -64,6 +67,7 @@ impl Policy {
         said.read("hbase.hregion.majorcompaction", &mut policy.major_period_millis)?;
         said.read("hbase.hregion.majorcompaction.jitter", &mut policy.major_jitter)?;
         said.read("hbase.hstore.blockingStoreFiles", &mut policy.files_blocking)?;
+        said.read("rowhouse.compaction.minor.drops.versions", &mut policy.drops_surplus)?;
         if !table.compaction_enabled() {
             policy.enabled = false;
             // Nobody would end the wait for fewer files.
@@ -92,6 +96,19 @@ impl Policy {
     }
 }
 
+/// What a key of the configuration can be set to.
+trait Value: FromStr {
+    const WORDS: &str = "a number";
+}
+
+impl Value for usize {}
+impl Value for u64 {}
+impl Value for i64 {}
+impl Value for f64 {}
+impl Value for bool {
+    const WORDS: &str = "true or false";
+}
+
 /// What a table and a family say.
 struct Said<'a> {
     table: &'a TableDescriptor,
@@ -99,13 +116,14 @@ struct Said<'a> {
 }
 
 impl Said<'_> {
-    fn read<T: FromStr>(&self, key: &str, into: &mut T) -> Result<()> {
+    fn read<T: Value>(&self, key: &str, into: &mut T) -> Result<()> {
         let Some(value) = self.find(key) else { return Ok(()) };
         *into = value.trim().parse().map_err(|_| {
             Error::invalid(format!(
-                "{key} of table {}, family {} must be a number: {}",
+                "{key} of table {}, family {} must be {}: {}",
                 self.table.name(),
                 escape(self.family.name()),
+                T::WORDS,
                 escape(value.as_bytes())
             ))
         })?;
@@ -173,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_is_no_number_is_refused_by_name() {
+    fn a_value_of_another_kind_is_refused_by_name() {
         let error = policy(table(family()).attribute("hbase.hstore.compaction.max", "many"));
         let error = error.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidRequest);
@@ -181,5 +199,9 @@ mod tests {
             error.message(),
             "hbase.hstore.compaction.max of table t, family f must be a number: many"
         );
+        let key = "rowhouse.compaction.minor.drops.versions";
+        assert!(policy(table(family()).attribute(key, "true")).unwrap().drops_surplus);
+        let error = policy(table(family()).attribute(key, "1")).unwrap_err();
+        assert!(error.message().ends_with("must be true or false: 1"), "{error}");
     }
 }

@@ -178,6 +178,9 @@ fn merge_files(
     }
     let mut merge = Merge::new(sources, u64::MAX)?;
     let mut keep = Keep::new(kinds, family.descriptor(), earliest_put, now_millis);
+    if family.policy().drops_surplus {
+        keep = keep.dropping_surplus(family.descriptor());
+    }
     let mut progress = Progress::new(engine, family, hurry);
     let mut output: Option<NewFile<'_>> = None;
     // A file that a split left goes on with rows of another region.

@@ -16,6 +16,36 @@ use crate::disk::simulated::SimulatedDisk;
 use crate::read::{Rules, Verdict, Visible};
 use crate::{CompactionSettings, Settings, Store, Table, TableScanner};
 
+#[test]
+fn minor_merges_drop_surplus_versions_where_the_family_says_so() {
+    let stored = |drops: bool| {
+        let settings = CompactionSettings { files_min: usize::MAX, ..Default::default() };
+        let settings = Settings { compaction: settings, ..Settings::default() };
+        let disk = SimulatedDisk::default();
+        let store = Store::builder("simulated").settings(settings).with_disk(disk).open().unwrap();
+        let mut family = FamilyDescriptor::new("f").unwrap();
+        let key = "rowhouse.compaction.minor.drops.versions";
+        family.configuration.insert(key.into(), drops.to_string());
+        // The oldest file is too large to be merged with the others.
+        for (key, value) in [("min", "2"), ("max", "2"), ("min.size", "1")] {
+            let key = format!("hbase.hstore.compaction.{key}");
+            family.configuration.insert(key, value.into());
+        }
+        let name = TableName::parse("t").unwrap();
+        store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
+        let table = store.table(&name).unwrap();
+        for value in ["long enough to be left alone".repeat(1 << 10), "a".into(), "b".into()] {
+            let put = Put::new("row").unwrap().add("f", "q", value).unwrap();
+            table.mutate(&put.into()).unwrap();
+            table.flush().unwrap();
+        }
+        table.compact(CompactionKind::Minor).unwrap();
+        table.regions()[0].families()[0].parts().files.iter().map(|file| file.meta().cells).sum()
+    };
+    let [kept, dropped]: [u64; 2] = [false, true].map(stored);
+    assert_eq!((kept, dropped), (3, 2));
+}
+
 fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis).unwrap()
 }
@@ -168,6 +198,39 @@ proptest! {
             merge(CompactionKind::Major, &family, now, &merged.concat()),
             merge(CompactionKind::Major, &family, now, &all)
         );
+    }
+
+    #[test]
+    fn surplus_versions_that_minor_merges_drop_are_seen_again_only_after_deletes_of_single_versions(
+        family in family(),
+        mut cells in prop::collection::vec(cell_with_ttl(), 0..40),
+        lens in prop::collection::vec(1usize..9, 1..8),
+        runs in prop::collection::vec((any::<prop::sample::Index>(), 1usize..5, 0i64..6), 0..8),
+    ) {
+        let single = [CellKind::DeleteVersion, CellKind::DeleteFamilyVersion];
+        cells.retain(|cell| !single.contains(&cell.kind()));
+        let mut merged = files(&cells, &lens);
+        let all = merged.concat();
+        let mut expired = 0;
+        for (start, len, later) in runs {
+            expired = expired.max(later);
+            let start = start.index(merged.len());
+            let stop = (start + len).min(merged.len());
+            let now = now_millis(expired);
+            let keep = Keep::new(CompactionKind::Minor, &family, i64::MIN, now);
+            let mut keep = keep.dropping_surplus(&family);
+            let run = sorted(&merged[start..stop].concat());
+            let outcome = run.into_iter().filter(|cell| keep.keeps(&cell.view())).collect();
+            merged.splice(start..stop, [outcome]);
+            // A time range shows versions that are surplus.
+            for versions in [1, 9] {
+                let read = |cells: &[Cell]| {
+                    let rules = Rules::read(&family, None, TimeRange::ALL, versions, now);
+                    read(rules, cells, u64::MAX)
+                };
+                prop_assert_eq!(read(&merged.concat()), read(&all));
+            }
+        }
     }
 
     #[test]

@@ -177,6 +177,17 @@ impl Computed {
         }
     }
 
+    /// Whether it is a bucket, and this its number for an input.
+    #[inline]
+    pub(crate) fn is_bucket(&self, number: i128, input: &[u8]) -> bool {
+        match self.formula {
+            Formula::Bucket { count, by, .. } => {
+                by.bucket(&by.function().digest(input), count) == number
+            }
+            Formula::Hash { .. } | Formula::Salt { .. } => false,
+        }
+    }
+
     /// Appends what the field holds for this digest.
     pub(crate) fn put(&self, digest: Option<&Digest>, out: &mut Vec<u8>) {
         let Some(digest) = digest else { return };

@@ -22,19 +22,20 @@ impl KeySchema {
     /// # Ok::<(), rowhouse_model::Error>(())
     /// ```
     pub fn decode(&self, key: &[u8]) -> Result<Values, NotFitting> {
-        let mut values = Vec::with_capacity(self.fields().len());
-        let mut computed = Vec::with_capacity(self.computed().len());
-        if self.steps().is_some_and(|steps| steps.decode(key, &mut values)) {
-            return Ok(Values::new(self.clone(), values, computed));
+        let mut values = Vec::with_capacity(self.slots());
+        if self.decode_quickly(key, &mut values, true) {
+            return Ok(Values::new(self.clone(), values));
         }
         values.clear();
+        let mut computed = Vec::with_capacity(self.computed().len());
         self.read(key, &mut values, &mut computed)?;
-        Ok(Values::new(self.clone(), values, computed))
+        values.append(&mut computed);
+        Ok(Values::new(self.clone(), values))
     }
 
     /// The values of a key's stored fields, in their order, in place of what `values` held before: a
     /// buffer that is used again, with the memory of its texts. Where fields are numbers, times, `string` or `text N` and none is
-    /// computed, nothing is allocated once that memory is enough.
+    /// computed, nothing is allocated once that memory is enough; nor for buckets of a single text or of the rest of the key.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -47,11 +48,22 @@ impl KeySchema {
     /// # Ok::<(), rowhouse_model::Error>(())
     /// ```
     pub fn decode_into(&self, key: &[u8], values: &mut Vec<Value>) -> Result<(), NotFitting> {
-        if self.steps().is_some_and(|steps| steps.decode(key, values)) {
+        if self.decode_quickly(key, values, false) {
             return Ok(());
         }
         values.clear();
         self.read(key, values, &mut Vec::new())
+    }
+
+    /// Reads a key the quick way, if there is one and it leads to the end; if not, nothing is known of `values`. The values of
+    /// computed fields come behind the others if they are asked for.
+    #[inline]
+    fn decode_quickly(&self, key: &[u8], values: &mut Vec<Value>, with_computed: bool) -> bool {
+        match (self.steps(), &self.template.computed_steps) {
+            (Some(steps), _) => steps.decode(key, values),
+            (None, Some(steps)) => steps.decode(self, key, values, with_computed),
+            (None, None) => false,
+        }
     }
 
     fn read(

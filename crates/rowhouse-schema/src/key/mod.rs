@@ -1,6 +1,7 @@
 //! Templates, ready to use: the one way from values to keys, and the one way back.
 
 mod compute;
+mod computed_steps;
 mod decode;
 mod encode;
 mod logical;
@@ -24,6 +25,7 @@ use crate::plan::{Plan, Predicate};
 use crate::template::{self, Element, Parsed};
 use crate::time::TimeZone;
 
+use computed_steps::ComputedSteps;
 use steps::Steps;
 
 pub use prefix::KeyPrefix;
@@ -71,6 +73,8 @@ struct Template {
     follows: Vec<bool>,
     /// The quick way, if there is one.
     steps: Option<Steps>,
+    /// The quick way to read a key with computed fields, if there is one.
+    computed_steps: Option<ComputedSteps>,
     /// What it was read from, printed: equal templates have equal texts.
     text: String,
 }
@@ -110,7 +114,11 @@ impl KeySchema {
         let follows = (0..computed.len()).map(|at| follows(&elements, &fields, at, &computed[at]));
         let follows = follows.collect();
         let steps = Steps::new(&elements, &fields);
-        let template = Template { elements, fields, computed, follows, steps, text };
+        let computed_steps = (steps.is_none() && !computed.is_empty())
+            .then(|| ComputedSteps::new(&elements, &fields, &computed))
+            .flatten();
+        let template =
+            Template { elements, fields, computed, follows, steps, computed_steps, text };
         Ok(Self { template: Arc::new(template) })
     }
 

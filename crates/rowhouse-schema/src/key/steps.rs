@@ -1,6 +1,6 @@
 //! The quick way through a key whose elements stand for themselves: no computed fields, and no end that
 //! takes separators with it. For the same bytes and values as by the general way, which is taken for whatever cannot
-//! be done so, and says what is wrong.
+//! be done so, and says what is wrong. Between computed fields there are such ways too: [`ComputedSteps`](super::computed_steps).
 
 use rowhouse_model::ROW_LEN_MAX;
 
@@ -75,30 +75,40 @@ impl Steps {
         if key.is_empty() || key.len() > ROW_LEN_MAX {
             return false;
         }
-        let (mut at, mut field) = (0, 0);
+        let mut field = 0;
+        let end = self.take(key, 0, values, &mut field);
+        values.truncate(field);
+        end == Some(key.len())
+    }
+
+    /// Reads the values from `at` on, the first of them for `field`, and says where they end.
+    #[inline(always)]
+    pub(super) fn take(
+        &self,
+        key: &[u8],
+        mut at: usize,
+        values: &mut Vec<Value>,
+        field: &mut usize,
+    ) -> Option<usize> {
         for step in &self.0 {
             if let Step::Literal(bytes) = step {
                 if !key[at..].starts_with(bytes) {
-                    return false;
+                    return None;
                 }
                 at += bytes.len();
                 continue;
             }
-            let slot = match values.get_mut(field) {
+            let slot = match values.get_mut(*field) {
                 Some(slot) => slot,
                 None => {
                     values.push(Value::Null);
-                    &mut values[field]
+                    &mut values[*field]
                 }
             };
-            match step.take(key, at, slot) {
-                Some(next) => at = next,
-                None => return false,
-            }
-            field += 1;
+            at = step.take(key, at, slot)?;
+            *field += 1;
         }
-        values.truncate(field);
-        at == key.len()
+        Some(at)
     }
 }
 

@@ -115,6 +115,7 @@ pub(crate) struct Digest {
 }
 
 impl Digest {
+    #[inline(always)]
     fn new(digest: &[u8]) -> Self {
         let mut bytes = [0; 32];
         bytes[..digest.len()].copy_from_slice(digest);
@@ -133,6 +134,9 @@ impl Digest {
     /// The digest, read as a big-endian number, modulo `divisor`.
     pub(crate) fn modulo(&self, divisor: u32) -> u32 {
         let divisor = u64::from(divisor);
+        if let Ok(number) = self.as_bytes().try_into().map(u64::from_be_bytes) {
+            return (number % divisor) as u32;
+        }
         let words = self.as_bytes().chunks(4);
         // The remainder is less than 2^32, so with four more bytes behind it it fits.
         let rest = words.fold(0, |rest, word| {
@@ -171,6 +175,17 @@ mod tests {
             assert_eq!(*function as usize, nth);
             assert_eq!(HashFunction::named(word).unwrap().word(), *word);
             assert_eq!(function.digest(b"x").as_bytes().len(), usize::from(*len));
+        }
+    }
+
+    #[test]
+    fn the_rest_of_eight_bytes_is_that_of_the_number_they_are() {
+        let digest = HashFunction::Xxh3.digest(b"abc");
+        for divisor in [1, 3, 16, 65_536, u32::MAX] {
+            assert_eq!(
+                u64::from(digest.modulo(divisor)),
+                0x78af_5f94_892f_3950 % u64::from(divisor)
+            );
         }
     }
 

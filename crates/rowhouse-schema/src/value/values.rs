@@ -37,21 +37,19 @@ use crate::KeySchema;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Values {
     schema: KeySchema,
+    /// Of the stored fields, and behind those of the computed ones.
     values: Vec<Value>,
-    computed: Vec<Value>,
 }
 
 impl Values {
-    pub(crate) fn new(schema: KeySchema, values: Vec<Value>, computed: Vec<Value>) -> Self {
-        debug_assert_eq!(schema.fields().len(), values.len());
-        debug_assert_eq!(schema.computed().len(), computed.len());
-        Self { schema, values, computed }
+    pub(crate) fn new(schema: KeySchema, values: Vec<Value>) -> Self {
+        debug_assert_eq!(schema.slots(), values.len());
+        Self { schema, values }
     }
 
     /// The value of the field of that name, which may be a computed one.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        let computed = || self.schema.computed_position(name).map(|at| &self.computed[at]);
-        self.schema.position(name).map(|at| &self.values[at]).or_else(computed)
+        self.schema.slot(name).map(|at| &self.values[at])
     }
 
     /// Names and values of the stored fields, in the order of the template.
@@ -71,12 +69,12 @@ impl Values {
 
     /// The values of the stored fields, in the order of the template.
     pub fn as_slice(&self) -> &[Value] {
-        &self.values
+        &self.values[..self.schema.fields().len()]
     }
 
     /// The values of the computed fields, in the order of the template.
     pub fn computed_values(&self) -> &[Value] {
-        &self.computed
+        &self.values[self.schema.fields().len()..]
     }
 }
 

@@ -1,0 +1,124 @@
+//! The quick way through a key with computed fields, when it is read: the steps between them, and what they hold is
+//! looked at last, for it may be computed of what stands behind.
+
+use rowhouse_model::ROW_LEN_MAX;
+
+use super::KeySchema;
+use super::steps::Steps;
+use crate::computed::{Computed, Operands};
+use crate::encode::{Body, Codec, Content, Sequence};
+use crate::field::Field;
+use crate::template::{COMPUTED_MAX, Element};
+use crate::value::Value;
+
+/// The steps in front of each computed field, in the order of the template, and those behind the last.
+#[derive(Debug)]
+pub(super) struct ComputedSteps {
+    before: Box<[(Steps, Place)]>,
+    behind: Steps,
+}
+
+/// A computed field.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// Its position among the computed fields.
+    nth: usize,
+    width: usize,
+}
+
+impl ComputedSteps {
+    /// The steps of a template with computed fields, if there is a quick way.
+    pub(super) fn new(
+        elements: &[Element],
+        fields: &[Field],
+        computed: &[Computed],
+    ) -> Option<Self> {
+        let (mut before, mut start) = (Vec::new(), 0);
+        for (at, element) in elements.iter().enumerate() {
+            if let Element::Computed(nth) = *element {
+                let place = Place { nth, width: computed[nth].codec.width()? };
+                before.push((Steps::new(&elements[start..at], fields)?, place));
+                start = at + 1;
+            }
+        }
+        let behind = Steps::new(&elements[start..], fields)?;
+        Some(Self { before: before.into(), behind })
+    }
+
+    /// Puts the values of a key's stored fields in place of those that `values` holds, whose texts' memory is used again, and
+    /// checks the computed ones, by the schema that the steps are of; says whether it did. If not, nothing is known of `values`.
+    /// The values of the computed fields come behind the others if they are asked for.
+    pub(super) fn decode(
+        &self,
+        schema: &KeySchema,
+        key: &[u8],
+        values: &mut Vec<Value>,
+        with_computed: bool,
+    ) -> bool {
+        if key.is_empty() || key.len() > ROW_LEN_MAX {
+            return false;
+        }
+        let mut places = [0; COMPUTED_MAX];
+        let (mut at, mut field) = (0, 0);
+        for (steps, place) in &self.before {
+            let Some(next) = steps.take(key, at, values, &mut field) else { return false };
+            places[place.nth] = next;
+            at = next + place.width;
+            if at > key.len() {
+                return false;
+            }
+        }
+        let end = self.behind.take(key, at, values, &mut field);
+        values.truncate(field);
+        if end != Some(key.len()) {
+            return false;
+        }
+        for (computed, at) in schema.computed().iter().zip(places) {
+            let Some(value) = take_computed(schema, computed, key, at, values) else {
+                return false;
+            };
+            if with_computed {
+                values.push(value);
+            }
+        }
+        true
+    }
+}
+
+/// The value of the computed field that stands at `at`, if it is what is computed of the others.
+#[inline(always)]
+fn take_computed(
+    schema: &KeySchema,
+    computed: &Computed,
+    key: &[u8],
+    at: usize,
+    values: &[Value],
+) -> Option<Value> {
+    let input = match &computed.operands {
+        Operands::Rest => key.get(at + computed.width()..),
+        Operands::Fields(fields) => match fields[..] {
+            [field] => text_of(&schema.fields()[field].codec, &values[field]),
+            _ => None,
+        },
+        Operands::Chance => None,
+    };
+    if let (Some(input), Some((scale, number, _))) = (input, computed.codec.decode_quickly(key, at))
+        && computed.is_bucket(number, input)
+    {
+        return Some(scale.value(number));
+    }
+    let (value, _) = computed.codec.decode(key, at).ok()?;
+    schema.check_computed(computed, at, key, |field| &values[field]).ok()?;
+    Some(value)
+}
+
+/// The bytes of a text, of which buckets are made as they are.
+#[inline(always)]
+fn text_of<'v>(codec: &Codec, value: &'v Value) -> Option<&'v [u8]> {
+    match (&codec.body, value) {
+        (Body::Sequence(Sequence { content: Content::Text, .. }), Value::Text(text)) => {
+            Some(text.as_bytes())
+        }
+        _ => None,
+    }
+}

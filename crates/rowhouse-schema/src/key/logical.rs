@@ -45,6 +45,15 @@ impl KeySchema {
         }
     }
 
+    /// How many bytes stand in front of every logical key, if all else of a key is that: where its only computed field that disturbs
+    /// the order is the first element.
+    pub(crate) fn logical_lead(&self) -> Option<usize> {
+        let mut merged = (0..self.computed().len()).filter(|at| !self.follows(*at));
+        let only = merged.next().filter(|_| merged.next().is_none())?;
+        let is_first = self.elements().first() == Some(&Element::Computed(only));
+        is_first.then(|| self.computed()[only].width())
+    }
+
     /// Where the computed fields of a key stand.
     pub(crate) fn places(&self, key: &[u8]) -> Result<Places, NotFitting> {
         // What follows from fields before it does not disturb their order.

@@ -1,11 +1,13 @@
 //! Merging the rows of a plan's streams into one order, without reading them: whoever does says what
 //! was read.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use rowhouse_model::{Error, Result};
 
 use super::{Direction, Plan};
+use crate::error::NotFitting;
 use crate::key::KeySchema;
 
 /// A merge of the rows of a plan's streams by logical key.
@@ -46,6 +48,8 @@ use crate::key::KeySchema;
 pub struct StreamMerge<T> {
     schema: KeySchema,
     direction: Direction,
+    /// How many bytes stand in front of the logical key, where the only computed field that is merged is the first element.
+    lead: Option<usize>,
     /// The next row of each stream that has one.
     rows: Vec<Option<T>>,
     /// The logical keys of these rows, with their streams, the next one last. Rows that follow each other in a stream
@@ -63,6 +67,7 @@ impl<T> StreamMerge<T> {
         let streams = plan.streams().count();
         Self {
             schema: plan.schema.clone(),
+            lead: plan.schema.logical_lead(),
             direction,
             rows: (0..streams).map(|_| None).collect(),
             heads: Vec::with_capacity(streams),
@@ -83,7 +88,7 @@ impl<T> StreamMerge<T> {
     /// `InvalidRequest` for a key that does not fit the template, which has no place among those that do
     /// (the next row of the stream is still wanted then); and when no row is wanted.
     pub fn offer(&mut self, key: &[u8], row: T) -> Result<()> {
-        let logical = self.schema.logical_key(key)?;
+        let logical = self.logical(key)?;
         let stream = self.wanted.pop().ok_or_else(|| {
             Error::invalid("a row was offered to a merge that wants none, take the next one first")
         })?;
@@ -92,6 +97,28 @@ impl<T> StreamMerge<T> {
         self.insert((own, stream));
         self.rows[stream] = Some(row);
         Ok(())
+    }
+
+    /// Whether a row with this key, the next of the stream that is wanted, is the next of all streams. Then it may be given out as it is,
+    /// without being offered, and its stream is still wanted: rows that follow each other in a stream
+    /// mostly do so in the merge.
+    ///
+    /// # Errors
+    /// As [`StreamMerge::offer`].
+    pub fn is_next(&self, key: &[u8]) -> Result<bool> {
+        let logical = self.logical(key)?;
+        let [stream] = self.wanted[..] else { return Ok(false) };
+        let Some((other, others)) = self.heads.last() else { return Ok(true) };
+        let order = logical[..].cmp(other).then(stream.cmp(others));
+        Ok(order.is_lt() == (self.direction == Direction::Forward))
+    }
+
+    /// The part of a key by which rows are merged.
+    fn logical<'k>(&self, key: &'k [u8]) -> Result<Cow<'k, [u8]>, NotFitting> {
+        match self.lead {
+            Some(lead) if key.len() >= lead => Ok(key[lead..].into()),
+            _ => self.schema.logical_key(key),
+        }
     }
 
     /// Takes note that the stream that is wanted has no more rows.

@@ -373,6 +373,7 @@ fn merged_by_streams<'r>(plan: &Plan, rows: &'r [Row], direction: Direction) -> 
     loop {
         while let Some(stream) = merge.wanted() {
             match streams[stream].next() {
+                Some(key) if merge.is_next(key).unwrap() => merged.push(key),
                 Some(key) => merge.offer(key, key).unwrap(),
                 None => merge.end(),
             }

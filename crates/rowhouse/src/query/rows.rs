@@ -151,6 +151,7 @@ impl QueryRows {
                 match streams[wanted].next_admitted(reader).await? {
                     None => merge.end(),
                     Some(row) if row.values.is_err() => break Some(row),
+                    Some(row) if merge.is_next(row.row.key())? => break Some(row),
                     Some(row) => {
                         key.clear();
                         key.extend_from_slice(row.row.key());

@@ -178,6 +178,10 @@ impl<'t> Query<'t> {
     /// where rows are spread over buckets, one range of each bucket at a time, beginning with all of them
     /// at once, and the rows come in the order of the key without its computed fields.
     ///
+    /// Where conditions on the fields of qualifiers make a scan of their own necessary, beside one of the other
+    /// families, a database in this process reads all of the query at one moment, for an hour at most; on a cluster a row
+    /// that is changed between the scans may be given half old and half new.
+    ///
     /// # Errors
     /// As [`Query::explain`] and [`Table::scan`].
     pub async fn rows(self) -> Result<QueryRows> {

@@ -1,9 +1,9 @@
 //! The rows of a scan.
 
 use rowhouse_client::Scanner;
-use rowhouse_model::{Result, Row};
+use rowhouse_model::{Result, Row, Scan};
 
-use crate::backend::EmbeddedRows;
+use crate::backend::{EmbeddedRows, Moment};
 
 /// The rows of a scan, in key order, read as they are asked for.
 ///
@@ -21,6 +21,11 @@ pub(crate) enum Source {
 impl Rows {
     pub(crate) fn new(source: Source) -> Self {
         Self { source }
+    }
+
+    /// The rows of a scan as they were at a moment of its table.
+    pub(crate) async fn at(moment: &Moment, scan: Scan) -> Result<Self> {
+        Ok(Self::new(Source::Embedded(moment.scan(scan).await?)))
     }
 
     /// The next row; `None` behind the last. A caller that stops waiting and asks again later

@@ -10,7 +10,7 @@ use rowhouse_model::{
 };
 use rowhouse_schema::{ColumnSchema, KeySchema, NamedValues, Predicate, RowKey};
 
-use crate::backend::Backend;
+use crate::backend::{Backend, Moment};
 use crate::declared::DeclaredColumns;
 use crate::query::Query;
 use crate::row_put::RowPut;
@@ -227,6 +227,10 @@ impl Table {
     /// As [`Table::get`]; `Unsupported` for what the backend does not do.
     pub async fn scan(&self, scan: Scan) -> Result<Rows> {
         self.inner.backend.scan(self.name(), scan).await
+    }
+
+    pub(crate) async fn moment(&self) -> Result<Option<Moment>> {
+        self.inner.backend.moment(self.name()).await
     }
 
     /// Writes cells of one row, all or none.

@@ -13,7 +13,7 @@ use rowhouse_model::{
     Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan, Snapshot,
     TableDescriptor, TableName, TableState,
 };
-use rowhouse_store::{CompactionKind, Store, Table, TableScanner};
+use rowhouse_store::{CompactionKind, ReadPoint, Store, Table, TableScanner};
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 
 use crate::transaction::Transaction;
@@ -319,6 +319,21 @@ impl Embedded {
         .await
     }
 
+    /// This moment of a table. What it is declared to be is what it was declared to be then.
+    pub(super) async fn moment(&self, table: &TableName) -> Result<Moment> {
+        let (store, name) = (self.store.clone(), table.clone());
+        blocking(move || {
+            loop {
+                let table = store.table(&name)?;
+                let point = store.read_point();
+                if Arc::ptr_eq(&store.table(&name)?, &table) {
+                    return Ok(Moment { table, point });
+                }
+            }
+        })
+        .await
+    }
+
     pub(super) async fn scan(&self, table: &TableName, scan: Scan) -> Result<EmbeddedRows> {
         if table.is_system() {
             let read = self.store.scan_system(table, &scan)?.into();
@@ -331,23 +346,32 @@ impl Embedded {
             });
         }
         let table = self.store.table(table)?;
-        let batch_rows_max = scan.caching.map_or(BATCH_ROWS_MAX, |rows| rows.max(1) as usize);
-        let batch_rows = BATCH_ROWS_FIRST.min(batch_rows_max);
-        let (scanner, batch) = blocking(move || {
-            let mut scanner = Box::new(table.scan(scan)?);
-            let batch = read_batch(&mut scanner, batch_rows)?;
-            Ok::<_, Error>((scanner, batch))
-        })
-        .await?;
-        let (read, state) = (VecDeque::new(), ScanState::Done);
-        let mut rows = EmbeddedRows { read, batch_len: 0, state, batch_rows, batch_rows_max };
-        rows.take(scanner, batch);
-        Ok(rows)
+        EmbeddedRows::open(scan, move |scan| table.scan(scan)).await
     }
 
     pub(super) async fn close(&self) -> Result<()> {
         let store = self.store.clone();
         blocking(move || store.close()).await
+    }
+}
+
+/// A moment of a table that is held, for reads that belong together.
+#[derive(Clone)]
+pub(crate) struct Moment {
+    table: Arc<Table>,
+    point: Arc<ReadPoint>,
+}
+
+impl Moment {
+    /// The families that the table has.
+    pub(crate) fn families(&self) -> impl Iterator<Item = &Bytes> {
+        self.table.descriptor().families().iter().map(|family| family.name())
+    }
+
+    /// The rows of a scan as they were then.
+    pub(crate) async fn scan(&self, scan: Scan) -> Result<EmbeddedRows> {
+        let Self { table, point } = self.clone();
+        EmbeddedRows::open(scan, move |scan| table.scan_at(scan, &point)).await
     }
 }
 
@@ -430,6 +454,25 @@ struct Batch {
 }
 
 impl EmbeddedRows {
+    /// Begins a scan and reads its first rows.
+    async fn open(
+        scan: Scan,
+        open: impl FnOnce(Scan) -> Result<TableScanner> + Send + 'static,
+    ) -> Result<Self> {
+        let batch_rows_max = scan.caching.map_or(BATCH_ROWS_MAX, |rows| rows.max(1) as usize);
+        let batch_rows = BATCH_ROWS_FIRST.min(batch_rows_max);
+        let (scanner, batch) = blocking(move || {
+            let mut scanner = Box::new(open(scan)?);
+            let batch = read_batch(&mut scanner, batch_rows)?;
+            Ok::<_, Error>((scanner, batch))
+        })
+        .await?;
+        let (read, state) = (VecDeque::new(), ScanState::Done);
+        let mut rows = Self { read, batch_len: 0, state, batch_rows, batch_rows_max };
+        rows.take(scanner, batch);
+        Ok(rows)
+    }
+
     pub(crate) async fn next(&mut self) -> Result<Option<Row>> {
         loop {
             if self.read.len() <= self.batch_len / 2 {

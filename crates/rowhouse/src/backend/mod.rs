@@ -19,7 +19,7 @@ use crate::transaction::Transaction;
 use cluster::Cluster;
 use embedded::Embedded;
 
-pub(crate) use embedded::{EmbeddedRows, EmbeddedTransaction};
+pub(crate) use embedded::{EmbeddedRows, EmbeddedTransaction, Moment};
 
 /// The one or the other.
 pub(crate) enum Backend {
@@ -256,6 +256,15 @@ impl Backend {
             Self::Embedded(inner) => Source::Embedded(inner.scan(table, scan).await?),
             Self::Cluster(inner) => Source::Cluster(inner.scan(table, scan)),
         }))
+    }
+
+    /// This moment of a table, for scans that belong together; none of a cluster, which holds no moment for
+    /// several scans.
+    pub(crate) async fn moment(&self, table: &TableName) -> Result<Option<Moment>> {
+        match self {
+            Self::Embedded(inner) => inner.moment(table).await.map(Some),
+            Self::Cluster(_) => Ok(None),
+        }
     }
 
     pub(crate) async fn close(&self) -> Result<()> {

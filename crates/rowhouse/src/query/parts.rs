@@ -1,10 +1,20 @@
 //! The rows of a range, read in parts: of families in which only some qualifiers are wanted, each by itself.
 
-use rowhouse_model::{Result, Row, RowRange, Scan};
-use rowhouse_schema::PlanPart;
+use rowhouse_model::{Columns, Result, Row, RowRange, Scan};
+use rowhouse_schema::{Plan, PlanPart};
 
+use crate::backend::Moment;
 use crate::rows::Rows;
 use crate::table::Table;
+
+/// How each range is read.
+#[derive(Clone)]
+pub(super) struct Reads {
+    table: Table,
+    parts: Vec<PlanPart>,
+    /// When, if there are several parts and the backend can hold a moment for all of them.
+    moment: Option<Moment>,
+}
 
 /// Scans of one range, whose rows are put together. Mostly there is one.
 pub(super) struct Parts {
@@ -19,24 +29,42 @@ struct Part {
     ended: bool,
 }
 
-impl Parts {
-    /// Begins to read a range, as `scan` says.
-    pub(super) async fn open(
-        table: &Table,
-        scan: &Scan,
-        parts: &[PlanPart],
-        range: RowRange,
-    ) -> Result<Self> {
-        let mut opened = Vec::with_capacity(parts.len());
-        for PlanPart { columns, filter } in parts {
-            let (range, columns) = (range.clone(), columns.clone());
-            let filter = filter.clone().map(Box::new);
-            let rows = table.scan(Scan { range, columns, filter, ..scan.clone() }).await?;
-            opened.push(Part { rows, next: None, ended: false });
+impl Reads {
+    /// What is read of a table for a plan and these columns.
+    pub(super) async fn new(table: &Table, plan: &Plan, columns: &Columns) -> Result<Self> {
+        let table = table.clone();
+        if plan.qualifiers().is_empty() {
+            return Ok(Self { table, parts: plan.parts(columns), moment: None });
         }
-        Ok(Self { parts: opened, reversed: scan.reversed })
+        let moment = table.moment().await?;
+        let mut columns = columns.clone();
+        if let Some(moment) = moment.as_ref().filter(|_| columns.is_all()) {
+            // Named, so that nothing is read of families for which there is a part already.
+            moment.families().for_each(|family| columns.add_family(family.clone()));
+        }
+        let parts = plan.parts(&columns);
+        let moment = moment.filter(|_| parts.len() > 1);
+        Ok(Self { table, parts, moment })
     }
 
+    /// Begins to read a range, as `scan` says.
+    pub(super) async fn open(&self, scan: &Scan, range: RowRange) -> Result<Parts> {
+        let mut opened = Vec::with_capacity(self.parts.len());
+        for PlanPart { columns, filter } in &self.parts {
+            let (range, columns) = (range.clone(), columns.clone());
+            let filter = filter.clone().map(Box::new);
+            let scan = Scan { range, columns, filter, ..scan.clone() };
+            let rows = match &self.moment {
+                Some(moment) => Rows::at(moment, scan).await?,
+                None => self.table.scan(scan).await?,
+            };
+            opened.push(Part { rows, next: None, ended: false });
+        }
+        Ok(Parts { parts: opened, reversed: scan.reversed })
+    }
+}
+
+impl Parts {
     /// The next row that some part has cells of; `None` behind the last. A caller that stops waiting and asks
     /// again later misses no row.
     pub(super) async fn next(&mut self) -> Result<Option<Row>> {
@@ -72,4 +100,37 @@ fn together(mut rows: Vec<Row>) -> Row {
     let mut cells: Vec<_> = rows.iter().flat_map(Row::to_cells).collect();
     cells.sort_by(|a, b| a.family().cmp(b.family()));
     Row::new(cells)
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_schema::Predicate;
+
+    use super::*;
+    use crate::TableSpec;
+
+    /// How many scans a query makes of each range, and whether they see one moment.
+    async fn reads(families: &[&str], query: &str, columns: &Columns) -> (usize, bool) {
+        let dir = tempfile::tempdir().unwrap();
+        let database = crate::open(dir.path().to_str().unwrap()).await.unwrap();
+        let spec = TableSpec::new("t").key("[user string]").columns("f:[at seconds 4] price u8");
+        let spec = families.iter().fold(spec, |spec, family| spec.family(family));
+        let table = database.create_table(spec).await.unwrap();
+        let (key, asked) = (table.key_schema().unwrap(), Predicate::parse(query).unwrap());
+        let plan = table.declared_columns().plan(key, &asked, &rowhouse_schema::TimeZone::UTC);
+        let reads = Reads::new(&table, &plan.unwrap(), columns).await.unwrap();
+        database.close().await.unwrap();
+        (reads.parts.len(), reads.moment.is_some())
+    }
+
+    #[tokio::test]
+    async fn a_second_scan_is_made_only_for_families_that_there_are() {
+        let all = Columns::all();
+        assert_eq!(reads(&["f"], "price.at > 5", &all).await, (1, false));
+        assert_eq!(reads(&["f", "d"], "price.at > 5", &all).await, (2, true));
+        assert_eq!(reads(&["f", "d"], "user = 'bob'", &all).await, (1, false));
+        let mut one = Columns::all();
+        one.add_family("f");
+        assert_eq!(reads(&["f", "d"], "price.at > 5", &one).await, (1, false));
+    }
 }

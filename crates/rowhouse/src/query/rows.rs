@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use rowhouse_model::{Bytes, Columns, Result, Row, RowRange, Scan};
-use rowhouse_schema::{Direction, KeySchema, Plan, PlanPart, RowSequence, StreamMerge};
+use rowhouse_schema::{Direction, KeySchema, Plan, RowSequence, StreamMerge};
 use tokio::task::{JoinError, JoinSet};
 
 use super::QueryRow;
-use super::parts::Parts;
+use super::parts::{Parts, Reads};
 use crate::table::Table;
 
 /// How many scans are begun at once. All of them are open while rows are merged.
@@ -31,7 +31,7 @@ struct Reader {
     plan: Plan,
     scan: Scan,
     /// What is read of each row.
-    parts: Vec<PlanPart>,
+    reads: Reads,
     /// The columns that were asked for, if others are read too.
     shown: Option<Columns>,
     /// Rows still to be handed out.
@@ -75,14 +75,14 @@ impl QueryRows {
         let merge = merged.then(|| StreamMerge::new(&plan, direction));
         let (table, schema) = (table.clone(), schema.clone());
         let shown = add_needed(&mut scan.columns, &plan);
-        let parts = plan.parts(&scan.columns);
+        let reads = Reads::new(&table, &plan, &scan.columns).await?;
         let (left, not_fitting, unreadable) = (limit, 0, 0);
         let reader = Reader {
             table,
             schema,
             plan,
             scan,
-            parts,
+            reads,
             shown,
             left,
             fitting_only,
@@ -103,10 +103,9 @@ impl QueryRows {
             if opening.len() == OPENING_MAX {
                 self.take_opened(opening.join_next().await)?;
             }
-            let Reader { table, parts, .. } = &self.reader;
-            let (table, parts, scan) = (table.clone(), parts.clone(), self.reader.scan());
+            let (reads, scan) = (self.reader.reads.clone(), self.reader.scan());
             opening.spawn(async move {
-                let mut rows = Parts::open(&table, &scan, &parts, range).await?;
+                let mut rows = reads.open(&scan, range).await?;
                 let first = rows.next().await?;
                 Ok(Opened { at, rows, first })
             });
@@ -284,7 +283,7 @@ impl Reader {
 
     /// Begins to read a range.
     async fn open(&self, range: RowRange) -> Result<Parts> {
-        Parts::open(&self.table, &self.scan(), &self.parts, range).await
+        self.reads.open(&self.scan(), range).await
     }
 
     /// How all parts are read.

@@ -40,6 +40,15 @@ impl Rows {
         }
     }
 
+    /// The next row, if it was read already and waits for nothing; nothing otherwise.
+    #[inline]
+    pub(crate) fn next_ready(&mut self) -> Option<Row> {
+        match &mut self.source {
+            Source::Embedded(rows) => rows.next_ready(),
+            Source::Cluster(_) => None,
+        }
+    }
+
     /// All rows that are left, in memory.
     ///
     /// # Errors

@@ -338,7 +338,7 @@ impl Embedded {
         if table.is_system() {
             let read = self.store.scan_system(table, &scan)?.into();
             return Ok(EmbeddedRows {
-                batch_len: 0,
+                read_on_at: 0,
                 read,
                 state: ScanState::Done,
                 batch_rows: 0,
@@ -430,11 +430,12 @@ fn finished<T>(joined: std::result::Result<T, JoinError>) -> T {
     }
 }
 
-/// The rows of a scan, read ahead a batch at a time: the next batch is begun when half of one is left.
+/// The rows of a scan, read ahead a batch at a time: the second batch is begun when half of the first is given out,
+/// every later one with the first row of the one before.
 pub(crate) struct EmbeddedRows {
     read: VecDeque<Row>,
-    /// How many rows the batch that is being given out had.
-    batch_len: usize,
+    /// When so many rows are left of the batch that is being given out, the next one is begun.
+    read_on_at: usize,
     state: ScanState,
     batch_rows: usize,
     batch_rows_max: usize,
@@ -468,17 +469,25 @@ impl EmbeddedRows {
         })
         .await?;
         let (read, state) = (VecDeque::new(), ScanState::Done);
-        let mut rows = Self { read, batch_len: 0, state, batch_rows, batch_rows_max };
+        let mut rows = Self { read, read_on_at: 0, state, batch_rows, batch_rows_max };
         rows.take(scanner, batch);
+        // These may be enough.
+        rows.read_on_at /= 2;
         Ok(rows)
+    }
+
+    /// The next row of the batch that was read.
+    #[inline]
+    pub(crate) fn next_ready(&mut self) -> Option<Row> {
+        if self.read.len() <= self.read_on_at {
+            self.read_on();
+        }
+        self.read.pop_front()
     }
 
     pub(crate) async fn next(&mut self) -> Result<Option<Row>> {
         loop {
-            if self.read.len() <= self.batch_len / 2 {
-                self.read_on();
-            }
-            if let Some(row) = self.read.pop_front() {
+            if let Some(row) = self.next_ready() {
                 return Ok(Some(row));
             }
             match &mut self.state {
@@ -509,7 +518,7 @@ impl EmbeddedRows {
 
     fn take(&mut self, scanner: Box<TableScanner>, batch: Batch) {
         self.read = batch.rows;
-        self.batch_len = self.read.len();
+        self.read_on_at = self.read.len();
         if batch.more {
             self.state = ScanState::Idle(scanner);
         }

@@ -65,6 +65,15 @@ impl Reads {
 }
 
 impl Parts {
+    /// The next row, if it was read already and no other part has to be asked; nothing otherwise.
+    #[inline]
+    pub(super) fn next_ready(&mut self) -> Option<Row> {
+        match &mut self.parts[..] {
+            [part] => part.rows.next_ready(),
+            _ => None,
+        }
+    }
+
     /// The next row that some part has cells of; `None` behind the last. A caller that stops waiting and asks
     /// again later misses no row.
     pub(super) async fn next(&mut self) -> Result<Option<Row>> {

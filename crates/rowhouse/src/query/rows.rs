@@ -233,6 +233,9 @@ impl Stream {
                 return Ok(Some(row));
             }
             if let Some(rows) = &mut self.current {
+                if let Some(row) = rows.next_ready() {
+                    return Ok(Some(row));
+                }
                 if let Some(row) = rows.next().await? {
                     return Ok(Some(row));
                 }

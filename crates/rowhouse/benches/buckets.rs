@@ -8,7 +8,7 @@ use rowhouse::{Database, Mutation, Predicate, Result, RowRange, Scan, Table, Tab
 
 const USERS: u32 = 20_000;
 const ROWS_A_USER: u32 = 10;
-const ROUNDS: usize = 7;
+const ROUNDS: usize = 15;
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -16,23 +16,66 @@ async fn main() -> Result<()> {
     let database = rowhouse::open(dir.path().to_string_lossy()).await?;
     let plain = load(&database, "plain", "[user string][n u32]").await?;
     let buckets = load(&database, "buckets", "[bucket 16 of user][user string][n u32]").await?;
-    let mut best = [Duration::MAX; 3];
+    let mut turns: [Vec<Took>; 3] = Default::default();
     for _ in 0..ROUNDS {
-        let took = [scan(&plain).await?, query(&plain).await?, query(&buckets).await?];
-        for (best, took) in best.iter_mut().zip(took) {
-            *best = took.min(*best);
-        }
+        turns[0].push(Took::by(scan(&plain)).await?);
+        turns[1].push(Took::by(query(&plain)).await?);
+        turns[2].push(Took::by(query(&buckets)).await?);
     }
     let rows = USERS * ROWS_A_USER;
-    println!("{rows} rows of one cell of 100 bytes, flushed; fastest of {ROUNDS} rounds\n");
-    for (what, took) in ["plain scan", "query", "query over 16 buckets, merged"].iter().zip(best) {
-        let nanos = took.as_nanos() / u128::from(rows);
+    println!(
+        "{rows} rows of one cell of 100 bytes, flushed; ns a row, of {ROUNDS} rounds the least, the median, the most\n"
+    );
+    println!("{:30} {:>17} {:>17}", "", "wall clock", "CPU of all threads");
+    let median_of_query = median(&turns[1], |took| took.wall);
+    for (what, turns) in ["plain scan", "query", "query over 16 buckets, merged"].iter().zip(&turns)
+    {
+        let nanos = |of: fn(&Took) -> Duration| {
+            let mut all: Vec<_> =
+                turns.iter().map(|it| of(it).as_nanos() / u128::from(rows)).collect();
+            all.sort_unstable();
+            format!("{:>5} {:>5} {:>5}", all[0], all[ROUNDS / 2], all[ROUNDS - 1])
+        };
         println!(
-            "{what:30} {nanos:>5} ns a row, {:.2} of the query's speed",
-            best[1].div_duration_f64(took)
+            "{what:30} {} {}, {:.2} of the query's speed by the medians of the clock",
+            nanos(|took| took.wall),
+            nanos(|took| took.cpu),
+            median_of_query.div_duration_f64(median(turns, |took| took.wall))
         );
     }
     database.close().await
+}
+
+/// What a turn took.
+struct Took {
+    wall: Duration,
+    /// Of all threads, so that what one reads ahead for another counts.
+    cpu: Duration,
+}
+
+impl Took {
+    async fn by(turn: impl Future<Output = Result<()>>) -> Result<Self> {
+        let (begun, before) = (Instant::now(), cpu_time());
+        turn.await?;
+        Ok(Self { wall: begun.elapsed(), cpu: cpu_time().saturating_sub(before) })
+    }
+}
+
+fn median(turns: &[Took], of: impl Fn(&Took) -> Duration) -> Duration {
+    let mut all: Vec<_> = turns.iter().map(of).collect();
+    all.sort_unstable();
+    all[all.len() / 2]
+}
+
+/// What the threads of this process have used so far, as Linux counts it; nothing on other systems. Threads that have ended are not counted:
+/// those that read ahead live longer than a turn.
+fn cpu_time() -> Duration {
+    let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return Duration::ZERO };
+    let used = |thread: std::fs::DirEntry| -> Option<u64> {
+        let counted = std::fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        counted.split(' ').next()?.parse().ok()
+    };
+    Duration::from_nanos(threads.filter_map(|thread| used(thread.ok()?)).sum())
 }
 
 async fn load(database: &Database, name: &str, key: &str) -> Result<Table> {
@@ -52,20 +95,18 @@ async fn load(database: &Database, name: &str, key: &str) -> Result<Table> {
 }
 
 /// Reads bytes, without the template.
-async fn scan(table: &Table) -> Result<Duration> {
-    let begun = Instant::now();
+async fn scan(table: &Table) -> Result<()> {
     let mut rows = table.scan(Scan::new(RowRange::all())).await?;
     let mut count = 0;
     while rows.next().await?.is_some() {
         count += 1;
     }
     assert_eq!(count, USERS * ROWS_A_USER);
-    Ok(begun.elapsed())
+    Ok(())
 }
 
 /// Reads rows with their keys decoded, by user and number.
-async fn query(table: &Table) -> Result<Duration> {
-    let begun = Instant::now();
+async fn query(table: &Table) -> Result<()> {
     let mut rows = table.query_where(Predicate::all()).rows().await?;
     let mut count = 0;
     while let Some(row) = rows.next().await? {
@@ -73,5 +114,5 @@ async fn query(table: &Table) -> Result<Duration> {
         count += 1;
     }
     assert_eq!(count, USERS * ROWS_A_USER);
-    Ok(begun.elapsed())
+    Ok(())
 }

@@ -8,7 +8,8 @@ use std::rc::Rc;
 
 use rowhouse::{Error, Result};
 
-use super::{Next, Place, ROW_LEN_MAX, Reading, Record, bytes_of, unreadable};
+use super::quotes::Quotes;
+use super::{Next, Place, ROW_LEN_MAX, Reading, Record, unreadable};
 use crate::command::unreadable_csv;
 
 /// A CSV file, open.
@@ -31,9 +32,11 @@ impl CsvSource {
         let limit = Rc::new(Cell::new(ROW_LEN_MAX));
         let has_heading = reading.header.is_empty();
         let (quote, comment) = (super::one_byte("quote", &reading.quote)?, reading.comment()?);
-        let limited = Limited { file, at: 0, limit: Rc::clone(&limit) };
+        let delimiter = reading.delimiter_of(path)?;
+        let quotes = Quotes::new(delimiter, quote, comment);
+        let limited = Limited { file, at: 0, limit: Rc::clone(&limit), quotes };
         let mut reader = csv::ReaderBuilder::new()
-            .delimiter(reading.delimiter_of(path)?)
+            .delimiter(delimiter)
             .quote(quote)
             .comment(comment)
             .has_headers(has_heading)
@@ -42,6 +45,13 @@ impl CsvSource {
             true => reader.headers().map_err(unreadable_csv)?.iter().map(str::to_owned).collect(),
             false => reading.header.clone(),
         };
+        let heading = 0..reader.position().byte();
+        if reader.get_mut().quotes.is_wrong(heading) {
+            let path = path.display();
+            return Err(Error::invalid(format!(
+                "{BEHIND_QUOTE}, in the line with the names: file={path}"
+            )));
+        }
         if names.is_empty() {
             return Err(Error::invalid(format!("the file is empty: file={}", path.display())));
         }
@@ -93,23 +103,21 @@ impl CsvSource {
                 return Ok(Next::Broken(place, unreadable_csv(error)));
             }
         };
+        let row = place.byte..self.place().byte;
+        if self.reader.get_mut().quotes.is_wrong(row) {
+            return Ok(Next::Broken(place, Error::invalid(BEHIND_QUOTE)));
+        }
         // Names that were given say how many values a row has, as a line of names does.
         if record.text.len() != self.names.len() {
             return Ok(Next::Broken(place, unequal(record.text.len(), self.names.len())));
         }
-        if self.place().byte >= self.len && self.ends_within_quotes(&place)? {
+        if self.place().byte >= self.len && self.reader.get_ref().quotes.is_open() {
             let why = Error::invalid("a quote is not closed before the end of the file");
             return Ok(Next::Broken(place, why));
         }
         record.nulls.clear();
         record.nulls.extend(record.text.iter().map(|text| self.reading.is_null(text)));
         Ok(Next::Row(place))
-    }
-
-    /// Whether the last row of the file ends because the file does. The reader of CSV does not say.
-    fn ends_within_quotes(&self, place: &Place) -> Result<bool> {
-        let bytes = bytes_of(&self.path, place.byte, self.len)?;
-        Ok(is_open(&bytes, self.reading.delimiter_of(&self.path)?, self.quote))
     }
 
     /// The line with the names, as it stands in the file.
@@ -148,38 +156,20 @@ fn unequal(values: usize, names: usize) -> Error {
     ))
 }
 
+/// Why `"x"y` is no value.
+const BEHIND_QUOTE: &str =
+    "a value goes on behind its closing quote; a quote within quotes is written twice";
+
 fn place_of(position: &csv::Position) -> Place {
     Place { byte: position.byte(), line: position.line(), record: position.record() }
 }
 
-/// Whether bytes that begin with a row end within the quotes of a value.
-fn is_open(bytes: &[u8], delimiter: u8, quote: u8) -> bool {
-    enum At {
-        Start,
-        Plain,
-        Quoted,
-        /// Behind a quote that closes the value, unless another follows.
-        Closing,
-    }
-    let mut at = At::Start;
-    for &byte in bytes {
-        let is_end = byte == delimiter || byte == b'\n' || byte == b'\r';
-        at = match at {
-            At::Start | At::Closing if byte == quote => At::Quoted,
-            At::Quoted if byte == quote => At::Closing,
-            At::Quoted => At::Quoted,
-            At::Start | At::Plain | At::Closing if is_end => At::Start,
-            At::Start | At::Plain | At::Closing => At::Plain,
-        };
-    }
-    matches!(at, At::Quoted)
-}
-
-/// A file that is read up to a limit, which moves with the rows.
+/// A file that is read up to a limit, which moves with the rows. Rows are read from their beginning after a seek.
 struct Limited {
     file: File,
     at: u64,
     limit: Rc<Cell<u64>>,
+    quotes: Quotes,
 }
 
 impl Read for Limited {
@@ -189,6 +179,7 @@ impl Read for Limited {
         }
         let read = self.file.read(buffer)?;
         self.at += read as u64;
+        self.quotes.push(&buffer[..read]);
         Ok(read)
     }
 }
@@ -196,6 +187,7 @@ impl Read for Limited {
 impl Seek for Limited {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         self.at = self.file.seek(to)?;
+        self.quotes.seek(self.at);
         Ok(self.at)
     }
 }

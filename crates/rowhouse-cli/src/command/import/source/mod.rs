@@ -3,6 +3,7 @@
 mod csv;
 mod json_lines;
 mod parquet;
+mod quotes;
 mod record;
 
 use std::fs::File;

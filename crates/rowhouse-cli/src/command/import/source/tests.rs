@@ -82,6 +82,30 @@ fn values_of_csv_may_have_quotes_and_ends_of_lines() {
 }
 
 #[test]
+fn csv_with_text_behind_a_closing_quote_is_no_row_and_rows_around_it_are() {
+    let text = b"a,b\n\"x\"y,1\n\"x\",2\nx\"y,\"3\" \n5,5\"\n";
+    let (_dir, path) = file("a.csv", text);
+    let why = "a value goes on behind its closing quote; a quote within quotes is written twice";
+    assert_eq!(
+        read(&path, &reading(&[]), &[]).unwrap(),
+        [
+            &*format!("2: {why}: \"x\"y,1"),
+            "3: 'x' '2'",
+            &format!("4: {why}: x\"y,\"3\""),
+            "5: '5' '5\"'",
+        ]
+    );
+    // From the middle, too.
+    let mut source = Source::open(&path, &reading(&[]), &[]).unwrap();
+    source.seek(&Place { byte: 18, line: 4, record: 3 }).unwrap();
+    assert!(matches!(source.next(&mut Record::default()).unwrap(), Next::Broken(..)));
+    assert!(matches!(source.next(&mut Record::default()).unwrap(), Next::Row(_)));
+    let (_dir, path) = file("a.csv", b"\"a\"b,c\n1,2\n");
+    let refused = read(&path, &reading(&[]), &[]).unwrap_err();
+    assert!(refused.message().starts_with(&format!("{why}, in the line")), "{refused}");
+}
+
+#[test]
 fn csv_can_have_other_characters_names_and_nulls() {
     let (_dir, path) = file("a.tsv", b"1\tNA\n'2\t2'\t\n\n# note\n3\n");
     let args = ["--header", "a,b", "--null", "NA", "--quote", "'", "--comment", "#"];

@@ -1,0 +1,153 @@
+//! Where the quotes of a CSV file are not where they may be. The reader of CSV takes `"x"y` for `xy`, and a value whose
+//! quotes the end of the file closes for any other.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// Follows the bytes of a file as the reader of CSV does.
+pub(super) struct Quotes {
+    delimiter: u8,
+    quote: u8,
+    comment: Option<u8>,
+    at: At,
+    /// Where the next byte stands in the file.
+    byte: u64,
+    /// Whether a place of this row is noted: one is enough.
+    is_noted: bool,
+    /// Places behind a closing quote where a value goes on.
+    wrong: VecDeque<u64>,
+}
+
+/// What the next byte belongs to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum At {
+    /// The first of a row, or of what is passed over in front of one.
+    Row,
+    Comment,
+    /// The first of a value.
+    Value,
+    Plain,
+    Quoted,
+    /// Behind a quote that closes the value, unless another follows.
+    Closing,
+}
+
+impl Quotes {
+    pub(super) fn new(delimiter: u8, quote: u8, comment: Option<u8>) -> Self {
+        Self {
+            delimiter,
+            quote,
+            comment,
+            at: At::Row,
+            byte: 0,
+            is_noted: false,
+            wrong: VecDeque::new(),
+        }
+    }
+
+    /// Goes on at the beginning of a row.
+    pub(super) fn seek(&mut self, byte: u64) {
+        let Self { delimiter, quote, comment, .. } = *self;
+        *self = Self { byte, ..Self::new(delimiter, quote, comment) };
+    }
+
+    /// Takes the bytes that come next.
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.at = self.next(byte);
+            self.byte += 1;
+        }
+    }
+
+    /// Whether the bytes end within the quotes of a value.
+    pub(super) fn is_open(&self) -> bool {
+        self.at == At::Quoted
+    }
+
+    /// Whether a value of the row in these bytes goes on behind its closing quote. Rows are asked for in their order.
+    pub(super) fn is_wrong(&mut self, row: Range<u64>) -> bool {
+        while self.wrong.front().is_some_and(|place| *place < row.start) {
+            self.wrong.pop_front();
+        }
+        self.wrong.front().is_some_and(|place| *place < row.end)
+    }
+
+    fn next(&mut self, byte: u8) -> At {
+        let is_end = byte == b'\n' || byte == b'\r';
+        match self.at {
+            At::Comment if byte == b'\n' => At::Row,
+            At::Comment => At::Comment,
+            At::Quoted if byte == self.quote => At::Closing,
+            At::Quoted => At::Quoted,
+            At::Row if is_end => At::Row,
+            At::Row if Some(byte) == self.comment => At::Comment,
+            At::Row | At::Value | At::Closing if byte == self.quote => At::Quoted,
+            _ if byte == self.delimiter => At::Value,
+            _ if is_end => {
+                self.is_noted = false;
+                At::Row
+            }
+            At::Closing => {
+                if !self.is_noted {
+                    self.wrong.push_back(self.byte);
+                    self.is_noted = true;
+                }
+                At::Plain
+            }
+            // A byte order mark is in front of the first row.
+            At::Row if self.byte < BYTE_ORDER_MARK.len() as u64 && self.is_mark(byte) => At::Row,
+            At::Row | At::Value | At::Plain => At::Plain,
+        }
+    }
+
+    fn is_mark(&self, byte: u8) -> bool {
+        BYTE_ORDER_MARK.get(self.byte as usize) == Some(&byte)
+    }
+}
+
+const BYTE_ORDER_MARK: [u8; 3] = [0xEF, 0xBB, 0xBF];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Where values go on behind a closing quote, and whether the last one is open.
+    fn check(text: &str) -> (Vec<u64>, bool) {
+        let mut quotes = Quotes::new(b',', b'"', Some(b'#'));
+        // Byte by byte and at once are the same.
+        for byte in text.as_bytes() {
+            quotes.push(&[*byte]);
+        }
+        (quotes.wrong.iter().copied().collect(), quotes.is_open())
+    }
+
+    #[test]
+    fn a_value_ends_with_its_closing_quote() {
+        assert_eq!(check("\"a\",\"b\"\r\n\"c\"\n"), (vec![], false));
+        assert_eq!(check("\"a\"\"b\",\"\"\"\",\"\"\n"), (vec![], false));
+        assert_eq!(check("a\"b\",c\"\n"), (vec![], false));
+        assert_eq!(check("\"a\"b,\"c\"d\n\"e\"f\n"), (vec![3, 13], false));
+        assert_eq!(check("\"a\" ,1\n"), (vec![3], false));
+        assert_eq!(check("1,\"a"), (vec![], true));
+        assert_eq!(check("1,\"a\"\"\n"), (vec![], true));
+    }
+
+    #[test]
+    fn comments_and_the_byte_order_mark_are_in_no_row() {
+        assert_eq!(check("# a \"\n\"b\"\n\n# \"c\"d\n1\n"), (vec![], false));
+        assert_eq!(check("\u{feff}\"a\"b\n"), (vec![6], false));
+        assert_eq!(check("\u{feff}# \"a\"b\n"), (vec![], false));
+    }
+
+    #[test]
+    fn a_row_is_asked_for_by_its_bytes() {
+        let mut quotes = Quotes::new(b',', b'"', None);
+        quotes.push(b"1\n\"a\"b\n2\n");
+        assert!(!quotes.is_wrong(0..2));
+        assert!(quotes.is_wrong(2..7));
+        assert!(!quotes.is_wrong(7..9));
+        quotes.seek(2);
+        quotes.push(b"\"a\"b\n");
+        assert!(quotes.is_wrong(2..7));
+    }
+}

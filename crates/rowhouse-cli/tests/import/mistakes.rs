@@ -124,15 +124,64 @@ fn hfiles_go_into_a_table_and_take_no_options_of_rows() {
 fn what_an_import_writes_is_never_written_over_what_it_reads() {
     let dir = tempfile::tempdir().unwrap();
     let text = "id,n\nx,1\n";
-    for name in ["a.csv", "a.csv.rejected"] {
+    for name in ["a.csv", "a.csv.rejected.part"] {
         fs::write(dir.path().join(name), text).unwrap();
     }
     let make = ["--key", "[id u32]", "--columns", "d:n n u32", "--format", "csv"];
-    for more in [&["a.csv", "a.csv.rejected"][..], &["a.csv", "--progress", "./a.csv"]] {
+    for more in [&["a.csv", "a.csv.rejected.part"][..], &["a.csv", "--progress", "./a.csv"]] {
         let ran = import(dir.path(), &[&["t"], more, &make].concat());
         assert!(ran.err.contains("over a file that is imported"), "{}", ran.err);
     }
-    assert_eq!(fs::read_to_string(dir.path().join("a.csv.rejected")).unwrap(), text);
+    assert_eq!(fs::read_to_string(dir.path().join("a.csv.rejected.part")).unwrap(), text);
+}
+
+#[test]
+fn rejected_rows_of_an_import_before_are_kept_and_the_same_ones_are_not_kept_twice() {
+    let dir = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(dir.path().join(name), text).unwrap();
+    let read = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap();
+    let make = ["t", "a.csv", "--key", "[id u32]", "--columns", "d:n n u32"];
+    let run = |told: &str| {
+        let ran = import(dir.path(), &[&make[..], &["--duplicates", "merge"]].concat());
+        assert_eq!(ran.status, 3, "{}", ran.err);
+        let told = format!("rejected rows are in ./{told}\n");
+        assert!(ran.out.contains(&told), "{told}{}", ran.out);
+    };
+    write("a.csv", "id,n\n1,1\nx,2\n");
+    run("a.csv.rejected");
+    run("a.csv.rejected");
+    // Somebody repairs it.
+    let repaired = read("a.csv.rejected").replace('x', "2");
+    write("a.csv.rejected", &repaired);
+    run("a.csv.rejected.2");
+    run("a.csv.rejected.2");
+    write("a.csv", "id,n\n1,1\ny,2\n");
+    run("a.csv.rejected.3");
+    assert_eq!(read("a.csv.rejected"), repaired);
+    assert!(read("a.csv.rejected.2").ends_with("\nx,2\n"));
+    assert!(read("a.csv.rejected.3").ends_with("\ny,2\n"));
+    // Rejected rows can be imported together with their file.
+    let files = ["t", "a.csv", "a.csv.rejected", "--format", "csv", "--comment", "#"];
+    let ran = import(dir.path(), &[&files[..], &["--duplicates", "merge"]].concat());
+    assert_eq!(ran.status, 3, "{}", ran.err);
+    assert_eq!(cells(dir.path(), "t"), ["id=1: n=1", "id=2: n=2"]);
+    let left = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(!left.into_iter().any(|name| name.to_string_lossy().ends_with(".part")));
+}
+
+#[test]
+fn a_look_at_rows_that_are_rejected_ends_as_the_import_would() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("a.csv"), "id,n\n1,1\n\"2\"0,2\n").unwrap();
+    let make = ["t", "a.csv", "--key", "[id u32]", "--columns", "d:n n u32"];
+    let look = import(dir.path(), &[&make[..], &["--dry-run"]].concat());
+    assert_eq!(look.status, 3, "{}", look.err);
+    let ran = import(dir.path(), &make);
+    assert_eq!(ran.status, 3, "{}", ran.err);
+    let why = "# line 3: a value goes on behind its closing quote; a quote within quotes is written twice";
+    let rejected = fs::read_to_string(dir.path().join("a.csv.rejected")).unwrap();
+    assert_eq!(rejected, format!("id,n\n{why}\n\"2\"0,2\n"));
+    assert_eq!(cells(dir.path(), "t"), ["id=1: n=1"]);
 }
 
 #[test]

@@ -30,6 +30,8 @@ pub(super) struct Reached {
     pub(super) written: u64,
     /// The keys of those of them that came last, one of each part.
     pub(super) last: Vec<Bytes>,
+    /// The files of rejected rows.
+    pub(super) rejects: Vec<PathBuf>,
 }
 
 impl Journal {
@@ -66,7 +68,7 @@ impl Journal {
 
     /// Notes how far the import has come: what is in front of it must be on the disk.
     pub(super) fn note(&self, reached: &Reached) -> Result<()> {
-        let Reached { counts, parts, written, last } = reached;
+        let Reached { counts, parts, written, last, rejects } = reached;
         let parts = parts.iter().map(|part| {
             json!({"start": spot_json(&part.start), "end": part.end.as_ref().map(spot_json)})
         });
@@ -79,6 +81,7 @@ impl Journal {
             "written": written,
             "parts": parts.collect::<Vec<_>>(),
             "last": last.iter().map(|key| escape(key)).collect::<Vec<_>>(),
+            "rejects": rejects.iter().map(|path| path.to_string_lossy()).collect::<Vec<_>>(),
         });
         let mut part = self.path.as_os_str().to_owned();
         part.push(".part");
@@ -127,7 +130,10 @@ fn reached_of(kept: &Map<String, Json>) -> Option<Reached> {
     let last = kept.get("last").and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default();
     let key = |key: &Json| Some(Bytes::from(unescape(key.as_str()?).ok()?));
     let last = last.iter().map(key).collect::<Option<_>>()?;
-    Some(Reached { counts, parts, written: number("written")?, last })
+    let rejects = kept.get("rejects").and_then(Json::as_array);
+    let rejects = rejects.into_iter().flatten().map(|path| Some(path.as_str()?.into()));
+    let rejects = rejects.collect::<Option<_>>()?;
+    Some(Reached { counts, parts, written: number("written")?, last, rejects })
 }
 
 fn spot_json(spot: &Spot) -> Json {
@@ -157,7 +163,8 @@ mod tests {
         let parts =
             vec![Part { start: Spot::default(), end: Some(spot) }, Part { start: spot, end: None }];
         let last = vec![Bytes::from_static(b"a\x00\\x"), Bytes::from_static(b"\xFF")];
-        let reached = Reached { counts, parts, written: 5, last };
+        let rejects = vec!["out/a.csv.rejected.2".into()];
+        let reached = Reached { counts, parts, written: 5, last, rejects };
         journal.note(&reached).unwrap();
         assert_eq!(journal.reached().unwrap(), Some(reached));
         let other = Journal::new(&path, json!({"table": "b"})).reached().unwrap_err();

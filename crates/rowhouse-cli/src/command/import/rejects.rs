@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use rowhouse::{Error, Result};
@@ -20,10 +20,11 @@ use crate::one_line::on_one_line;
 /// ```
 ///
 /// Repaired, such a file can be imported with `--comment '#'`. It is made with the first row that is rejected, and has
-/// its name when it is whole.
+/// its name when it is whole: somebody may be repairing the file of an import before, so behind a name that is taken
+/// stands a number, from 2. Where the same rows were rejected for the same reasons, the file that is there is kept.
 pub(super) struct Rejects {
     dir: PathBuf,
-    /// The file that is being written, and the name that it will have.
+    /// The file that is being written, and the name that it will have if nothing has it.
     open: Option<(BufWriter<File>, PathBuf)>,
     made: Vec<PathBuf>,
     count: u64,
@@ -47,9 +48,9 @@ impl Rejects {
         Ok(Self { dir, open: None, made: Vec::new(), count: 0, count_max })
     }
 
-    /// Where the rejected rows of a file go.
-    pub(super) fn path_of(dir: &Path, file: &Path) -> PathBuf {
-        dir.join(name_of(file))
+    /// The file that is written to while rows of a file are rejected.
+    pub(super) fn part_of(dir: &Path, file: &Path) -> PathBuf {
+        part_of(&dir.join(name_of(file)))
     }
 
     /// How many rows were rejected.
@@ -68,14 +69,15 @@ impl Rejects {
     /// `Io`; `InvalidRequest` for one too many.
     pub(super) fn push(&mut self, file: &Path, why: &Error, row: &Original) -> Result<()> {
         let why = on_one_line(why.message().lines().next().unwrap_or_default());
-        let path = Self::path_of(&self.dir, file);
+        let path = self.dir.join(name_of(file));
         self.write(&path, &why, row).map_err(|source| io("write", &path, source))?;
         self.count += 1;
         if self.count > self.count_max {
             self.finish_file()?;
+            let kept = self.made.last().unwrap_or(&path);
             return Err(Error::invalid(format!(
                 "too many rows are rejected, nothing was written; they are in {}: max={}, file={}, line={}: {why}",
-                path.display(),
+                kept.display(),
                 self.count_max,
                 file.display(),
                 row.line
@@ -89,10 +91,9 @@ impl Rejects {
         let Some((out, path)) = self.open.take() else { return Ok(()) };
         let name = || {
             out.into_inner().map_err(io::IntoInnerError::into_error)?;
-            fs::rename(part_of(&path), &path)
+            named(&part_of(&path), &path)
         };
-        name().map_err(|source| io("write", &path, source))?;
-        self.made.push(path);
+        self.made.push(name().map_err(|source| io("write", &path, source))?);
         Ok(())
     }
 
@@ -128,10 +129,53 @@ fn name_of(file: &Path) -> OsString {
     name
 }
 
-fn part_of(path: &Path) -> OsString {
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    part
+fn part_of(path: &Path) -> PathBuf {
+    with_end(path, ".part")
+}
+
+/// Gives a file the first name of `path`, `path.2`, `path.3` and so on that nothing has; if a file with the same content
+/// is met before, that is enough. The name.
+fn named(part: &Path, path: &Path) -> io::Result<PathBuf> {
+    let mut name = path.to_owned();
+    let mut number = 1_u64;
+    while fs::exists(&name)? {
+        if name.is_file() && is_same(part, &name)? {
+            fs::remove_file(part)?;
+            return Ok(name);
+        }
+        number += 1;
+        name = with_end(path, &format!(".{number}"));
+    }
+    fs::rename(part, &name)?;
+    Ok(name)
+}
+
+/// Whether two files have the same content.
+fn is_same(a: &Path, b: &Path) -> io::Result<bool> {
+    let (a, b) = (File::open(a)?, File::open(b)?);
+    if a.metadata()?.len() != b.metadata()?.len() {
+        return Ok(false);
+    }
+    let (mut a, mut b) = (BufReader::new(a), BufReader::new(b));
+    loop {
+        let (read, other) = (a.fill_buf()?, b.fill_buf()?);
+        let len = read.len().min(other.len());
+        if read[..len] != other[..len] {
+            return Ok(false);
+        }
+        if len == 0 {
+            // Both are as long, so both have ended.
+            return Ok(true);
+        }
+        a.consume(len);
+        b.consume(len);
+    }
+}
+
+fn with_end(path: &Path, end: &str) -> PathBuf {
+    let mut path = path.as_os_str().to_owned();
+    path.push(end);
+    path.into()
 }
 
 fn io(doing: &str, path: &Path, source: io::Error) -> Error {

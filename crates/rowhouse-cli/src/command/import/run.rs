@@ -98,6 +98,7 @@ impl Import<'_> {
             Some(reached) => {
                 self.check_still_there(&destination, &reached).await?;
                 summary.is_resumed = true;
+                summary.rejects = reached.rejects.clone();
                 (reached, self.make(destination).await?)
             }
             None => {
@@ -110,7 +111,8 @@ impl Import<'_> {
                 }
                 let table = self.make(destination).await?;
                 let parts = survey.marks.parts(lanes_of(&survey, &table).await?);
-                (Reached { counts: survey.counts, parts, ..Reached::default() }, table)
+                let (counts, rejects) = (survey.counts, summary.rejects.clone());
+                (Reached { counts, parts, rejects, ..Reached::default() }, table)
             }
         };
         summary.counts = reached.counts;
@@ -215,7 +217,7 @@ impl Import<'_> {
     /// Refuses to write over a file that is imported.
     fn check_outputs(&self) -> Result<()> {
         let args = self.args;
-        let rejects = args.files.iter().map(|file| Rejects::path_of(&args.rows.rejects, file));
+        let rejects = args.files.iter().map(|file| Rejects::part_of(&args.rows.rejects, file));
         // One that is not there is no input.
         let places = |path: &PathBuf| path.canonicalize().ok();
         let inputs: BTreeSet<_> = args.files.iter().filter_map(places).collect();

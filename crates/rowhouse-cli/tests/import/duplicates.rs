@@ -42,9 +42,15 @@ fn duplicates_are_counted_before_anything_is_written() {
             ran.err
         );
         assert_eq!(cells(dir.path(), "t"), merged);
+        // A look ends as the import would.
         let ran = run(dir.path(), "two.csv", &["--dry-run", "--json"]);
+        assert_eq!(ran.status, 1, "{}", ran.err);
+        assert!(ran.out.contains(r#""in_table":1,"#), "{}", ran.out);
+        assert!(ran.out.contains(r#""written":0"#), "{}", ran.out);
+        assert!(ran.out.contains(r#""refused":true"#), "{}", ran.out);
+        let ran = run(dir.path(), "two.csv", &["--dry-run", "--duplicates", "merge"]);
         assert_eq!(ran.status, 0, "{}", ran.err);
-        assert!(ran.out.contains(r#""in_table":1,"written":0"#), "{}", ran.out);
+        assert!(ran.out.ends_with("\nnothing was written\n"), "{}", ran.out);
         assert_eq!(
             run(dir.path(), "two.csv", &[way, &["--duplicates", "merge"]].concat()).status,
             0
@@ -66,6 +72,8 @@ fn keys_are_compared_exactly_beyond_what_memory_holds_and_what_is_asked_at_once(
     let ran = run(dir.path(), "one.csv", &["--memory", "1", "--sorted"]);
     assert_eq!(ran.status, 0, "{}", ran.err);
     let ran = run(dir.path(), "two.csv", &["--memory", "1", "--dry-run"]);
+    assert_eq!(ran.status, 1, "{}", ran.err);
+    assert!(ran.out.ends_with("nothing would be without --duplicates merge\n"), "{}", ran.out);
     assert!(ran.out.contains("17500 rows of 1 file: 0 rejected, 0 with the key of one before, 2500 in the table already"), "{}", ran.out);
     let ran = import(
         dir.path(),

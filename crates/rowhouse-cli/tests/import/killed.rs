@@ -71,6 +71,9 @@ fn a_killed_import_that_is_run_again_leaves_the_table_of_one_that_was_not() {
         let (written, there) = (written(killed.path()).unwrap(), cells(killed.path(), "scores"));
         assert!(written < ROWS as u64 - 20 && !there.is_empty(), "{written}");
     }
+    let look = import(killed.path(), &[&ARGS[..], &["--dry-run"]].concat());
+    assert_eq!(look.status, 3, "{}", look.err);
+    assert!(look.out.contains("would go on where one that was not ended came to"), "{}", look.out);
     let ran = import(killed.path(), &ARGS);
     assert_eq!(ran.status, 3, "{}", ran.err);
     assert!(ran.out.contains("\nrejected rows are in ./scores.csv.rejected\n"), "{}", ran.out);

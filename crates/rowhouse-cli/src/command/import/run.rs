@@ -38,6 +38,9 @@ pub(super) fn run(args: &ImportArgs, table: &TableName) -> Done {
         true => println!("{}", summary.json()),
         false => print!("{}", summary.text()),
     }
+    if summary.is_refused {
+        return Ok(ExitCode::FAILURE);
+    }
     Ok(match summary.counts.rejected {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::from(REJECTED),
@@ -90,11 +93,15 @@ impl Import<'_> {
         let journal = Journal::new(&self.progress_path(), self.identity(name, &targets).await?);
         let mut bar = RowBar::new(inputs.bytes());
         let mut summary = Summary::new(args, name, &inputs);
-        let reached = match args.rows.sorted || args.rows.dry_run {
+        let reached = match args.rows.sorted {
             true => None,
             false => journal.reached()?,
         };
         let (reached, table) = match reached {
+            Some(reached) if args.rows.dry_run => {
+                self.check_still_there(&destination, &reached).await?;
+                return Ok((summary.would_go_on(reached), None));
+            }
             Some(reached) => {
                 self.check_still_there(&destination, &reached).await?;
                 summary.is_resumed = true;
@@ -168,6 +175,7 @@ impl Import<'_> {
         summary.counts = survey.counts;
         if args.dry_run {
             summary.examples = survey.examples.clone();
+            summary.is_refused = self.has_duplicates(&survey);
         } else {
             self.check_duplicates(&survey)?;
         }
@@ -199,12 +207,17 @@ impl Import<'_> {
         }
     }
 
-    fn check_duplicates(&self, survey: &Survey) -> Result<()> {
+    /// Whether rows have the key of another where that is not wanted.
+    fn has_duplicates(&self, survey: &Survey) -> bool {
         let counts = survey.counts;
-        if self.args.rows.duplicates == Duplicates::Merge || counts.same_key + counts.in_table == 0
-        {
+        self.args.rows.duplicates == Duplicates::Refuse && counts.same_key + counts.in_table > 0
+    }
+
+    fn check_duplicates(&self, survey: &Survey) -> Result<()> {
+        if !self.has_duplicates(survey) {
             return Ok(());
         }
+        let counts = survey.counts;
         Err(Error::invalid(format!(
             "rows have the key of another, over which they would be written, so nothing was; \
              --duplicates merge writes them all: of rows of the files={}, of rows of the table={}\n  {}",
@@ -214,7 +227,7 @@ impl Import<'_> {
         )))
     }
 
-    /// Refuses to write over a file that is imported.
+    /// Refuses to write over a file that is imported. Rejected rows are kept under a name that no file has.
     fn check_outputs(&self) -> Result<()> {
         let args = self.args;
         let rejects = args.files.iter().map(|file| Rejects::part_of(&args.rows.rejects, file));

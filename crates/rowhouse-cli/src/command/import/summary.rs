@@ -7,6 +7,7 @@ use rowhouse::{Error, Result, TableName};
 use serde_json::{Value as Json, json};
 
 use super::ImportArgs;
+use super::journal::Reached;
 use super::rows::Inputs;
 use super::survey::Counts;
 
@@ -15,6 +16,8 @@ pub(super) struct Summary {
     table: String,
     files: usize,
     is_dry_run: bool,
+    /// Whether the import, of which this was only a look, would be refused.
+    pub(super) is_refused: bool,
     /// Bytes of the files.
     pub(super) bytes: u64,
     pub(super) counts: Counts,
@@ -34,6 +37,7 @@ impl Summary {
             table: table.to_string(),
             files: inputs.len(),
             is_dry_run: args.rows.dry_run,
+            is_refused: false,
             bytes: inputs.bytes(),
             counts: Counts::default(),
             examples: Vec::new(),
@@ -42,6 +46,12 @@ impl Summary {
             is_resumed: false,
             seconds: 0.0,
         }
+    }
+
+    /// What is told of an import that was not ended, where nothing more is to be written now.
+    pub(super) fn would_go_on(self, reached: Reached) -> Self {
+        let Reached { counts, rejects, written, .. } = reached;
+        Self { counts, rejects, written, is_resumed: true, ..self }
     }
 
     /// Refuses a number of rows that is not what there was to write.
@@ -73,7 +83,17 @@ impl Summary {
         }
         let written = counted(self.written, "row");
         let _ = match (self.is_dry_run, self.is_resumed) {
-            (true, _) => writeln!(text, "nothing was written"),
+            (true, _) if self.is_refused => {
+                writeln!(
+                    text,
+                    "nothing was written, and nothing would be without --duplicates merge"
+                )
+            }
+            (true, true) => writeln!(
+                text,
+                "nothing was written; the import would go on where one that was not ended came to: {written} of it written"
+            ),
+            (true, false) => writeln!(text, "nothing was written"),
             (false, true) => {
                 writeln!(text, "{written} written to {}, going on where it was", self.table)
             }
@@ -96,6 +116,7 @@ impl Summary {
             "written": self.written,
             "resumed": self.is_resumed,
             "dry_run": self.is_dry_run,
+            "refused": self.is_refused,
             "rejects": rejects,
             "seconds": self.seconds,
         })

@@ -17,14 +17,26 @@ const ROW_PREFIX: &str = "ROWPREFIX_FIXED_LENGTH";
 /// Where a family's configuration has how many bytes those are.
 const PREFIX_LEN_KEY: &str = "RowPrefixBloomFilter.prefix_length";
 
+/// Every compression, in capitals.
+const COMPRESSIONS: &[&str] = &["NONE", "GZ", "SNAPPY", "LZ4", "ZSTD"];
+/// The compression of merged files, where it is not that of the others.
+const COMPRESSION_COMPACT: &str = "COMPRESSION_COMPACT";
+/// The same where all files were merged.
+const COMPRESSION_COMPACT_MAJOR: &str = "COMPRESSION_COMPACT_MAJOR";
+/// The same where some were.
+const COMPRESSION_COMPACT_MINOR: &str = "COMPRESSION_COMPACT_MINOR";
+
 /// Attributes that change what is stored or read, and the values acted upon. What is not listed
 /// (replication scope, MOB, cache hints) changes nothing a reader could see and is kept as given. Files
 /// say themselves how their blocks are encoded, so an encoding that is declared is kept as given too.
-const SUPPORTED: [(&str, &[&str]); 9] = [
+const SUPPORTED: [(&str, &[&str]); 12] = [
     ("BLOCKCACHE", &["TRUE", "FALSE"]),
     ("IN_MEMORY", &["TRUE", "FALSE"]),
     ("BLOOMFILTER", &["NONE", "ROW", "ROWCOL", ROW_PREFIX]),
-    ("COMPRESSION", &["NONE", "GZ", "SNAPPY", "LZ4", "ZSTD"]),
+    ("COMPRESSION", COMPRESSIONS),
+    (COMPRESSION_COMPACT, COMPRESSIONS),
+    (COMPRESSION_COMPACT_MAJOR, COMPRESSIONS),
+    (COMPRESSION_COMPACT_MINOR, COMPRESSIONS),
     ("DATA_BLOCK_ENCODING", &["NONE", "PREFIX", "DIFF", "FAST_DIFF", "ROW_INDEX_V1"]),
     ("KEEP_DELETED_CELLS", &["FALSE", "TRUE", "TTL"]),
     ("NEW_VERSION_BEHAVIOR", &["FALSE", "TRUE"]),
@@ -157,7 +169,25 @@ impl FamilyDescriptor {
 
     /// COMPRESSION of new files; none by default.
     pub fn compression(&self) -> Compression {
-        self.word("COMPRESSION").and_then(|word| Compression::from_name(&word)).unwrap_or_default()
+        self.first_compression(&["COMPRESSION"])
+    }
+
+    /// COMPRESSION_COMPACT_MAJOR: that of files that a major merge writes; COMPRESSION_COMPACT by default, and without
+    /// that COMPRESSION.
+    pub fn major_compaction_compression(&self) -> Compression {
+        self.first_compression(&[COMPRESSION_COMPACT_MAJOR, COMPRESSION_COMPACT, "COMPRESSION"])
+    }
+
+    /// COMPRESSION_COMPACT_MINOR: that of files that a minor merge writes; COMPRESSION_COMPACT by default, and without
+    /// that COMPRESSION.
+    pub fn minor_compaction_compression(&self) -> Compression {
+        self.first_compression(&[COMPRESSION_COMPACT_MINOR, COMPRESSION_COMPACT, "COMPRESSION"])
+    }
+
+    /// What the first of these attributes says that is declared.
+    fn first_compression(&self, names: &[&str]) -> Compression {
+        let word = names.iter().find_map(|name| self.word(name));
+        word.and_then(|word| Compression::from_name(&word)).unwrap_or_default()
     }
 
     /// DATA_BLOCK_ENCODING of a store's new files: a row index, whatever the family declares. Readers go by the file's own word, and gets cost half (`docs/formats/hfile.md`).
@@ -401,6 +431,27 @@ mod tests {
             let declared = family().attribute("BLOOMFILTER", bloom.name());
             assert!(declared.check().is_ok());
             assert_eq!(declared.bloom(), bloom);
+        }
+    }
+
+    #[test]
+    fn merged_files_are_compressed_as_they_are_declared_or_as_the_others() {
+        let family = FamilyDescriptor::new("cf").unwrap().attribute("COMPRESSION", "LZ4");
+        let both = |family: &FamilyDescriptor| {
+            (family.minor_compaction_compression(), family.major_compaction_compression())
+        };
+        assert_eq!(both(&family), (Compression::Lz4, Compression::Lz4));
+        let family = family.attribute(COMPRESSION_COMPACT, "gz");
+        assert_eq!(both(&family), (Compression::Gz, Compression::Gz));
+        let family = family.attribute(COMPRESSION_COMPACT_MAJOR, "ZSTD");
+        assert_eq!(both(&family), (Compression::Gz, Compression::Zstd));
+        let family = family.attribute(COMPRESSION_COMPACT_MINOR, "NONE");
+        assert_eq!(both(&family), (Compression::None, Compression::Zstd));
+        assert_eq!(family.compression(), Compression::Lz4);
+        assert!(family.check().is_ok());
+        for name in [COMPRESSION_COMPACT, COMPRESSION_COMPACT_MAJOR, COMPRESSION_COMPACT_MINOR] {
+            let error = family.clone().attribute(name, "LZO").check().unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Unsupported, "{name}");
         }
     }
 

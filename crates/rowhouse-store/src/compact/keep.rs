@@ -58,6 +58,13 @@ pub(crate) enum RowKinds {
     MajorBut(Elsewhere),
 }
 
+impl RowKinds {
+    /// Whether all files of a store are merged.
+    pub(super) fn are_all_major(&self) -> bool {
+        matches!(self, Self::All(CompactionKind::Major))
+    }
+}
+
 impl From<CompactionKind> for RowKinds {
     fn from(kind: CompactionKind) -> Self {
         Self::All(kind)

@@ -177,6 +177,10 @@ fn merge_files(
         sources.push(Source::File(FileCursor::open_once(file, &start)?));
     }
     let mut merge = Merge::new(sources, u64::MAX)?;
+    let compression = match kinds.are_all_major() {
+        true => family.descriptor().major_compaction_compression(),
+        false => family.descriptor().minor_compaction_compression(),
+    };
     let mut keep = Keep::new(kinds, family.descriptor(), earliest_put, now_millis);
     if family.policy().drops_surplus {
         keep = keep.dropping_surplus(family.descriptor());
@@ -190,7 +194,12 @@ fn merge_files(
         if keeps {
             let file = match &mut output {
                 Some(file) => file,
-                None => output.insert(NewFile::create(engine, family, with_tags)?),
+                None => output.insert(NewFile::create_compressed(
+                    engine,
+                    family,
+                    with_tags,
+                    compression,
+                )?),
             };
             file.append(&cell)?;
         }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use rowhouse_format::hfile::{Closing, Writer, WriterOptions};
-use rowhouse_model::{CellRef, Error, Result};
+use rowhouse_model::{CellRef, Compression, Error, Result};
 
 use super::{FILES_DIR, file_name, path};
 use crate::disk::{Disk, DiskFile};
@@ -37,6 +37,16 @@ impl<'a> NewFile<'a> {
         family: &'a FamilyStore,
         with_tags: bool,
     ) -> Result<Self> {
+        Self::create_compressed(engine, family, with_tags, family.descriptor().compression())
+    }
+
+    /// The same of a file that is not compressed as the family's new files are.
+    pub(crate) fn create_compressed(
+        engine: &Engine,
+        family: &'a FamilyStore,
+        with_tags: bool,
+        compression: Compression,
+    ) -> Result<Self> {
         let descriptor = family.descriptor();
         let id = engine.manifest.next_id();
         let tmp = tmp_path(id);
@@ -48,7 +58,7 @@ impl<'a> NewFile<'a> {
         let options = WriterOptions {
             block_len: descriptor.block_len(),
             encoding: descriptor.data_block_encoding(),
-            compression: descriptor.compression(),
+            compression,
             bloom: descriptor.bloom(),
             with_tags,
             created_millis: created_millis.unsigned_abs(),

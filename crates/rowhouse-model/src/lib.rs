@@ -29,6 +29,7 @@ mod range;
 mod region;
 mod region_switch;
 mod row;
+mod sanity;
 mod snapshot;
 mod split_policy;
 mod table;

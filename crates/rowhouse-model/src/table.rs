@@ -15,9 +15,10 @@ use crate::{
 };
 
 /// Attributes that change what is read and written, and the values acted upon.
-const SUPPORTED: [(&str, &[&str]); 6] = [
+const SUPPORTED: [(&str, &[&str]); 7] = [
     ("DURABILITY", &["USE_DEFAULT", "SKIP_WAL", "ASYNC_WAL", "SYNC_WAL", "FSYNC_WAL"]),
     ("COMPACTION_ENABLED", &["TRUE", "FALSE"]),
+    ("ERASURE_CODING_POLICY", &[]),
     ("MERGE_ENABLED", &["TRUE", "FALSE"]),
     ("READONLY", &["TRUE", "FALSE"]),
     ("REGION_REPLICATION", &["1"]),
@@ -169,7 +170,7 @@ impl TableDescriptor {
     /// # Errors
     /// No family; `Unsupported` for coprocessors other than HBase's two for sums and for mutations of
     /// several rows, and for attributes that would silently have no
-    /// effect; what [`TableDescriptor::split_policy`] and [`FamilyDescriptor::check`] refuse.
+    /// effect; what [`TableDescriptor::split_policy`], [`FamilyDescriptor::check`] and HBase's sanity checks refuse.
     pub fn check(&self) -> Result<()> {
         if self.families.is_empty() {
             return Err(Error::invalid("Table should have at least one column family."));
@@ -177,7 +178,8 @@ impl TableDescriptor {
         self.check_coprocessors()?;
         self.check_attributes()?;
         self.split_policy()?;
-        self.families.iter().try_for_each(FamilyDescriptor::check)
+        self.families.iter().try_for_each(FamilyDescriptor::check)?;
+        self.check_sanity()
     }
 
     fn check_coprocessors(&self) -> Result<()> {
@@ -200,7 +202,7 @@ impl TableDescriptor {
         for (name, supported) in SUPPORTED {
             let Some(value) = self.word(name) else { continue };
             if !supported.contains(&&*value) {
-                let have = supported.join(", ");
+                let have = if supported.is_empty() { "none".into() } else { supported.join(", ") };
                 return Err(Error::unsupported(format!(
                     "{name} {value} of table {} is not supported: supported={have}",
                     self.name

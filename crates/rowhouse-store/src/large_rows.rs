@@ -146,6 +146,7 @@ mod tests {
         let descriptor = TableDescriptor::new(name.clone())
             .family(FamilyDescriptor::new("f").unwrap())
             .attribute("MAX_FILESIZE", "1000")
+            .attribute("hbase.table.sanity.checks", "false")
             .attribute("rowhouse.key", "1 [user text]");
         store.create_table(descriptor, &[]).unwrap();
         let table = store.table(&name).unwrap();

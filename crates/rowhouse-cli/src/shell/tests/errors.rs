@@ -541,3 +541,32 @@ is_enabled 'hbase:nope'",
         "#]],
     );
 }
+
+#[test]
+fn tables_that_hbases_sanity_checks_refuse() {
+    check(
+        "create 't', 'f', MAX_FILESIZE => 1000
+create 't', 'f', MAX_FILESIZE => 1000, CONFIGURATION => {'hbase.table.sanity.checks' => 'false'}
+alter 't', MEMSTORE_FLUSHSIZE => '1 KB', METADATA => {'hbase.table.sanity.checks' => 'true'}",
+        expect![[r#"
+            > create 't', 'f', MAX_FILESIZE => 1000
+
+            ERROR: org.apache.hadoop.hbase.DoNotRetryIOException: MAX_FILESIZE for table descriptor or "hbase.hregion.max.filesize" (1000) is too small, which might cause over splitting into unmanageable number of regions. Set hbase.table.sanity.checks to false at conf or table descriptor if you want to bypass sanity checks: table=t, min=2097152
+
+            For usage try 'help "create"'
+
+            Took T seconds
+            > create 't', 'f', MAX_FILESIZE => 1000, CONFIGURATION => {'hbase.table.sanity.checks' => 'false'}
+            Created table t
+            Took T seconds
+            => Hbase::Table - t
+            > alter 't', MEMSTORE_FLUSHSIZE => '1 KB', METADATA => {'hbase.table.sanity.checks' => 'true'}
+
+            ERROR: MAX_FILESIZE for table descriptor or "hbase.hregion.max.filesize" (1000) is too small, which might cause over splitting into unmanageable number of regions. Set hbase.table.sanity.checks to false at conf or table descriptor if you want to bypass sanity checks: table=t, min=2097152
+
+            For usage try 'help "alter"'
+
+            Took T seconds
+        "#]],
+    );
+}

@@ -4,7 +4,7 @@
 type OptionText = (&'static str, &'static str);
 
 /// What both take.
-const DECLARED: [OptionText; 33] = [
+const DECLARED: [OptionText; 42] = [
     ("NAME", "a family's name; the other pairs of its hash are the family's attributes"),
     ("VERSIONS", "of a family: how many versions of a cell are kept"),
     ("TTL", "of a family: seconds a cell lives, '1 DAY 2 HOURS', or 'FOREVER'"),
@@ -12,6 +12,9 @@ const DECLARED: [OptionText; 33] = [
     ("BLOCKSIZE", "of a family: bytes of a data block"),
     ("BLOOMFILTER", "of a family: 'ROW', 'ROWCOL' or 'NONE'"),
     ("COMPRESSION", "of a family: 'NONE', 'GZ', 'SNAPPY', 'LZ4' or 'ZSTD'"),
+    ("COMPRESSION_COMPACT", "of a family: the same of merged files, where it is another"),
+    ("COMPRESSION_COMPACT_MAJOR", "of a family: the same where all files are merged"),
+    ("COMPRESSION_COMPACT_MINOR", "of a family: the same where some are"),
     ("DATA_BLOCK_ENCODING", "of a family: 'NONE', 'PREFIX', 'DIFF', 'FAST_DIFF' or 'ROW_INDEX_V1'"),
     ("KEEP_DELETED_CELLS", "of a family: 'FALSE', 'TRUE' or 'TTL'"),
     ("NEW_VERSION_BEHAVIOR", "of a family: true: a delete covers what was written before it"),
@@ -20,10 +23,16 @@ const DECLARED: [OptionText; 33] = [
     ("CACHE_BLOOMS_ON_WRITE", "of a family: kept and shown, as the next ones"),
     ("CACHE_DATA_ON_WRITE", ""),
     ("CACHE_INDEX_ON_WRITE", ""),
+    ("DFS_REPLICATION", ""),
     ("EVICT_BLOCKS_ON_CLOSE", ""),
     ("INDEX_BLOCK_ENCODING", ""),
+    ("IN_MEMORY_COMPACTION", ""),
+    ("IS_MOB", ""),
+    ("MOB_COMPACT_PARTITION_POLICY", ""),
+    ("MOB_THRESHOLD", ""),
     ("PREFETCH_BLOCKS_ON_OPEN", ""),
     ("REPLICATION_SCOPE", ""),
+    ("STORAGE_POLICY", ""),
     ("KEY", "the template of the table's row key"),
     ("COLUMNS", "the table's columns: family:qualifier name type, with ; between two"),
     ("METADATA", "a hash of the table's, or the family's, own attributes; nil takes one away"),
@@ -44,7 +53,7 @@ const DECLARED: [OptionText; 33] = [
 ];
 
 /// What `create` takes.
-pub(super) const CREATE: [OptionText; 37] = join(
+pub(super) const CREATE: [OptionText; 46] = join(
     DECLARED,
     [
         ("SPLITS", "an array of rows at which further regions begin; \\xHH is a byte"),
@@ -55,7 +64,7 @@ pub(super) const CREATE: [OptionText; 37] = join(
 );
 
 /// What `alter` takes.
-pub(super) const ALTER: [OptionText; 38] = join(
+pub(super) const ALTER: [OptionText; 47] = join(
     DECLARED,
     [
         (

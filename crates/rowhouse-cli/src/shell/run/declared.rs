@@ -9,26 +9,33 @@ use crate::shell::describe::{parse_size, parse_ttl};
 use crate::shell::failure::{Result, said};
 
 /// Attributes of a family that are handed on as they are.
-const FAMILY_ATTRIBUTES: [&str; 15] = [
+const FAMILY_ATTRIBUTES: [&str; 22] = [
     "BLOCKCACHE",
     "BLOOMFILTER",
     "CACHE_BLOOMS_ON_WRITE",
     "CACHE_DATA_ON_WRITE",
     "CACHE_INDEX_ON_WRITE",
     "COMPRESSION",
+    "COMPRESSION_COMPACT",
+    "COMPRESSION_COMPACT_MAJOR",
+    "COMPRESSION_COMPACT_MINOR",
     "DATA_BLOCK_ENCODING",
+    "DFS_REPLICATION",
     "EVICT_BLOCKS_ON_CLOSE",
     "INDEX_BLOCK_ENCODING",
     "IN_MEMORY",
+    "IN_MEMORY_COMPACTION",
     "KEEP_DELETED_CELLS",
     "MIN_VERSIONS",
+    "MOB_COMPACT_PARTITION_POLICY",
     "NEW_VERSION_BEHAVIOR",
     "PREFETCH_BLOCKS_ON_OPEN",
     "REPLICATION_SCOPE",
+    "STORAGE_POLICY",
 ];
 
 /// Attributes of a family that are read first.
-const FAMILY_READ: [&str; 3] = ["BLOCKSIZE", "TTL", "VERSIONS"];
+const FAMILY_READ: [&str; 5] = ["BLOCKSIZE", "IS_MOB", "MOB_THRESHOLD", "TTL", "VERSIONS"];
 
 /// Attributes of a table that are handed on as they are.
 const TABLE_ATTRIBUTES: [&str; 8] = [
@@ -72,6 +79,10 @@ impl Declared {
             declared.set("TTL", seconds.to_string());
         }
         declared.take_size(options, "BLOCKSIZE")?;
+        declared.take_size(options, "MOB_THRESHOLD")?;
+        if options.has("IS_MOB") {
+            declared.set("IS_MOB", options.take_truth("IS_MOB")?.to_string());
+        }
         for name in FAMILY_ATTRIBUTES {
             if let Some(value) = options.take_text(name)? {
                 declared.set(name, in_hbases_case(name, value));
@@ -155,8 +166,24 @@ impl Declared {
     }
 }
 
+/// Attributes whose values are words of an enumeration.
+const WORDS: [&str; 10] = [
+    "BLOOMFILTER",
+    "COMPRESSION",
+    "COMPRESSION_COMPACT",
+    "COMPRESSION_COMPACT_MAJOR",
+    "COMPRESSION_COMPACT_MINOR",
+    "DATA_BLOCK_ENCODING",
+    "IN_MEMORY_COMPACTION",
+    "KEEP_DELETED_CELLS",
+    "MOB_COMPACT_PARTITION_POLICY",
+    "STORAGE_POLICY",
+];
+
 /// HBase's shell takes the words of enumerations in any case and stores them in upper case.
 fn in_hbases_case(name: &str, value: String) -> String {
-    let words = ["BLOOMFILTER", "COMPRESSION", "DATA_BLOCK_ENCODING", "KEEP_DELETED_CELLS"];
-    if words.contains(&name) { value.to_uppercase() } else { value }
+    match WORDS.contains(&name) {
+        true => value.to_uppercase(),
+        false => value,
+    }
 }

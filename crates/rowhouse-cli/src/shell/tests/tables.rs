@@ -672,3 +672,64 @@ move 'none', 'server,16020,1'",
         "#]],
     );
 }
+
+#[test]
+fn compression_of_merges_and_what_is_kept_without_effect_can_be_declared() {
+    check(
+        "create 't', {NAME => 'f', COMPRESSION_COMPACT => 'gz', COMPRESSION_COMPACT_MINOR => 'lz4', IS_MOB => true, MOB_THRESHOLD => 102400}
+alter 't', {NAME => 'f', COMPRESSION_COMPACT_MAJOR => 'ZSTD', IN_MEMORY_COMPACTION => 'basic', DFS_REPLICATION => 1, STORAGE_POLICY => 'hot', MOB_COMPACT_PARTITION_POLICY => 'daily'}
+describe 't'
+alter 't', {NAME => 'f', COMPRESSION_COMPACT => 'LZO'}
+alter 't', {NAME => 'f', IS_MOB => 'perhaps'}
+alter 't', {NAME => 'f', MOB_THRESHOLD => 'many'}
+alter 't', IS_MOB => true",
+        expect![[r#"
+            > create 't', {NAME => 'f', COMPRESSION_COMPACT => 'gz', COMPRESSION_COMPACT_MINOR => 'lz4', IS_MOB => true, MOB_THRESHOLD => 102400}
+            Created table t
+            Took T seconds
+            => Hbase::Table - t
+            > alter 't', {NAME => 'f', COMPRESSION_COMPACT_MAJOR => 'ZSTD', IN_MEMORY_COMPACTION => 'basic', DFS_REPLICATION => 1, STORAGE_POLICY => 'hot', MOB_COMPACT_PARTITION_POLICY => 'daily'}
+            Updating all regions with the new schema...
+            1/1 regions updated.
+            Done.
+            Took T seconds
+            > describe 't'
+            Table t is ENABLED
+            t, {TABLE_ATTRIBUTES => {METADATA => {'hbase.store.file-tracker.impl' => 'DEFAULT'}}}
+            COLUMN FAMILIES DESCRIPTION
+            {NAME => 'f', INDEX_BLOCK_ENCODING => 'NONE', VERSIONS => '1', KEEP_DELETED_CELLS => 'FALSE', DATA_BLOCK_ENCODING => 'NONE', TTL => 'FOREVER', MIN_VERSIONS => '0', REPLICATION_SCOPE => '0', BLOOMFILTER => 'ROW', IN_MEMORY => 'false', COMPRESSION => 'NONE', BLOCKCACHE => 'true', BLOCKSIZE => '65536 B (64KB)', COMPRESSION_COMPACT => 'GZ', COMPRESSION_COMPACT_MAJOR => 'ZSTD', COMPRESSION_COMPACT_MINOR => 'LZ4', DFS_REPLICATION => '1', IN_MEMORY_COMPACTION => 'BASIC', IS_MOB => 'true', MOB_COMPACT_PARTITION_POLICY => 'DAILY', MOB_THRESHOLD => '102400', STORAGE_POLICY => 'HOT'}
+
+            1 row(s)
+            Quota is disabled
+            Took T seconds
+            > alter 't', {NAME => 'f', COMPRESSION_COMPACT => 'LZO'}
+
+            ERROR: COMPRESSION_COMPACT LZO of family f is not supported: supported=NONE, GZ, SNAPPY, LZ4, ZSTD
+
+            For usage try 'help "alter"'
+
+            Took T seconds
+            > alter 't', {NAME => 'f', IS_MOB => 'perhaps'}
+
+            ERROR: IS_MOB must be true or false: 'perhaps'
+
+            For usage try 'help "alter"'
+
+            Took T seconds
+            > alter 't', {NAME => 'f', MOB_THRESHOLD => 'many'}
+
+            ERROR: MOB_THRESHOLD must be bytes, or as '1 GB 512 MB': many
+
+            For usage try 'help "alter"'
+
+            Took T seconds
+            > alter 't', IS_MOB => true
+
+            ERROR: IS_MOB belongs to a family: {NAME => 'cf', IS_MOB => …}
+
+            For usage try 'help "alter"'
+
+            Took T seconds
+        "#]],
+    );
+}

@@ -35,6 +35,14 @@ pub async fn open(url: impl AsRef<str>) -> Result<Database> {
     Ok(Database { backend: Arc::new(backend) })
 }
 
+/// Whether [`open`] can make anything of a URL. Nothing is opened or looked at.
+///
+/// # Errors
+/// `InvalidRequest` for what is none of those.
+pub fn check_url(url: &str) -> Result<()> {
+    Location::parse(url).map(|_| ())
+}
+
 /// A database, open: tables and namespaces. Cloning it gives another handle on the same one.
 #[derive(Clone)]
 pub struct Database {

@@ -70,7 +70,7 @@ mod spec;
 mod table;
 mod transaction;
 
-pub use database::{Database, open};
+pub use database::{Database, check_url, open};
 pub use fit::Fit;
 pub use query::{Page, Query, QueryRow, QueryRows};
 pub use row_put::RowPut;

@@ -7,14 +7,14 @@ use rowhouse::{Error, Result};
 use rowhouse_client::{Client, Target};
 use rowhouse_store::{Holder, Progress, copy_store};
 
-use super::Done;
 use super::progress::Bar;
+use super::{Done, argument};
 
 /// Which store, and where to.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BackupArgs {
     /// The data directory, or a server: hbase://HOST:PORT
-    #[arg(value_name = "DIR|ADDRESS")]
+    #[arg(value_name = "DIR|ADDRESS", value_parser = argument::directory_or_url)]
     from: String,
     /// The backup; made. Of a server: a directory right in that of its --backups, or the name of one
     #[arg(long, value_name = "NEW_DIR")]

@@ -13,8 +13,8 @@ use super::{DATA_DIR, Done};
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExportArgs {
     /// The table, such as blog or news:blog
-    #[arg(value_name = "TABLE")]
-    table: String,
+    #[arg(value_name = "TABLE", value_parser = TableName::parse)]
+    table: TableName,
     /// Where the HFiles go, a folder for each family; made, or empty
     #[arg(long, value_name = "DIR")]
     hfiles: PathBuf,
@@ -28,11 +28,11 @@ pub(crate) struct ExportArgs {
 
 /// Writes the files.
 pub(crate) fn run(args: &ExportArgs) -> Done {
-    let table = TableName::parse(&args.table)?;
+    let table = &args.table;
     let store = Store::builder(&args.data).only_existing().open()?;
     let cells = if args.raw { ExportedCells::Raw } else { ExportedCells::Kept };
     let mut bar = Bar::new();
-    let exported = store.export_hfiles(&table, &args.hfiles, cells, |progress| bar.draw(&progress));
+    let exported = store.export_hfiles(table, &args.hfiles, cells, |progress| bar.draw(&progress));
     bar.clear();
     let report = exported?;
     store.close()?;

@@ -1,5 +1,6 @@
 //! One file for each command of the program.
 
+mod argument;
 pub(crate) mod backup;
 pub(crate) mod check;
 mod csv_error;

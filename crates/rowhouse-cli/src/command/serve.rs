@@ -12,7 +12,7 @@ use rowhouse_store::{Holder, Settings, SplitSettings};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
-use super::{DATA_DIR, Done};
+use super::{DATA_DIR, Done, argument};
 
 /// The log, in the data directory.
 const LOG: &str = "rowhouse.log";
@@ -26,20 +26,20 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "DIR", default_value = DATA_DIR)]
     pub(crate) data: PathBuf,
     /// Where HBase's protocol is spoken
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:16020")]
+    #[arg(long, value_name = "HOST:PORT", value_parser = argument::address, default_value = "127.0.0.1:16020")]
     pub(crate) listen: String,
     /// Where ZooKeeper's protocol is spoken, for clients that look for their cluster there
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:2181")]
+    #[arg(long, value_name = "HOST:PORT", value_parser = argument::address, default_value = "127.0.0.1:2181")]
     pub(crate) zookeeper: String,
     /// The address that clients are told, where it is not the one listened on; this machine must
     /// reach it too for `rowhouse shell --data`
-    #[arg(long, value_name = "HOST:PORT")]
+    #[arg(long, value_name = "HOST:PORT", value_parser = argument::address)]
     pub(crate) advertise: Option<String>,
     /// Where `rowhouse backup` may write backups of the database while it is served; nowhere unless this is given
     #[arg(long, value_name = "DIR")]
     pub(crate) backups: Option<PathBuf>,
     /// The largest mutation, in bytes: 16777216 (16 MiB) to 1073741824 (1 GiB)
-    #[arg(long, value_name = "BYTES", default_value_t = 256 << 20)]
+    #[arg(long, value_name = "BYTES", default_value_t = 256 << 20, value_parser = argument::mutation_bytes)]
     pub(crate) mutation_bytes_max: usize,
     /// The largest cell that grows by appends, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 10 << 20)]

@@ -9,7 +9,7 @@ use rowhouse::Error;
 use rowhouse_store::is_data_directory;
 use tokio::runtime::Runtime;
 
-use super::{DATA_DIR, Done, database_url, directory_of};
+use super::{DATA_DIR, Done, argument, database_url, directory_of};
 use crate::shell::{Input, Outcome, Reader, Session, Step, Terminal};
 
 /// Which database, and where the commands come from.
@@ -19,7 +19,7 @@ pub(crate) struct ShellArgs {
     #[arg(long, value_name = "DIR", default_value = DATA_DIR, conflicts_with = "connect")]
     data: PathBuf,
     /// The database, by URL: hbase://HOST:PORT, hbase+zk://HOST:PORT/ZNODE, or a path
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = argument::url)]
     connect: Option<String>,
     /// Run this instead of reading commands; may be given several times
     #[arg(short, long, value_name = "COMMANDS", conflicts_with = "script")]

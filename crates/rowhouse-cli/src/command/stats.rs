@@ -19,8 +19,8 @@ pub(crate) struct StatsArgs {
     #[arg(value_name = "DIR")]
     data: PathBuf,
     /// Only this table, such as blog or news:blog
-    #[arg(long, value_name = "TABLE")]
-    table: Option<String>,
+    #[arg(long, value_name = "TABLE", value_parser = TableName::parse)]
+    table: Option<TableName>,
     /// Print a JSON document instead of text
     #[arg(long)]
     json: bool,
@@ -28,9 +28,9 @@ pub(crate) struct StatsArgs {
 
 /// Counts the cells of all files.
 pub(crate) fn run(args: &StatsArgs) -> Done {
-    let table = args.table.as_deref().map(TableName::parse).transpose()?;
     let mut bar = Bar::new();
-    let counted = rowhouse_store::stats(&args.data, table.as_ref(), |progress| bar.draw(&progress));
+    let counted =
+        rowhouse_store::stats(&args.data, args.table.as_ref(), |progress| bar.draw(&progress));
     bar.clear();
     let stats = counted?;
     match args.json {

@@ -2,12 +2,13 @@
 
 use std::io::Write;
 
-use rowhouse::{Bytes, CellKind, Error, Result, RowRange, escape, unescape};
+use rowhouse::{Bytes, CellKind, Result, RowRange, escape, unescape};
 use rowhouse_model::{CellRef, Key};
 use rowhouse_store::HFile;
 use serde_json::{Map, Value as Json, json};
 
 use super::{Shown, Told};
+use crate::command::argument;
 
 /// Which cells.
 #[derive(Debug, clap::Args)]
@@ -16,13 +17,13 @@ pub(super) struct CellsArgs {
     #[arg(long)]
     cells: bool,
     /// Of this row alone; bytes that are no text as \xHH
-    #[arg(long, value_name = "ROW", requires = "cells", conflicts_with_all = ["start", "stop"])]
+    #[arg(long, value_name = "ROW", requires = "cells", conflicts_with_all = ["start", "stop"], value_parser = argument::row)]
     row: Option<String>,
     /// From this row on
-    #[arg(long, value_name = "ROW", requires = "cells")]
+    #[arg(long, value_name = "ROW", requires = "cells", value_parser = argument::bound)]
     start: Option<String>,
     /// In front of this row
-    #[arg(long, value_name = "ROW", requires = "cells")]
+    #[arg(long, value_name = "ROW", requires = "cells", value_parser = argument::bound)]
     stop: Option<String>,
     /// So many at most
     #[arg(long, value_name = "COUNT", requires = "cells")]
@@ -52,9 +53,6 @@ impl CellsArgs {
         let (mut start, mut stop) = (bytes(&self.start)?, bytes(&self.stop)?);
         if self.row.is_some() {
             let row = bytes(&self.row)?;
-            if row.is_empty() {
-                return Err(Error::invalid("no row is empty"));
-            }
             stop = [&row[..], &[0]].concat().into();
             start = row;
         }

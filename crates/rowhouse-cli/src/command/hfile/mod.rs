@@ -28,8 +28,8 @@ pub(crate) struct HFileArgs {
     #[command(flatten)]
     cells: CellsArgs,
     /// Show rows by the fields of this row-key template too
-    #[arg(long, value_name = "TEMPLATE")]
-    key: Option<String>,
+    #[arg(long, value_name = "TEMPLATE", value_parser = KeySchema::parse)]
+    key: Option<KeySchema>,
     /// Print JSON, one document per line
     #[arg(long)]
     json: bool,
@@ -53,9 +53,8 @@ type Told = Result<(), Stop>;
 
 /// Tells of each file. Ends with 1 when one of them is damaged or cannot be read.
 pub(crate) fn run(args: &HFileArgs) -> Done {
-    let schema = args.key.as_deref().map(KeySchema::parse).transpose()?;
     let range = args.cells.range()?;
-    let shown = Shown { schema, json: args.json };
+    let shown = Shown { schema: args.key.clone(), json: args.json };
     let mut out = io::BufWriter::new(io::stdout().lock());
     let mut code = ExitCode::SUCCESS;
     for (nth, path) in args.files.iter().enumerate() {

@@ -13,11 +13,11 @@ use super::targets::Targets;
 #[derive(Debug, clap::Args)]
 pub(super) struct MakingArgs {
     /// Make the table if it is not there: the template of its key, such as '[user string][at millis desc]'
-    #[arg(long, value_name = "TEMPLATE", requires = "columns")]
-    key: Option<String>,
+    #[arg(long, value_name = "TEMPLATE", requires = "columns", value_parser = KeySchema::parse)]
+    key: Option<KeySchema>,
     /// The columns of the table that is made, such as 'd:n count u32; d:s subject string'; it has their families
-    #[arg(long, value_name = "DECLARATIONS", requires = "key")]
-    columns: Option<String>,
+    #[arg(long, value_name = "DECLARATIONS", requires = "key", value_parser = ColumnSchema::parse)]
+    columns: Option<ColumnSchema>,
     /// The regions of the table that is made, where its key is spread evenly
     #[arg(long, value_name = "N", requires = "key")]
     regions: Option<usize>,
@@ -42,7 +42,7 @@ impl MakingArgs {
         name: &TableName,
     ) -> Result<(Destination, Targets)> {
         let text = name.to_string();
-        let given = self.given()?;
+        let given = self.given();
         let is_there = database.table_exists(&text).await?;
         let Some(targets) = given.filter(|_| !is_there) else {
             if !is_there {
@@ -60,15 +60,13 @@ impl MakingArgs {
         Ok((Destination::ToMake(Box::new(spec)), targets))
     }
 
-    fn given(&self) -> Result<Option<Targets>> {
-        let (Some(key), Some(columns)) = (&self.key, &self.columns) else { return Ok(None) };
-        let (key, columns) = (KeySchema::parse(key)?, ColumnSchema::parse(columns)?);
-        Ok(Some(Targets { key, columns }))
+    fn given(&self) -> Option<Targets> {
+        Some(Targets { key: self.key.clone()?, columns: self.columns.clone()? })
     }
 
     /// Whether a table that is there is the one that would be made.
     fn check_same(&self, there: &Targets, name: &TableName) -> Result<()> {
-        match self.given()? {
+        match self.given() {
             Some(given) if given.key != there.key || given.columns != there.columns => {
                 Err(Error::invalid(format!(
                     "the table is there and declares another key or other columns: table={name}, key={}, columns={}",

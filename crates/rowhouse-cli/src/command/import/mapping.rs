@@ -7,16 +7,17 @@ use rowhouse::{Error, Result};
 use super::compose::Composed;
 use super::source::{Datum, Record};
 use super::targets::Targets;
+use crate::command::argument;
 
 /// What the user says of fields whose names are not the table's.
 #[derive(Clone, Debug, Default, clap::Args)]
 pub(super) struct MappingArgs {
     /// A field of the file is the field or column of that name
-    #[arg(long = "map", value_name = "NAME=FIELD")]
+    #[arg(long = "map", value_name = "NAME=FIELD", value_parser = argument::pair)]
     maps: Vec<String>,
     /// A field or column is made of fields of the file, {NAME:02} with zeros in front, {NAME:.14} cut behind so many
     /// characters: --set 'at={day}T{hour:02}:{minute:02}'
-    #[arg(long = "set", value_name = "FIELD=TEXT")]
+    #[arg(long = "set", value_name = "FIELD=TEXT", value_parser = set)]
     sets: Vec<String>,
     /// A field of the file is left out
     #[arg(long = "skip", value_name = "NAME")]
@@ -164,6 +165,13 @@ fn pairs<'a>(args: &'a [String], option: &str) -> Result<Vec<(&'a str, &'a str)>
         pair.ok_or_else(|| Error::invalid(format!("expected LEFT=RIGHT: {option}={arg}")))
     };
     args.iter().map(pair).collect()
+}
+
+/// FIELD=TEXT, and a text that can be filled.
+fn set(text: &str) -> Result<String> {
+    let text = argument::pair(text)?;
+    names_in(text.split_once('=').map_or("", |(_, made)| made))?;
+    Ok(text)
 }
 
 /// The names of fields in a text of `--set`.

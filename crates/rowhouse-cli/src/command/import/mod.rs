@@ -27,7 +27,7 @@ use std::path::PathBuf;
 
 use rowhouse::TableName;
 
-use super::{DATA_DIR, Done};
+use super::{DATA_DIR, Done, argument};
 use making::MakingArgs;
 use mapping::MappingArgs;
 use source::Reading;
@@ -39,8 +39,8 @@ use source::Reading;
 )]
 pub(crate) struct ImportArgs {
     /// The table, such as blog or news:blog
-    #[arg(value_name = "TABLE")]
-    table: String,
+    #[arg(value_name = "TABLE", value_parser = TableName::parse)]
+    table: TableName,
     /// Files of rows: CSV, JSON lines, Parquet
     #[arg(value_name = "FILE", required_unless_present = "hfiles")]
     files: Vec<PathBuf>,
@@ -59,7 +59,7 @@ pub(crate) struct ImportArgs {
     #[arg(long, value_name = "DIR", default_value = DATA_DIR, conflicts_with = "connect")]
     data: PathBuf,
     /// The database, by URL: hbase://HOST:PORT, hbase+zk://HOST:PORT/ZNODE, or a path
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = argument::url)]
     connect: Option<String>,
 }
 
@@ -108,9 +108,8 @@ enum Duplicates {
 
 /// Imports the files.
 pub(crate) fn run(args: &ImportArgs) -> Done {
-    let table = TableName::parse(&args.table)?;
     match &args.hfiles {
-        Some(hfiles) => hfiles::run(&table, hfiles, &args.data),
-        None => run::run(args, &table),
+        Some(hfiles) => hfiles::run(&args.table, hfiles, &args.data),
+        None => run::run(args, &args.table),
     }
 }

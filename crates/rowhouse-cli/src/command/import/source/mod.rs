@@ -35,10 +35,10 @@ pub(super) struct Reading {
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
     /// CSV: what stands between two values (\t for a tab, which it is in files that end in .tsv)
-    #[arg(long, value_name = "CHARACTER")]
+    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     delimiter: Option<String>,
     /// CSV: what stands around a value that has a delimiter or the end of a line in it
-    #[arg(long, value_name = "CHARACTER", default_value = "\"")]
+    #[arg(long, value_name = "CHARACTER", default_value = "\"", value_parser = one_character)]
     quote: String,
     /// CSV: the names of the fields, in files that do not begin with them
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -47,7 +47,7 @@ pub(super) struct Reading {
     #[arg(long = "null", value_name = "TEXT")]
     nulls: Vec<String>,
     /// CSV and JSON lines: lines that begin with this are passed over
-    #[arg(long, value_name = "CHARACTER")]
+    #[arg(long, value_name = "CHARACTER", value_parser = one_character)]
     comment: Option<String>,
 }
 
@@ -239,10 +239,20 @@ fn extension(path: &Path) -> String {
     path.extension().unwrap_or_default().to_string_lossy().to_ascii_lowercase()
 }
 
+/// The argument of `--delimiter`.
+fn delimiter(text: &str) -> Result<String> {
+    if text == "\\t" { Ok(text.to_owned()) } else { one_character(text) }
+}
+
+/// That of the others.
+fn one_character(text: &str) -> Result<String> {
+    one_byte("character", text).map(|_| text.to_owned())
+}
+
 fn one_byte(what: &str, text: &str) -> Result<u8> {
     match text.as_bytes() {
         [byte] if byte.is_ascii() => Ok(*byte),
-        _ => Err(Error::invalid(format!("a {what} is one ASCII character: {what}={text}"))),
+        _ => Err(Error::invalid(format!("expected one ASCII character: {what}={text}"))),
     }
 }
 

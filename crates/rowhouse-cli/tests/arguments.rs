@@ -1,0 +1,62 @@
+//! Arguments that are wrong by themselves end every command alike: with status 2, before anything is opened or made.
+
+use std::process::Command;
+
+#[test]
+fn a_wrong_argument_is_told_with_its_place_and_ends_every_command_with_status_2() {
+    let dir = tempfile::tempdir().unwrap();
+    std::fs::write(dir.path().join("a.csv"), "id,n\n1,1\n").unwrap();
+    let import = "import t a.csv --key [id] --columns d:n:n --connect hbase://127.0.0.1:1";
+    for (line, place) in [
+        ("import t a.csv --key [bad --columns 'd:n n u32'", "--key"),
+        ("import t a.csv --key '[id u32]' --columns 'd:n n nothing'", "--columns"),
+        ("import 'a b' a.csv", "TABLE"),
+        ("import t a.csv --map n", "--map"),
+        ("import t a.csv --set 'n={id'", "--set"),
+        ("import t a.csv --delimiter ab", "--delimiter"),
+        ("import t a.csv --quote ''", "--quote"),
+        ("import t a.csv --comment //", "--comment"),
+        ("import t a.csv --connect localhost:16020", "--connect"),
+        ("import t a.csv --batch-rows 0", "--batch-rows"),
+        (import, "--key"),
+        ("shell -e list --connect http://localhost", "--connect"),
+        ("shell -e list --connect hbase://", "--connect"),
+        ("export 'a b' --hfiles out", "TABLE"),
+        ("stats data --table 'a b'", "--table"),
+        ("hfile a.hfile --key [bad", "--key"),
+        ("hfile a.hfile --cells --row ''", "--row"),
+        ("hfile a.hfile --cells --start '\\x4'", "--start"),
+        ("backup hbase:// --into out", "ADDRESS"),
+        ("serve --listen here", "--listen"),
+        ("serve --zookeeper here:x", "--zookeeper"),
+        ("serve --advertise :1", "--advertise"),
+        ("serve --mutation-bytes-max 1", "--mutation-bytes-max"),
+    ] {
+        let ran = Command::new(env!("CARGO_BIN_EXE_rowhouse"))
+            .args(words(line))
+            .current_dir(dir.path())
+            .output()
+            .unwrap();
+        let err = String::from_utf8(ran.stderr).unwrap();
+        assert_eq!(ran.status.code(), Some(2), "{line}: {err}");
+        assert!(err.starts_with("error: ") && err.contains(place), "{line}: {err}");
+    }
+    // As those of a template alone.
+    let ran = Command::new(env!("CARGO_BIN_EXE_rowhouse")).args(["key", "[bad", "check"]).output();
+    assert_eq!(ran.unwrap().status.code(), Some(2));
+    let left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+}
+
+/// The words of a command line, some in single quotes.
+fn words(line: &str) -> Vec<String> {
+    let parts = line.split('\'').enumerate();
+    let mut words = Vec::new();
+    for (at, part) in parts {
+        match at % 2 {
+            0 => words.extend(part.split_whitespace().map(str::to_owned)),
+            _ => words.push(part.to_owned()),
+        }
+    }
+    words
+}

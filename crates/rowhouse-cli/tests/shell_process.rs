@@ -72,6 +72,31 @@ fn the_first_error_ends_it_only_where_that_is_asked_for() {
 }
 
 #[test]
+fn errors_tell_the_file_and_the_line_of_their_command() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("data");
+    let script = "# A script.\ncreate 't', 'f'\n\nput 't',\n  'r',\n  'g:q', 'v'\nlist 'a' 'b'\nscan 't',\n  LIMIT = 1\n\
+                  disable 't'; get 't', 'r'\nput 't', 'r";
+    let path = dir.path().join("script.txt");
+    std::fs::write(&path, script).unwrap();
+    let places = |output: &Output, name: &str| -> Vec<String> {
+        let text = printed(output);
+        let places = text.lines().filter_map(|line| line.strip_prefix("At "));
+        let lines = places.map(|place| place.strip_prefix(name).unwrap().to_owned());
+        lines.collect()
+    };
+    // A command is where it begins, what cannot be read is where that is.
+    let ran = shell(&data, &[path.to_str().unwrap()], "");
+    let lines = [":4", ":7", ":9", ":10", ":11"];
+    assert_eq!(places(&ran, path.to_str().unwrap()), lines, "{}", printed(&ran));
+    assert!(printed(&ran).contains("\n\nAt "), "{}", printed(&ran));
+    let piped = shell(&data, &[], &script.replace("create", "enable 't'; create"));
+    assert_eq!(places(&piped, "standard input"), [":2", ":4", ":7", ":9", ":10", ":11"]);
+    let given = shell(&data, &["-e", "enable 't'", "-e", "get 't'"], "");
+    assert_eq!(places(&given, "--execute"), [":2"], "{}", printed(&given));
+}
+
+#[test]
 fn what_cannot_be_opened_is_told() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("data");

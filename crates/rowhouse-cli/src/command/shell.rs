@@ -75,7 +75,7 @@ fn output() -> Box<dyn Write> {
 /// Where commands come from.
 enum Source {
     Given(String),
-    Script(BufReader<File>),
+    Script(PathBuf, BufReader<File>),
     /// Somebody types them.
     Terminal,
     Input,
@@ -88,7 +88,7 @@ impl Source {
         }
         match &args.script {
             Some(path) => match File::open(path) {
-                Ok(file) => Ok(Self::Script(BufReader::new(file))),
+                Ok(file) => Ok(Self::Script(path.clone(), BufReader::new(file))),
                 Err(error) => Err((path, error)),
             },
             None if io::stdin().is_terminal() && !args.non_interactive => Ok(Self::Terminal),
@@ -112,22 +112,29 @@ enum Flow {
 impl Shell {
     fn run(&mut self, source: Source) -> io::Result<ExitCode> {
         match source {
-            Source::Given(commands) => self.run_lines(commands.as_bytes()),
-            Source::Script(file) => self.run_lines(file),
+            Source::Given(commands) => self.run_lines("--execute", commands.as_bytes()),
+            Source::Script(path, file) => self.run_lines(&path.display().to_string(), file),
             Source::Terminal => self.run_terminal(),
-            Source::Input => self.run_lines(io::stdin().lock()),
+            Source::Input => self.run_lines("standard input", io::stdin().lock()),
         }
     }
 
-    fn run_lines(&mut self, mut lines: impl BufRead) -> io::Result<ExitCode> {
+    /// Runs the commands of a file, or of what else is called `name`.
+    fn run_lines(&mut self, name: &str, mut lines: impl BufRead) -> io::Result<ExitCode> {
         let mut reader = Reader::default();
         let mut line = String::new();
+        // Where a command begins that may go on for several lines.
+        let mut begun = 1;
         for number in 1_u64.. {
             line.clear();
             let len = lines.read_line(&mut line)?;
             if number == 1 && line.starts_with(BYTE_ORDER_MARK) {
                 line.remove(0);
             }
+            if !reader.is_open() {
+                begun = number;
+            }
+            self.session.stand_at(format_args!("{name}:{number}"));
             if let Some(flow) = self.answer(&line)? {
                 match flow {
                     Flow::On => continue,
@@ -135,6 +142,8 @@ impl Shell {
                 }
             }
             let step = if len == 0 { reader.finish() } else { reader.push(&line) };
+            let inside = if let Step::Refuse(_, inside) = &step { *inside } else { 0 };
+            self.session.stand_at(format_args!("{name}:{}", begun + inside));
             if let Flow::Leave(code) = self.step(step)? {
                 return Ok(code);
             }
@@ -189,7 +198,7 @@ impl Shell {
     fn step(&mut self, step: Step) -> io::Result<Flow> {
         let statements = match step {
             Step::More => return Ok(Flow::On),
-            Step::Refuse(message) => {
+            Step::Refuse(message, _) => {
                 self.session.refuse(&message, None)?;
                 return Ok(self.after_error());
             }

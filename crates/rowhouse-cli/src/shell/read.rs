@@ -15,8 +15,8 @@ pub(crate) enum Step {
     More,
     /// Run these.
     Run(Vec<Statement>),
-    /// Tell what is wrong; the lines are forgotten.
-    Refuse(String),
+    /// Tell what is wrong, in this line of those that were taken, counted from 0; they are forgotten.
+    Refuse(String, u64),
 }
 
 impl Reader {
@@ -48,7 +48,7 @@ impl Reader {
 
     fn step(&mut self, parsed: Parsed) -> Step {
         let script = std::mem::take(&mut self.script);
-        let refuse = |fault: Fault| Step::Refuse(fault.in_script(&script));
+        let refuse = |fault: Fault| Step::Refuse(fault.in_script(&script), fault.line(&script));
         match parsed {
             Parsed::Whole(statements) => Step::Run(statements),
             Parsed::Open(fault) | Parsed::Wrong(fault) => refuse(fault),

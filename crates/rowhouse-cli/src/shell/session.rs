@@ -18,6 +18,7 @@ pub(crate) struct Session<W> {
     pub(crate) database: Database,
     out: W,
     asked: Option<Deletion>,
+    place: Option<String>,
 }
 
 /// Snapshots that are deleted when the next line says so.
@@ -39,7 +40,12 @@ pub(crate) enum Outcome {
 
 impl<W: Write> Session<W> {
     pub(crate) fn new(database: Database, out: W) -> Self {
-        Self { database, out, asked: None }
+        Self { database, out, asked: None, place: None }
+    }
+
+    /// Says where the commands that follow stand, such as `script.txt:3`: errors tell it.
+    pub(crate) fn stand_at(&mut self, place: impl Display) {
+        self.place = Some(place.to_string());
     }
 
     /// Asks whether to delete; the next line is the answer.
@@ -127,7 +133,8 @@ impl<W: Write> Session<W> {
             Some(command) => format!("help \"{}\"", command.name),
             None => "help".to_owned(),
         };
-        write!(self.out, "\nERROR: {message}\n\nFor usage try '{usage}'\n\n")?;
+        let place = self.place.as_ref().map(|place| format!("At {place}\n")).unwrap_or_default();
+        write!(self.out, "\nERROR: {message}\n\n{place}For usage try '{usage}'\n\n")?;
         self.out.flush()?;
         Ok(Outcome::Failed)
     }

@@ -12,6 +12,12 @@ impl Fault {
         Self { at, message: message.into() }
     }
 
+    /// The line of a script that it is in, counted from 0.
+    pub(crate) fn line(&self, script: &str) -> u64 {
+        let before = script.get(..self.at).unwrap_or(script);
+        before.matches('\n').count() as u64
+    }
+
     /// The message, the line, and a caret under the character.
     pub(crate) fn in_script(&self, script: &str) -> String {
         let before = script.get(..self.at).unwrap_or(script);

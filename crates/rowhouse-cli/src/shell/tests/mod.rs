@@ -77,7 +77,7 @@ async fn run(session: &mut Session<&mut Vec<u8>>, script: &str) {
 async fn obey(session: &mut Session<&mut Vec<u8>>, step: Step) -> bool {
     match step {
         Step::More => {}
-        Step::Refuse(message) => {
+        Step::Refuse(message, _) => {
             session.refuse(&message, None).unwrap();
         }
         Step::Run(statements) => {

@@ -6,7 +6,7 @@ mod task;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use bytes::{Bytes, BytesMut};
 use rowhouse_format::rpc::{
@@ -131,6 +131,8 @@ struct Connection {
     calls: mpsc::Sender<Outgoing>,
     /// Room for calls, in KiB; closed when the connection is.
     room: Arc<Semaphore>,
+    /// Why it ended, once it has.
+    end: Arc<OnceLock<Error>>,
 }
 
 /// A call on its way out.
@@ -153,9 +155,10 @@ impl Connection {
             user: Some(settings.user.clone()),
             client_version: None,
         };
-        let ended = task::Ended(room.clone());
+        let end = Arc::new(OnceLock::new());
+        let ended = task::Ended { room: room.clone(), why: end.clone() };
         tokio::spawn(task::run(address.clone(), head, settings.clone(), queue, ended));
-        Self { address, calls, room }
+        Self { address, calls, room, end }
     }
 
     fn is_broken(&self) -> bool {
@@ -164,9 +167,15 @@ impl Connection {
 
     async fn call(&self, call_id: u32, frame: Bytes, deadline: Instant) -> Result<Body, Failure> {
         let started = Instant::now();
-        let broken = || {
-            let message = format!("connection broke: address={}", self.address);
-            Error::new(ErrorKind::Connection, message)
+        let broken = || match self.end.get() {
+            Some(why) => task::same(why),
+            None => {
+                let message = format!(
+                    "connection broke: the runtime it ran on ended, address={}",
+                    self.address
+                );
+                Error::new(ErrorKind::Connection, message)
+            }
         };
         let timed_out = |what: &str| {
             let waited = started.elapsed().as_millis();

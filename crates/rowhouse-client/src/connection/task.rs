@@ -4,7 +4,7 @@
 //! otherwise never take the requests that this end waits to write.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -34,11 +34,15 @@ const COPIED_LEN_MAX: usize = 16 * 1024;
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Closes the connection's room when the task ends, however it ends.
-pub(super) struct Ended(pub(super) Arc<Semaphore>);
+pub(super) struct Ended {
+    pub(super) room: Arc<Semaphore>,
+    /// What is told to calls that come later.
+    pub(super) why: Arc<OnceLock<Error>>,
+}
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        self.0.close();
+        self.room.close();
     }
 }
 
@@ -48,7 +52,7 @@ pub(super) async fn run(
     head: ConnectionHead,
     settings: Arc<Settings>,
     mut queue: mpsc::Receiver<Outgoing>,
-    _ended: Ended,
+    ended: Ended,
 ) {
     let service = head.service;
     let why = match connect(&address, &settings).await {
@@ -63,6 +67,8 @@ pub(super) async fn run(
         Err(error) => error,
     };
     tracing::debug!(%address, ?service, reason = %why, "disconnected");
+    // Before anybody can see that it has ended. It does so once.
+    let _ = ended.why.set(same(&why));
     // What was queued never left.
     queue.close();
     while let Ok(call) = queue.try_recv() {
@@ -222,6 +228,6 @@ impl Served {
     }
 }
 
-fn same(error: &Error) -> Error {
+pub(super) fn same(error: &Error) -> Error {
     Error::new(error.kind(), error.message())
 }

@@ -161,6 +161,17 @@ async fn a_server_that_is_not_there_was_not_asked() {
     assert_eq!(failure.error.kind(), ErrorKind::Connection);
     assert!(failure.error.message().starts_with("cannot connect"), "{}", failure.error);
     assert!(!failure.maybe_done);
+
+    // Who asks when the connection has ended is told why, too.
+    let connections = connections(LONG);
+    let connection = connections.to(&nobody, Service::Client);
+    while !connection.is_broken() {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    let failure = connection.call(1, Bytes::new(), Instant::now() + LONG).await.unwrap_err();
+    let message = failure.error.message();
+    assert!(message.starts_with("cannot connect: Connection refused"), "{message}");
+    assert!(message.ends_with(&format!("address={nobody}")), "{message}");
 }
 
 #[tokio::test]

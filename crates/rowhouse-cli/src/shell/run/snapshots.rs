@@ -70,7 +70,21 @@ pub(super) async fn clone<W: Write>(session: &mut Session<W>, mut call: Call) ->
 pub(super) async fn restore<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     call.take_options()?.finish()?;
     call.no_more_than(1)?;
-    Ok(session.database.restore_snapshot(&call.text(0)?).await?)
+    let name = call.text(0)?;
+    match session.database.restore_snapshot(&name).await {
+        // HBase's shell names the snapshot.
+        Err(error) if error.kind() == ErrorKind::TableNotDisabled => {
+            let snapshots = session.database.snapshots().await?;
+            match snapshots.iter().find(|snapshot| snapshot.name() == name) {
+                Some(snapshot) => {
+                    let table = &snapshot.table;
+                    said(format!("Table {table} should be disabled! Snapshot {name} is of it."))
+                }
+                None => Err(error.into()),
+            }
+        }
+        restored => Ok(restored?),
+    }
 }
 
 pub(super) async fn delete<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {

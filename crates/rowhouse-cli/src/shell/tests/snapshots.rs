@@ -40,7 +40,7 @@ list_snapshots",
             Took T seconds
             > restore_snapshot 'monday'
 
-            ERROR: Table monday should be disabled!
+            ERROR: Table blog should be disabled! Snapshot monday is of it.
 
             For usage try 'help "restore_snapshot"'
 

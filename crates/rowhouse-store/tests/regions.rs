@@ -410,3 +410,26 @@ fn splits_are_where_they_were_said_to_be_down_to_the_byte() {
         assert!(scanner.next().unwrap().is_none(), "one row each");
     }
 }
+
+#[test]
+fn what_is_no_two_neighbours_is_not_merged_and_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let name = TableName::parse("t").unwrap();
+    let family = FamilyDescriptor::new("f").unwrap();
+    let splits = ["b".into(), "c".into()];
+    store.create_table(TableDescriptor::new(name.clone()).family(family), &splits).unwrap();
+    let held = store.table(&name).unwrap();
+    let names: Vec<_> = held.regions().iter().map(|region| region.name()).collect();
+    let refused = |merged: &[&[u8]]| store.merge_regions(merged).unwrap_err().message().to_owned();
+    let (first, last) = (&names[0].full, &names[2].full);
+    assert_eq!(refused(&[first]), "a merge takes two regions or more");
+    let twice = refused(&[first, first]);
+    assert!(twice.starts_with("a region is not merged with itself: region=t,,"), "{twice}");
+    let apart = refused(&[last, first]);
+    assert!(
+        apart.starts_with("regions that are merged must be neighbours of one table"),
+        "{apart}"
+    );
+    assert_eq!(held.regions().len(), 3);
+}

@@ -88,9 +88,16 @@ impl Store {
         regions.iter().try_for_each(|region| region.check_serving())?;
         for pair in regions.windows(2) {
             let (one, other) = (pair[0].info(), pair[1].info());
+            if Arc::ptr_eq(&pair[0], &pair[1]) {
+                let twice = pair[0].shown();
+                return Err(Error::invalid(format!(
+                    "a region is not merged with itself: region={twice}"
+                )));
+            }
             if one.table != other.table || one.range.stop != other.range.start {
                 return Err(Error::invalid(format!(
-                    "only neighbours of one table are merged: region={}, region={}",
+                    "regions that are merged must be neighbours of one table, the first ending where the second \
+                     begins: region={}, region={}",
                     pair[0].shown(),
                     pair[1].shown()
                 )));

@@ -92,6 +92,13 @@ pub(super) async fn merge<W: Write>(session: &mut Session<W>, call: Call) -> Res
     for at in 0..call.arguments.len() {
         regions.push(find(session, &call.text(at)?).await?);
     }
+    let [first, rest @ ..] = &regions[..] else { return said("a merge takes two regions or more") };
+    if let Some(other) = rest.iter().find(|other| other.table != first.table) {
+        return said(format!(
+            "regions of one table are merged, not of several: {}, {}",
+            first.table, other.table
+        ));
+    }
     Ok(session.database.merge_regions(&regions).await?)
 }
 
@@ -158,7 +165,7 @@ async fn find<W: Write>(session: &Session<W>, named: &str) -> Result<RegionInfo>
             }
         }
     }
-    said(format!("no such table or region: {named}"))
+    said(format!("no such table or region, as list_regions names them: {named}"))
 }
 
 /// The columns for a key are no narrower in HBase's shell.

@@ -658,7 +658,7 @@ merge_region 'one', 'two'",
             Took T seconds
             > split 'nosuch'
 
-            ERROR: no such table or region: nosuch
+            ERROR: no such table or region, as list_regions names them: nosuch
 
             For usage try 'help "split"'
 
@@ -672,7 +672,7 @@ merge_region 'one', 'two'",
             Took T seconds
             > merge_region 'one', 'two'
 
-            ERROR: no such table or region: one
+            ERROR: no such table or region, as list_regions names them: one
 
             For usage try 'help "merge_region"'
 

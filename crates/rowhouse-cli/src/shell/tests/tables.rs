@@ -650,14 +650,14 @@ move 'none', 'server,16020,1'",
             Took T seconds
             > unassign 'none'
 
-            ERROR: no such table or region: none
+            ERROR: no such table or region, as list_regions names them: none
 
             For usage try 'help "unassign"'
 
             Took T seconds
             > assign 'post,,1.d41d8cd98f00b204e9800998ecf8427e.'
 
-            ERROR: no such table or region: post,,1.d41d8cd98f00b204e9800998ecf8427e.
+            ERROR: no such table or region, as list_regions names them: post,,1.d41d8cd98f00b204e9800998ecf8427e.
 
             For usage try 'help "assign"'
 

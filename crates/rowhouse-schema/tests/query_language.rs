@@ -246,7 +246,7 @@ fn what_a_type_does_not_compare_with_is_said() {
         "[h hex 4]",
         "h = 'AB12'",
         expect![[r#"
-        field `h` not hex digits in lower case: 'AB12': offset=4
+        field `h` expected hex digits, 0-9 and a-f: text='AB12': offset=4
           h = 'AB12'
               ^"#]],
     );

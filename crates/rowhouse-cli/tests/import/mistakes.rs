@@ -192,7 +192,7 @@ fn a_salt_follows_from_the_values_so_that_a_row_is_one_row() {
     fs::write(dir.path().join("a.csv"), "id,n\nann,1\nbob,2\ncid,3\nann,4\n").unwrap();
     let make = ["t", "a.csv", "--key", "[salt 200][id string]", "--columns", "d:n n u32"];
     let ran = import(dir.path(), &make);
-    assert!(ran.err.contains("of rows of the files=1"), "{}", ran.err);
+    assert!(ran.err.contains("over rows of the files=1"), "{}", ran.err);
     for _ in 0..2 {
         let ran = import(dir.path(), &[&make[..], &["--duplicates", "merge"]].concat());
         assert_eq!(ran.status, 0, "{}", ran.err);

@@ -16,7 +16,7 @@ fn rows_are_sent_to_the_server_that_holds_the_directory() {
     let ran = import(dir.path(), &[&["t", "a.jsonl"], &make[..]].concat());
     assert_eq!((ran.status, &*ran.err), (0, ""));
     let ran = import(dir.path(), &["t", "b.csv"]);
-    assert!(ran.err.contains("of rows of the table=1"), "{}", ran.err);
+    assert!(ran.err.contains("over rows of the table=1"), "{}", ran.err);
     let ran = import(dir.path(), &["t", "a.jsonl", "b.csv", "--dry-run"]);
     assert!(ran.out.contains("1 with the key of one before, 3000 in the table"), "{}", ran.out);
     let ran = import(dir.path(), &["t", "b.csv", "--sorted"]);

@@ -218,10 +218,12 @@ fn utf8(bytes: Cow<'_, [u8]>) -> Result<Cow<'_, str>, (usize, String)> {
 }
 
 fn check_hex(text: &str, upper: bool) -> Result<(), String> {
-    let (case, letters) = if upper { ("upper", b'A'..=b'F') } else { ("lower", b'a'..=b'f') };
+    let (letters, written) = if upper { (b'A'..=b'F', "A-F") } else { (b'a'..=b'f', "a-f") };
     match text.bytes().all(|c| c.is_ascii_digit() || letters.contains(&c)) {
         true => Ok(()),
-        false => Err(format!("not hex digits in {case} case: '{}'", text.escape_debug())),
+        false => {
+            Err(format!("expected hex digits, 0-9 and {written}: text='{}'", text.escape_debug()))
+        }
     }
 }
 

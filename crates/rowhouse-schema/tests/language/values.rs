@@ -80,7 +80,11 @@ fn values_are_refused_by_name() {
     );
     check("[f bytes 3]", vec![1_u8, 2].into(), expect!["field `f`: takes exactly 3 bytes: len=2"]);
     check("[f bytes 3]", "abc".into(), expect!["field `f`: takes bytes, not the text 'abc'"]);
-    check("[f hex 4]", "AB12".into(), expect!["field `f`: not hex digits in lower case: 'AB12'"]);
+    check(
+        "[f hex 4]",
+        "AB12".into(),
+        expect!["field `f`: expected hex digits, 0-9 and a-f: text='AB12'"],
+    );
     check("[f hex 4]", "ab1".into(), expect!["field `f`: takes exactly 4 bytes: len=3"]);
     check("[f uuid]", "67e5".into(), expect!["field `f`: not a uuid: text='67e5'"]);
     check(
@@ -217,7 +221,7 @@ fn keys_that_do_not_fit_say_where() {
     check(
         "[f hex 4]",
         b"AB12",
-        expect!["key does not fit: field `f`: not hex digits in lower case: 'AB12': at=0"],
+        expect!["key does not fit: field `f`: expected hex digits, 0-9 and a-f: text='AB12': at=0"],
     );
     check(
         "[f bytes 2 hex]",

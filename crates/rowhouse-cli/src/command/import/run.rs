@@ -219,8 +219,8 @@ impl Import<'_> {
         }
         let counts = survey.counts;
         Err(Error::invalid(format!(
-            "rows have the key of another, over which they would be written, so nothing was; \
-             --duplicates merge writes them all: of rows of the files={}, of rows of the table={}\n  {}",
+            "nothing was written, because rows would be written over others with their key: over rows of the files={}, \
+             over rows of the table={}; --duplicates merge writes them\n  {}",
             counts.same_key,
             counts.in_table,
             survey.examples.join("\n  ")

@@ -271,7 +271,7 @@ scan 'post', FILTER => \"PrefixFilter('row1' AND\"
             Took T seconds
             > scan 'post', FILTER => "PrefixFilter('row1' AND"
 
-            ERROR: filter text is none: ')' is missing behind arguments, at=23, text=PrefixFilter('row1' AND
+            ERROR: not a filter: ')' is missing behind arguments, at=23, text=PrefixFilter('row1' AND
 
             For usage try 'help "scan"'
 

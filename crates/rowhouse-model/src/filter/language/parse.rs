@@ -108,5 +108,5 @@ impl Parser<'_> {
 /// An error at a place of the text.
 pub(super) fn error_at(text: &[u8], at: usize, what: &str) -> Error {
     let text = String::from_utf8_lossy(text);
-    Error::invalid(format!("filter text is none: {what}, at={at}, text={text}"))
+    Error::invalid(format!("not a filter: {what}, at={at}, text={text}"))
 }

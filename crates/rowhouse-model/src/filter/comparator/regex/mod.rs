@@ -130,7 +130,7 @@ impl Refusal {
     fn into_error(self, pattern: &str) -> Error {
         let about = match self.kind {
             ErrorKind::Unsupported => "regular expression is not supported",
-            _ => "regular expression is none",
+            _ => "not a regular expression",
         };
         Error::new(
             self.kind,

@@ -348,6 +348,18 @@ impl Admin {
         self.wait_for(answer.proc_id).await
     }
 
+    /// Gives a namespace another configuration, as all of `namespace` says.
+    ///
+    /// # Errors
+    /// `NamespaceNotFound`.
+    pub async fn modify_namespace(&self, namespace: &Namespace) -> Result<()> {
+        let (nonce_group, nonce) = self.nonce();
+        let namespace_descriptor = names::namespace_to_proto(namespace);
+        let message = proto::ModifyNamespaceRequest { namespace_descriptor, nonce_group, nonce };
+        let answer = self.ask(message).await?;
+        self.wait_for(answer.proc_id).await
+    }
+
     /// Drops an empty namespace.
     ///
     /// # Errors

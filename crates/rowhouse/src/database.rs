@@ -359,6 +359,14 @@ impl Database {
         self.backend.create_namespace(namespace).await
     }
 
+    /// Gives a namespace another configuration, as all of `namespace` says.
+    ///
+    /// # Errors
+    /// `NamespaceNotFound`; `Unsupported` for quotas.
+    pub async fn modify_namespace(&self, namespace: Namespace) -> Result<()> {
+        self.backend.modify_namespace(namespace).await
+    }
+
     /// Drops an empty namespace.
     ///
     /// # Errors

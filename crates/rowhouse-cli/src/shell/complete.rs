@@ -78,7 +78,7 @@ mod tests {
     #[test]
     fn commands_tables_and_options() {
         check("get", expect!["|get get_counter get_splits"]);
-        check("list; des", expect!["list; |describe desc"]);
+        check("list; des", expect!["list; |describe desc describe_namespace"]);
         check("scan 'b", expect!["scan '|blog"]);
         check("scan(\"", expect![[r#"scan("|blog shop:orders"#]]);
         check("scan 'blog', {LIM", expect!["scan 'blog', {|LIMIT"]);

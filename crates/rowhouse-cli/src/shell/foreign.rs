@@ -7,7 +7,7 @@ pub(super) fn is_hbases(name: &str) -> bool {
 }
 
 const NAMES: &str = "
-    add_labels add_peer add_rsgroup alter_async alter_namespace alter_rsgroup_config
+    add_labels add_peer add_rsgroup alter_async  alter_rsgroup_config
     alter_status append append_peer_exclude_namespaces append_peer_exclude_tableCFs
     append_peer_namespaces append_peer_tableCFs balance_rsgroup balance_switch
     balancer balancer_enabled catalogjanitor_enabled catalogjanitor_run
@@ -15,9 +15,9 @@ const NAMES: &str = "
     clear_auths clear_block_cache clear_compaction_queues clear_deadservers
     clear_slowlog_responses clone_table_schema close_region
     compact_rs compaction_state compaction_switch decommission_regionservers
-    describe_namespace
-    disable_all disable_exceed_throttle_quota disable_peer disable_rpc_throttle
-    disable_table_replication drop_all enable_all enable_exceed_throttle_quota enable_peer
+    
+     disable_exceed_throttle_quota disable_peer disable_rpc_throttle
+    disable_table_replication   enable_exceed_throttle_quota enable_peer
     enable_rpc_throttle enable_table_replication get_auths get_balancer_decisions
     get_balancer_rejections get_largelog_responses get_namespace_rsgroup get_peer_config
     get_rsgroup get_server_rsgroup get_slowlog_responses get_table

@@ -17,15 +17,29 @@ use super::{foreign, help, print};
 pub(crate) struct Session<W> {
     pub(crate) database: Database,
     out: W,
-    asked: Option<Deletion>,
+    asked: Option<Asked>,
     place: Option<String>,
 }
 
-/// Snapshots that are deleted when the next line says so.
+/// What is done when the next line says so.
+pub(crate) enum Asked {
+    Snapshots(Deletion),
+    Tables(TableChange, Vec<String>),
+}
+
+/// Snapshots that are deleted.
 pub(crate) struct Deletion {
     pub(crate) names: Vec<String>,
     /// Whether each is told, or their number.
     pub(crate) tells_each: bool,
+}
+
+/// What is done to several tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TableChange {
+    Disable,
+    Drop,
+    Enable,
 }
 
 /// How a statement ended.
@@ -48,11 +62,14 @@ impl<W: Write> Session<W> {
         self.place = Some(place.to_string());
     }
 
-    /// Asks whether to delete; the next line is the answer.
-    pub(super) fn ask(&mut self, deletion: Deletion) -> Result<()> {
-        let count = deletion.names.len();
-        self.say(format_args!("\nDelete the above {count} snapshots (y/n)?"))?;
-        self.asked = Some(deletion);
+    /// Asks whether to do it; the next line is the answer.
+    pub(super) fn ask(&mut self, asked: Asked) -> Result<()> {
+        let (verb, count, what) = match &asked {
+            Asked::Snapshots(deletion) => ("Delete", deletion.names.len(), "snapshots"),
+            Asked::Tables(change, names) => (change.verb(), names.len(), "tables"),
+        };
+        self.say(format_args!("\n{verb} the above {count} {what} (y/n)?"))?;
+        self.asked = Some(asked);
         Ok(())
     }
 
@@ -61,11 +78,11 @@ impl<W: Write> Session<W> {
     /// # Errors
     /// As [`Session::run`].
     pub(crate) async fn answer(&mut self, line: &str) -> io::Result<Option<Outcome>> {
-        let Some(deletion) = self.asked.take() else { return Ok(None) };
+        let Some(asked) = self.asked.take() else { return Ok(None) };
         let mut outcome = Outcome::Done;
         // As in HBase's shell: anywhere in the line.
         if line.contains(['y', 'Y']) {
-            match run::delete_named(self, deletion).await {
+            match run::done(self, asked).await {
                 Ok(()) => {}
                 Err(Failure::Output(error)) => return Err(error),
                 Err(Failure::Said(message)) => outcome = self.refuse(&message, None)?,
@@ -167,6 +184,25 @@ impl<W: Write> Session<W> {
             },
         };
         Ok(self.out.write_all(text.as_bytes())?)
+    }
+}
+
+impl TableChange {
+    fn verb(self) -> &'static str {
+        match self {
+            Self::Disable => "Disable",
+            Self::Drop => "Drop",
+            Self::Enable => "Enable",
+        }
+    }
+
+    /// What tables are when it is done.
+    pub(super) fn participle(self) -> &'static str {
+        match self {
+            Self::Disable => "disabled",
+            Self::Drop => "dropped",
+            Self::Enable => "enabled",
+        }
     }
 }
 

@@ -163,6 +163,10 @@ impl Cluster {
         self.client.admin().create_namespace(&namespace).await
     }
 
+    pub(super) async fn modify_namespace(&self, namespace: Namespace) -> Result<()> {
+        self.client.admin().modify_namespace(&namespace).await
+    }
+
     pub(super) async fn drop_namespace(&self, name: &str) -> Result<()> {
         self.client.admin().delete_namespace(name).await
     }

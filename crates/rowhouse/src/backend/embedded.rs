@@ -190,6 +190,11 @@ impl Embedded {
         blocking(move || store.create_namespace(namespace)).await
     }
 
+    pub(super) async fn modify_namespace(&self, namespace: Namespace) -> Result<()> {
+        let store = self.store.clone();
+        blocking(move || store.modify_namespace(namespace)).await
+    }
+
     pub(super) async fn drop_namespace(&self, name: &str) -> Result<()> {
         let (store, name) = (self.store.clone(), name.to_owned());
         blocking(move || store.drop_namespace(&name)).await

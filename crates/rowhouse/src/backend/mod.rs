@@ -168,6 +168,10 @@ impl Backend {
         on!(self, inner => inner.create_namespace(namespace).await)
     }
 
+    pub(crate) async fn modify_namespace(&self, namespace: Namespace) -> Result<()> {
+        on!(self, inner => inner.modify_namespace(namespace).await)
+    }
+
     pub(crate) async fn drop_namespace(&self, name: &str) -> Result<()> {
         on!(self, inner => inner.drop_namespace(name).await)
     }

@@ -29,6 +29,7 @@ pub(crate) struct Command {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verb {
     Alter,
+    AlterNamespace,
     Append,
     Assign,
     CloneSnapshot,
@@ -42,10 +43,14 @@ pub(crate) enum Verb {
     DeleteSnapshot,
     DeleteTableSnapshots,
     Describe,
+    DescribeNamespace,
     Disable,
+    DisableAll,
     Drop,
+    DropAll,
     DropNamespace,
     Enable,
+    EnableAll,
     Exists,
     Exit,
     Explain,

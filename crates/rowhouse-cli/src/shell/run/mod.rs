@@ -24,9 +24,7 @@ use rowhouse::CompactionKind;
 use super::call::Call;
 use super::commands::Verb;
 use super::failure::{Result, said};
-use super::session::Session;
-
-pub(crate) use snapshots::delete_named;
+use super::session::{Asked, Session, TableChange};
 
 /// What a command gives back, which the shell shows behind `=>`.
 pub(crate) enum Returned {
@@ -58,6 +56,15 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::DeleteTableSnapshots => snapshots::delete_of_tables(session, call).await.map(nothing),
         Verb::Describe => tables::describe(session, call).await.map(nothing),
         Verb::Disable => tables::disable(session, call).await.map(nothing),
+        Verb::DisableAll => {
+            tables::change_all(session, call, TableChange::Disable).await.map(nothing)
+        }
+        Verb::DropAll => tables::change_all(session, call, TableChange::Drop).await.map(nothing),
+        Verb::EnableAll => {
+            tables::change_all(session, call, TableChange::Enable).await.map(nothing)
+        }
+        Verb::AlterNamespace => namespaces::alter(session, call).await.map(nothing),
+        Verb::DescribeNamespace => namespaces::describe(session, call).await.map(nothing),
         Verb::Drop => tables::drop(session, call).await.map(nothing),
         Verb::DropNamespace => namespaces::drop(session, call).await.map(nothing),
         Verb::Enable => tables::enable(session, call).await.map(nothing),
@@ -101,6 +108,14 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::TruncatePreserve => tables::truncate(session, call, true).await.map(nothing),
         Verb::Unassign => regions::unassign(session, call).await.map(nothing),
         Verb::Version => session.say(VERSION).map(nothing),
+    }
+}
+
+/// Does what somebody said yes to.
+pub(crate) async fn done<W: Write>(session: &mut Session<W>, asked: Asked) -> Result<()> {
+    match asked {
+        Asked::Snapshots(deletion) => snapshots::delete_named(session, deletion).await,
+        Asked::Tables(change, names) => tables::change_named(session, change, names).await,
     }
 }
 

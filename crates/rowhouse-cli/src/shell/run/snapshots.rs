@@ -10,7 +10,7 @@ use super::pattern;
 use crate::shell::call::Call;
 use crate::shell::failure::{Result, said};
 use crate::shell::print;
-use crate::shell::session::{Deletion, Session};
+use crate::shell::session::{Asked, Deletion, Session};
 
 const HEADING: &str = "SNAPSHOT  TABLE + CREATION TIME";
 
@@ -99,7 +99,7 @@ pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, call: Call) -
     if snapshots.is_empty() {
         return session.say(format_args!("No snapshots matched the regex {text}"));
     }
-    session.ask(Deletion { names: names(&snapshots), tells_each: false })
+    session.ask(Asked::Snapshots(Deletion { names: names(&snapshots), tells_each: false }))
 }
 
 /// Lists what is to be deleted, and asks.
@@ -114,11 +114,11 @@ pub(super) async fn delete_of_tables<W: Write>(session: &mut Session<W>, call: C
              regular expression {name}"
         ));
     }
-    session.ask(Deletion { names: names(&snapshots), tells_each: true })
+    session.ask(Asked::Snapshots(Deletion { names: names(&snapshots), tells_each: true }))
 }
 
 /// Deletes the snapshots that were asked about.
-pub(crate) async fn delete_named<W: Write>(
+pub(super) async fn delete_named<W: Write>(
     session: &mut Session<W>,
     deletion: Deletion,
 ) -> Result<()> {

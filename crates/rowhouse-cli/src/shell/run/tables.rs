@@ -7,20 +7,69 @@ use rowhouse::{CompactionKind, TableName, TableState};
 use super::{pattern, say_names};
 use crate::shell::call::Call;
 use crate::shell::describe as shown;
-use crate::shell::failure::{Result, said};
-use crate::shell::session::Session;
+use crate::shell::failure::{self, Result, said};
+use crate::shell::session::{Asked, Session, TableChange};
 
 pub(super) async fn list<W: Write>(session: &mut Session<W>, call: Call) -> Result<Vec<String>> {
-    let pattern = pattern(call.text_if_given(0)?)?;
+    let names = matching(session, call.text_if_given(0)?).await?;
+    say_names(session, "TABLE", &names)?;
+    Ok(names)
+}
+
+/// The tables whose whole names match.
+async fn matching<W: Write>(session: &Session<W>, text: Option<String>) -> Result<Vec<String>> {
+    let pattern = pattern(text)?;
     let tables = session.database.tables().await?;
     let matches = |name: &&TableName| {
         pattern.is_match(&name.to_string())
             || name.namespace() == TableName::DEFAULT_NAMESPACE
                 && pattern.is_match(&format!("default:{name}"))
     };
-    let names: Vec<String> = tables.iter().filter(matches).map(ToString::to_string).collect();
-    say_names(session, "TABLE", &names)?;
-    Ok(names)
+    Ok(tables.iter().filter(matches).map(ToString::to_string).collect())
+}
+
+/// Lists what is to be changed, and asks.
+pub(super) async fn change_all<W: Write>(
+    session: &mut Session<W>,
+    call: Call,
+    change: TableChange,
+) -> Result<()> {
+    let text = call.text(0)?;
+    let names = matching(session, Some(text.clone())).await?;
+    if names.is_empty() {
+        return session.say(format_args!("No tables matched the regex {text}"));
+    }
+    for name in &names {
+        session.say(name)?;
+    }
+    session.ask(Asked::Tables(change, names))
+}
+
+/// Changes the tables that were asked about; those that cannot be are told.
+pub(super) async fn change_named<W: Write>(
+    session: &mut Session<W>,
+    change: TableChange,
+    names: Vec<String>,
+) -> Result<()> {
+    let mut failed = Vec::new();
+    for name in &names {
+        let changed = match change {
+            TableChange::Disable => session.database.disable_table(name).await,
+            TableChange::Drop => session.database.drop_table(name).await,
+            TableChange::Enable => session.database.enable_table(name).await,
+        };
+        if let Err(error) = changed {
+            session.say(format_args!("table:{name}, error:{}", failure::shown(&error, name)))?;
+            failed.push(name.as_str());
+        }
+    }
+    let done = change.participle();
+    session.say(format_args!("{} tables successfully {done}", names.len() - failed.len()))?;
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let count = failed.len();
+    session.say(format_args!("{count} tables not {done} due to an exception: {}", failed.join(",")))
 }
 
 pub(super) async fn describe<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {

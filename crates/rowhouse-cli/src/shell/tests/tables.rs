@@ -733,3 +733,189 @@ alter 't', IS_MOB => true",
         "#]],
     );
 }
+
+#[test]
+fn tables_are_disabled_enabled_and_dropped_by_pattern_when_somebody_says_so() {
+    check(
+        "create 'a1', 'f'
+create 'a2', 'f'
+create 'b', 'f'
+disable 'a1'
+drop_all 'a.*'
+n
+drop_all 'a.*'
+y
+disable_all '.*'
+yes
+enable_all 'default:.*'
+y
+enable_all 'b'
+Y
+drop_all 'c.*'
+disable_all '('
+list",
+        expect![[r#"
+            > create 'a1', 'f'
+            Created table a1
+            Took T seconds
+            => Hbase::Table - a1
+            > create 'a2', 'f'
+            Created table a2
+            Took T seconds
+            => Hbase::Table - a2
+            > create 'b', 'f'
+            Created table b
+            Took T seconds
+            => Hbase::Table - b
+            > disable 'a1'
+            Took T seconds
+            > drop_all 'a.*'
+            a1
+            a2
+
+            Drop the above 2 tables (y/n)?
+            Took T seconds
+            > n
+            > drop_all 'a.*'
+            a1
+            a2
+
+            Drop the above 2 tables (y/n)?
+            Took T seconds
+            > y
+            table:a2, error:Table a2 should be disabled!
+            1 tables successfully dropped
+            1 tables not dropped due to an exception: a2
+            > disable_all '.*'
+            a2
+            b
+
+            Disable the above 2 tables (y/n)?
+            Took T seconds
+            > yes
+            2 tables successfully disabled
+            > enable_all 'default:.*'
+            a2
+            b
+
+            Enable the above 2 tables (y/n)?
+            Took T seconds
+            > y
+            2 tables successfully enabled
+            > enable_all 'b'
+            b
+
+            Enable the above 1 tables (y/n)?
+            Took T seconds
+            > Y
+            table:b, error:Table b should be disabled!
+            0 tables successfully enabled
+            1 tables not enabled due to an exception: b
+            > drop_all 'c.*'
+            No tables matched the regex c.*
+            Took T seconds
+            > disable_all '('
+
+            ERROR: not a regular expression: unclosed group: (
+
+            For usage try 'help "disable_all"'
+
+            Took T seconds
+            > list
+            TABLE
+            a2
+            b
+            2 row(s)
+            Took T seconds
+            => ["a2", "b"]
+        "#]],
+    );
+}
+
+#[test]
+fn a_namespace_is_described_and_altered() {
+    check(
+        "create_namespace 'shop', {'owner' => 'sales', 'x' => '1'}
+describe_namespace 'shop'
+alter_namespace 'shop', {METHOD => 'set', 'owner' => 'ann', 'y' => 2}, {METHOD => 'unset', NAME => 'x'}
+describe_namespace 'shop'
+alter_namespace 'shop', {METHOD => 'unset', NAME => 'x'}
+alter_namespace 'shop', {METHOD => 'unset', NAME => 'y', 'owner' => 'me'}
+alter_namespace 'shop', {METHOD => 'remove', NAME => 'y'}
+alter_namespace 'shop', {'owner' => 'me'}
+alter_namespace 'shop', {METHOD => 'set', 'hbase.namespace.quota.maxtables' => 5}
+alter_namespace 'nosuch', {METHOD => 'set', 'owner' => 'me'}
+describe_namespace 'nosuch'
+describe_namespace 'default'",
+        expect![[r#"
+            > create_namespace 'shop', {'owner' => 'sales', 'x' => '1'}
+            Took T seconds
+            > describe_namespace 'shop'
+            DESCRIPTION
+            {NAME => 'shop', owner => 'sales', x => '1'}
+            Quota is disabled
+            Took T seconds
+            > alter_namespace 'shop', {METHOD => 'set', 'owner' => 'ann', 'y' => 2}, {METHOD => 'unset', NAME => 'x'}
+            Took T seconds
+            > describe_namespace 'shop'
+            DESCRIPTION
+            {NAME => 'shop', owner => 'ann', y => '2'}
+            Quota is disabled
+            Took T seconds
+            > alter_namespace 'shop', {METHOD => 'unset', NAME => 'x'}
+
+            ERROR: Could not find configuration: x
+
+            For usage try 'help "alter_namespace"'
+
+            Took T seconds
+            > alter_namespace 'shop', {METHOD => 'unset', NAME => 'y', 'owner' => 'me'}
+
+            ERROR: unset takes METHOD and NAME, not owner
+
+            For usage try 'help "alter_namespace"'
+
+            Took T seconds
+            > alter_namespace 'shop', {METHOD => 'remove', NAME => 'y'}
+
+            ERROR: Unknown method: remove
+
+            For usage try 'help "alter_namespace"'
+
+            Took T seconds
+            > alter_namespace 'shop', {'owner' => 'me'}
+
+            ERROR: METHOD is missing: 'set' or 'unset'
+
+            For usage try 'help "alter_namespace"'
+
+            Took T seconds
+            > alter_namespace 'shop', {METHOD => 'set', 'hbase.namespace.quota.maxtables' => 5}
+
+            ERROR: org.apache.hadoop.hbase.DoNotRetryIOException: quotas are not supported: namespace=shop, setting=hbase.namespace.quota.maxtables
+
+            For usage try 'help "alter_namespace"'
+
+            Took T seconds
+            > alter_namespace 'nosuch', {METHOD => 'set', 'owner' => 'me'}
+
+            ERROR: Unknown namespace nosuch!
+
+            For usage try 'help "alter_namespace"'
+
+            Took T seconds
+            > describe_namespace 'nosuch'
+
+            ERROR: Unknown namespace nosuch!
+
+            For usage try 'help "describe_namespace"'
+
+            Took T seconds
+            > describe_namespace 'default'
+            DESCRIPTION
+            {NAME => 'default'}
+            Quota is disabled
+            Took T seconds
+        "#]],
+    );
+}

@@ -3,13 +3,26 @@
 use rowhouse::{CellKind, KeyValue, escape};
 
 /// A cell of one row, behind `COLUMN  CELL`, with its value as it is to be shown.
-pub(crate) fn cell(cell: KeyValue<'_>, value: &str) -> String {
-    format!(" {} {}", column(cell), content(cell, value))
+pub(crate) fn cell(cell: KeyValue<'_>, value: &str, len_max: Option<u32>) -> String {
+    format!(" {} {}", column(cell), cut(content(cell, value), len_max))
 }
 
 /// A cell of a scan, behind `ROW  COLUMN+CELL`. `row` is the key as it is to be shown.
-pub(crate) fn scanned_cell(row: &str, cell: KeyValue<'_>, value: &str) -> String {
-    format!(" {row} column={}, {}", column(cell), content(cell, value))
+pub(crate) fn scanned_cell(
+    row: &str,
+    cell: KeyValue<'_>,
+    value: &str,
+    len_max: Option<u32>,
+) -> String {
+    format!(" {row} column={}, {}", column(cell), cut(content(cell, value), len_max))
+}
+
+/// The first characters of a cell, as HBase's MAXLENGTH has it: its time is among them.
+fn cut(content: String, len_max: Option<u32>) -> String {
+    match len_max {
+        None => content,
+        Some(len_max) => content.chars().take(len_max as usize).collect(),
+    }
 }
 
 fn column(cell: KeyValue<'_>) -> String {

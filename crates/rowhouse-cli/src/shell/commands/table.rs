@@ -30,9 +30,14 @@ const FORMATTER_CLASS: (&str, &str) =
 const TIMESTAMP: (&str, &str) = ("TIMESTAMP", "only cells with exactly this timestamp");
 const TIMERANGE: (&str, &str) = ("TIMERANGE", "[from, to): only cells with timestamps in between");
 const VERSIONS: (&str, &str) = ("VERSIONS", "up to so many versions of each column; 1 by default");
-const STARTROW: (&str, &str) = ("STARTROW", "the first row");
-const STOPROW: (&str, &str) = ("STOPROW", "the first row that is no longer wanted");
-const ROWPREFIXFILTER: (&str, &str) = ("ROWPREFIXFILTER", "only rows that begin with this");
+const STARTROW: (&str, &str) =
+    ("STARTROW", "the first row, or {field => value, …}: the first fields of its key");
+const STOPROW: (&str, &str) =
+    ("STOPROW", "the first row that is no longer wanted, also by the first fields of its key");
+const ROWPREFIXFILTER: (&str, &str) = (
+    "ROWPREFIXFILTER",
+    "only rows that begin with this, or that have these first fields of the key",
+);
 const LIMIT: (&str, &str) = ("LIMIT", "at most so many rows");
 const CACHE: (&str, &str) = ("CACHE", "rows fetched at a time");
 const REVERSED: (&str, &str) = ("REVERSED", "true: from the last row to the first");
@@ -45,6 +50,8 @@ const BATCH: (&str, &str) = ("BATCH", "at most so many cells at a time; longer r
 const TTL: (&str, &str) = ("TTL", "milliseconds after which the cell is gone");
 const OFFSET: (&str, &str) = ("OFFSET", "leave out so many rows first; they are read all the same");
 const PAGE: (&str, &str) = ("PAGE", "go on behind a page, with what was printed below it");
+const MAXLENGTH: (&str, &str) =
+    ("MAXLENGTH", "at most so many characters of each cell, 'timestamp=…, value=…'");
 const DECODE: (&str, &str) = (
     "DECODE",
     "false: without the ` # ` lines that show keys by their fields and cells by their names",
@@ -431,6 +438,7 @@ pub(crate) const COMMANDS: &[Command] = &[
             FILTER,
             FORMATTER,
             FORMATTER_CLASS,
+            MAXLENGTH,
             DECODE,
         ],
         about: "Reads a row, or some of its columns.",
@@ -652,6 +660,7 @@ pub(crate) const COMMANDS: &[Command] = &[
             TIMERANGE,
             FORMATTER,
             FORMATTER_CLASS,
+            MAXLENGTH,
             DECODE,
         ],
         about: "Reads rows by the fields of their keys, and by declared columns.",
@@ -697,6 +706,7 @@ pub(crate) const COMMANDS: &[Command] = &[
             CACHE_BLOCKS,
             FORMATTER,
             FORMATTER_CLASS,
+            MAXLENGTH,
             DECODE,
         ],
         about: "Reads rows in the order of their keys.",
@@ -821,7 +831,6 @@ pub(crate) const NOT_YET: &[&str] = &[
     "CONSISTENCY",
     "ENCRYPTION",
     "ISOLATION_LEVEL",
-    "MAXLENGTH",
     "MAX_RESULT_SIZE",
     "METRICS",
     "READ_TYPE",

@@ -100,21 +100,29 @@ impl Converter {
 pub(super) struct Converters {
     columns: Vec<(Bytes, Bytes, Converter)>,
     others: Option<Converter>,
+    /// How many characters are shown of a cell.
+    len_max: Option<u32>,
 }
 
 impl Converters {
-    /// Takes FORMATTER, for the columns that have none of their own, and FORMATTER_CLASS.
+    /// Takes FORMATTER, for the columns that have none of their own, FORMATTER_CLASS, and MAXLENGTH.
     pub(super) fn take(options: &mut Options) -> Result<Self> {
         if let Some(class) = options.take_text("FORMATTER_CLASS")?.filter(|class| class != BYTES) {
             return said(format!("FORMATTER_CLASS is {BYTES}, others are not supported: {class}"));
         }
         let others = options.take_text("FORMATTER")?.map(|name| Converter::parse(&name));
-        Ok(Self { columns: Vec::new(), others: others.transpose()? })
+        let (others, len_max) = (others.transpose()?, options.take_count("MAXLENGTH")?);
+        Ok(Self { columns: Vec::new(), others, len_max })
     }
 
     /// Shows a column by a converter.
     pub(super) fn add(&mut self, family: Bytes, qualifier: Bytes, converter: Converter) {
         self.columns.push((family, qualifier, converter));
+    }
+
+    /// How many characters of a cell are to be shown, if not all.
+    pub(super) fn len_max(&self) -> Option<u32> {
+        self.len_max
     }
 
     /// A cell's value as it is to be shown.

@@ -7,7 +7,7 @@ use rowhouse::{
 };
 
 use super::column::{self, WrittenColumn};
-use super::row::Named;
+use super::row::{Bound, Named};
 use crate::shell::call::{Call, Options};
 use crate::shell::failure::{Result, said};
 use crate::shell::grammar::Value;
@@ -125,17 +125,18 @@ pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, mut call: Cal
         }
         Some(mut options) => {
             let batch = options.take_count("CACHE")?.unwrap_or(100) as usize;
-            let Some(prefix) = options.take_bytes("ROWPREFIXFILTER")? else {
+            if !options.has("ROWPREFIXFILTER") {
                 return said("instead of a row, deleteall takes {ROWPREFIXFILTER => 'prefix'}");
-            };
+            }
+            let prefix = Bound::take(&mut options, "ROWPREFIXFILTER")?;
             options.finish()?;
-            if prefix.is_empty() {
+            let Some(prefix) = prefix else {
                 // A script whose variable is not set would empty the table.
                 return said("ROWPREFIXFILTER must not be empty: truncate empties a table");
-            }
+            };
             let table = session.database.table(&table).await?;
             let wanted = Wanted::new(session, &table, column, at).await?;
-            delete_prefix(&table, &prefix, &wanted, batch).await
+            delete_range(&table, prefix.prefix(&table)?, &wanted, batch).await
         }
     }
 }
@@ -173,8 +174,8 @@ impl Wanted {
     }
 }
 
-async fn delete_prefix(table: &Table, prefix: &[u8], wanted: &Wanted, batch: usize) -> Result<()> {
-    let mut rows = table.scan(Scan::new(RowRange::prefix(prefix))).await?;
+async fn delete_range(table: &Table, range: RowRange, wanted: &Wanted, batch: usize) -> Result<()> {
+    let mut rows = table.scan(Scan::new(range)).await?;
     let mut deletes: Vec<Mutation> = Vec::new();
     loop {
         let row = rows.next().await?;

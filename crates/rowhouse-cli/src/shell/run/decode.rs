@@ -54,6 +54,11 @@ impl Declared<'_> {
         self.converters.value(cell)
     }
 
+    /// How many characters of a cell are to be shown, if not all.
+    pub(super) fn len_max(self) -> Option<u32> {
+        self.converters.len_max()
+    }
+
     /// Name and value of a cell, or why it does not fit its column; nothing of a column that is not declared.
     pub(super) fn cell(self, cell: KeyValue<'_>) -> Option<String> {
         match self.columns?.decode(cell.family(), cell.qualifier(), cell.value()) {

@@ -55,7 +55,7 @@ pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> R
             if let Some(named) = declared.cell(cell) {
                 session.say(format_args!(" #   {named}"))?;
             }
-            session.say(print::cell(cell, &declared.value(cell)))?;
+            session.say(print::cell(cell, &declared.value(cell), declared.len_max()))?;
         }
     }
     session.say(format_args!("{} row(s)", found.len()))
@@ -79,7 +79,7 @@ pub(super) async fn explain_cell<W: Write>(session: &mut Session<W>, mut call: C
         let get = get.time_range(time_range).versions(versions);
         for entry in table.explain_cell(&get).await?.entries {
             let (cell, place, fate) = (entry.cell, entry.place, entry.fate);
-            let shown = print::cell(cell.as_key_value(), &escape(cell.value()));
+            let shown = print::cell(cell.as_key_value(), &escape(cell.value()), None);
             session.say(format_args!("{shown}, sequence={}, in {place}", cell.sequence()))?;
             session.say(format_args!("   {fate}"))?;
             cells += 1;

@@ -1,8 +1,11 @@
 //! The row that a command is about: its key, or the fields of its key.
 
-use rowhouse::{Bytes, Error, KeySchema, Result as ModelResult, Table, Value as FieldValue};
+use rowhouse::{
+    Bytes, Error, Field, KeySchema, Predicate, Result as ModelResult, RowRange, Table,
+    Value as FieldValue,
+};
 
-use crate::shell::call::Call;
+use crate::shell::call::{self, Call, Options};
 use crate::shell::failure::{Failure, Result};
 use crate::shell::grammar::{Hash, Value};
 
@@ -53,6 +56,70 @@ impl Named {
                 Ok(table.row(&values(schema, pairs)?).into_put()?.row().clone())
             }),
         }
+    }
+}
+
+/// Where rows begin or end, as it was written.
+pub(super) enum Bound {
+    Key(Bytes),
+    /// The first fields of a key.
+    Fields(Hash),
+}
+
+impl Bound {
+    /// Takes one from the options; an empty key is none.
+    pub(super) fn take(options: &mut Options, name: &str) -> Result<Option<Self>> {
+        Ok(match options.take(name) {
+            None => None,
+            Some(Value::Hash(pairs)) => Some(Self::Fields(pairs)),
+            Some(value) => Some(Self::Key(call::bytes(name, &value)?)).filter(|it| !it.is_empty()),
+        })
+    }
+
+    fn is_empty(&self) -> bool {
+        matches!(self, Self::Key(key) if key.is_empty())
+    }
+
+    /// The rows that have these fields, or begin with this key.
+    pub(super) fn prefix(&self, table: &Table) -> Result<RowRange> {
+        match self {
+            Self::Key(key) => Ok(RowRange::prefix(key)),
+            Self::Fields(pairs) => made(table, |schema| rows_of(schema, pairs)),
+        }
+    }
+
+    /// The row itself, or the rows that have these fields.
+    pub(super) fn rows(&self, table: &Table) -> Result<RowRange> {
+        match self {
+            Self::Key(key) => Ok(RowRange::row(key)),
+            Self::Fields(_) => self.prefix(table),
+        }
+    }
+}
+
+/// The rows that have these values of the first fields of a key.
+fn rows_of(schema: &KeySchema, pairs: &Hash) -> ModelResult<RowRange> {
+    let values = values(schema, pairs)?;
+    let leading = schema.fields().iter().take(values.len()).map(Field::name);
+    let first: Vec<&str> = leading.collect();
+    if values.is_empty() || !values.iter().all(|(name, _)| first.contains(&name.as_str())) {
+        let names: Vec<&str> = schema.fields().iter().map(Field::name).collect();
+        return Err(Error::invalid(format!(
+            "where rows begin and end is said by the first fields of their keys, without a gap: first={}, given={}",
+            names.join(", "),
+            values.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
+        )));
+    }
+    let predicate = values
+        .iter()
+        .fold(Predicate::all(), |predicate, (name, value)| predicate.eq(name, value.clone()));
+    let plan = schema.plan(&predicate)?;
+    match plan.ranges() {
+        [range] if plan.is_exact() => Ok(range.clone()),
+        ranges => Err(Error::invalid(format!(
+            "rows with these fields do not stand together, a query reads them: ranges={}",
+            ranges.len()
+        ))),
     }
 }
 

@@ -2,11 +2,12 @@
 
 use std::io::Write;
 
-use rowhouse::{Bytes, Row, RowRange, Scan, escape};
+use rowhouse::{Row, RowRange, Scan, escape};
 
 use super::column::WrittenColumns;
 use super::decode::{self, Declared};
 use super::read::{filter, time_range};
+use super::row::Bound;
 use crate::shell::call::{Call, Options};
 use crate::shell::failure::{Result, said};
 use crate::shell::grammar::Value;
@@ -21,7 +22,7 @@ pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> 
     call.no_more_than(1)?;
     let table = call.table()?;
     let columns = WrittenColumns::take(&mut options, Vec::new())?;
-    let mut scan = range_scan(&mut options)?;
+    let (mut scan, ends) = (unbounded(&mut options)?, Ends::take(&mut options)?);
     scan.versions = options.take_count("VERSIONS")?.unwrap_or(1);
     scan.limit = options.take_count("LIMIT")?.map(u64::from);
     scan.raw = options.take_truth("RAW")?;
@@ -32,6 +33,8 @@ pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> 
 
     session.say("ROW  COLUMN+CELL")?;
     let table = session.database.table(&table).await?;
+    (scan.range, scan.reversed) =
+        (ends.range(|bound| bound.rows(&table), |bound| bound.prefix(&table))?, ends.reversed);
     scan.columns = columns.of(session, &table).await?;
     let declared = decode::declared(wanted, &table, columns.converters())?;
     let mut rows = table.scan(scan).await?;
@@ -63,7 +66,7 @@ pub(super) fn say_row<W: Write>(
         if let Some(named) = declared.cell(cell) {
             session.say(format_args!(" #   {named}"))?;
         }
-        session.say(print::scanned_cell(&key, cell, &declared.value(cell)))
+        session.say(print::scanned_cell(&key, cell, &declared.value(cell), declared.len_max()))
     })
 }
 
@@ -77,13 +80,15 @@ pub(super) async fn count<W: Write>(session: &mut Session<W>, mut call: Call) ->
     let table = call.table()?;
     let interval = options.take_count("INTERVAL")?.unwrap_or(INTERVAL);
     let columns = WrittenColumns::take(&mut options, Vec::new())?;
-    let mut scan = range_scan(&mut options)?;
+    let (mut scan, ends) = (unbounded(&mut options)?, Ends::take(&mut options)?);
     // As HBase's count: a look at everything is no reason to keep it.
     scan.cache_blocks = false;
     let wanted = decode::wanted(&mut options)?;
     options.finish()?;
 
     let table = session.database.table(&table).await?;
+    (scan.range, scan.reversed) =
+        (ends.range(|bound| bound.rows(&table), |bound| bound.prefix(&table))?, ends.reversed);
     scan.columns = columns.of(session, &table).await?;
     let schema = decode::schema(wanted, &table)?;
     let mut rows = table.scan(scan).await?;
@@ -101,32 +106,53 @@ pub(super) async fn count<W: Write>(session: &mut Session<W>, mut call: Call) ->
     Ok(count)
 }
 
-/// Rows and timestamps of a scan.
-fn range_scan(options: &mut Options) -> Result<Scan> {
-    let start = options.take_bytes("STARTROW")?.unwrap_or_default();
-    let stop = options.take_bytes("STOPROW")?.unwrap_or_default();
-    let prefix = options.take_bytes("ROWPREFIXFILTER")?;
-    let reversed = options.take_truth("REVERSED")?;
-    let range = match prefix {
-        // The first row of a reversed scan is its greatest; it is included, and the last is not.
-        None if reversed => RowRange { start: behind(&stop), stop: behind(&start) },
-        None => RowRange { start, stop },
-        Some(prefix) if start.is_empty() && stop.is_empty() => RowRange::prefix(&prefix),
-        Some(_) => return said("ROWPREFIXFILTER excludes STARTROW and STOPROW"),
-    };
-    let mut scan = Scan::new(range);
+/// What a scan reads of the rows.
+fn unbounded(options: &mut Options) -> Result<Scan> {
+    let mut scan = Scan::all();
     scan.time_range = time_range(options)?;
     scan.filter = filter(options)?;
     scan.caching = options.take_count("CACHE")?;
-    scan.reversed = reversed;
     Ok(scan)
 }
 
-/// The row directly behind `row`; no row is still none.
-fn behind(row: &Bytes) -> Bytes {
-    match row.is_empty() {
-        true => Bytes::new(),
-        false => RowRange::row(row).stop,
+/// Where the rows of a scan begin and end, as it was written.
+struct Ends {
+    start: Option<Bound>,
+    stop: Option<Bound>,
+    prefix: Option<Bound>,
+    reversed: bool,
+}
+
+impl Ends {
+    fn take(options: &mut Options) -> Result<Self> {
+        let start = Bound::take(options, "STARTROW")?;
+        let stop = Bound::take(options, "STOPROW")?;
+        let prefix = Bound::take(options, "ROWPREFIXFILTER")?;
+        if prefix.is_some() && (start.is_some() || stop.is_some()) {
+            return said("ROWPREFIXFILTER excludes STARTROW and STOPROW");
+        }
+        Ok(Self { start, stop, prefix, reversed: options.take_truth("REVERSED")? })
+    }
+
+    /// The rows: those of the start are in them, those of the stop are not, whatever the direction. `rows` are those
+    /// that a bound names, `prefix` those that begin with it.
+    fn range(
+        &self,
+        rows: impl Fn(&Bound) -> Result<RowRange>,
+        prefix: impl Fn(&Bound) -> Result<RowRange>,
+    ) -> Result<RowRange> {
+        if let Some(bound) = &self.prefix {
+            return prefix(bound);
+        }
+        let start = self.start.as_ref().map(&rows).transpose()?;
+        let stop = self.stop.as_ref().map(&rows).transpose()?;
+        let first = |range: Option<RowRange>| range.map(|range| range.start).unwrap_or_default();
+        let behind = |range: Option<RowRange>| range.map(|range| range.stop).unwrap_or_default();
+        Ok(match self.reversed {
+            // The first row of a reversed scan is its greatest.
+            true => RowRange { start: behind(stop), stop: behind(start) },
+            false => RowRange { start: first(start), stop: first(stop) },
+        })
     }
 }
 
@@ -139,7 +165,11 @@ mod tests {
         let pairs = pairs.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
         let scan = Command::find("scan").unwrap();
         let mut options = Options::new(scan, "scan", pairs).unwrap();
-        format!("{:?}", range_scan(&mut options).unwrap().range)
+        let rows = |bound: &Bound| match bound {
+            Bound::Key(key) => Ok(RowRange::row(key)),
+            Bound::Fields(pairs) => panic!("{pairs:?}"),
+        };
+        format!("{:?}", Ends::take(&mut options).unwrap().range(rows, rows).unwrap())
     }
 
     #[test]

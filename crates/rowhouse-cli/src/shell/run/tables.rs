@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use rowhouse::{CompactionKind, TableName, TableState};
+use rowhouse::{CompactionKind, ErrorKind, TableName, TableState};
 
 use super::{pattern, say_names};
 use crate::shell::call::Call;
@@ -59,7 +59,14 @@ pub(super) async fn change_named<W: Write>(
             TableChange::Enable => session.database.enable_table(name).await,
         };
         if let Err(error) = changed {
-            session.say(format_args!("table:{name}, error:{}", failure::shown(&error, name)))?;
+            let why = match (change, error.kind()) {
+                (TableChange::Disable, ErrorKind::TableNotEnabled)
+                | (TableChange::Enable, ErrorKind::TableNotDisabled) => {
+                    format!("Table {name} is {} already", change.participle())
+                }
+                _ => failure::shown(&error, name),
+            };
+            session.say(format_args!("table:{name}, error:{why}"))?;
             failed.push(name.as_str());
         }
     }

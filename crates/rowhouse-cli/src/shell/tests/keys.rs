@@ -323,3 +323,142 @@ list_regions 'nosuch'"#,
         "#]],
     );
 }
+
+#[test]
+fn scans_begin_and_end_at_the_first_fields_of_keys() {
+    check(
+        "create 'mail', 'd', KEY => '[user string][at date]'
+put 'mail', {user => 'al', at => '2024-01-01'}, 'd:a', '1', 1
+put 'mail', {user => 'bob', at => '2024-01-01'}, 'd:a', '2', 1
+put 'mail', {user => 'bob', at => '2024-01-02'}, 'd:a', '3', 1
+put 'mail', {user => 'cid', at => '2024-01-01'}, 'd:a', '4', 1
+scan 'mail', ROWPREFIXFILTER => {user => 'bob'}, MAXLENGTH => 36
+scan 'mail', STARTROW => {user => 'bob'}, STOPROW => {user => 'cid'}, DECODE => false
+scan 'mail', {STARTROW => {user => 'bob', at => '2024-01-02'}, DECODE => false}
+scan 'mail', {STARTROW => {user => 'bob'}, STOPROW => {user => 'al'}, REVERSED => true, DECODE => false}
+count 'mail', STOPROW => {user => 'bob'}
+scan 'mail', STARTROW => {at => '2024-01-01'}
+scan 'mail', STARTROW => {user => 'bob', to => 'cid'}
+scan 'mail', STARTROW => {}
+get 'mail', {user => 'bob', at => '2024-01-01'}, {MAXLENGTH => 9, DECODE => false}
+get 'mail', {user => 'bob', at => '2024-01-01'}, {MAXLENGTH => 0}
+deleteall 'mail', {ROWPREFIXFILTER => {user => 'bob'}}
+count 'mail'
+create 'salted', 'd', KEY => '[salt 2][user string]'
+scan 'salted', STARTROW => {user => 'bob'}
+create 'plain', 'd'
+scan 'plain', STARTROW => {user => 'bob'}",
+        expect![[r#"
+            > create 'mail', 'd', KEY => '[user string][at date]'
+            WARNING: K8 keys are not unique: two events of one `user` with the same `at` (in days) are one row; if there can be such, put an id behind it
+            Created table mail
+            Took T seconds
+            => Hbase::Table - mail
+            > put 'mail', {user => 'al', at => '2024-01-01'}, 'd:a', '1', 1
+            Took T seconds
+            > put 'mail', {user => 'bob', at => '2024-01-01'}, 'd:a', '2', 1
+            Took T seconds
+            > put 'mail', {user => 'bob', at => '2024-01-02'}, 'd:a', '3', 1
+            Took T seconds
+            > put 'mail', {user => 'cid', at => '2024-01-01'}, 'd:a', '4', 1
+            Took T seconds
+            > scan 'mail', ROWPREFIXFILTER => {user => 'bob'}, MAXLENGTH => 36
+            ROW  COLUMN+CELL
+             # user='bob', at=2024-01-01
+             bob\x00\x01\x80\x00M\x0B column=d:a, timestamp=1970-01-01T00:00:00.001, v
+             # user='bob', at=2024-01-02
+             bob\x00\x01\x80\x00M\x0C column=d:a, timestamp=1970-01-01T00:00:00.001, v
+            2 row(s)
+            Took T seconds
+            > scan 'mail', STARTROW => {user => 'bob'}, STOPROW => {user => 'cid'}, DECODE => false
+            ROW  COLUMN+CELL
+             bob\x00\x01\x80\x00M\x0B column=d:a, timestamp=1970-01-01T00:00:00.001, value=2
+             bob\x00\x01\x80\x00M\x0C column=d:a, timestamp=1970-01-01T00:00:00.001, value=3
+            2 row(s)
+            Took T seconds
+            > scan 'mail', {STARTROW => {user => 'bob', at => '2024-01-02'}, DECODE => false}
+            ROW  COLUMN+CELL
+             bob\x00\x01\x80\x00M\x0C column=d:a, timestamp=1970-01-01T00:00:00.001, value=3
+             cid\x00\x01\x80\x00M\x0B column=d:a, timestamp=1970-01-01T00:00:00.001, value=4
+            2 row(s)
+            Took T seconds
+            > scan 'mail', {STARTROW => {user => 'bob'}, STOPROW => {user => 'al'}, REVERSED => true, DECODE => false}
+            ROW  COLUMN+CELL
+             bob\x00\x01\x80\x00M\x0C column=d:a, timestamp=1970-01-01T00:00:00.001, value=3
+             bob\x00\x01\x80\x00M\x0B column=d:a, timestamp=1970-01-01T00:00:00.001, value=2
+            2 row(s)
+            Took T seconds
+            > count 'mail', STOPROW => {user => 'bob'}
+            1 row(s)
+            Took T seconds
+            => 1
+            > scan 'mail', STARTROW => {at => '2024-01-01'}
+            ROW  COLUMN+CELL
+
+            ERROR: where rows begin and end is said by the first fields of their keys, without a gap: first=user, at, given=at
+
+            For usage try 'help "scan"'
+
+            Took T seconds
+            > scan 'mail', STARTROW => {user => 'bob', to => 'cid'}
+            ROW  COLUMN+CELL
+
+            ERROR: where rows begin and end is said by the first fields of their keys, without a gap: first=user, at, given=user, to
+
+            For usage try 'help "scan"'
+
+            Took T seconds
+            > scan 'mail', STARTROW => {}
+            ROW  COLUMN+CELL
+
+            ERROR: where rows begin and end is said by the first fields of their keys, without a gap: first=user, at, given=
+
+            For usage try 'help "scan"'
+
+            Took T seconds
+            > get 'mail', {user => 'bob', at => '2024-01-01'}, {MAXLENGTH => 9, DECODE => false}
+            COLUMN  CELL
+             d:a timestamp
+            1 row(s)
+            Took T seconds
+            > get 'mail', {user => 'bob', at => '2024-01-01'}, {MAXLENGTH => 0}
+
+            ERROR: MAXLENGTH must be 1 or more: 0
+
+            For usage try 'help "get"'
+
+            Took T seconds
+            > deleteall 'mail', {ROWPREFIXFILTER => {user => 'bob'}}
+            Took T seconds
+            > count 'mail'
+            2 row(s)
+            Took T seconds
+            => 2
+            > create 'salted', 'd', KEY => '[salt 2][user string]'
+            WARNING: K5 random salt: `salt 2` is random: a get by the other fields asks for 2 keys, and the same fields may make several rows; use bucket where rows are read by their key
+            Created table salted
+            Took T seconds
+            => Hbase::Table - salted
+            > scan 'salted', STARTROW => {user => 'bob'}
+            ROW  COLUMN+CELL
+
+            ERROR: rows with these fields do not stand together, a query reads them: ranges=2
+
+            For usage try 'help "scan"'
+
+            Took T seconds
+            > create 'plain', 'd'
+            Created table plain
+            Took T seconds
+            => Hbase::Table - plain
+            > scan 'plain', STARTROW => {user => 'bob'}
+            ROW  COLUMN+CELL
+
+            ERROR: table plain declares no key; declare one when it is made: TableSpec::new("plain").key("[user text]_[at millis desc]"), or in the shell: alter 'plain', KEY => '[user text]_[at millis desc]'
+
+            For usage try 'help "scan"'
+
+            Took T seconds
+        "#]],
+    );
+}

@@ -808,7 +808,7 @@ list",
             Enable the above 1 tables (y/n)?
             Took T seconds
             > Y
-            table:b, error:Table b should be disabled!
+            table:b, error:Table b is enabled already
             0 tables successfully enabled
             1 tables not enabled due to an exception: b
             > drop_all 'c.*'

@@ -45,12 +45,46 @@ pub struct ClusterStatus {
     pub backup_masters: Vec<ServerName>,
     /// Region servers that are alive.
     pub live_servers: Vec<ServerName>,
+    /// The same, with what they serve.
+    pub loads: Vec<ServerLoad>,
     /// Region servers that are known to be dead.
     pub dead_servers: Vec<ServerName>,
     /// Regions on their way from one server to another.
     pub regions_in_transition: usize,
     /// Whether the balancer moves regions.
     pub balancer_on: bool,
+}
+
+/// What a region server serves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerLoad {
+    /// The server.
+    pub name: ServerName,
+    /// Requests in the last second, where it tells.
+    pub requests_per_second: u64,
+    /// Its regions, by name.
+    pub regions: Vec<RegionLoad>,
+}
+
+/// What a region holds and has done since it was opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RegionLoad {
+    /// Its full name.
+    pub name: Bytes,
+    /// Families.
+    pub stores: u64,
+    /// HFiles.
+    pub files: u64,
+    /// Bytes of HFiles before compression, in MiB, rounded down.
+    pub uncompressed_mib: u64,
+    /// Bytes of HFiles, in MiB, rounded down.
+    pub file_mib: u64,
+    /// Bytes of memstores, in MiB, rounded down.
+    pub memstore_mib: u64,
+    /// Requests that read.
+    pub reads: u64,
+    /// Requests that wrote.
+    pub writes: u64,
 }
 
 impl Admin {
@@ -384,6 +418,7 @@ impl Admin {
             Master,
             BackupMasters,
             ServersName,
+            LiveServers,
             DeadServers,
             RegionsInTransition,
             BalancerOn,
@@ -400,6 +435,7 @@ impl Admin {
             master: status.master.map(names::server_from_proto).transpose()?,
             backup_masters: servers(status.backup_masters)?,
             live_servers: servers(status.servers_name)?,
+            loads: status.live_servers.into_iter().map(load).collect::<Result<_>>()?,
             dead_servers: servers(status.dead_servers)?,
             regions_in_transition: status.regions_in_transition.len(),
         })
@@ -461,6 +497,27 @@ impl Admin {
     fn nonce(&self) -> (Option<u64>, Option<u64>) {
         let nonce = self.client.nonce();
         (Some(nonce.group), Some(nonce.number))
+    }
+}
+
+fn load(server: proto::LiveServerInfo) -> Result<ServerLoad> {
+    let name = names::server_from_proto(server.server)?;
+    let requests_per_second = server.server_load.number_of_requests();
+    let mut regions: Vec<_> = server.server_load.region_loads.into_iter().map(region).collect();
+    regions.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(ServerLoad { name, requests_per_second, regions })
+}
+
+fn region(load: proto::RegionLoad) -> RegionLoad {
+    RegionLoad {
+        stores: load.stores().into(),
+        files: load.storefiles().into(),
+        uncompressed_mib: load.store_uncompressed_size_mb().into(),
+        file_mib: load.storefile_size_mb().into(),
+        memstore_mib: load.mem_store_size_mb().into(),
+        reads: load.read_requests_count(),
+        writes: load.write_requests_count(),
+        name: load.region_specifier.value,
     }
 }
 

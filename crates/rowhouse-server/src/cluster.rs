@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::meta::MetaTable;
 use rowhouse_model::{
-    Error, ErrorKind, META_ENCODED_NAME, RegionInfo, Result, ServerName, TableName,
+    Error, ErrorKind, META_ENCODED_NAME, RegionInfo, Result, ServerName, TableName, TableState,
 };
 use rowhouse_store::{Region, Store};
 
@@ -141,7 +141,9 @@ impl Cluster {
     pub(crate) fn regions_of(&self, server: &RegionServer) -> Vec<RegionInfo> {
         let system = [RegionInfo::meta(), self.namespace_region.clone()];
         let tables = self.store.tables();
-        let stored = tables.iter().flat_map(|table| table.regions());
+        // Those of a disabled table are online nowhere.
+        let enabled = tables.iter().filter(|table| table.state() == TableState::Enabled);
+        let stored = enabled.flat_map(|table| table.regions());
         let all = system.into_iter().chain(stored.map(|region| region.info().clone()));
         all.filter(|region| self.place(region).name == server.name).collect()
     }

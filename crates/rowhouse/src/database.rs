@@ -4,6 +4,7 @@ mod snapshots;
 
 use std::sync::Arc;
 
+use rowhouse_client::ClusterStatus;
 use rowhouse_model::{
     Bytes, Error, ErrorKind, Mutation, MutationOutcome, Namespace, RegionInfo, RegionSwitch,
     Result, TableDescriptor, TableName, TableState,
@@ -404,6 +405,15 @@ impl Database {
     ) -> Result<()> {
         let family = family.map(|family| Bytes::copy_from_slice(family.as_bytes()));
         self.backend.compact(&TableName::parse(name)?, family, kind).await
+    }
+
+    /// Servers and regions, and what they hold and have done. A database in this process is one server by the name of
+    /// `localhost`, port 0.
+    ///
+    /// # Errors
+    /// `Connection` and `Timeout` of a cluster.
+    pub async fn status(&self) -> Result<ClusterStatus> {
+        self.backend.status().await
     }
 
     /// The UUID that the database was given when it was made.

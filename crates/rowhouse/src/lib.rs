@@ -79,13 +79,14 @@ pub use spec::TableSpec;
 pub use table::Table;
 pub use transaction::Transaction;
 
+pub use rowhouse_client::{ClusterStatus, RegionLoad, ServerLoad};
 pub use rowhouse_model::{
     Action, Append, BitOperator, Bytes, Cell, CellEntry, CellFate, CellHistory, CellKind,
     CellPlace, ColumnCondition, Columns, Comparator, CompareOperator, Comparison, Condition,
     Delete, Durability, Error, ErrorKind, FamilyDescriptor, Filter, FilterCondition, Get,
     Increment, KeyValue, Mutation, MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch,
-    Result, Row, RowMutations, RowRange, Scan, Snapshot, SnapshotKind, TableDescriptor, TableName,
-    TableState, TimeRange, Timestamp, escape, unescape,
+    Result, Row, RowMutations, RowRange, Scan, ServerName, Snapshot, SnapshotKind, TableDescriptor,
+    TableName, TableState, TimeRange, Timestamp, escape, unescape,
 };
 pub use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, Calendar, CellBytes, CellNotFitting, Column, ColumnFilter, ColumnSchema,

@@ -1,42 +1,114 @@
-//! Commands of HBase's shell that are not here yet: they are refused by name, not taken for typing
-//! mistakes.
+//! Commands of HBase's shell that are not here: they are refused by name, not taken for typing mistakes, and it is told
+//! what there is instead.
 
-/// Whether HBase's shell (2.4, the last whose commands are published on their own) has `name`.
-pub(super) fn is_hbases(name: &str) -> bool {
-    NAMES.split_ascii_whitespace().any(|known| known == name)
+/// Why HBase's command `name` (of its shell 2.4, the last that is published on its own, and what 2.5 and 2.6 added) is not
+/// here, and what to do instead; nothing where HBase has no such command either.
+pub(super) fn instead_of(name: &str) -> Option<&'static str> {
+    let has =
+        |(names, _): &&(&str, &str)| names.split_ascii_whitespace().any(|known| known == name);
+    ABSENT.iter().find(has).map(|(_, instead)| *instead)
 }
 
-const NAMES: &str = "
-    add_labels add_peer add_rsgroup alter_async  alter_rsgroup_config
-    alter_status append append_peer_exclude_namespaces append_peer_exclude_tableCFs
-    append_peer_namespaces append_peer_tableCFs balance_rsgroup balance_switch
-    balancer balancer_enabled catalogjanitor_enabled catalogjanitor_run
-    catalogjanitor_switch cleaner_chore_enabled cleaner_chore_run cleaner_chore_switch
-    clear_auths clear_block_cache clear_compaction_queues clear_deadservers
-    clear_slowlog_responses clone_table_schema close_region
-    compact_rs compaction_state compaction_switch decommission_regionservers
-    
-     disable_exceed_throttle_quota disable_peer disable_rpc_throttle
-    disable_table_replication   enable_exceed_throttle_quota enable_peer
-    enable_rpc_throttle enable_table_replication get_auths get_balancer_decisions
-    get_balancer_rejections get_largelog_responses get_namespace_rsgroup get_peer_config
-    get_rsgroup get_server_rsgroup get_slowlog_responses get_table
-    get_table_rsgroup grant hbck_chore_run is_in_maintenance_mode list_deadservers
-    list_decommissioned_regionservers list_labels list_liveservers list_locks
-    list_peer_configs list_peers list_procedures list_quota_snapshots list_quota_table_sizes
-    list_quotas list_replicated_tables list_rsgroups list_security_capabilities
-    list_snapshot_sizes locate_region
-    move_namespaces_rsgroup move_servers_namespaces_rsgroup
-    move_servers_rsgroup move_servers_tables_rsgroup move_tables_rsgroup normalize
-    normalizer_enabled normalizer_switch processlist recommission_regionserver regioninfo
-    remove_peer remove_peer_exclude_namespaces remove_peer_exclude_tableCFs
-    remove_peer_namespaces remove_peer_tableCFs remove_rsgroup remove_servers_rsgroup
-    rename_rsgroup revoke rit set_auths set_peer_bandwidth
-    set_peer_exclude_namespaces set_peer_exclude_tableCFs set_peer_namespaces
-    set_peer_replicate_all set_peer_serial set_peer_tableCFs set_quota set_visibility
-    show_filters show_peer_tableCFs show_rsgroup_config snapshot_cleanup_enabled
-    snapshot_cleanup_switch status
-    stop_master stop_regionserver table_help trace
-    update_all_config update_config update_peer_config user_permission wal_roll whoami
-    zk_dump
-";
+const ABSENT: [(&str, &str); 25] = [
+    (
+        "add_peer append_peer_exclude_namespaces append_peer_exclude_tableCFs append_peer_namespaces
+         append_peer_tableCFs disable_peer disable_table_replication enable_peer enable_table_replication
+         get_peer_config list_peer_configs list_peers list_replicated_tables peer_modification_enabled
+         peer_modification_switch remove_peer remove_peer_exclude_namespaces remove_peer_exclude_tableCFs
+         remove_peer_namespaces remove_peer_tableCFs set_peer_bandwidth set_peer_exclude_namespaces
+         set_peer_exclude_tableCFs set_peer_namespaces set_peer_replicate_all set_peer_serial
+         set_peer_tableCFs show_peer_tableCFs transit_peer_sync_replication_state update_peer_config",
+        "nothing is replicated; rowhouse backup copies a database, rowhouse export hands a table to a cluster",
+    ),
+    (
+        "add_rsgroup alter_rsgroup_config balance_rsgroup get_namespace_rsgroup get_rsgroup get_server_rsgroup
+         get_table_rsgroup list_rsgroups move_namespaces_rsgroup move_servers_namespaces_rsgroup
+         move_servers_rsgroup move_servers_tables_rsgroup move_tables_rsgroup remove_rsgroup
+         remove_servers_rsgroup rename_rsgroup show_rsgroup_config",
+        "there are no groups of servers: one process serves all tables",
+    ),
+    (
+        "add_labels clear_auths get_auths list_labels set_auths set_visibility",
+        "there are no visibility labels",
+    ),
+    (
+        "grant list_security_capabilities revoke user_permission whoami",
+        "there is no access control: who reaches the server's port may do everything",
+    ),
+    (
+        "disable_exceed_throttle_quota disable_rpc_throttle enable_exceed_throttle_quota enable_rpc_throttle
+         list_quota_snapshots list_quota_table_sizes list_quotas set_quota",
+        "there are no quotas; rowhouse stats tells what takes the room",
+    ),
+    (
+        "balance_switch balancer balancer_enabled get_balancer_decisions get_balancer_rejections",
+        "one process serves all regions, and none is balanced; move moves a region of a cluster",
+    ),
+    (
+        "catalogjanitor_enabled catalogjanitor_run catalogjanitor_switch cleaner_chore_enabled cleaner_chore_run
+         cleaner_chore_switch flush_master_store hbck_chore_run list_unknownservers",
+        "the store keeps itself in order; rowhouse check tells whether it is whole",
+    ),
+    (
+        "normalize normalizer_enabled normalizer_switch",
+        "regions are not normalized; split and merge_region change them",
+    ),
+    ("clear_block_cache", "the block cache makes room by itself; BLOCKCACHE of a family keeps blocks out of it"),
+    (
+        "clear_compaction_queues compact_rs compaction_state",
+        "merges are not listed by state; compact and major_compact ask for those of a table, status 'detailed' counts files",
+    ),
+    ("compaction_switch", "alter 'TABLE', COMPACTION_ENABLED => false ends the merges of a table"),
+    ("alter_async alter_status", "alter is done in all regions when it returns"),
+    ("change_sft change_sft_all", "files are named by the manifest of the store: there is nothing to track otherwise"),
+    (
+        "get_table table_help",
+        "there are no variables: each command names its table, and help 'COMMAND' explains it",
+    ),
+    (
+        "list_locks list_procedures processlist rit",
+        "what changes tables is done when its command returns, so that nothing is under way to be listed",
+    ),
+    (
+        "locate_region regioninfo",
+        "list_regions 'TABLE' tells where regions begin and end, status 'detailed' which server has them",
+    ),
+    ("clone_table_schema", "describe 'TABLE' shows what create takes, and get_splits where regions begin"),
+    ("close_region", "unassign takes a region out of service"),
+    ("reopen_regions", "nothing has to be opened anew: alter is seen at once"),
+    ("truncate_region", "deleteall 'TABLE', {ROWPREFIXFILTER => 'prefix'} deletes rows, truncate empties a table"),
+    ("show_filters", "all filters of HBase 2.6 are there: docs/filters.md lists them"),
+    (
+        "list_snapshot_sizes snapshot_cleanup_enabled snapshot_cleanup_switch",
+        "snapshots share files with their tables, and those with a TTL always go when it ends; list_snapshots lists them",
+    ),
+    (
+        "clear_deadservers decommission_regionservers is_in_maintenance_mode list_decommissioned_regionservers
+         recommission_regionserver stop_master stop_regionserver update_all_config update_config",
+        "a server is stopped by Ctrl-C or SIGTERM, and set by the arguments of rowhouse serve",
+    ),
+    ("wal_roll", "segments of the log are ended and recycled by themselves; flush 'TABLE' brings a table to files"),
+    (
+        "clear_slowlog_responses get_largelog_responses get_slowlog_responses trace zk_dump",
+        "a server tells what it does in rowhouse.log, in its data directory, and in status 'detailed'",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::shell::commands::Command;
+
+    #[test]
+    fn each_name_is_there_once_and_is_no_command_of_ours() {
+        let mut names = BTreeSet::new();
+        for name in ABSENT.iter().flat_map(|(names, _)| names.split_ascii_whitespace()) {
+            assert!(names.insert(name), "{name} is there twice");
+            assert!(Command::find(name).is_none(), "{name} is a command");
+            assert!(instead_of(name).is_some());
+        }
+        assert_eq!(instead_of("gte"), None);
+    }
+}

@@ -207,8 +207,8 @@ impl TableChange {
 }
 
 fn unknown_command(name: &str) -> String {
-    if foreign::is_hbases(name) {
-        return format!("command `{name}` is not supported yet");
+    if let Some(instead) = foreign::instead_of(name) {
+        return format!("command `{name}` is in HBase's own shell only; in rowhouse, {instead}");
     }
     let names = COMMANDS.iter().flat_map(|command| [Some(command.name), command.alias]).flatten();
     let close = names.map(|known| (distance(name, known), known)).min();

@@ -1,7 +1,7 @@
 //! A cluster, through HBase's protocol.
 
 use super::alteration::Alteration;
-use rowhouse_client::{Client, Scanner, Target};
+use rowhouse_client::{Client, ClusterStatus, Scanner, Target};
 use rowhouse_model::{
     Bytes, CellHistory, Condition, Error, ErrorKind, Get, Mutation, MutationOutcome, Namespace,
     Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan, Snapshot, TableDescriptor,
@@ -20,6 +20,10 @@ pub(crate) struct Cluster {
 impl Cluster {
     pub(super) async fn connect(target: &Target) -> Result<Self> {
         Ok(Self { client: Client::connect(target).await? })
+    }
+
+    pub(super) async fn status(&self) -> Result<ClusterStatus> {
+        self.client.admin().cluster_status().await
     }
 
     pub(super) async fn cluster_id(&self) -> Result<String> {

@@ -8,10 +8,11 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
+use rowhouse_client::{ClusterStatus, RegionLoad, ServerLoad};
 use rowhouse_model::{
     Bytes, CellHistory, Condition, Durability, Error, ErrorKind, Get, Mutation, MutationOutcome,
-    Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan, Snapshot,
-    TableDescriptor, TableName, TableState,
+    Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan, ServerName,
+    Snapshot, TableDescriptor, TableName, TableState,
 };
 use rowhouse_store::{CompactionKind, ReadPoint, Store, Table, TableScanner};
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
@@ -35,6 +36,40 @@ impl Embedded {
         let path = path.to_owned();
         let store = blocking(move || Store::open(path)).await?;
         Ok(Self { store })
+    }
+
+    /// As of a cluster of one server, which is this process.
+    pub(super) async fn status(&self) -> Result<ClusterStatus> {
+        let name = ServerName { host: "localhost".into(), port: 0, start_code: 0 };
+        let tables = self.store.tables();
+        let open = tables.iter().filter(|table| table.state() == TableState::Enabled);
+        let regions = open.flat_map(|table| table.regions()).map(|region| {
+            let (size, (reads, writes)) = (region.size(), region.requests());
+            let (files, memstore_mib) = (size.files as u64, size.memstore_bytes >> 20);
+            RegionLoad {
+                name: region.name().full.clone(),
+                stores: size.stores as u64,
+                files,
+                uncompressed_mib: size.file_bytes >> 20,
+                file_mib: size.file_bytes >> 20,
+                memstore_mib,
+                reads,
+                writes,
+            }
+        });
+        let mut regions: Vec<_> = regions.collect();
+        regions.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(ClusterStatus {
+            version: concat!("rowhouse ", env!("CARGO_PKG_VERSION")).into(),
+            cluster_id: self.store.cluster_id(),
+            master: Some(name.clone()),
+            backup_masters: Vec::new(),
+            live_servers: vec![name.clone()],
+            loads: vec![ServerLoad { name, requests_per_second: 0, regions }],
+            dead_servers: Vec::new(),
+            regions_in_transition: 0,
+            balancer_on: false,
+        })
     }
 
     pub(super) async fn cluster_id(&self) -> Result<String> {

@@ -11,6 +11,7 @@ use rowhouse_model::{
     TableName, TableState,
 };
 
+use rowhouse_client::ClusterStatus;
 use rowhouse_store::CompactionKind;
 
 use crate::location::Location;
@@ -45,6 +46,10 @@ impl Backend {
             Location::Directory(path) => Self::Embedded(Embedded::open(&path).await?),
             Location::Cluster(target) => Self::Cluster(Cluster::connect(&target).await?),
         })
+    }
+
+    pub(crate) async fn status(&self) -> Result<ClusterStatus> {
+        on!(self, inner => inner.status().await)
     }
 
     pub(crate) async fn cluster_id(&self) -> Result<String> {

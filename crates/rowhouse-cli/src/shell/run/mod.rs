@@ -15,6 +15,7 @@ mod regions;
 mod row;
 mod scan;
 mod snapshots;
+mod status;
 mod tables;
 
 use std::io::Write;
@@ -104,6 +105,9 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::Split => regions::split(session, call).await.map(nothing),
         Verb::SplitOrMergeEnabled => regions::switch(session, call).await.map(nothing),
         Verb::SplitOrMergeSwitch => regions::set_switch(session, call).await.map(nothing),
+        Verb::Status => status::status(session, call).await.map(nothing),
+        Verb::ListLiveServers => status::live(session).await.map(nothing),
+        Verb::ListDeadServers => status::dead(session).await.map(nothing),
         Verb::Truncate => tables::truncate(session, call, false).await.map(nothing),
         Verb::TruncatePreserve => tables::truncate(session, call, true).await.map(nothing),
         Verb::Unassign => regions::unassign(session, call).await.map(nothing),

@@ -489,7 +489,9 @@ put 'post', 'r",
 fn hbases_other_commands_and_settings_without_effect_are_refused_by_name() {
     check(
         "alter 't', COLOUR => 'red'
-status
+processlist
+locate_region 't', 'r'
+help 'balancer'
 create_namespace 'q', {'hbase.namespace.quota.maxtables' => '5'}
 create 'q', 'f', {METADATA => {'READONLY' => 'perhaps'}}
 exists 'hbase:meta'
@@ -503,12 +505,25 @@ is_enabled 'hbase:nope'",
             For usage try 'help "alter"'
 
             Took T seconds
-            > status
+            > processlist
 
-            ERROR: command `status` is not supported yet
+            ERROR: command `processlist` is in HBase's own shell only; in rowhouse, what changes tables is done when its command returns, so that nothing is under way to be listed
 
             For usage try 'help'
 
+            > locate_region 't', 'r'
+
+            ERROR: command `locate_region` is in HBase's own shell only; in rowhouse, list_regions 'TABLE' tells where regions begin and end, status 'detailed' which server has them
+
+            For usage try 'help'
+
+            > help 'balancer'
+
+            ERROR: command `balancer` is in HBase's own shell only; in rowhouse, one process serves all regions, and none is balanced; move moves a region of a cluster
+
+            For usage try 'help "help"'
+
+            Took T seconds
             > create_namespace 'q', {'hbase.namespace.quota.maxtables' => '5'}
 
             ERROR: org.apache.hadoop.hbase.DoNotRetryIOException: quotas are not supported: namespace=q, setting=hbase.namespace.quota.maxtables

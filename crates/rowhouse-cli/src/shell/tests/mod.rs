@@ -10,6 +10,7 @@ mod keys;
 mod queries;
 mod scans;
 mod snapshots;
+mod status;
 mod tables;
 
 use expect_test::Expect;

@@ -1,0 +1,136 @@
+//! Servers, and what they hold.
+
+use std::io::Write;
+
+use rowhouse::{ClusterStatus, RegionLoad, ServerLoad, ServerName, escape};
+
+use crate::shell::call::Call;
+use crate::shell::failure::{Result, said};
+use crate::shell::session::Session;
+
+pub(super) async fn status<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+    let format = call.text_if_given(0)?.unwrap_or("summary".into());
+    match &*format {
+        "summary" | "simple" | "detailed" => {}
+        "replication" => {
+            return said(
+                "status 'replication': nothing is replicated; rowhouse backup copies a database",
+            );
+        }
+        _ => return said(format!("a status is 'summary', 'simple' or 'detailed': {format}")),
+    }
+    let status = session.database.status().await?;
+    let text = match &*format {
+        "simple" => simple(&status),
+        "detailed" => detailed(&status),
+        _ => vec![summary(&status)],
+    };
+    text.iter().try_for_each(|line| session.say(line))
+}
+
+pub(super) async fn live<W: Write>(session: &mut Session<W>) -> Result<()> {
+    let servers = session.database.status().await?.live_servers;
+    say_servers(session, &servers)
+}
+
+pub(super) async fn dead<W: Write>(session: &mut Session<W>) -> Result<()> {
+    let servers = session.database.status().await?.dead_servers;
+    say_servers(session, &servers)
+}
+
+fn say_servers<W: Write>(session: &mut Session<W>, servers: &[ServerName]) -> Result<()> {
+    session.say("SERVERNAME")?;
+    for server in servers {
+        session.say(server)?;
+    }
+    session.say(format_args!("{} row(s)", servers.len()))
+}
+
+fn summary(status: &ClusterStatus) -> String {
+    let regions: usize = status.loads.iter().map(|load| load.regions.len()).sum();
+    let servers = status.live_servers.len();
+    format!(
+        "{} active master, {} backup masters, {servers} servers, {} dead, {:.4} average load",
+        usize::from(status.master.is_some()),
+        status.backup_masters.len(),
+        status.dead_servers.len(),
+        regions as f64 / servers.max(1) as f64
+    )
+}
+
+fn simple(status: &ClusterStatus) -> Vec<String> {
+    let mut lines = masters(status);
+    lines.push(format!("{} live servers", status.live_servers.len()));
+    for load in &status.loads {
+        lines.push(format!("    {}", shown(&load.name)));
+        lines.push(format!("        {}", server(load)));
+    }
+    lines.extend(dead_servers(status));
+    let requests: u64 = status.loads.iter().map(|load| load.requests_per_second).sum();
+    let regions: usize = status.loads.iter().map(|load| load.regions.len()).sum();
+    lines.push(format!("Aggregate load: {requests}, regions: {regions}"));
+    lines
+}
+
+fn detailed(status: &ClusterStatus) -> Vec<String> {
+    let mut lines = vec![
+        format!("version {}", status.version),
+        format!("{} regionsInTransition", status.regions_in_transition),
+    ];
+    lines.extend(masters(status));
+    lines.push(format!("{} live servers", status.live_servers.len()));
+    for load in &status.loads {
+        lines.push(format!("    {}", shown(&load.name)));
+        lines.push(format!("        {}", server(load)));
+        for region in &load.regions {
+            lines.push(format!("        \"{}\"", escape(&region.name)));
+            lines.push(format!("            {}", counts(std::slice::from_ref(region))));
+        }
+    }
+    lines.extend(dead_servers(status));
+    lines
+}
+
+fn masters(status: &ClusterStatus) -> Vec<String> {
+    let active = status.master.iter().map(|master| format!("active master:  {}", shown(master)));
+    let mut lines: Vec<_> = active.collect();
+    lines.push(format!("{} backup masters", status.backup_masters.len()));
+    lines.extend(status.backup_masters.iter().map(|master| format!("    {}", shown(master))));
+    lines
+}
+
+fn dead_servers(status: &ClusterStatus) -> Vec<String> {
+    let mut lines = vec![format!("{} dead servers", status.dead_servers.len())];
+    lines.extend(status.dead_servers.iter().map(|server| format!("    {server}")));
+    lines
+}
+
+/// `host:port start`.
+fn shown(server: &ServerName) -> String {
+    format!("{}:{} {}", server.host, server.port, server.start_code)
+}
+
+/// What HBase tells of a server, as far as every server has it.
+fn server(load: &ServerLoad) -> String {
+    format!(
+        "requestsPerSecond={:.1}, numberOfOnlineRegions={}, {}",
+        load.requests_per_second as f64,
+        load.regions.len(),
+        counts(&load.regions)
+    )
+}
+
+fn counts(regions: &[RegionLoad]) -> String {
+    let sum = |of: fn(&RegionLoad) -> u64| regions.iter().map(of).sum::<u64>();
+    format!(
+        "numberOfStores={}, numberOfStorefiles={}, storefileUncompressedSizeMB={}, storefileSizeMB={}, \
+         memstoreSizeMB={}, readRequestsCount={}, writeRequestsCount={}",
+        sum(|region| region.stores),
+        sum(|region| region.files),
+        sum(|region| region.uncompressed_mib),
+        sum(|region| region.file_mib),
+        sum(|region| region.memstore_mib),
+        sum(|region| region.reads),
+        sum(|region| region.writes)
+    )
+}

@@ -8,6 +8,7 @@
 //! what it takes hold of says how old a reader may be (`Parts::readable_from`).
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Condvar, Mutex};
@@ -42,7 +43,13 @@ impl Mvcc {
     /// The next number. Whoever takes one must publish it, whatever happens, or nothing behind it
     /// ever becomes visible.
     pub(crate) fn reserve(&self) -> u64 {
-        self.reserved.fetch_add(1, Ordering::Relaxed) + 1
+        *self.reserve_several(1).start()
+    }
+
+    /// The next so many numbers, at least one, without a stranger's between them.
+    pub(crate) fn reserve_several(&self, count: u64) -> RangeInclusive<u64> {
+        let first = self.reserved.fetch_add(count, Ordering::Relaxed) + 1;
+        first..=first + (count - 1)
     }
 
     /// The highest number handed out.
@@ -53,8 +60,14 @@ impl Mvcc {
     /// Makes `sequence` visible, and waits until it is: until every commit before it has been
     /// published too. Those are in memory and waiting for nothing, so the wait is short.
     pub(crate) fn publish(&self, sequence: u64) {
+        self.publish_several(sequence..=sequence);
+    }
+
+    /// The same of several numbers: no reader sees one without the others.
+    pub(crate) fn publish_several(&self, sequences: RangeInclusive<u64>) {
+        let sequence = *sequences.end();
         let mut early = self.early.lock();
-        early.insert(sequence);
+        early.extend(sequences);
         let mut visible = self.visible.load(Ordering::Relaxed);
         while early.remove(&(visible + 1)) {
             visible += 1;
@@ -97,5 +110,16 @@ mod tests {
         assert_eq!(mvcc.visible(), 10);
         mvcc.publish(first);
         assert_eq!(late.join().unwrap(), 12);
+    }
+
+    #[test]
+    fn several_numbers_are_visible_at_once_and_none_comes_between() {
+        let mvcc = Mvcc::new(10);
+        let (several, behind) = (mvcc.reserve_several(3), mvcc.reserve());
+        assert_eq!((several.clone(), behind), (11..=13, 14));
+        mvcc.publish_several(several);
+        assert_eq!(mvcc.visible(), 13);
+        mvcc.publish(behind);
+        assert_eq!(mvcc.visible(), 14);
     }
 }

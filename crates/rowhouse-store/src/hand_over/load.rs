@@ -22,7 +22,7 @@ pub struct LoadReport {
     pub files: usize,
     /// Cells of those.
     pub cells: u64,
-    /// The sequence number that all of them have now; 0 where there was no cell.
+    /// The sequence number from which on all of them are there, which the newest have; 0 where there was no cell.
     pub sequence: u64,
 }
 
@@ -66,7 +66,8 @@ fn listed(dir: &Path) -> Result<Vec<PathBuf>> {
 
 impl Store {
     /// Puts the cells of HFiles, each with its family, into `table`. All of them are there at one moment, or none is:
-    /// also after a crash. They have one new sequence number, whatever their files say, so they count as written now. The
+    /// also after a crash. They have new sequence numbers, so they count as written now; of one cell that two files have, that of the
+    /// file with the greater sequence number of its own counts, as it did in their cluster. The
     /// files are read to their last cell and not changed; a file with rows of several regions is divided among them. What the
     /// store keeps is compressed as the table declares.
     ///

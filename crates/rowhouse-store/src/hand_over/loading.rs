@@ -15,8 +15,16 @@ use crate::store_file::{self, NewFile, StoreFile};
 /// A load under way. Dropped before it is installed, the files that it wrote are gone.
 pub(super) struct Load<'a> {
     engine: &'a Arc<Engine>,
-    written: Vec<(Arc<FamilyStore>, FileMeta)>,
+    written: Vec<Written>,
     cells: u64,
+}
+
+/// A file of the store that a load wrote.
+struct Written {
+    family: Arc<FamilyStore>,
+    meta: FileMeta,
+    /// The sequence number of the file that its cells came from; 0 where that has none.
+    source_sequence: u64,
 }
 
 impl<'a> Load<'a> {
@@ -28,9 +36,9 @@ impl<'a> Load<'a> {
         self.engine
     }
 
-    /// A file is whole.
-    pub(super) fn add(&mut self, family: &Arc<FamilyStore>, meta: FileMeta) {
-        self.written.push((Arc::clone(family), meta));
+    /// A file is whole, with cells of a file of `source_sequence`.
+    pub(super) fn add(&mut self, family: &Arc<FamilyStore>, meta: FileMeta, source_sequence: u64) {
+        self.written.push(Written { family: Arc::clone(family), meta, source_sequence });
     }
 
     /// One more cell is written; an error when the store is being closed meanwhile.
@@ -96,20 +104,20 @@ impl<'a> Load<'a> {
             cells.advance()?;
         }
         let meta = new.finish(0, false)?;
-        self.add(&store, meta);
+        self.add(&store, meta, source_sequence(file)?);
         Ok(())
     }
 
     /// Has the files be part of the table, all at once. The caller sees to it that no table is changed meanwhile.
     pub(super) fn install(mut self) -> Result<u64> {
-        for (family, _) in &self.written {
+        for Written { family, .. } in &self.written {
             self.check_there(family)?;
             // A file's sequences are to be behind those of the files before it, as far as writers allow it: the policy of
             // compactions goes by that. Reads and merges compare the numbers of cells.
             flush(self.engine, family)?;
         }
         let sequence = self.publish()?;
-        for (family, _) in self.written.drain(..) {
+        for Written { family, .. } in self.written.drain(..) {
             self.engine.compactions.request(&family, None);
             self.engine.splits.request(family.region_id());
         }
@@ -127,39 +135,57 @@ impl<'a> Load<'a> {
         ))
     }
 
+    /// Gives each file its number: one for all that have the same of their own, greater ones for those of greater ones. The last of them
+    /// is the load's.
     fn publish(&mut self) -> Result<u64> {
         let engine = self.engine;
-        // No commit is half done, so the number's place among them is plain; writers wait for one sync.
+        self.written.sort_by_key(|file| file.source_sequence);
+        let mut sources: Vec<u64> = self.written.iter().map(|file| file.source_sequence).collect();
+        sources.dedup();
+        // No commit is half done, so the numbers' place among them is plain; writers wait for one sync.
         let _gate = engine.gate.write();
-        let sequence = engine.mvcc.reserve();
-        for (_, meta) in &mut self.written {
-            meta.sequence_max = sequence;
+        let sequences = engine.mvcc.reserve_several(sources.len().max(1) as u64);
+        for Written { meta, source_sequence, .. } in &mut self.written {
+            let place = sources.partition_point(|source| source < source_sequence);
+            meta.sequence_max = sequences.start() + place as u64;
             meta.loaded = true;
         }
-        let files = self.written.iter().map(|(family, meta)| LoadedFile {
+        let files = self.written.iter().map(|Written { family, meta, .. }| LoadedFile {
             region_id: family.region_id(),
             family: family.name().clone(),
             meta: meta.clone(),
         });
         let edit = EditKind::FilesLoaded(FilesLoaded { files: files.collect() });
         let named = engine.manifest.append(&Edit::new(edit));
+        let last = *sequences.end();
         if named.is_ok() {
-            for (family, meta) in &self.written {
+            for Written { family, meta, .. } in &self.written {
                 let file = Arc::new(StoreFile::new(&engine.files, meta.clone()));
                 family.change(|parts| parts.files.push(file));
             }
-            engine.recent_writes.note_all(sequence);
+            engine.recent_writes.note_all(last);
         }
         // Also when the manifest refused: a sequence that is never published would stop all behind it.
-        engine.mvcc.publish(sequence);
-        named.map(|()| sequence)
+        engine.mvcc.publish_several(sequences);
+        named.map(|()| last)
+    }
+}
+
+/// By which number a file's cells are older or newer than those of other files of its cluster: the one that its name says it was loaded with,
+/// as HBase names files, or else that of its last mutation.
+fn source_sequence(file: &HFile) -> Result<u64> {
+    let name = file.path().file_name().and_then(|name| name.to_str());
+    let named = name.and_then(|name| name.rsplit_once("_SeqId_")?.1.split_once('_'));
+    match named.and_then(|(number, _)| number.parse().ok()) {
+        Some(number) => Ok(number),
+        None => Ok(file.meta().sequence_max()?.unwrap_or(0)),
     }
 }
 
 impl Drop for Load<'_> {
     fn drop(&mut self) {
         // One that an edit may have named stays: whether it did is found out when the store is opened.
-        for (_, meta) in self.written.iter().filter(|(_, meta)| !meta.loaded) {
+        for Written { meta, .. } in self.written.iter().filter(|file| !file.meta.loaded) {
             let _ = self.engine.disk.remove(&store_file::path(meta.file_id));
         }
     }

@@ -94,7 +94,7 @@ impl<'t> RegionFiles<'t> {
     fn finish(self, load: &mut Load<'_>) -> Result<()> {
         for (family, file) in self.region.families().iter().zip(self.files) {
             if let Some(file) = file {
-                load.add(family, file.finish(0, false)?);
+                load.add(family, file.finish(0, false)?, 0);
             }
         }
         Ok(())

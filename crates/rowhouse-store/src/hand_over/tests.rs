@@ -168,6 +168,47 @@ fn loaded_cells_are_newer_than_what_was_there_and_older_than_what_comes() {
 }
 
 #[test]
+fn of_a_cell_in_several_files_of_a_load_that_of_the_newest_file_counts() {
+    let (from, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let from = Store::open(from.path()).unwrap();
+    let source = make(&from, &[]);
+    let file = |value: &str, to: &str| {
+        put(&source, "1", "a", 5, value);
+        let out = export(&from, ExportedCells::Kept);
+        let to = folder.path().join(to);
+        std::fs::copy(&files_of(out.path())[0], &to).unwrap();
+        (Bytes::from_static(b"a"), to)
+    };
+    let (old, new) = (file("old", "old"), file("new", "new"));
+    // HBase names files that it took in by the number that they were taken in with.
+    let named = |number: u64| file("loaded", &format!("0123_SeqId_{number}_"));
+    let (early, late) = (named(0), named(1 << 40));
+    for (files, want) in [
+        (vec![&old, &new], "new"),
+        (vec![&new, &old], "new"),
+        (vec![&new, &early, &old], "new"),
+        (vec![&late, &new, &old], "loaded"),
+    ] {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let table = make(&store, &[]);
+        let files: Vec<_> = files.into_iter().cloned().collect();
+        let point = store.read_point();
+        let report = store.bulk_load(&name(), &files, |_| {}).unwrap();
+        assert_eq!(report.sequence, point.sequence() + files.len() as u64);
+        assert!(table.get_at(&Get::new("1").unwrap(), &point).unwrap().is_empty());
+        assert_eq!(value(&table, "1", "a").as_deref(), Some(want), "{files:?}");
+        put(&table, "2", "a", 5, "later");
+        drop((table, store));
+        let store = Store::open(dir.path()).unwrap();
+        let table = store.table(&name()).unwrap();
+        assert_eq!(value(&table, "1", "a").as_deref(), Some(want), "{files:?}");
+        table.compact(CompactionKind::Major).unwrap();
+        assert_eq!(value(&table, "1", "a").as_deref(), Some(want), "{files:?}");
+    }
+}
+
+#[test]
 fn a_transaction_that_read_before_a_load_begins_again() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();

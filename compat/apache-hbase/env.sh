@@ -1,7 +1,8 @@
 # Settings shared by the scripts here; each can be overridden from the environment.
 ROWHOUSE_COMPAT_CACHE="${ROWHOUSE_COMPAT_CACHE:-$HOME/.cache/rowhouse-compat}"
-APACHE_LIB="$ROWHOUSE_COMPAT_CACHE/apache-hbase/lib"
-APACHE_NATIVE="$ROWHOUSE_COMPAT_CACHE/apache-hbase/native" # libhadoop.so, for HBase's default ZSTD codec
+APACHE_FOLDER="${APACHE_FOLDER:-apache-hbase}" # whose pom.xml and conf/: apache-hbase (2.6) or hbase-1 (1.7)
+APACHE_LIB="$ROWHOUSE_COMPAT_CACHE/$APACHE_FOLDER/lib"
+APACHE_NATIVE="$ROWHOUSE_COMPAT_CACHE/native-hadoop" # libhadoop.so and what it loads, for Hadoop's codecs that are in C
 APACHE_DATA="${APACHE_DATA:-$ROWHOUSE_COMPAT_CACHE/apache-hbase/data}" # tables, ZooKeeper, logs, pid file
 APACHE_HOST="${APACHE_HOST:-localhost}"         # the name the server advertises in ZooKeeper and hbase:meta
 APACHE_BIND="${APACHE_BIND:-127.0.0.1}"         # the address its RPC ports listen on (ZooKeeper always takes 127.0.0.1)
@@ -18,7 +19,7 @@ apache_hbase_java() { # JVM arguments, class, arguments
     ${APACHE_HOSTS_FILE:+-Djdk.net.hosts.file="$APACHE_HOSTS_FILE"} \
     -Dapache.data="$APACHE_DATA" -Dapache.host="$APACHE_HOST" -Dapache.bind="$APACHE_BIND" \
     -Dapache.zookeeper.port="$APACHE_ZOOKEEPER_PORT" -Dapache.master.port="$APACHE_MASTER_PORT" \
-    -Dapache.regionserver.port="$APACHE_REGIONSERVER_PORT" -cp "$here/conf:$APACHE_LIB/*" "$@"
+    -Dapache.regionserver.port="$APACHE_REGIONSERVER_PORT" -cp "$here/../$APACHE_FOLDER/conf:$APACHE_LIB/*" "$@"
 }
 
 # HBase and Hadoop reach into packages that Java 17 closes.

@@ -11,7 +11,9 @@
 use rowhouse_format::hfile::{
     BLOCK_HEADER_LEN, Block, BlockKind, Closing, Layout, Writer, WriterOptions,
 };
-use rowhouse_model::{BloomKind, Bytes, Cell, Compression, DataBlockEncoding, Key};
+use rowhouse_model::{
+    BloomKind, Bytes, Cell, CellKind, Compression, DataBlockEncoding, ErrorKind, Key,
+};
 
 use crate::support::{File, plain};
 
@@ -54,6 +56,41 @@ const HBASE_1: [(DataBlockEncoding, &[u8]); 3] = [
     (DataBlockEncoding::Prefix, include_bytes!("fixtures/hbase1-prefix.hfile")),
     (DataBlockEncoding::FastDiff, include_bytes!("fixtures/hbase1-fast-diff-tags.hfile")),
 ];
+/// Files of a running HBase 1.7 (`compat/hbase-1/files.sh`) with what HBase 1.7 itself reads in each: the first three as they were flushed, the
+/// others merged when their cells had been in files for days, so that these have no sequence numbers any more.
+const SERVED_BY_HBASE_1: [(DataBlockEncoding, Compression, &[u8], &str); 5] = [
+    (
+        DataBlockEncoding::None,
+        Compression::None,
+        include_bytes!("fixtures/hbase1-served-n.hfile"),
+        include_str!("fixtures/hbase1-served-n.txt"),
+    ),
+    (
+        DataBlockEncoding::Prefix,
+        Compression::Gz,
+        include_bytes!("fixtures/hbase1-served-p.hfile"),
+        include_str!("fixtures/hbase1-served-p.txt"),
+    ),
+    (
+        DataBlockEncoding::Diff,
+        Compression::Lz4,
+        include_bytes!("fixtures/hbase1-served-d.hfile"),
+        include_str!("fixtures/hbase1-served-d.txt"),
+    ),
+    (
+        DataBlockEncoding::FastDiff,
+        Compression::Snappy,
+        include_bytes!("fixtures/hbase1-served-f.hfile"),
+        include_str!("fixtures/hbase1-served-f.txt"),
+    ),
+    (
+        DataBlockEncoding::RowIndexV1,
+        Compression::None,
+        include_bytes!("fixtures/hbase1-served-r.hfile"),
+        include_str!("fixtures/hbase1-served-r.txt"),
+    ),
+];
+const PREFIX_TREE: &[u8] = include_bytes!("fixtures/hbase1-prefix-tree.hfile");
 /// With a bloom over the first seven bytes of rows, which are eight.
 const ROW_PREFIX: &[u8] = include_bytes!("fixtures/row-prefix.hfile");
 
@@ -121,6 +158,41 @@ fn files_of_hbase_1_are_read() {
         assert_eq!(layout.tags_compressed, encoding == DataBlockEncoding::FastDiff);
         assert!(file.meta.trailer().index_levels > 1);
     }
+}
+
+#[test]
+fn files_of_a_running_hbase_1_are_read() {
+    for (encoding, compression, bytes, lines) in SERVED_BY_HBASE_1 {
+        let want: Vec<Cell> = lines.lines().map(parse).collect();
+        let file = File::open(Bytes::from_static(bytes)).unwrap();
+        assert_eq!(file.scan().unwrap(), want.iter().map(plain).collect::<Vec<_>>());
+        let trailer = file.meta.trailer();
+        assert_eq!((file.meta.layout().encoding, trailer.compression), (encoding, compression));
+        assert_eq!((trailer.index_levels, file.meta.layout().tags), (2, true));
+        assert_eq!(file.meta.cells(), want.len() as u64);
+        let times = want.iter().map(|cell| cell.timestamp().as_millis());
+        assert_eq!(file.meta.time_range().map(|range| *range.end()), times.max());
+        // All families of the table were written in one turn, and flushed behind it.
+        let newest = want.iter().map(Cell::sequence).max().unwrap();
+        assert!(file.meta.sequence_max().unwrap().unwrap() > newest);
+        assert!(want.iter().filter(|cell| !cell.tags().is_empty()).count() > 5);
+        let markers = want.iter().filter(|cell| cell.kind() != CellKind::Put).count();
+        assert_eq!((newest > 0, markers > 5), (markers > 0, newest > 0));
+        for cell in &want {
+            let found = file.seek(&cell.key()).unwrap().unwrap();
+            assert!(found.key() == Some(cell.key()));
+            if let Some(bloom) = file.meta.bloom().filter(|bloom| bloom.kind() == BloomKind::Row) {
+                assert!(file.may_contain(bloom, cell.row()));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_encoding_that_only_hbase_1_has_is_refused_by_name() {
+    let error = File::open(Bytes::from_static(PREFIX_TREE)).err().unwrap();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.message().contains("encoding PREFIX_TREE is not supported"), "{error}");
 }
 
 #[test]

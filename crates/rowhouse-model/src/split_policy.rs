@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 
+use crate::split_restriction::prefix_before;
 use crate::{Error, Result, TableDescriptor, escape};
 
 /// HBase's classes are in this package.
@@ -36,9 +37,7 @@ impl SplitPolicy {
     /// # Errors
     /// `Unsupported` for another class; `InvalidRequest` for a prefix without length or delimiter, which HBase would cut nowhere.
     pub(crate) fn of(table: &TableDescriptor) -> Result<Self> {
-        let attribute = find(table, "SPLIT_POLICY");
-        let Some(class) = attribute.or_else(|| table.configuration.get(CONFIGURATION).cloned())
-        else {
+        let Some(class) = table.value("SPLIT_POLICY").or_else(|| table.value(CONFIGURATION)) else {
             return Ok(Self::default());
         };
         match class.strip_prefix(PACKAGE).unwrap_or("") {
@@ -60,22 +59,18 @@ impl SplitPolicy {
     /// Where a region is split whose middle is at `row`: rows that belong together stay together.
     #[must_use]
     pub fn split_row(&self, row: &Bytes) -> Bytes {
-        let end = match self {
-            Self::KeyPrefix(len) => *len,
-            Self::DelimitedKeyPrefix(delimiter) => {
-                let found = row.windows(delimiter.len()).position(|part| part == delimiter);
-                found.unwrap_or(row.len())
-            }
+        match self {
+            Self::KeyPrefix(len) => row.slice(..(*len).min(row.len())),
+            Self::DelimitedKeyPrefix(delimiter) => prefix_before(row, delimiter),
             Self::Disabled | Self::ConstantSize | Self::IncreasingToUpperBound | Self::Stepping => {
-                row.len()
+                row.clone()
             }
-        };
-        row.slice(..end.min(row.len()))
+        }
     }
 }
 
 fn prefix_length(table: &TableDescriptor) -> Result<usize> {
-    let declared = PREFIX_LENGTH.iter().find_map(|name| find(table, name)).unwrap_or_default();
+    let declared = PREFIX_LENGTH.iter().find_map(|name| table.value(name)).unwrap_or_default();
     declared.parse().ok().filter(|len| *len > 0).ok_or_else(|| {
         Error::invalid(format!(
             "{} of table {} must be a number, 1 or more: {}",
@@ -87,15 +82,10 @@ fn prefix_length(table: &TableDescriptor) -> Result<usize> {
 }
 
 fn delimiter(table: &TableDescriptor) -> Result<Bytes> {
-    let declared = table.attributes.get(DELIMITER.as_bytes()).cloned();
-    declared.filter(|delimiter| !delimiter.is_empty()).ok_or_else(|| {
+    let declared = table.value(DELIMITER).filter(|delimiter| !delimiter.is_empty());
+    declared.map(Bytes::from).ok_or_else(|| {
         Error::invalid(format!("{DELIMITER} of table {} must be given", table.name()))
     })
-}
-
-fn find(table: &TableDescriptor, name: &str) -> Option<String> {
-    let value = table.attributes.get(name.as_bytes())?;
-    Some(String::from_utf8_lossy(value).into_owned())
 }
 
 const SUPPORTED: [&str; 6] = [

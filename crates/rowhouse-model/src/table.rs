@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 
 use crate::{
-    Coprocessor, Durability, Error, ErrorKind, FamilyDescriptor, Result, SplitPolicy, TableName,
-    escape,
+    Coprocessor, Durability, Error, ErrorKind, FamilyDescriptor, Result, SplitPolicy,
+    SplitRestriction, TableName, escape,
 };
 
 /// Attributes that change what is read and written, and the values acted upon.
@@ -153,6 +153,30 @@ impl TableDescriptor {
         SplitPolicy::of(self)
     }
 
+    /// `hbase.regionserver.region.split_restriction.type`: which rows no split parts.
+    ///
+    /// # Errors
+    /// `Unsupported` for one that is not HBase's; `InvalidRequest` for one that lacks a value.
+    pub fn split_restriction(&self) -> Result<SplitRestriction> {
+        SplitRestriction::of(self)
+    }
+
+    /// Where a region of the table is split whose middle is at `middle`, by itself or by hand: rows that its policy or restriction
+    /// keep together stay together. Empty where no row is in front of them.
+    ///
+    /// # Errors
+    /// As [`TableDescriptor::split_policy`] and [`TableDescriptor::split_restriction`].
+    pub fn split_row(&self, middle: &Bytes) -> Result<Bytes> {
+        Ok(self.split_restriction()?.split_row(&self.split_policy()?.split_row(middle)))
+    }
+
+    /// A value that HBase's clients set as an attribute or in the configuration, which are one to HBase.
+    pub(crate) fn value(&self, name: &str) -> Option<String> {
+        let attribute = self.attributes.get(name.as_bytes());
+        let attribute = attribute.map(|value| String::from_utf8_lossy(value).into_owned());
+        attribute.or_else(|| self.configuration.get(name).cloned())
+    }
+
     fn word(&self, name: &str) -> Option<String> {
         let value = self.attributes.get(name.as_bytes())?;
         Some(String::from_utf8_lossy(value).to_uppercase())
@@ -170,7 +194,8 @@ impl TableDescriptor {
     /// # Errors
     /// No family; `Unsupported` for coprocessors other than HBase's two for sums and for mutations of
     /// several rows, and for attributes that would silently have no
-    /// effect; what [`TableDescriptor::split_policy`], [`FamilyDescriptor::check`] and HBase's sanity checks refuse.
+    /// effect; what [`TableDescriptor::split_policy`], [`TableDescriptor::split_restriction`], [`FamilyDescriptor::check`] and
+    /// HBase's sanity checks refuse.
     pub fn check(&self) -> Result<()> {
         if self.families.is_empty() {
             return Err(Error::invalid("Table should have at least one column family."));
@@ -178,6 +203,7 @@ impl TableDescriptor {
         self.check_coprocessors()?;
         self.check_attributes()?;
         self.split_policy()?;
+        self.split_restriction()?;
         self.families.iter().try_for_each(FamilyDescriptor::check)?;
         self.check_sanity()
     }

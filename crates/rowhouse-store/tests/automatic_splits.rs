@@ -167,6 +167,73 @@ fn rows_of_one_prefix_stay_together() {
 }
 
 #[test]
+fn rows_that_a_restriction_keeps_together_are_not_parted() {
+    let key = |name| format!("hbase.regionserver.region.split_restriction.{name}");
+    let restricted = |kind: &'static str, name, value: &'static str| {
+        let mut table = descriptor();
+        table.configuration.insert(key("type"), kind.to_owned());
+        table.attribute(key(name), value)
+    };
+    // Rows are `12345678/9`.
+    for (declared, len) in [
+        (restricted("KeyPrefix", "prefix_length", "2"), 2),
+        (restricted("DelimitedKeyPrefix", "delimiter", "/"), 8),
+    ] {
+        let (_dir, store, table) = made(declared);
+        (0..3000).for_each(|number| put(&table, number));
+        wait_split(&store);
+        // By hand too, with and without a row.
+        let whole = |at| {
+            let table = store.table(&name()).unwrap();
+            let region = table.regions().last().unwrap().name().full.clone();
+            store.split_region(&region, at)
+        };
+        while let Err(error) = whole(Some(Bytes::from_static(b"f8000000/123"))) {
+            // It is so new that it was split by itself meanwhile, or begins there.
+            assert_eq!(error.kind(), ErrorKind::UnknownRegion, "{error}");
+        }
+        while let Err(error) = whole(None) {
+            assert_eq!(error.kind(), ErrorKind::UnknownRegion, "{error}");
+        }
+        let table = store.table(&name()).unwrap();
+        let starts = || table.regions().iter().map(|region| region.info().range.start.clone());
+        assert!(
+            starts().skip(1).all(|start| start.len() == len),
+            "{:?}",
+            starts().collect::<Vec<_>>()
+        );
+        assert!(
+            starts().any(|start| start == "f8000000/123"[..len]),
+            "{:?}",
+            starts().collect::<Vec<_>>()
+        );
+        assert_eq!(count(&table), 3000);
+    }
+}
+
+#[test]
+fn rows_that_all_belong_together_are_not_split_by_hand_either() {
+    let key = |name| format!("hbase.regionserver.region.split_restriction.{name}");
+    let declared = descriptor().attribute(key("type"), "DelimitedKeyPrefix");
+    let (_dir, store, table) = made(declared.attribute(key("delimiter"), "/"));
+    for number in 0..100 {
+        let put = Put::new(format!("one/{number}")).unwrap().add("f", "q", "v").unwrap();
+        table.mutate(&put.into()).unwrap();
+    }
+    let region = table.regions()[0].name().full.clone();
+    // In front of the middle there is `one` alone, which begins all rows.
+    store.split_region(&region, None).unwrap();
+    let region = store.table(&name()).unwrap().regions()[1].name().full.clone();
+    for at in [None, Some(Bytes::from_static(b"/behind/nothing"))] {
+        let error = store.split_region(&region, at).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+        assert!(error.message().contains("split policy or restriction: row=one/"), "{error}");
+    }
+    let error = store.split_region(&region, Some("one/5".into())).unwrap_err();
+    assert!(error.message().starts_with("a region is split at a row behind its first"), "{error}");
+}
+
+#[test]
 fn one_large_row_is_not_split() {
     let (_dir, store, table) = made(descriptor());
     for number in 0..1000 {

@@ -26,7 +26,11 @@ pub(crate) fn region_info(
     };
     let wants_row = request.best_split_row.unwrap_or(false);
     let best_split_row = match stored.as_ref().filter(|_| wants_row) {
-        Some(region) => region.middle_row()?,
+        Some(region) => {
+            let table = context.cluster.store.table(&info.table)?;
+            let at = region.middle_row()?.map(|middle| table.descriptor().split_row(&middle));
+            at.transpose()?.filter(|at| *at > info.range.start)
+        }
         None => None,
     };
     let state = match state {

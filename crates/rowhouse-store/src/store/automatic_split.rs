@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rowhouse_model::{ErrorKind, Result, RowRange, SplitPolicy, check_row, escape};
+use rowhouse_model::{ErrorKind, Result, RowRange, check_row, escape};
 
 use super::handle::Tables;
 use crate::background::{Failed, guard};
@@ -34,9 +34,9 @@ impl Tables {
         }
         let _changing = self.changing.lock();
         self.engine.check_open()?;
-        let Some((table, region, policy)) = self.find_too_large(region_id) else { return Ok(()) };
+        let Some((table, region)) = self.find_too_large(region_id) else { return Ok(()) };
         let Some(middle) = region.middle_row()? else { return Ok(()) };
-        let at = policy.split_row(&middle);
+        let at = table.descriptor().split_row(&middle)?;
         let RowRange { start, stop } = region.info().range.clone();
         // All that the region holds belongs together.
         if at <= start || check_row(&at).is_err() {
@@ -47,8 +47,8 @@ impl Tables {
         self.replace_regions(&table, &[region], &ranges)
     }
 
-    /// The region, if it is there, has grown too large and can be split now, with its table and what that declares.
-    fn find_too_large(&self, region_id: u64) -> Option<(Arc<Table>, Arc<Region>, SplitPolicy)> {
+    /// The region, if it is there, has grown too large and can be split now, with its table.
+    fn find_too_large(&self, region_id: u64) -> Option<(Arc<Table>, Arc<Region>)> {
         let settings = &self.engine.settings.split;
         if !settings.automatic || self.engine.manifest.read(|state| state.switches.splits_off) {
             return None;
@@ -59,8 +59,10 @@ impl Tables {
             let mut regions = table.regions().iter();
             Some((table, regions.find(|region| region.id() == region_id)?))
         })?;
-        // A policy that is not known was declared before it counted.
-        let (descriptor, policy) = (table.descriptor(), table.descriptor().split_policy().ok()?);
+        let descriptor = table.descriptor();
+        // A policy or restriction that is not known was declared before it counted.
+        let policy = descriptor.split_policy().ok()?;
+        descriptor.split_restriction().ok()?;
         let can_split = descriptor.split_enabled()
             && region.check_serving().is_ok()
             && regions < settings.regions_max
@@ -76,6 +78,6 @@ impl Tables {
             bytes: region.families().iter().map(|family| family.file_bytes()).max().unwrap_or(0),
         };
         let due = can_split && is_too_large(&situation, settings);
-        due.then(|| (Arc::clone(table), Arc::clone(region), policy))
+        due.then(|| (Arc::clone(table), Arc::clone(region)))
     }
 }

@@ -24,7 +24,8 @@ use crate::store_file::StoreFile;
 use crate::table::Table;
 
 impl Store {
-    /// Splits a region in two at row `at`, the first of the second, or in the middle of what it holds.
+    /// Splits a region in two at row `at`, the first of the second, or in the middle of what it holds. Rows that the table's split
+    /// restriction keeps together are not parted, and its split policy moves the middle likewise.
     /// Whoever reads and writes the table goes on; the region is not served any more.
     ///
     /// # Errors
@@ -39,17 +40,10 @@ impl Store {
         self.check_split_allowed(&table, &region)?;
         region.check_serving()?;
         let at = match at {
-            Some(at) => at,
-            None => {
-                region.flush()?;
-                region.middle_row()?.ok_or_else(|| {
-                    Error::invalid(format!(
-                        "a region has no two rows to split between: region={}",
-                        region.shown()
-                    ))
-                })?
-            }
+            Some(at) => restricted(table.descriptor(), &region, &at)?,
+            None => Bytes::new(),
         };
+        let at = if at.is_empty() { middle(table.descriptor(), &region)? } else { at };
         let RowRange { start, stop } = region.info().range.clone();
         check_row(&at)?;
         if at == start || !region.info().range.contains(&at) {
@@ -145,6 +139,33 @@ impl Store {
     fn known_region(&self, name: &[u8]) -> Result<Arc<Region>> {
         self.find_region(name).ok_or_else(|| Error::new(ErrorKind::UnknownRegion, escape(name)))
     }
+}
+
+/// Where a region is split that somebody wants split at `asked`; empty, as in HBase, where that leaves no row.
+fn restricted(table: &TableDescriptor, region: &Region, asked: &Bytes) -> Result<Bytes> {
+    let at = table.split_restriction()?.split_row(asked);
+    if at != asked {
+        let (asked, at) = (region.shown_row(asked), region.shown_row(&at));
+        tracing::warn!(%asked, %at, "a region is split where the table's restriction lets it");
+    }
+    Ok(at)
+}
+
+/// Where a region is split that is to be split in the middle.
+fn middle(table: &TableDescriptor, region: &Region) -> Result<Bytes> {
+    region.flush()?;
+    let refuse = |why: String| Error::invalid(format!("{why}: region={}", region.shown()));
+    let Some(middle) = region.middle_row()? else {
+        return Err(refuse("a region has no two rows to split between".to_owned()));
+    };
+    let at = table.split_row(&middle)?;
+    if at <= region.info().range.start {
+        let middle = region.shown_row(&middle);
+        return Err(refuse(format!(
+            "what is behind the middle of a region belongs to what is in front of it, by the table's split policy or restriction: row={middle}"
+        )));
+    }
+    Ok(at)
 }
 
 impl Tables {

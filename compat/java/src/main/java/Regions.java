@@ -22,7 +22,8 @@ import org.apache.hadoop.hbase.util.Bytes;
 
 /** Regions that split by themselves, or may not; out of service and in it again: Regions REGISTRY HOST:PORT. */
 public final class Regions {
-  private static final TableName TABLE = TableName.valueOf("regions"), GROWING = TableName.valueOf("growing");
+  private static final TableName TABLE = TableName.valueOf("regions"), GROWING = TableName.valueOf("growing"),
+      RESTRICTED = TableName.valueOf("restricted");
   private static final byte[] CF = Bytes.toBytes("cf"), Q = Bytes.toBytes("q"), M = Bytes.toBytes("m");
   private static final int ROWS = 4000;
 
@@ -38,11 +39,12 @@ public final class Regions {
   }
 
   private void run(Admin admin, Connection connection, Connection hasty) throws Exception {
-    for (TableName table : new TableName[] {TABLE, GROWING}) Cluster.drop(admin, table);
+    for (TableName table : new TableName[] {TABLE, GROWING, RESTRICTED}) Cluster.drop(admin, table);
     TableDescriptorBuilder table = TableDescriptorBuilder.newBuilder(TABLE).setColumnFamily(ColumnFamilyDescriptorBuilder.of(CF));
     admin.createTable(table.build(), new byte[][] {M});
     switches(admin, table);
     service(admin, connection, hasty);
+    restricted(admin, connection);
     growth(admin, connection);
     checks.finish();
   }
@@ -95,6 +97,28 @@ public final class Regions {
       admin.move(Bytes.toBytes("0123456789abcdef0123456789abcdef"));
       return "moved";
     });
+  }
+
+  /** Rows that belong together by what is in front of a comma, or by their first bytes. */
+  private void restricted(Admin admin, Connection connection) throws Exception {
+    String key = "hbase.regionserver.region.split_restriction.";
+    for (String[] declared : new String[][] {{"DelimitedKeyPrefix", "delimiter", ","}, {"KeyPrefix", "prefix_length", "1"}}) {
+      admin.createTable(TableDescriptorBuilder.newBuilder(RESTRICTED).setColumnFamily(ColumnFamilyDescriptorBuilder.of(CF))
+          .setValue(key + "type", declared[0]).setValue(key + declared[1], declared[2]).build());
+      try (Table table = connection.getTable(RESTRICTED)) {
+        for (int number = 0; number < 100; number++) table.put(new Put(Bytes.toBytes("a," + number)).addColumn(CF, Q, Q));
+        for (int number = 0; number < 100; number++) table.put(new Put(Bytes.toBytes("b," + number)).addColumn(CF, Q, Q));
+      }
+      admin.flush(RESTRICTED);
+      checks.equal(declared[0] + ": split in front of what belongs together", true, () -> {
+        wait(admin.splitRegionAsync(admin.getRegions(RESTRICTED).get(0).getRegionName(), Bytes.toBytes("b,5")));
+        return true;
+      });
+      checks.equal(declared[0] + ": where it begins", "b", () -> Bytes.toString(admin.getRegions(RESTRICTED).get(1).getStartKey()));
+      checks.refused(declared[0] + ": not within", DoNotRetryIOException.class, "", () ->
+          wait(admin.splitRegionAsync(admin.getRegions(RESTRICTED).get(1).getRegionName(), Bytes.toBytes("b,5"))));
+      Cluster.drop(admin, RESTRICTED);
+    }
   }
 
   /** More than twice what the table flushes at, in one region. */

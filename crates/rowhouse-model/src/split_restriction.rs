@@ -1,0 +1,127 @@
+//! Which rows of a table no split parts: HBase's restrictions, beside its policies, which say when a region is split.
+
+use bytes::Bytes;
+
+use crate::{Error, Result, TableDescriptor, escape};
+
+const TYPE: &str = "hbase.regionserver.region.split_restriction.type";
+const PREFIX_LENGTH: &str = "hbase.regionserver.region.split_restriction.prefix_length";
+const DELIMITER: &str = "hbase.regionserver.region.split_restriction.delimiter";
+
+/// What a table declares of where its regions may be split, by themselves and by hand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum SplitRestriction {
+    /// Between any two rows.
+    #[default]
+    None,
+    /// Never between rows that begin with the same bytes, so many.
+    KeyPrefix(usize),
+    /// Never between rows that are the same up to the first of these bytes.
+    DelimitedKeyPrefix(Bytes),
+}
+
+impl SplitRestriction {
+    /// What a table declares, as an attribute or in its configuration.
+    ///
+    /// # Errors
+    /// `Unsupported` for another kind; `InvalidRequest` for a prefix without length or delimiter, with which HBase would restrict nothing.
+    pub(crate) fn of(table: &TableDescriptor) -> Result<Self> {
+        match table.value(TYPE).as_deref() {
+            None | Some("None") => Ok(Self::None),
+            Some("KeyPrefix") => prefix_length(table).map(Self::KeyPrefix),
+            Some("DelimitedKeyPrefix") => delimiter(table).map(Self::DelimitedKeyPrefix),
+            Some(other) => Err(Error::unsupported(format!(
+                "{TYPE} {} of table {} is not supported: supported=None, KeyPrefix, DelimitedKeyPrefix",
+                escape(other.as_bytes()),
+                table.name()
+            ))),
+        }
+    }
+
+    /// Where a region is split that is to be split at `row`.
+    #[must_use]
+    pub fn split_row(&self, row: &Bytes) -> Bytes {
+        match self {
+            Self::None => row.clone(),
+            Self::KeyPrefix(len) => row.slice(..(*len).min(row.len())),
+            Self::DelimitedKeyPrefix(delimiter) => prefix_before(row, delimiter),
+        }
+    }
+}
+
+/// What stands in front of the first `delimiter`; all of a row without one.
+pub(crate) fn prefix_before(row: &Bytes, delimiter: &[u8]) -> Bytes {
+    let found = row.windows(delimiter.len()).position(|part| part == delimiter);
+    row.slice(..found.unwrap_or(row.len()))
+}
+
+fn prefix_length(table: &TableDescriptor) -> Result<usize> {
+    let declared = table.value(PREFIX_LENGTH).unwrap_or_default();
+    declared.parse().ok().filter(|len| *len > 0).ok_or_else(|| {
+        Error::invalid(format!(
+            "{PREFIX_LENGTH} of table {} must be a number, 1 or more: {}",
+            table.name(),
+            escape(declared.as_bytes())
+        ))
+    })
+}
+
+fn delimiter(table: &TableDescriptor) -> Result<Bytes> {
+    let declared = table.value(DELIMITER).filter(|delimiter| !delimiter.is_empty());
+    declared.map(Bytes::from).ok_or_else(|| {
+        Error::invalid(format!("{DELIMITER} of table {} must be given", table.name()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ErrorKind, TableName};
+
+    /// As an attribute where `attributes` says so, else in the configuration.
+    fn of(values: &[(&'static str, &'static str)], attributes: bool) -> Result<SplitRestriction> {
+        let mut table = TableDescriptor::new(TableName::parse("t").unwrap());
+        for &(name, value) in values {
+            match attributes {
+                true => table = table.attribute(name, value),
+                false => drop(table.configuration.insert(name.to_owned(), value.to_owned())),
+            }
+        }
+        SplitRestriction::of(&table)
+    }
+
+    #[test]
+    fn restrictions_have_hbases_names() {
+        for attributes in [false, true] {
+            let of = |values: &[_]| of(values, attributes);
+            assert_eq!(of(&[]).unwrap(), SplitRestriction::None);
+            assert_eq!(of(&[(TYPE, "None")]).unwrap(), SplitRestriction::None);
+            let prefix = of(&[(TYPE, "KeyPrefix"), (PREFIX_LENGTH, "2")]).unwrap();
+            assert_eq!(prefix, SplitRestriction::KeyPrefix(2));
+            let delimited = of(&[(TYPE, "DelimitedKeyPrefix"), (DELIMITER, ",")]).unwrap();
+            assert_eq!(delimited, SplitRestriction::DelimitedKeyPrefix(Bytes::from_static(b",")));
+            // A length alone restricts nothing.
+            assert_eq!(of(&[(PREFIX_LENGTH, "2")]).unwrap(), SplitRestriction::None);
+            for (refused, kind) in [
+                (of(&[(TYPE, "keyprefix")]), ErrorKind::Unsupported),
+                (of(&[(TYPE, "KeyPrefix")]), ErrorKind::InvalidRequest),
+                (of(&[(TYPE, "KeyPrefix"), (PREFIX_LENGTH, "0")]), ErrorKind::InvalidRequest),
+                (of(&[(TYPE, "KeyPrefix"), (PREFIX_LENGTH, "two")]), ErrorKind::InvalidRequest),
+                (of(&[(TYPE, "DelimitedKeyPrefix")]), ErrorKind::InvalidRequest),
+            ] {
+                assert_eq!(refused.unwrap_err().kind(), kind);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_that_belong_together_are_not_split() {
+        let row = Bytes::from_static(b"user,42,7");
+        let at = |restriction: SplitRestriction| restriction.split_row(&row);
+        assert_eq!(at(SplitRestriction::None), row);
+        assert_eq!(at(SplitRestriction::KeyPrefix(2)), "us");
+        assert_eq!(at(SplitRestriction::KeyPrefix(20)), row);
+        assert_eq!(at(SplitRestriction::DelimitedKeyPrefix(Bytes::from_static(b","))), "user");
+        assert_eq!(at(SplitRestriction::DelimitedKeyPrefix(Bytes::from_static(b"#"))), row);
+    }
+}

@@ -16,6 +16,8 @@ pub struct Snapshot {
     pub created: Timestamp,
     /// How long it is kept from then on, in whole seconds; `None` for ever.
     pub ttl: Option<Duration>,
+    /// MAX_FILESIZE, in bytes, of what is made of it, where its table declared none.
+    pub region_bytes_max: Option<u64>,
 }
 
 /// How a snapshot is taken: HBase's snapshot type.
@@ -44,7 +46,7 @@ impl Snapshot {
             )));
         }
         let (kind, created) = (SnapshotKind::default(), Timestamp::MIN);
-        Ok(Self { name: name.to_owned(), table, kind, created, ttl: None })
+        Ok(Self { name: name.to_owned(), table, kind, created, ttl: None, region_bytes_max: None })
     }
 
     /// Its name, which no other has.

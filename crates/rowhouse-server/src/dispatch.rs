@@ -178,6 +178,10 @@ fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
         Method::Balance => short(exchange, out, master::switches::balance),
         Method::SetSplitOrMergeEnabled => long(master::switches::set),
         Method::IsSplitOrMergeEnabled => short(exchange, out, master::switches::is_on),
+        Method::SwitchSnapshotCleanup => long(master::switches::set_snapshot_cleanup),
+        Method::IsSnapshotCleanupEnabled => {
+            short(exchange, out, master::switches::snapshot_cleanup)
+        }
         Method::IsNormalizerEnabled => short(exchange, out, master::status::normalizer),
         Method::IsMasterInMaintenanceMode => short(exchange, out, master::status::maintenance),
         Method::CreateTable => long(master::table::create),

@@ -358,6 +358,67 @@ fn a_snapshot_whose_time_has_passed_makes_no_table_and_goes() {
 }
 
 #[test]
+fn a_snapshot_whose_time_has_passed_stays_while_that_is_switched_off() {
+    let dir = tempfile::tempdir().unwrap();
+    let now = Arc::new(AtomicI64::new(1_000_000));
+    let open = || {
+        let mut settings = Settings::default();
+        settings.compaction.check_period = Duration::from_millis(20);
+        let clock = Fixed(Arc::clone(&now));
+        Store::builder(dir.path()).settings(settings).with_clock(clock).open().unwrap()
+    };
+    let store = open();
+    assert!(store.snapshot_cleanup());
+    assert!(store.set_snapshot_cleanup(false).unwrap());
+    assert!(!store.set_snapshot_cleanup(false).unwrap());
+    store.create_table(TableDescriptor::new(name()).family(family("f")), &[]).unwrap();
+    for name in ["s", "deleted"] {
+        let mut snapshot = Snapshot::new(name, self::name()).unwrap();
+        snapshot.ttl = Some(Duration::from_secs(5));
+        store.take_snapshot(snapshot).unwrap();
+    }
+    now.store(2_000_000, Ordering::Relaxed);
+    drop(store);
+    // What the manifest holds is written anew when a store is opened.
+    drop(open());
+    let store = open();
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!((store.snapshot_cleanup(), store.snapshots().len()), (false, 2));
+    let refused = store.clone_snapshot("s", &named("c")).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::SnapshotExpired);
+    store.delete_snapshot("deleted").unwrap();
+    assert!(!store.set_snapshot_cleanup(true).unwrap());
+    while !store.snapshots().is_empty() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn what_is_made_of_a_snapshot_has_its_max_filesize_where_the_table_has_none() {
+    let (dir, store) = store();
+    let sized = TableDescriptor::new(named("sized")).family(family("f"));
+    store.create_table(sized.attribute("MAX_FILESIZE", "3000000"), &[]).unwrap();
+    for table in ["t", "sized"] {
+        let mut snapshot = Snapshot::new(table, named(table)).unwrap();
+        snapshot.region_bytes_max = Some(5_000_000);
+        store.take_snapshot(snapshot).unwrap();
+    }
+    drop(store);
+    let store = Store::open(dir.path()).unwrap();
+    assert_eq!(store.snapshot("t").unwrap().region_bytes_max, Some(5_000_000));
+    let size = |name: &str| store.table(&named(name)).unwrap().descriptor().region_bytes_max();
+    for (snapshot, want) in [("t", 5_000_000), ("sized", 3_000_000)] {
+        let clone = format!("{snapshot}-again");
+        store.clone_snapshot(snapshot, &named(&clone)).unwrap();
+        assert_eq!(size(&clone), Some(want));
+    }
+    assert_eq!(size("t"), None);
+    store.disable_table(&name()).unwrap();
+    store.restore_snapshot("t").unwrap();
+    assert_eq!(size("t"), Some(5_000_000));
+}
+
+#[test]
 fn a_salvage_tells_of_the_snapshots_that_it_leaves() {
     let (dir, store) = store();
     fill(&store, "v");

@@ -78,10 +78,7 @@ const ABSENT: [(&str, &str); 25] = [
     ("reopen_regions", "nothing has to be opened anew: alter is seen at once"),
     ("truncate_region", "deleteall 'TABLE', {ROWPREFIXFILTER => 'prefix'} deletes rows, truncate empties a table"),
     ("show_filters", "all filters of HBase 2.6 are there: docs/filters.md lists them"),
-    (
-        "list_snapshot_sizes snapshot_cleanup_enabled snapshot_cleanup_switch",
-        "snapshots share files with their tables, and those with a TTL always go when it ends; list_snapshots lists them",
-    ),
+    ("list_snapshot_sizes", "snapshots share files with their tables; list_snapshots lists them"),
     (
         "clear_deadservers decommission_regionservers is_in_maintenance_mode list_decommissioned_regionservers
          recommission_regionserver stop_master stop_regionserver update_all_config update_config",

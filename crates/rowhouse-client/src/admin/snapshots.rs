@@ -52,6 +52,24 @@ impl Admin {
         }
     }
 
+    /// Whether snapshots are removed when their time has passed.
+    ///
+    /// # Errors
+    /// What the master answers.
+    pub async fn snapshot_cleanup(&self) -> Result<bool> {
+        Ok(self.ask(proto::IsSnapshotCleanupEnabledRequest {}).await?.enabled)
+    }
+
+    /// Says whether snapshots are removed when their time has passed; whether they were. When this returns none is being removed any
+    /// more.
+    ///
+    /// # Errors
+    /// What the master answers.
+    pub async fn set_snapshot_cleanup(&self, on: bool) -> Result<bool> {
+        let message = proto::SetSnapshotCleanupRequest { enabled: on, synchronous: Some(true) };
+        Ok(self.ask(message).await?.prev_snapshot_cleanup)
+    }
+
     /// Every snapshot, by name.
     ///
     /// # Errors

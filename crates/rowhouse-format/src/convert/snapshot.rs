@@ -27,6 +27,7 @@ pub fn to_proto(snapshot: &Snapshot) -> proto::SnapshotDescription {
         r#type: Some(kind.into()),
         version: Some(VERSION),
         ttl: Some(ttl),
+        max_file_size: snapshot.region_bytes_max.map(|it| i64::try_from(it).unwrap_or(i64::MAX)),
         ..Default::default()
     }
 }
@@ -34,16 +35,12 @@ pub fn to_proto(snapshot: &Snapshot) -> proto::SnapshotDescription {
 /// Reads a snapshot. Its owner is passed over: without security HBase keeps none either.
 ///
 /// # Errors
-/// `InvalidRequest` for names that HBase refuses, and where no table is said; `Unsupported` for MAX_FILESIZE and for
+/// `InvalidRequest` for names that HBase refuses, and where no table is said; `Unsupported` for
 /// permissions.
 pub fn from_proto(snapshot: proto::SnapshotDescription) -> Result<Snapshot> {
     let (kind, ttl) = (snapshot.r#type(), snapshot.ttl());
-    if snapshot.max_file_size() > 0 {
-        return Err(Error::unsupported(format!(
-            "MAX_FILESIZE of a snapshot is not supported: MAX_FILESIZE={}",
-            snapshot.max_file_size()
-        )));
-    }
+    // As in HBase, what is not above 0 says nothing.
+    let region_bytes_max = u64::try_from(snapshot.max_file_size()).ok().filter(|it| *it > 0);
     if snapshot.users_and_permissions.is_some_and(|users| !users.user_permissions.is_empty()) {
         return Err(Error::unsupported("permissions in a snapshot are not supported"));
     }
@@ -58,6 +55,7 @@ pub fn from_proto(snapshot: proto::SnapshotDescription) -> Result<Snapshot> {
     };
     let created = snapshot.creation_time.unwrap_or(0);
     read.created = Timestamp::from_millis(created).unwrap_or(Timestamp::MIN);
+    read.region_bytes_max = region_bytes_max;
     read.ttl = (1..=TTL_SECONDS_MAX).contains(&ttl).then(|| Duration::from_secs(ttl as u64));
     Ok(read)
 }
@@ -74,6 +72,7 @@ mod tests {
             for ttl in [None, Some(Duration::from_secs(7))] {
                 let mut snapshot = Snapshot::new("s", TableName::parse("ns:t").unwrap()).unwrap();
                 snapshot.created = Timestamp::from_millis(5).unwrap();
+                snapshot.region_bytes_max = ttl.map(|_| 1 << 40);
                 (snapshot.kind, snapshot.ttl) = (kind, ttl);
                 assert_eq!(from_proto(to_proto(&snapshot)).unwrap(), snapshot);
             }
@@ -87,8 +86,15 @@ mod tests {
             table: Some("t".into()),
             ..Default::default()
         };
-        let sized = proto::SnapshotDescription { max_file_size: Some(1), ..said() };
-        assert_eq!(from_proto(sized).unwrap_err().kind(), ErrorKind::Unsupported);
+        let user = proto::users_and_permissions::UserPermissions::default();
+        let users_and_permissions =
+            Some(proto::UsersAndPermissions { user_permissions: vec![user] });
+        let guarded = proto::SnapshotDescription { users_and_permissions, ..said() };
+        assert_eq!(from_proto(guarded).unwrap_err().kind(), ErrorKind::Unsupported);
+        for bytes in [-1, 0] {
+            let sized = proto::SnapshotDescription { max_file_size: Some(bytes), ..said() };
+            assert_eq!(from_proto(sized).unwrap().region_bytes_max, None, "{bytes}");
+        }
         let nowhere = proto::SnapshotDescription { table: None, ..said() };
         assert_eq!(from_proto(nowhere).unwrap_err().kind(), ErrorKind::InvalidRequest);
         for ttl in [-1, 0, i64::MAX] {

@@ -171,6 +171,10 @@ calls! {
             call SetSplitOrMergeEnabledRequest => SetSplitOrMergeEnabledResponse;
         IsSplitOrMergeEnabled "IsSplitOrMergeEnabled"
             call IsSplitOrMergeEnabledRequest => IsSplitOrMergeEnabledResponse;
+        SwitchSnapshotCleanup "SwitchSnapshotCleanup"
+            call SetSnapshotCleanupRequest => SetSnapshotCleanupResponse;
+        IsSnapshotCleanupEnabled "IsSnapshotCleanupEnabled"
+            call IsSnapshotCleanupEnabledRequest => IsSnapshotCleanupEnabledResponse;
         IsNormalizerEnabled "IsNormalizerEnabled"
             call IsNormalizerEnabledRequest => IsNormalizerEnabledResponse;
         IsMasterInMaintenanceMode "IsMasterInMaintenanceMode"

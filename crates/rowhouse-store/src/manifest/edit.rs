@@ -65,7 +65,7 @@ pub(crate) enum EditKind {
     SwitchesChanged(SwitchesChanged),
 }
 
-/// What regions may do, in all tables.
+/// What regions may do, in all tables, and whether snapshots go.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub(crate) struct SwitchesChanged {
     /// No region is split.
@@ -74,6 +74,9 @@ pub(crate) struct SwitchesChanged {
     /// No regions are merged.
     #[prost(bool, tag = "2")]
     pub(crate) merges_off: bool,
+    /// Snapshots stay when their time has passed.
+    #[prost(bool, tag = "3")]
+    pub(crate) snapshot_cleanup_off: bool,
 }
 
 /// The first edit of every manifest.

@@ -27,7 +27,8 @@ use crate::store_file::SnapshotFiles;
 use crate::table::Table;
 
 impl Store {
-    /// Every snapshot, by name. One whose time has passed is listed until it is removed, within a minute or so.
+    /// Every snapshot, by name. One whose time has passed is listed until it is removed, within a minute or so, or stays where that
+    /// is switched off ([`Store::set_snapshot_cleanup`]).
     pub fn snapshots(&self) -> Vec<Snapshot> {
         let listed = |entry: &Arc<SnapshotEntry>| entry.snapshot.clone();
         self.inner.engine.manifest.read(|state| state.snapshots.values().map(listed).collect())
@@ -42,7 +43,8 @@ impl Store {
     }
 
     /// Takes a snapshot of a table: everything that was written to it, over all of its regions at one moment, or what is
-    /// in files only where the kind says so. Whoever reads and writes the table goes on. Gives it back as it is kept:
+    /// in files only where the kind says so. Whoever reads and writes the table goes on. What is made of it has the snapshot's
+    /// MAX_FILESIZE where the table declares none. Gives it back as it is kept:
     /// with the time at which it was taken, unless one was said, and of a disabled table with that kind.
     ///
     /// # Errors
@@ -190,7 +192,7 @@ impl Store {
 }
 
 impl Engine {
-    /// Whether a snapshot's time has passed.
+    /// Whether a snapshot's time has passed, and it is to be removed.
     pub(crate) fn has_expired_snapshots(&self) -> bool {
         !self.expired_snapshots().is_empty()
     }
@@ -207,6 +209,9 @@ impl Engine {
     fn expired_snapshots(&self) -> Vec<String> {
         let now = self.timestamps.now_millis();
         self.manifest.read(|state| {
+            if state.switches.snapshot_cleanup_off {
+                return Vec::new();
+            }
             let entries = state.snapshots.values();
             let expired = entries.filter(|entry| entry.snapshot.is_expired(now));
             expired.map(|entry| entry.snapshot.name().to_owned()).collect()
@@ -239,7 +244,12 @@ fn keep_files(engine: &Arc<Engine>, table: &Table, snapshot: &Snapshot) -> Resul
     let _replacing = engine.replacing.lock();
     let mut snapshots = engine.snapshots.lock();
     let regions = table.regions().iter().map(|region| region_of(region)).collect();
-    let taken = SnapshotTaken::new(snapshot, table.descriptor(), regions);
+    let mut declared = table.descriptor().clone();
+    if let Some(bytes) = snapshot.region_bytes_max.filter(|_| declared.region_bytes_max().is_none())
+    {
+        declared = declared.attribute("MAX_FILESIZE", bytes.to_string());
+    }
+    let taken = SnapshotTaken::new(snapshot, &declared, regions);
     engine.manifest.append(&Edit::new(EditKind::SnapshotTaken(taken)))?;
     let parts: Vec<_> = families.iter().map(|family| family.parts()).collect();
     snapshots.add(snapshot.name(), parts.iter().flat_map(|parts| &parts.files));

@@ -1,4 +1,4 @@
-//! What regions may do: HBase's switches, for all tables, and what a table declares for itself.
+//! What regions may do, and whether snapshots go: HBase's switches, for all tables, and what a table declares for itself.
 
 use std::sync::Arc;
 
@@ -20,15 +20,41 @@ impl Store {
     /// # Errors
     /// `Io`, `ReadOnly`.
     pub fn set_region_switch(&self, switch: RegionSwitch, on: bool) -> Result<bool> {
+        let before = self.change_switches(|switches| match switch {
+            RegionSwitch::Split => switches.splits_off = !on,
+            RegionSwitch::Merge => switches.merges_off = !on,
+        })?;
+        Ok(is_on(switch, before))
+    }
+
+    /// Whether snapshots are removed when their time has passed; they are in a new store.
+    pub fn snapshot_cleanup(&self) -> bool {
+        self.inner.engine.manifest.read(|state| !state.switches.snapshot_cleanup_off)
+    }
+
+    /// Says whether snapshots are removed when their time has passed; whether they were. Those whose time passes meanwhile stay
+    /// listed and can only be deleted, and go once it is on again. When this returns none is being removed any more.
+    ///
+    /// # Errors
+    /// `Io`, `ReadOnly`.
+    pub fn set_snapshot_cleanup(&self, on: bool) -> Result<bool> {
+        let before = self.change_switches(|switches| switches.snapshot_cleanup_off = !on)?;
+        // Whoever removes some has looked before it was said.
+        drop(self.inner.engine.snapshots.lock());
+        Ok(!before.snapshot_cleanup_off)
+    }
+
+    /// Gives back what they were.
+    fn change_switches(
+        &self,
+        change: impl FnOnce(&mut SwitchesChanged),
+    ) -> Result<SwitchesChanged> {
         let _changing = self.inner.tables.changing.lock();
         self.inner.engine.check_open()?;
-        let mut switches = self.inner.engine.manifest.read(|state| state.switches);
-        let before = is_on(switch, switches);
-        if before != on {
-            match switch {
-                RegionSwitch::Split => switches.splits_off = !on,
-                RegionSwitch::Merge => switches.merges_off = !on,
-            }
+        let before = self.inner.engine.manifest.read(|state| state.switches);
+        let mut switches = before;
+        change(&mut switches);
+        if switches != before {
             let edit = Edit::new(EditKind::SwitchesChanged(switches));
             self.inner.engine.manifest.append(&edit)?;
         }

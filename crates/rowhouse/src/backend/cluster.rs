@@ -127,6 +127,14 @@ impl Cluster {
         self.client.admin().set_region_switch(switch, on).await
     }
 
+    pub(super) async fn snapshot_cleanup(&self) -> Result<bool> {
+        self.client.admin().snapshot_cleanup().await
+    }
+
+    pub(super) async fn set_snapshot_cleanup(&self, on: bool) -> Result<bool> {
+        self.client.admin().set_snapshot_cleanup(on).await
+    }
+
     pub(super) async fn enable_table(&self, name: &TableName) -> Result<()> {
         self.client.admin().enable_table(name).await
     }

@@ -187,6 +187,15 @@ impl Embedded {
         blocking(move || store.set_region_switch(switch, on)).await
     }
 
+    pub(super) async fn snapshot_cleanup(&self) -> Result<bool> {
+        Ok(self.store.snapshot_cleanup())
+    }
+
+    pub(super) async fn set_snapshot_cleanup(&self, on: bool) -> Result<bool> {
+        let store = self.store.clone();
+        blocking(move || store.set_snapshot_cleanup(on)).await
+    }
+
     pub(super) async fn drop_table(&self, name: &TableName) -> Result<()> {
         let (store, name) = (self.store.clone(), name.clone());
         blocking(move || store.drop_table(&name)).await

@@ -141,6 +141,14 @@ impl Backend {
         on!(self, inner => inner.set_region_switch(switch, on).await)
     }
 
+    pub(crate) async fn snapshot_cleanup(&self) -> Result<bool> {
+        on!(self, inner => inner.snapshot_cleanup().await)
+    }
+
+    pub(crate) async fn set_snapshot_cleanup(&self, on: bool) -> Result<bool> {
+        on!(self, inner => inner.set_snapshot_cleanup(on).await)
+    }
+
     pub(crate) async fn drop_table(&self, name: &TableName) -> Result<()> {
         on!(self, inner => inner.drop_table(name).await)
     }

@@ -32,6 +32,23 @@ impl Database {
         self.backend.snapshots().await
     }
 
+    /// Whether snapshots are removed when their time has passed.
+    ///
+    /// # Errors
+    /// `Connection` of a cluster.
+    pub async fn snapshot_cleanup(&self) -> Result<bool> {
+        self.backend.snapshot_cleanup().await
+    }
+
+    /// Says whether snapshots are removed when their time has passed, until it is said otherwise; whether they were. One whose time
+    /// has passed meanwhile is listed and can be deleted, no table is made of it, and it goes once this is on again.
+    ///
+    /// # Errors
+    /// As [`Database::snapshot_cleanup`]; `Io`.
+    pub async fn set_snapshot_cleanup(&self, on: bool) -> Result<bool> {
+        self.backend.set_snapshot_cleanup(on).await
+    }
+
     /// Deletes a snapshot; tables that were made of it stay.
     ///
     /// # Errors

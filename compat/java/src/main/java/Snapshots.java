@@ -71,6 +71,7 @@ public final class Snapshots {
     restored(then);
     skipped();
     expired();
+    sized();
     listed();
     refused();
     deleted(then);
@@ -157,6 +158,27 @@ public final class Snapshots {
     Cluster.drop(admin, CLONE);
     fails("one that has expired makes no table", SnapshotTTLExpiredException.class, () -> admin.cloneSnapshot("snap-short", CLONE));
     checks.equal("and none is left", false, () -> admin.tableExists(CLONE));
+    checks.equal("they are removed", true, admin::isSnapshotCleanupEnabled);
+    checks.equal("which is turned off", true, () -> admin.snapshotCleanupSwitch(false, true));
+    checks.equal("once", false, () -> admin.snapshotCleanupSwitch(false, false));
+    checks.equal("they stay", false, admin::isSnapshotCleanupEnabled);
+    checks.equal("it was off", false, () -> admin.snapshotCleanupSwitch(true, true));
+  }
+
+  private void sized() throws Exception {
+    Map<String, Object> size = new HashMap<>();
+    size.put("MAX_FILESIZE", 5_000_000L);
+    admin.snapshot("snap-sized", TABLE, size);
+    checks.equal("with a size", 5_000_000L, () -> find("snap-sized").getMaxFileSize());
+    checks.equal("its table has none", -1L, () -> admin.getDescriptor(TABLE).getMaxFileSize());
+    admin.cloneSnapshot("snap-sized", CLONE);
+    checks.equal("a clone has it", 5_000_000L, () -> admin.getDescriptor(CLONE).getMaxFileSize());
+    size.put("MAX_FILESIZE", 7_000_000L);
+    admin.snapshot("snap-larger", CLONE, size);
+    Cluster.drop(admin, CLONE);
+    admin.cloneSnapshot("snap-larger", CLONE);
+    checks.equal("the table's own goes before", 5_000_000L, () -> admin.getDescriptor(CLONE).getMaxFileSize());
+    Cluster.drop(admin, CLONE);
   }
 
   private void listed() throws Exception {

@@ -79,6 +79,8 @@ pub(crate) enum Verb {
     RestoreSnapshot,
     Scan,
     Snapshot,
+    SnapshotCleanupEnabled,
+    SnapshotCleanupSwitch,
     Split,
     SplitOrMergeEnabled,
     SplitOrMergeSwitch,

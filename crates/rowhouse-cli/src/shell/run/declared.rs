@@ -151,11 +151,9 @@ impl Declared {
     }
 
     fn take_size(&mut self, options: &mut Options, name: &str) -> Result<()> {
-        let Some(text) = options.take_text(name)? else { return Ok(()) };
-        let Some(bytes) = parse_size(&text) else {
-            return said(format!("{name} must be bytes, or as '1 GB 512 MB': {text}"));
-        };
-        self.set(name, bytes.to_string());
+        if let Some(bytes) = take_size(options, name)? {
+            self.set(name, bytes.to_string());
+        }
         Ok(())
     }
 
@@ -163,6 +161,15 @@ impl Declared {
         self.attributes.extend(options.take_texts("METADATA")?);
         self.configuration.extend(options.take_texts("CONFIGURATION")?);
         Ok(())
+    }
+}
+
+/// Takes bytes, as a number or in HBase's words.
+pub(super) fn take_size(options: &mut Options, name: &str) -> Result<Option<i64>> {
+    let Some(text) = options.take_text(name)? else { return Ok(None) };
+    match parse_size(&text) {
+        Some(bytes) => Ok(Some(bytes)),
+        None => said(format!("{name} must be bytes, or as '1 GB 512 MB': {text}")),
     }
 }
 

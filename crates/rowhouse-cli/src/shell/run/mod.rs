@@ -102,6 +102,8 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::RestoreSnapshot => snapshots::restore(session, call).await.map(nothing),
         Verb::Scan => scan::scan(session, call).await.map(nothing),
         Verb::Snapshot => snapshots::take(session, call).await.map(nothing),
+        Verb::SnapshotCleanupEnabled => snapshots::cleanup(session, call).await.map(nothing),
+        Verb::SnapshotCleanupSwitch => snapshots::set_cleanup(session, call).await.map(nothing),
         Verb::Split => regions::split(session, call).await.map(nothing),
         Verb::SplitOrMergeEnabled => regions::switch(session, call).await.map(nothing),
         Verb::SplitOrMergeSwitch => regions::set_switch(session, call).await.map(nothing),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use regex::Regex;
 use rowhouse::{ErrorKind, Snapshot, SnapshotKind, TableName};
 
+use super::declared::take_size;
 use super::pattern;
 use crate::shell::call::Call;
 use crate::shell::failure::{Result, said};
@@ -18,12 +19,14 @@ pub(super) async fn take<W: Write>(session: &mut Session<W>, mut call: Call) -> 
     let mut options = call.take_options()?;
     call.no_more_than(2)?;
     let seconds = options.take_integer("TTL")?;
+    let bytes = take_size(&mut options, "MAX_FILESIZE")?;
     let skips_flush = options.take_truth("SKIP_FLUSH")?;
     options.finish()?;
     let mut snapshot = Snapshot::new(&call.text(1)?, TableName::parse(&call.table()?)?)?;
-    // As in HBase, what is not above 0 is no time to live.
-    let seconds = seconds.and_then(|seconds| u64::try_from(seconds).ok()).filter(|it| *it > 0);
-    snapshot.ttl = seconds.map(Duration::from_secs);
+    // As in HBase, what is not above 0 says nothing.
+    let above_0 = |number: i64| u64::try_from(number).ok().filter(|it| *it > 0);
+    snapshot.ttl = seconds.and_then(above_0).map(Duration::from_secs);
+    snapshot.region_bytes_max = bytes.and_then(above_0);
     if skips_flush {
         snapshot.kind = SnapshotKind::SkipFlush;
     }
@@ -85,6 +88,21 @@ pub(super) async fn restore<W: Write>(session: &mut Session<W>, mut call: Call) 
         }
         restored => Ok(restored?),
     }
+}
+
+/// Tells whether snapshots go when their time has passed.
+pub(super) async fn cleanup<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+    call.no_more_than(0)?;
+    let on = session.database.snapshot_cleanup().await?;
+    session.say(on)
+}
+
+/// Says whether snapshots go when their time has passed, and tells whether they went.
+pub(super) async fn set_cleanup<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+    call.no_more_than(1)?;
+    let on = call.truth(0)?;
+    let before = session.database.set_snapshot_cleanup(on).await?;
+    session.say(format_args!("Previous snapshot cleanup state : {before}"))
 }
 
 pub(super) async fn delete<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {

@@ -173,6 +173,92 @@ list_snapshots",
 }
 
 #[test]
+fn tables_of_a_snapshot_have_its_max_filesize_where_theirs_had_none() {
+    check(
+        "create 'blog', 'cf'
+create 'sized', 'cf', MAX_FILESIZE => '2 GB'
+snapshot 'blog', 's', {MAX_FILESIZE => '1 GB'}
+snapshot 'sized', 't', {MAX_FILESIZE => 1073741824}
+clone_snapshot 's', 'other'
+clone_snapshot 't', 'more'
+describe 'other'
+describe 'more'",
+        expect![[r#"
+            > create 'blog', 'cf'
+            Created table blog
+            Took T seconds
+            => Hbase::Table - blog
+            > create 'sized', 'cf', MAX_FILESIZE => '2 GB'
+            Created table sized
+            Took T seconds
+            => Hbase::Table - sized
+            > snapshot 'blog', 's', {MAX_FILESIZE => '1 GB'}
+            Took T seconds
+            > snapshot 'sized', 't', {MAX_FILESIZE => 1073741824}
+            Took T seconds
+            > clone_snapshot 's', 'other'
+            Took T seconds
+            > clone_snapshot 't', 'more'
+            Took T seconds
+            > describe 'other'
+            Table other is ENABLED
+            other, {TABLE_ATTRIBUTES => {MAX_FILESIZE => '1073741824 B (1GB)', METADATA => {'hbase.store.file-tracker.impl' => 'DEFAULT'}}}
+            COLUMN FAMILIES DESCRIPTION
+            {NAME => 'cf', INDEX_BLOCK_ENCODING => 'NONE', VERSIONS => '1', KEEP_DELETED_CELLS => 'FALSE', DATA_BLOCK_ENCODING => 'NONE', TTL => 'FOREVER', MIN_VERSIONS => '0', REPLICATION_SCOPE => '0', BLOOMFILTER => 'ROW', IN_MEMORY => 'false', COMPRESSION => 'NONE', BLOCKCACHE => 'true', BLOCKSIZE => '65536 B (64KB)'}
+
+            1 row(s)
+            Quota is disabled
+            Took T seconds
+            > describe 'more'
+            Table more is ENABLED
+            more, {TABLE_ATTRIBUTES => {MAX_FILESIZE => '2147483648 B (2GB)', METADATA => {'hbase.store.file-tracker.impl' => 'DEFAULT'}}}
+            COLUMN FAMILIES DESCRIPTION
+            {NAME => 'cf', INDEX_BLOCK_ENCODING => 'NONE', VERSIONS => '1', KEEP_DELETED_CELLS => 'FALSE', DATA_BLOCK_ENCODING => 'NONE', TTL => 'FOREVER', MIN_VERSIONS => '0', REPLICATION_SCOPE => '0', BLOOMFILTER => 'ROW', IN_MEMORY => 'false', COMPRESSION => 'NONE', BLOCKCACHE => 'true', BLOCKSIZE => '65536 B (64KB)'}
+
+            1 row(s)
+            Quota is disabled
+            Took T seconds
+        "#]],
+    );
+}
+
+#[test]
+fn snapshots_stay_behind_their_time_where_that_is_said() {
+    check(
+        "snapshot_cleanup_enabled
+snapshot_cleanup_switch false
+snapshot_cleanup_switch false
+snapshot_cleanup_enabled
+snapshot_cleanup_switch true
+snapshot_cleanup_switch",
+        expect![[r#"
+            > snapshot_cleanup_enabled
+            true
+            Took T seconds
+            > snapshot_cleanup_switch false
+            Previous snapshot cleanup state : true
+            Took T seconds
+            > snapshot_cleanup_switch false
+            Previous snapshot cleanup state : false
+            Took T seconds
+            > snapshot_cleanup_enabled
+            false
+            Took T seconds
+            > snapshot_cleanup_switch true
+            Previous snapshot cleanup state : false
+            Took T seconds
+            > snapshot_cleanup_switch
+
+            ERROR: wrong number of arguments (given 0, expected 1)
+
+            For usage try 'help "snapshot_cleanup_switch"'
+
+            Took T seconds
+        "#]],
+    );
+}
+
+#[test]
 fn what_cannot_be_done_is_told_as_hbase_tells_it() {
     check(
         "create 'blog', 'cf'
@@ -181,7 +267,7 @@ snapshot 'blog', 'monday'
 snapshot 'nowhere', 'tuesday'
 snapshot 'blog', 'a/b'
 snapshot 'blog', 'tuesday', {TTTL => 1}
-snapshot 'blog', 'tuesday', {MAX_FILESIZE => 1}
+snapshot 'blog', 'tuesday', {MAX_FILESIZE => 'big'}
 clone_snapshot 'tuesday', 'other'
 clone_snapshot 'monday', 'blog'
 clone_snapshot 'monday', 'nowhere:blog'
@@ -223,9 +309,9 @@ delete_snapshot 'tuesday'",
             For usage try 'help "snapshot"'
 
             Took T seconds
-            > snapshot 'blog', 'tuesday', {MAX_FILESIZE => 1}
+            > snapshot 'blog', 'tuesday', {MAX_FILESIZE => 'big'}
 
-            ERROR: snapshot has no option MAX_FILESIZE
+            ERROR: MAX_FILESIZE must be bytes, or as '1 GB 512 MB': big
 
             For usage try 'help "snapshot"'
 

@@ -2190,6 +2190,26 @@ pub struct IsSplitOrMergeEnabledResponse {
     #[prost(bool, required, tag = "1")]
     pub enabled: bool,
 }
+/// Whether snapshots go when their time has passed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SetSnapshotCleanupRequest {
+    #[prost(bool, required, tag = "1")]
+    pub enabled: bool,
+    #[prost(bool, optional, tag = "2")]
+    pub synchronous: ::core::option::Option<bool>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SetSnapshotCleanupResponse {
+    #[prost(bool, required, tag = "1")]
+    pub prev_snapshot_cleanup: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct IsSnapshotCleanupEnabledRequest {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct IsSnapshotCleanupEnabledResponse {
+    #[prost(bool, required, tag = "1")]
+    pub enabled: bool,
+}
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct IsNormalizerEnabledRequest {}
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]

@@ -33,6 +33,24 @@ fn switch(number: i32) -> Result<RegionSwitch> {
     }
 }
 
+/// Says whether snapshots go when their time has passed, for good; answers with what was before. One that is going is gone when the
+/// answer comes, whether or not that is asked for.
+pub(crate) fn set_snapshot_cleanup(
+    context: &Context,
+    request: proto::SetSnapshotCleanupRequest,
+) -> Result<proto::SetSnapshotCleanupResponse> {
+    let prev_snapshot_cleanup = context.cluster.store.set_snapshot_cleanup(request.enabled)?;
+    Ok(proto::SetSnapshotCleanupResponse { prev_snapshot_cleanup })
+}
+
+pub(crate) fn snapshot_cleanup(
+    context: &Context,
+    _: proto::IsSnapshotCleanupEnabledRequest,
+) -> Result<proto::IsSnapshotCleanupEnabledResponse> {
+    let enabled = context.cluster.store.snapshot_cleanup();
+    Ok(proto::IsSnapshotCleanupEnabledResponse { enabled })
+}
+
 /// The balancer's switch is kept while the server runs. Where a region is follows from its name, so a balancer that is on
 /// finds nothing to move.
 pub(crate) fn set_balancer(

@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use rowhouse_model::{
-    Bytes, Cell, FamilyDescriptor, Get, Mutation, Put, Row, Scan, TableDescriptor, TableName,
-    TimeRange, Timestamp,
+    Bytes, Cell, ErrorKind, FamilyDescriptor, Get, Mutation, Put, Row, Scan, TableDescriptor,
+    TableName, TimeRange, Timestamp,
 };
 use rowhouse_store::{
     CompactionKind, CompactionSettings, ExportedCells, Settings, Store, Table, files_to_load,
@@ -246,6 +246,79 @@ fn a_value_of_100_megabytes_is_kept_as_it_is() {
             assert!(found[0].value("f", "q").unwrap()[..] == value[..]);
         },
     );
+}
+
+#[test]
+fn values_of_half_a_gib_and_up_to_the_limit_are_kept_as_they_are() {
+    if !takes_its_time() {
+        return;
+    }
+    // Of what a limit of 1 GiB leaves beside a record's own bytes.
+    let limit = 1 << 30;
+    for (len, compressions) in [
+        (512 << 20, &["NONE", "SNAPPY", "LZ4", "GZ", "ZSTD"][..]),
+        // The slow ones take minutes, for nothing else.
+        (limit - 200, &["NONE", "LZ4"][..]),
+    ] {
+        for compression in compressions {
+            let begun = Instant::now();
+            a_large_value_is_kept(len, limit, compression);
+            println!("{} MiB, {compression}: {:?}", len >> 20, begun.elapsed());
+        }
+    }
+}
+
+fn a_large_value_is_kept(len: usize, limit: usize, compression: &'static str) {
+    let dir = tempfile::tempdir().unwrap();
+    let open = || {
+        let settings = Settings { mutation_bytes_max: limit, ..Settings::default() };
+        Store::builder(dir.path()).settings(settings).open().unwrap()
+    };
+    let name = TableName::parse("huge").unwrap();
+    let value: Bytes =
+        (0..len as u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 24) as u8).collect();
+    let put =
+        |row: &'static str, value: Bytes| Put::new(row).unwrap().add("f", "q", value).unwrap();
+    let check = |store: &Store| {
+        let table = store.table(&name).unwrap();
+        let row = table.get(&Get::new("r").unwrap()).unwrap();
+        assert!(row.value("f", "q").unwrap()[..] == value[..]);
+        drop(row);
+        let found = rows(&table, Scan::all());
+        assert!(found[0].value("f", "q").unwrap()[..] == value[..]);
+        assert_eq!(found.len(), 2);
+    };
+    let store = open();
+    let family = FamilyDescriptor::new("f").unwrap().attribute("COMPRESSION", compression);
+    store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
+    let table = store.table(&name).unwrap();
+    table.mutate(&put("r", value.clone()).into()).unwrap();
+    // While the large one is written to a file there may be no room for others, for as long as its codec takes.
+    let beside = || table.mutate(&put("s", Bytes::from_static(b"beside it")).into());
+    while let Err(error) = beside() {
+        assert_eq!(error.kind(), ErrorKind::RegionTooBusy, "{error}");
+    }
+    let longer = Bytes::from(vec![0; limit]);
+    let refused = table.mutate(&put("t", longer).into()).unwrap_err();
+    assert!(refused.message().starts_with("mutation too long: len="), "{refused}");
+    assert!(refused.message().ends_with(&format!("max={limit}")), "{refused}");
+    check(&store);
+    drop((table, store));
+    // From the log.
+    let store = open();
+    check(&store);
+    let table = store.table(&name).unwrap();
+    table.flush().unwrap();
+    check(&store);
+    table.mutate(&put("s", Bytes::from_static(b"beside it again")).into()).unwrap();
+    table.flush().unwrap();
+    table.compact(CompactionKind::Major).unwrap();
+    check(&store);
+    drop(table);
+    drop(store);
+    check(&open());
+    let checked = rowhouse_store::check(dir.path(), |_| {}).unwrap();
+    assert!(checked.problems.is_empty(), "{checked:?}");
 }
 
 #[test]

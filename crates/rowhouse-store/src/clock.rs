@@ -84,6 +84,15 @@ impl TimestampSource {
         self.issue_from(before.saturating_add(1))
     }
 
+    /// What was written has a timestamp ahead of the clock, since the cell it took the place of had the last. By a few
+    /// milliseconds later writes keep up with it, so that a delete covers what came before it. Not with what is further ahead:
+    /// whoever chose that timestamp meant the future, or counts faster than the clock does.
+    pub(crate) fn keep_up(&self, with: Timestamp) {
+        if with.as_millis() - self.clock.now_millis() <= AHEAD_MILLIS_MAX {
+            self.last.fetch_max(with.as_millis(), Ordering::Relaxed);
+        }
+    }
+
     #[cold]
     fn clock_jumped(&self, now: i64, issued: i64, behind: bool) {
         if self.behind.swap(behind, Ordering::Relaxed) == behind {

@@ -65,6 +65,22 @@ fn a_put_an_append_and_an_increment_behind_a_delete_are_seen() {
 }
 
 #[test]
+fn a_delete_covers_what_was_counted_and_appended_before_it() {
+    for delete in deletes() {
+        let increment: Mutation = Increment::new("row").unwrap().add("f", "q", 7).unwrap().into();
+        let append: Mutation = Append::new("row").unwrap().add("f", "q", "a").unwrap().into();
+        for write in [increment, append] {
+            let (_dir, _store, table) = table();
+            // Each stands above the one before it, so the second is ahead of the clock.
+            table.mutate(&write).unwrap();
+            table.mutate(&write).unwrap();
+            table.mutate(&delete).unwrap();
+            assert_eq!(value(&table), None, "{delete:?} behind {write:?}");
+        }
+    }
+}
+
+#[test]
 fn so_are_those_of_batches_and_transactions() {
     let (_dir, store, table) = table();
     for delete in deletes() {

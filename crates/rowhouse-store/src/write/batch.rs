@@ -181,6 +181,9 @@ impl<'a> Batch<'a> {
         }
         let cell_bytes_max = self.region.engine().settings.cell_bytes_max;
         let cells = delta.reckon(&self.read(&get)?, self.now, cell_bytes_max)?;
+        if let Some(newest) = cells.iter().map(Cell::timestamp).max().filter(|at| *at > self.now) {
+            self.region.engine().timestamps.keep_up(newest);
+        }
         cells.iter().try_for_each(|cell| self.push(cell, None))?;
         self.draft.nonces.extend(delta.nonce);
         let row = if delta.return_results { Row::new(cells) } else { Row::default() };

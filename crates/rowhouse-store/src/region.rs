@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use rowhouse_model::{
     Bytes, CellHistory, Condition, Durability, Error, ErrorKind, FamilyDescriptor, Get, Mutation,
     MutationOutcome, RegionInfo, RegionName, Result, Row, RowCondition, RowRange, Scan,
-    TableDescriptor, TableName, check_row, escape,
+    TableDescriptor, TableName, check_row, equal_bytes, escape,
 };
 
 use crate::compact::{self, CompactionKind, CompactionState, Hurry};
@@ -335,7 +335,7 @@ impl Region {
     }
 
     pub(crate) fn family(&self, name: &[u8]) -> Result<&FamilyStore> {
-        let found = self.families().iter().find(|family| family.name() == name);
+        let found = self.families().iter().find(|family| equal_bytes(family.name(), name));
         found.map(|family| &**family).ok_or_else(|| {
             Error::new(
                 ErrorKind::NoSuchColumnFamily,

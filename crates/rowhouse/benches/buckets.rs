@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use rowhouse::{Database, Mutation, Predicate, Result, RowRange, Scan, Table, TableSpec};
 
-const USERS: u32 = 20_000;
+/// As many as fit a memstore, so that each table is one file: files are not what is merged here.
+const USERS: u32 = 15_000;
 const ROWS_A_USER: u32 = 10;
 const ROUNDS: usize = 15;
 

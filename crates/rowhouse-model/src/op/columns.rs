@@ -5,6 +5,8 @@ use std::ops::Bound;
 
 use bytes::Bytes;
 
+use crate::equal_bytes;
+
 /// A choice of columns: all of them, or whole families and single columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns(Families);
@@ -110,7 +112,7 @@ impl Columns {
     fn find(&self, family: &[u8]) -> Option<&Qualifiers> {
         match &self.0 {
             Families::All => None,
-            Families::One(only, qualifiers) => (only == family).then_some(qualifiers),
+            Families::One(only, qualifiers) => equal_bytes(only, family).then_some(qualifiers),
             Families::Many(families) => families.get(family),
         }
     }

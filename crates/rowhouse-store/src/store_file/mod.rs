@@ -150,10 +150,11 @@ impl StoreFile {
         if !self.may_hold_rows(range) {
             return Ok(false);
         }
-        let Some(bloom) = self.opened()?.bloom() else { return Ok(true) };
+        let opened = self.opened()?;
+        let Some(bloom) = opened.bloom() else { return Ok(true) };
         match bloom.kind() {
             BloomKind::RowPrefix(len) => match range.shared_prefix(len.into()) {
-                Some(prefix) => self.may_hold_key(bloom, &bloom.key(prefix, b"")),
+                Some(prefix) => self.may_hold_key(opened, bloom, &bloom.key(prefix, b"")),
                 None => Ok(true),
             },
             BloomKind::Row | BloomKind::RowCol | BloomKind::None => Ok(true),
@@ -174,8 +175,9 @@ impl StoreFile {
         if compare_bytes(row, first).is_lt() || compare_bytes(row, last).is_gt() {
             return Ok(false);
         }
-        let Some(bloom) = self.opened()?.bloom() else { return Ok(true) };
-        let asks = |qualifier: &[u8]| self.may_hold_key(bloom, &bloom.key(row, qualifier));
+        let opened = self.opened()?;
+        let Some(bloom) = opened.bloom() else { return Ok(true) };
+        let asks = |qualifier: &[u8]| self.may_hold_key(opened, bloom, &bloom.key(row, qualifier));
         match (bloom.kind(), qualifiers) {
             (BloomKind::Row | BloomKind::RowPrefix(_), _) => asks(b""),
             (BloomKind::RowCol, Some(qualifiers)) => {
@@ -195,9 +197,14 @@ impl StoreFile {
         }
     }
 
-    fn may_hold_key(&self, bloom: &Bloom, key: &BloomKey<'_>) -> Result<bool> {
+    fn may_hold_key(
+        &self,
+        opened: &hfile::FileMeta,
+        bloom: &Bloom,
+        key: &BloomKey<'_>,
+    ) -> Result<bool> {
         let Some(handle) = bloom.chunk_for(key) else { return Ok(false) };
-        let chunk = self.bloom_chunk(self.opened()?, &handle)?;
+        let chunk = self.bloom_chunk(opened, &handle)?;
         Ok(bloom.chunk_contains(&chunk, key))
     }
 

@@ -3,8 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use bytes::Bytes;
-
+use crate::table::value_in;
 use crate::{Error, FamilyDescriptor, Result, TableDescriptor, escape};
 
 /// Switches the checks off.
@@ -58,7 +57,7 @@ const SIZES: [Size; 2] = [
 impl TableDescriptor {
     /// Refuses what HBase's sanity checks refuse, in its words.
     pub(crate) fn check_sanity(&self) -> Result<()> {
-        let is_off = self.said(SWITCH).is_some_and(|said| said.eq_ignore_ascii_case("false"));
+        let is_off = self.value(SWITCH).is_some_and(|said| said.eq_ignore_ascii_case("false"));
         if !is_off {
             SIZES.iter().try_for_each(|size| self.check_size(size))?;
             self.families().iter().try_for_each(check_family)?;
@@ -70,10 +69,10 @@ impl TableDescriptor {
     }
 
     fn check_size(&self, size: &Size) -> Result<()> {
-        let declared = self.said(size.attribute).or_else(|| self.said(size.setting));
+        let declared = self.value(size.attribute).or_else(|| self.value(size.setting));
         let Some(text) = declared else { return Ok(()) };
         let bytes: i64 = self.number(size.attribute, &text)?;
-        let bytes_min = match self.said(size.limit) {
+        let bytes_min = match self.value(size.limit) {
             Some(limit) => self.number(size.limit, &limit)?,
             None => size.bytes_min,
         };
@@ -131,14 +130,9 @@ impl TableDescriptor {
         )))
     }
 
-    /// An attribute of the table, or a value of its configuration.
-    fn said(&self, name: &str) -> Option<String> {
-        said(&self.attributes, &self.configuration, name)
-    }
-
-    /// The same where a family may say it otherwise.
+    /// A value of the table that a family may set otherwise.
     fn said_of(&self, family: &FamilyDescriptor, name: &str) -> Option<String> {
-        said(&family.attributes, &family.configuration, name).or_else(|| self.said(name))
+        value_in(&family.attributes, &family.configuration, name).or_else(|| self.value(name))
     }
 
     fn number<N: std::str::FromStr>(&self, name: &str, text: &str) -> Result<N> {
@@ -150,7 +144,7 @@ impl TableDescriptor {
 
 fn check_family(family: &FamilyDescriptor) -> Result<()> {
     let of = escape(family.name());
-    let attribute = |name| said(&family.attributes, &BTreeMap::new(), name);
+    let attribute = |name| value_in(&family.attributes, &BTreeMap::new(), name);
     if let Some(scope) = attribute("REPLICATION_SCOPE").filter(|scope| scope != "0" && scope != "1")
     {
         return Err(Error::invalid(format!(
@@ -173,16 +167,6 @@ fn check_family(family: &FamilyDescriptor) -> Result<()> {
         }
         _ => Ok(()),
     }
-}
-
-fn said(
-    attributes: &BTreeMap<Bytes, Bytes>,
-    configuration: &BTreeMap<String, String>,
-    name: &str,
-) -> Option<String> {
-    let attribute = attributes.get(name.as_bytes());
-    let attribute = attribute.map(|value| String::from_utf8_lossy(value).into_owned());
-    attribute.or_else(|| configuration.get(name).cloned())
 }
 
 #[cfg(test)]

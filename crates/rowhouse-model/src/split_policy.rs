@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use crate::split_restriction::prefix_before;
+use crate::split_restriction::{delimiter, first_bytes, prefix_before, prefix_length};
 use crate::{Error, Result, TableDescriptor, escape};
 
 /// HBase's classes are in this package.
@@ -45,8 +45,12 @@ impl SplitPolicy {
             "ConstantSizeRegionSplitPolicy" => Ok(Self::ConstantSize),
             "IncreasingToUpperBoundRegionSplitPolicy" => Ok(Self::IncreasingToUpperBound),
             "SteppingSplitPolicy" => Ok(Self::Stepping),
-            "KeyPrefixRegionSplitPolicy" => prefix_length(table).map(Self::KeyPrefix),
-            "DelimitedKeyPrefixRegionSplitPolicy" => delimiter(table).map(Self::DelimitedKeyPrefix),
+            "KeyPrefixRegionSplitPolicy" => {
+                prefix_length(table, &PREFIX_LENGTH).map(Self::KeyPrefix)
+            }
+            "DelimitedKeyPrefixRegionSplitPolicy" => {
+                delimiter(table, DELIMITER).map(Self::DelimitedKeyPrefix)
+            }
             _ => Err(Error::unsupported(format!(
                 "SPLIT_POLICY {} of table {} is not supported: supported={PACKAGE}{{{}}}",
                 escape(class.as_bytes()),
@@ -60,32 +64,13 @@ impl SplitPolicy {
     #[must_use]
     pub fn split_row(&self, row: &Bytes) -> Bytes {
         match self {
-            Self::KeyPrefix(len) => row.slice(..(*len).min(row.len())),
+            Self::KeyPrefix(len) => first_bytes(row, *len),
             Self::DelimitedKeyPrefix(delimiter) => prefix_before(row, delimiter),
             Self::Disabled | Self::ConstantSize | Self::IncreasingToUpperBound | Self::Stepping => {
                 row.clone()
             }
         }
     }
-}
-
-fn prefix_length(table: &TableDescriptor) -> Result<usize> {
-    let declared = PREFIX_LENGTH.iter().find_map(|name| table.value(name)).unwrap_or_default();
-    declared.parse().ok().filter(|len| *len > 0).ok_or_else(|| {
-        Error::invalid(format!(
-            "{} of table {} must be a number, 1 or more: {}",
-            PREFIX_LENGTH[0],
-            table.name(),
-            escape(declared.as_bytes())
-        ))
-    })
-}
-
-fn delimiter(table: &TableDescriptor) -> Result<Bytes> {
-    let declared = table.value(DELIMITER).filter(|delimiter| !delimiter.is_empty());
-    declared.map(Bytes::from).ok_or_else(|| {
-        Error::invalid(format!("{DELIMITER} of table {} must be given", table.name()))
-    })
 }
 
 const SUPPORTED: [&str; 6] = [

@@ -28,8 +28,8 @@ impl SplitRestriction {
     pub(crate) fn of(table: &TableDescriptor) -> Result<Self> {
         match table.value(TYPE).as_deref() {
             None | Some("None") => Ok(Self::None),
-            Some("KeyPrefix") => prefix_length(table).map(Self::KeyPrefix),
-            Some("DelimitedKeyPrefix") => delimiter(table).map(Self::DelimitedKeyPrefix),
+            Some("KeyPrefix") => prefix_length(table, &[PREFIX_LENGTH]).map(Self::KeyPrefix),
+            Some("DelimitedKeyPrefix") => delimiter(table, DELIMITER).map(Self::DelimitedKeyPrefix),
             Some(other) => Err(Error::unsupported(format!(
                 "{TYPE} {} of table {} is not supported: supported=None, KeyPrefix, DelimitedKeyPrefix",
                 escape(other.as_bytes()),
@@ -43,10 +43,15 @@ impl SplitRestriction {
     pub fn split_row(&self, row: &Bytes) -> Bytes {
         match self {
             Self::None => row.clone(),
-            Self::KeyPrefix(len) => row.slice(..(*len).min(row.len())),
+            Self::KeyPrefix(len) => first_bytes(row, *len),
             Self::DelimitedKeyPrefix(delimiter) => prefix_before(row, delimiter),
         }
     }
+}
+
+/// The first bytes of a row, so many as it has.
+pub(crate) fn first_bytes(row: &Bytes, len: usize) -> Bytes {
+    row.slice(..len.min(row.len()))
 }
 
 /// What stands in front of the first `delimiter`; all of a row without one.
@@ -55,22 +60,25 @@ pub(crate) fn prefix_before(row: &Bytes, delimiter: &[u8]) -> Bytes {
     row.slice(..found.unwrap_or(row.len()))
 }
 
-fn prefix_length(table: &TableDescriptor) -> Result<usize> {
-    let declared = table.value(PREFIX_LENGTH).unwrap_or_default();
+/// The length of a prefix that a table declares, under the first of these names that it has.
+pub(crate) fn prefix_length(table: &TableDescriptor, names: &[&str]) -> Result<usize> {
+    let declared = names.iter().find_map(|name| table.value(name)).unwrap_or_default();
     declared.parse().ok().filter(|len| *len > 0).ok_or_else(|| {
         Error::invalid(format!(
-            "{PREFIX_LENGTH} of table {} must be a number, 1 or more: {}",
+            "{} of table {} must be a number, 1 or more: {}",
+            names[0],
             table.name(),
             escape(declared.as_bytes())
         ))
     })
 }
 
-fn delimiter(table: &TableDescriptor) -> Result<Bytes> {
-    let declared = table.value(DELIMITER).filter(|delimiter| !delimiter.is_empty());
-    declared.map(Bytes::from).ok_or_else(|| {
-        Error::invalid(format!("{DELIMITER} of table {} must be given", table.name()))
-    })
+/// The delimiter that a table declares under this name.
+pub(crate) fn delimiter(table: &TableDescriptor, name: &str) -> Result<Bytes> {
+    let declared = table.value(name).filter(|delimiter| !delimiter.is_empty());
+    declared
+        .map(Bytes::from)
+        .ok_or_else(|| Error::invalid(format!("{name} of table {} must be given", table.name())))
 }
 
 #[cfg(test)]

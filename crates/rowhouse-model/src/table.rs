@@ -172,9 +172,7 @@ impl TableDescriptor {
 
     /// A value that HBase's clients set as an attribute or in the configuration, which are one to HBase.
     pub(crate) fn value(&self, name: &str) -> Option<String> {
-        let attribute = self.attributes.get(name.as_bytes());
-        let attribute = attribute.map(|value| String::from_utf8_lossy(value).into_owned());
-        attribute.or_else(|| self.configuration.get(name).cloned())
+        value_in(&self.attributes, &self.configuration, name)
     }
 
     fn word(&self, name: &str) -> Option<String> {
@@ -237,6 +235,17 @@ impl TableDescriptor {
         }
         Ok(())
     }
+}
+
+/// A value that is an attribute or stands in a configuration, which are one to HBase.
+pub(crate) fn value_in(
+    attributes: &BTreeMap<Bytes, Bytes>,
+    configuration: &BTreeMap<String, String>,
+    name: &str,
+) -> Option<String> {
+    let attribute = attributes.get(name.as_bytes());
+    let attribute = attribute.map(|value| String::from_utf8_lossy(value).into_owned());
+    attribute.or_else(|| configuration.get(name).cloned())
 }
 
 #[cfg(test)]

@@ -53,13 +53,7 @@ impl Columns {
     fn family_mut(&mut self, family: Bytes) -> &mut Qualifiers {
         let families = &mut self.0;
         match families {
-            Families::All => {
-                *families = Families::One(family, Qualifiers::all());
-                return match families {
-                    Families::One(_, qualifiers) => qualifiers,
-                    Families::All | Families::Many(_) => unreachable!("one was named"),
-                };
-            }
+            Families::All => *families = Families::One(family.clone(), Qualifiers::all()),
             Families::One(only, qualifiers) if *only != family => {
                 let first = (std::mem::take(only), std::mem::take(qualifiers));
                 *families = Families::Many(BTreeMap::from([first]));

@@ -1,9 +1,8 @@
 //! Why a cell is shown or not: on a data directory; servers have no such call.
 
 use expect_test::expect;
-use rowhouse_server::{Options, Server};
 
-use super::{mask, transcript};
+use super::{mask, transcript, transcript_of_server};
 
 #[test]
 fn each_cell_of_a_column_is_told_and_why_it_is_shown_or_not() {
@@ -69,19 +68,8 @@ explain_cell 't', 'r', 'f'";
 #[test]
 fn a_server_is_not_asked_why_a_cell_is_shown() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let told = runtime.block_on(async {
-        let dir = tempfile::tempdir().unwrap();
-        let options = Options {
-            listen: "127.0.0.1:0".into(),
-            zookeeper: "127.0.0.1:0".into(),
-            ..Options::new(dir.path())
-        };
-        let server = Server::start(options).await.unwrap();
-        let script = "create 't', 'f'\nexplain_cell 't', 'r', 'f:q'";
-        let told = transcript(&format!("hbase://{}", server.address()), script).await;
-        server.stop().await.unwrap();
-        told
-    });
+    let script = "create 't', 'f'\nexplain_cell 't', 'r', 'f:q'";
+    let (told, _) = runtime.block_on(transcript_of_server(script));
     let told = mask(&told);
     let at = told.find("> explain_cell").unwrap();
     expect![[r#"

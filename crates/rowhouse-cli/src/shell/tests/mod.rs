@@ -30,23 +30,27 @@ fn check(script: &str, expected: Expect) {
     });
     let embedded = mask(&embedded);
     expected.assert_eq(&embedded);
-    let served = runtime.block_on(async {
-        let dir = tempfile::tempdir().unwrap();
-        let options = Options {
-            listen: "127.0.0.1:0".into(),
-            zookeeper: "127.0.0.1:0".into(),
-            ..Options::new(dir.path())
-        };
-        let server = Server::start(options).await.unwrap();
-        let transcript = transcript(&format!("hbase://{}", server.address()), script).await;
-        server.stop().await.unwrap();
-        transcript
-    });
+    let (served, _) = runtime.block_on(transcript_of_server(script));
     let served = mask(&served);
     for (served, embedded) in served.lines().zip(embedded.lines()) {
         assert_eq!(served, embedded, "the two kinds of database answer differently");
     }
     assert_eq!(served.lines().count(), embedded.lines().count());
+}
+
+/// What a script tells on a server of its own, and the server's address.
+async fn transcript_of_server(script: &str) -> (String, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let options = Options {
+        listen: "127.0.0.1:0".into(),
+        zookeeper: "127.0.0.1:0".into(),
+        ..Options::new(dir.path())
+    };
+    let server = Server::start(options).await.unwrap();
+    let address = server.address().to_string();
+    let told = transcript(&format!("hbase://{address}"), script).await;
+    server.stop().await.unwrap();
+    (told, address)
 }
 
 async fn transcript(url: &str, script: &str) -> String {

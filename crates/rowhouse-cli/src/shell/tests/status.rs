@@ -1,9 +1,8 @@
 //! What a database tells of its servers.
 
 use expect_test::expect;
-use rowhouse_server::{Options, Server};
 
-use super::{mask, transcript};
+use super::{mask, transcript, transcript_of_server};
 
 const SCRIPT: &str = "create 't', 'f', 'g', SPLITS => ['m']
 create 'off', 'f'
@@ -83,19 +82,7 @@ fn a_directory_has_one_server_which_is_this_process() {
 #[test]
 fn a_server_tells_of_itself_and_of_all_its_regions() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let (told, address) = runtime.block_on(async {
-        let dir = tempfile::tempdir().unwrap();
-        let options = Options {
-            listen: "127.0.0.1:0".into(),
-            zookeeper: "127.0.0.1:0".into(),
-            ..Options::new(dir.path())
-        };
-        let server = Server::start(options).await.unwrap();
-        let address = server.address().to_string();
-        let told = transcript(&format!("hbase://{address}"), SCRIPT).await;
-        server.stop().await.unwrap();
-        (told, address)
-    });
+    let (told, address) = runtime.block_on(transcript_of_server(SCRIPT));
     // Two of the table, and those of hbase:meta and hbase:namespace.
     let summary = "1 active master, 0 backup masters, 1 servers, 0 dead, 4.0000 average load\n";
     assert!(told.contains(summary), "{told}");

@@ -4,7 +4,7 @@
 //! files are of about one size it takes the one that does away with the most files. It goes further in what it
 //! counts. Two files without a row in common cost a reader no more than one, so what counts is how many files have
 //! a row between them: keys that begin with the time are hardly merged at all. Files of a family with a TTL are
-//! merged with others of their time, so that they expire as a whole. And where a third of what is stored is
+//! merged with others of their time, so that they expire as a whole. And where over a third of what is stored is
 //! there for nothing, all files are merged, whatever their sizes. `docs/PERFORMANCE.md` has what that gains.
 //!
 //! Neighbours only: the sequences of the files of a (region, family) do not overlap, so a file's place says how old
@@ -92,8 +92,9 @@ pub(crate) enum Choice {
     Merge(Range<usize>, CompactionKind),
 }
 
-/// What is there for nothing, of all cells, from which on all files are merged.
-const SURPLUS_SHARE: f64 = 1.0 / 3.0;
+/// What is there for nothing, of all cells, from which on all files are merged: a little over a third, because a queue
+/// whose files have just been merged by size comes to that.
+const SURPLUS_SHARE: f64 = 0.35;
 
 /// What has expired of a file since it was written from which on it is written anew by itself, if it is one of
 /// the larger ones.

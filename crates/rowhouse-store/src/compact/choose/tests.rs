@@ -222,22 +222,22 @@ fn more_files_than_four_times_as_many_as_hold_writers_are_merged_whatever_their_
 }
 
 #[test]
-fn files_of_which_a_third_is_there_for_nothing_are_merged() {
+fn files_of_which_over_a_third_is_there_for_nothing_are_merged() {
     // A marker goes with what it covers.
-    check("900 100 40+49", "nothing");
-    check("900 100 40+50", "major");
-    check("900*80 100 40*19", "nothing");
-    check("900*80 100 40*20", "major");
+    check("900 100+2 40+50", "nothing");
+    check("900 100+3 40+50", "major");
+    check("900*80 100 40*24", "nothing");
+    check("900*80 100 40*25", "major");
     // Not a file by itself, nor two.
     check("900*80 100*90", "nothing");
     // What comes of such a merge has nothing left to drop.
-    check("900!*80 100 40*20", "nothing");
+    check("900!*80 100 40*25", "nothing");
     let keeps = |_: &mut Policy, now: &mut Situation<'_>| now.drops = Drops::default();
     check_with("900+40*60 100+10*90 40*90", keeps, "nothing");
     let ask = |_: &mut Policy, now: &mut Situation<'_>| now.asked = Some(CompactionKind::Minor);
-    check_with("900*80 100 40*20", ask, "nothing");
+    check_with("900*80 100 40*25", ask, "nothing");
     let only_asked = |policy: &mut Policy, _: &mut Situation<'_>| policy.files_min = usize::MAX;
-    check_with("900*80 100 40*20", only_asked, "nothing");
+    check_with("900*80 100 40*25", only_asked, "nothing");
 }
 
 #[test]

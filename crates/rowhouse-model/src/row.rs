@@ -5,6 +5,7 @@ mod builder;
 use std::fmt;
 
 use bytes::Bytes;
+use smallvec::SmallVec;
 
 use crate::{Cell, Error, KeyValue, Result, counter_value};
 
@@ -29,13 +30,17 @@ pub fn check_row(row: &[u8]) -> Result<()> {
 /// Cells that lie in one block share it: the row holds the block once, however many cells it has.
 #[derive(Clone, Default)]
 pub struct Row {
-    cells: Vec<Place>,
+    /// In the row itself where there is one.
+    cells: Places,
     runs: Runs,
 }
+
+type Places = SmallVec<[Place; 1]>;
 
 /// Where a cell lies.
 #[derive(Clone, Copy)]
 struct Place {
+    /// The number of the run.
     run: u32,
     start: u32,
     len: u32,
@@ -45,20 +50,17 @@ struct Place {
 /// Bytes in which cells lie, by number.
 #[derive(Clone, Default)]
 struct Runs {
-    /// Number 0: cells that were copied.
-    copied: Bytes,
-    /// Number 1, and mostly the only one: what cells share.
-    shared: Bytes,
-    more: Vec<Bytes>,
+    /// Number 0, and mostly the only one.
+    first: Bytes,
+    more: Box<[Bytes]>,
 }
 
 impl Runs {
     #[inline]
     fn get(&self, number: u32) -> &Bytes {
         match number {
-            0 => &self.copied,
-            1 => &self.shared,
-            number => &self.more[number as usize - 2],
+            0 => &self.first,
+            number => &self.more[number as usize - 1],
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::{Place, Row, Runs};
+use super::{Place, Places, Row, Runs};
 use crate::{Cell, CellRef, compare};
 
 /// A row that is being made.
@@ -22,18 +22,24 @@ use crate::{Cell, CellRef, compare};
 /// ```
 #[derive(Default)]
 pub struct RowBuilder {
-    cells: Vec<Place>,
+    cells: Places,
+    /// Run [`COPIED`].
     copied: Vec<u8>,
+    /// Run 0: what cells share.
     shared: Bytes,
+    /// The runs from 1 on.
     more: Vec<Bytes>,
     byte_len: u64,
 }
+
+/// The number of the run of cells that were copied, until the row is finished.
+const COPIED: u32 = u32::MAX;
 
 impl RowBuilder {
     /// Room for so many cells, of which so many bytes will be copied.
     pub fn with_capacity(cells: usize, copied_len: usize) -> Self {
         Self {
-            cells: Vec::with_capacity(cells),
+            cells: Places::with_capacity(cells),
             copied: Vec::with_capacity(copied_len),
             ..Self::default()
         }
@@ -72,7 +78,7 @@ impl RowBuilder {
         }
         self.copied.extend_from_slice(key_value);
         let (start, len) = (start as u32, key_value.len() as u32);
-        self.add(Place { run: 0, start, len, sequence });
+        self.add(Place { run: COPIED, start, len, sequence });
     }
 
     /// The cell added last.
@@ -83,9 +89,9 @@ impl RowBuilder {
     fn at(&self, place: &Place) -> CellRef<'_> {
         let &Place { run, start, len, sequence } = place;
         let bytes = match run {
-            0 => &self.copied[..],
-            1 => &self.shared[..],
-            number => &self.more[number as usize - 2][..],
+            COPIED => &self.copied[..],
+            0 => &self.shared[..],
+            number => &self.more[number as usize - 1][..],
         };
         let start = start as usize;
         CellRef::from_checked(&bytes[start..start + len as usize], sequence)
@@ -116,8 +122,8 @@ impl RowBuilder {
     /// Keeps the cells that `keeps` says.
     pub fn retain(&mut self, mut keeps: impl FnMut(&CellRef<'_>) -> bool) {
         let mut cells = std::mem::take(&mut self.cells);
-        cells.retain(|place| {
-            let kept = keeps(&self.at(place));
+        cells.retain(|&mut place| {
+            let kept = keeps(&self.at(&place));
             if !kept {
                 self.byte_len -= u64::from(place.len);
             }
@@ -135,8 +141,19 @@ impl RowBuilder {
 
     /// The row. Its cells are all of one row and in cell order.
     pub fn finish(self) -> Row {
-        let Self { cells, copied, shared, more, .. } = self;
-        let row = Row { cells, runs: Runs { copied: copied.into(), shared, more } };
+        let Self { mut cells, copied, shared: mut first, mut more, .. } = self;
+        if !copied.is_empty() {
+            let copied = Bytes::from(copied);
+            let run = if first.is_empty() {
+                first = copied;
+                0
+            } else {
+                more.push(copied);
+                more.len() as u32
+            };
+            cells.iter_mut().filter(|place| place.run == COPIED).for_each(|place| place.run = run);
+        }
+        let row = Row { cells, runs: Runs { first, more: more.into() } };
         debug_assert!(row.cells().all(|cell| cell.row() == row.key()));
         row
     }
@@ -150,7 +167,7 @@ impl RowBuilder {
     /// The number of the run added last.
     #[inline]
     fn runs(&self) -> u32 {
-        1 + self.more.len() as u32
+        self.more.len() as u32
     }
 
     fn add_run(&mut self, run: Bytes) -> u32 {

@@ -1,9 +1,11 @@
 //! The rows of a scan.
 
+use std::sync::Arc;
+
 use rowhouse_client::Scanner;
 use rowhouse_model::{Result, Row, Scan};
 
-use crate::backend::{EmbeddedRows, Moment};
+use crate::backend::{EmbeddedRows, Moment, ReadAhead};
 
 /// The rows of a scan, in key order, read as they are asked for.
 ///
@@ -24,8 +26,8 @@ impl Rows {
     }
 
     /// The rows of a scan as they were at a moment of its table.
-    pub(crate) async fn at(moment: &Moment, scan: Scan) -> Result<Self> {
-        Ok(Self::new(Source::Embedded(moment.scan(scan).await?)))
+    pub(crate) async fn at(moment: &Moment, scan: Scan, ahead: &Arc<ReadAhead>) -> Result<Self> {
+        Ok(Self::new(Source::Embedded(moment.scan(scan, ahead).await?)))
     }
 
     /// The next row; `None` behind the last. A caller that stops waiting and asks again later

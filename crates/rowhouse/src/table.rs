@@ -10,7 +10,7 @@ use rowhouse_model::{
 };
 use rowhouse_schema::{ColumnSchema, KeySchema, NamedValues, Predicate, RowKey};
 
-use crate::backend::{Backend, Moment};
+use crate::backend::{Backend, Moment, ReadAhead};
 use crate::declared::DeclaredColumns;
 use crate::query::Query;
 use crate::row_put::RowPut;
@@ -226,7 +226,12 @@ impl Table {
     /// # Errors
     /// As [`Table::get`]; `Unsupported` for what the backend does not do.
     pub async fn scan(&self, scan: Scan) -> Result<Rows> {
-        self.inner.backend.scan(self.name(), scan).await
+        self.scan_beside(scan, &ReadAhead::new(1)).await
+    }
+
+    /// As [`Table::scan`], read ahead by the threads of `ahead`.
+    pub(crate) async fn scan_beside(&self, scan: Scan, ahead: &Arc<ReadAhead>) -> Result<Rows> {
+        self.inner.backend.scan(self.name(), scan, ahead).await
     }
 
     pub(crate) async fn moment(&self) -> Result<Option<Moment>> {

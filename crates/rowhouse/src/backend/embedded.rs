@@ -15,8 +15,9 @@ use rowhouse_model::{
     Snapshot, TableDescriptor, TableName, TableState,
 };
 use rowhouse_store::{CompactionKind, ReadPoint, Store, Table, TableScanner};
-use tokio::task::{JoinError, JoinHandle, spawn_blocking};
+use tokio::task::{JoinError, spawn_blocking};
 
+use super::read_ahead::{Awaited, ReadAhead};
 use crate::transaction::Transaction;
 
 /// Rows of the first batch of a scan, so that its first row comes soon; later ones are larger.
@@ -383,7 +384,12 @@ impl Embedded {
         .await
     }
 
-    pub(super) async fn scan(&self, table: &TableName, scan: Scan) -> Result<EmbeddedRows> {
+    pub(super) async fn scan(
+        &self,
+        table: &TableName,
+        scan: Scan,
+        ahead: &Arc<ReadAhead>,
+    ) -> Result<EmbeddedRows> {
         if table.is_system() {
             let read = self.store.scan_system(table, &scan)?.into();
             return Ok(EmbeddedRows {
@@ -392,10 +398,11 @@ impl Embedded {
                 state: ScanState::Done,
                 batch_rows: 0,
                 batch_rows_max: 0,
+                ahead: Arc::clone(ahead),
             });
         }
         let table = self.store.table(table)?;
-        EmbeddedRows::open(scan, move |scan| table.scan(scan)).await
+        EmbeddedRows::open(scan, ahead, move |scan| table.scan(scan)).await
     }
 
     pub(super) async fn close(&self) -> Result<()> {
@@ -418,9 +425,9 @@ impl Moment {
     }
 
     /// The rows of a scan as they were then.
-    pub(crate) async fn scan(&self, scan: Scan) -> Result<EmbeddedRows> {
+    pub(crate) async fn scan(&self, scan: Scan, ahead: &Arc<ReadAhead>) -> Result<EmbeddedRows> {
         let Self { table, point } = self.clone();
-        EmbeddedRows::open(scan, move |scan| table.scan_at(scan, &point)).await
+        EmbeddedRows::open(scan, ahead, move |scan| table.scan_at(scan, &point)).await
     }
 }
 
@@ -488,12 +495,13 @@ pub(crate) struct EmbeddedRows {
     state: ScanState,
     batch_rows: usize,
     batch_rows_max: usize,
+    ahead: Arc<ReadAhead>,
 }
 
 enum ScanState {
     Idle(Box<TableScanner>),
     /// Kept here, not on the stack of `next`: a caller that stops waiting loses no rows.
-    Reading(JoinHandle<(Box<TableScanner>, Result<Batch>)>),
+    Reading(Awaited<(Box<TableScanner>, Result<Batch>)>),
     Done,
 }
 
@@ -507,6 +515,7 @@ impl EmbeddedRows {
     /// Begins a scan and reads its first rows.
     async fn open(
         scan: Scan,
+        ahead: &Arc<ReadAhead>,
         open: impl FnOnce(Scan) -> Result<TableScanner> + Send + 'static,
     ) -> Result<Self> {
         let batch_rows_max = scan.caching.map_or(BATCH_ROWS_MAX, |rows| rows.max(1) as usize);
@@ -518,7 +527,8 @@ impl EmbeddedRows {
         })
         .await?;
         let (read, state) = (VecDeque::new(), ScanState::Done);
-        let mut rows = Self { read, read_on_at: 0, state, batch_rows, batch_rows_max };
+        let ahead = Arc::clone(ahead);
+        let mut rows = Self { read, read_on_at: 0, state, batch_rows, batch_rows_max, ahead };
         rows.take(scanner, batch);
         // These may be enough.
         rows.read_on_at /= 2;
@@ -542,8 +552,9 @@ impl EmbeddedRows {
             match &mut self.state {
                 ScanState::Done | ScanState::Idle(_) => return Ok(None),
                 ScanState::Reading(handle) => {
-                    let (scanner, batch) = finished(handle.await);
+                    let read = handle.await;
                     self.state = ScanState::Done;
+                    let (scanner, batch) = read?;
                     self.take(scanner, batch?);
                 }
             }
@@ -556,7 +567,7 @@ impl EmbeddedRows {
             ScanState::Idle(mut scanner) => {
                 let rows = (self.batch_rows * 4).min(self.batch_rows_max);
                 self.batch_rows = rows;
-                ScanState::Reading(spawn_blocking(move || {
+                ScanState::Reading(self.ahead.ask(move || {
                     let batch = read_batch(&mut scanner, rows);
                     (scanner, batch)
                 }))

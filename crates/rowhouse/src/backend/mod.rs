@@ -4,6 +4,9 @@
 mod alteration;
 mod cluster;
 mod embedded;
+mod read_ahead;
+
+use std::sync::Arc;
 
 use rowhouse_model::{
     Bytes, CellHistory, Condition, Error, Get, Mutation, MutationOutcome, Namespace, Put,
@@ -21,6 +24,7 @@ use cluster::Cluster;
 use embedded::Embedded;
 
 pub(crate) use embedded::{EmbeddedRows, EmbeddedTransaction, Moment};
+pub(crate) use read_ahead::ReadAhead;
 
 /// The one or the other.
 pub(crate) enum Backend {
@@ -268,9 +272,15 @@ impl Backend {
         }
     }
 
-    pub(crate) async fn scan(&self, table: &TableName, scan: Scan) -> Result<Rows> {
+    /// Begins a scan; those of one `ahead` are read by its threads.
+    pub(crate) async fn scan(
+        &self,
+        table: &TableName,
+        scan: Scan,
+        ahead: &Arc<ReadAhead>,
+    ) -> Result<Rows> {
         Ok(Rows::new(match self {
-            Self::Embedded(inner) => Source::Embedded(inner.scan(table, scan).await?),
+            Self::Embedded(inner) => Source::Embedded(inner.scan(table, scan, ahead).await?),
             Self::Cluster(inner) => Source::Cluster(inner.scan(table, scan)),
         }))
     }

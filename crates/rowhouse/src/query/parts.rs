@@ -1,9 +1,11 @@
 //! The rows of a range, read in parts: of families in which only some qualifiers are wanted, each by itself.
 
+use std::sync::Arc;
+
 use rowhouse_model::{Columns, Result, Row, RowRange, Scan};
 use rowhouse_schema::{Plan, PlanPart};
 
-use crate::backend::Moment;
+use crate::backend::{Moment, ReadAhead};
 use crate::rows::Rows;
 use crate::table::Table;
 
@@ -14,6 +16,7 @@ pub(super) struct Reads {
     parts: Vec<PlanPart>,
     /// When, if there are several parts and the backend can hold a moment for all of them.
     moment: Option<Moment>,
+    ahead: Arc<ReadAhead>,
 }
 
 /// Scans of one range, whose rows are put together. Mostly there is one.
@@ -32,9 +35,9 @@ struct Part {
 impl Reads {
     /// What is read of a table for a plan and these columns.
     pub(super) async fn new(table: &Table, plan: &Plan, columns: &Columns) -> Result<Self> {
-        let table = table.clone();
+        let (table, ahead) = (table.clone(), ReadAhead::of_processors());
         if plan.qualifiers().is_empty() {
-            return Ok(Self { table, parts: plan.parts(columns), moment: None });
+            return Ok(Self { table, parts: plan.parts(columns), moment: None, ahead });
         }
         let moment = table.moment().await?;
         let mut columns = columns.clone();
@@ -44,7 +47,7 @@ impl Reads {
         }
         let parts = plan.parts(&columns);
         let moment = moment.filter(|_| parts.len() > 1);
-        Ok(Self { table, parts, moment })
+        Ok(Self { table, parts, moment, ahead })
     }
 
     /// Begins to read a range, as `scan` says.
@@ -55,8 +58,8 @@ impl Reads {
             let filter = filter.clone().map(Box::new);
             let scan = Scan { range, columns, filter, ..scan.clone() };
             let rows = match &self.moment {
-                Some(moment) => Rows::at(moment, scan).await?,
-                None => self.table.scan(scan).await?,
+                Some(moment) => Rows::at(moment, scan, &self.ahead).await?,
+                None => self.table.scan_beside(scan, &self.ahead).await?,
             };
             opened.push(Part { rows, next: None, ended: false });
         }

@@ -138,11 +138,13 @@ impl Region {
     /// # Errors
     /// `NotServingRegion`, `WrongRegion`, `NoSuchColumnFamily`; `Io` and `Corruption` for this
     /// read alone.
+    #[inline]
     pub fn get(&self, get: &Get) -> Result<Row> {
         self.read(get, None)
     }
 
     /// Reads one row, at this moment unless another is held.
+    #[inline]
     pub(crate) fn read(&self, get: &Get, point: Option<&ReadPoint>) -> Result<Row> {
         self.check_readable(point)?;
         self.check_row(get.row())?;

@@ -117,6 +117,7 @@ impl Table {
 
     /// Does something with the region that holds `row`; again with another where that one has come in its
     /// place meanwhile.
+    #[inline]
     pub(crate) fn at<'t, T>(
         &'t self,
         row: &[u8],

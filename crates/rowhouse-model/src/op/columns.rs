@@ -45,8 +45,13 @@ impl Columns {
 
     /// Adds one column. After its whole family was added it narrows the family to the columns
     /// named since, as in HBase.
+    #[inline]
     pub fn add_column(&mut self, family: impl Into<Bytes>, qualifier: impl Into<Bytes>) {
-        self.family_mut(family.into()).add(qualifier.into());
+        let (family, qualifier) = (family.into(), qualifier.into());
+        match self.0 {
+            Families::All => self.0 = Families::One(family, Qualifiers(Named::One(qualifier))),
+            _ => self.family_mut(family).add(qualifier),
+        }
     }
 
     /// What is wanted of a family, which is named from now on.

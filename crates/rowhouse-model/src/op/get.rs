@@ -36,6 +36,7 @@ pub struct Get {
 
 impl Get {
     /// The newest version of every column of `row`; refused when `row` cannot be a row key.
+    #[inline]
     pub fn new(row: impl Into<Bytes>) -> Result<Self> {
         let row = row.into();
         check_row(&row)?;
@@ -56,6 +57,7 @@ impl Get {
 
     /// Narrows to a family (and what else is named).
     #[must_use]
+    #[inline]
     pub fn family(mut self, family: impl Into<Bytes>) -> Self {
         self.columns.add_family(family);
         self
@@ -63,6 +65,7 @@ impl Get {
 
     /// Narrows to a column (and what else is named).
     #[must_use]
+    #[inline]
     pub fn column(mut self, family: impl Into<Bytes>, qualifier: impl Into<Bytes>) -> Self {
         self.columns.add_column(family, qualifier);
         self

@@ -156,7 +156,7 @@ fn run(cells: &[Cell], encoding: DataBlockEncoding, block_len: u32) {
         .map(|handle| {
             let range = handle.range();
             let bytes = file.slice(range.start as usize..range.end as usize);
-            (handle, meta.bloom_chunk(&handle, bytes).unwrap())
+            meta.bloom_chunk(&handle, bytes).unwrap()
         })
         .collect();
     let missing: Vec<Vec<u8>> = rows.iter().map(|row| [&row[..], b"x"].concat()).collect();
@@ -166,9 +166,8 @@ fn run(cells: &[Cell], encoding: DataBlockEncoding, block_len: u32) {
             .iter()
             .filter(|row| {
                 let key = bloom.key(row, b"");
-                let Some(wanted) = bloom.chunk_for(&key) else { return false };
-                let chunk = chunks.iter().find(|(handle, _)| *handle == wanted).unwrap();
-                bloom.chunk_contains(&chunk.1, &key)
+                let wanted = bloom.chunk_for(&key);
+                wanted.is_some_and(|number| bloom.chunk_contains(&chunks[number], &key))
             })
             .count();
     });

@@ -5,7 +5,9 @@ use std::sync::{Arc, OnceLock};
 
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
-use rowhouse_format::hfile::{BloomChunk, DataBlock, Index};
+use rowhouse_format::hfile::{DataBlock, Index};
+
+use crate::store_file::KeptChunk;
 
 /// Where a block comes from: file id and offset.
 pub(crate) type BlockKey = (u64, u64);
@@ -15,7 +17,7 @@ pub(crate) type BlockKey = (u64, u64);
 pub(crate) enum CachedBlock {
     Data(Arc<DataBlock>),
     Index(Arc<Index>),
-    Bloom(Arc<BloomChunk>),
+    Bloom(Arc<KeptChunk>),
 }
 
 /// What a reader does with data blocks.

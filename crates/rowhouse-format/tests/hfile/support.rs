@@ -123,7 +123,8 @@ impl File {
     /// Whether the bloom lets a column of a row through.
     pub(crate) fn may_contain_column(&self, bloom: &Bloom, row: &[u8], qualifier: &[u8]) -> bool {
         let key = bloom.key(row, qualifier);
-        bloom.chunk_for(&key).is_some_and(|handle| {
+        bloom.chunk_for(&key).is_some_and(|number| {
+            let handle = bloom.chunk(number);
             let bytes = read(&self.bytes, handle.range());
             bloom.chunk_contains(&self.meta.bloom_chunk(&handle, bytes).unwrap(), &key)
         })

@@ -1,6 +1,7 @@
 //! HFiles of the store: opened when first read, read through the block cache, written by flushes
 //! and compactions.
 
+mod bloom_places;
 mod cursor;
 mod files;
 mod markers;
@@ -20,6 +21,8 @@ use rowhouse_model::{
     BloomKind, Bytes, Error, ErrorKind, Qualifiers, Result, RowRange, TimeRange, compare_bytes,
 };
 
+pub(crate) use bloom_places::KeptChunk;
+use bloom_places::{BloomPlaces, gives_sign};
 pub(crate) use cursor::FileCursor;
 pub(crate) use files::Files;
 use markers::MarkerRuns;
@@ -59,6 +62,7 @@ pub(crate) struct StoreFile {
     /// What reading it needs.
     opened: OnceLock<hfile::FileMeta>,
     opening: Mutex<()>,
+    bloom_places: BloomPlaces,
     marker_runs: MarkerRuns,
     /// How many regions name it.
     names: AtomicUsize,
@@ -74,6 +78,7 @@ impl StoreFile {
             files: Arc::clone(files),
             opened: OnceLock::new(),
             opening: Mutex::default(),
+            bloom_places: BloomPlaces::default(),
             marker_runs: MarkerRuns::default(),
             names: AtomicUsize::new(1),
             snapshots: AtomicUsize::new(0),
@@ -203,8 +208,14 @@ impl StoreFile {
         bloom: &Bloom,
         key: &BloomKey<'_>,
     ) -> Result<bool> {
-        let Some(handle) = bloom.chunk_for(key) else { return Ok(false) };
-        let chunk = self.bloom_chunk(opened, &handle)?;
+        let Some(number) = bloom.chunk_for(key) else { return Ok(false) };
+        if let Some(chunk) = &*self.bloom_places.get(number, bloom.chunks().len()) {
+            if gives_sign() {
+                self.files.blocks.get((self.meta.file_id, bloom.chunk(number).offset));
+            }
+            return Ok(bloom.chunk_contains(chunk, key));
+        }
+        let chunk = self.read_bloom_chunk(opened, bloom, number)?;
         Ok(bloom.chunk_contains(&chunk, key))
     }
 
@@ -340,19 +351,18 @@ impl StoreFile {
         Ok(block)
     }
 
-    fn bloom_chunk(
+    fn read_bloom_chunk(
         &self,
         opened: &hfile::FileMeta,
-        handle: &BlockHandle,
+        bloom: &Bloom,
+        number: usize,
     ) -> Result<Arc<BloomChunk>> {
-        let key = (self.meta.file_id, handle.offset);
-        if let Some(CachedBlock::Bloom(chunk)) = self.files.blocks.get(key) {
-            return Ok(chunk);
-        }
-        let bytes = self.read(handle)?;
-        let chunk = opened.bloom_chunk(handle, bytes).map_err(|error| self.named(error))?;
+        let handle = bloom.chunk(number);
+        let bytes = self.read(&handle)?;
+        let chunk = opened.bloom_chunk(&handle, bytes).map_err(|error| self.named(error))?;
         let chunk = Arc::new(chunk);
-        self.files.blocks.insert(key, CachedBlock::Bloom(Arc::clone(&chunk)));
+        let kept = self.bloom_places.keep(number, bloom.chunks().len(), &chunk);
+        self.files.blocks.insert((self.meta.file_id, handle.offset), CachedBlock::Bloom(kept));
         Ok(chunk)
     }
 

@@ -137,20 +137,29 @@ impl Bloom {
         self.keys
     }
 
-    /// The chunk that knows about `key`; none when what it asks for is certainly not in the file.
-    pub fn chunk_for(&self, key: &BloomKey<'_>) -> Option<BlockHandle> {
+    /// The number of the chunk that knows about `key`, from 0 on; none when what it asks for is certainly not in the
+    /// file.
+    pub fn chunk_for(&self, key: &BloomKey<'_>) -> Option<usize> {
         let is_behind = |other: &[u8]| compare(self.kind, &key.0, other) == Ordering::Greater;
         if self.last_key.as_ref().is_some_and(|last| is_behind(last)) {
             return None;
         }
         let is_at_or_before = |chunk: &Chunk| !compare(self.kind, &chunk.first_key, &key.0).is_gt();
         let behind = self.chunks.partition_point(is_at_or_before);
-        Some(self.chunks[behind.checked_sub(1)?].handle)
+        behind.checked_sub(1)
     }
 
     /// The chunks, in the order of their keys.
-    pub fn chunks(&self) -> impl Iterator<Item = BlockHandle> {
+    pub fn chunks(&self) -> impl ExactSizeIterator<Item = BlockHandle> {
         self.chunks.iter().map(|chunk| chunk.handle)
+    }
+
+    /// Where a chunk is.
+    ///
+    /// # Panics
+    /// For a number that [`Bloom::chunk_for`] does not give.
+    pub fn chunk(&self, number: usize) -> BlockHandle {
+        self.chunks[number].handle
     }
 
     /// Whether the chunk that [`Bloom::chunk_for`] named may hold `key`; false is certain.

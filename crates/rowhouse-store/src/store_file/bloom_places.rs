@@ -1,0 +1,152 @@
+//! Where the readers of a file find the chunks of its bloom: those that the block cache keeps, without asking it.
+//!
+//! A reader of a row that is not there does little else than ask a chunk. Finding that in the cache, with a lock and
+//! a count that all readers write to, was a seventh of it.
+
+use std::cell::Cell;
+use std::sync::{Arc, OnceLock};
+
+use arc_swap::{ArcSwapOption, Guard};
+use rowhouse_format::hfile::BloomChunk;
+
+/// The places of a file's chunks, by their numbers.
+#[derive(Default)]
+pub(super) struct BloomPlaces(OnceLock<Box<[Arc<Place>]>>);
+
+type Place = ArcSwapOption<BloomChunk>;
+
+/// A chunk that the block cache keeps. When it lets go of it, readers do not find it any more.
+pub(crate) struct KeptChunk {
+    chunk: Arc<BloomChunk>,
+    place: Arc<Place>,
+}
+
+/// One in so many readers asks the cache all the same, so that it knows what is read.
+const READERS_A_SIGN: u32 = 32;
+
+impl BloomPlaces {
+    /// The chunk of that number among `chunks`, if it is kept.
+    pub(super) fn get(&self, number: usize, chunks: usize) -> Guard<Option<Arc<BloomChunk>>> {
+        self.place(number, chunks).load()
+    }
+
+    /// Has readers find a chunk, as long as what this returns is kept.
+    pub(super) fn keep(
+        &self,
+        number: usize,
+        chunks: usize,
+        chunk: &Arc<BloomChunk>,
+    ) -> Arc<KeptChunk> {
+        let place = Arc::clone(self.place(number, chunks));
+        place.store(Some(Arc::clone(chunk)));
+        Arc::new(KeptChunk { chunk: Arc::clone(chunk), place })
+    }
+
+    fn place(&self, number: usize, chunks: usize) -> &Arc<Place> {
+        &self.0.get_or_init(|| (0..chunks).map(|_| Arc::default()).collect())[number]
+    }
+}
+
+impl KeptChunk {
+    /// Bytes it takes in memory.
+    pub(crate) fn memory_len(&self) -> usize {
+        self.chunk.memory_len()
+    }
+}
+
+impl Drop for KeptChunk {
+    fn drop(&mut self) {
+        // Somebody else may have read the chunk meanwhile, and have it kept again.
+        self.place.compare_and_swap(&self.chunk, None);
+    }
+}
+
+/// Whether this reader is one of those that ask the cache.
+pub(super) fn gives_sign() -> bool {
+    thread_local! {
+        static DRAWN: Cell<u32> = const { Cell::new(0x9E37_79B9) };
+    }
+    // Marsaglia's xorshift: a count would skip the same files each time where reads ask several by turns.
+    DRAWN.with(|drawn| {
+        let mut draw = drawn.get();
+        draw ^= draw << 13;
+        draw ^= draw >> 17;
+        draw ^= draw << 5;
+        drawn.set(draw);
+        draw.is_multiple_of(READERS_A_SIGN)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_model::{FamilyDescriptor, Get, Put, RowRange, Scan, TableDescriptor, TableName};
+
+    use super::*;
+    use crate::disk::simulated::SimulatedDisk;
+    use crate::store_file::StoreFile;
+    use crate::{Settings, Store, Table};
+
+    /// A table of one file, whose bloom has one chunk, in a store with a small cache.
+    fn table() -> (Store, Arc<Table>, Arc<StoreFile>) {
+        let settings = Settings { block_cache_bytes: 64 << 10, ..Settings::default() };
+        let disk = SimulatedDisk::default();
+        let store = Store::builder("simulated").settings(settings).with_disk(disk).open().unwrap();
+        let name = TableName::parse("t").unwrap();
+        let family = FamilyDescriptor::new("f").unwrap().attribute("BLOCKSIZE", "1024");
+        store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
+        let table = store.table(&name).unwrap();
+        for row in 0..200u32 {
+            let put = Put::new(row.to_be_bytes().to_vec()).unwrap();
+            table.mutate(&put.add("f", "q", [0; 1000]).unwrap().into()).unwrap();
+        }
+        table.flush().unwrap();
+        let file = Arc::clone(&table.regions()[0].families()[0].parts().files[0]);
+        (store, table, file)
+    }
+
+    /// Asks the bloom.
+    fn get_missing_row(table: &Table) {
+        assert!(table.get(&Get::new(vec![0, 0, 0, 7, 0]).unwrap()).unwrap().is_empty());
+    }
+
+    fn found(file: &StoreFile) -> Option<Arc<BloomChunk>> {
+        file.bloom_places.get(0, 1).clone()
+    }
+
+    #[test]
+    fn a_chunk_is_found_as_long_as_the_cache_keeps_it() {
+        let (_store, table, file) = table();
+        assert!(found(&file).is_none());
+        get_missing_row(&table);
+        assert!(found(&file).is_some());
+        // Other blocks, each again and again, until it is pushed out. Scans ask no bloom.
+        for row in (0..200u32).cycle().take(10_000) {
+            let range = RowRange::new(row.to_be_bytes().to_vec(), b"".to_vec());
+            for _ in 0..3 {
+                table.scan(Scan::new(range.clone()).limit(1)).unwrap().next().unwrap();
+            }
+            if found(&file).is_none() {
+                break;
+            }
+        }
+        assert!(found(&file).is_none());
+        get_missing_row(&table);
+        assert!(found(&file).is_some());
+    }
+
+    #[test]
+    fn a_chunk_that_was_read_anew_is_not_lost_with_the_one_before() {
+        let (_store, table, file) = table();
+        get_missing_row(&table);
+        let first = found(&file).unwrap();
+        let second = Arc::new(BloomChunk::clone(&first));
+        let places = BloomPlaces::default();
+        let before = places.keep(1, 2, &first);
+        let after = places.keep(1, 2, &second);
+        drop(before);
+        assert!(places.get(1, 2).as_ref().is_some_and(|found| Arc::ptr_eq(found, &second)));
+        assert!(places.get(0, 2).is_none());
+        drop(after);
+        assert!(places.get(1, 2).is_none());
+    }
+}

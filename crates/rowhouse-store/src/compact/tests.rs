@@ -34,8 +34,9 @@ fn minor_merges_drop_surplus_versions_where_the_family_says_so() {
         let name = TableName::parse("t").unwrap();
         store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
         let table = store.table(&name).unwrap();
-        for value in ["long enough to be left alone".repeat(1 << 10), "a".into(), "b".into()] {
-            let put = Put::new("row").unwrap().add("f", "q", value).unwrap();
+        let values = ["long enough to be left alone".repeat(1 << 10), "a".into(), "b".into()];
+        for (millis, value) in (1..).zip(values) {
+            let put = Put::new("row").unwrap().add_at("f", "q", at(millis), value).unwrap();
             table.mutate(&put.into()).unwrap();
             table.flush().unwrap();
         }

@@ -18,16 +18,17 @@ use rowhouse_store::{CompactionKind, Disk, DiskFile, RealDisk, Settings, Store, 
 
 fn main() {
     single_reads();
-    filtered_scans();
+    for (value_len, block_size) in [(100, 64 << 10), (100, 8 << 10), (1000, 64 << 10)] {
+        filtered_scans(value_len, block_size);
+    }
 }
 
 fn millis(at: i64) -> Timestamp {
     Timestamp::from_millis(at).unwrap()
 }
 
-fn table(store: &Store, versions: u32) -> Arc<Table> {
+fn table(store: &Store, family: FamilyDescriptor) -> Arc<Table> {
     let name = TableName::parse("t").unwrap();
-    let family = FamilyDescriptor::new("f").unwrap().versions(versions);
     store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
     store.table(&name).unwrap()
 }
@@ -35,7 +36,7 @@ fn table(store: &Store, versions: u32) -> Arc<Table> {
 fn single_reads() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
-    let table = table(&store, 10_000);
+    let table = table(&store, FamilyDescriptor::new("f").unwrap().versions(10_000));
     for number in 0..100_000 {
         let put = Put::new(format!("plain{number:06}")).unwrap();
         table.mutate(&put.add("f", "q", [b'v'; 100]).unwrap().into()).unwrap();
@@ -100,17 +101,21 @@ fn per_call(mut call: impl FnMut(u64)) -> f64 {
     begun.elapsed().as_secs_f64() / calls as f64
 }
 
-fn filtered_scans() {
+/// One row in ten thousand, of rows of some length in blocks of some size.
+fn filtered_scans(value_len: usize, block_size: u32) {
     const ROWS: u32 = 1_000_000;
+    println!("\nvalues of {value_len} bytes, blocks of {} KiB", block_size >> 10);
     let dir = tempfile::tempdir().unwrap();
     let settings = || Settings { memstore_bytes_max: 1 << 30, ..Settings::default() };
     let store = Store::builder(dir.path()).settings(settings()).open().unwrap();
-    let rows = table(&store, 1);
+    let family = FamilyDescriptor::new("f").unwrap();
+    let rows = table(&store, family.attribute("BLOCKSIZE", block_size.to_string()));
+    let value = vec![b'v'; value_len];
     let mut batch = Vec::new();
     for number in 0..ROWS {
         // A user, and one of ten thousand places.
         let row = format!("{:04}-{:06}", number / 10_000, number % 10_000);
-        let put = Put::new(row).unwrap().add("f", "q", [b'v'; 100]).unwrap();
+        let put = Put::new(row).unwrap().add("f", "q", &value).unwrap();
         batch.push(put.into());
         if batch.len() == 1000 {
             rows.batch(std::mem::take(&mut batch))
@@ -120,6 +125,7 @@ fn filtered_scans() {
     }
     rows.flush().unwrap();
     rows.compact(CompactionKind::Major).unwrap();
+    let stored = rows.regions().iter().map(|region| region.size().file_bytes).sum::<u64>();
     store.close().unwrap();
 
     let read = Arc::new(AtomicU64::new(0));
@@ -151,8 +157,9 @@ fn filtered_scans() {
             found += 1;
         }
         println!(
-            "{name}: {found} of {ROWS} rows, {:.1} MB read in {:.1} ms",
+            "{name}: {found} of {ROWS} rows, {:.1} MB read ({:.2} %) in {:.1} ms",
             read.load(Ordering::Relaxed) as f64 / 1e6,
+            read.load(Ordering::Relaxed) as f64 * 100.0 / stored as f64,
             begun.elapsed().as_secs_f64() * 1e3
         );
         store.close().unwrap();

@@ -5,7 +5,6 @@ mod builder;
 use std::fmt;
 
 use bytes::Bytes;
-use smallvec::SmallVec;
 
 use crate::{Cell, Error, KeyValue, Result, counter_value};
 
@@ -30,12 +29,64 @@ pub fn check_row(row: &[u8]) -> Result<()> {
 /// Cells that lie in one block share it: the row holds the block once, however many cells it has.
 #[derive(Clone, Default)]
 pub struct Row {
-    /// In the row itself where there is one.
     cells: Places,
     runs: Runs,
 }
 
-type Places = SmallVec<[Place; 1]>;
+/// Where the cells of a row lie. That of a row with one cell is here, without an allocation.
+#[derive(Clone, Default)]
+enum Places {
+    #[default]
+    None,
+    One(Place),
+    /// Any number, where room was made for them.
+    Many(Vec<Place>),
+}
+
+impl Places {
+    fn with_capacity(cells: usize) -> Self {
+        if cells > 1 { Self::Many(Vec::with_capacity(cells)) } else { Self::None }
+    }
+
+    #[inline]
+    fn as_slice(&self) -> &[Place] {
+        match self {
+            Self::None => &[],
+            Self::One(place) => std::slice::from_ref(place),
+            Self::Many(places) => places,
+        }
+    }
+
+    #[inline]
+    fn as_mut_slice(&mut self) -> &mut [Place] {
+        match self {
+            Self::None => &mut [],
+            Self::One(place) => std::slice::from_mut(place),
+            Self::Many(places) => places,
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, place: Place) {
+        match self {
+            Self::Many(places) => places.push(place),
+            Self::None => *self = Self::One(place),
+            Self::One(first) => {
+                let mut places = Vec::with_capacity(4);
+                places.extend([*first, place]);
+                *self = Self::Many(places);
+            }
+        }
+    }
+
+    fn retain(&mut self, mut keeps: impl FnMut(&Place) -> bool) {
+        match self {
+            Self::One(place) if !keeps(place) => *self = Self::None,
+            Self::None | Self::One(_) => {}
+            Self::Many(places) => places.retain(keeps),
+        }
+    }
+}
 
 /// Where a cell lies.
 #[derive(Clone, Copy)]
@@ -84,12 +135,12 @@ impl Row {
     pub fn cells(
         &self,
     ) -> impl DoubleEndedIterator<Item = KeyValue<'_>> + ExactSizeIterator + Clone {
-        self.cells.iter().map(|place| self.at(place))
+        self.cells.as_slice().iter().map(|place| self.at(place))
     }
 
     /// How many cells there are.
     pub fn len(&self) -> usize {
-        self.cells.len()
+        self.cells.as_slice().len()
     }
 
     /// The cells, each for itself. They share what the row held.
@@ -99,7 +150,7 @@ impl Row {
 
     /// Whether the read found nothing.
     pub fn is_empty(&self) -> bool {
-        self.cells.is_empty()
+        self.cells.as_slice().is_empty()
     }
 
     /// The newest cell of a column.

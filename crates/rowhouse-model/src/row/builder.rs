@@ -83,7 +83,7 @@ impl RowBuilder {
 
     /// The cell added last.
     pub fn last(&self) -> Option<CellRef<'_>> {
-        Some(self.at(self.cells.last()?))
+        Some(self.at(self.cells.as_slice().last()?))
     }
 
     fn at(&self, place: &Place) -> CellRef<'_> {
@@ -99,13 +99,13 @@ impl RowBuilder {
 
     /// Whether there is no cell yet.
     pub fn is_empty(&self) -> bool {
-        self.cells.is_empty()
+        self.cells.as_slice().is_empty()
     }
 
     /// How many cells there are.
     #[inline]
     pub fn len(&self) -> usize {
-        self.cells.len()
+        self.cells.as_slice().len()
     }
 
     /// How many bytes the cells have together.
@@ -122,8 +122,8 @@ impl RowBuilder {
     /// Keeps the cells that `keeps` says.
     pub fn retain(&mut self, mut keeps: impl FnMut(&CellRef<'_>) -> bool) {
         let mut cells = std::mem::take(&mut self.cells);
-        cells.retain(|&mut place| {
-            let kept = keeps(&self.at(&place));
+        cells.retain(|place| {
+            let kept = keeps(&self.at(place));
             if !kept {
                 self.byte_len -= u64::from(place.len);
             }
@@ -135,11 +135,12 @@ impl RowBuilder {
     /// Puts the cells in their order.
     pub fn sort(&mut self) {
         let mut cells = std::mem::take(&mut self.cells);
-        cells.sort_by(|a, b| compare(&self.at(a), &self.at(b)));
+        cells.as_mut_slice().sort_by(|a, b| compare(&self.at(a), &self.at(b)));
         self.cells = cells;
     }
 
     /// The row. Its cells are all of one row and in cell order.
+    #[inline]
     pub fn finish(self) -> Row {
         let Self { mut cells, copied, shared: mut first, mut more, .. } = self;
         if !copied.is_empty() {
@@ -151,7 +152,8 @@ impl RowBuilder {
                 more.push(copied);
                 more.len() as u32
             };
-            cells.iter_mut().filter(|place| place.run == COPIED).for_each(|place| place.run = run);
+            let copied = cells.as_mut_slice().iter_mut().filter(|place| place.run == COPIED);
+            copied.for_each(|place| place.run = run);
         }
         let row = Row { cells, runs: Runs { first, more: more.into() } };
         debug_assert!(row.cells().all(|cell| cell.row() == row.key()));

@@ -277,7 +277,7 @@ impl Merge {
 }
 
 impl Cells for Merge {
-    #[inline]
+    #[inline(always)]
     fn cell(&self) -> Option<CellRef<'_>> {
         self.sources[*self.order.first()?].cell()
     }

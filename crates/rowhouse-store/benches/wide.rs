@@ -125,7 +125,6 @@ fn filtered_scans(value_len: usize, block_size: u32) {
     }
     rows.flush().unwrap();
     rows.compact(CompactionKind::Major).unwrap();
-    let stored = rows.regions().iter().map(|region| region.size().file_bytes).sum::<u64>();
     store.close().unwrap();
 
     let read = Arc::new(AtomicU64::new(0));
@@ -146,6 +145,7 @@ fn filtered_scans(value_len: usize, block_size: u32) {
         let disk = Counting { disk: RealDisk::new(dir.path()), read: Arc::clone(&read) };
         let store = Store::builder(dir.path()).with_disk(disk).settings(settings()).open().unwrap();
         let table = store.table(&TableName::parse("t").unwrap()).unwrap();
+        let stored = table.regions().iter().map(|region| region.size().file_bytes).sum::<u64>();
         // The index.
         table.get(&Get::new("0000-000000").unwrap()).unwrap();
         read.store(0, Ordering::Relaxed);

@@ -142,6 +142,9 @@ impl RowBuilder {
     /// The row. Its cells are all of one row and in cell order.
     #[inline]
     pub fn finish(self) -> Row {
+        if self.is_empty() {
+            return Row::default();
+        }
         let Self { mut cells, copied, shared: mut first, mut more, .. } = self;
         if !copied.is_empty() {
             let copied = Bytes::from(copied);

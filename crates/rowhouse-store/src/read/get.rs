@@ -26,7 +26,7 @@ pub(crate) fn read_row(
     loop {
         let mut cells = RowBuilder::default();
         if read_cells(engine, families, get, &asked, At::of(engine, point), &mut cells)? {
-            return Ok(if cells.is_empty() { Row::default() } else { cells.finish() });
+            return Ok(cells.finish());
         }
     }
 }

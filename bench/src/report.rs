@@ -303,7 +303,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mark_is_as_much_later_as_fjall_is_on_a_slower_machine() {
+    fn marks_are_raised_by_as_much_as_fjall_takes_longer_and_never_lowered() {
         let mark = Mark { pass: 2.0, stretch: 1.0, fjall: Some(3.0) };
         assert_eq!(mark.here(Some(4.5)), Mark { pass: 3.0, stretch: 1.5, ..mark });
         assert_eq!(mark.here(Some(2.0)), mark);

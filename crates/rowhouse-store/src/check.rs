@@ -224,11 +224,12 @@ fn check_file(files: &Arc<Files>, named: &NamedFile<'_>, checked: &mut Checked) 
             new_row || before.is_none_or(|before| before.key.qualifier != cell.key.qualifier);
         let is_found = match bloom {
             BloomKind::Row | BloomKind::RowPrefix(_) if new_row => {
-                file.may_hold_row(cell.key.row, None)?
+                file.may_hold_row(cell.key.row, || None)?
             }
             BloomKind::RowCol if new_column => {
                 let qualifier = Bytes::copy_from_slice(cell.key.qualifier);
-                file.may_hold_row(cell.key.row, Some(&Qualifiers::from_iter([qualifier])))?
+                let qualifiers = Qualifiers::from_iter([qualifier]);
+                file.may_hold_row(cell.key.row, || Some(&qualifiers))?
             }
             _ => true,
         };

@@ -86,7 +86,7 @@ fn sources(parts: &Parts, row: &[u8]) -> Result<Vec<(Source, CellPlace)>> {
         sources.push((Source::Memory(cursor), CellPlace::Memory));
     }
     for file in &parts.files {
-        if file.may_hold_row(row, None)? {
+        if file.may_hold_row(row, || None)? {
             let place = CellPlace::File(store_file::path(file.id()));
             sources.push((Source::File(FileCursor::open(file, &start, Caching::LookOnly)?), place));
         }

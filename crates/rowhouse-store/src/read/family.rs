@@ -72,7 +72,7 @@ impl Asked<'_> {
             return Ok(false);
         }
         match self.rows {
-            Rows::One(row) => file.may_hold_row(row, self.columns.qualifiers(family.name())),
+            Rows::One(row) => file.may_hold_row(row, || self.columns.qualifiers(family.name())),
             Rows::Range(range) => match family.bloom() {
                 BloomKind::RowPrefix(len) if range.shared_prefix(len.into()).is_some() => {
                     file.may_hold_prefix(range)

@@ -24,9 +24,9 @@ pub(crate) fn read_row(
     }
     let asked = asked(get);
     loop {
-        let mut cells = RowBuilder::default();
+        let mut cells = None;
         if read_cells(engine, families, get, &asked, At::of(engine, point), &mut cells)? {
-            return Ok(cells.finish());
+            return Ok(finish(cells));
         }
     }
 }
@@ -44,10 +44,14 @@ pub(crate) fn read_row_as_of(
     get: &Get,
     sequence: u64,
 ) -> Result<Option<Row>> {
-    let mut cells = RowBuilder::default();
+    let mut cells = None;
     let at = At::Sequence(sequence);
     let is_there = read_cells(engine, families, get, &asked(get), at, &mut cells)?;
-    Ok(is_there.then(|| cells.finish()))
+    Ok(is_there.then(|| finish(cells)))
+}
+
+fn finish(cells: Option<RowBuilder>) -> Row {
+    cells.map_or_else(Row::default, RowBuilder::finish)
 }
 
 fn asked(get: &Get) -> Asked<'_> {
@@ -65,26 +69,27 @@ fn asked(get: &Get) -> Asked<'_> {
     }
 }
 
-/// Adds the cells of one row as they were at a moment; `false` when that is too old by now.
+/// Adds the cells of one row as they were at a moment, to none where they can be nowhere; `false` when that is too
+/// old by now.
 fn read_cells(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],
     get: &Get,
     asked: &Asked<'_>,
     at: At<'_>,
-    cells: &mut RowBuilder,
+    cells: &mut Option<RowBuilder>,
 ) -> Result<bool> {
     let room = if get.existence_only { Room { cells: 1, ..Room::WHOLE } } else { Room::WHOLE };
     for family in families.iter().filter(|family| get.columns.has_family(family.name())) {
         match find(engine, family, asked, at)? {
             Found::Merge(merge) => {
                 let mut reader = FamilyReader::new(engine, family, asked, merge);
-                reader.read_row(get.row(), &room, cells)?;
+                reader.read_row(get.row(), &room, cells.get_or_insert_default())?;
             }
             Found::Nothing => {}
             Found::TooOld => return Ok(false),
         }
-        if get.existence_only && !cells.is_empty() {
+        if get.existence_only && cells.as_ref().is_some_and(|cells| !cells.is_empty()) {
             break;
         }
     }

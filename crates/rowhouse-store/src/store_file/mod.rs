@@ -175,7 +175,11 @@ impl StoreFile {
 
     /// Whether the file may have cells of `row` that matter to who reads these columns of it, all
     /// when `None`; `false` is certain.
-    pub(crate) fn may_hold_row(&self, row: &[u8], qualifiers: Option<&Qualifiers>) -> Result<bool> {
+    pub(crate) fn may_hold_row<'a>(
+        &self,
+        row: &[u8],
+        qualifiers: impl FnOnce() -> Option<&'a Qualifiers>,
+    ) -> Result<bool> {
         let (first, last) = (&self.meta.first_row, &self.meta.last_row);
         if compare_bytes(row, first).is_lt() || compare_bytes(row, last).is_gt() {
             return Ok(false);
@@ -183,9 +187,10 @@ impl StoreFile {
         let opened = self.opened()?;
         let Some(bloom) = opened.bloom() else { return Ok(true) };
         let asks = |qualifier: &[u8]| self.may_hold_key(opened, bloom, &bloom.key(row, qualifier));
-        match (bloom.kind(), qualifiers) {
-            (BloomKind::Row | BloomKind::RowPrefix(_), _) => asks(b""),
-            (BloomKind::RowCol, Some(qualifiers)) => {
+        match bloom.kind() {
+            BloomKind::Row | BloomKind::RowPrefix(_) => asks(b""),
+            BloomKind::RowCol => {
+                let Some(qualifiers) = qualifiers() else { return Ok(true) };
                 // Markers over the family matter to every column. They have no qualifier, so they
                 // are in the bloom as the column without a name.
                 if asks(b"")? {
@@ -198,7 +203,7 @@ impl StoreFile {
                 }
                 Ok(false)
             }
-            (BloomKind::RowCol, None) | (BloomKind::None, _) => Ok(true),
+            BloomKind::None => Ok(true),
         }
     }
 

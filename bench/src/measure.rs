@@ -1,6 +1,7 @@
 //! CPU time, wall time and memory of this process.
 
 use std::fs;
+use std::hint::black_box;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -23,19 +24,48 @@ pub(crate) struct Cost {
     pub(crate) cpu: Duration,
     /// Until the last thread had nothing more to do.
     pub(crate) wall: Duration,
+    /// The slower [`pace`] of before and after.
+    pub(crate) pace: f64,
 }
 
 /// Runs `work`, waits until every thread it set to work has finished, and says what all of that
 /// cost.
 pub(crate) fn cost_of<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, Cost)> {
+    let pace_before = pace();
     let cpu = cpu_time();
     let begun = Instant::now();
     let done = work()?;
     let own = clock(ClockId::ThreadCPUTime);
     let quiet_since = wait_until_quiet()?;
     let looking = clock(ClockId::ThreadCPUTime) - own;
-    let cost = Cost { cpu: cpu_time().saturating_sub(cpu + looking), wall: quiet_since - begun };
+    let cpu = cpu_time().saturating_sub(cpu + looking);
+    let cost = Cost { cpu, wall: quiet_since - begun, pace: pace_before.max(pace()) };
     Ok((done, cost))
+}
+
+/// How long one turn of a loop takes that keeps several units of a core busy at once, in nanoseconds.
+///
+/// It tells whether somebody else runs on the core's other hardware thread, which no clock of this machine shows where
+/// that is another virtual machine. Work that keeps a core busy then takes half as long again; work that waits for
+/// memory hardly takes longer.
+fn pace() -> f64 {
+    const TURNS: u32 = 500_000;
+    let once = |_| {
+        let begun = Instant::now();
+        let [mut a, mut b, mut c, mut d] = black_box([1u64, 2, 3, 4]);
+        let key = black_box(0x9E37_79B9);
+        for turn in 0..u64::from(TURNS) {
+            b = b.rotate_left(5) ^ turn;
+            c = c.wrapping_sub(key).rotate_left(3);
+            d ^= turn.wrapping_add(c);
+            // Not all of it can be reckoned beforehand.
+            a = black_box(a.wrapping_add(turn ^ key));
+        }
+        black_box([a, b, c, d]);
+        begun.elapsed().as_secs_f64() * 1e9 / f64::from(TURNS)
+    };
+    // The best of some: an interrupt is not somebody else.
+    (0..8).map(once).fold(f64::INFINITY, f64::min)
 }
 
 /// User and system time of all threads of this process, those that have ended included.

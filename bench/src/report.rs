@@ -49,7 +49,12 @@ pub(crate) struct Line {
     pub(crate) value: Option<f64>,
     /// Wall time beside CPU time.
     pub(crate) wall: Option<f64>,
+    /// How fast the core was meanwhile ([`crate::measure::Cost`]).
+    pub(crate) pace: Option<f64>,
 }
+
+/// So much slower than at its best a core is not ours alone.
+const PACE_SHARED: f64 = 1.15;
 
 /// What a child prints on one line of its output.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,8 +68,9 @@ impl fmt::Display for Said {
         let number = |value: Option<f64>| value.map_or("-".into(), |value| value.to_string());
         match self {
             Self::Line(line) => {
-                let (unit, value, wall) = (line.unit.as_str(), line.value, line.wall);
-                write!(f, "{}\t{unit}\t{}\t{}", line.label, number(value), number(wall))
+                let (value, wall, pace) =
+                    (number(line.value), number(line.wall), number(line.pace));
+                write!(f, "{}\t{}\t{value}\t{wall}\t{pace}", line.label, line.unit.as_str())
             }
             Self::Note(text) => f.write_str(text),
         }
@@ -74,8 +80,8 @@ impl fmt::Display for Said {
 impl Said {
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let mut parts = text.split('\t');
-        let (Some(label), Some(unit), Some(value), Some(wall)) =
-            (parts.next(), parts.next(), parts.next(), parts.next())
+        let (Some(label), Some(unit), Some(value), Some(wall), Some(pace)) =
+            (parts.next(), parts.next(), parts.next(), parts.next(), parts.next())
         else {
             return Ok(Self::Note(text.to_owned()));
         };
@@ -85,6 +91,7 @@ impl Said {
             unit: Unit::parse(unit).with_context(|| format!("unknown unit: {text}"))?,
             value: number(value)?,
             wall: number(wall)?,
+            pace: number(pace)?,
         }))
     }
 }
@@ -136,24 +143,45 @@ impl Report {
     }
 }
 
+/// What an engine said of one thing, over all rounds.
+struct Median {
+    value: Option<f64>,
+    wall: Option<f64>,
+    /// All of it was measured while somebody else used the core.
+    shared: bool,
+}
+
 impl TableRow {
-    /// The median of what an engine said: value and wall time.
-    fn median(&self, engine: Option<EngineName>) -> Option<(Option<f64>, Option<f64>)> {
+    /// The median of what an engine said while the core was its own, or of all where it never was.
+    fn median(&self, engine: Option<EngineName>, best_pace: f64) -> Option<Median> {
         let lines = self.cells.get(&engine)?;
-        let values = lines.iter().filter_map(|line| line.value).collect();
-        let walls = lines.iter().filter_map(|line| line.wall).collect();
-        Some((median(values), median(walls)))
+        let own: Vec<&Line> = lines.iter().filter(|line| !line.is_shared(best_pace)).collect();
+        let shared = own.is_empty();
+        let lines = if shared { lines.iter().collect() } else { own };
+        let value = median(lines.iter().filter_map(|line| line.value).collect());
+        let wall = median(lines.iter().filter_map(|line| line.wall).collect());
+        Some(Median { value, wall, shared })
     }
 
-    fn print_cell(&self, engine: Option<EngineName>) -> String {
-        match self.median(engine) {
-            None => String::new(),
-            Some((None, _)) => "–".into(),
-            Some((Some(value), None)) => print_number(value),
-            Some((Some(value), Some(wall))) => {
-                format!("{} ({})", print_number(value), print_number(wall))
+    fn print_cell(&self, engine: Option<EngineName>, best_pace: f64) -> String {
+        let Some(Median { value, wall, shared }) = self.median(engine, best_pace) else {
+            return String::new();
+        };
+        let mark = if shared { "~" } else { "" };
+        match (value, wall) {
+            (None, _) => "–".into(),
+            (Some(value), None) => format!("{mark}{}", print_number(value)),
+            (Some(value), Some(wall)) => {
+                format!("{mark}{} ({})", print_number(value), print_number(wall))
             }
         }
+    }
+}
+
+impl Line {
+    /// Whether somebody else used the core, if that was looked at.
+    fn is_shared(&self, best_pace: f64) -> bool {
+        self.pace.is_some_and(|pace| pace > best_pace * PACE_SHARED)
     }
 }
 
@@ -181,17 +209,25 @@ fn print_number(value: f64) -> String {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n", self.about)?;
+        let best_pace = self.best_pace();
+        let timed = || self.lines().filter(|line| line.pace.is_some());
+        let shared = timed().filter(|line| line.is_shared(best_pace)).count();
+        writeln!(
+            f,
+            "{shared} of {} times were taken while somebody else used the core: a median is of the others, or marked ~.\n",
+            timed().count()
+        )?;
         let mut engines: Vec<EngineName> =
             self.rows.iter().flat_map(|row| row.cells.keys().copied().flatten()).collect();
         engines.sort();
         engines.dedup();
         if !engines.is_empty() {
-            self.print_engines(f, &engines)?;
+            self.print_engines(f, &engines, best_pace)?;
         }
         if self.rows.iter().any(|row| row.cells.contains_key(&None)) {
             writeln!(f, "| the machine itself | unit | |\n|---|---|---:|")?;
             for row in self.rows.iter().filter(|row| row.cells.contains_key(&None)) {
-                let (unit, cell) = (row.unit.as_str(), row.print_cell(None));
+                let (unit, cell) = (row.unit.as_str(), row.print_cell(None, best_pace));
                 writeln!(f, "| {} | {unit} | {cell} |", row.label)?;
             }
             writeln!(f)?;
@@ -205,7 +241,21 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    fn print_engines(&self, f: &mut fmt::Formatter<'_>, engines: &[EngineName]) -> fmt::Result {
+    /// The pace of a core that nobody else used.
+    fn best_pace(&self) -> f64 {
+        self.lines().filter_map(|line| line.pace).fold(f64::INFINITY, f64::min)
+    }
+
+    fn lines(&self) -> impl Iterator<Item = &Line> {
+        self.rows.iter().flat_map(|row| row.cells.values().flatten())
+    }
+
+    fn print_engines(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        engines: &[EngineName],
+        best_pace: f64,
+    ) -> fmt::Result {
         write!(f, "| case | | unit |")?;
         for engine in engines {
             write!(f, " {} |", engine.as_str())?;
@@ -224,10 +274,10 @@ impl Report {
         for row in self.rows.iter().filter(|row| !row.cells.contains_key(&None)) {
             write!(f, "| {} | {} | {} |", row.case, row.label, row.unit.as_str())?;
             for &engine in engines {
-                write!(f, " {} |", row.print_cell(Some(engine)))?;
+                write!(f, " {} |", row.print_cell(Some(engine), best_pace))?;
                 if engine == EngineName::Rowhouse {
-                    let value = row.median(Some(engine)).and_then(|(value, _)| value);
-                    let beside = row.median(Some(EngineName::Fjall)).and_then(|(value, _)| value);
+                    let value_of = |engine| row.median(Some(engine), best_pace)?.value;
+                    let (value, beside) = (value_of(engine), value_of(EngineName::Fjall));
                     match Mark::of(row.case, &row.label) {
                         Some(mark) => {
                             let here = mark.here(beside);
@@ -316,15 +366,35 @@ mod tests {
 
     #[test]
     fn what_a_child_says_comes_through() {
-        let line = |value, wall| {
+        let line = |value, wall, pace| {
             let label = "full scan, compacted, per cell".to_owned();
-            Said::Line(Line { label, unit: Unit::CpuMicros, value, wall })
+            Said::Line(Line { label, unit: Unit::CpuMicros, value, wall, pace })
         };
-        for said in
-            [line(Some(0.0153), Some(0.02)), line(None, None), Said::Note("loaded: 3 files".into())]
-        {
+        for said in [
+            line(Some(0.0153), Some(0.02), Some(0.8)),
+            line(None, None, None),
+            Said::Note("loaded: 3 files".into()),
+        ] {
             assert_eq!(Said::parse(&said.to_string()).unwrap(), said);
         }
+    }
+
+    #[test]
+    fn what_was_measured_on_a_shared_core_counts_only_where_there_is_nothing_else() {
+        let line = |value, pace| {
+            let (label, unit) = ("get, hot".to_owned(), Unit::CpuMicros);
+            Line { label, unit, value: Some(value), wall: None, pace: Some(pace) }
+        };
+        let row = |lines| TableRow {
+            case: CaseName::Reads,
+            label: "get, hot".to_owned(),
+            unit: Unit::CpuMicros,
+            cells: BTreeMap::from([(None, lines)]),
+        };
+        let some = row(vec![line(2.0, 0.8), line(3.1, 1.2), line(2.2, 0.85), line(3.0, 1.1)]);
+        assert_eq!(some.print_cell(None, 0.8), "2.10");
+        let all = row(vec![line(3.1, 1.2), line(3.0, 1.1)]);
+        assert_eq!(all.print_cell(None, 0.8), "~3.05");
     }
 
     #[test]

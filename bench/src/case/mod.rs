@@ -139,7 +139,11 @@ impl<'a> Bench<'a> {
     }
 
     fn say(&self, label: impl Into<String>, unit: Unit, value: Option<f64>, wall: Option<f64>) {
-        println!("{}", Said::Line(Line { label: label.into(), unit, value, wall }));
+        self.say_line(Line { label: label.into(), unit, value, wall, pace: None });
+    }
+
+    fn say_line(&self, line: Line) {
+        println!("{}", Said::Line(line));
     }
 
     /// A line about state or about a load that was cut short.
@@ -154,7 +158,13 @@ impl<'a> Bench<'a> {
 
     fn say_cost(&self, label: impl Into<String>, operations: u64, cost: Cost) {
         let per = |time: Duration| time.as_secs_f64() * 1e6 / operations.max(1) as f64;
-        self.say(label, Unit::CpuMicros, Some(per(cost.cpu)), Some(per(cost.wall)));
+        self.say_line(Line {
+            label: label.into(),
+            unit: Unit::CpuMicros,
+            value: Some(per(cost.cpu)),
+            wall: Some(per(cost.wall)),
+            pace: Some(cost.pace),
+        });
     }
 
     /// Does `work`, which says how many operations it was, and reports what one cost.

@@ -134,6 +134,25 @@ fn what_a_marker_covers_is_hidden_over_many_blocks_of_other_markers() {
 }
 
 #[test]
+fn markers_behind_a_run_that_ends_its_row_are_looked_at() {
+    let column = |row, columns, kind| Step::Cells { row, columns, at: 1, kind };
+    let markers = |row, columns| column(row, columns, CellKind::DeleteColumn);
+    // The puts are in a file that begins with their row, so it is not open yet where the row in front of it ends.
+    let puts = column(1, (16, 19), CellKind::Put);
+    let steps = [markers(0, (0, 19)), markers(1, (18, 54)), Step::Flush, puts, Step::Flush];
+    let dir = tempfile::tempdir().unwrap();
+    let (_store, table) = table(dir.path(), &steps);
+    // Whoever comes behind the first knows where the run ends.
+    for reversed in [false, true, false] {
+        let scan = Scan::all().family("passed");
+        let mut scanner = table.scan(if reversed { scan.reversed() } else { scan }).unwrap();
+        let rows: Vec<Row> = std::iter::from_fn(|| scanner.next().unwrap()).collect();
+        let columns = seen(&rows).into_iter().map(|(_, qualifier, _)| qualifier);
+        assert!(columns.eq([16, 17].map(|column| qualifier(column).into_bytes())), "{reversed}");
+    }
+}
+
+#[test]
 fn markers_in_memory_go_to_a_file_when_readers_meet_too_many() {
     let dir = tempfile::tempdir().unwrap();
     let (_store, table) = table(dir.path(), &[]);

@@ -55,11 +55,19 @@ impl MarkerRuns {
     }
 }
 
+fn row(cursor: &Cursor) -> Option<&[u8]> {
+    Some(cursor.key()?.row)
+}
+
 impl FileCursor {
     /// As [`Cells::pass_markers`], but none that may cover `bound`, a cell of another source.
     pub(crate) fn pass_markers_to(&mut self, bound: Option<&Key<'_>>) -> Result<bool> {
         let first = self.cursor.clone();
         let known = self.pass_known(bound)?;
+        // Behind a run that ends its row another begins, in which sources may have cells that nobody has asked yet.
+        if known && first.as_ref().and_then(row) != self.cursor.as_ref().and_then(row) {
+            return Ok(true);
+        }
         let (any, blocks) = self.go_through_markers(bound)?;
         // A run that is known and another that begins where it ends are one.
         if (known && any) || blocks >= BLOCKS_MIN {

@@ -4,7 +4,7 @@
 //! files are of about one size it takes the one that does away with the most files. It goes further in what it
 //! counts. Two files without a row in common cost a reader no more than one, so what counts is how many files have
 //! a row between them: keys that begin with the time are hardly merged at all. Files of a family with a TTL are
-//! merged with others of their time, so that they expire as a whole. And where over a third of what is stored is
+//! merged with others of their time, so that they expire as a whole. And where two fifths of what is stored are
 //! there for nothing, all files are merged, whatever their sizes. `docs/PERFORMANCE.md` has what that gains.
 //!
 //! Neighbours only: the sequences of the files of a (region, family) do not overlap, so a file's place says how old
@@ -49,7 +49,7 @@ pub(crate) struct Surplus {
 /// What a merge may drop, in the words of HBase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CompactionKind {
-    /// Merges some files into one. Reads never show whether it has run.
+    /// Merges some files into one and drops what no read can show any more, and surplus versions (decision 0050).
     Minor,
     /// Merges all files into one and drops deleted and surplus cells, then the delete markers. Merges of some
     /// files that nobody asked for do the same with rows that no other file can have.
@@ -92,9 +92,11 @@ pub(crate) enum Choice {
     Merge(Range<usize>, CompactionKind),
 }
 
-/// What is there for nothing, of all cells, from which on all files are merged: a little over a third, because a queue
-/// whose files have just been merged by size comes to that.
-const SURPLUS_SHARE: f64 = 0.35;
+/// What is there for nothing, of all cells, from which on all files are merged.
+const SURPLUS_SHARE: f64 = 0.4;
+
+/// So many files more than a merge takes at least have to be there for that: fewer are soon merged by size.
+const SURPLUS_FILES_MORE: usize = 2;
 
 /// What has expired of a file since it was written from which on it is written anew by itself, if it is one of
 /// the larger ones.
@@ -142,9 +144,7 @@ pub(crate) fn choose(situation: &Situation<'_>, policy: &Policy) -> Choice {
 
 fn choose_unasked(situation: &Situation<'_>, policy: &Policy) -> Choice {
     let (files, busy) = (situation.files, situation.busy);
-    // Fewer files are left alone, as they are by HBase: a marker that was just written may be meant for what
-    // comes with an older timestamp.
-    let enough = busy == 0 && files.len() >= policy.files_min;
+    let enough = busy == 0 && files.len() >= policy.files_min.saturating_add(SURPLUS_FILES_MORE);
     let cells: u64 = files.iter().map(|file| file.cells).sum();
     let surplus: u64 = files.iter().map(|file| surplus_of(file, situation.drops)).sum();
     if enough && surplus > 0 && surplus as f64 >= cells as f64 * SURPLUS_SHARE {
@@ -167,7 +167,10 @@ fn choose_unasked(situation: &Situation<'_>, policy: &Policy) -> Choice {
             return Some(run_files.len());
         }
         let together = apart_max.is_none_or(|max| time_apart(run_files, situation) <= max);
-        together.then(|| depth(run_files))
+        let depth = depth(run_files);
+        // Files that hardly share rows with the others are not taken along for their number.
+        let worth = depth >= policy.files_min && run_files.len() <= 2 * depth;
+        (together && worth).then_some(run_files.len())
     };
     choose_run(files, busy, policy, gain)
 }
@@ -323,7 +326,7 @@ fn explore(
 struct Candidate {
     run: Range<usize>,
     bytes: u64,
-    /// Files that a read looks into before it is merged.
+    /// Files that it does away with, and one.
     gain: usize,
 }
 

@@ -93,7 +93,7 @@ impl Keep {
     }
 
     /// Has versions dropped that are surplus among the cells of the merge, also where a delete of the newest could
-    /// uncover them (decision 0048). Families with MIN_VERSIONS, KEEP_DELETED_CELLS or NEW_VERSION_BEHAVIOR keep them.
+    /// uncover them (decision 0050). Families with MIN_VERSIONS, KEEP_DELETED_CELLS or NEW_VERSION_BEHAVIOR keep them.
     #[must_use]
     pub(crate) fn dropping_surplus(mut self, family: &FamilyDescriptor) -> Self {
         let plain = family.versions_min() == 0

@@ -22,7 +22,7 @@ pub(crate) struct Policy {
     pub(crate) major_period_millis: i64,
     pub(crate) major_jitter: f64,
     pub(crate) files_blocking: usize,
-    /// Minor merges drop surplus versions, as those of HBase do.
+    /// Minor merges drop surplus versions, as those of HBase do (decision 0050).
     pub(crate) drops_surplus: bool,
 }
 
@@ -40,7 +40,7 @@ impl Policy {
             major_period_millis: millis(compaction.major_period),
             major_jitter: compaction.major_jitter,
             files_blocking: compaction.files_blocking,
-            drops_surplus: false,
+            drops_surplus: true,
         }
         .within_reason()
     }
@@ -200,7 +200,8 @@ mod tests {
             "hbase.hstore.compaction.max of table t, family f must be a number: many"
         );
         let key = "rowhouse.compaction.minor.drops.versions";
-        assert!(policy(table(family()).attribute(key, "true")).unwrap().drops_surplus);
+        assert!(policy(table(family())).unwrap().drops_surplus);
+        assert!(!policy(table(family()).attribute(key, "false")).unwrap().drops_surplus);
         let error = policy(table(family()).attribute(key, "1")).unwrap_err();
         assert!(error.message().ends_with("must be true or false: 1"), "{error}");
     }

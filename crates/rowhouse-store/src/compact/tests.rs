@@ -17,15 +17,17 @@ use crate::read::{Rules, Verdict, Visible};
 use crate::{CompactionSettings, Settings, Store, Table, TableScanner};
 
 #[test]
-fn minor_merges_drop_surplus_versions_where_the_family_says_so() {
-    let stored = |drops: bool| {
+fn minor_merges_drop_surplus_versions_unless_the_family_says_otherwise() {
+    let stored = |drops: Option<bool>| {
         let settings = CompactionSettings { files_min: usize::MAX, ..Default::default() };
         let settings = Settings { compaction: settings, ..Settings::default() };
         let disk = SimulatedDisk::default();
         let store = Store::builder("simulated").settings(settings).with_disk(disk).open().unwrap();
         let mut family = FamilyDescriptor::new("f").unwrap();
-        let key = "rowhouse.compaction.minor.drops.versions";
-        family.configuration.insert(key.into(), drops.to_string());
+        if let Some(drops) = drops {
+            let key = "rowhouse.compaction.minor.drops.versions";
+            family.configuration.insert(key.into(), drops.to_string());
+        }
         // The oldest file is too large to be merged with the others.
         for (key, value) in [("min", "2"), ("max", "2"), ("min.size", "1")] {
             let key = format!("hbase.hstore.compaction.{key}");
@@ -43,8 +45,8 @@ fn minor_merges_drop_surplus_versions_where_the_family_says_so() {
         table.compact(CompactionKind::Minor).unwrap();
         table.regions()[0].families()[0].parts().files.iter().map(|file| file.meta().cells).sum()
     };
-    let [kept, dropped]: [u64; 2] = [false, true].map(stored);
-    assert_eq!((kept, dropped), (3, 2));
+    let stored: [u64; 3] = [Some(false), Some(true), None].map(stored);
+    assert_eq!(stored, [3, 2, 2]);
 }
 
 fn at(millis: i64) -> Timestamp {
@@ -291,8 +293,9 @@ fn step() -> impl Strategy<Value = Step> {
 struct Run {
     disk: SimulatedDisk,
     store: Store,
-    /// In files and in memory.
-    cells: [Vec<Cell>; 2],
+    /// Of each file, the oldest first.
+    files: Vec<Vec<Cell>>,
+    memory: Vec<Cell>,
     written: u64,
     scans: Vec<(TableScanner, VecDeque<Vec<Cell>>)>,
 }
@@ -316,7 +319,8 @@ impl Run {
         let disk = SimulatedDisk::default();
         let store = open(&disk, unmerged());
         store.create_table(TableDescriptor::new(name()).family(two_versions()), &[]).unwrap();
-        Self { disk, store, cells: Default::default(), written: 0, scans: Vec::new() }
+        let (files, memory, scans) = Default::default();
+        Self { disk, store, files, memory, written: 0, scans }
     }
 
     fn table(&self) -> Arc<Table> {
@@ -328,12 +332,12 @@ impl Run {
             Step::Write(cell) => {
                 self.table().mutate(&to_mutation(cell)).unwrap();
                 self.written += 1;
-                self.cells[1].push(cell.clone().with_sequence(self.written));
+                self.memory.push(cell.clone().with_sequence(self.written));
             }
             Step::Flush => {
                 self.table().flush().unwrap();
-                let flushed = std::mem::take(&mut self.cells[1]);
-                self.cells[0].extend(flushed);
+                let flushed = std::mem::take(&mut self.memory);
+                self.files.extend((!flushed.is_empty()).then_some(flushed));
             }
             Step::Merge { start, len } => {
                 let region = Arc::clone(&self.table().regions()[0]);
@@ -343,18 +347,27 @@ impl Run {
                     return;
                 }
                 let start = start.index(files.len());
-                let run = &files[start..(start + len).min(files.len())];
+                let places = start..(start + len).min(files.len());
+                let run = &files[places.clone()];
                 let (kind, engine) = match run.len() == files.len() {
                     true => (CompactionKind::Major, region.engine()),
                     false => (CompactionKind::Minor, region.engine()),
                 };
                 let now = engine.timestamps.now_millis();
                 super::run::merge(engine, family, kind.into(), run, now, Hurry::Waited).unwrap();
-                if kind == CompactionKind::Major {
-                    self.cells[0] = merge(kind, &two_versions(), now, &self.cells[0]);
-                }
-                let order: Vec<u64> =
-                    family.parts().files.iter().map(|file| file.sequence_max()).collect();
+                let cells = sorted(&self.files[places.clone()].concat());
+                let family = &two_versions();
+                let keep = Keep::new(kind, family, i64::MIN, now);
+                let mut keep = keep.dropping_surplus(family);
+                let left = cells.into_iter().filter(|cell| keep.keeps(&cell.view())).collect();
+                self.files.splice(places, [left]);
+                self.files.retain(|file| !file.is_empty());
+                let order: Vec<u64> = region.families()[0]
+                    .parts()
+                    .files
+                    .iter()
+                    .map(|file| file.sequence_max())
+                    .collect();
                 assert!(order.is_sorted(), "{order:?}");
             }
             Step::OpenScan => {
@@ -373,7 +386,8 @@ impl Run {
     /// The rows there are to see.
     fn rows(&self) -> VecDeque<Vec<Cell>> {
         let rules = Rules::read(&two_versions(), None, TimeRange::ALL, 9, 0);
-        let seen = read(rules, &self.cells.concat(), u64::MAX);
+        let cells = [self.files.concat(), self.memory.clone()].concat();
+        let seen = read(rules, &cells, u64::MAX);
         seen.chunk_by(|a, b| a.row() == b.row()).map(<[Cell]>::to_vec).collect()
     }
 

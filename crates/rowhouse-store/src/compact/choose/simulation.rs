@@ -211,14 +211,14 @@ impl File {
 enum Side {
     Hbase,
     Rowhouse,
-    /// With `rowhouse.compaction.minor.drops.versions`.
-    RowhouseDropping,
+    /// Without `rowhouse.compaction.minor.drops.versions`.
+    RowhouseKeeping,
 }
 
 impl Side {
     fn choose(self, situation: &Situation<'_>, policy: &Policy) -> Choice {
         match self {
-            Self::Rowhouse | Self::RowhouseDropping => choose(situation, policy),
+            Self::Rowhouse | Self::RowhouseKeeping => choose(situation, policy),
             Self::Hbase => choose_as_hbase(situation, policy),
         }
     }
@@ -254,8 +254,8 @@ impl Side {
                 return !is_major;
             }
             let is_surplus = std::mem::replace(&mut seen, true);
-            // A minor merge of HBase drops surplus versions, which shows when the newest is deleted later.
-            !(deleted || is_surplus && (is_major || self != Self::Rowhouse))
+            // Dropping what a delete of the newest could uncover is left to the family (decision 0050).
+            !(deleted || is_surplus && (is_major || self != Self::RowhouseKeeping))
         });
         cells
     }
@@ -282,7 +282,11 @@ fn choose_as_hbase(situation: &Situation<'_>, policy: &Policy) -> Choice {
     choose_run(files, 0, policy, |run, _| Some(run.len()))
 }
 
-/// What a life came to.
+/// Lives of a pattern that are lived, each with other rows.
+const LIVES: u64 = 4;
+
+/// What lives came to, in the mean.
+#[derive(Default)]
 struct Outcome {
     /// Bytes written for a byte put.
     written: f64,
@@ -293,10 +297,22 @@ struct Outcome {
     stored: f64,
 }
 
-fn live_through(pattern: Pattern, side: Side) -> Outcome {
+fn mean_of_lives(pattern: Pattern, side: Side) -> Outcome {
+    let mut mean = Outcome::default();
+    for seed in 1..=LIVES {
+        let life = live_through(pattern, side, seed);
+        mean.written += life.written / LIVES as f64;
+        mean.read += life.read / LIVES as f64;
+        mean.read_max = mean.read_max.max(life.read_max);
+        mean.stored += life.stored / LIVES as f64;
+    }
+    mean
+}
+
+fn live_through(pattern: Pattern, side: Side, seed: u64) -> Outcome {
     let policy = Policy { major_jitter: 0.0, ..Policy::new(&Settings::default()) };
     let drops = Drops { markers: true, behind: true };
-    let mut random = Random(7);
+    let mut random = Random(seed);
     let mut live = Live::default();
     let mut files: Vec<File> = Vec::new();
     let mut next_id = 0;
@@ -360,14 +376,14 @@ fn live_through(pattern: Pattern, side: Side) -> Outcome {
     }
 }
 
-/// The table of `docs/PERFORMANCE.md`: Apache HBase's numbers, then ours, then ours where minor merges drop what
+/// The table of `docs/PERFORMANCE.md`: Apache HBase's numbers, then ours, then ours where minor merges keep what
 /// those of HBase drop, if they are others.
 #[test]
 fn what_is_written_read_and_stored_beside_the_policy_of_hbase() {
     let mut table = String::new();
     for (pattern, name) in PATTERNS {
-        let sides = [Side::Hbase, Side::Rowhouse, Side::RowhouseDropping];
-        let mut lives = sides.map(|side| live_through(pattern, side)).map(|life| {
+        let sides = [Side::Hbase, Side::Rowhouse, Side::RowhouseKeeping];
+        let mut lives = sides.map(|side| mean_of_lives(pattern, side)).map(|life| {
             let Outcome { written, read, read_max, stored } = life;
             [format!("{written:.1}"), format!("{read:.1} ({read_max})"), format!("{stored:.2}")]
         });
@@ -384,13 +400,13 @@ fn what_is_written_read_and_stored_beside_the_policy_of_hbase() {
     }
     let expected = [
         "| new rows, all over | 5.9 → 5.9 | 4.3 (7) → 4.3 (7) | 1.00 → 1.00 |",
-        "| the same rows again | 5.2 → 5.4 → 5.2 | 4.0 (7) → 3.9 (7) → 4.0 (7) | 1.31 → 1.31 → 1.31 |",
-        "| the same rows again, most in a hot range | 3.5 → 5.0 → 3.5 | 3.5 (7) → 3.3 (6) → 3.5 (7) | 1.18 → 1.30 → 1.18 |",
-        "| time first, TTL | 5.6 → 1.9 | 1.0 (2) → 1.1 (2) | 1.33 → 1.02 |",
-        "| time first, some rows again within two hours | 4.6 → 4.5 → 4.9 | 1.1 (3) → 1.1 (3) → 1.1 (3) | 1.01 → 1.01 → 1.01 |",
+        "| the same rows again | 5.1 → 5.1 → 5.4 | 4.0 (7) → 4.0 (7) → 3.9 (7) | 1.31 → 1.31 → 1.31 |",
+        "| the same rows again, most in a hot range | 3.5 → 3.5 → 4.9 | 3.5 (7) → 3.5 (7) → 3.3 (6) | 1.18 → 1.18 → 1.30 |",
+        "| time first, TTL | 5.8 → 1.9 | 1.0 (2) → 1.1 (2) | 1.33 → 1.02 |",
+        "| time first, some rows again within two hours | 4.8 → 4.7 | 1.1 (3) → 1.1 (3) | 1.01 → 1.01 |",
         "| metric, then time; TTL | 6.0 → 5.4 | 4.1 (7) → 4.9 (7) | 1.32 → 1.07 |",
-        "| a queue | 3.1 → 3.2 | 2.6 (4) → 2.5 (4) | 1.40 → 1.25 |",
-        "| a quarter are deletes | 5.4 → 5.4 | 4.0 (7) → 4.0 (7) | 1.16 → 1.16 |",
+        "| a queue | 3.1 → 3.1 | 2.6 (4) → 2.6 (4) | 1.40 → 1.40 |",
+        "| a quarter are deletes | 5.5 → 5.5 | 3.9 (7) → 3.9 (7) | 1.15 → 1.15 |",
     ];
     assert_eq!(table.trim_end(), expected.join("\n"), "\n{table}");
 }

@@ -201,7 +201,8 @@ fn files_whose_cells_have_all_expired_are_dropped_first() {
 fn files_without_a_row_in_common_are_left_alone() {
     check("32[a-b] 32[c-d] 32[e-f] 32[g-h]", "nothing");
     check("32[a-c] 32[c-e] 32[e-g] 32[g-h]", "nothing");
-    check("32[a-z] 32[c-e] 32[e-g] 32[g-h]", "minor 0..3");
+    check("32[a-z] 32[c-e] 32[e-g] 32[g-h]", "major");
+    check("32[a-z] 32[c-e] 32[e-g] 32[g-h] 32[i-j] 32[k-l] 32[m-n]", "minor 0..6");
     // But small ones.
     check("9[a-b] 9[c-d] 9[e-f]", "major");
     check("32[a-b] 9[c-d] 9[e-f] 9[g-h]", "minor 1..4");
@@ -222,22 +223,22 @@ fn more_files_than_four_times_as_many_as_hold_writers_are_merged_whatever_their_
 }
 
 #[test]
-fn files_of_which_over_a_third_is_there_for_nothing_are_merged() {
+fn files_of_which_two_fifths_are_there_for_nothing_are_merged() {
     // A marker goes with what it covers.
-    check("900 100+2 40+50", "nothing");
-    check("900 100+3 40+50", "major");
-    check("900*80 100 40*24", "nothing");
-    check("900*80 100 40*25", "major");
-    // Not a file by itself, nor two.
-    check("900*80 100*90", "nothing");
+    check("9000 900 100+49 40+50 10", "nothing");
+    check("9000 900 100+49 40+50 10+1", "major");
+    check("9000 900*80 100 40*100 10*19", "nothing");
+    check("9000 900*80 100 40*100 10*20", "major");
+    // Not fewer files.
+    check("900*80 100*90 40*90 10*90", "nothing");
     // What comes of such a merge has nothing left to drop.
-    check("900!*80 100 40*25", "nothing");
+    check("9000 900!*80 100 40*100 10*20", "nothing");
     let keeps = |_: &mut Policy, now: &mut Situation<'_>| now.drops = Drops::default();
-    check_with("900+40*60 100+10*90 40*90", keeps, "nothing");
+    check_with("9000 900+40*60 100+10*90 40*90 10", keeps, "nothing");
     let ask = |_: &mut Policy, now: &mut Situation<'_>| now.asked = Some(CompactionKind::Minor);
-    check_with("900*80 100 40*25", ask, "nothing");
+    check_with("9000 900*80 100 40*100 10*20", ask, "nothing");
     let only_asked = |policy: &mut Policy, _: &mut Situation<'_>| policy.files_min = usize::MAX;
-    check_with("900*80 100 40*25", only_asked, "nothing");
+    check_with("9000 900*80 100 40*100 10*20", only_asked, "nothing");
 }
 
 #[test]

@@ -260,7 +260,7 @@ impl<'a> Visible<'a> {
                 // One that goes before its time would uncover what it has overwritten.
                 self.column.last = Some((timestamp, cell.sequence));
             }
-            // A surplus version too: a delete of the newer ones would uncover it.
+            // A surplus version too: who drops those counts them among what is let through here.
             return Fate::Included { last: false };
         }
         self.column.last = Some((timestamp, cell.sequence));

@@ -18,8 +18,8 @@ use rowhouse_store::{CompactionKind, Disk, DiskFile, RealDisk, Settings, Store, 
 
 fn main() {
     single_reads();
-    for (value_len, block_size) in [(100, 64 << 10), (100, 8 << 10), (1000, 64 << 10)] {
-        filtered_scans(value_len, block_size);
+    for (columns, block_size) in [(10, 64 << 10), (1, 8 << 10), (1, 64 << 10)] {
+        filtered_scans(columns, block_size);
     }
 }
 
@@ -101,22 +101,23 @@ fn per_call(mut call: impl FnMut(u64)) -> f64 {
     begun.elapsed().as_secs_f64() / calls as f64
 }
 
-/// One row in ten thousand, of rows of some length in blocks of some size.
-fn filtered_scans(value_len: usize, block_size: u32) {
+/// One row in ten thousand, of rows of some columns with values of 100 bytes, in blocks of some size.
+fn filtered_scans(columns: u32, block_size: u32) {
     const ROWS: u32 = 1_000_000;
-    println!("\nvalues of {value_len} bytes, blocks of {} KiB", block_size >> 10);
+    println!("\nrows of {columns} columns, blocks of {} KiB", block_size >> 10);
     let dir = tempfile::tempdir().unwrap();
     let settings = || Settings { memstore_bytes_max: 1 << 30, ..Settings::default() };
     let store = Store::builder(dir.path()).settings(settings()).open().unwrap();
     let family = FamilyDescriptor::new("f").unwrap();
     let rows = table(&store, family.attribute("BLOCKSIZE", block_size.to_string()));
-    let value = vec![b'v'; value_len];
     let mut batch = Vec::new();
     for number in 0..ROWS {
         // A user, and one of ten thousand places.
         let row = format!("{:04}-{:06}", number / 10_000, number % 10_000);
-        let put = Put::new(row).unwrap().add("f", "q", &value).unwrap();
-        batch.push(put.into());
+        let put = (0..columns).try_fold(Put::new(row).unwrap(), |put, column| {
+            put.add("f", format!("column{column:02}"), [b'v'; 100])
+        });
+        batch.push(put.unwrap().into());
         if batch.len() == 1000 {
             rows.batch(std::mem::take(&mut batch))
                 .into_iter()

@@ -2,8 +2,8 @@
 //!
 //! It begins with that of Apache HBase (`ExploringCompactionPolicy`): of all runs of neighbours whose
 //! files are of about one size it takes the one that does away with the most files. It goes further in what it
-//! counts. Two files without a row in common cost a reader no more than one, so what counts is how many files have
-//! a row between them: keys that begin with the time are hardly merged at all. Files of a family with a TTL are
+//! counts. Two files without a row in common cost a reader no more than one, so files are merged where enough of them
+//! have a row between them: keys that begin with the time are hardly merged at all. Files of a family with a TTL are
 //! merged with others of their time, so that they expire as a whole. And where two fifths of what is stored are
 //! there for nothing, all files are merged, whatever their sizes. `docs/PERFORMANCE.md` has what that gains.
 //!

@@ -153,6 +153,27 @@ fn markers_behind_a_run_that_ends_its_row_are_looked_at() {
 }
 
 #[test]
+fn a_marker_covers_though_another_of_its_timestamp_has_expired() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |millis| Timestamp::from_millis(millis).unwrap();
+    let family = "passed";
+    let others = Step::Cells { row: 0, columns: (0, 20), at: 1, kind: CellKind::DeleteColumn };
+    let (_store, table) = table(dir.path(), &[others]);
+    let put = Put::new(vec![0]).unwrap().add_at(family, "z", at(6), "").unwrap();
+    let delete = || Delete::new(vec![0]).unwrap().version(family, "z", at(6)).unwrap();
+    let mut expired = delete();
+    expired.ttl_millis = Some(1);
+    for mutation in [put.into(), expired.into(), delete().into()] {
+        table.mutate(&mutation).unwrap();
+    }
+    table.flush().unwrap();
+    for _ in 0..2 {
+        let get = Get::new(vec![0]).unwrap().family(family);
+        assert!(table.get(&get).unwrap().is_empty());
+    }
+}
+
+#[test]
 fn markers_in_memory_go_to_a_file_when_readers_meet_too_many() {
     let dir = tempfile::tempdir().unwrap();
     let (_store, table) = table(dir.path(), &[]);

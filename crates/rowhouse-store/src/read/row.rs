@@ -154,6 +154,7 @@ impl<'a> Judging<'a> {
                     let pushed = from.push_columns(&times, cells)?;
                     if pushed {
                         *passed_bytes = 0;
+                        self.markers.end();
                     }
                     let Some(here) = from.cell().filter(|cell| equal_bytes(cell.key.row, row))
                     else {
@@ -209,6 +210,7 @@ impl<'a> Judging<'a> {
     pub(super) fn push(&mut self, from: &impl Cells, cells: &mut RowBuilder) {
         if let Some(cell) = from.cell() {
             from.push_to(cells, is_sparse(std::mem::take(&mut self.passed_bytes), cell.value));
+            self.markers.end();
         }
     }
 

@@ -121,7 +121,8 @@ impl FileCursor {
                     .any(|kind| kind.code() == next.kind);
                 is_marker
                     && next.row == last.row
-                    && (only_there || next.qualifier != last.qualifier)
+                    && (next.qualifier != last.qualifier
+                        || only_there && next.timestamp != last.timestamp)
                     && bound.is_none_or(|bound| next <= *bound)
             }
             _ => false,

@@ -76,7 +76,10 @@ impl DataBlock {
                 open = false;
                 break;
             }
-            if !(same_column && covers_older) {
+            // Of several at one timestamp the first may be the only one that covers: others may have expired.
+            let goes_with_it =
+                same_column && (covers_older || here.timestamp == before.timestamp) && next > at;
+            if !goes_with_it {
                 (target, covers_older) = (next, is_column);
             }
             (last, next) = (place, place.next as usize);
@@ -159,16 +162,28 @@ mod tests {
         check("q9= r8", "r8");
     }
 
+    /// Where its cells begin, and where they end.
+    fn starts(block: &Arc<DataBlock>) -> Vec<usize> {
+        let mut starts = vec![0];
+        while let Some(place) = block.place_at(*starts.last().unwrap()).unwrap() {
+            starts.push(place.next as usize);
+        }
+        starts
+    }
+
+    #[test]
+    fn of_markers_at_one_timestamp_none_is_passed() {
+        let block = block("p9= q7- q6- q6- q6- q5");
+        let starts = starts(&block);
+        assert_eq!(block.marker_run(0, None).unwrap().target(), starts[2]);
+        assert_eq!(block.marker_run(starts[2], None).unwrap().target(), starts[2]);
+        assert_eq!(block.marker_run(starts[3], None).unwrap().target(), starts[3]);
+    }
+
     #[test]
     fn a_run_is_passed_from_anywhere_in_it() {
         let block = block("p9= q9= r9= s9= t5 u9= v9=");
-        let starts: Vec<usize> = {
-            let mut starts = vec![0];
-            while let Some(place) = block.place_at(*starts.last().unwrap()).unwrap() {
-                starts.push(place.next as usize);
-            }
-            starts
-        };
+        let starts = starts(&block);
         for at in [2, 0, 1, 3] {
             assert_eq!(block.marker_run(starts[at], None).unwrap().target(), starts[4]);
         }

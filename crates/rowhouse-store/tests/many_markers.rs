@@ -24,6 +24,8 @@ enum Step {
         columns: (u8, u8),
         at: i64,
         kind: CellKind,
+        /// Markers with a time to live of their own, which is over.
+        expired: bool,
     },
     /// Markers of one column, at each timestamp up to one.
     Versions {
@@ -34,6 +36,10 @@ enum Step {
     Flush,
 }
 
+fn cells(row: u8, columns: (u8, u8), at: i64, kind: CellKind) -> Step {
+    Step::Cells { row, columns, at, kind, expired: false }
+}
+
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let kind = prop::sample::select(vec![
         CellKind::Put,
@@ -42,9 +48,12 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         CellKind::DeleteVersion,
     ]);
     let step = prop_oneof![
-        8 => (0u8..2, (0u8..60, 1u8..40), 1i64..20, kind).prop_map(|(row, columns, at, kind)| {
-            Step::Cells { row, columns: (columns.0, columns.0.saturating_add(columns.1)), at, kind }
-        }),
+        8 => (0u8..2, (0u8..60, 1u8..40), 1i64..20, kind, prop::bool::weighted(0.1)).prop_map(
+            |(row, (first, count), at, kind, expired)| {
+                let columns = (first, first.saturating_add(count));
+                Step::Cells { row, columns, at, kind, expired }
+            }
+        ),
         2 => (0u8..2, 0u8..60, 5i64..20)
             .prop_map(|(row, column, up_to)| Step::Versions { row, column, up_to }),
         2 => Just(Step::Flush),
@@ -70,35 +79,31 @@ fn table(dir: &std::path::Path, steps: &[Step]) -> (Store, Arc<Table>) {
     }
     store.create_table(descriptor, &[]).unwrap();
     let table = store.table(&name).unwrap();
-    let put = |row: u8, column: u8, at: i64, kind: CellKind| {
+    let write = |row: u8, column: u8, at: i64, kind: CellKind, expired: bool| {
         let at = Timestamp::from_millis(at).unwrap();
         for (family, _) in FAMILIES {
-            let mutation = match kind {
-                CellKind::Put => {
-                    let put = Put::new(vec![row]).unwrap();
-                    put.add_at(family, qualifier(column), at, "").unwrap().into()
-                }
-                CellKind::DeleteColumn => Delete::new(vec![row])
-                    .unwrap()
-                    .column(family, qualifier(column), at)
-                    .unwrap()
-                    .into(),
-                _ => Delete::new(vec![row])
-                    .unwrap()
-                    .version(family, qualifier(column), at)
-                    .unwrap()
-                    .into(),
+            let mutation = if kind == CellKind::Put {
+                let put = Put::new(vec![row]).unwrap();
+                put.add_at(family, qualifier(column), at, "").unwrap().into()
+            } else {
+                let delete = Delete::new(vec![row]).unwrap();
+                let mut delete = match kind {
+                    CellKind::DeleteColumn => delete.column(family, qualifier(column), at).unwrap(),
+                    _ => delete.version(family, qualifier(column), at).unwrap(),
+                };
+                delete.ttl_millis = expired.then_some(1);
+                delete.into()
             };
             table.mutate(&mutation).unwrap();
         }
     };
     for step in steps {
         match *step {
-            Step::Cells { row, columns: (first, behind), at, kind } => {
-                (first..behind).for_each(|column| put(row, column, at, kind));
+            Step::Cells { row, columns: (first, behind), at, kind, expired } => {
+                (first..behind).for_each(|column| write(row, column, at, kind, expired));
             }
             Step::Versions { row, column, up_to } => {
-                (1..=up_to).for_each(|at| put(row, column, at, CellKind::DeleteVersion));
+                (1..=up_to).for_each(|at| write(row, column, at, CellKind::DeleteVersion, false));
             }
             Step::Flush => table.flush().unwrap(),
         }
@@ -116,10 +121,10 @@ fn seen(rows: &[Row]) -> Vec<(Vec<u8>, Vec<u8>, i64)> {
 
 #[test]
 fn what_a_marker_covers_is_hidden_over_many_blocks_of_other_markers() {
-    let put = Step::Cells { row: 0, columns: (39, 40), at: 0, kind: CellKind::Put };
+    let put = cells(0, (39, 40), 0, CellKind::Put);
     let versions = Step::Versions { row: 0, column: 39, up_to: 900 };
     // The last of these is passed with the others before the versions begin.
-    let column = Step::Cells { row: 0, columns: (0, 40), at: 1000, kind: CellKind::DeleteColumn };
+    let column = cells(0, (0, 40), 1000, CellKind::DeleteColumn);
     let seen_of = |steps: &[Step]| {
         let dir = tempfile::tempdir().unwrap();
         let (_store, table) = table(dir.path(), steps);
@@ -135,10 +140,9 @@ fn what_a_marker_covers_is_hidden_over_many_blocks_of_other_markers() {
 
 #[test]
 fn markers_behind_a_run_that_ends_its_row_are_looked_at() {
-    let column = |row, columns, kind| Step::Cells { row, columns, at: 1, kind };
-    let markers = |row, columns| column(row, columns, CellKind::DeleteColumn);
+    let markers = |row, columns| cells(row, columns, 1, CellKind::DeleteColumn);
     // The puts are in a file that begins with their row, so it is not open yet where the row in front of it ends.
-    let puts = column(1, (16, 19), CellKind::Put);
+    let puts = cells(1, (16, 19), 1, CellKind::Put);
     let steps = [markers(0, (0, 19)), markers(1, (18, 54)), Step::Flush, puts, Step::Flush];
     let dir = tempfile::tempdir().unwrap();
     let (_store, table) = table(dir.path(), &steps);
@@ -157,7 +161,7 @@ fn a_marker_covers_though_another_of_its_timestamp_has_expired() {
     let dir = tempfile::tempdir().unwrap();
     let at = |millis| Timestamp::from_millis(millis).unwrap();
     let family = "passed";
-    let others = Step::Cells { row: 0, columns: (0, 20), at: 1, kind: CellKind::DeleteColumn };
+    let others = cells(0, (0, 20), 1, CellKind::DeleteColumn);
     let (_store, table) = table(dir.path(), &[others]);
     let put = Put::new(vec![0]).unwrap().add_at(family, "z", at(6), "").unwrap();
     let delete = || Delete::new(vec![0]).unwrap().version(family, "z", at(6)).unwrap();

@@ -1,4 +1,4 @@
-//! CPU time, wall time and memory of this process.
+//! CPU time, wall time and memory of this process, and whether it had the core to itself.
 
 use std::fs;
 use std::hint::black_box;

@@ -71,6 +71,13 @@ impl From<CompactionKind> for RowKinds {
     }
 }
 
+/// Whether surplus versions of the family can be told by counting puts.
+pub(crate) fn is_plain(family: &FamilyDescriptor) -> bool {
+    family.versions_min() == 0
+        && family.keep_deleted_cells() == KeepDeletedCells::False
+        && !family.new_version_behavior()
+}
+
 impl Keep {
     /// In a merge of files in which no put is older than `earliest_put`.
     pub(crate) fn new(
@@ -96,11 +103,8 @@ impl Keep {
     /// uncover them (decision 0050). Families with MIN_VERSIONS, KEEP_DELETED_CELLS or NEW_VERSION_BEHAVIOR keep them.
     #[must_use]
     pub(crate) fn dropping_surplus(mut self, family: &FamilyDescriptor) -> Self {
-        let plain = family.versions_min() == 0
-            && family.keep_deleted_cells() == KeepDeletedCells::False
-            && !family.new_version_behavior();
         let (versions_max, column) = (family.versions_max(), Vec::new());
-        self.surplus = plain.then_some(Surplus { versions_max, column, versions: 0 });
+        self.surplus = is_plain(family).then_some(Surplus { versions_max, column, versions: 0 });
         self
     }
 

@@ -14,6 +14,8 @@ mod schedule;
 pub use choose::CompactionKind;
 pub(crate) use choose::{Choice, Drops, FileFacts, Situation, Surplus, choose};
 pub(crate) use elsewhere::Elsewhere;
+#[cfg(test)]
+pub(crate) use keep::is_plain;
 pub(crate) use keep::{Keep, RowKinds};
 pub(crate) use overlap::crowding;
 pub(crate) use policy::Policy;

@@ -174,7 +174,7 @@ impl StoreFile {
     }
 
     /// Whether the file may have cells of `row` that matter to who reads these columns of it, all
-    /// when `None`; `false` is certain.
+    /// when `None`; `false` is certain. Which columns is asked only where the bloom is over columns.
     pub(crate) fn may_hold_row<'a>(
         &self,
         row: &[u8],

@@ -8,7 +8,7 @@ use rowhouse_model::{
 };
 
 use super::{parse, shown};
-use crate::compact::{CompactionKind, Keep};
+use crate::compact::{CompactionKind, Keep, is_plain};
 use crate::read::{Rules, Verdict, Visible};
 
 pub(super) const GOLDEN: &str = include_str!("../../../../tests/fixtures/visible.txt");
@@ -117,7 +117,7 @@ impl<'a> Case<'a> {
                     puts.copied().collect::<Vec<_>>()
                 };
                 let same_puts =
-                    self.drops_surplus() && self.cells.iter().all(|it| it.tags().is_empty());
+                    is_plain(&self.family) && self.cells.iter().all(|it| it.tags().is_empty());
                 self.included.iter().all(is_there)
                     && (!same_puts || puts(ours) == puts(&self.included))
             }
@@ -147,13 +147,6 @@ impl<'a> Case<'a> {
             }
             _ => ours == self.included,
         }
-    }
-
-    /// Whether minor merges of the family drop surplus versions (docs/decisions/0050).
-    fn drops_surplus(&self) -> bool {
-        self.family.versions_min() == 0
-            && self.family.keep_deleted_cells() == KeepDeletedCells::False
-            && !self.family.new_version_behavior()
     }
 
     /// Whether the cell in front says the same.

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use rowhouse_model::{Key, Result};
 
 use crate::cells::Cells;
+use crate::compact::{CompactionKind, Keep};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
-use crate::manifest::{Edit, EditKind, FilesChanged};
+use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
 use crate::memstore::{Memstore, MemstoreCursor};
 use crate::read::{Merge, Source};
 use crate::store_file::{NewFile, StoreFile};
@@ -15,8 +16,7 @@ use crate::store_file::{NewFile, StoreFile};
 /// Cells after which the writing of a file looks whether the store is closing.
 pub(crate) const CELLS_BETWEEN_CHECKS: u64 = 4096;
 
-/// Writes everything that is in memory now to files. Drops no cell: what a later delete could
-/// uncover must still be there.
+/// Writes what is in memory now to files, but for what a merge of some files drops too (decision 0051).
 pub(crate) fn flush(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
     let _flushing = family.flushing.lock();
     flush_alone(engine, family)
@@ -90,23 +90,24 @@ fn flush_memstores(
     let bytes = memstores.iter().map(|memstore| memstore.bytes()).sum();
     // What cannot be named need not be written.
     engine.manifest.check_writable()?;
-    let meta = write_file(engine, family, memstores)?;
+    let written = write_file(engine, family, memstores)?;
     // Before a mutation's cells of this family survive a power cut, those of its others must.
     engine.sync_log()?;
     engine.manifest.append(&Edit::new(EditKind::FilesChanged(FilesChanged {
         region_id: family.region_id(),
         family: family.name().clone(),
-        added: vec![meta.clone()],
+        added: written.file.iter().cloned().collect(),
         removed: Vec::new(),
         flushed_sequence,
     })))?;
-    let file = Arc::new(StoreFile::new(&engine.files, meta));
+    let file = written.file.map(|meta| Arc::new(StoreFile::new(&engine.files, meta)));
     let mut files_len = 0;
     family.change(|parts| {
         let is_flushed =
             |frozen: &Arc<Memstore>| memstores.iter().any(|flushed| Arc::ptr_eq(frozen, flushed));
         parts.frozen.retain(|frozen| !is_flushed(frozen));
-        parts.files.push(file);
+        parts.files.extend(file);
+        parts.readable_from = parts.readable_from.max(written.readable_from);
         files_len = parts.files.len();
     });
     engine.memory.free(bytes);
@@ -124,19 +125,38 @@ fn flush_memstores(
     Ok(())
 }
 
+/// What became of memstores.
+struct Written {
+    /// `None` when nothing of them was worth keeping.
+    file: Option<FileMeta>,
+    /// The lowest sequence at which nothing is missed of what was dropped.
+    readable_from: u64,
+}
+
 fn write_file(
     engine: &Engine,
     family: &FamilyStore,
     memstores: &[Arc<Memstore>],
-) -> Result<crate::manifest::FileMeta> {
+) -> Result<Written> {
     let has_tags = memstores.iter().any(|memstore| memstore.has_tags());
-    let mut file = NewFile::create(engine, family, has_tags)?;
+    let last = memstores.iter().map(|memstore| memstore.last_sequence()).max().unwrap_or(0);
     let start = Key::row_start(b"");
     let cursor = |memstore| Source::Memory(MemstoreCursor::new(Arc::clone(memstore), &start));
     let mut merge = Merge::new(memstores.iter().map(cursor).collect(), u64::MAX)?;
-    let mut cells = 0u64;
+    let mut keep =
+        Keep::of_family(CompactionKind::Minor, family, i64::MIN, engine.timestamps.now_millis());
+    let mut file: Option<NewFile<'_>> = None;
+    let (mut cells, mut dropped) = (0u64, false);
     while let Some(cell) = merge.cell() {
-        file.append(&cell)?;
+        if keep.keeps(&cell) {
+            let file = match &mut file {
+                Some(file) => file,
+                None => file.insert(NewFile::create(engine, family, has_tags)?),
+            };
+            file.append(&cell)?;
+        } else {
+            dropped = true;
+        }
         merge.advance()?;
         cells += 1;
         if cells.is_multiple_of(CELLS_BETWEEN_CHECKS) {
@@ -146,6 +166,9 @@ fn write_file(
     // A closed store does not wait for the disk here. The log has these cells, but for those of
     // mutations with SKIP_WAL, and closing has flushed those before, or says that it could not.
     engine.check_working()?;
-    let last = memstores.iter().map(|memstore| memstore.last_sequence()).max();
-    file.finish(last.unwrap_or(0), false)
+    let file = file.map(|file| file.finish(last, false)).transpose()?;
+    Ok(Written { file, readable_from: if dropped { last } else { 0 } })
 }
+
+#[cfg(test)]
+mod tests;

@@ -70,6 +70,9 @@ fn give_time(store: &Store) {
     std::thread::sleep(std::time::Duration::from_millis(500));
 }
 
+/// What a writer puts at most until it is plain that no more regions come.
+const WRITTEN_MAX: u64 = 200_000;
+
 #[test]
 fn a_table_that_grows_is_split_while_it_is_written_and_read_and_nothing_is_lost() {
     let (dir, store, table) = made(descriptor());
@@ -79,7 +82,7 @@ fn a_table_that_grows_is_split_while_it_is_written_and_read_and_nothing_is_lost(
             let (store, table) = (&store, &table);
             scope.spawn(move || {
                 // Until there are as many regions as there are to be, or it is plain that there never will be.
-                for number in 0..20_000 {
+                for number in 0..WRITTEN_MAX {
                     put(table, number * 2 + writer as u64);
                     written.store(number + 1, Ordering::Release);
                     if regions(store) >= 8 && number > 200 {
@@ -90,7 +93,7 @@ fn a_table_that_grows_is_split_while_it_is_written_and_read_and_nothing_is_lost(
         }
         let (store, table, written) = (&store, &table, &written);
         scope.spawn(move || {
-            while regions(store) < 8 && written[0].load(Ordering::Acquire) < 20_000 {
+            while regions(store) < 8 && written[0].load(Ordering::Acquire) < WRITTEN_MAX {
                 let least: u64 =
                     written.iter().map(|written| written.load(Ordering::Acquire)).sum();
                 let found = count(table);
@@ -197,8 +200,9 @@ fn rows_that_a_restriction_keeps_together_are_not_parted() {
         }
         let table = store.table(&name()).unwrap();
         let starts = || table.regions().iter().map(|region| region.info().range.start.clone());
+        // Shorter than what rows have in common is in front of all of them: an index names the least that parts two blocks.
         assert!(
-            starts().skip(1).all(|start| start.len() == len),
+            starts().skip(1).all(|start| start.len() <= len),
             "{:?}",
             starts().collect::<Vec<_>>()
         );

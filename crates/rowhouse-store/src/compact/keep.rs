@@ -1,8 +1,9 @@
-//! Which cells of a merge are written: asks [`Visible`] cell by cell.
+//! Which cells of a merge or a flush are written: asks [`Visible`] cell by cell.
 
 use rowhouse_model::{CellKind, CellRef, FamilyDescriptor, KeepDeletedCells};
 
 use super::{CompactionKind, Elsewhere};
+use crate::family::FamilyStore;
 use crate::read::{Rules, Verdict, Visible};
 
 /// Judges the cells of a merge, in cell order.
@@ -18,11 +19,11 @@ pub(crate) struct Keep {
     /// The column behind whose last cell worth keeping we are.
     done_with_column: bool,
     column: Vec<u8>,
-    /// Where minor merges drop surplus versions.
+    /// Where surplus versions are dropped.
     surplus: Option<Surplus>,
 }
 
-/// Tells the surplus versions among the cells that a minor merge would keep.
+/// Tells the surplus versions among the cells that would be kept.
 struct Surplus {
     versions_max: u32,
     /// The column of the cells before, and how many versions of it are kept.
@@ -96,6 +97,20 @@ impl Keep {
             done_with_column: false,
             column: Vec::new(),
             surplus: None,
+        }
+    }
+
+    /// The same, with the surplus versions dropped that `family` does not say it keeps.
+    pub(crate) fn of_family(
+        kinds: impl Into<RowKinds>,
+        family: &FamilyStore,
+        earliest_put: i64,
+        now_millis: i64,
+    ) -> Self {
+        let keep = Self::new(kinds, family.descriptor(), earliest_put, now_millis);
+        match family.policy().drops_surplus {
+            true => keep.dropping_surplus(family.descriptor()),
+            false => keep,
         }
     }
 

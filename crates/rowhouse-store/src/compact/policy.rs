@@ -22,7 +22,7 @@ pub(crate) struct Policy {
     pub(crate) major_period_millis: i64,
     pub(crate) major_jitter: f64,
     pub(crate) files_blocking: usize,
-    /// Minor merges drop surplus versions, as those of HBase do (decision 0050).
+    /// Flushes and minor merges drop surplus versions, as those of HBase do (decisions 0050 and 0051).
     pub(crate) drops_surplus: bool,
 }
 

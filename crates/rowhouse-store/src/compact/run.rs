@@ -181,10 +181,7 @@ fn merge_files(
         true => family.descriptor().major_compaction_compression(),
         false => family.descriptor().minor_compaction_compression(),
     };
-    let mut keep = Keep::new(kinds, family.descriptor(), earliest_put, now_millis);
-    if family.policy().drops_surplus {
-        keep = keep.dropping_surplus(family.descriptor());
-    }
+    let mut keep = Keep::of_family(kinds, family, earliest_put, now_millis);
     let mut progress = Progress::new(engine, family, hurry);
     let mut output: Option<NewFile<'_>> = None;
     // A file that a split left goes on with rows of another region.

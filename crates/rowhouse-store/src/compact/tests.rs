@@ -315,6 +315,13 @@ fn unmerged() -> Settings {
     Settings { compaction, ..Settings::default() }
 }
 
+/// What a merge leaves of cells of [`two_versions`], or a flush.
+fn left_by(kind: CompactionKind, cells: &[Cell], now: i64) -> Vec<Cell> {
+    let family = &two_versions();
+    let mut keep = Keep::new(kind, family, i64::MIN, now).dropping_surplus(family);
+    sorted(cells).into_iter().filter(|cell| keep.keeps(&cell.view())).collect()
+}
+
 impl Run {
     fn new() -> Self {
         let disk = SimulatedDisk::default();
@@ -338,7 +345,8 @@ impl Run {
             Step::Flush => {
                 self.table().flush().unwrap();
                 let flushed = std::mem::take(&mut self.memory);
-                self.files.extend((!flushed.is_empty()).then_some(flushed));
+                let left = left_by(CompactionKind::Minor, &flushed, 0);
+                self.files.extend((!left.is_empty()).then_some(left));
             }
             Step::Merge { start, len } => {
                 let region = Arc::clone(&self.table().regions()[0]);
@@ -356,11 +364,7 @@ impl Run {
                 };
                 let now = engine.timestamps.now_millis();
                 super::run::merge(engine, family, kind.into(), run, now, Hurry::Waited).unwrap();
-                let cells = sorted(&self.files[places.clone()].concat());
-                let family = &two_versions();
-                let keep = Keep::new(kind, family, i64::MIN, now);
-                let mut keep = keep.dropping_surplus(family);
-                let left = cells.into_iter().filter(|cell| keep.keeps(&cell.view())).collect();
+                let left = left_by(kind, &self.files[places.clone()].concat(), now);
                 self.files.splice(places, [left]);
                 self.files.retain(|file| !file.is_empty());
                 let order: Vec<u64> = region.families()[0]

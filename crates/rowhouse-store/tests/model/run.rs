@@ -29,9 +29,10 @@ pub(crate) struct Run {
     store: Option<Store>,
     plain: Plain,
     families: Vec<Family>,
-    /// What no read but a raw one shows may be gone: some files were merged, or all cells of one have
-    /// outlived the TTL.
-    merged: bool,
+    /// A file goes when all its cells have outlived the TTL.
+    vanishes: bool,
+    /// What no read but a raw one shows may be gone: by a flush, by a merge of some files, or with a file.
+    dropped: bool,
 }
 
 impl Run {
@@ -43,10 +44,12 @@ impl Run {
             store: None,
             plain: Plain::default(),
             families: families.map(|(name, declared)| Family::of(name, declared)).collect(),
-            merged: false,
+            vanishes: false,
+            dropped: false,
         };
         let vanishes = |family: &Family| family.ttl_millis.is_some() && family.versions_min == 0;
-        run.merged = run.families.iter().any(vanishes);
+        run.vanishes = run.families.iter().any(vanishes);
+        run.dropped = run.vanishes;
         // Three seconds of a TTL are not over yet for the times that steps name.
         run.clock.0.store(2_000, Ordering::Relaxed);
         run.open();
@@ -101,12 +104,15 @@ impl Run {
             Step::Wait(seconds) => {
                 self.clock.0.fetch_add(i64::from(*seconds) * 1000, Ordering::Relaxed);
             }
-            Step::Flush => self.table().flush().unwrap(),
+            Step::Flush => {
+                self.table().flush().unwrap();
+                self.dropped = true;
+            }
             Step::MinorCompact => {
                 // A merge that takes all files is a major one, and so are those that are asked for
                 // where there is one file.
                 self.table().compact(CompactionKind::Minor).unwrap();
-                self.merged = true;
+                self.dropped = true;
             }
             Step::MajorCompact => self.major_compact(),
             Step::Reopen => self.open(),
@@ -209,12 +215,13 @@ impl Run {
         assert!(files.into_iter().all(|files| files <= FAMILIES.len()));
         let first = |row: &[u8]| row < SPLIT.as_bytes();
         self.plain.compact(&self.families, |a, b| first(a) == first(b), self.clock.now_millis());
+        self.dropped = self.vanishes;
     }
 
     pub(crate) fn read(&self, read: &Read) {
         let expires = self.families.iter().any(|family| family.ttl_millis.is_some());
         let by_row = read.scan.filter.as_deref().is_some_and(ends_at_a_row);
-        if read.scan.raw && self.merged || by_row && expires {
+        if read.scan.raw && self.dropped || by_row && expires {
             return;
         }
         match read.get {
@@ -289,7 +296,7 @@ impl Run {
                 for reversed in [false, true] {
                     self.read_rows(&Scan { reversed, ..Scan::all().versions(versions) });
                 }
-                if !self.merged {
+                if !self.dropped {
                     self.read_rows(&Scan { raw: true, ..Scan::all().versions(versions) });
                 }
             }

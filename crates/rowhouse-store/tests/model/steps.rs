@@ -85,7 +85,7 @@ pub(crate) fn families() -> impl Strategy<Value = [FamilyDescriptor; 2]> {
                     .unwrap_or_else(|error| panic!("{error}"))
                     .attribute("VERSIONS", versions)
                     .attribute("BLOOMFILTER", bloom);
-                // The model knows no files, and so not which versions a minor merge would drop.
+                // The model knows no files, and so not which versions a flush or a minor merge would drop.
                 let keeping = ("rowhouse.compaction.minor.drops.versions".into(), "false".into());
                 family.configuration.extend([keeping]);
                 if by_sequence {

@@ -74,9 +74,8 @@ final class HistoryMaker {
     Random group = random(0x9E3779B97F4A7C15L * (number / GROUP + 1));
     String table = table(group, allowed);
     boolean splits = group.nextInt(4) == 0 && number % 5 == 0;
-    HistoryRules rules = new HistoryRules(table);
     List<String> maintenance = new ArrayList<>();
-    for (int left = rules.canFlush() ? group.nextInt(5) : 0; left > 0; left--) maintenance.add(group.nextInt(3) == 0 ? "compact" : "flush");
+    for (int left = HistoryRules.canFlush(table) ? group.nextInt(5) : 0; left > 0; left--) maintenance.add(group.nextInt(3) == 0 ? "compact" : "flush");
     Random random = random(0xD1B54A32D192ED03L * (number + 1));
     Set<String> features = new TreeSet<>(List.of("base"));
     // A few at a time: each by itself, and with each other.
@@ -85,6 +84,7 @@ final class HistoryMaker {
     if (table.contains("KEEP_DELETED_CELLS")) features.add("keepdeleted");
     if (table.contains("NEW_VERSION_BEHAVIOR")) features.add("newversions");
     HistoryMaker maker = new HistoryMaker(random, features, table, splits);
+    HistoryRules rules = new HistoryRules(table, features.contains("cellttl"));
     List<HistoryText.Step> steps = new ArrayList<>();
     for (int epoch = 0; epoch <= maintenance.size(); epoch++) {
       boolean last = epoch == maintenance.size();

@@ -3,13 +3,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a history must keep to for its answers to be one thing. HBase drops surplus versions and deleted cells when it happens to
- * flush, rowhouse when all files are merged, so:
+ * What a history must keep to for its answers to be one thing. A flush drops surplus versions and deleted cells in both, but
+ * rowhouse's keeps more where a later delete or the end of a time to live could uncover it, so:
  *
  * <ul>
- * <li>between two flushes a column gets no more versions than its family keeps (MIN_VERSIONS where it is set): then a flush finds
- *     no surplus to drop. Behind the last flush it may get any number;</li>
- * <li>raw reads come only while nothing is in a file that was not compacted;</li>
+ * <li>in a family with MIN_VERSIONS, KEEP_DELETED_CELLS or NEW_VERSION_BEHAVIOR, and in histories with cells that have a TTL of
+ *     their own, a column gets between two flushes no more versions than its family keeps (MIN_VERSIONS where it is set): then
+ *     a flush finds no surplus to drop. Behind the last flush it may get any number;</li>
+ * <li>raw reads come only while nothing is in a file that was not compacted: of a marker written twice both are in HBase's;</li>
  * <li>a family with NEW_VERSION_BEHAVIOR, where also deleted cells count as versions, is flushed only if it keeps 100 versions.</li>
  * </ul>
  */
@@ -19,14 +20,15 @@ final class HistoryRules {
   private final Map<String, Integer> written = new HashMap<>();
   private boolean flushed;
 
-  HistoryRules(String table) {
-    kept = HistoryTables.versionsKept(table);
-    canFlush = HistoryTables.attributes(table).values().stream().noneMatch(family ->
-        family.getOrDefault("NEW_VERSION_BEHAVIOR", "false").equals("true") && Integer.parseInt(family.getOrDefault("VERSIONS", "1")) < 100);
+  HistoryRules(String table, boolean cellTtls) {
+    kept = HistoryTables.versionsToFlush(table, cellTtls);
+    canFlush = canFlush(table);
   }
 
-  boolean canFlush() {
-    return canFlush;
+  /** Whether a table may be flushed within a history. */
+  static boolean canFlush(String table) {
+    return HistoryTables.attributes(table).values().stream().noneMatch(family ->
+        family.getOrDefault("NEW_VERSION_BEHAVIOR", "false").equals("true") && Integer.parseInt(family.getOrDefault("VERSIONS", "1")) < 100);
   }
 
   /** Whether the step may come next; {@code last} is behind the last flush. */
@@ -56,7 +58,7 @@ final class HistoryRules {
   }
 
   static boolean hold(String table, List<HistoryText.Step> steps) {
-    HistoryRules rules = new HistoryRules(table);
+    HistoryRules rules = new HistoryRules(table, steps.stream().anyMatch(step -> step.text().contains(" ttl=")));
     int last = -1;
     for (int i = 0; i < steps.size(); i++) if (steps.get(i).isMaintenance()) last = i;
     for (int i = 0; i < steps.size(); i++) if (!rules.admits(steps.get(i).text(), i > last)) return false;

@@ -2,6 +2,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.apache.hadoop.hbase.TableName;
 import org.apache.hadoop.hbase.client.Admin;
 import org.apache.hadoop.hbase.client.ColumnFamilyDescriptorBuilder;
@@ -62,13 +63,15 @@ final class HistoryTables {
     while (admin.getCompactionState(name) != CompactionState.NONE) Thread.sleep(5);
   }
 
-  /** Versions a column may get between two flushes, for each family, so that a flush finds none to drop. */
-  static Map<String, Integer> versionsKept(String line) {
-    Map<String, Integer> kept = new TreeMap<>();
+  /** Versions a column may get between two flushes, for each family, so that both drop the same at a flush. */
+  static Map<String, Integer> versionsToFlush(String line, boolean cellTtls) {
+    Map<String, Integer> versions = new TreeMap<>();
     attributes(line).forEach((family, attributes) -> {
+      boolean plain = !cellTtls && Stream.of("MIN_VERSIONS", "KEEP_DELETED_CELLS", "NEW_VERSION_BEHAVIOR").noneMatch(attributes::containsKey);
       int least = Integer.parseInt(attributes.getOrDefault("MIN_VERSIONS", "0"));
-      kept.put(family, least > 0 ? least : Integer.parseInt(attributes.getOrDefault("VERSIONS", "1")));
+      int kept = least > 0 ? least : Integer.parseInt(attributes.getOrDefault("VERSIONS", "1"));
+      versions.put(family, plain ? Integer.MAX_VALUE : kept);
     });
-    return kept;
+    return versions;
   }
 }

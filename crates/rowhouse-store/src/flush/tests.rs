@@ -1,0 +1,112 @@
+use std::sync::Arc;
+
+use rowhouse_model::{
+    Cell, Delete, FamilyDescriptor, Get, Mutation, Put, Scan, TableDescriptor, TableName, Timestamp,
+};
+
+use crate::disk::simulated::SimulatedDisk;
+use crate::{CompactionSettings, Settings, Store, Table};
+
+fn at(millis: i64) -> Timestamp {
+    Timestamp::from_millis(millis).unwrap()
+}
+
+fn open(disk: &SimulatedDisk) -> Store {
+    let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
+    let settings = Settings { compaction, ..Settings::default() };
+    Store::builder("simulated").settings(settings).with_disk(disk.clone()).open().unwrap()
+}
+
+fn name() -> TableName {
+    TableName::parse("t").unwrap()
+}
+
+fn table(store: &Store, family: FamilyDescriptor) -> Arc<Table> {
+    store.create_table(TableDescriptor::new(name()).family(family), &[]).unwrap();
+    store.table(&name()).unwrap()
+}
+
+fn family() -> FamilyDescriptor {
+    FamilyDescriptor::new("f").unwrap()
+}
+
+fn put(millis: i64) -> Mutation {
+    Put::new("row").unwrap().add_at("f", "q", at(millis), "").unwrap().into()
+}
+
+/// Timestamps and kinds of the cells that are stored.
+fn stored(table: &Arc<Table>) -> String {
+    let mut scanner = table.scan(Scan { raw: true, ..Scan::all().versions(u32::MAX) }).unwrap();
+    let mut shown = Vec::new();
+    while let Some(row) = scanner.next().unwrap() {
+        let show = |cell: Cell| format!("{}/{:?}", cell.timestamp().as_millis(), cell.kind());
+        shown.extend(row.to_cells().into_iter().map(show));
+    }
+    shown.join(" ")
+}
+
+fn files(table: &Table) -> usize {
+    table.regions()[0].families()[0].parts().files.len()
+}
+
+/// What is left of puts at 1, 2, 3 and 4 and the deletion of the version at 4.
+fn left_by_a_flush(family: FamilyDescriptor) -> String {
+    let store = open(&SimulatedDisk::default());
+    let table = table(&store, family);
+    for millis in [1, 2, 3, 4] {
+        table.mutate(&put(millis)).unwrap();
+    }
+    let delete = Delete::new("row").unwrap().version("f", "q", at(4)).unwrap();
+    table.mutate(&delete.into()).unwrap();
+    table.flush().unwrap();
+    stored(&table)
+}
+
+#[test]
+fn a_flush_writes_what_a_minor_merge_would_leave() {
+    assert_eq!(left_by_a_flush(family().versions(2)), "4/DeleteVersion 3/Put 2/Put");
+    let all = "4/DeleteVersion 4/Put 3/Put 2/Put 1/Put";
+    assert_eq!(left_by_a_flush(family().attribute("NEW_VERSION_BEHAVIOR", "TRUE")), all);
+    let mut keeping = family();
+    keeping.configuration.insert("rowhouse.compaction.minor.drops.versions".into(), "false".into());
+    assert_eq!(left_by_a_flush(keeping), "4/DeleteVersion 3/Put 2/Put 1/Put");
+}
+
+#[test]
+fn a_memstore_of_which_nothing_is_left_is_flushed_to_no_file() {
+    let disk = SimulatedDisk::default();
+    let store = open(&disk);
+    let in_table = table(&store, family().attribute("TTL", "1"));
+    in_table.mutate(&put(1)).unwrap();
+    in_table.flush().unwrap();
+    assert_eq!(files(&in_table), 0);
+    assert_eq!(in_table.regions()[0].families()[0].first_unflushed(), None);
+    assert_eq!(in_table.regions()[0].families()[0].memstore_bytes(), 0);
+    in_table.mutate(&put(i64::MAX - 1)).unwrap();
+    drop((in_table, store));
+    let store = open(&disk);
+    let table = store.table(&name()).unwrap();
+    assert_eq!(table.get(&Get::new("row").unwrap()).unwrap().len(), 1);
+    table.flush().unwrap();
+    assert_eq!(files(&table), 1);
+}
+
+#[test]
+fn a_sequence_from_before_a_flush_is_too_old_for_its_outcome() {
+    let store = open(&SimulatedDisk::default());
+    let table = table(&store, family());
+    let region = Arc::clone(&table.regions()[0]);
+    let mvcc = &region.engine().mvcc;
+    table.mutate(&put(1)).unwrap();
+    let old = mvcc.visible();
+    table.flush().unwrap();
+    assert!(region.families()[0].parts_at(old - 1).is_some(), "nothing was dropped");
+    table.mutate(&put(2)).unwrap();
+    let between = mvcc.visible();
+    table.mutate(&put(3)).unwrap();
+    let mut begun = table.scan(Scan::all()).unwrap();
+    table.flush().unwrap();
+    assert!(region.families()[0].parts_at(between).is_none());
+    assert!(region.families()[0].parts_at(mvcc.visible()).is_some());
+    assert_eq!(begun.next().unwrap().unwrap().to_cells()[0].timestamp(), at(3));
+}

@@ -1,11 +1,13 @@
 //! What reads cost that could go through much and need little: `cargo bench -p rowhouse-store --bench wide`.
 //!
-//! Single reads in wide and deep rows and behind delete markers, each beside a plain get of the same table; and what part of a table's
-//! bytes is read for a filter that knows where its rows are. All of it from files, merged and not.
+//! Single reads in wide and deep rows and behind delete markers, each beside a plain get of the same table, from memory and files; those
+//! behind delete markers once more in a store that was just opened; and what part of a table's bytes is read for a filter that knows
+//! where its rows are.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -14,10 +16,13 @@ use rowhouse_model::{
     Delete, FamilyDescriptor, Filter, FilterRange, FuzzyKey, Get, Put, Scan, TableDescriptor,
     TableName, Timestamp,
 };
-use rowhouse_store::{CompactionKind, Disk, DiskFile, RealDisk, Settings, Store, Table};
+use rowhouse_store::{
+    CompactionKind, CompactionSettings, Disk, DiskFile, RealDisk, Settings, Store, Table,
+};
 
 fn main() {
     single_reads();
+    first_reads();
     for (columns, block_size) in [(10, 64 << 10), (1, 8 << 10), (1, 64 << 10)] {
         filtered_scans(columns, block_size);
     }
@@ -88,6 +93,76 @@ fn single_reads() {
             println!("  {name}: {:.2} us, {:.1} plain gets", each * 1e6, each / plain);
         }
     }
+}
+
+/// What who reads first in a store that was just opened pays for a cell behind 100,000 markers, beside a plain get.
+fn first_reads() {
+    for (place, files, by_turns) in
+        [("one file", 1, false), ("four files", 4, false), ("four files by turns", 4, true)]
+    {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::builder(dir.path()).settings(no_merges()).open().unwrap();
+        let markers = table(&store, FamilyDescriptor::new("f").unwrap());
+        for (row, qualifier) in [("columns", "z"), ("versions", "q")] {
+            let put = Put::new(row).unwrap().add_at("f", qualifier, millis(7), "live").unwrap();
+            markers.mutate(&put.into()).unwrap();
+        }
+        for file in 0..files {
+            let numbers = 100_000 / files * file..100_000 / files * (file + 1);
+            for number in numbers {
+                let number = if by_turns { number * files % 100_000 + file } else { number };
+                let put = Put::new(format!("plain{number:06}")).unwrap();
+                let columns = Delete::new("columns").unwrap();
+                let columns = columns.column("f", format!("q{number:06}"), millis(5)).unwrap();
+                let versions = Delete::new("versions").unwrap();
+                let versions = versions.version("f", "q", millis(1000 + number)).unwrap();
+                let put = put.add("f", "q", [b'v'; 100]).unwrap();
+                for mutation in [put.into(), columns.into(), versions.into()] {
+                    markers.mutate(&mutation).unwrap();
+                }
+            }
+            markers.flush().unwrap();
+        }
+        store.close().unwrap();
+        let get = |row: &str| Get::new(row.to_owned()).unwrap();
+        // A row that is nowhere has the files opened.
+        let (plain, kib) = first_read(dir.path(), &get("plain050000-"), &get("plain050000"));
+        println!("{place}, first reader: a plain get {:.1} us, {kib} KiB read", plain * 1e6);
+        for (name, get) in [
+            ("behind 100,000 markers", get("columns")),
+            ("behind 100,000 markers, column named", get("columns").column("f", "z")),
+            ("behind 100,000 markers of versions", get("versions")),
+            ("behind 100,000 markers of versions, column named", get("versions").column("f", "q")),
+        ] {
+            let (each, kib) = first_read(dir.path(), &Get::new("columns-").unwrap(), &get);
+            let gets = each / plain;
+            println!("  {name}: {:.1} us, {gets:.1} plain gets, {kib} KiB read", each * 1e6);
+        }
+    }
+}
+
+fn no_merges() -> Settings {
+    let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
+    Settings { compaction, ..Settings::default() }
+}
+
+/// Seconds that a get takes and KiB it reads behind another, in a store that was just opened: the median of some.
+fn first_read(dir: &Path, opening: &Get, get: &Get) -> (f64, u64) {
+    let read = Arc::new(AtomicU64::new(0));
+    let mut rounds = [(); 21].map(|()| {
+        let disk = Counting { disk: RealDisk::new(dir), read: Arc::clone(&read) };
+        let store = Store::builder(dir).with_disk(disk).settings(no_merges()).open().unwrap();
+        let table = store.table(&TableName::parse("t").unwrap()).unwrap();
+        assert!(table.get(opening).unwrap().is_empty());
+        read.store(0, Ordering::Relaxed);
+        let begun = Instant::now();
+        assert_eq!(table.get(get).unwrap().len(), 1);
+        let round = (begun.elapsed().as_secs_f64(), read.load(Ordering::Relaxed) >> 10);
+        store.close().unwrap();
+        round
+    });
+    rounds.sort_by(|a, b| a.0.total_cmp(&b.0));
+    rounds[rounds.len() / 2]
 }
 
 /// Seconds that a call takes, of many.

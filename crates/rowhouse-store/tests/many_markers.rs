@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may")]
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -66,19 +67,33 @@ fn qualifier(column: u8) -> String {
     format!("{column:0160}")
 }
 
-fn table(dir: &std::path::Path, steps: &[Step]) -> (Store, Arc<Table>) {
+fn name() -> TableName {
+    TableName::parse("t").unwrap()
+}
+
+fn store(dir: &Path) -> Store {
     let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
     let settings = Settings { compaction, ..Settings::default() };
-    let store = Store::builder(dir).settings(settings).open().unwrap();
-    let name = TableName::parse("t").unwrap();
-    let mut descriptor = TableDescriptor::new(name.clone());
+    Store::builder(dir).settings(settings).open().unwrap()
+}
+
+/// The store once more, as it was closed.
+fn open(dir: &Path) -> (Store, Arc<Table>) {
+    let store = store(dir);
+    let table = store.table(&name()).unwrap();
+    (store, table)
+}
+
+fn table(dir: &Path, steps: &[Step]) -> (Store, Arc<Table>) {
+    let store = store(dir);
+    let mut descriptor = TableDescriptor::new(name());
     for (family, keeps) in FAMILIES {
         let family = FamilyDescriptor::new(family).unwrap().versions(3);
         let family = family.attribute("KEEP_DELETED_CELLS", keeps);
         descriptor = descriptor.family(family.attribute("BLOCKSIZE", "1024"));
     }
     store.create_table(descriptor, &[]).unwrap();
-    let table = store.table(&name).unwrap();
+    let table = store.table(&name()).unwrap();
     let write = |row: u8, column: u8, at: i64, kind: CellKind, expired: bool| {
         let at = Timestamp::from_millis(at).unwrap();
         for (family, _) in FAMILIES {
@@ -209,9 +224,19 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.min(40), ..ProptestConfig::default() })]
 
     #[test]
-    fn who_passes_markers_sees_what_who_looks_at_each_sees(steps in steps(), column in 0u8..100) {
+    fn who_passes_markers_sees_what_who_looks_at_each_sees(
+        steps in steps(),
+        column in 0u8..100,
+        reopened in any::<bool>(),
+    ) {
         let dir = tempfile::tempdir().unwrap();
-        let (_store, table) = table(dir.path(), &steps);
+        let (store, table) = table(dir.path(), &steps);
+        let (_store, table) = if reopened {
+            store.close().unwrap();
+            open(dir.path())
+        } else {
+            (store, table)
+        };
         let scan = |scan: Scan| {
             let mut scanner = table.scan(scan).unwrap();
             seen(&std::iter::from_fn(|| scanner.next().unwrap()).collect::<Vec<_>>())

@@ -13,7 +13,7 @@ pub(super) const PROTOBUF_MAGIC: &[u8; 4] = b"PBUF";
 /// Names that only the writer may set begin with this.
 const RESERVED: &[u8] = b"hfile.";
 
-/// The names that are written and read, HBase's.
+/// The names that are written and read: HBase's, and one of our own, which HBase passes over.
 pub(super) mod name {
     pub(crate) const LAST_KEY: &str = "hfile.LASTKEY";
     pub(crate) const AVG_KEY_LEN: &str = "hfile.AVG_KEY_LEN";
@@ -23,6 +23,8 @@ pub(super) mod name {
     pub(crate) const LEN_OF_BIGGEST_CELL: &str = "hfile.LEN_OF_BIGGEST_CELL";
     pub(crate) const MAX_TAGS_LEN: &str = "hfile.MAX_TAGS_LEN";
     pub(crate) const TAGS_COMPRESSED: &str = "hfile.TAGS_COMPRESSED";
+    /// Reserved, so HBase does not copy it into a file with other cells.
+    pub(crate) const MARKER_RUNS: &str = "hfile.ROWHOUSE_MARKER_RUNS";
     pub(crate) const KEY_VALUE_VERSION: &str = "KEY_VALUE_VERSION";
     pub(crate) const MAX_MEMSTORE_TS: &str = "MAX_MEMSTORE_TS_KEY";
     pub(crate) const DATA_BLOCK_ENCODING: &str = "DATA_BLOCK_ENCODING";

@@ -13,6 +13,7 @@ use super::data_block::{DataBlock, Layout};
 use super::file_info::{FileInfo, PROTOBUF_MAGIC, name};
 use super::index::Index;
 use super::key::OwnedKey;
+use super::marker_runs::{self, MarkerRun};
 use super::trailer::Trailer;
 
 /// What vouches for a file's meta: everything from `offset` to its end. Nothing in the file does.
@@ -50,6 +51,7 @@ pub struct FileMeta {
     layout: Layout,
     index: Arc<Index>,
     last_key: Option<OwnedKey>,
+    marker_runs: Box<[MarkerRun]>,
     bloom: Option<Bloom>,
     delete_family_bloom: Option<Bloom>,
 }
@@ -92,6 +94,8 @@ impl FileMeta {
                 index.len()
             )));
         }
+        let marker_runs = info.get(name::MARKER_RUNS).map(marker_runs::parse).transpose()?;
+        let marker_runs = marker_runs.unwrap_or_default();
         let kind = bloom_kind(&info)?;
         let (mut bloom, mut delete_family_bloom) = (None, None);
         while !blocks.rest.is_empty() {
@@ -109,7 +113,7 @@ impl FileMeta {
             }
         }
         let index = Arc::new(index);
-        Ok(Self { trailer, info, layout, index, last_key, bloom, delete_family_bloom })
+        Ok(Self { trailer, info, layout, index, last_key, marker_runs, bloom, delete_family_bloom })
     }
 
     /// The trailer.
@@ -155,6 +159,11 @@ impl FileMeta {
     /// The key of the last cell; none in a file without cells.
     pub fn last_key(&self) -> Option<Key<'_>> {
         self.last_key.as_ref().map(OwnedKey::view)
+    }
+
+    /// The longest runs of delete markers, in cell order, if the file tells.
+    pub fn marker_runs(&self) -> &[MarkerRun] {
+        &self.marker_runs
     }
 
     /// Timestamps of the cells, in milliseconds; DeleteColumn and DeleteFamily cells count as 0
@@ -238,6 +247,7 @@ impl FileMeta {
         let blooms = [&self.bloom, &self.delete_family_bloom];
         size_of::<Self>()
             + self.index.memory_len()
+            + size_of_val(&*self.marker_runs)
             + blooms.into_iter().flatten().map(Bloom::memory_len).sum::<usize>()
             + self.info.iter().map(|(name, value)| name.len() + value.len()).sum::<usize>()
     }

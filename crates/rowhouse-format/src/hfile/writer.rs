@@ -14,6 +14,7 @@ use super::data_block::{DataBlockBuilder, Layout};
 use super::file_info::{FileInfo, PROTOBUF_MAGIC, name};
 use super::index::IndexBuilder;
 use super::key::{OwnedKey, compare_columns, view_key, write_key, write_midpoint};
+use super::marker_runs::{self, MarkerRunFinder};
 use super::meta::MetaSeal;
 use super::seen::Seen;
 use super::trailer::Trailer;
@@ -113,6 +114,7 @@ pub struct Writer<W: Write> {
     delete_family_bloom: Option<BloomBuilder>,
     data_blocks: Option<(u64, u64)>,
     seen: Seen,
+    marker_runs: MarkerRunFinder,
 }
 
 /// How a cell compares with the next one.
@@ -165,6 +167,7 @@ impl<W: Write> Writer<W> {
                 .then(|| BloomBuilder::new(BloomKind::Row, options.bloom_block_len)),
             data_blocks: None,
             seen: Seen::default(),
+            marker_runs: MarkerRunFinder::default(),
             options,
         }
     }
@@ -224,6 +227,9 @@ impl<W: Write> Writer<W> {
         write_key(&mut self.last_key, &cell.key);
         self.last_sequence = cell.sequence;
         self.seen.note(cell, kind, len, &self.last_key);
+        if self.marker_runs.wants(cell.key.kind) {
+            self.marker_runs.note(&self.last_key);
+        }
         Ok(())
     }
 
@@ -266,6 +272,7 @@ impl<W: Write> Writer<W> {
         self.data_blocks = Some((first, handle.offset));
         self.index.push(std::mem::take(&mut self.block_key), handle);
         self.block.clear();
+        self.marker_runs.block_closed();
         self.inline_blocks(false)
     }
 
@@ -353,7 +360,7 @@ impl<W: Write> Writer<W> {
         Ok((self.seen.summary(self.out.offset, last_key, meta), self.out.inner))
     }
 
-    fn file_info(&self, closing: &Closing) -> Result<FileInfo> {
+    fn file_info(&mut self, closing: &Closing) -> Result<FileInfo> {
         let seen = &self.seen;
         let mut info = FileInfo::default();
         for (name, value) in &closing.more {
@@ -391,6 +398,9 @@ impl<W: Write> Writer<W> {
             info.set(name::LAST_KEY, &self.last_key);
             info.set(name::KEY_OF_BIGGEST_CELL, &seen.biggest_key);
             info.set(name::LEN_OF_BIGGEST_CELL, (seen.biggest_len as u64).to_be_bytes());
+        }
+        if let Some(runs) = marker_runs::write(self.marker_runs.finish()) {
+            info.set(name::MARKER_RUNS, runs);
         }
         if self.layout.tags {
             info.set(name::MAX_TAGS_LEN, (seen.tags_len_max as u32).to_be_bytes());

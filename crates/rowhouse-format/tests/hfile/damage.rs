@@ -7,14 +7,17 @@ use rowhouse_model::{
 
 use crate::support::{File, Plain, cell, plain, write};
 
+/// Cells of several rows, the last one with a long run of delete markers.
 fn cells() -> Vec<Cell> {
-    (0..60)
-        .map(|number| {
-            let row = format!("row{:03}", number / 3);
-            cell(&row, &format!("q{number:02}"), 5, CellKind::Put, "value")
-                .with_sequence(200 - number)
-        })
-        .collect()
+    let puts = (0..60).map(|number| {
+        let row = format!("row{:03}", number / 3);
+        cell(&row, &format!("q{number:02}"), 5, CellKind::Put, "value").with_sequence(200 - number)
+    });
+    let markers = (0..40).map(|number| {
+        cell("row019", &format!("r{number:02}"), 5, CellKind::DeleteColumn, "")
+            .with_sequence(number)
+    });
+    puts.chain(markers).collect()
 }
 
 fn options(encoding: DataBlockEncoding) -> WriterOptions {
@@ -51,6 +54,7 @@ fn no_flipped_byte_changes_a_cell() {
         let (summary, bytes) = write(&cells, &options(encoding));
         let want: Vec<Plain> = cells.iter().map(plain).collect();
         assert_eq!(read_all(bytes.clone()).unwrap(), want);
+        assert_eq!(File::open(bytes.clone()).unwrap().meta.marker_runs().len(), 1);
         let mut unnoticed = 0;
         for at in 0..bytes.len() {
             for flip in [0x01, 0x80] {

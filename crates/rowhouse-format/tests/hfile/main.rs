@@ -5,6 +5,7 @@
 mod apache;
 mod damage;
 mod exchange;
+mod marker_runs;
 mod model;
 mod order;
 mod support;

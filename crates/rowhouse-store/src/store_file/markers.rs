@@ -1,58 +1,45 @@
-//! Long runs of delete markers: who comes to one goes through its blocks once, and whoever comes after goes to its end.
+//! Long runs of delete markers: whoever comes to one goes to its end at once if the file tells where that is. Else the first
+//! goes through its blocks, and whoever comes after knows.
 
 use parking_lot::RwLock;
-use rowhouse_format::hfile::Cursor;
-use rowhouse_model::{Cell, CellKind, Key, Result};
+use rowhouse_format::hfile::{Cursor, Follow, MarkerRun, OwnedKey};
+use rowhouse_model::{Key, Result};
 
 use super::FileCursor;
 use crate::cells::Cells;
 
-/// How many blocks a run reaches over that is worth remembering.
-const BLOCKS_MIN: usize = 4;
-
-/// How many runs of a file are remembered.
-const RUNS_MAX: usize = 16;
-
-/// Bytes of the longest cell that a remembered run begins or ends with.
-const CELL_LEN_MAX: usize = 1024;
-
-/// The long runs of a file that are known. A file never changes, and so what is known of it stays true.
+/// The long runs of a file that readers found, and the file does not tell. A file never changes, and so what is known of it
+/// stays true.
 #[derive(Default)]
 pub(super) struct MarkerRuns(RwLock<Vec<MarkerRun>>);
 
-/// Markers of single columns that follow each other in one row.
-struct MarkerRun {
-    first: Cell,
-    /// The first one that may matter to what is behind the run.
-    target: Cell,
-}
-
-impl MarkerRun {
-    /// Whether the cell with this key is one of the run in front of its target.
-    fn has(&self, key: &Key<'_>) -> bool {
-        (self.first.key()..self.target.key()).contains(key)
-    }
-}
-
 impl MarkerRuns {
     /// Where the run ends that a cell is in.
-    fn target(&self, key: &Key<'_>) -> Option<Cell> {
-        let runs = self.0.read();
-        runs.iter().find(|run| run.has(key)).map(|run| run.target.clone())
+    fn target(&self, key: &Key<'_>) -> Option<OwnedKey> {
+        target_in(&self.0.read(), key)
     }
 
-    fn note(&self, first: &Cell, target: &Cell) {
-        if first.as_bytes().len().max(target.as_bytes().len()) > CELL_LEN_MAX {
+    fn note(&self, run: MarkerRun) {
+        let mut runs = self.0.write();
+        if has_whole(&runs, &run) {
             return;
         }
-        let run = MarkerRun { first: first.detached(), target: target.detached() };
-        let mut runs = self.0.write();
-        runs.retain(|known| !run.has(&known.first.key()));
-        if runs.len() == RUNS_MAX {
+        runs.retain(|known| !run.has(&known.first().view()));
+        if runs.len() == MarkerRun::RUNS_MAX {
             runs.remove(0);
         }
         runs.push(run);
     }
+}
+
+/// Whether one of `runs` has all of another.
+fn has_whole(runs: &[MarkerRun], other: &MarkerRun) -> bool {
+    let (first, target) = (other.first().view(), other.target().view());
+    runs.iter().any(|run| run.has(&first) && target <= run.target().view())
+}
+
+fn target_in(runs: &[MarkerRun], key: &Key<'_>) -> Option<OwnedKey> {
+    runs.iter().find(|run| run.has(key)).map(|run| run.target().clone())
 }
 
 fn row(cursor: &Cursor) -> Option<&[u8]> {
@@ -70,10 +57,13 @@ impl FileCursor {
         }
         let (any, blocks) = self.go_through_markers(bound)?;
         // A run that is known and another that begins where it ends are one.
-        if (known && any) || blocks >= BLOCKS_MIN {
+        if (known && any) || blocks >= MarkerRun::BLOCKS_MIN {
             let ends = [first.as_ref(), self.cursor.as_ref()];
-            if let [Some(first), Some(target)] = ends.map(|end| end.and_then(Cursor::to_cell)) {
-                self.file.marker_runs.note(&first, &target);
+            if let [Some(first), Some(target)] = ends.map(|end| end.and_then(Cursor::key))
+                && let Some(run) = MarkerRun::new(&first, &target)
+                && !has_whole(self.file.opened()?.marker_runs(), &run)
+            {
+                self.file.marker_runs.note(run);
             }
         }
         Ok(known || any)
@@ -82,10 +72,12 @@ impl FileCursor {
     /// To the end of a run that is known, or to the column of `bound`.
     fn pass_known(&mut self, bound: Option<&Key<'_>>) -> Result<bool> {
         let Some(here) = self.key() else { return Ok(false) };
-        let Some(target) = self.file.marker_runs.target(&here) else { return Ok(false) };
-        let target = match bound.filter(|bound| **bound < target.key()) {
+        let told = target_in(self.file.opened()?.marker_runs(), &here);
+        let target = told.or_else(|| self.file.marker_runs.target(&here));
+        let Some(target) = target.as_ref().map(OwnedKey::view) else { return Ok(false) };
+        let target = match bound.filter(|bound| **bound < target) {
             Some(bound) => Key::column_start(bound.row, bound.family, bound.qualifier),
-            None => target.key(),
+            None => target,
         };
         let ahead = target > here;
         if ahead {
@@ -115,15 +107,8 @@ impl FileCursor {
         self.next_block()?;
         let goes_on = match (before.1.as_ref().and_then(Cursor::key), self.key()) {
             (Some(last), Some(next)) => {
-                let only_there = last.kind == CellKind::DeleteVersion.code();
-                let is_marker = [CellKind::DeleteColumn, CellKind::DeleteVersion]
-                    .iter()
-                    .any(|kind| kind.code() == next.kind);
-                is_marker
-                    && next.row == last.row
-                    && (next.qualifier != last.qualifier
-                        || only_there && next.timestamp != last.timestamp)
-                    && bound.is_none_or(|bound| next <= *bound)
+                let follow = Follow::of(&last, &next);
+                follow.is_target && !follow.ends && bound.is_none_or(|bound| next <= *bound)
             }
             _ => false,
         };
@@ -156,19 +141,24 @@ mod tests {
         Key::column_start(b"row", b"f", qualifier.as_bytes())
     }
 
-    /// A file of a row with a marker in each of many columns, in blocks of a few, and a cell behind them.
-    fn file() -> (Store, Arc<StoreFile>) {
+    /// A file with a row that has a marker in each of many columns, in blocks of a few, and a cell behind them; and with as
+    /// many rows of more markers as are told.
+    fn file(longer_rows: usize) -> (Store, Arc<StoreFile>) {
         let store = Store::builder("simulated").with_disk(SimulatedDisk::default()).open().unwrap();
         let name = TableName::parse("t").unwrap();
         let family = FamilyDescriptor::new("f").unwrap().attribute("BLOCKSIZE", "1024");
         store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
         let table: Arc<Table> = store.table(&name).unwrap();
-        let mut markers = Delete::new("row").unwrap();
-        for number in 0..MARKERS {
-            let at = Timestamp::from_millis(1).unwrap();
-            markers = markers.column("f", qualifier(number), at).unwrap();
-        }
-        table.mutate(&markers.into()).unwrap();
+        let mark = |row: String, count: usize| {
+            let mut markers = Delete::new(row).unwrap();
+            for number in 0..count {
+                let at = Timestamp::from_millis(1).unwrap();
+                markers = markers.column("f", qualifier(number), at).unwrap();
+            }
+            table.mutate(&markers.into()).unwrap();
+        };
+        mark("row".to_owned(), MARKERS);
+        (0..longer_rows).for_each(|row| mark(format!("longer{row:02}"), 2 * MARKERS));
         let put = Put::new("row").unwrap().add("f", "z", "").unwrap();
         table.mutate(&put.into()).unwrap();
         table.flush().unwrap();
@@ -176,22 +166,57 @@ mod tests {
         (store, Arc::clone(&parts.files[0]))
     }
 
-    /// Where one comes to from the marker of a column.
-    fn passed(file: &Arc<StoreFile>, from: usize, bound: Option<&str>) -> String {
-        let mut cursor = FileCursor::open(file, &key(&qualifier(from)), Caching::Shared).unwrap();
-        cursor.pass_markers_to(bound.map(key).as_ref()).unwrap();
+    /// A file that has its run told.
+    fn telling() -> (Store, Arc<StoreFile>) {
+        file(0)
+    }
+
+    /// A file whose run readers have to find, as longer ones are told.
+    fn silent() -> (Store, Arc<StoreFile>) {
+        file(MarkerRun::RUNS_MAX)
+    }
+
+    fn open(file: &Arc<StoreFile>, from: usize) -> FileCursor {
+        FileCursor::open(file, &key(&qualifier(from)), Caching::Shared).unwrap()
+    }
+
+    fn column(cursor: &FileCursor) -> String {
         String::from_utf8_lossy(cursor.key().unwrap().qualifier).into_owned()
     }
 
-    fn known(file: &StoreFile) -> usize {
+    /// Where one comes to from the marker of a column.
+    fn passed(file: &Arc<StoreFile>, from: usize, bound: Option<&str>) -> String {
+        let mut cursor = open(file, from);
+        cursor.pass_markers_to(bound.map(key).as_ref()).unwrap();
+        column(&cursor)
+    }
+
+    fn found(file: &StoreFile) -> usize {
         file.marker_runs.0.read().len()
     }
 
     #[test]
+    fn who_goes_through_a_run_comes_to_what_the_file_tells() {
+        let (_store, file) = telling();
+        let [run] = file.opened().unwrap().marker_runs() else { panic!("one run is told") };
+        assert_eq!(run.first().view().qualifier, b"000");
+        let mut cursor = open(&file, 0);
+        let (_, blocks) = cursor.go_through_markers(None).unwrap();
+        assert!(blocks > MarkerRun::BLOCKS_MIN);
+        assert!(cursor.key().unwrap() == run.target().view());
+        for from in [0, 100, MARKERS - 2] {
+            assert_eq!(passed(&file, from, None), "z");
+        }
+        assert_eq!(found(&file), 0);
+    }
+
+    #[test]
     fn a_long_run_is_remembered_and_passed_from_anywhere_in_it() {
-        let (_store, file) = file();
-        assert_eq!((passed(&file, 100, None), known(&file)), ("z".to_owned(), 1));
-        let run = |from| (passed(&file, from, None), known(&file));
+        let (_store, file) = silent();
+        let told = file.opened().unwrap().marker_runs();
+        assert!(told.iter().all(|run| run.first().row() != b"row"));
+        assert_eq!((passed(&file, 100, None), found(&file)), ("z".to_owned(), 1));
+        let run = |from| (passed(&file, from, None), found(&file));
         assert_eq!(run(300), ("z".to_owned(), 1));
         // A longer one takes its place.
         assert_eq!(run(20), ("z".to_owned(), 1));
@@ -203,13 +228,14 @@ mod tests {
 
     #[test]
     fn no_run_is_passed_beyond_a_column_that_another_source_has_cells_in() {
-        let (_store, file) = file();
-        for _ in 0..2 {
-            assert_eq!(passed(&file, 3, Some("003")), "003");
-            assert_eq!(passed(&file, 3, Some("0041")), "005");
-            assert_eq!(passed(&file, 3, Some("4001")), "401");
-            // Now the whole is known.
-            assert_eq!(passed(&file, 3, None), "z");
+        for (_store, file) in [telling(), silent()] {
+            for _ in 0..2 {
+                assert_eq!(passed(&file, 3, Some("003")), "003");
+                assert_eq!(passed(&file, 3, Some("0041")), "005");
+                assert_eq!(passed(&file, 3, Some("4001")), "401");
+                // Now the whole is known.
+                assert_eq!(passed(&file, 3, None), "z");
+            }
         }
     }
 }

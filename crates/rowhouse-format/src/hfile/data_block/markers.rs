@@ -1,22 +1,23 @@
 //! Runs of delete markers: how far a reader can go who has nothing to delete in between.
 
-use rowhouse_model::{CellKind, Key, Result};
+use rowhouse_model::{Key, Result};
 
 use super::DataBlock;
+use crate::hfile::marker_runs::Follow;
 
-/// Markers of single columns that follow each other in one row.
+/// Markers of single columns that follow each other in one row, as far as they are in one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct MarkerRun {
+pub(super) struct PassedMarkers {
     /// Where the first begins.
     start: u32,
-    /// Where the first one begins, or the cell behind all, that may matter to what is behind the run.
+    /// Where the first one begins, or the cell behind all, that may matter to what is behind them.
     target: u32,
     /// Whether there is nothing else up to the end of the block.
     open: bool,
 }
 
-impl MarkerRun {
-    /// Whether a cell at this offset is one of the run in front of its target.
+impl PassedMarkers {
+    /// Whether a cell at this offset is one of those in front of the target.
     fn has(self, at: usize) -> bool {
         (self.start..self.target).contains(&(at as u32))
     }
@@ -34,9 +35,8 @@ impl MarkerRun {
 
 impl DataBlock {
     /// Where to go on from the marker at `at`: past markers that cover no cell behind that place, nor at `bound`, which
-    /// another source has. Markers cover by timestamp, and only in their own column, and those of a version only at their
-    /// own timestamp, so it is the last of them that may go on behind the block.
-    pub(super) fn marker_run(&self, at: usize, bound: Option<&Key<'_>>) -> Result<MarkerRun> {
+    /// another source has.
+    pub(super) fn marker_run(&self, at: usize, bound: Option<&Key<'_>>) -> Result<PassedMarkers> {
         if let Some(run) = self.markers.get().filter(|run| run.has(at))
             && let target = self.parse_at(run.target())?
             && bound.is_none_or(|bound| target.key(&self.cells) <= *bound)
@@ -52,39 +52,22 @@ impl DataBlock {
         Ok(run)
     }
 
-    fn find_markers(&self, at: usize, bound: Option<&Key<'_>>) -> Result<MarkerRun> {
-        let mut target = at;
-        // Whether a marker at `target` covers more than its own timestamp.
-        let mut covers_older = false;
-        let mut last = self.parse_at(at)?;
-        let mut next = at;
-        let mut open = true;
-        while next < self.cells.len() {
+    fn find_markers(&self, at: usize, bound: Option<&Key<'_>>) -> Result<PassedMarkers> {
+        let mut target = self.parse_at(at)?;
+        let (mut next, mut open) = (at, true);
+        while open && next < self.cells.len() {
             let place = self.parse_at(next)?;
-            let (here, before) = (place.key(&self.cells), last.key(&self.cells));
-            let is_column = here.kind == CellKind::DeleteColumn.code();
-            let is_marker = is_column || here.kind == CellKind::DeleteVersion.code();
-            let bound = bound.filter(|bound| **bound < here);
+            let (before, here) = (target.key(&self.cells), place.key(&self.cells));
             // What comes next, of this block or of another source.
-            let comes = bound.copied().unwrap_or(here);
-            let same_row = comes.row == before.row;
-            let same_column = same_row && comes.qualifier == before.qualifier;
-            if bound.is_some() || !same_row || !is_marker {
-                if !same_column {
-                    target = next;
-                }
-                open = false;
-                break;
+            let bound = bound.filter(|bound| **bound < here);
+            let follow = Follow::of(&before, bound.unwrap_or(&here));
+            if follow.is_target {
+                target = place;
             }
-            // Of several at one timestamp the first may be the only one that covers: others may have expired.
-            let goes_with_it =
-                same_column && (covers_older || here.timestamp == before.timestamp) && next > at;
-            if !goes_with_it {
-                (target, covers_older) = (next, is_column);
-            }
-            (last, next) = (place, place.next as usize);
+            open = !follow.ends && bound.is_none();
+            next = place.next as usize;
         }
-        Ok(MarkerRun { start: at as u32, target: target as u32, open })
+        Ok(PassedMarkers { start: at as u32, target: target.start() as u32, open })
     }
 }
 
@@ -92,7 +75,7 @@ impl DataBlock {
 mod tests {
     use std::sync::Arc;
 
-    use rowhouse_model::{Cell, DataBlockEncoding, Timestamp};
+    use rowhouse_model::{Cell, CellKind, DataBlockEncoding, Timestamp};
 
     use super::super::{DataBlockBuilder, Layout};
     use super::*;

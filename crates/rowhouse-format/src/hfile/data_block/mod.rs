@@ -17,7 +17,7 @@ pub use cursor::{Cursor, MarkersPassed};
 use super::block::{Block, BlockKind};
 use super::key::{compare_columns, compare_rows};
 use cursor::Place;
-use markers::MarkerRun;
+use markers::PassedMarkers;
 
 /// Bytes of an encoding's number.
 const ID_LEN: usize = 2;
@@ -62,7 +62,7 @@ pub struct DataBlock {
     /// first needs them.
     milestones: OnceLock<Box<[u32]>>,
     /// A long run of delete markers, once a reader met it.
-    markers: OnceLock<MarkerRun>,
+    markers: OnceLock<PassedMarkers>,
     layout: Layout,
     offset: u64,
 }

@@ -1,0 +1,90 @@
+//! Finds long runs in a file that is being written.
+
+use super::follow::is_column_marker;
+use super::{Follow, MarkerRun};
+use crate::hfile::key::view_key;
+
+/// The longest runs of the cells so far.
+#[derive(Default)]
+pub(in crate::hfile) struct MarkerRunFinder {
+    /// Data blocks that were closed.
+    blocks: usize,
+    /// Whether the last cell is of a run.
+    open: bool,
+    first: Position,
+    target: Position,
+    /// How many blocks each reaches over, and the run.
+    longest: Vec<(usize, MarkerRun)>,
+}
+
+/// A cell's key, and the number of its block.
+#[derive(Default)]
+struct Position {
+    key: Vec<u8>,
+    block: usize,
+}
+
+impl Position {
+    fn set(&mut self, key: &[u8], block: usize) {
+        self.key.clear();
+        self.key.extend_from_slice(key);
+        self.block = block;
+    }
+}
+
+impl MarkerRunFinder {
+    /// Whether a cell of this kind changes anything. Most cells are puts behind puts.
+    #[inline]
+    pub(in crate::hfile) fn wants(&self, kind: u8) -> bool {
+        self.open || is_column_marker(kind)
+    }
+
+    /// Notes the next cell, by its key.
+    pub(in crate::hfile) fn note(&mut self, key: &[u8]) {
+        let next = view_key(key);
+        if self.open {
+            let follow = Follow::of(&view_key(&self.target.key), &next);
+            if follow.is_target {
+                self.target.set(key, self.blocks);
+            }
+            if !follow.ends {
+                return;
+            }
+            self.end();
+        }
+        if is_column_marker(next.kind) {
+            self.open = true;
+            self.first.set(key, self.blocks);
+            self.target.set(key, self.blocks);
+        }
+    }
+
+    /// Notes that what comes next is in another data block.
+    pub(in crate::hfile) fn block_closed(&mut self) {
+        self.blocks += 1;
+    }
+
+    /// The runs, in cell order.
+    pub(in crate::hfile) fn finish(&mut self) -> impl Iterator<Item = &MarkerRun> {
+        if self.open {
+            self.end();
+        }
+        self.longest.iter().map(|(_, run)| run)
+    }
+
+    fn end(&mut self) {
+        self.open = false;
+        let blocks = 1 + self.target.block - self.first.block;
+        if blocks < MarkerRun::BLOCKS_MIN {
+            return;
+        }
+        let [first, target] = [&self.first, &self.target].map(|end| view_key(&end.key));
+        self.longest.extend(MarkerRun::new(&first, &target).map(|run| (blocks, run)));
+        if self.longest.len() > MarkerRun::RUNS_MAX {
+            let lengths = self.longest.iter().map(|(blocks, _)| *blocks).enumerate();
+            if let Some((shortest, _)) = lengths.min_by_key(|(_, blocks)| *blocks) {
+                self.longest.remove(shortest);
+            }
+        }
+    }
+}

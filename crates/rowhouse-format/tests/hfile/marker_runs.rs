@@ -1,0 +1,165 @@
+//! Long runs of delete markers that the writer notes.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use rowhouse_format::hfile::{MarkerRun, WriterOptions};
+use rowhouse_model::{Cell, CellKind, Key, compare};
+
+use crate::support::{File, cell, write};
+
+/// Cells by column, timestamp and kind: `q5` is a put, `q5-` deletes that version, `q5=` the column up to there, `_5!` the
+/// family, whose markers are in the column without a name; `/` begins another row.
+fn cells(text: &str) -> Vec<Cell> {
+    let rows = text.split('/').zip('a'..);
+    let cells = rows.flat_map(|(cells, row)| cells.split_whitespace().map(move |cell| (row, cell)));
+    cells
+        .map(|(row, text)| {
+            let kind = match text.as_bytes()[text.len() - 1] {
+                b'-' => CellKind::DeleteVersion,
+                b'=' => CellKind::DeleteColumn,
+                b'!' => CellKind::DeleteFamily,
+                _ => CellKind::Put,
+            };
+            let at = text[1..].trim_end_matches(['-', '=', '!']).parse().unwrap();
+            cell(&row.to_string(), text[..1].trim_matches('_'), at, kind, "")
+        })
+        .collect()
+}
+
+fn shown(key: &Key<'_>) -> String {
+    let [row, qualifier] = [key.row, key.qualifier].map(String::from_utf8_lossy);
+    let kind = match CellKind::from_code(key.kind).unwrap() {
+        CellKind::DeleteVersion => "-",
+        CellKind::DeleteColumn => "=",
+        _ => "",
+    };
+    format!("{row}:{qualifier}{}{kind}", key.timestamp)
+}
+
+/// The runs of a file of these cells, each cell in a block of its own.
+fn runs(cells: &[Cell]) -> Vec<MarkerRun> {
+    let (_, bytes) = write(cells, &WriterOptions { block_len: 1, ..WriterOptions::default() });
+    File::open(bytes).unwrap().meta.marker_runs().to_vec()
+}
+
+fn check(text: &str, expected: &str) {
+    let runs = runs(&cells(text));
+    let ends = runs.iter().map(|run| [run.first(), run.target()].map(|key| shown(&key.view())));
+    let ends: Vec<String> = ends.map(|[first, target]| format!("{first} to {target}")).collect();
+    assert_eq!(ends.join(", "), expected, "{text}");
+}
+
+#[test]
+fn a_run_leads_to_what_may_matter_behind_it() {
+    check("p9= q9= r9= s5", "a:p9= to a:s5");
+    check("p9= q9= r9= s9= s5", "a:p9= to a:s9=");
+    check("p9= q9= r9= s9=", "a:p9= to a:s9=");
+    check("o5 p9= q9= r9= s9= / a5", "a:p9= to b:a5");
+    check("p9= q9= r9= s9= / _9! p5", "a:p9= to b:9");
+    check("q9- q8- q7- q6- q5", "a:q9- to a:q6-");
+    check("_9- _8- _7- _6- _5!", "a:9- to a:6-");
+    check("p9- p8= p7- q6- q4 r9= s9= t9= u5", "a:p9- to a:q6-, a:r9= to a:u5");
+    // What is behind the deletion of a column in it is behind the target as well.
+    check("q9= q8- q7- q6- r5", "a:q9= to a:r5");
+    check("p9- q9- q8- q7= q6- q5- q4", "a:p9- to a:q7=");
+    check("p9- q9- q8- q6- q6- q5", "a:p9- to a:q6-");
+}
+
+#[test]
+fn short_runs_are_not_noted() {
+    check("p9= q9= r9=", "");
+    check("p9= q9= r9 s9= t9=", "");
+    check("q9= q8- q7- q6- q5- q4", "");
+    check("p9= q9= / p9= q9= / p9=", "");
+    let (_, bytes) = write(&cells("p9= q9= r9= s9="), &WriterOptions::default());
+    let meta = File::open(bytes).unwrap().meta;
+    assert!(meta.info().get("hfile.ROWHOUSE_MARKER_RUNS").is_none(), "all in one block");
+}
+
+#[test]
+fn the_longest_runs_are_noted_up_to_so_many_and_no_long_keys() {
+    let markers = |row: usize, count: usize| {
+        (0..count).map(move |column| {
+            let (row, column) = (format!("{row:02}"), format!("{column:02}"));
+            cell(&row, &column, 5, CellKind::DeleteColumn, "")
+        })
+    };
+    let rows: Vec<usize> = (0..MarkerRun::RUNS_MAX + 4).map(|row| 6 + row * 7 % 20).collect();
+    let cells: Vec<Cell> =
+        rows.iter().enumerate().flat_map(|(row, &count)| markers(row, count)).collect();
+    let noted = runs(&cells);
+    let noted = noted.iter().map(|run| std::str::from_utf8(run.first().row()).unwrap());
+    let expected = (0..rows.len()).filter(|&row| rows[row] >= 10).map(|row| format!("{row:02}"));
+    assert!(noted.eq(expected));
+
+    let long = |column: usize| {
+        let column = format!("{column}{:01$}", 0, MarkerRun::KEY_LEN_MAX);
+        cell("row", &column, 5, CellKind::DeleteColumn, "")
+    };
+    assert!(runs(&(0..8).map(long).collect::<Vec<_>>()).is_empty());
+}
+
+fn is_marker(cell: &Cell) -> bool {
+    [CellKind::DeleteColumn, CellKind::DeleteVersion].contains(&cell.kind())
+}
+
+/// Where who is at the marker `at` may go on: told from the end of the run, not from its beginning.
+fn target(cells: &[Cell], at: usize) -> usize {
+    let row = cells[at].row();
+    let run = cells[at..].iter().take_while(|cell| is_marker(cell) && cell.row() == row);
+    let end = at + run.count();
+    let last = &cells[end - 1];
+    let is_column = |cell: &Cell| cell.row() == row && cell.qualifier() == last.qualifier();
+    if end < cells.len() && !is_column(&cells[end]) {
+        return end;
+    }
+    let may_matter = |cell: &Cell| {
+        is_column(cell)
+            && (cell.kind() == CellKind::DeleteColumn || cell.timestamp() == last.timestamp())
+    };
+    (at..end).find(|&at| may_matter(&cells[at])).unwrap()
+}
+
+proptest! {
+    #[test]
+    fn every_long_run_is_noted_and_leads_where_it_may(
+        cells in vec((0u8..3, 0u8..6, 1i64..7, 0usize..12), 0..150),
+        block_len in prop_oneof![Just(1u32), 30u32..150],
+    ) {
+        use CellKind::{DeleteColumn, DeleteFamily, DeleteVersion, Put};
+        let kinds = [&[Put, DeleteFamily, DeleteColumn][..], &[DeleteVersion; 9]].concat();
+        let mut cells: Vec<Cell> = cells
+            .into_iter()
+            .map(|(row, column, at, kind)| {
+                let column = if kind == 1 { 0 } else { column };
+                let column = ["", "p", "q", "r", "s", "t"][usize::from(column)];
+                cell(&row.to_string(), column, at, kinds[kind], "")
+            })
+            .collect();
+        cells.sort_by(|a, b| compare(&a.view(), &b.view()));
+        let (_, bytes) = write(&cells, &WriterOptions { block_len, ..WriterOptions::default() });
+        let file = File::open(bytes).unwrap();
+        let runs = file.meta.marker_runs();
+        let block = |cell: &Cell| file.seek(&cell.key()).unwrap().unwrap().block().offset();
+        let mut blocks: Vec<u64> = cells.iter().map(block).collect();
+        let places = blocks.clone();
+        blocks.dedup();
+        let number = |at: usize| blocks.binary_search(&places[at]).unwrap();
+        for at in (0..cells.len()).filter(|&at| is_marker(&cells[at])) {
+            let target = target(&cells, at);
+            let run = runs.iter().find(|run| run.has(&cells[at].key()));
+            if let Some(run) = run {
+                prop_assert_eq!(shown(&run.target().view()), shown(&cells[target].key()));
+            }
+            let begins = at == 0 || cells[at - 1].row() != cells[at].row() || !is_marker(&cells[at - 1]);
+            let is_long = number(target) - number(at) + 1 >= MarkerRun::BLOCKS_MIN;
+            if begins && runs.len() < MarkerRun::RUNS_MAX {
+                prop_assert_eq!(run.is_some(), is_long);
+            }
+        }
+        for run in runs {
+            let first = cells.iter().position(|cell| cell.key() == run.first().view()).unwrap();
+            prop_assert!(is_marker(&cells[first]));
+        }
+    }
+}

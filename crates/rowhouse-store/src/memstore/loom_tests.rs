@@ -111,6 +111,30 @@ fn a_sorted_run_and_a_writer_among_it() {
     });
 }
 
+/// What the run is found by on one level may be older than what it is found by on the level above.
+#[test]
+fn a_cell_of_a_sorted_run_goes_behind_what_came_between() {
+    model(|list| {
+        insert(&list, "z", "", 1);
+        let run = {
+            let list = Arc::clone(&list);
+            thread::spawn(move || {
+                let cells = [("b", 2), ("d", 2)].map(|(row, h)| (cell(row, ""), h));
+                let cells = cells.iter().map(|(cell, height)| (&cell.as_bytes()[..], 1, *height));
+                list.insert_with_heights(cells)
+            })
+        };
+        let writer = {
+            let list = Arc::clone(&list);
+            thread::spawn(move || insert(&list, "c", "", 2))
+        };
+        run.join().unwrap();
+        writer.join().unwrap();
+        assert_eq!(walk(&list), "b c d z");
+        assert_eq!(walk_ahead(&list), "cd");
+    });
+}
+
 #[test]
 fn what_was_published_is_found_from_everywhere() {
     model(|list| {

@@ -89,28 +89,31 @@ impl SkipList {
                 gaps = self.gaps();
                 self.find(&place, &mut gaps);
             }
-            self.link(node, height, &place, &mut gaps);
+            let alone = self.link(node, height, &place, &mut gaps);
             for gap in &mut gaps[..height] {
                 gap.before = node.tower();
             }
-            last = Some(node);
+            // Where another node came between on one level and not on those below, the next cell may belong behind it.
+            last = Some(node).filter(|_| alone);
             added += grown;
         }
         added
     }
 
-    /// Links a node in, from the lowest level up, into the gaps that were found for it.
+    /// Links a node in, from the lowest level up, into the gaps that were found for it. Whether they were as they were found.
     fn link<'a>(
         &'a self,
         node: NodeRef<'a>,
         height: usize,
         place: &Place<'_>,
         gaps: &mut [Gap<'a>; HEIGHT_MAX],
-    ) {
+    ) -> bool {
+        let mut alone = true;
         for (level, gap) in gaps.iter_mut().enumerate().take(height) {
             // SAFETY: `gap.before` was reached on this level, or is the head, which has all; the
             // node has `height` links.
             while !unsafe { gap.before.insert(level, node, gap.next) } {
+                alone = false;
                 // SAFETY: as above.
                 *gap = unsafe { walk(gap.before, level, place, None) };
             }
@@ -121,6 +124,7 @@ impl SkipList {
         if self.height.load(Relaxed) < height {
             self.height.fetch_max(height, Relaxed);
         }
+        alone
     }
 
     /// The first node.

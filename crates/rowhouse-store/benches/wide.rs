@@ -22,7 +22,8 @@ use rowhouse_store::{
 
 fn main() {
     single_reads();
-    first_reads();
+    first_reads_from_memory();
+    first_reads_from_files();
     for (columns, block_size) in [(10, 64 << 10), (1, 8 << 10), (1, 64 << 10)] {
         filtered_scans(columns, block_size);
     }
@@ -95,8 +96,63 @@ fn single_reads() {
     }
 }
 
+/// What the first reader of 100,000 markers in memory pays, beside plain gets: the median of some tables.
+fn first_reads_from_memory() {
+    println!("memory, first reader:");
+    for (name, of_versions, get) in [
+        ("behind 100,000 markers", false, Get::new("markers").unwrap()),
+        (
+            "behind 100,000 markers, column named",
+            false,
+            Get::new("markers").unwrap().column("f", "z"),
+        ),
+        ("behind 100,000 markers of versions", true, Get::new("markers").unwrap()),
+        (
+            "behind 100,000 markers of versions, column named",
+            true,
+            Get::new("markers").unwrap().column("f", "q"),
+        ),
+    ] {
+        let mut rounds = [(); 5].map(|()| first_read_from_memory(of_versions, &get));
+        rounds.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let (first, plain) = rounds[rounds.len() / 2];
+        println!("  {name}: {:.1} us, {:.1} plain gets", first * 1e6, first / plain);
+    }
+}
+
+/// Seconds of the first read, and of a plain get.
+fn first_read_from_memory(of_versions: bool, get: &Get) -> (f64, f64) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let table = table(&store, FamilyDescriptor::new("f").unwrap());
+    for number in 0..10_000 {
+        let put = Put::new(format!("plain{number:06}")).unwrap();
+        table.mutate(&put.add("f", "q", [b'v'; 100]).unwrap().into()).unwrap();
+    }
+    for chunk in 0..100 {
+        let mut markers = Delete::new("markers").unwrap();
+        for number in chunk * 1000..(chunk + 1) * 1000 {
+            markers = match of_versions {
+                true => markers.version("f", "q", millis(1000 + number)).unwrap(),
+                false => markers.column("f", format!("q{number:06}"), millis(5)).unwrap(),
+            };
+        }
+        table.mutate(&markers.into()).unwrap();
+    }
+    let qualifier = if of_versions { "q" } else { "z" };
+    let put = Put::new("markers").unwrap().add_at("f", qualifier, millis(7), "live").unwrap();
+    table.mutate(&put.into()).unwrap();
+    let plain = per_call(|number| {
+        let get = Get::new(format!("plain{:06}", number * 7919 % 10_000)).unwrap();
+        assert_eq!(table.get(&get).unwrap().len(), 1);
+    });
+    let begun = Instant::now();
+    assert_eq!(table.get(get).unwrap().len(), 1);
+    (begun.elapsed().as_secs_f64(), plain)
+}
+
 /// What who reads first in a store that was just opened pays for a cell behind 100,000 markers, beside a plain get.
-fn first_reads() {
+fn first_reads_from_files() {
     for (place, files, by_turns) in
         [("one file", 1, false), ("four files", 4, false), ("four files by turns", 4, true)]
     {

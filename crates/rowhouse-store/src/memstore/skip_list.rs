@@ -6,13 +6,15 @@
 
 use std::cell::Cell;
 use std::cmp::Ordering;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use rowhouse_model::CellRef;
 
 use super::arena::Arena;
-use super::node::{HEIGHT_MAX, Link, NodeRef, Place, Tower, prefetch};
-use super::sync::AtomicUsize;
+use super::link::{Between, Link};
+use super::node::{HEIGHT_MAX, NodeRef, Place, Tower, prefetch};
+use super::spans;
+use super::sync::{AtomicBool, AtomicUsize, fence};
 
 /// The list, in an arena of its own.
 pub(super) struct SkipList {
@@ -20,6 +22,8 @@ pub(super) struct SkipList {
     head: [Link; HEIGHT_MAX],
     /// How many levels have nodes, or a few less while one is being added.
     height: AtomicUsize,
+    /// Links may say something: a marker is there, or about to be.
+    has_markers: AtomicBool,
     arena: Arena,
 }
 
@@ -35,6 +39,7 @@ impl Default for SkipList {
         Self {
             head: std::array::from_fn(|_| Link::default()),
             height: AtomicUsize::new(1),
+            has_markers: AtomicBool::new(false),
             arena: Arena::default(),
         }
     }
@@ -58,7 +63,7 @@ impl SkipList {
         let place = Place::new(cell.key, sequence);
         let mut gaps = self.gaps();
         self.find(&place, &mut gaps);
-        self.link(node, height, &place, &mut gaps);
+        self.link(node, &place, &mut gaps);
         added
     }
 
@@ -89,37 +94,71 @@ impl SkipList {
                 gaps = self.gaps();
                 self.find(&place, &mut gaps);
             }
-            self.link(node, height, &place, &mut gaps);
+            let alone = self.link(node, &place, &mut gaps);
             for gap in &mut gaps[..height] {
                 gap.before = node.tower();
             }
-            last = Some(node);
+            // Where another node came between on one level and not on those below, the next cell may belong behind it.
+            last = Some(node).filter(|_| alone);
             added += grown;
         }
         added
     }
 
-    /// Links a node in, from the lowest level up, into the gaps that were found for it.
+    /// Links a node in, from the lowest level up, into the gaps that were found for it. Whether they were as they were found.
     fn link<'a>(
         &'a self,
         node: NodeRef<'a>,
-        height: usize,
         place: &Place<'_>,
         gaps: &mut [Gap<'a>; HEIGHT_MAX],
-    ) {
+    ) -> bool {
+        let (height, beside) = (node.height(), node.beside());
+        if beside != Between::Anything && !self.has_markers.load(SeqCst) {
+            self.has_markers.store(true, SeqCst);
+        }
+        let mut alone = true;
         for (level, gap) in gaps.iter_mut().enumerate().take(height) {
-            // SAFETY: `gap.before` was reached on this level, or is the head, which has all; the
-            // node has `height` links.
-            while !unsafe { gap.before.insert(level, node, gap.next) } {
+            let halves = loop {
+                // SAFETY: `gap.before` was reached on this level, or is the head, which has all; the
+                // node has `height` links.
+                if let Some(halves) = unsafe { gap.before.insert(level, node, beside, gap.next) } {
+                    break halves;
+                }
+                alone = false;
                 // SAFETY: as above.
                 *gap = unsafe { walk(gap.before, level, place, None) };
-            }
+            };
             if level == 0 {
                 overwrite_equal(gap.next, place);
+            } else if beside != Between::Anything {
+                // SAFETY: the node was linked on this level just now.
+                unsafe { spans::find_out(gap.before, level, node, gap.next, halves.known) };
             }
         }
         if self.height.load(Relaxed) < height {
             self.height.fetch_max(height, Relaxed);
+        }
+        fence();
+        if self.has_markers.load(SeqCst) && beside != Between::Versions {
+            self.lower(place, height, beside, gaps);
+        }
+        alone
+    }
+
+    /// Has links over a cell, which was linked on the levels up to `height`, say no more than it allows.
+    #[cold]
+    fn lower(
+        &self,
+        place: &Place<'_>,
+        height: usize,
+        beside: Between,
+        gaps: &[Gap<'_>; HEIGHT_MAX],
+    ) {
+        for (level, gap) in gaps.iter().enumerate().skip(height) {
+            // SAFETY: as in `link`.
+            if !unsafe { spans::lower(gap.before, level, place, gap.next, beside) } {
+                return;
+            }
         }
     }
 

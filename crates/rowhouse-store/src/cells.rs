@@ -25,9 +25,6 @@ pub(crate) trait Cells {
         Ok(false)
     }
 
-    /// Hears that a reader has gone through very many delete markers, and stands at one.
-    fn note_many_markers(&self) {}
-
     /// Adds the current cell to a row: sharing its block unless it is to be `copied`.
     fn push_to(&self, row: &mut RowBuilder, copied: bool);
 

@@ -4,7 +4,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use rowhouse_model::{
@@ -203,40 +202,6 @@ fn a_marker_covers_though_another_of_its_timestamp_has_expired() {
         }
         let get = Get::new(vec![0]).unwrap().family(family);
         assert!(table.get(&get).unwrap().is_empty());
-    }
-}
-
-#[test]
-fn markers_in_memory_go_to_a_file_when_readers_have_to_look_at_too_many() {
-    let dir = tempfile::tempdir().unwrap();
-    let (_store, table) = table(dir.path(), &[]);
-    // One in memory, one in a file, and so on: there is nothing to pass in either.
-    for half in 0..2 {
-        let mut markers = Delete::new(vec![0]).unwrap();
-        for column in (half..10_000).step_by(2) {
-            let at = Timestamp::from_millis(1).unwrap();
-            markers = markers.column("passed", format!("{column:04}"), at).unwrap();
-        }
-        table.mutate(&markers.into()).unwrap();
-        if half == 0 {
-            table.flush().unwrap();
-        }
-    }
-    let files = || table.regions()[0].size().files;
-    let read = |column: &str| {
-        let get = Get::new(vec![0]).unwrap().family("passed");
-        let get = if column.is_empty() { get } else { get.column("passed", column.to_owned()) };
-        assert!(table.get(&get).unwrap().is_empty());
-    };
-    // Who asks for a column by its name meets one of them.
-    (0..3).for_each(|_| read("4999"));
-    assert_eq!(files(), 1);
-    // The first that has gone through all says so, and the next has them flushed.
-    (0..2).for_each(|_| read(""));
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while files() == 1 {
-        assert!(Instant::now() < deadline, "the markers are still in memory");
-        std::thread::sleep(Duration::from_millis(5));
     }
 }
 

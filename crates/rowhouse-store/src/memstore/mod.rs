@@ -46,8 +46,6 @@ pub(crate) struct Memstore {
     has_tags: AtomicBool,
     /// Some of it is in no log.
     unlogged: AtomicBool,
-    /// A reader has had to judge so many delete markers in it that they are better off in a file.
-    slow: AtomicBool,
 }
 
 impl Default for Memstore {
@@ -59,7 +57,6 @@ impl Default for Memstore {
             last_sequence: AtomicU64::default(),
             has_tags: AtomicBool::default(),
             unlogged: AtomicBool::default(),
-            slow: AtomicBool::default(),
         }
     }
 }
@@ -132,17 +129,6 @@ impl Memstore {
     /// Whether any cell is in no log.
     pub(crate) fn is_unlogged(&self) -> bool {
         self.unlogged.load(Relaxed)
-    }
-
-    /// Notes that a reader had to judge many delete markers.
-    pub(crate) fn set_slow(&self) {
-        self.slow.store(true, Relaxed);
-    }
-
-    /// Whether a reader has had to judge many delete markers since this was last asked: those that are not passed together,
-    /// since what is between them is elsewhere or is more than markers. Files are merged, and markers with them.
-    pub(crate) fn take_slow(&self) -> bool {
-        self.slow.load(Relaxed) && self.slow.swap(false, Relaxed)
     }
 
     /// Whether any cell carries tags.

@@ -1,5 +1,6 @@
 //! From a delete marker past those behind it, over links that say that nothing else lies between.
 
+use rowhouse_format::hfile::OwnedKey;
 use rowhouse_model::{CellKind, Key, equal_bytes};
 
 use super::MemstoreCursor;
@@ -8,6 +9,12 @@ use super::link::Between;
 use super::node::NodeRef;
 
 impl MemstoreCursor {
+    /// Where the run ends that this stands in.
+    pub(crate) fn run_end(&self) -> Option<OwnedKey> {
+        let node = self.node().filter(|node| node.beside() > Between::Anything)?;
+        behind_markers(node, None).as_ref().map(OwnedKey::new)
+    }
+
     /// As [`Cells::pass_markers`], but none that may cover `bound`, a cell of another source.
     ///
     /// [`Cells::pass_markers`]: crate::cells::Cells::pass_markers

@@ -99,16 +99,8 @@ pub(super) enum Found {
 }
 
 /// Finds the first cell of the rows asked for; behind the last of them for a read that goes backward.
-pub(super) fn find(
-    engine: &Engine,
-    family: &FamilyStore,
-    asked: &Asked<'_>,
-    at: At<'_>,
-) -> Result<Found> {
+pub(super) fn find(family: &FamilyStore, asked: &Asked<'_>, at: At<'_>) -> Result<Found> {
     let Some(parts) = at.parts(family)? else { return Ok(Found::TooOld) };
-    if parts.active.take_slow() && Arc::ptr_eq(&parts.active, &family.active()) {
-        family.request_flush(engine);
-    }
     let memstores = parts.frozen.iter().chain([&parts.active]);
     let memstores = memstores.filter(|memstore| !memstore.is_empty());
     let start = Key::row_start(asked.rows.first());

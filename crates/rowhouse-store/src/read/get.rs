@@ -81,7 +81,7 @@ fn read_cells(
 ) -> Result<bool> {
     let room = if get.existence_only { Room { cells: 1, ..Room::WHOLE } } else { Room::WHOLE };
     for family in families.iter().filter(|family| get.columns.has_family(family.name())) {
-        match find(engine, family, asked, at)? {
+        match find(family, asked, at)? {
             Found::Merge(merge) => {
                 let mut reader = FamilyReader::new(engine, family, asked, merge);
                 reader.read_row(get.row(), &room, cells.get_or_insert_default())?;

@@ -11,10 +11,6 @@ const BEFORE_PASSING: usize = 8;
 /// How many more are judged at most where there was nothing to pass.
 const BETWEEN_TRIES_MAX: usize = 512;
 
-/// How many, of those that could not be passed, are so many that a memstore is better written to a file, where they are
-/// merged away: some 400 KB of it.
-const MANY: usize = 4096;
-
 /// The delete markers that a reader has gone through without anything else in between.
 pub(super) struct MarkersSeen {
     count: usize,
@@ -53,9 +49,6 @@ impl MarkersSeen {
     /// Passes markers behind the one here, if there are any to pass.
     #[cold]
     pub(super) fn pass(&mut self, from: &mut impl Cells) -> Result<bool> {
-        if self.count > MANY {
-            from.note_many_markers();
-        }
         let passed = from.pass_markers()?;
         self.pause = if passed { 0 } else { (2 * self.pause + 1).min(BETWEEN_TRIES_MAX) };
         self.try_at = self.count + self.pause;

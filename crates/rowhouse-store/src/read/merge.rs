@@ -1,5 +1,7 @@
 //! Many sorted sources as one.
 
+mod markers;
+
 use std::cmp::Reverse;
 use std::sync::Arc;
 
@@ -34,15 +36,6 @@ impl Source {
         match self {
             Self::Waiting(file, _) => Some(file.first_row()),
             Self::Memory(_) | Self::File(_) => None,
-        }
-    }
-
-    /// As [`Cells::pass_markers`], but none that may cover `bound`, a cell of another source.
-    fn pass_markers_to(&mut self, bound: Option<&Key<'_>>) -> Result<bool> {
-        match self {
-            Self::Memory(cursor) => Ok(cursor.pass_markers_to(bound)),
-            Self::File(cursor) => cursor.pass_markers_to(bound),
-            Self::Waiting(..) => Ok(false),
         }
     }
 
@@ -303,31 +296,8 @@ impl Cells for Merge {
         self.admit()
     }
 
-    /// Those of the first of the sources, up to what another has.
     fn pass_markers(&mut self) -> Result<bool> {
-        let Some((&first, others)) = self.order.split_first() else { return Ok(false) };
-        let next = others.first().map(|&next| self.sources.get_disjoint_mut([first, next]));
-        let passed = match next {
-            Some(Ok([source, next])) => {
-                source.pass_markers_to(next.cell().map(|cell| cell.key).as_ref())?
-            }
-            Some(Err(_)) => false,
-            None => self.sources[first].pass_markers_to(None)?,
-        };
-        if !passed {
-            return Ok(false);
-        }
-        skip_unseen(&mut self.sources[first], self.sequence_max)?;
-        self.move_back();
-        self.admit()?;
-        Ok(true)
-    }
-
-    fn note_many_markers(&self) {
-        let first = self.order.first().map(|&first| &self.sources[first]);
-        if let Some(Source::Memory(cursor)) = first {
-            cursor.memstore().set_slow();
-        }
+        self.pass_some_markers()
     }
 
     fn seek(&mut self, key: &Key<'_>) -> Result<()> {

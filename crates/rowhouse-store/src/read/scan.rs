@@ -454,7 +454,7 @@ fn open_readers(
     }
     let mut readers = Vec::with_capacity(families.len());
     for family in families.iter().filter(|family| asked.columns.has_family(family.name())) {
-        match find(engine, family, asked, at)? {
+        match find(family, asked, at)? {
             Found::Merge(merge) => {
                 readers.push(FamilyReader::new(engine, family, asked, merge).into_owned());
             }

@@ -69,11 +69,17 @@ impl FileCursor {
         Ok(known || any)
     }
 
+    /// Where the run ends that this stands in, if it is known.
+    pub(crate) fn run_end(&self) -> Result<Option<OwnedKey>> {
+        let Some(here) = self.key() else { return Ok(None) };
+        let told = target_in(self.file.opened()?.marker_runs(), &here);
+        Ok(told.or_else(|| self.file.marker_runs.target(&here)))
+    }
+
     /// To the end of a run that is known, or to the column of `bound`.
     fn pass_known(&mut self, bound: Option<&Key<'_>>) -> Result<bool> {
         let Some(here) = self.key() else { return Ok(false) };
-        let told = target_in(self.file.opened()?.marker_runs(), &here);
-        let target = told.or_else(|| self.file.marker_runs.target(&here));
+        let target = self.run_end()?;
         let Some(target) = target.as_ref().map(OwnedKey::view) else { return Ok(false) };
         let target = match bound.filter(|bound| **bound < target) {
             Some(bound) => Key::column_start(bound.row, bound.family, bound.qualifier),

@@ -1,0 +1,204 @@
+//! Passing runs of delete markers in many sources.
+
+use rowhouse_format::hfile::OwnedKey;
+use rowhouse_model::{CellKind, Key, Result, equal_bytes};
+
+use super::{Merge, Source, skip_unseen};
+use crate::cells::Cells;
+
+impl Source {
+    /// Where the run ends that this stands in, if that is known at once: nothing in front of that place but markers of columns
+    /// and versions, and of those none that covers anything there or behind in this source. In the column of the cell here
+    /// it is behind markers of versions only.
+    fn run_end(&self) -> Result<Option<OwnedKey>> {
+        match self {
+            Self::Memory(cursor) => Ok(cursor.run_end()),
+            Self::File(cursor) => cursor.run_end(),
+            Self::Waiting(..) => Ok(None),
+        }
+    }
+
+    /// As [`Cells::pass_markers`], but none that may cover `bound`, a cell of another source.
+    fn pass_markers_to(&mut self, bound: Option<&Key<'_>>) -> Result<bool> {
+        match self {
+            Self::Memory(cursor) => Ok(cursor.pass_markers_to(bound)),
+            Self::File(cursor) => cursor.pass_markers_to(bound),
+            Self::Waiting(..) => Ok(false),
+        }
+    }
+}
+
+impl Merge {
+    /// [`Cells::pass_markers`].
+    pub(super) fn pass_some_markers(&mut self) -> Result<bool> {
+        Ok(self.pass_runs()? || self.pass_markers_of_first()?)
+    }
+
+    /// Passes the runs that all sources are known to stand in, up to where the first of them ends or something else comes.
+    fn pass_runs(&mut self) -> Result<bool> {
+        let Some(here) = self.cell().map(|cell| cell.key) else { return Ok(false) };
+        let Some((end, only_versions)) = self.first_run_end()? else { return Ok(false) };
+        let end = end.view();
+        if !equal_bytes(end.row, here.row) {
+            // Files whose rows come behind this one are not open yet.
+            let row = here.row.to_vec();
+            self.seek(&Key::row_end(&row))?;
+            return Ok(true);
+        }
+        let place = if !equal_bytes(end.qualifier, here.qualifier) {
+            // Markers of any source may cover what is in this column.
+            Key::column_start(end.row, end.family, end.qualifier)
+        } else if only_versions {
+            // Or what is at this timestamp.
+            Key { kind: u8::MAX, ..end }
+        } else {
+            return Ok(false);
+        };
+        let ahead = place > here;
+        if ahead {
+            self.seek(&place)?;
+        }
+        Ok(ahead)
+    }
+
+    /// The first place at which a run ends that a source stands in, or at which one stands that is in no known run; and
+    /// whether there are only markers of versions of one column in front of it. `None` where that is the cell here.
+    fn first_run_end(&self) -> Result<Option<(OwnedKey, bool)>> {
+        let mut first: Option<OwnedKey> = None;
+        let mut only_versions = true;
+        for &at in &self.order {
+            let source = &self.sources[at];
+            let Some(key) = source.cell().map(|cell| cell.key) else { continue };
+            if first.as_ref().is_some_and(|first| first.view() <= key) {
+                break;
+            }
+            let Some(end) = source.run_end()? else {
+                // The others stand behind it.
+                first = first.map(|_| OwnedKey::new(&key));
+                break;
+            };
+            let view = end.view();
+            only_versions &= key.kind == CellKind::DeleteVersion.code()
+                && equal_bytes(view.row, key.row)
+                && equal_bytes(view.qualifier, key.qualifier);
+            if first.as_ref().is_none_or(|first| view < first.view()) {
+                first = Some(end);
+            }
+        }
+        Ok(first.map(|first| (first, only_versions)))
+    }
+
+    /// Passes those of the first source, up to what another has.
+    fn pass_markers_of_first(&mut self) -> Result<bool> {
+        let Some((&first, others)) = self.order.split_first() else { return Ok(false) };
+        let next = others.first().map(|&next| self.sources.get_disjoint_mut([first, next]));
+        let passed = match next {
+            Some(Ok([source, next])) => {
+                source.pass_markers_to(next.cell().map(|cell| cell.key).as_ref())?
+            }
+            Some(Err(_)) => false,
+            None => self.sources[first].pass_markers_to(None)?,
+        };
+        if !passed {
+            return Ok(false);
+        }
+        skip_unseen(&mut self.sources[first], self.sequence_max)?;
+        self.move_back();
+        self.admit()?;
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use rowhouse_model::{Delete, FamilyDescriptor, Put, TableDescriptor, TableName, Timestamp};
+
+    use super::*;
+    use crate::block_cache::Caching;
+    use crate::disk::simulated::SimulatedDisk;
+    use crate::memstore::MemstoreCursor;
+    use crate::store_file::FileCursor;
+    use crate::{CompactionSettings, Settings, Store, Table};
+
+    const MARKERS: i64 = 900;
+    const SOURCES: i64 = 3;
+
+    /// A row whose markers lie by turns in two files and the memstore, and behind them a cell. Some are of versions.
+    fn table(of_version: impl Fn(i64) -> bool) -> (Store, Arc<Table>) {
+        let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
+        let settings = Settings { compaction, ..Settings::default() };
+        let disk = SimulatedDisk::default();
+        let store = Store::builder("simulated").settings(settings).with_disk(disk).open().unwrap();
+        let name = TableName::parse("t").unwrap();
+        let family = FamilyDescriptor::new("f").unwrap().attribute("BLOCKSIZE", "1024");
+        store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
+        let table = store.table(&name).unwrap();
+        let at = |millis| Timestamp::from_millis(millis).unwrap();
+        let put = Put::new("row").unwrap().add_at("f", "z", at(1), "").unwrap();
+        table.mutate(&put.into()).unwrap();
+        for source in 0..SOURCES {
+            let mut markers = Delete::new("row").unwrap();
+            for number in (source..MARKERS).step_by(SOURCES as usize) {
+                markers = match of_version(number) {
+                    true => markers.version("f", "z", at(number + 2)).unwrap(),
+                    false => markers.column("f", format!("{number:03}"), at(1)).unwrap(),
+                };
+            }
+            table.mutate(&markers.into()).unwrap();
+            if source + 1 < SOURCES {
+                table.flush().unwrap();
+            }
+        }
+        (store, table)
+    }
+
+    /// All cells of the row.
+    fn merge(table: &Table) -> Merge {
+        let parts = table.regions()[0].families()[0].parts();
+        let start = Key::row_start(b"row");
+        let files = parts.files.iter();
+        let files = files.map(|file| FileCursor::open(file, &start, Caching::Shared).unwrap());
+        let memory = MemstoreCursor::new(Arc::clone(&parts.active), &start);
+        let sources = files.map(Source::File).chain([Source::Memory(memory)]);
+        Merge::new(sources.collect(), u64::MAX).unwrap()
+    }
+
+    fn place(merge: &Merge) -> (String, i64) {
+        let key = merge.cell().unwrap().key;
+        (String::from_utf8_lossy(key.qualifier).into_owned(), key.timestamp)
+    }
+
+    #[test]
+    fn runs_by_turns_are_passed_together_up_to_where_the_first_of_them_ends() {
+        let (_store, of_columns) = table(|_| false);
+        let mut of_columns = merge(&of_columns);
+        assert!(of_columns.pass_markers().unwrap());
+        // The last markers of the sources may go on.
+        let last = place(&of_columns);
+        assert!(last.0.as_str() >= "897", "{last:?}");
+        let (_store, of_versions) = table(|_| true);
+        let mut of_versions = merge(&of_versions);
+        assert!(of_versions.pass_markers().unwrap());
+        // The oldest marker of each source is the last of its run.
+        assert_eq!(place(&of_versions), ("z".to_owned(), 4));
+    }
+
+    #[test]
+    fn markers_of_versions_are_not_passed_over_one_of_their_column() {
+        let (_store, table) = table(|_| true);
+        let at = Timestamp::from_millis(500).unwrap();
+        let column = Delete::new("row").unwrap().column("f", "z", at).unwrap();
+        table.mutate(&column.into()).unwrap();
+        let mut merge = merge(&table);
+        while merge.cell().unwrap().key.kind == CellKind::DeleteVersion.code() {
+            let before = place(&merge);
+            if !merge.pass_markers().unwrap() {
+                merge.advance().unwrap();
+            }
+            assert_ne!(place(&merge), before);
+        }
+        assert_eq!(place(&merge), ("z".to_owned(), 500));
+    }
+}

@@ -51,23 +51,24 @@ fn check(text: &str, expected: &str) {
 
 #[test]
 fn a_run_leads_to_what_may_matter_behind_it() {
-    check("p9= q9= r9= s5", "a:p9= to a:s5");
+    check("p9= q9= r9= s9= t5", "a:p9= to a:s9=");
     check("p9= q9= r9= s9= s5", "a:p9= to a:s9=");
     check("p9= q9= r9= s9=", "a:p9= to a:s9=");
-    check("o5 p9= q9= r9= s9= / a5", "a:p9= to b:a5");
-    check("p9= q9= r9= s9= / _9! p5", "a:p9= to b:9");
+    check("o5 p9= q9= r9= s9= / a5", "a:p9= to a:s9=");
+    check("p9= q9= r9= s9= / _9! p5", "a:p9= to a:s9=");
     check("q9- q8- q7- q6- q5", "a:q9- to a:q6-");
+    check("q9- q8- q7- q6- / a5", "a:q9- to a:q6-");
     check("_9- _8- _7- _6- _5!", "a:9- to a:6-");
-    check("p9- p8= p7- q6- q4 r9= s9= t9= u5", "a:p9- to a:q6-, a:r9= to a:u5");
+    check("p9- p8= p7- q6- q4 r9= s9= t9= u9= v5", "a:p9- to a:q6-, a:r9= to a:u9=");
     // What is behind the deletion of a column in it is behind the target as well.
-    check("q9= q8- q7- q6- r5", "a:q9= to a:r5");
+    check("o9= p9= q9= r9= r8- r7- s5", "a:o9= to a:r9=");
     check("p9- q9- q8- q7= q6- q5- q4", "a:p9- to a:q7=");
     check("p9- q9- q8- q6- q6- q5", "a:p9- to a:q6-");
 }
 
 #[test]
 fn short_runs_are_not_noted() {
-    check("p9= q9= r9=", "");
+    check("p9= q9= r9= s5", "");
     check("p9= q9= r9 s9= t9=", "");
     check("q9= q8- q7- q6- q5- q4", "");
     check("p9= q9= / p9= q9= / p9=", "");
@@ -110,9 +111,6 @@ fn target(cells: &[Cell], at: usize) -> usize {
     let end = at + run.count();
     let last = &cells[end - 1];
     let is_column = |cell: &Cell| cell.row() == row && cell.qualifier() == last.qualifier();
-    if end < cells.len() && !is_column(&cells[end]) {
-        return end;
-    }
     let may_matter = |cell: &Cell| {
         is_column(cell)
             && (cell.kind() == CellKind::DeleteColumn || cell.timestamp() == last.timestamp())

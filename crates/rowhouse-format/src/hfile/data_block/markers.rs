@@ -10,7 +10,7 @@ use crate::hfile::marker_runs::Follow;
 pub(super) struct PassedMarkers {
     /// Where the first begins.
     start: u32,
-    /// Where the first one begins, or the cell behind all, that may matter to what is behind them.
+    /// Where the first one begins that may matter to what is behind them.
     target: u32,
     /// Whether there is nothing else up to the end of the block.
     open: bool,
@@ -46,7 +46,8 @@ impl DataBlock {
         let run = self.find_markers(at, bound)?;
         // The longest is the one that begins with the block, and whoever reads on comes by there.
         let is_long = at == 0 || run.target() - at > self.cells.len() / 2;
-        if is_long && bound.is_none() {
+        // One that went up to the end of the block has met no bound.
+        if is_long && (bound.is_none() || run.open) {
             let _ = self.markers.set(run);
         }
         Ok(run)
@@ -58,13 +59,11 @@ impl DataBlock {
         while open && next < self.cells.len() {
             let place = self.parse_at(next)?;
             let (before, here) = (target.key(&self.cells), place.key(&self.cells));
-            // What comes next, of this block or of another source.
-            let bound = bound.filter(|bound| **bound < here);
-            let follow = Follow::of(&before, bound.unwrap_or(&here));
-            if follow.is_target {
+            let follow = Follow::of(&before, &here);
+            open = follow != Follow::Ends && bound.is_none_or(|bound| here <= *bound);
+            if open && follow == Follow::Target {
                 target = place;
             }
-            open = !follow.ends && bound.is_none();
             next = place.next as usize;
         }
         Ok(PassedMarkers { start: at as u32, target: target.start() as u32, open })
@@ -129,10 +128,10 @@ mod tests {
 
     #[test]
     fn markers_are_passed_up_to_the_last_that_may_cover_what_is_behind() {
-        // What ends within the block covers nothing behind it.
-        check("p9= q9= r9= s5", "s5");
-        check("p9= q9= r9= / a5", "a5");
-        // The last column may go on.
+        // Those of the last column may cover something.
+        check("p9= q9= r9= s5", "r9");
+        check("p9= q9= r9= / a5", "r9");
+        // It may go on behind the block.
         check("p9= q9= r9=", "r9..");
         check("p9= q9= q5- q4-", "q9..");
         // A deleted version is at its own timestamp only.
@@ -142,7 +141,7 @@ mod tests {
         check("p9- p8= q7- q6-", "q6..");
         // Where there is nothing to pass one stays.
         check("q9= q8", "q9");
-        check("q9= r8", "r8");
+        check("q9= r8", "q9");
     }
 
     /// Where its cells begin, and where they end.
@@ -168,7 +167,7 @@ mod tests {
         let block = block("p9= q9= r9= s9= t5 u9= v9=");
         let starts = starts(&block);
         for at in [2, 0, 1, 3] {
-            assert_eq!(block.marker_run(starts[at], None).unwrap().target(), starts[4]);
+            assert_eq!(block.marker_run(starts[at], None).unwrap().target(), starts[3]);
         }
         assert_eq!(block.marker_run(starts[5], None).unwrap().target(), starts[6]);
     }

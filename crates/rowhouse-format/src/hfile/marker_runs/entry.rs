@@ -41,8 +41,11 @@ pub(in crate::hfile) fn parse(value: &Bytes) -> Result<Box<[MarkerRun]>> {
     let mut runs: Vec<MarkerRun> = Vec::new();
     while !rest.is_empty() {
         let run = MarkerRun { first: take_key(&mut rest)?, target: take_key(&mut rest)? };
-        if !is_column_marker(run.first.view().kind) {
-            return Err(malformed("one begins with another cell"));
+        if ![&run.first, &run.target].iter().all(|end| is_column_marker(end.view().kind)) {
+            return Err(malformed("one begins or ends with another cell"));
+        }
+        if run.first.row() != run.target.row() {
+            return Err(malformed("one leaves its row"));
         }
         let in_front = runs.last().map_or(run.first.view(), |before| before.target.view());
         if in_front > run.first.view() || run.first.view() >= run.target.view() {
@@ -84,9 +87,7 @@ mod tests {
     }
 
     fn two() -> [Vec<u8>; 4] {
-        let (marker, put) = (CellKind::DeleteColumn, CellKind::Put);
-        [("a", "p", marker), ("a", "s", put), ("a", "t", marker), ("b", "", put)]
-            .map(|(row, qualifier, kind)| key(row, qualifier, kind))
+        ["p", "s", "t", "v"].map(|qualifier| key("a", qualifier, CellKind::DeleteColumn))
     }
 
     #[test]
@@ -97,7 +98,7 @@ mod tests {
             shown,
             "01\
              000f00016101647000000000000000050c\
-             000f000161016473000000000000000504"
+             000f00016101647300000000000000050c"
         );
         let runs = parse(&bytes).unwrap();
         assert_eq!(format!("{runs:?}").matches("first").count(), 2);
@@ -107,14 +108,17 @@ mod tests {
 
     #[test]
     fn what_is_malformed_is_told() {
-        let keys = two();
-        // None, cut short, out of order, leading nowhere, beginning with a put.
-        for picked in [&[][..], &[0], &[0, 1, 2], &[2, 3, 0, 1], &[0, 0], &[1, 2]] {
+        let put = key("a", "u", CellKind::Put);
+        let other_row = key("b", "p", CellKind::DeleteColumn);
+        let keys = [&two()[..], &[put, other_row]].concat();
+        // None, cut short, out of order, leading nowhere, from a put, to one, to another row.
+        for picked in [&[][..], &[0], &[0, 1, 2], &[2, 3, 0, 1], &[0, 0], &[4, 5], &[0, 4], &[0, 5]]
+        {
             let picked: Vec<Vec<u8>> = picked.iter().map(|&at: &usize| keys[at].clone()).collect();
             let error = parse(&value(&picked)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Corruption, "{error}");
         }
-        let whole = value(&keys);
+        let whole = value(&two());
         let one = 1 + 2 * 17;
         for len in (0..whole.len()).filter(|&len| len != one) {
             assert_eq!(parse(&whole.slice(..len)).unwrap_err().kind(), ErrorKind::Corruption);

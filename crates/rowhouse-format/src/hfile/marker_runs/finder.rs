@@ -43,14 +43,11 @@ impl MarkerRunFinder {
     pub(in crate::hfile) fn note(&mut self, key: &[u8]) {
         let next = view_key(key);
         if self.open {
-            let follow = Follow::of(&view_key(&self.target.key), &next);
-            if follow.is_target {
-                self.target.set(key, self.blocks);
+            match Follow::of(&view_key(&self.target.key), &next) {
+                Follow::GoesOn => return,
+                Follow::Target => return self.target.set(key, self.blocks),
+                Follow::Ends => self.end(),
             }
-            if !follow.ends {
-                return;
-            }
-            self.end();
         }
         if is_column_marker(next.kind) {
             self.open = true;

@@ -4,26 +4,26 @@ use rowhouse_model::{CellKind, Key, equal_bytes};
 
 /// What the cell that comes next is to a run of markers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Follow {
-    /// Whether it becomes the run's target: no marker in front of it covers anything there or behind.
-    pub is_target: bool,
-    /// Whether the run ends in front of it.
-    pub ends: bool,
+pub enum Follow {
+    /// Not part of it.
+    Ends,
+    /// Part of it, and a marker in front may have its say here or behind.
+    GoesOn,
+    /// Part of it, and its target: no marker in front covers anything here or behind.
+    Target,
 }
 
 impl Follow {
     /// What `next` is to a run whose target so far, at first its first marker, is `target`.
     #[inline]
     pub fn of(target: &Key<'_>, next: &Key<'_>) -> Self {
-        let same_row = equal_bytes(next.row, target.row);
-        let same_column = same_row && equal_bytes(next.qualifier, target.qualifier);
-        if !same_row || !is_column_marker(next.kind) {
-            return Self { is_target: !same_column, ends: true };
+        if !is_column_marker(next.kind) || !equal_bytes(next.row, target.row) {
+            return Self::Ends;
         }
         // Of several at one timestamp the first may be the only one that covers: others may have expired.
-        let goes_with_it = same_column
+        let goes_with_it = equal_bytes(next.qualifier, target.qualifier)
             && (target.kind == CellKind::DeleteColumn.code() || target.timestamp == next.timestamp);
-        Self { is_target: !goes_with_it, ends: false }
+        if goes_with_it { Self::GoesOn } else { Self::Target }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A run is markers of single columns (DeleteColumn, DeleteVersion) that follow each other in one row. They cover by timestamp
 //! and in their own column, so at most the last ones of a run have a say in what is behind it: its *target* is the first of
-//! those, or the cell that ended the run. Readers to whom a marker covers anything else must not go there.
+//! those. In front of it in its column there are only markers of versions. Readers to whom a marker covers anything else must not go there.
 //!
 //! Where there are long ones, file info has them under `hfile.ROWHOUSE_MARKER_RUNS`, in cell order:
 //!
@@ -55,7 +55,7 @@ impl MarkerRun {
         &self.first
     }
 
-    /// The first marker that may matter to what is behind the run, or the cell behind it.
+    /// The first marker that may matter to what is behind the run.
     pub fn target(&self) -> &OwnedKey {
         &self.target
     }

@@ -39,12 +39,6 @@ impl Merge {
         let Some(here) = self.cell().map(|cell| cell.key) else { return Ok(false) };
         let Some((end, only_versions)) = self.first_run_end()? else { return Ok(false) };
         let end = end.view();
-        if !equal_bytes(end.row, here.row) {
-            // Files whose rows come behind this one are not open yet.
-            let row = here.row.to_vec();
-            self.seek(&Key::row_end(&row))?;
-            return Ok(true);
-        }
         let place = if !equal_bytes(end.qualifier, here.qualifier) {
             // Markers of any source may cover what is in this column.
             Key::column_start(end.row, end.family, end.qualifier)
@@ -79,7 +73,6 @@ impl Merge {
             };
             let view = end.view();
             only_versions &= key.kind == CellKind::DeleteVersion.code()
-                && equal_bytes(view.row, key.row)
                 && equal_bytes(view.qualifier, key.qualifier);
             if first.as_ref().is_none_or(|first| view < first.view()) {
                 first = Some(end);

@@ -97,7 +97,7 @@ impl MemstoreCursor {
 
     /// At `node`, or at the first behind it that was not overwritten.
     #[inline]
-    fn stand_at(&mut self, node: Option<NonNull<Node>>) {
+    pub(super) fn stand_at(&mut self, node: Option<NonNull<Node>>) {
         self.node = node;
         while let Some(node) = self.node() {
             let next = node.next();
@@ -111,13 +111,13 @@ impl MemstoreCursor {
     }
 
     #[inline]
-    fn node(&self) -> Option<NodeRef<'_>> {
+    pub(super) fn node(&self) -> Option<NodeRef<'_>> {
         // SAFETY: the node is one of `memstore`, which lives as long as the cursor is borrowed.
         self.node.map(|node| unsafe { NodeRef::from_ptr(node) })
     }
 }
 
 /// Before every cell with this key.
-fn place<'a>(key: &Key<'a>) -> Place<'a> {
+pub(super) fn place<'a>(key: &Key<'a>) -> Place<'a> {
     Place::new(*key, u64::MAX)
 }

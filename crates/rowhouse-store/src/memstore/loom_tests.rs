@@ -10,7 +10,9 @@ use loom::thread;
 use rowhouse_model::{Cell, CellKind, Key, Timestamp};
 
 use super::node::Place;
+use super::passing::behind_markers;
 use super::skip_list::SkipList;
+use super::spans::said_by_links;
 
 fn cell(row: &str, value: &str) -> Cell {
     Cell::new(row, "f", "q", Timestamp::MIN, CellKind::Put, value).unwrap()
@@ -235,4 +237,100 @@ fn chunks_added_side_by_side_are_counted_once() {
         let rows: Vec<String> = ["a", "b", "c"].map(|row| row.to_owned() + &value).into();
         assert_eq!(walk(&list), rows.join(" "));
     });
+}
+
+/// Puts a cell of row `r` in: `m` is a put of column m, `m=` deletes column m, `m-` a version of it.
+fn insert_column(list: &SkipList, column: &str, height: usize) {
+    let (qualifier, kind) = match column.split_at(1) {
+        (qualifier, "=") => (qualifier, CellKind::DeleteColumn),
+        (qualifier, "-") => (qualifier, CellKind::DeleteVersion),
+        _ => (column, CellKind::Put),
+    };
+    let cell = Cell::new("r", "f", qualifier.to_owned(), Timestamp::MIN, kind, "").unwrap();
+    list.insert_with_height(cell.as_bytes(), 1, height);
+}
+
+/// Writers beside each other, each of some columns, behind those that are `there` before. In the end no link says too much.
+fn model_writers(
+    there: &'static [(&str, usize)],
+    writers: &'static [&[(&str, usize)]],
+    reader: Option<fn(&SkipList)>,
+) {
+    model(move |list| {
+        there.iter().for_each(|(column, height)| insert_column(&list, column, *height));
+        let published = Arc::new(AtomicBool::new(false));
+        let mut threads = Vec::new();
+        for (at, columns) in writers.iter().enumerate() {
+            let (list, published) = (Arc::clone(&list), Arc::clone(&published));
+            threads.push(thread::spawn(move || {
+                columns.iter().for_each(|(column, height)| insert_column(&list, column, *height));
+                if at == 0 {
+                    published.store(true, Release);
+                }
+            }));
+        }
+        if let Some(reader) = reader {
+            let list = Arc::clone(&list);
+            threads.push(thread::spawn(move || {
+                if published.load(Acquire) {
+                    reader(&list);
+                }
+            }));
+        }
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        for link in said_by_links(&list) {
+            assert!(link.said <= link.between, "{:?} {:?}", link.from.to_cell(), link.to.to_cell());
+        }
+    });
+}
+
+/// The same with a reader who, when the first writer is done, goes from marker m past those behind it, and not past p.
+fn model_passing(there: &'static [(&str, usize)], writers: &'static [&[(&str, usize)]]) {
+    model_writers(there, writers, Some(passes_no_put));
+}
+
+fn passes_no_put(list: &SkipList) {
+    let key = Key::column_start(b"r", b"f", b"m");
+    let found = list.seek(&Place::new(key, u64::MAX));
+    let Some(marker) = found.filter(|node| node.cell().key.qualifier == b"m") else { return };
+    if let Some((behind, _)) = behind_markers(marker, None) {
+        assert!(behind.qualifier <= &b"p"[..], "{}", behind.qualifier.escape_ascii());
+    }
+}
+
+const BEFORE: [(&str, usize); 2] = [("a", 1), ("z=", 3)];
+
+#[test]
+fn no_put_is_passed_that_comes_while_a_marker_is_linked_over_it() {
+    model_passing(&BEFORE, &[&[("p", 1)], &[("m=", 2)]]);
+}
+
+#[test]
+fn no_put_is_passed_on_the_level_above() {
+    model_passing(&BEFORE, &[&[("p", 1)], &[("m=", 3)]]);
+}
+
+#[test]
+fn no_put_is_passed_that_is_linked_as_high() {
+    model_passing(&BEFORE, &[&[("p", 2)], &[("m=", 3)]]);
+}
+
+#[test]
+fn no_put_is_passed_that_comes_among_markers() {
+    model_passing(&[("m-", 3), ("z-", 3)], &[&[("p", 1)], &[("n=", 1), ("o-", 2)]]);
+}
+
+#[test]
+fn the_first_marker_of_all_sees_the_put() {
+    model_passing(&[], &[&[("p", 1)], &[("m=", 2), ("z=", 2)]]);
+}
+
+#[test]
+fn no_link_says_too_much_over_a_put_between_two_markers() {
+    model_writers(&[("a", 1), ("z=", 2)], &[&[("p", 1)], &[("m=", 2)], &[("s-", 2)]], None);
+}
+
+#[test]
+fn no_marker_of_a_column_is_taken_for_one_of_a_version() {
+    model_writers(&[("a", 1), ("z-", 2)], &[&[("p=", 1)], &[("m-", 2)]], None);
 }

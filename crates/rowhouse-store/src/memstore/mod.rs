@@ -3,7 +3,7 @@
 //! A skip list in an arena: a cell is copied once, beside its links, and everything is freed at
 //! once. Many threads insert side by side; readers wait for nobody.
 //!
-//! The unsafe code is in `arena`, `node`, `skip_list` and `cursor`. Beside the usual tests, which hold
+//! The unsafe code is in `arena`, `node`, `skip_list`, `spans`, `cursor` and `passing`. Beside the usual tests, which hold
 //! the list against a `BTreeMap` and under writers and readers side by side, two tools watch it:
 //!
 //! ```text
@@ -18,8 +18,11 @@
 
 mod arena;
 mod cursor;
+mod link;
 mod node;
+mod passing;
 mod skip_list;
+mod spans;
 mod sync;
 
 use std::sync::atomic::Ordering::Relaxed;
@@ -43,7 +46,7 @@ pub(crate) struct Memstore {
     has_tags: AtomicBool,
     /// Some of it is in no log.
     unlogged: AtomicBool,
-    /// A reader has gone through so many delete markers in it that they are better off in a file.
+    /// A reader has had to judge so many delete markers in it that they are better off in a file.
     slow: AtomicBool,
 }
 
@@ -131,13 +134,13 @@ impl Memstore {
         self.unlogged.load(Relaxed)
     }
 
-    /// Notes that a reader had to go through many delete markers.
+    /// Notes that a reader had to judge many delete markers.
     pub(crate) fn set_slow(&self) {
         self.slow.store(true, Relaxed);
     }
 
-    /// Whether a reader has had to go through many delete markers since this was last asked. In a file they are passed
-    /// together, and merged away.
+    /// Whether a reader has had to judge many delete markers since this was last asked: those that are not passed together,
+    /// since what is between them is elsewhere or is more than markers. Files are merged, and markers with them.
     pub(crate) fn take_slow(&self) -> bool {
         self.slow.load(Relaxed) && self.slow.swap(false, Relaxed)
     }

@@ -11,18 +11,16 @@
 use std::cmp::Ordering;
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::sync::atomic::Ordering::Relaxed;
 
 use rowhouse_model::{CellRef, Key};
 
 use super::arena::{ALIGN, Arena};
-use super::sync::{AtomicBool, AtomicPtr, Watched};
+use super::link::{Between, Link, Seen, Span};
+use super::sync::{AtomicBool, Watched};
 
 /// Links a node can have. With one node in four a level higher, a list of 4¹² (17 million) cells.
 pub(super) const HEIGHT_MAX: usize = 12;
-
-/// Leads to the next node of a level; null behind the last.
-pub(super) type Link = AtomicPtr<Node>;
 
 /// The fixed part. What is not atomic never changes once a link leads here.
 #[repr(C)]
@@ -30,6 +28,8 @@ pub(super) struct Node {
     sequence: u64,
     len: u32,
     height: u8,
+    /// What the cell lets a link over it say: beside the links, where readers who go past many look.
+    beside: Between,
     /// A cell with the same key and sequence came later.
     overwritten: AtomicBool,
     plain: Watched,
@@ -59,6 +59,7 @@ impl<'a> NodeRef<'a> {
         sequence: u64,
         height: usize,
     ) -> (Self, u64) {
+        let beside = Between::beside(CellRef::from_checked(key_value, sequence).key.kind);
         debug_assert!((1..=HEIGHT_MAX).contains(&height));
         let links_len = height * size_of::<Link>();
         let piece = arena.take(links_len + size_of::<Node>() + key_value.len());
@@ -66,6 +67,7 @@ impl<'a> NodeRef<'a> {
             sequence,
             len: u32::try_from(key_value.len()).expect("a KeyValue has less than 2 GiB"),
             height: height as u8,
+            beside,
             overwritten: AtomicBool::new(false),
             plain: Watched::new(),
         };
@@ -74,7 +76,7 @@ impl<'a> NodeRef<'a> {
         let node = unsafe {
             let links = piece.start.cast::<Link>();
             for at in 0..height {
-                links.add(at).write(Link::new(ptr::null_mut()));
+                links.add(at).write(Link::default());
             }
             let node = links.add(height).cast::<Node>();
             node.write(head);
@@ -129,6 +131,18 @@ impl<'a> NodeRef<'a> {
         CellRef::from_checked(self.key_value(), self.sequence())
     }
 
+    /// What a link over it can say.
+    #[inline]
+    pub(super) fn beside(self) -> Between {
+        self.head().beside
+    }
+
+    /// The cell's row.
+    #[inline]
+    pub(super) fn row(self) -> &'a [u8] {
+        row(self.key_value())
+    }
+
     /// The links, for going on from here.
     #[inline]
     pub(super) fn tower(self) -> Tower<'a> {
@@ -157,15 +171,17 @@ impl<'a> NodeRef<'a> {
     #[inline]
     pub(super) fn prefetch_ahead(self) {
         if let Some(ahead) = self.ahead() {
-            prefetch(ahead.next());
             // SAFETY: a node that a second link leads to has one.
-            prefetch(unsafe { ahead.tower().next(1) });
+            unsafe {
+                ahead.tower().prefetch(0);
+                ahead.tower().prefetch(1);
+            }
         }
     }
 
     /// How many links it has.
     #[inline]
-    fn height(self) -> usize {
+    pub(super) fn height(self) -> usize {
         self.head().height as usize
     }
 
@@ -289,13 +305,46 @@ impl<'a> Tower<'a> {
     /// The tower has more than `level` links.
     #[inline]
     pub(super) unsafe fn next(self, level: usize) -> Option<NodeRef<'a>> {
-        // SAFETY: as the caller says. With acquire, since whoever linked the node released it.
-        let node = NonNull::new(unsafe { self.link(level) }.load(Acquire))?;
+        // SAFETY: as the caller says.
+        let node = unsafe { self.link(level) }.node()?;
         Some(NodeRef { node, arena: PhantomData })
     }
 
-    /// Has the links of a node that nobody knows on this level lead to `next`, and this one's to
-    /// the node, if it still leads to `next`.
+    /// Asks the processor to have the next node of a level at hand soon.
+    ///
+    /// # Safety
+    /// The tower has more than `level` links.
+    #[inline]
+    pub(super) unsafe fn prefetch(self, level: usize) {
+        // SAFETY: as the caller says.
+        prefetch_at(unsafe { self.link(level) }.address());
+    }
+
+    /// The next node of a level, and what lies between.
+    ///
+    /// # Safety
+    /// The tower has more than `level` links.
+    #[inline]
+    pub(super) unsafe fn look(self, level: usize) -> Step<'a> {
+        // SAFETY: as the caller says.
+        let Seen { node, span } = unsafe { self.link(level) }.look();
+        let next = node.map(|node| NodeRef { node, arena: PhantomData });
+        Step { next, span: if level == 0 { Span::EMPTY } else { span } }
+    }
+
+    /// Has the link of a level above the lowest say something else, if it is as it was.
+    ///
+    /// # Safety
+    /// The tower has more than `level` links.
+    #[inline]
+    pub(super) unsafe fn say(self, level: usize, was: Step<'a>, span: Span) -> bool {
+        // SAFETY: as the caller says.
+        unsafe { self.link(level) }.change(was.seen(), Step { span, ..was }.seen())
+    }
+
+    /// Has the link of a node that nobody knows on this level lead to `next`, and this one's to the node, if it still leads
+    /// to `next`. Gives what this one says then; that of the node says nothing for certain, since a reader can be there
+    /// already.
     ///
     /// # Safety
     /// Both towers have more than `level` links, and are of one list.
@@ -304,14 +353,34 @@ impl<'a> Tower<'a> {
         self,
         level: usize,
         node: NodeRef<'a>,
+        beside: Between,
         next: Option<NodeRef<'a>>,
-    ) -> bool {
-        let next = next.map_or(ptr::null_mut(), |next| next.node.as_ptr());
+    ) -> Option<Span> {
         // SAFETY: as the caller says.
         let (link, link_of_node) = unsafe { (self.link(level), node.tower().link(level)) };
-        // With release, since a walk on a lower level can be here already and go on over this link.
-        link_of_node.store(next, Release);
-        link.compare_exchange(next, node.node.as_ptr(), Release, Relaxed).is_ok()
+        // The lowest links have nothing to say.
+        let seen = if level == 0 { Step { next, span: Span::UNKNOWN }.seen() } else { link.look() };
+        if seen.node != next.map(NodeRef::as_ptr) {
+            return None;
+        }
+        let halves = if level == 0 { Span::UNKNOWN } else { seen.span.split_by(beside) };
+        // Nor has one that leads nowhere: it is for whoever comes there to find out.
+        let behind = if next.is_some() { halves.uncertain() } else { Span::UNKNOWN };
+        link_of_node.set(Seen { span: behind, ..seen });
+        link.change(seen, Seen { node: Some(node.node), span: halves }).then_some(halves)
+    }
+}
+
+/// A link as a step from a node.
+#[derive(Clone, Copy)]
+pub(super) struct Step<'a> {
+    pub(super) next: Option<NodeRef<'a>>,
+    pub(super) span: Span,
+}
+
+impl Step<'_> {
+    fn seen(self) -> Seen {
+        Seen { node: self.next.map(NodeRef::as_ptr), span: self.span }
     }
 }
 
@@ -324,11 +393,18 @@ impl PartialEq for NodeRef<'_> {
 /// Asks the processor to have a node at hand soon.
 #[inline]
 pub(super) fn prefetch(node: Option<NodeRef<'_>>) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
     if let Some(node) = node {
+        prefetch_at(node.node.as_ptr());
+    }
+}
+
+#[inline]
+fn prefetch_at(node: *const Node) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: prefetching touches nothing, whatever the address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(node.node.as_ptr().cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(node.cast()) };
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = node;

@@ -2,17 +2,20 @@
 //!
 //! Nodes are added and never removed, so a place that was found once stays good: only what lies
 //! between it and the next node can grow. A node is linked from the lowest level up, each time by
-//! exchanging one link; whoever loses such a race looks on from where it stood.
+//! exchanging one link; whoever loses such a race looks on from where it stood. What links say of the cells they lead over is
+//! told in `spans`.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 use rowhouse_model::CellRef;
 
 use super::arena::Arena;
-use super::node::{HEIGHT_MAX, Link, NodeRef, Place, Tower, prefetch};
-use super::sync::AtomicUsize;
+use super::link::{Between, Link};
+use super::node::{HEIGHT_MAX, NodeRef, Place, Tower};
+use super::spans;
+use super::sync::{AtomicBool, AtomicUsize, fence};
 
 /// The list, in an arena of its own.
 pub(super) struct SkipList {
@@ -20,6 +23,8 @@ pub(super) struct SkipList {
     head: [Link; HEIGHT_MAX],
     /// How many levels have nodes, or a few less while one is being added.
     height: AtomicUsize,
+    /// Links may say something: a marker is there, or about to be.
+    has_markers: AtomicBool,
     arena: Arena,
 }
 
@@ -35,6 +40,7 @@ impl Default for SkipList {
         Self {
             head: std::array::from_fn(|_| Link::default()),
             height: AtomicUsize::new(1),
+            has_markers: AtomicBool::new(false),
             arena: Arena::default(),
         }
     }
@@ -58,7 +64,7 @@ impl SkipList {
         let place = Place::new(cell.key, sequence);
         let mut gaps = self.gaps();
         self.find(&place, &mut gaps);
-        self.link(node, height, &place, &mut gaps);
+        self.link(node, &place, &mut gaps);
         added
     }
 
@@ -89,7 +95,7 @@ impl SkipList {
                 gaps = self.gaps();
                 self.find(&place, &mut gaps);
             }
-            let alone = self.link(node, height, &place, &mut gaps);
+            let alone = self.link(node, &place, &mut gaps);
             for gap in &mut gaps[..height] {
                 gap.before = node.tower();
             }
@@ -101,30 +107,62 @@ impl SkipList {
     }
 
     /// Links a node in, from the lowest level up, into the gaps that were found for it. Whether they were as they were found.
+    #[inline]
     fn link<'a>(
         &'a self,
         node: NodeRef<'a>,
-        height: usize,
         place: &Place<'_>,
         gaps: &mut [Gap<'a>; HEIGHT_MAX],
     ) -> bool {
+        let (height, beside) = (node.height(), node.beside());
+        if beside != Between::Anything && !self.has_markers.load(SeqCst) {
+            self.has_markers.store(true, SeqCst);
+        }
         let mut alone = true;
         for (level, gap) in gaps.iter_mut().enumerate().take(height) {
-            // SAFETY: `gap.before` was reached on this level, or is the head, which has all; the
-            // node has `height` links.
-            while !unsafe { gap.before.insert(level, node, gap.next) } {
+            let halves = loop {
+                // SAFETY: `gap.before` was reached on this level, or is the head, which has all; the
+                // node has `height` links.
+                if let Some(halves) = unsafe { gap.before.insert(level, node, beside, gap.next) } {
+                    break halves;
+                }
                 alone = false;
                 // SAFETY: as above.
                 *gap = unsafe { walk(gap.before, level, place, None) };
-            }
+            };
             if level == 0 {
                 overwrite_equal(gap.next, place);
+            } else if beside != Between::Anything {
+                // SAFETY: the node was linked on this level just now.
+                unsafe { spans::find_out(gap.before, level, node, gap.next, halves.known) };
             }
         }
         if self.height.load(Relaxed) < height {
             self.height.fetch_max(height, Relaxed);
         }
+        fence();
+        if self.has_markers.load(SeqCst) && beside != Between::Versions {
+            self.lower(place, height, beside, gaps);
+        }
         alone
+    }
+
+    /// Has links over a cell, which was linked on the levels up to `height`, say no more than it allows.
+    #[cold]
+    #[inline(never)]
+    fn lower(
+        &self,
+        place: &Place<'_>,
+        height: usize,
+        beside: Between,
+        gaps: &[Gap<'_>; HEIGHT_MAX],
+    ) {
+        for (level, gap) in gaps.iter().enumerate().skip(height) {
+            // SAFETY: as in `link`.
+            if !unsafe { spans::lower(gap.before, level, place, gap.next, beside) } {
+                return;
+            }
+        }
     }
 
     /// The first node.
@@ -134,10 +172,28 @@ impl SkipList {
     }
 
     /// The first node at or behind `place`.
+    #[inline]
     pub(super) fn seek(&self, place: &Place<'_>) -> Option<NodeRef<'_>> {
         let mut gaps = self.gaps();
         self.find(place, &mut gaps);
         gaps[0].next
+    }
+
+    /// The same, from a node that may be near.
+    pub(super) fn seek_near<'a>(
+        &'a self,
+        near: NodeRef<'a>,
+        place: &Place<'_>,
+    ) -> Option<NodeRef<'a>> {
+        if near.compare(place) != Ordering::Less {
+            return self.seek(place);
+        }
+        let mut gap = Gap { before: near.tower(), next: None };
+        for level in (0..near.height()).rev() {
+            // SAFETY: the tower is the node's, or was reached on the level above.
+            gap = unsafe { walk(gap.before, level, place, gap.next) };
+        }
+        gap.next
     }
 
     /// The last node before `place`, or the last of all.
@@ -217,7 +273,7 @@ unsafe fn walk<'a>(
         let next = unsafe { before.next(level) };
         if level > 0 {
             // SAFETY: a tower that has a level has those below.
-            prefetch(unsafe { before.next(level - 1) });
+            unsafe { before.prefetch(level - 1) };
         }
         match next {
             Some(node) if next != behind && node.compare(place) == Ordering::Less => {

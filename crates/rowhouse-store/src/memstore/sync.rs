@@ -9,6 +9,10 @@ mod here {
 
     pub(in super::super) use parking_lot::Mutex;
 
+    /// For a model that does not know the one order that accesses with `SeqCst` have. Nothing otherwise.
+    #[inline(always)]
+    pub(in super::super) fn fence() {}
+
     /// Stands for plain memory, for a model that watches who touches it. Nothing otherwise.
     pub(in super::super) struct Watched;
 
@@ -29,6 +33,12 @@ mod here {
 mod here {
     use loom::cell::UnsafeCell;
     pub(in super::super) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize};
+
+    /// loom takes accesses with `SeqCst` for ones that acquire and release, so what is written on one side of it and read on
+    /// the other could pass unseen in the model, as it cannot on a machine.
+    pub(in super::super) fn fence() {
+        loom::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+    }
 
     /// With the signature of the mutex that is used otherwise: it cannot be poisoned.
     #[derive(Default)]

@@ -4,13 +4,15 @@ use rowhouse_model::{CellKind, Result};
 
 use crate::cells::Cells;
 
-/// How many are judged before those behind them are passed together: that has to look at a block once.
+/// How many are judged before those behind them are passed together: a file has to look at a block for that once, a memstore
+/// has to search.
 const BEFORE_PASSING: usize = 8;
 
 /// How many more are judged at most where there was nothing to pass.
 const BETWEEN_TRIES_MAX: usize = 512;
 
-/// How many are so many that a memstore is better written to a file: some 400 KB of it.
+/// How many, of those that could not be passed, are so many that a memstore is better written to a file, where they are
+/// merged away: some 400 KB of it.
 const MANY: usize = 4096;
 
 /// The delete markers that a reader has gone through without anything else in between.

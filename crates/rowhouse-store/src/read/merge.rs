@@ -40,8 +40,9 @@ impl Source {
     /// As [`Cells::pass_markers`], but none that may cover `bound`, a cell of another source.
     fn pass_markers_to(&mut self, bound: Option<&Key<'_>>) -> Result<bool> {
         match self {
+            Self::Memory(cursor) => Ok(cursor.pass_markers_to(bound)),
             Self::File(cursor) => cursor.pass_markers_to(bound),
-            Self::Memory(_) | Self::Waiting(..) => Ok(false),
+            Self::Waiting(..) => Ok(false),
         }
     }
 
@@ -302,7 +303,7 @@ impl Cells for Merge {
         self.admit()
     }
 
-    /// Where the first of the sources is a file, up to what another has.
+    /// Those of the first of the sources, up to what another has.
     fn pass_markers(&mut self) -> Result<bool> {
         let Some((&first, others)) = self.order.split_first() else { return Ok(false) };
         let next = others.first().map(|&next| self.sources.get_disjoint_mut([first, next]));

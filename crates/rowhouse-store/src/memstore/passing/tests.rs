@@ -1,0 +1,294 @@
+use std::cell::Cell as Counter;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::{Acquire, Release};
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use rowhouse_model::{Cell, CellKind, Key};
+
+use super::super::skip_list::SkipList;
+use super::super::spans::{Said, said_by_links};
+use super::super::{Memstore, MemstoreCursor};
+use super::*;
+
+/// A cell by its text: `q5` is a put of column q at 5, `q5-` the deletion of that version, `q5=` of the column up to there,
+/// `q5~` the same with a time to live, `5!` of the family up to there.
+fn cell(row: &str, text: &str) -> Cell {
+    let kind = match text.as_bytes()[text.len() - 1] {
+        b'-' => CellKind::DeleteVersion,
+        b'=' | b'~' => CellKind::DeleteColumn,
+        b'!' => CellKind::DeleteFamily,
+        _ => CellKind::Put,
+    };
+    let (qualifier, timestamp) = text.split_at(text.find(|c: char| c.is_ascii_digit()).unwrap());
+    let timestamp = timestamp.trim_end_matches(['-', '=', '~', '!']).parse().unwrap();
+    let tags: &[u8] = if text.ends_with('~') { b"\0\x03\x08ab" } else { b"" };
+    let [row, qualifier] = [row, qualifier].map(str::as_bytes);
+    let key = Key { row, family: b"f", qualifier, timestamp, kind: kind.code() };
+    Cell::from_parts(key, b"", tags).unwrap()
+}
+
+/// A cell of the column with this number; `end` as above.
+fn numbered(column: u64, end: &str) -> Cell {
+    let cell = cell("a", &format!("q9{end}"));
+    let qualifier = format!("{column:09}");
+    Cell::from_parts(Key { qualifier: qualifier.as_bytes(), ..cell.key() }, b"", b"").unwrap()
+}
+
+/// Cells by their text; `/` begins another row.
+fn cells(text: &str) -> Vec<Cell> {
+    let rows = text.split('/').zip(["a", "b", "c"]);
+    rows.flat_map(|(cells, row)| cells.split_whitespace().map(move |text| cell(row, text)))
+        .collect()
+}
+
+/// Where one comes to from the first cell, as its column and timestamp.
+#[track_caller]
+fn check(text: &str, bound: Option<&str>, expected: &str) {
+    let cells = cells(text);
+    let bound = bound.map(|bound| cell("a", bound));
+    // In whatever order they come, and whatever links they get.
+    for round in 0..if cfg!(miri) { 2 } else { 30 } {
+        let memstore = Arc::new(Memstore::default());
+        let (front, back) = cells.split_at(round % cells.len());
+        for cell in front.iter().rev().chain(back) {
+            memstore.insert(cell.as_bytes(), 1);
+        }
+        let mut cursor = MemstoreCursor::new(memstore, &cells[0].key());
+        let passed = cursor.pass_markers_to(bound.as_ref().map(Cell::key).as_ref());
+        let here = cursor.cell().unwrap();
+        let shown =
+            format!("{}{}", String::from_utf8_lossy(here.key.qualifier), here.key.timestamp);
+        assert_eq!(shown, expected, "{text}");
+        assert_eq!(passed, here.key != cells[0].key(), "{text}");
+    }
+}
+
+#[test]
+fn markers_are_passed_up_to_the_last_that_may_cover_what_is_behind() {
+    check("p9= q9= r9= s5", None, "r9");
+    check("p9= q9= r9= / a5", None, "r9");
+    check("p9= q9= r9=", None, "r9");
+    check("p9= q9= r9= / a9= b9=", None, "r9");
+    // A deleted version is at its own timestamp only.
+    check("q9- q8- q7- q6- q6", None, "q6");
+    check("p9- p8= q7- q6- q5- q4", None, "q7");
+    check("p9- q8- r7- r6- r5", None, "r6");
+    // Where markers of both kinds are in one column, up to the first that covers what is older.
+    check("q9- q8- q7= q6- q5- q4", None, "q8");
+    check("q9- q8= q7- q6-", None, "q9");
+    // But behind one that was judged in the same column all are covered; not if it may have expired.
+    check("q8= q7- q6= q5- q4-", None, "q4");
+    check("q8~ q7- q6= q5- q4-", None, "q7");
+    check("q8~ q7- q6- q5- q4-", None, "q4");
+    check("q8~ q7= q6- q5- q4-", None, "q8");
+    // Where there is nothing to pass one stays.
+    check("q9= q8 r9= s9=", None, "q9");
+    check("q9= r8 r7= r6=", None, "q9");
+    check("q9=", None, "q9");
+}
+
+#[test]
+fn of_markers_at_one_timestamp_the_first_is_judged() {
+    let memstore = Arc::new(Memstore::default());
+    for (text, sequence) in [("q7-", 1), ("q6-", 1), ("q6-", 2), ("q6-", 3), ("q5", 1)] {
+        memstore.insert(cell("a", text).as_bytes(), sequence);
+    }
+    let mut cursor = MemstoreCursor::new(memstore, &Key::row_start(b"a"));
+    assert!(cursor.pass_markers_to(None));
+    assert_eq!((cursor.cell().unwrap().key.timestamp, cursor.sequence()), (6, Some(3)));
+    assert!(!cursor.pass_markers_to(None));
+}
+
+#[test]
+fn markers_of_the_family_are_never_passed() {
+    check("9! p9= q9= r9=", None, "r9");
+    check("9= 8! 7= p9= q9=", None, "9");
+    check("9- 8- 7! 6-", None, "8");
+}
+
+#[test]
+fn no_marker_is_passed_that_may_cover_what_another_source_has() {
+    let text = "p9= q9= r9= s9= t9=";
+    check(text, Some("t9="), "t9");
+    check(text, Some("s5"), "s9");
+    check(text, Some("r9="), "r9");
+    check(text, Some("r10"), "q9");
+    check(text, Some("p5"), "p9");
+    check("q9- q8- q7- q6-", Some("q7"), "q7");
+    check("q9- q8- q7- q6-", Some("q8-"), "q8");
+}
+
+fn any_cell() -> impl Strategy<Value = Cell> {
+    let end = prop::sample::select(vec!["", "-", "-", "-", "-", "=", "=", "=", "=", "~", "!"]);
+    let row = prop::sample::select(vec!["a", "a", "a", "b"]);
+    (row, prop::sample::select(vec!["p", "q", "r", "s"]), 0i64..9, end).prop_map(
+        |(row, qualifier, at, end)| match end {
+            "!" => cell(row, &format!("{at}!")),
+            end => cell(row, &format!("{qualifier}{at}{end}")),
+        },
+    )
+}
+
+/// Whether a marker that is passed may matter to a cell behind it: by the rule, without a look at links.
+fn may_cover(marker: &Key<'_>, behind: &Key<'_>) -> bool {
+    let only_there = marker.kind == CellKind::DeleteVersion.code();
+    marker.qualifier == behind.qualifier && (!only_there || marker.timestamp == behind.timestamp)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: if cfg!(miri) { 4 } else { 1000 },
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn what_is_passed_covers_nothing_behind_it(
+        cells in prop::collection::vec((any_cell(), 1usize..5), 1..if cfg!(miri) { 16 } else { 60 }),
+        bound in prop::option::of(any_cell()),
+        at_once in any::<bool>(),
+    ) {
+        let memstore = Arc::new(Memstore::default());
+        let put_in = cells.iter().map(|(cell, height)| (&cell.as_bytes()[..], 1, *height));
+        if at_once {
+            memstore.cells.insert_with_heights(put_in);
+        } else {
+            put_in.for_each(|(cell, sequence, height)| {
+                memstore.cells.insert_with_height(cell, sequence, height);
+            });
+        }
+        for Said { from, to, said, between } in said_by_links(&memstore.cells) {
+            prop_assert!(said <= between, "{:?} to {:?}", from.to_cell(), to.to_cell());
+            // Where a reader goes they say what is true and not less.
+            if [from, to].iter().all(|end| Between::beside(end.key.kind) != Between::Anything) {
+                prop_assert_eq!(said, between, "{:?} to {:?}", from.to_cell(), to.to_cell());
+            }
+        }
+        let mut start = MemstoreCursor::new(Arc::clone(&memstore), &Key::row_start(b""));
+        while let Some(first) = start.cell() {
+            if first.kind() != CellKind::Put {
+                let from = first.to_cell();
+                let bound = bound.as_ref().map(Cell::key).filter(|bound| *bound >= from.key());
+                let mut plain = MemstoreCursor::new(Arc::clone(&memstore), &from.key());
+                let mut passing = MemstoreCursor::new(Arc::clone(&memstore), &from.key());
+                let passed = passing.pass_markers_to(bound.as_ref());
+                let landed = passing.cell().unwrap().to_cell();
+                prop_assert_eq!(passed, landed.key() != from.key());
+                prop_assert!(landed.row() == from.row());
+                prop_assert!(!passed || bound.is_none_or(|bound| landed.key() <= bound));
+                plain.advance();
+                while plain.cell().is_some_and(|cell| cell.key < landed.key()) {
+                    let marker = plain.cell().unwrap().to_cell();
+                    prop_assert!(Between::beside(marker.key().kind) != Between::Anything);
+                    let judged = from.key();
+                    let covered = judged.kind == CellKind::DeleteColumn.code()
+                        && from.tags().is_empty()
+                        && judged.qualifier == marker.qualifier();
+                    // What the next column has is not in question: there is a cell to land on.
+                    prop_assert!(covered || !may_cover(&marker.key(), &landed.key()));
+                    plain.advance();
+                }
+                // What is left to pass is passed, or nothing is.
+                let mut again = 0;
+                while passing.pass_markers_to(bound.as_ref()) {
+                    again += 1;
+                }
+                prop_assert!(again <= 8, "as many as there are columns, twice");
+            }
+            start.advance();
+        }
+    }
+}
+
+/// Over how many links a reader goes from the first of so many markers to the last.
+fn steps(list: &SkipList) -> usize {
+    let count = Counter::new(0);
+    let (mut here, goes_on) = (list.first().unwrap(), |_: NodeRef<'_>| true);
+    while let Some((node, _)) = step(here, Between::Markers, goes_on) {
+        count.set(count.get() + 1);
+        here = node;
+    }
+    assert!(here.next().is_none());
+    count.get()
+}
+
+#[test]
+fn a_run_is_passed_over_few_links_in_whatever_order_it_came() {
+    let total = if cfg!(miri) { 100 } else { 50_000u64 };
+    let column = |at: u64| numbered(at, "=");
+    let version = |at: u64| cell("a", &format!("q{at}-"));
+    for order in [|at: u64, _| at, |at, total| total - 1 - at, |at: u64, total| at * 7919 % total] {
+        for of in [&column as &dyn Fn(u64) -> Cell, &version] {
+            let list = SkipList::default();
+            (0..total).for_each(|at| _ = list.insert(of(order(at, total)).as_bytes(), 1));
+            assert!(steps(&list) < 200, "{}", steps(&list));
+        }
+    }
+}
+
+/// The number of a column in a random order.
+fn shuffled(at: u64, total: u64) -> u64 {
+    at * 7919 % total
+}
+
+/// Writers of markers, one of which lets a put follow now and then and says so. A reader who knows of puts goes from one end
+/// of the row to the other and meets each.
+#[test]
+fn no_reader_passes_a_put_that_is_there_while_writers_write() {
+    let total: u64 = if cfg!(miri) { 64 } else { 4096 };
+    let rounds_until = Instant::now() + Duration::from_millis(if cfg!(miri) { 0 } else { 400 });
+    let is_put = |at: u64| at.is_multiple_of(64);
+    let cell_of = |at: u64| numbered(at, if is_put(at) { "" } else { "=" });
+    loop {
+        let memstore = Arc::new(Memstore::default());
+        let there: Vec<AtomicBool> = (0..total).map(|_| AtomicBool::new(false)).collect();
+        let done = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let writers = [0, 1].map(|writer| {
+                let (memstore, there) = (&memstore, &there);
+                scope.spawn(move || {
+                    for at in (0..total).filter(|at| at % 2 == writer) {
+                        let number = shuffled(at, total);
+                        memstore.insert(cell_of(number).as_bytes(), 1);
+                        there[number as usize].store(true, Release);
+                    }
+                })
+            });
+            let (memstore, there, done) = (&memstore, &there, &done);
+            scope.spawn(move || {
+                while !done.load(Acquire) {
+                    meets_all_puts(memstore, there, is_put);
+                }
+                meets_all_puts(memstore, there, is_put);
+            });
+            writers.into_iter().for_each(|writer| writer.join().unwrap());
+            done.store(true, Release);
+        });
+        assert!(said_by_links(&memstore.cells).iter().all(|link| link.said <= link.between));
+        if Instant::now() >= rounds_until {
+            return;
+        }
+    }
+}
+
+fn meets_all_puts(memstore: &Arc<Memstore>, there: &[AtomicBool], is_put: impl Fn(u64) -> bool) {
+    let known = (0..there.len()).filter(|&at| is_put(at as u64) && there[at].load(Acquire));
+    let known: Vec<usize> = known.collect();
+    let mut known = known.into_iter();
+    let mut wanted = known.next();
+    let mut cursor = MemstoreCursor::new(Arc::clone(memstore), &Key::row_start(b"a"));
+    while let Some(cell) = cursor.cell() {
+        let qualifier = std::str::from_utf8(cell.key.qualifier).unwrap();
+        let number: usize = qualifier.parse().unwrap();
+        if wanted == Some(number) {
+            wanted = known.next();
+        }
+        assert!(wanted.is_none_or(|wanted| wanted > number), "{wanted:?} was passed");
+        if cell.kind() == CellKind::Put || !cursor.pass_markers_to(None) {
+            cursor.advance();
+        }
+    }
+    assert_eq!(wanted, None);
+}

@@ -1,7 +1,7 @@
 //! What reads cost that could go through much and need little: `cargo bench -p rowhouse-store --bench wide`.
 //!
-//! Single reads in wide and deep rows and behind delete markers, each beside a plain get of the same table; and what part of a table's
-//! bytes is read for a filter that knows where its rows are. All of it from files, merged and not.
+//! Single reads in wide and deep rows and behind delete markers, each beside a plain get of the same table; the first reads behind delete
+//! markers, which nobody has made known; and what part of a table's bytes is read for a filter that knows where its rows are. All of it from files, merged and not.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
 
@@ -18,6 +18,7 @@ use rowhouse_store::{CompactionKind, Disk, DiskFile, RealDisk, Settings, Store, 
 
 fn main() {
     single_reads();
+    first_reads();
     for (columns, block_size) in [(10, 64 << 10), (1, 8 << 10), (1, 64 << 10)] {
         filtered_scans(columns, block_size);
     }
@@ -88,6 +89,64 @@ fn single_reads() {
             println!("  {name}: {:.2} us, {:.1} plain gets", each * 1e6, each / plain);
         }
     }
+}
+
+/// In front of a live cell: markers of other columns, or of versions of the same.
+const MARKERS: u64 = 100_000;
+
+/// What the first reader of a run of markers pays, who comes behind plain gets: the median of some tables.
+fn first_reads() {
+    let columns = || Get::new("markers").unwrap();
+    let cases: [(&str, bool, Get); 3] = [
+        ("behind 100,000 markers, column named", false, columns().column("f", "z")),
+        ("behind 100,000 markers", false, columns()),
+        ("behind 100,000 markers of versions", true, columns().column("f", "q")),
+    ];
+    for in_file in [false, true] {
+        println!("the first reader, {}", if in_file { "from a file" } else { "from memory" });
+        for (name, of_versions, get) in &cases {
+            let mut times: Vec<_> =
+                (0..5).map(|_| first_read(*of_versions, get, in_file)).collect();
+            times.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let (first, plain) = times[times.len() / 2];
+            println!("  {name}: {:.1} us, {:.1} plain gets", first * 1e6, first / plain);
+        }
+    }
+}
+
+/// Seconds of the first read and of a plain get.
+fn first_read(of_versions: bool, get: &Get, in_file: bool) -> (f64, f64) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let table = table(&store, FamilyDescriptor::new("f").unwrap());
+    for number in 0..100_000 {
+        let put = Put::new(format!("plain{number:06}")).unwrap();
+        table.mutate(&put.add("f", "q", [b'v'; 100]).unwrap().into()).unwrap();
+    }
+    for chunk in 0..100 {
+        let mut markers = Delete::new("markers").unwrap();
+        for number in chunk * (MARKERS / 100)..(chunk + 1) * (MARKERS / 100) {
+            markers = if of_versions {
+                markers.version("f", "q", millis(1000 + number as i64)).unwrap()
+            } else {
+                markers.column("f", format!("q{number:06}"), millis(5)).unwrap()
+            };
+        }
+        table.mutate(&markers.into()).unwrap();
+    }
+    let qualifier = if of_versions { "q" } else { "z" };
+    let put = Put::new("markers").unwrap().add_at("f", qualifier, millis(7), "live").unwrap();
+    table.mutate(&put.into()).unwrap();
+    if in_file {
+        table.flush().unwrap();
+    }
+    let plain = per_call(|number| {
+        let get = Get::new(format!("plain{:06}", number * 7919 % 100_000)).unwrap();
+        assert_eq!(table.get(&get).unwrap().len(), 1);
+    });
+    let begun = Instant::now();
+    assert_eq!(table.get(get).unwrap().len(), 1);
+    (begun.elapsed().as_secs_f64(), plain)
 }
 
 /// Seconds that a call takes, of many.

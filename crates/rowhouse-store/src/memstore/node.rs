@@ -28,6 +28,8 @@ pub(super) struct Node {
     sequence: u64,
     len: u32,
     height: u8,
+    /// What the cell lets a link over it say: beside the links, where readers who go past many look.
+    beside: Between,
     /// A cell with the same key and sequence came later.
     overwritten: AtomicBool,
     plain: Watched,
@@ -57,6 +59,7 @@ impl<'a> NodeRef<'a> {
         sequence: u64,
         height: usize,
     ) -> (Self, u64) {
+        let beside = Between::beside(CellRef::from_checked(key_value, sequence).key.kind);
         debug_assert!((1..=HEIGHT_MAX).contains(&height));
         let links_len = height * size_of::<Link>();
         let piece = arena.take(links_len + size_of::<Node>() + key_value.len());
@@ -64,6 +67,7 @@ impl<'a> NodeRef<'a> {
             sequence,
             len: u32::try_from(key_value.len()).expect("a KeyValue has less than 2 GiB"),
             height: height as u8,
+            beside,
             overwritten: AtomicBool::new(false),
             plain: Watched::new(),
         };
@@ -130,7 +134,13 @@ impl<'a> NodeRef<'a> {
     /// What a link over it can say.
     #[inline]
     pub(super) fn beside(self) -> Between {
-        Between::beside(self.cell().key.kind)
+        self.head().beside
+    }
+
+    /// The cell's row.
+    #[inline]
+    pub(super) fn row(self) -> &'a [u8] {
+        row(self.key_value())
     }
 
     /// The links, for going on from here.
@@ -161,9 +171,11 @@ impl<'a> NodeRef<'a> {
     #[inline]
     pub(super) fn prefetch_ahead(self) {
         if let Some(ahead) = self.ahead() {
-            prefetch(ahead.next());
             // SAFETY: a node that a second link leads to has one.
-            prefetch(unsafe { ahead.tower().next(1) });
+            unsafe {
+                ahead.tower().prefetch(0);
+                ahead.tower().prefetch(1);
+            }
         }
     }
 
@@ -298,6 +310,16 @@ impl<'a> Tower<'a> {
         Some(NodeRef { node, arena: PhantomData })
     }
 
+    /// Asks the processor to have the next node of a level at hand soon.
+    ///
+    /// # Safety
+    /// The tower has more than `level` links.
+    #[inline]
+    pub(super) unsafe fn prefetch(self, level: usize) {
+        // SAFETY: as the caller says.
+        prefetch_at(unsafe { self.link(level) }.address());
+    }
+
     /// The next node of a level, and what lies between.
     ///
     /// # Safety
@@ -371,11 +393,18 @@ impl PartialEq for NodeRef<'_> {
 /// Asks the processor to have a node at hand soon.
 #[inline]
 pub(super) fn prefetch(node: Option<NodeRef<'_>>) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
     if let Some(node) = node {
+        prefetch_at(node.node.as_ptr());
+    }
+}
+
+#[inline]
+fn prefetch_at(node: *const Node) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: prefetching touches nothing, whatever the address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(node.node.as_ptr().cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(node.cast()) };
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
     let _ = node;

@@ -12,63 +12,74 @@ impl MemstoreCursor {
     /// Where the run ends that this stands in.
     pub(crate) fn run_end(&self) -> Option<OwnedKey> {
         let node = self.node().filter(|node| node.beside() > Between::Anything)?;
-        behind_markers(node, None).as_ref().map(OwnedKey::new)
+        behind_markers(node, None).map(|(key, _)| OwnedKey::new(&key))
     }
 
     /// As [`Cells::pass_markers`], but none that may cover `bound`, a cell of another source.
     ///
     /// [`Cells::pass_markers`]: crate::cells::Cells::pass_markers
     pub(crate) fn pass_markers_to(&mut self, bound: Option<&Key<'_>>) -> bool {
-        let Some(key) = self.node().and_then(|node| behind_markers(node, bound)) else {
+        let Some((key, near)) = self.node().and_then(|node| behind_markers(node, bound)) else {
             return false;
         };
-        let found = self.memstore().cells.seek(&place(&key)).map(NodeRef::as_ptr);
+        let found = self.memstore().cells.seek_near(near, &place(&key)).map(NodeRef::as_ptr);
         self.stand_at(found);
         true
     }
 }
 
 /// Where to go on from a marker that a reader has judged: in front of the first one behind it that may matter to what is
-/// behind the run, or to `bound`. `None` where there is nothing in between.
+/// behind the run, or to `bound`. `None` where there is nothing in between. Also a node that is near.
 ///
 /// Markers of columns cover in their own column, those of versions at their own timestamp as well. A whole column is what
 /// the one here covers in its own, unless it may have expired.
-pub(super) fn behind_markers<'a>(here: NodeRef<'a>, bound: Option<&Key<'_>>) -> Option<Key<'a>> {
+pub(super) fn behind_markers<'a>(
+    here: NodeRef<'a>,
+    bound: Option<&Key<'_>>,
+) -> Option<(Key<'a>, NodeRef<'a>)> {
     let cell = here.cell();
     let covers_column = cell.key.kind == CellKind::DeleteColumn.code() && cell.tags.is_empty();
-    let (last, between) = last_marker(here, Between::Markers, bound)?;
+    let run = Run::from(here, Between::Markers, bound)?;
+    let last = run.last.cell().key;
     let same_column = equal_bytes(last.qualifier, cell.key.qualifier);
-    let last = match between {
-        Between::Versions => last,
-        _ if !same_column => return Some(Key::column_start(last.row, last.family, last.qualifier)),
-        _ if covers_column => last,
+    if run.all != Between::Versions && !same_column {
+        return Some((Key::column_start(last.row, last.family, last.qualifier), run.before));
+    }
+    let run = match run.all {
         // Some of them cover what is older, so they have to be judged.
-        _ => last_marker(here, Between::Versions, bound)?.0,
+        Between::Markers if !covers_column => Run::from(here, Between::Versions, bound)?,
+        _ => run,
     };
     // Of several at one timestamp the first may be the only one that covers: others may have expired.
-    Some(Key { kind: u8::MAX, ..last }).filter(|key| *key > cell.key)
+    let key = Key { kind: u8::MAX, ..run.last.cell().key };
+    (key > cell.key).then_some((key, run.before))
 }
 
-/// The last cell of the row, not behind `bound`, up to which there is nothing but markers that allow a link to say `least`;
-/// and what all of them allow.
-fn last_marker<'a>(
-    from: NodeRef<'a>,
-    least: Between,
-    bound: Option<&Key<'_>>,
-) -> Option<(Key<'a>, Between)> {
-    let row = from.cell().key.row;
-    let goes_on = |node: NodeRef<'_>| {
-        let key = node.cell().key;
-        node.beside() >= least
-            && equal_bytes(key.row, row)
-            && bound.is_none_or(|bound| key <= *bound)
-    };
-    let mut last = None;
-    while let Some((node, between)) = step(last.map_or(from, |(node, _)| node), least, goes_on) {
-        let all = last.map_or(Between::Versions, |(_, all)| all);
-        last = Some((node, all.min(between).min(node.beside())));
+/// Markers that follow a cell.
+struct Run<'a> {
+    last: NodeRef<'a>,
+    /// One that comes before it, or the cell itself.
+    before: NodeRef<'a>,
+    /// What all of them would have a link say that leads over them.
+    all: Between,
+}
+
+impl<'a> Run<'a> {
+    /// Those behind `start` in its row, up to `bound`, as far as all of them have a link over them say `least`.
+    fn from(start: NodeRef<'a>, least: Between, bound: Option<&Key<'_>>) -> Option<Self> {
+        let row = start.row();
+        let goes_on = |node: NodeRef<'_>| {
+            node.beside() >= least
+                && equal_bytes(node.row(), row)
+                && bound.is_none_or(|bound| node.cell().key <= *bound)
+        };
+        let mut run = Self { last: start, before: start, all: Between::Versions };
+        while let Some((node, between)) = step(run.last, least, goes_on) {
+            let all = run.all.min(between).min(node.beside());
+            run = Self { last: node, before: run.last, all };
+        }
+        (run.last != start).then_some(run)
     }
-    last.map(|(node, all)| (node.cell().key, all))
 }
 
 /// As far as one link leads that says enough, if it `goes_on` from there; and what it says.

@@ -2,7 +2,8 @@
 //!
 //! Nodes are added and never removed, so a place that was found once stays good: only what lies
 //! between it and the next node can grow. A node is linked from the lowest level up, each time by
-//! exchanging one link; whoever loses such a race looks on from where it stood.
+//! exchanging one link; whoever loses such a race looks on from where it stood. What links say of the cells they lead over is
+//! told in `spans`.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -12,7 +13,7 @@ use rowhouse_model::CellRef;
 
 use super::arena::Arena;
 use super::link::{Between, Link};
-use super::node::{HEIGHT_MAX, NodeRef, Place, Tower, prefetch};
+use super::node::{HEIGHT_MAX, NodeRef, Place, Tower};
 use super::spans;
 use super::sync::{AtomicBool, AtomicUsize, fence};
 
@@ -106,6 +107,7 @@ impl SkipList {
     }
 
     /// Links a node in, from the lowest level up, into the gaps that were found for it. Whether they were as they were found.
+    #[inline]
     fn link<'a>(
         &'a self,
         node: NodeRef<'a>,
@@ -147,6 +149,7 @@ impl SkipList {
 
     /// Has links over a cell, which was linked on the levels up to `height`, say no more than it allows.
     #[cold]
+    #[inline(never)]
     fn lower(
         &self,
         place: &Place<'_>,
@@ -169,10 +172,28 @@ impl SkipList {
     }
 
     /// The first node at or behind `place`.
+    #[inline]
     pub(super) fn seek(&self, place: &Place<'_>) -> Option<NodeRef<'_>> {
         let mut gaps = self.gaps();
         self.find(place, &mut gaps);
         gaps[0].next
+    }
+
+    /// The same, from a node that may be near.
+    pub(super) fn seek_near<'a>(
+        &'a self,
+        near: NodeRef<'a>,
+        place: &Place<'_>,
+    ) -> Option<NodeRef<'a>> {
+        if near.compare(place) != Ordering::Less {
+            return self.seek(place);
+        }
+        let mut gap = Gap { before: near.tower(), next: None };
+        for level in (0..near.height()).rev() {
+            // SAFETY: the tower is the node's, or was reached on the level above.
+            gap = unsafe { walk(gap.before, level, place, gap.next) };
+        }
+        gap.next
     }
 
     /// The last node before `place`, or the last of all.
@@ -252,7 +273,7 @@ unsafe fn walk<'a>(
         let next = unsafe { before.next(level) };
         if level > 0 {
             // SAFETY: a tower that has a level has those below.
-            prefetch(unsafe { before.next(level - 1) });
+            unsafe { before.prefetch(level - 1) };
         }
         match next {
             Some(node) if next != behind && node.compare(place) == Ordering::Less => {

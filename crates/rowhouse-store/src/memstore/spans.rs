@@ -38,6 +38,7 @@ const LOOKS_MAX: usize = if cfg!(loom) { 1 } else { 64 };
 ///
 /// # Safety
 /// `before` leads to `node` on `level`, which is not the lowest, and `node` to `next`, or did when it was linked.
+#[inline(never)]
 pub(super) unsafe fn find_out<'a>(
     before: Tower<'a>,
     level: usize,

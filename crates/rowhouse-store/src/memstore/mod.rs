@@ -14,7 +14,7 @@
 //! ```
 //!
 //! Miri sees every access to memory of the tests; loom runs the very code in every order that three
-//! threads can take with three interruptions. Each takes a minute or two.
+//! threads can take with three interruptions. Each takes some minutes.
 
 mod arena;
 mod cursor;

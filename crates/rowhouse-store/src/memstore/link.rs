@@ -1,7 +1,7 @@
 //! A link between two nodes: where it leads, and what is known of the cells it leads over.
 
 use std::ptr::{self, NonNull};
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use std::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 
 use rowhouse_model::CellKind;
 
@@ -142,10 +142,11 @@ impl Seen {
 }
 
 impl Link {
-    /// The node that it leads to. With acquire, since whoever linked the node released it.
+    /// The node that it leads to. Acquire would do for readers, since whoever linked the node released it; a writer's way to
+    /// its place is part of the one order that `spans` asks for.
     #[inline]
     pub(super) fn node(&self) -> Option<NonNull<Node>> {
-        let word = self.0.load(Acquire);
+        let word = self.0.load(SeqCst);
         NonNull::new(if word.addr() & SPAN_BITS == 0 { word } else { without_span(word) })
     }
 

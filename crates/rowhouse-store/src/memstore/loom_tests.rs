@@ -293,7 +293,7 @@ fn passes_no_put(list: &SkipList) {
     let key = Key::column_start(b"r", b"f", b"m");
     let found = list.seek(&Place::new(key, u64::MAX));
     let Some(marker) = found.filter(|node| node.cell().key.qualifier == b"m") else { return };
-    if let Some((behind, _)) = behind_markers(marker, None) {
+    if let Some((behind, _)) = behind_markers(marker, true, None) {
         assert!(behind.qualifier <= &b"p"[..], "{}", behind.qualifier.escape_ascii());
     }
 }

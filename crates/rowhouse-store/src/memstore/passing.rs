@@ -12,14 +12,15 @@ impl MemstoreCursor {
     /// Where the run ends that this stands in.
     pub(crate) fn run_end(&self) -> Option<OwnedKey> {
         let node = self.node().filter(|node| node.beside() > Between::Anything)?;
-        behind_markers(node, None).map(|(key, _)| OwnedKey::new(&key))
+        behind_markers(node, false, None).map(|(key, _)| OwnedKey::new(&key))
     }
 
     /// As [`Cells::pass_markers`], but none that may cover `bound`, a cell of another source.
     ///
     /// [`Cells::pass_markers`]: crate::cells::Cells::pass_markers
     pub(crate) fn pass_markers_to(&mut self, bound: Option<&Key<'_>>) -> bool {
-        let Some((key, near)) = self.node().and_then(|node| behind_markers(node, bound)) else {
+        let Some((key, near)) = self.node().and_then(|node| behind_markers(node, true, bound))
+        else {
             return false;
         };
         let found = self.memstore().cells.seek_near(near, &place(&key)).map(NodeRef::as_ptr);
@@ -28,20 +29,25 @@ impl MemstoreCursor {
     }
 }
 
-/// Where to go on from a marker that a reader has judged: in front of the first one behind it that may matter to what is
-/// behind the run, or to `bound`. `None` where there is nothing in between. Also a node that is near.
+/// Where to go on from a marker: in front of the first one behind it that may matter to what is behind the run, or to
+/// `bound`. `None` where there is nothing in between. Also a node that is near.
 ///
 /// Markers of columns cover in their own column, those of versions at their own timestamp as well. A whole column is what
-/// the one here covers in its own, unless it may have expired.
+/// the one here covers in its own, where a reader has `judged` it, unless it may have expired.
 pub(super) fn behind_markers<'a>(
     here: NodeRef<'a>,
+    judged: bool,
     bound: Option<&Key<'_>>,
 ) -> Option<(Key<'a>, NodeRef<'a>)> {
     let cell = here.cell();
-    let covers_column = cell.key.kind == CellKind::DeleteColumn.code() && cell.tags.is_empty();
+    let is_of_column = cell.key.kind == CellKind::DeleteColumn.code();
+    let covers_column = is_of_column && cell.tags.is_empty();
     let run = Run::from(here, Between::Markers, bound)?;
     let last = run.last.cell().key;
     let same_column = equal_bytes(last.qualifier, cell.key.qualifier);
+    if same_column && is_of_column && !judged {
+        return None;
+    }
     if run.all != Between::Versions && !same_column {
         return Some((Key::column_start(last.row, last.family, last.qualifier), run.before));
     }

@@ -18,8 +18,8 @@
 //! not certain yet N does not take for known.
 //!
 //! That one of the two sees the other asks for one order of what both do: P links below and looks above, N splits above and
-//! looks below. Hence `SeqCst` for links, wherever they change and here, where they are looked at. Readers need less: what a
-//! writer that is done has seen or changed happened before they read.
+//! looks below. Hence `SeqCst` for links, wherever they change and are followed. Readers need less: what a writer that is done
+//! has seen or changed happened before they read.
 //!
 //! P goes on to the first level on which nothing is behind it. A node is linked there only after that, so its writer sees
 //! what P has left below. Where there are no markers at all no link has anything known, and a writer that finds none behind

@@ -182,7 +182,7 @@ impl<'a> Judging<'a> {
             } else {
                 *passed_bytes += cell.value.len() + row.len();
                 let kind = cell.key.kind;
-                if verdict == Verdict::Skip && self.comes_marker(kind) && self.markers.pass(from)? {
+                if verdict == Verdict::Skip && self.comes_marker(kind) && self.pass_markers(from)? {
                     continue;
                 }
             }
@@ -204,6 +204,17 @@ impl<'a> Judging<'a> {
     #[inline]
     pub(super) fn comes_marker(&mut self, kind: u8) -> bool {
         self.passes_markers && self.markers.count(kind)
+    }
+
+    /// Passes markers behind the one here, if there are any to pass.
+    #[cold]
+    pub(super) fn pass_markers(&mut self, from: &mut impl Cells) -> Result<bool> {
+        let passed = self.markers.pass(from)?;
+        if passed {
+            // Whatever lies between is not known.
+            self.passed_bytes += PASSED_BYTES_MAX + 1;
+        }
+        Ok(passed)
     }
 
     /// Adds the cell where it stands to `cells`.

@@ -86,7 +86,7 @@ impl Judging<'_> {
             let verdict = self.visible.judge_in_column(&cell);
             let kind = cell.key.kind;
             if verdict == Verdict::Skip && self.comes_marker(kind) {
-                if !self.markers.pass(from)? {
+                if !self.pass_markers(from)? {
                     self.pass(from)?;
                 }
                 continue;

@@ -24,7 +24,7 @@ impl MarkerRuns {
         if has_whole(&runs, &run) {
             return;
         }
-        runs.retain(|known| !run.has(&known.first().view()));
+        runs.retain(|known| !has_whole(std::slice::from_ref(&run), known));
         if runs.len() == MarkerRun::RUNS_MAX {
             runs.remove(0);
         }

@@ -210,6 +210,7 @@ fn check_file(files: &Arc<Files>, named: &NamedFile<'_>, checked: &mut Checked) 
     let mut cells = 0;
     let mut cursor = FileCursor::open_once(&file, &Key::row_start(b""))?;
     let bloom = file.bloom_kind()?;
+    let runs = file.marker_runs()?;
     while let Some(cell) = cursor.cell() {
         cells += 1;
         if let Some(what) = misplaced(&cell, named) {
@@ -235,6 +236,9 @@ fn check_file(files: &Arc<Files>, named: &NamedFile<'_>, checked: &mut Checked) 
         };
         if !is_found {
             wrong(format!("the bloom does not know a cell: {:?}", cell.to_cell()));
+        }
+        if runs.iter().any(|run| run.hides(&cell.key)) {
+            wrong(format!("a run of delete markers hides a cell: {:?}", cell.to_cell()));
         }
         if cells == 1 && cell.key.row != meta.first_row {
             wrong("it begins with another row than was written".to_owned());

@@ -78,6 +78,22 @@ fn short_runs_are_not_noted() {
 }
 
 #[test]
+fn a_run_that_is_not_the_files_hides_cells_of_it() {
+    let hidden = |first: usize, target: usize, text: &str| -> String {
+        let cells = cells(text);
+        let run = MarkerRun::new(&cells[first].key(), &cells[target].key()).unwrap();
+        let hidden = cells.iter().filter(|cell| run.hides(&cell.key()));
+        hidden.map(|cell| shown(&cell.key())).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(hidden(0, 3, "p9= q9- q8- q7- q5"), "");
+    assert_eq!(hidden(0, 3, "p9= q9 r9= s9= t5"), "a:q9");
+    assert_eq!(hidden(0, 3, "p9= q9- q8= q7- q5"), "a:q8=");
+    // One goes to the first of those that are alike.
+    assert_eq!(hidden(0, 3, "p9= q9- q7- q7- q5"), "");
+    assert_eq!(hidden(0, 2, "p9= q9= r5"), "a:p9= a:q9=");
+}
+
+#[test]
 fn the_longest_runs_are_noted_up_to_so_many_and_no_long_keys() {
     let markers = |row: usize, count: usize| {
         (0..count).map(move |column| {
@@ -158,6 +174,7 @@ proptest! {
         for run in runs {
             let first = cells.iter().position(|cell| cell.key() == run.first().view()).unwrap();
             prop_assert!(is_marker(&cells[first]));
+            prop_assert!(!cells.iter().any(|cell| run.hides(&cell.key())));
         }
     }
 }

@@ -53,7 +53,7 @@ impl FileCursor {
             let ends = [first.as_ref(), self.cursor.as_ref()];
             if let [Some(first), Some(target)] = ends.map(|end| end.and_then(Cursor::key))
                 && let Some(run) = MarkerRun::new(&first, &target)
-                && !has_whole(self.file.opened()?.marker_runs(), &run)
+                && !has_whole(self.file.marker_runs()?, &run)
             {
                 self.file.marker_runs.note(run);
             }
@@ -64,7 +64,7 @@ impl FileCursor {
     /// Where the run ends that this stands in, if it is known.
     pub(crate) fn run_end(&self) -> Result<Option<OwnedKey>> {
         let Some(here) = self.key() else { return Ok(None) };
-        let told = target_in(self.file.opened()?.marker_runs(), &here);
+        let told = target_in(self.file.marker_runs()?, &here);
         Ok(told.or_else(|| self.file.marker_runs.target(&here)))
     }
 

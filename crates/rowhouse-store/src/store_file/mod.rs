@@ -14,7 +14,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use rowhouse_format::hfile::{
-    self, BlockHandle, Bloom, BloomChunk, BloomKey, DataBlock, Index, MetaSeal, Trailer,
+    self, BlockHandle, Bloom, BloomChunk, BloomKey, DataBlock, Index, MarkerRun, MetaSeal, Trailer,
     verify_meta,
 };
 use rowhouse_model::{
@@ -138,6 +138,11 @@ impl StoreFile {
     /// No put in it has a lower timestamp.
     pub(crate) fn earliest_put(&self) -> Result<i64> {
         Ok(self.opened()?.earliest_put()?.unwrap_or(i64::MIN))
+    }
+
+    /// The runs of delete markers that it tells.
+    pub(crate) fn marker_runs(&self) -> Result<&[MarkerRun]> {
+        Ok(self.opened()?.marker_runs())
     }
 
     /// What its bloom is over.

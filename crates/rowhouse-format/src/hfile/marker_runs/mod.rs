@@ -23,6 +23,7 @@ use rowhouse_model::Key;
 pub(super) use entry::{parse, write};
 pub(super) use finder::MarkerRunFinder;
 pub use follow::Follow;
+use follow::is_column_marker;
 
 use super::key::OwnedKey;
 
@@ -63,5 +64,13 @@ impl MarkerRun {
     /// Whether a cell of the file, with this key, is one of the run in front of its target.
     pub fn has(&self, key: &Key<'_>) -> bool {
         (self.first.view()..self.target.view()).contains(key)
+    }
+
+    /// Whether a cell of the file, with this key, is passed by the run though it may matter at the target or behind: then the
+    /// run is not the file's.
+    pub fn hides(&self, key: &Key<'_>) -> bool {
+        let is_passed_rightly =
+            || is_column_marker(key.kind) && Follow::of(key, &self.target.view()) == Follow::Target;
+        self.has(key) && !is_passed_rightly()
     }
 }

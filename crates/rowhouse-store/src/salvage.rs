@@ -11,14 +11,15 @@ use rowhouse_model::{
 
 use crate::cells::Cells;
 use crate::check::{Progress, files_on};
-use crate::directory::Directory;
+use crate::directory::{self, Directory};
 use crate::disk::{Disk, RealDisk};
 use crate::manifest::{self, ManifestState, NamedFile};
+use crate::open::log_known;
 use crate::region::Region;
 use crate::space::Need;
 use crate::store::Store;
 use crate::store_file::{self, FileCursor, Files, StoreFile};
-use crate::wal::{self, Commit};
+use crate::wal::{self, Commit, Known};
 use crate::write::admit::admit;
 use crate::write::commit;
 use crate::write::draft::Draft;
@@ -52,22 +53,30 @@ const BATCH_BYTES: usize = 4 << 20;
 pub fn salvage(
     from: impl AsRef<Path>,
     into: impl AsRef<Path>,
-    mut progress: impl FnMut(Progress<'_>),
+    progress: impl FnMut(Progress<'_>),
 ) -> Result<SalvageReport> {
     let (from, into) = (from.as_ref(), into.as_ref());
     check_free(into)?;
     let _held = Directory::hold_existing(from)?;
     let disk: Arc<dyn Disk> = Arc::new(RealDisk::new(from));
+    salvage_disk(&disk, directory::boot_id(), || Store::open(into), progress)
+}
+
+pub(crate) fn salvage_disk(
+    disk: &Arc<dyn Disk>,
+    boot_id: [u8; 16],
+    open: impl FnOnce() -> Result<Store>,
+    mut progress: impl FnMut(Progress<'_>),
+) -> Result<SalvageReport> {
     let mut report = SalvageReport::default();
-    let state = manifest::read_what_is_left(&*disk, &mut report.lost)?;
+    let state = manifest::read_what_is_left(&**disk, &mut report.lost)?;
     let snapshots = state.snapshots.keys();
     report.lost.extend(snapshots.map(|name| {
         Error::unsupported(format!("a snapshot is not taken over by a salvage: snapshot={name}"))
     }));
-    let store = Store::open(into)?;
-    let mut salvage = Salvage { store, regions: HashMap::new(), report };
+    let mut salvage = Salvage { store: open()?, regions: HashMap::new(), report };
     salvage.make_tables(&state)?;
-    let files = files_on(&disk);
+    let files = files_on(disk);
     let mut named: Vec<NamedFile> = state.files().collect();
     // Where two files hold the same cell, the one that was written later counts.
     named.sort_by_key(|named| (named.meta.sequence_max, named.meta.file_id));
@@ -85,7 +94,7 @@ pub fn salvage(
         bytes_done += named.meta.len;
     }
     progress(Progress::new("the log", bytes_done, bytes_total));
-    salvage.read_log(&*disk, &state, &damaged)?;
+    salvage.read_log(&**disk, &log_known(&state, boot_id), &state, &damaged)?;
     salvage.finish(&state)
 }
 
@@ -171,13 +180,17 @@ impl Salvage {
     fn read_log(
         &mut self,
         disk: &dyn Disk,
+        known: &Known,
         state: &ManifestState,
         damaged: &[(u64, Bytes)],
     ) -> Result<()> {
         let mut lost = Vec::new();
         let mut unknown = 0u64;
-        let read =
-            wal::read_what_is_left(disk, &mut lost, |Commit { sequence, groups, .. }| {
+        let read = wal::read_what_is_left(
+            disk,
+            known,
+            &mut lost,
+            |Commit { sequence, groups, .. }| {
                 self.report.log_records += 1;
                 for (region_id, family, cells) in groups {
                     let Some(region) = self.regions.get(&region_id).map(Arc::clone) else {
@@ -191,7 +204,8 @@ impl Salvage {
                     self.write(&region, &family, cells)?;
                 }
                 Ok(())
-            });
+            },
+        );
         self.report.lost.append(&mut lost);
         if unknown > 0 {
             self.report.lost.push(Error::corruption(format!(

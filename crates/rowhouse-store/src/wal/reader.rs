@@ -39,6 +39,24 @@ pub(super) enum Found {
     Nothing(&'static str),
 }
 
+/// A segment's first record.
+#[derive(Clone, Copy)]
+pub(super) struct Begin {
+    /// The segment that it continues, 0 if none.
+    pub(super) previous: u64,
+    /// How long that one was: [`Begin::len_of`].
+    previous_len: u64,
+    pub(super) first_sequence: u64,
+}
+
+impl Begin {
+    /// How long the segment in front of this one is, if that is it. Behind that can stand a commit that
+    /// was written but refused all the same, since the disk said that it was not.
+    pub(super) fn len_of(&self, number: u64) -> Option<u64> {
+        (self.previous == number).then_some(self.previous_len)
+    }
+}
+
 /// What was found behind the place where a segment ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Behind {
@@ -78,6 +96,23 @@ impl Reader {
             return Err(reader.damaged(0, "it carries another segment's number"));
         }
         Ok(reader)
+    }
+
+    /// The segment's first record; `None` when that is not there.
+    ///
+    /// # Errors
+    /// As [`Reader::at`]; `Corruption` for another record in its place.
+    pub(super) fn begin(&mut self) -> Result<Option<Begin>> {
+        let offset = SEGMENT_HEADER_LEN as u64;
+        match self.at(offset)? {
+            Found::Record {
+                record: Record::Begin { previous, previous_len },
+                sequence: first_sequence,
+                ..
+            } => Ok(Some(Begin { previous, previous_len, first_sequence })),
+            Found::Record { .. } => Err(self.damaged(offset, "it does not begin as a segment")),
+            Found::End | Found::Nothing(_) => Ok(None),
+        }
     }
 
     /// What stands at `offset`.

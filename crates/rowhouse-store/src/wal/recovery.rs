@@ -3,7 +3,7 @@
 
 use rowhouse_model::{Error, Result};
 
-use super::reader::{Found, Reader};
+use super::reader::{Begin, Found, Reader};
 use super::record::{Commit, Record};
 use super::segment::{self, HEADER_LEN};
 use super::segments::ClosedSegment;
@@ -23,6 +23,19 @@ pub(crate) struct Known {
     pub(crate) synced_sequence: u64,
     /// Where the log ended when the store was last closed.
     pub(crate) closed_at: Option<LogEnd>,
+}
+
+impl Known {
+    /// The segments that must be there for those that begin so to be all, since what they hold is in no
+    /// file.
+    pub(super) fn needed(&self, begins: impl Iterator<Item = Begin>) -> impl Iterator<Item = u64> {
+        let log_from = self.log_from;
+        let before = begins
+            .filter(move |begin| begin.first_sequence > log_from && begin.previous != 0)
+            .map(|begin| begin.previous);
+        let last = self.closed_at.filter(|end| end.last_sequence >= log_from);
+        before.chain(last.map(|end| end.segment))
+    }
 }
 
 /// What was found.
@@ -136,13 +149,6 @@ struct Segment {
     is_unused: bool,
 }
 
-#[derive(Clone, Copy)]
-struct Begin {
-    previous: u64,
-    previous_len: u64,
-    first_sequence: u64,
-}
-
 /// Where a segment stops being what was written.
 struct End {
     offset: u64,
@@ -155,25 +161,15 @@ struct End {
 impl Segment {
     fn open(disk: &dyn Disk, number: u64) -> Result<Self> {
         let mut reader = Reader::open(disk, number)?;
-        let begin = match reader.at(HEADER_LEN as u64)? {
-            Found::Record {
-                record: Record::Begin { previous, previous_len }, sequence, ..
-            } => Some(Begin { previous, previous_len, first_sequence: sequence }),
-            Found::Record { .. } => {
-                return Err(reader.damaged(HEADER_LEN as u64, "it does not begin as a segment"));
-            }
-            Found::End | Found::Nothing(_) => None,
-        };
+        let begin = reader.begin()?;
         // Its first record can have been interrupted.
         let is_unused = begin.is_none() && !reader.behind(HEADER_LEN as u64)?.anything;
         Ok(Self { reader, begin, is_unused })
     }
 
-    /// How long the segment after this one says it is. Behind that can stand a commit that was written
-    /// but refused all the same, since the disk said that it was not.
+    /// How long the segment after this one says it is.
     fn len_that_counts(&self, later: &[Self]) -> Option<u64> {
-        let begin = later.first()?.begin?;
-        (begin.previous == self.reader.header.number).then_some(begin.previous_len)
+        later.first()?.begin?.len_of(self.reader.header.number)
     }
 
     /// Hands out the commits of the segment, as far as it is what was written and not behind `limit`.
@@ -228,19 +224,11 @@ impl LogScan {
 
     /// Checks that no segment is missing that could hold what is in no file.
     fn check_whole(&self, segments: &[Segment], known: &Known) -> Result<()> {
-        let numbers = |number: u64| segments.iter().any(|s| s.reader.header.number == number);
-        for segment in segments {
-            let Some(begin) = segment.begin else { continue };
-            let forgotten = begin.first_sequence <= known.log_from || begin.previous == 0;
-            if !forgotten && !numbers(begin.previous) {
-                return Err(missing(begin.previous));
-            }
-        }
-        match known.closed_at {
-            Some(end) if end.last_sequence >= known.log_from && !numbers(end.segment) => {
-                Err(missing(end.segment))
-            }
-            _ => Ok(()),
+        let is_there = |number: u64| segments.iter().any(|s| s.reader.header.number == number);
+        let begins = segments.iter().filter_map(|segment| segment.begin);
+        match known.needed(begins).find(|&number| !is_there(number)) {
+            Some(number) => Err(missing(number)),
+            None => Ok(()),
         }
     }
 
@@ -258,9 +246,7 @@ impl LogScan {
             return Err(segment.reader.damaged(end.offset, end.what()));
         }
         let next = later.first().and_then(|next| next.begin);
-        if next.is_some_and(|begin| {
-            begin.previous == header.number && begin.previous_len == end.offset
-        }) {
+        if next.and_then(|begin| begin.len_of(header.number)) == Some(end.offset) {
             self.keep(segment, end.offset);
             return Ok(true);
         }
@@ -401,7 +387,7 @@ fn copy_aside(disk: &dyn Disk, number: u64, offset: u64) -> Result<()> {
     Ok(())
 }
 
-fn missing(number: u64) -> Error {
+pub(super) fn missing(number: u64) -> Error {
     Error::corruption(format!(
         "log segment {} is missing, and what it held is in no file; nothing was changed",
         segment::path(number)

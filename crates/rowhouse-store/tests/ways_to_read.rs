@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use rowhouse_model::{
-    Cell, Delete, FamilyDescriptor, Get, Put, Row, RowRange, Scan, TableDescriptor, TableName,
-    TimeRange, Timestamp,
+    Cell, Delete, FamilyDescriptor, Filter, Get, Put, Row, RowRange, Scan, TableDescriptor,
+    TableName, TimeRange, Timestamp,
 };
 use rowhouse_store::{
     CompactionKind, CompactionSettings, ScanLimits, Scanned, Settings, Store, Table,
@@ -245,4 +245,19 @@ fn a_scan_that_is_out_of_time_says_how_far_it_came_and_goes_on() {
         rows += 1;
     }
     assert_eq!(rows, 9);
+}
+
+#[test]
+fn a_hint_from_a_column_without_a_name_passes_markers_of_the_family_forward_alone_as_in_hbase() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_store, table) = table(dir.path(), &[]);
+    let put = Put::new("b").unwrap().add_at("a", "", millis(6), "").unwrap();
+    table.mutate(&put.add_at("a", "xy", millis(4), "deleted").unwrap().into()).unwrap();
+    table.mutate(&Delete::new("b").unwrap().family("a", millis(5)).unwrap().into()).unwrap();
+    let found = |reversed| {
+        let mut scan = Scan::all().filter(Filter::ColumnPrefix("xy".into()));
+        scan.reversed = reversed;
+        read(&table, scan).len()
+    };
+    assert_eq!((found(false), found(true)), (1, 0));
 }

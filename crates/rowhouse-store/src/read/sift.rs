@@ -135,7 +135,11 @@ impl Judging<'_> {
                             self.go_back_to(hint.row);
                             return Ok(RowRead::Whole);
                         }
-                        (true, true) if same_row => self.seek(from, &hint.as_key())?,
+                        // Backward HBase goes there step by step, and meets the markers of the family, which may
+                        // stand among the cells of a column without a name.
+                        (true, true) if same_row && !cell.key.qualifier.is_empty() => {
+                            self.seek(from, &hint.as_key())?;
+                        }
                         (false, true) => self.seek(from, &hint.as_key())?,
                         // The way does not lead there.
                         _ => self.pass(from)?,

@@ -145,9 +145,11 @@ fn sifted(
                 }
                 FilterVerdict::NextRow => break,
                 FilterVerdict::SeekToHint => {
-                    column.hint = filter.hint(&cell.view());
+                    let hint = filter.hint(&cell.view());
                     // The markers of the family stand in the column without a name: whoever jumps from there does
-                    // not meet them.
+                    // not meet them. Backward HBase goes step by step.
+                    let steps = scan.reversed && cell.qualifier().is_empty();
+                    column.hint = hint.filter(|_| !steps);
                     if let Some(hint) = column.hint.clone()
                         && cell.qualifier().is_empty()
                         && cell.key() < hint.as_key()

@@ -183,7 +183,7 @@ public final class Splits {
         }
       }
       for (int writer = 0; writer < WRITERS; writer++) {
-        if (found[writer] != least[writer]) throw new IllegalStateException("rows of " + writer + ": " + found[writer] + " of " + least[writer]);
+        if (found[writer] != least[writer]) throw new IllegalStateException("rows of " + writer + (reversed ? ", from the end: " : ": ") + found[writer] + " of " + least[writer]);
       }
       scans.incrementAndGet();
     }

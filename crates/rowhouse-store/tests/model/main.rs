@@ -39,7 +39,7 @@ proptest! {
 /// Histories that went wrong once, here or in the store.
 mod once {
     use rowhouse_model::{CellKind, Comparator, CompareOperator, Comparison};
-    use rowhouse_model::{FamilyDescriptor, Filter, Scan};
+    use rowhouse_model::{FamilyDescriptor, Filter, FuzzyKey, ListOperator, Scan};
 
     use super::run::Run;
     use super::steps::{Place, Read, Step};
@@ -108,5 +108,19 @@ mod once {
             Step::Delete { place: place(0, 2, None), row: 1, kind: CellKind::DeleteVersion };
         let steps = [put(1), Step::Flush, put(2), Step::Flush, delete, Step::MinorCompact];
         check([family("f"), family("g")], &steps);
+    }
+
+    #[test]
+    fn a_hint_back_to_another_row_ends_the_row_before_other_filters_have_counted_its_cells() {
+        let put = |row, qualifiers: &[usize]| Step::Put {
+            row,
+            cells: qualifiers.iter().map(|&at| (place(0, at, Some(4)), 0)).collect(),
+        };
+        let fuzzy = FuzzyKey { key: "?b".into(), mask: (&[1u8, 0][..]).into() };
+        let filters = vec![Filter::ColumnCountGet(1), Filter::FuzzyRow(vec![fuzzy])];
+        let mut scan = Scan::all().filter(Filter::List { operator: ListOperator::And, filters });
+        scan.reversed = true;
+        let read = Step::Read(Box::new(Read { scan, get: None }));
+        check([family("f"), family("g")], &[put(4, &[0, 1, 2, 3]), put(3, &[0]), read]);
     }
 }

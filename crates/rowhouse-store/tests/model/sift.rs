@@ -146,6 +146,10 @@ fn sifted(
                 FilterVerdict::NextRow => break,
                 FilterVerdict::SeekToHint => {
                     let hint = filter.hint(&cell.view());
+                    // Back to another row: nothing more of this one is looked at.
+                    if scan.reversed && hint.as_ref().is_some_and(|hint| hint.row < cell.row()) {
+                        return (kept, false);
+                    }
                     // The markers of the family stand in the column without a name: whoever jumps from there does
                     // not meet them. Backward HBase goes step by step.
                     let steps = scan.reversed && cell.qualifier().is_empty();

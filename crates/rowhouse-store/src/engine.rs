@@ -145,14 +145,14 @@ impl Engine {
             oldest.unwrap_or_else(|| self.mvcc.reserved() + 1)
         };
         let wal = self.wal();
-        if wal.can_forget_below(keep_from) {
+        if let Some(forgettable) = wal.forgettable_below(keep_from) {
             // What is left of the log must be able to say where it begins.
             wal.sync()?;
             // First on the disk: a power cut can bring removed names back, without what was in
             // them, and they must not be taken for a gap in the log.
-            let edit = LogForgotten { below_sequence: keep_from };
+            let edit = LogForgotten { below_sequence: forgettable.log_from };
             self.manifest.append(&Edit::new(EditKind::LogForgotten(edit)))?;
-            wal.forget_below(keep_from)?;
+            wal.forget(&forgettable)?;
         }
         if wal.pressure(self.settings.wal_bytes_max).is_some() {
             self.queue.push(Work::RelieveLog);

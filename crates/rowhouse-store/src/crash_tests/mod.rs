@@ -396,3 +396,31 @@ fn disk_files(disk: &SimulatedDisk) -> Vec<String> {
     let names = disk.list("files").unwrap();
     names.into_iter().map(|name| format!("files/{name}")).collect()
 }
+
+#[test]
+fn a_write_without_log_between_two_segments_leaves_no_gap_in_the_log() {
+    for puts in 0..16 {
+        let disk = SimulatedDisk::default();
+        let settings = Settings { wal_segment_bytes: 600, ..Settings::default() };
+        let builder = Store::builder("simulated").settings(settings).with_disk(disk.clone());
+        let store = builder.with_boot_id([1; 16]).by_hand(1).open().unwrap();
+        create(&store);
+        (0..puts).for_each(|row| put(&store, row, row, true).unwrap());
+        while store.work_by_hand() {}
+        let table = store.table(&name()).unwrap();
+        table.flush().unwrap();
+        let mut unlogged = Put::new("x").unwrap().add("g", "q", "x").unwrap();
+        unlogged.durability = Durability::SkipWal;
+        table.mutate(&unlogged.into()).unwrap();
+        let logged = Put::new("y").unwrap().add("f", "q", "y").unwrap();
+        table.mutate(&logged.into()).unwrap();
+        let region = table.regions()[0].clone();
+        crate::flush::flush(region.engine(), &region.families()[0]).unwrap();
+        region.engine().forget_flushed().unwrap();
+        while store.work_by_hand() {}
+        store.abandon();
+        let store = open(&disk.after_kill(), 1);
+        let found = values(&store.unwrap_or_else(|error| panic!("{puts}: {error}")));
+        assert_eq!(found, (0..16).map(|row| (row < puts).then_some(row)).collect::<Vec<_>>());
+    }
+}

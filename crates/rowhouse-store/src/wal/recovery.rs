@@ -285,7 +285,9 @@ impl LogScan {
     fn keep(&mut self, segment: &Segment, offset: u64) {
         self.bytes += offset;
         let (number, last_sequence) = (segment.reader.header.number, self.last_sequence);
-        self.segments.push(ClosedSegment { number, last_sequence, bytes: offset });
+        let first_sequence = segment.begin.map_or(0, |begin| begin.first_sequence);
+        let closed = ClosedSegment { number, first_sequence, last_sequence, bytes: offset };
+        self.segments.push(closed);
     }
 
     fn cut(&mut self, segment: &Segment, end: &End, cause: Cause) {

@@ -43,6 +43,8 @@ pub(super) struct NewSegment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClosedSegment {
     pub(crate) number: u64,
+    /// The first that it can hold: everything below it that was in the log is in segments before.
+    pub(crate) first_sequence: u64,
     pub(crate) last_sequence: u64,
     /// Bytes of its header and records.
     pub(crate) bytes: u64,

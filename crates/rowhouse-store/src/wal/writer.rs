@@ -51,9 +51,20 @@ pub(crate) struct Position {
     offset: u64,
 }
 
+/// Segments of which everything is in files.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Forgettable {
+    /// The number of the last of them.
+    last: u64,
+    /// What is left of the log has everything from this sequence on that was ever in it.
+    pub(crate) log_from: u64,
+}
+
 /// Where records are appended.
 struct Tail {
     segment: NewSegment,
+    /// The first sequence that the segment can hold.
+    first_sequence: u64,
     offset: u64,
     /// What the log goes on in once this segment is full.
     next: Option<NewSegment>,
@@ -96,6 +107,7 @@ impl Wal {
             .collect::<Result<Vec<_>>>()?;
         let tail = Tail {
             segment: first,
+            first_sequence: last_sequence + 1,
             offset,
             next: None,
             must_roll: false,
@@ -180,6 +192,7 @@ impl Wal {
         let left = std::mem::replace(&mut tail.segment, next);
         tail.closed.push(ClosedSegment {
             number: left.number,
+            first_sequence: std::mem::replace(&mut tail.first_sequence, first_sequence),
             last_sequence: tail.last_sequence,
             bytes: tail.offset,
         });
@@ -325,18 +338,21 @@ impl Wal {
         Some(LogEnd { segment: number, len, last_sequence: tail.last_sequence })
     }
 
-    /// Whether a closed segment holds nothing at or above `sequence`.
-    pub(crate) fn can_forget_below(&self, sequence: u64) -> bool {
+    /// The closed segments that hold nothing at or above `sequence`; `None` when each does.
+    pub(crate) fn forgettable_below(&self, sequence: u64) -> Option<Forgettable> {
         let tail = self.tail.lock();
-        tail.closed.first().is_some_and(|oldest| oldest.last_sequence < sequence)
+        let count = tail.closed.iter().take_while(|s| s.last_sequence < sequence).count();
+        let last = tail.closed[..count].last()?.number;
+        let begins = tail.closed.get(count).map_or(tail.first_sequence, |next| next.first_sequence);
+        // What lies between is in no segment: it asked for no log.
+        Some(Forgettable { last, log_from: begins.max(sequence) })
     }
 
-    /// Lets the closed segments go that hold nothing at or above `sequence`: all of it is in
-    /// files, and the manifest says so.
-    pub(crate) fn forget_below(&self, sequence: u64) -> Result<()> {
+    /// Lets closed segments go: all of it is in files, and the manifest says so.
+    pub(crate) fn forget(&self, forgettable: &Forgettable) -> Result<()> {
         let forgotten: Vec<_> = {
             let mut tail = self.tail.lock();
-            let count = tail.closed.iter().take_while(|s| s.last_sequence < sequence).count();
+            let count = tail.closed.iter().take_while(|s| s.number <= forgettable.last).count();
             let forgotten: Vec<_> = tail.closed.drain(..count).collect();
             // An open file would keep its space.
             tail.unsynced.retain(|(number, _)| forgotten.iter().all(|s| s.number != *number));

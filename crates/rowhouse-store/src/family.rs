@@ -95,7 +95,7 @@ impl FamilyStore {
     ) -> Self {
         files.sort_by_key(|file| (file.sequence_max(), file.id()));
         let crowding = AtomicUsize::new(crowding_of(&files, &range));
-        // Everything in the files was visible when the store was closed, and readers begin there.
+        // Who has files that were flushed or merged says from where on they can be read.
         let parts = Parts { active: Arc::default(), frozen: Vec::new(), files, readable_from: 0 };
         Self {
             region_id,

@@ -186,3 +186,24 @@ fn a_repetition_counts_once_and_gives_back_what_the_first_gave() {
     let silent = Mutation::from(silent).with_nonce(nonce(1));
     assert!(table.mutate(&silent).unwrap().row.is_empty());
 }
+
+#[test]
+fn a_repetition_of_what_a_flush_dropped_gives_back_what_is_there_also_after_a_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    let name = TableName::parse("t").unwrap();
+    let grow = Mutation::from(append("x")).with_nonce(Some(Nonce { group: 7, number: 1 }));
+    let store = open(dir.path());
+    let table = store.table(&name).unwrap();
+    table.mutate(&grow).unwrap();
+    for more in ["1", "2", "3"] {
+        table.mutate(&append(more).into()).unwrap();
+    }
+    table.flush().unwrap();
+    assert_eq!(show(&table.mutate(&grow).unwrap().row), "a:q=x123");
+    drop(table);
+    store.close().unwrap();
+    let store = open(dir.path());
+    let table = store.table(&name).unwrap();
+    assert_eq!(show(&table.mutate(&grow).unwrap().row), "a:q=x123");
+    assert_eq!(show(&get(&table)), "a:q=x123");
+}

@@ -251,6 +251,7 @@ fn open_families(
             for (name, files) in &region.families {
                 let descriptor = table.descriptor.find_family(name);
                 let descriptor = descriptor.expect("regions have the families of their table");
+                let flushed = files.flushed_sequence;
                 let files = files.files.values().map(|meta| match opened.entry(meta.file_id) {
                     Entry::Occupied(file) => file.get().share(),
                     Entry::Vacant(place) => {
@@ -258,11 +259,16 @@ fn open_families(
                         Arc::clone(place.insert(file))
                     }
                 });
-                let files = files.collect();
+                let opened_files: Vec<Arc<StoreFile>> = files.collect();
                 let policy = Policy::of_stored(settings, &table.descriptor, descriptor);
                 let range = region.info.range.clone();
                 let (limit, descriptor) = (Arc::clone(&row_limit), descriptor.clone());
-                let family = FamilyStore::new(region_id, range, descriptor, policy, limit, files);
+                // What was dropped when these were written is not known any more.
+                let newest = opened_files.iter().map(|file| file.sequence_max()).max();
+                let readable_from = flushed.max(newest.unwrap_or(0));
+                let family =
+                    FamilyStore::new(region_id, range, descriptor, policy, limit, opened_files);
+                family.change(|parts| parts.readable_from = readable_from);
                 families.insert((region_id, name.clone()), Arc::new(family));
             }
         }

@@ -4,7 +4,7 @@ use rowhouse_model::{CellKind, CellRef, FamilyDescriptor, KeepDeletedCells};
 
 use super::{CompactionKind, Elsewhere};
 use crate::family::FamilyStore;
-use crate::read::{Rules, Verdict, Visible};
+use crate::read::{Rules, Verdict, Visible, own_ttl};
 
 /// Judges the cells of a merge, in cell order.
 pub(crate) struct Keep {
@@ -29,21 +29,43 @@ struct Surplus {
     /// The column of the cells before, and how many versions of it are kept.
     column: Vec<u8>,
     versions: u32,
+    /// Behind a marker that has a time to live of its own: versions that it covers are kept and not seen, so that not all
+    /// that are kept may be counted.
+    of_column: bool,
+    of_row: bool,
 }
 
 impl Surplus {
+    fn new(versions_max: u32) -> Self {
+        Self { versions_max, column: Vec::new(), versions: 0, of_column: true, of_row: true }
+    }
+
+    fn begin_row(&mut self) {
+        *self = Self { column: std::mem::take(&mut self.column), ..Self::new(self.versions_max) };
+        self.column.clear();
+    }
+
     /// Whether the next cell is a version behind as many as are to be kept.
     fn has(&mut self, cell: &CellRef<'_>) -> bool {
-        if cell.kind() != CellKind::Put {
-            return false;
-        }
         if self.column != cell.key.qualifier {
             self.column.clear();
             self.column.extend_from_slice(cell.key.qualifier);
-            self.versions = 0;
+            (self.versions, self.of_column) = (0, true);
+        }
+        let is_put = cell.kind() == CellKind::Put;
+        if !is_put && own_ttl(cell).is_some() {
+            // Others cover whatever is older.
+            self.of_column &= cell.kind() != CellKind::DeleteVersion;
+            self.of_row &= cell.kind() != CellKind::DeleteFamilyVersion;
+        }
+        if !is_put {
+            return false;
         }
         if self.versions >= self.versions_max {
             return true;
+        }
+        if !(self.of_column && self.of_row) {
+            return false;
         }
         // What has a time to live of its own can leave an older version behind.
         self.versions += u32::from(cell.tags.is_empty());
@@ -118,8 +140,7 @@ impl Keep {
     /// uncover them (decision 0050). Families with MIN_VERSIONS, KEEP_DELETED_CELLS or NEW_VERSION_BEHAVIOR keep them.
     #[must_use]
     pub(crate) fn dropping_surplus(mut self, family: &FamilyDescriptor) -> Self {
-        let (versions_max, column) = (family.versions_max(), Vec::new());
-        self.surplus = is_plain(family).then_some(Surplus { versions_max, column, versions: 0 });
+        self.surplus = is_plain(family).then(|| Surplus::new(family.versions_max()));
         self
     }
 
@@ -155,8 +176,7 @@ impl Keep {
         self.visible[self.kind as usize].begin_row();
         self.done_with_column = false;
         if let Some(surplus) = &mut self.surplus {
-            surplus.column.clear();
-            surplus.versions = 0;
+            surplus.begin_row();
         }
     }
 

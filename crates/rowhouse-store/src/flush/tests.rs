@@ -110,3 +110,29 @@ fn a_sequence_from_before_a_flush_is_too_old_for_its_outcome() {
     assert!(region.families()[0].parts_at(mvcc.visible()).is_some());
     assert_eq!(begun.next().unwrap().unwrap().to_cells()[0].timestamp(), at(3));
 }
+
+/// What is left of puts at 4, 5 and 6 of which a marker with a time to live of its own covers the last.
+fn left_behind_a_marker_that_goes(delete: Delete) -> String {
+    let store = open(&SimulatedDisk::default());
+    let table = table(&store, family().versions(1));
+    for millis in [4, 5, 6] {
+        table.mutate(&put(millis)).unwrap();
+    }
+    let mut delete = delete;
+    delete.ttl_millis = Some(i64::MAX);
+    table.mutate(&delete.into()).unwrap();
+    let seen = || table.get(&Get::new("row").unwrap()).unwrap().to_cells()[0].timestamp();
+    assert_eq!(seen(), at(5));
+    table.flush().unwrap();
+    assert_eq!(seen(), at(5));
+    stored(&table)
+}
+
+#[test]
+fn a_version_that_only_a_marker_with_a_time_to_live_covers_counts_not_as_one_that_is_seen() {
+    let delete = || Delete::new("row").unwrap();
+    let version = delete().version("f", "q", at(6)).unwrap();
+    assert_eq!(left_behind_a_marker_that_goes(version), "6/DeleteVersion 6/Put 5/Put 4/Put");
+    let version = delete().family_version("f", at(6)).unwrap();
+    assert_eq!(left_behind_a_marker_that_goes(version), "6/DeleteFamilyVersion 6/Put 5/Put 4/Put");
+}

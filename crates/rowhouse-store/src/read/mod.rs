@@ -17,6 +17,7 @@ mod visible;
 pub(crate) use explain::{explain_cell, only_column};
 pub(crate) use get::{read_row, read_row_as_of};
 pub(crate) use merge::{Merge, Source};
+pub(crate) use own_ttl::own_ttl;
 pub(crate) use point::At;
 pub use point::ReadPoint;
 pub(crate) use rules::{Kept, Rules, unexpired_from};

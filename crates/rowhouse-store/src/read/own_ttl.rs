@@ -4,7 +4,7 @@ use rowhouse_model::{CellRef, TTL_TAG, Tags};
 
 /// How long a cell lives after its timestamp, in milliseconds; `None` when it does not say. Of several
 /// tags the first counts, and one that is no number says nothing.
-pub(super) fn own_ttl(cell: &CellRef<'_>) -> Option<i64> {
+pub(crate) fn own_ttl(cell: &CellRef<'_>) -> Option<i64> {
     let (_, ttl) = Tags::new(cell.tags).find(|(kind, _)| *kind == TTL_TAG)?;
     ttl.try_into().ok().map(i64::from_be_bytes)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, Cell, Durability, Error, ErrorKind, Namespace, Result, TableName, TableState,
+    Bytes, Cell, Durability, Error, ErrorKind, Namespace, Result, TableName, TableState, escape,
 };
 
 use crate::cells::Cells;
@@ -45,7 +45,8 @@ const BATCH_BYTES: usize = 4 << 20;
 
 /// Reads what can be read of the store in `from` and writes it to a new store in `into`, which must
 /// not be there or be empty. Tables keep names, descriptors and regions; cells keep timestamps, kinds
-/// and tags. Snapshots are not taken over; they are told among what is lost.
+/// and tags. Snapshots are not taken over, nor is the order of writes, by which families with NEW_VERSION_BEHAVIOR are read; both
+/// are told among what is lost.
 ///
 /// # Errors
 /// A directory that holds no store or is in use; a manifest of which nothing can be read, since it
@@ -133,6 +134,14 @@ impl Salvage {
             starts.retain(|start| !start.is_empty());
             self.store.create_table(table.descriptor.clone(), &starts)?;
             let made = self.store.table(name)?;
+            let by_sequence =
+                table.descriptor.families().iter().filter(|it| it.new_version_behavior());
+            self.report.lost.extend(by_sequence.map(|family| {
+                Error::unsupported(format!(
+                    "the order of writes is not taken over by a salvage, and decides which cells are seen with NEW_VERSION_BEHAVIOR: table={name}, family={}",
+                    escape(family.name())
+                ))
+            }));
             for (&id, region) in &table.regions {
                 self.regions.insert(id, Arc::clone(made.region_of(&region.info.range.start)));
             }

@@ -207,3 +207,16 @@ fn neither_looks_at_what_is_no_store_nor_writes_over_what_is_there() {
     assert_eq!(error.kind(), ErrorKind::InUse);
     drop(store);
 }
+
+#[test]
+fn a_salvage_tells_of_families_that_are_read_by_the_order_of_writes() {
+    let (dir, into) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = Store::open(dir.path()).unwrap();
+    let by_order = family("f").attribute("NEW_VERSION_BEHAVIOR", "TRUE");
+    store.create_table(TableDescriptor::new(name("a")).family(by_order), &[]).unwrap();
+    store.close().unwrap();
+    drop(store);
+    let report = salvage(dir.path(), into.path(), quiet).unwrap();
+    let [lost] = &report.lost[..] else { panic!("{report:?}") };
+    assert!(lost.message().contains("table=a, family=f"), "{lost}");
+}

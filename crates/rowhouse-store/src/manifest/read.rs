@@ -58,21 +58,24 @@ pub(crate) fn read_what_is_left(disk: &dyn Disk, lost: &mut Vec<Error>) -> Resul
     let header = FileHeader::decode(&whole)?;
     let mut state = ManifestState::default();
     let mut at = FILE_HEADER_LEN;
-    while at < whole.len() {
-        let error = match header.at(&whole, at) {
+    loop {
+        let wrong = match header.at(&whole, at) {
             Ok(Found::Edit(edit, end)) => {
                 lost.extend(state.apply(&edit).err());
                 at = end;
                 continue;
             }
-            Ok(Found::End) => break,
-            Ok(Found::Nothing(what)) => damaged(at, what),
-            Err(error) => error,
+            Ok(Found::End) => None,
+            // Also where the mark behind the last edit is not there.
+            Ok(Found::Nothing(what)) => Some(damaged(at, what)),
+            Err(error) => Some(error),
         };
-        lost.push(error);
         // Where the next record begins is not known: every place is tried.
         let next = (at + 1..whole.len()).find(|&at| header.record_at(&whole, at).is_some());
-        at = next.unwrap_or(whole.len());
+        let missing = || next.map(|_| damaged(at, "edits are missing behind it"));
+        lost.extend(wrong.or_else(missing));
+        let Some(next) = next else { break };
+        at = next;
     }
     if state.cluster_id.is_empty() && state.tables.is_empty() {
         return Err(damaged(0, "none of its edits can be read"));

@@ -101,7 +101,7 @@ impl Reader {
     /// The segment's first record; `None` when that is not there.
     ///
     /// # Errors
-    /// As [`Reader::at`]; `Corruption` for another record in its place.
+    /// As [`Reader::at`]; `Corruption` for another record in its place, and for one that says what cannot be.
     pub(super) fn begin(&mut self) -> Result<Option<Begin>> {
         let offset = SEGMENT_HEADER_LEN as u64;
         match self.at(offset)? {
@@ -109,7 +109,13 @@ impl Reader {
                 record: Record::Begin { previous, previous_len },
                 sequence: first_sequence,
                 ..
-            } => Ok(Some(Begin { previous, previous_len, first_sequence })),
+            } => {
+                let is_possible = previous == 0 || previous_len >= offset;
+                if first_sequence == 0 || !is_possible {
+                    return Err(self.damaged(offset, "it begins as no segment can"));
+                }
+                Ok(Some(Begin { previous, previous_len, first_sequence }))
+            }
             Found::Record { .. } => Err(self.damaged(offset, "it does not begin as a segment")),
             Found::End | Found::Nothing(_) => Ok(None),
         }

@@ -4,10 +4,13 @@ use rowhouse_model::{Error, Result};
 
 use super::WAL_DIR;
 use super::reader::{Begin, Found, Reader};
-use super::record::{ALIGN, Commit, Record};
+use super::record::{Commit, Record};
 use super::recovery::{Known, missing};
 use super::segment::{self, HEADER_LEN};
 use crate::disk::Disk;
+
+/// How far to go on behind what the disk does not give: its sectors have no more.
+const UNREADABLE_BYTES: u64 = 4096;
 
 /// Hands every commit that can be read to `visit`, in order, and notes in `lost` where something
 /// cannot, and what is not there.
@@ -28,7 +31,10 @@ pub(crate) fn read_what_is_left(
     let mut segments = Vec::with_capacity(numbers.len());
     for &number in &numbers {
         match Left::open(disk, number) {
-            Ok(segment) => segments.push(segment),
+            Ok((segment, wrong)) => {
+                lost.extend(wrong);
+                segments.push(segment);
+            }
             // Without its header no record of it can be told from rubbish.
             Err(error) => lost.push(error),
         }
@@ -57,11 +63,14 @@ struct Left {
 }
 
 impl Left {
-    fn open(disk: &dyn Disk, number: u64) -> Result<Self> {
+    /// Opens a segment; also gives what is wrong with its first record.
+    fn open(disk: &dyn Disk, number: u64) -> Result<(Self, Option<Error>)> {
         let mut reader = Reader::open(disk, number)?;
-        // What is wrong there is told when the segment is read.
-        let begin = reader.begin().unwrap_or_default();
-        Ok(Self { reader, begin })
+        let (begin, wrong) = match reader.begin() {
+            Ok(begin) => (begin, None),
+            Err(error) => (None, Some(error)),
+        };
+        Ok((Self { reader, begin }, wrong))
     }
 
     /// Hands out the commits of the segment that can be read, of which the one after it begins with
@@ -81,38 +90,39 @@ impl Left {
         let len_min = limit.or(closed_at).unwrap_or(0);
         let len_max = limit.unwrap_or(reader.len).min(reader.len);
         let mut offset = HEADER_LEN as u64;
+        let mut is_unreadable = false;
         while offset < len_max {
-            let what = match reader.at(offset) {
+            let (wrong, is_certain) = match reader.at(offset) {
                 Ok(Found::Record { record, len, .. }) => {
                     if let Record::Commit(commit) = record {
                         visit(commit)?;
                     }
                     offset += len;
+                    is_unreadable = false;
                     continue;
                 }
-                Ok(Found::End) => "records are missing behind it",
-                Ok(Found::Nothing(what)) => what,
-                Err(error) => {
-                    lost.push(error);
-                    "it cannot be understood"
-                }
+                // The log may just end here.
+                Ok(Found::End) => (reader.damaged(offset, "records are missing behind it"), false),
+                Ok(Found::Nothing(what)) => (reader.damaged(offset, what), false),
+                Err(error) => (error, true),
             };
             // Where the next record begins is not known: every place is tried.
-            match reader.next_record(offset) {
-                Ok(Some(next)) if next < len_max => {
-                    lost.push(reader.damaged(offset, what));
+            let found = reader.next_record(offset).and_then(|next| {
+                let next = next.filter(|&next| next < len_max);
+                let is_known = next.is_some() || offset < len_min;
+                Ok((next, is_known || reader.behind(offset)?.anything))
+            });
+            match found {
+                Ok((next, is_known)) => {
+                    lost.extend((is_certain || is_known).then_some(wrong));
+                    let Some(next) = next else { return Ok(()) };
                     offset = next;
                 }
-                Ok(_) => {
-                    let is_known = offset < len_min || reader.behind(offset)?.anything;
-                    if is_known {
-                        lost.push(reader.damaged(offset, what));
-                    }
-                    return Ok(());
-                }
                 Err(error) => {
-                    lost.push(error);
-                    offset += ALIGN as u64;
+                    // Said once of a stretch that the disk does not give.
+                    lost.extend((!is_unreadable).then_some(error));
+                    is_unreadable = true;
+                    offset = (offset + 1).next_multiple_of(UNREADABLE_BYTES);
                 }
             }
         }

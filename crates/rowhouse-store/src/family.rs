@@ -67,8 +67,8 @@ pub(crate) struct Parts {
     pub(crate) frozen: Vec<Arc<Memstore>>,
     /// Oldest first: their sequences do not overlap.
     pub(crate) files: Vec<Arc<StoreFile>>,
-    /// The lowest sequence at which these parts can be read: merges have dropped what only readers
-    /// below it could see.
+    /// The lowest sequence at which these parts can be read: flushes and merges have dropped what
+    /// only readers below it could see.
     pub(crate) readable_from: u64,
 }
 
@@ -173,9 +173,9 @@ impl FamilyStore {
         self.declared.replace(Declared::new(descriptor, policy, row_limit));
     }
 
-    /// What a reader at `sequence` has to merge. `None` when a merge has dropped since what it could
-    /// see: it must take a newer sequence. A reader that takes its sequence and then its parts is
-    /// told so only if a whole merge, from its first look at the sequence on, fell between the two.
+    /// What a reader at `sequence` has to merge. `None` when a flush or a merge has dropped since
+    /// what it could see: it must take a newer sequence. A reader that takes its sequence and then its parts is
+    /// told so only if a whole flush or merge, from its first look at the sequence on, fell between the two.
     pub(crate) fn parts_at(&self, sequence: u64) -> Option<Guard<Arc<Parts>>> {
         let parts = self.parts.load();
         (parts.readable_from <= sequence).then_some(parts)

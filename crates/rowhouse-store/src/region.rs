@@ -225,7 +225,7 @@ impl Region {
     /// stays: HBase's mutateRow, and its MultiRowMutation. The strongest durability counts for all.
     ///
     /// Mutations that carry the nonce of what was taken before are a repetition: nothing is written, and
-    /// increments and appends give back what they gave then.
+    /// increments and appends give back what they gave then, as long as that can be read; then what is there.
     ///
     /// # Errors
     /// As [`Region::mutate`], for the first mutation that cannot be done; then nothing was changed.
@@ -468,8 +468,8 @@ impl Region {
         self.serving.store(serving, Ordering::Release);
     }
 
-    /// Reads a row that lies here as it was at `sequence` or, where merges have dropped what was to be
-    /// seen then, as it is now; without counting it.
+    /// Reads a row that lies here as it was at `sequence` or, where flushes or merges have dropped
+    /// what was to be seen then, as it is now; without counting it.
     pub(crate) fn read_row_as_of(&self, get: &Get, sequence: u64) -> Result<Row> {
         match read_row_as_of(&self.engine, self.families(), get, sequence)? {
             Some(row) => Ok(row),

@@ -194,7 +194,7 @@ pub(crate) struct FilesChanged {
     pub(crate) added: Vec<FileMeta>,
     #[prost(uint64, repeated, tag = "4")]
     pub(crate) removed: Vec<u64>,
-    /// Every cell of the (region, family) up to this sequence is in files; 0 leaves it as it is.
+    /// Every cell of the (region, family) up to this sequence was flushed; 0 leaves it as it is.
     #[prost(uint64, tag = "5")]
     pub(crate) flushed_sequence: u64,
 }
@@ -235,7 +235,7 @@ pub(crate) struct LogClosed {
 /// a power cut, they mean nothing.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct LogForgotten {
-    /// Everything in the log below this sequence is in files.
+    /// Everything in the log below this sequence was flushed.
     #[prost(uint64, tag = "1")]
     pub(crate) below_sequence: u64,
 }

@@ -29,7 +29,7 @@ pub(crate) struct ManifestState {
     pub(crate) snapshots: BTreeMap<String, Arc<SnapshotEntry>>,
     next_id: u64,
     pub(super) last_sequence: u64,
-    /// Everything in the log below this sequence is in files.
+    /// Everything in the log below this sequence is in files, or was dropped by a flush.
     pub(crate) log_from: u64,
     pub(crate) switches: SwitchesChanged,
     /// Where the log ended when the store was closed last.
@@ -58,7 +58,7 @@ pub(crate) struct RegionState {
 pub(crate) struct FamilyFiles {
     /// By file id, so oldest first.
     pub(crate) files: BTreeMap<u64, FileMeta>,
-    /// Every cell up to this sequence is in them.
+    /// Every cell up to this sequence is in them, or was dropped when they were written.
     pub(crate) flushed_sequence: u64,
 }
 
@@ -139,7 +139,7 @@ impl ManifestState {
         lost.map(|file| file.meta.file_id).collect()
     }
 
-    /// Whether the cells that a (region, family) got with `sequence` are in files; `false` for one
+    /// Whether the cells that a (region, family) got with `sequence` were flushed; `false` for one
     /// that is not there.
     pub(crate) fn is_flushed(&self, region_id: u64, family: &[u8], sequence: u64) -> bool {
         let region = self.tables.values().find_map(|table| table.regions.get(&region_id));

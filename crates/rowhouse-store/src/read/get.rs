@@ -37,7 +37,7 @@ fn is_plain(get: &Get) -> bool {
 }
 
 /// Reads a row of which everything visible in the columns is wanted, as it was at `sequence`; `None`
-/// when merges have dropped since what was to be seen then.
+/// when flushes or merges have dropped since what was to be seen then.
 pub(crate) fn read_row_as_of(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],

@@ -73,7 +73,7 @@ pub(super) enum Purpose {
     Read,
     /// A read of everything that is stored, markers included.
     Raw,
-    /// Rewriting some files of a (region, family) into one: drops what no read could ever show,
+    /// Writing a memstore to a file, or rewriting some files of a (region, family) into one: drops what no read could ever show,
     /// whatever is written later and whatever the other files hold.
     Minor,
     /// The same where nothing is known to be never shown.

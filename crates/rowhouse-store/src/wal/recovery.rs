@@ -16,7 +16,7 @@ use crate::open::{ASIDE_DIR, move_aside};
 pub(crate) struct Known {
     /// The machine's boot id now.
     pub(crate) boot_id: [u8; 16],
-    /// Everything below this sequence is in files: segments of nothing else may be missing.
+    /// Everything below this sequence was flushed: segments of nothing else may be missing.
     pub(crate) log_from: u64,
     /// Everything up to this sequence was on the disk once: the log is synced before what says so is
     /// written.

@@ -3,11 +3,11 @@
 //! is the part of it that a read of one file needs for puts that nothing covers.
 //!
 //! The rules are those of HBase 2.6's `NormalUserScanQueryMatcher`, `RawScanQueryMatcher`,
-//! `MajorCompactionScanQueryMatcher` and their delete and column trackers. In a merge of some files they
-//! keep more than HBase's `MinorCompactionScanQueryMatcher` does: surplus versions, which merges drop or keep as
+//! `MajorCompactionScanQueryMatcher` and their delete and column trackers. In a flush or a merge of some files they
+//! keep more than HBase's `MinorCompactionScanQueryMatcher` does: surplus versions, which those drop or keep as
 //! the family says (`compact/keep.rs`). `docs/decisions/0015` says what is dropped when.
 //!
-//! Nobody who reads a merged file reads at a sequence below that of its cells (`Parts::parts_at`),
+//! Nobody who reads a file from which cells were dropped reads at a sequence below that of its cells (`Parts::parts_at`),
 //! so a merge need not ask who sees what: its cells are all there for every reader, or for none.
 
 mod fate;

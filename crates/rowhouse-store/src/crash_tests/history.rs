@@ -34,6 +34,8 @@ const HISTORIES: u64 = 2_000;
 const TABLES: u8 = 2;
 const FAMILIES: [&str; 2] = ["f", "g"];
 const ROWS: u8 = 12;
+/// A row of writes that ask for no log: whether they are there nobody looks.
+const UNLOGGED_ROW: u8 = 200;
 
 #[test]
 fn every_history_ends_in_what_its_acknowledged_writes_promised() {
@@ -185,7 +187,8 @@ impl History {
 
     fn step(&mut self) {
         match self.random.below(100) {
-            0..55 => self.write(),
+            0..3 => self.write_unlogged(),
+            3..55 => self.write(),
             55..62 => drop(self.store().work_by_hand()),
             62..67 => self.flush(),
             67 => self.reshape(),
@@ -314,6 +317,19 @@ impl History {
             }
         }
         self.ops.push(Op { number, places, outcome, is_told: true });
+    }
+
+    /// Writes what may be lost, between others that may not.
+    fn write_unlogged(&mut self) {
+        let table = self.random.below(TABLES.into()) as u8;
+        let family = FAMILIES[self.random.below(FAMILIES.len())];
+        let mut put = Put::new(row_key(UNLOGGED_ROW)).unwrap().add(family, "q", "").unwrap();
+        put.durability = Durability::SkipWal;
+        let done = self.store().table(&name(table)).unwrap().mutate(&put.into());
+        self.tell(format_args!("write without log {table} {family}: {done:?}"));
+        if let Err(error) = done {
+            self.refused(&error);
+        }
     }
 
     /// What a refusal means: `None` when nothing was written.
@@ -449,6 +465,9 @@ impl History {
                 }
             };
             let key = std::str::from_utf8(row.key()).unwrap().parse().unwrap();
+            if key == UNLOGGED_ROW {
+                continue;
+            }
             for (family, value) in values(&row) {
                 found.insert((table, key, family), value);
             }

@@ -123,4 +123,19 @@ mod once {
         let read = Step::Read(Box::new(Read { scan, get: None }));
         check([family("f"), family("g")], &[put(4, &[0, 1, 2, 3]), put(3, &[0]), read]);
     }
+
+    #[test]
+    fn what_a_family_version_marker_deletes_counts_until_a_later_older_family_marker() {
+        let put = |at| Step::Put { row: 1, cells: vec![(place(0, 2, at), 0)] };
+        let delete = |at, kind| Step::Delete { place: place(0, 0, Some(at)), row: 1, kind };
+        let steps = [
+            put(Some(5)),
+            delete(5, CellKind::DeleteFamilyVersion),
+            put(Some(3)),
+            put(None),
+            delete(0, CellKind::DeleteFamily),
+        ];
+        let by_sequence = family("f").attribute("NEW_VERSION_BEHAVIOR", "TRUE");
+        check([by_sequence.attribute("VERSIONS", "2"), family("g")], &steps);
+    }
 }

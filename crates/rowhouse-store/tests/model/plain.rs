@@ -188,13 +188,15 @@ fn written_in_order<'a>(
     markers: &[&'a Cell],
     versions_max: u32,
 ) -> Vec<&'a Cell> {
+    let of_family = puts.first().is_some_and(|put| !put.qualifier().is_empty());
+    let turn = |cell: &Cell| if of_family { turn(cell, markers) } else { cell.sequence() };
     let mut writes: Vec<&Cell> = puts.iter().chain(markers).copied().collect();
     // Of one mutation the markers come last.
-    writes.sort_by_key(|cell| (cell.sequence(), cell.kind() != CellKind::Put));
+    writes.sort_by_key(|cell| (turn(cell), cell.kind() != CellKind::Put, cell.sequence()));
     let mut there: Vec<&Cell> = Vec::new();
     for write in writes {
         if write.kind() != CellKind::Put {
-            there.retain(|put| !covers(write, put));
+            there.retain(|put| put.sequence() > write.sequence() || !covers(write, put));
             continue;
         }
         there.retain(|put| put.timestamp() != write.timestamp());
@@ -203,6 +205,24 @@ fn written_in_order<'a>(
         there.truncate(versions_max as usize);
     }
     there
+}
+
+/// When a write is done to a column. HBase meets the markers of a family newest first, before any column but
+/// the nameless one, and puts one of a single version behind all those of all versions that it has not met
+/// yet and that were written later: until then what it deletes counts as there, and makes others surplus.
+fn turn(cell: &Cell, markers: &[&Cell]) -> u64 {
+    let own = cell.sequence();
+    if cell.kind() != CellKind::DeleteFamilyVersion {
+        return own;
+    }
+    let later = markers
+        .iter()
+        .filter(|other| other.kind() == CellKind::DeleteFamily && other.sequence() > own);
+    let (met, not_yet): (Vec<&Cell>, Vec<&Cell>) =
+        later.partition(|other| other.timestamp() >= cell.timestamp());
+    let until = met.iter().map(|marker| marker.sequence()).min().unwrap_or(u64::MAX);
+    let passed = not_yet.iter().map(|marker| marker.sequence()).filter(|&at| at < until);
+    passed.max().unwrap_or(own)
 }
 
 /// Everything that is stored: puts, of which `versions` count in each column, and the markers between

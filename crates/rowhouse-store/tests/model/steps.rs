@@ -191,11 +191,11 @@ fn read() -> impl Strategy<Value = Read> {
     )
 }
 
-/// Whether a row may end the scan of which nothing is seen. Such a row is met or not as its file is
-/// opened or not, which goes by the times that are asked for and those that have expired.
+/// Whether a row of which nothing is seen may end the scan, or one family for the rest of it. Such a row is
+/// met or not as its file is opened or not, in HBase as well, which goes by the times that are asked for and those that have expired.
 pub(crate) fn ends_at_a_row(filter: &Filter) -> bool {
     match filter {
-        Filter::WhileMatch(_) => true,
+        Filter::WhileMatch(_) | Filter::ColumnCountGet(_) => true,
         Filter::Skip(inner) => ends_at_a_row(inner),
         Filter::List { filters, .. } => filters.iter().any(ends_at_a_row),
         _ => false,

@@ -191,8 +191,9 @@ fn read() -> impl Strategy<Value = Read> {
     )
 }
 
-/// Whether a row of which nothing is seen may end the scan, or one family for the rest of it. Such a row is
-/// met or not as its file is opened or not, in HBase as well, which goes by the times that are asked for and those that have expired.
+/// Whether a row of which nothing is seen may end the scan, or one family for the rest of it. Such a row
+/// is met or not as its file is opened or not, which goes by the times that are asked for and those that
+/// have expired, in HBase too.
 pub(crate) fn ends_at_a_row(filter: &Filter) -> bool {
     match filter {
         Filter::WhileMatch(_) | Filter::ColumnCountGet(_) => true,

@@ -1,6 +1,7 @@
 //! The plainest HBase there can be: every cell ever written in one list, and the rules as sentences over
 //! that list. No cursors, no seeks, no caches, no order of arrival but the sequence.
 
+use std::cell;
 use std::collections::BTreeSet;
 
 use rowhouse_model::{
@@ -73,6 +74,9 @@ impl Ask<'_> {
 pub(crate) struct Plain {
     pub(crate) cells: Vec<Cell>,
     writes: u64,
+    /// Whether a read went by a marker that a filter had jumped over: what that covers is seen unless a
+    /// flush or a merge has dropped it.
+    pub(crate) passed_marker: cell::Cell<bool>,
 }
 
 impl Plain {
@@ -95,6 +99,9 @@ impl Plain {
     /// What a read of one family of a row sees.
     pub(crate) fn read(&self, row: &[u8], family: &Family, ask: &Ask<'_>, now: i64) -> Vec<Cell> {
         let cells = self.of(row, family);
+        if cells.iter().any(|cell| cell.kind() != CellKind::Put && !ask.meets(cell)) {
+            self.passed_marker.set(true);
+        }
         if ask.raw { raw(&cells, ask) } else { visible(&cells, family, ask, now) }
     }
 

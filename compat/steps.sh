@@ -28,7 +28,7 @@ steps_until_stop() {
   step 240 Kept zk "$zookeeper"
   step 120 Flush zk "$zookeeper"
   step 240 Snapshots zk "$zookeeper"
-  step 300 Splits zk "$zookeeper" "${SPLIT_ROUNDS:-3}"
+  [ "${SPLIT_ROUNDS:-3}" = 0 ] || step 300 Splits zk "$zookeeper" "${SPLIT_ROUNDS:-3}"
   step 120 Regions zk "$zookeeper"
   bulk_load "${BULK_LOAD_ROUNDS:-2}"
   step 120 Blog rpc "$bootstrap" verify

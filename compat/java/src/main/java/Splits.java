@@ -183,7 +183,9 @@ public final class Splits {
         }
       }
       for (int writer = 0; writer < WRITERS; writer++) {
-        if (found[writer] != least[writer]) throw new IllegalStateException("rows of " + writer + (reversed ? ", from the end: " : ": ") + found[writer] + " of " + least[writer]);
+        if (found[writer] == least[writer]) continue;
+        throw new IllegalStateException("rows of " + writer + (reversed ? ", from the end: " : ": ") + found[writer] + " of " + least[writer]
+            + "; another scan finds " + count(writer));
       }
       scans.incrementAndGet();
     }

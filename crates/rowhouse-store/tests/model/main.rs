@@ -39,7 +39,7 @@ proptest! {
 /// Histories that went wrong once, here or in the store.
 mod once {
     use rowhouse_model::{CellKind, Comparator, CompareOperator, Comparison};
-    use rowhouse_model::{FamilyDescriptor, Filter, FuzzyKey, ListOperator, Scan};
+    use rowhouse_model::{FamilyDescriptor, Filter, FilterRange, FuzzyKey, ListOperator, Scan};
 
     use super::run::Run;
     use super::steps::{Place, Read, Step};
@@ -137,5 +137,24 @@ mod once {
         ];
         let by_sequence = family("f").attribute("NEW_VERSION_BEHAVIOR", "TRUE");
         check([by_sequence.attribute("VERSIONS", "2"), family("g")], &steps);
+    }
+
+    #[test]
+    fn a_hint_to_a_later_row_leads_only_the_family_there_in_which_it_was_given() {
+        let put = |row, cells: &[(usize, usize)]| Step::Put {
+            row,
+            cells: cells.iter().map(|&(family, at)| (place(family, at, None), 0)).collect(),
+        };
+        let from_ab = FilterRange {
+            start: "ab".into(),
+            start_inclusive: true,
+            stop: "z".into(),
+            stop_inclusive: false,
+        };
+        // The count is done in the first family; the range alone is asked about the second, and leads on.
+        let filters = vec![Filter::ColumnCountGet(1), Filter::MultiRowRange(vec![from_ab])];
+        let filter = Filter::List { operator: ListOperator::Or, filters };
+        let first = put(0, &[(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)]);
+        check([family("f"), family("g")], &[put(1, &[(1, 0)]), first, scan(filter)]);
     }
 }

@@ -1,6 +1,6 @@
 //! Filters and limits over what is visible, cell by cell, in the order of HBase's `RegionScannerImpl`.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use rowhouse_model::{Cell, FilterRun, FilterVerdict, KeptValue, Scan};
 
@@ -25,27 +25,31 @@ pub(crate) fn scan(
     });
     let mut found = Vec::new();
     let mut over = BTreeSet::new();
+    // Where a hint has led a family beyond its row; others may be asked for the rows between.
+    let mut gone_to: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
     for row in rows {
         if filter.as_mut().is_some_and(FilterRun::is_done) {
             break;
         }
-        let is_there = |family: &Family, over: &BTreeSet<&str>| {
-            !over.contains(family.name) && plain.has(&row, family)
+        let is_there = |family: &Family, over: &BTreeSet<&str>, gone: &BTreeMap<&str, Vec<u8>>| {
+            let is_passed = gone.get(family.name).is_some_and(|to| row < *to);
+            !is_passed && !over.contains(family.name) && plain.has(&row, family)
         };
-        if !seen.iter().any(|family| is_there(family, &over)) {
+        if !seen.iter().any(|family| is_there(family, &over, &gone_to)) {
             continue;
         }
         let by_key = filter.as_mut().is_some_and(|filter| filter.filters_row_key(&row));
         let mut read = |family: &&Family, filter: &mut Option<FilterRun>| {
-            if !is_there(family, &over) {
+            if !is_there(family, &over, &gone_to) {
                 return Vec::new();
             }
             let read = |ask: &Ask<'_>| plain.read(&row, family, ask, now);
-            let (cells, is_over) = sifted(read, family, scan, filter, now);
-            if is_over {
+            let sifted = sifted(read, family, scan, filter, now);
+            if sifted.is_over {
                 over.insert(family.name);
             }
-            cells
+            gone_to.extend(sifted.gone_to.map(|to| (family.name, to)));
+            sifted.cells
         };
         // A filter that leaves out a row by its key is shown its cells all the same.
         let cells = seen.iter().flat_map(|family| read(family, filter)).collect();
@@ -93,23 +97,31 @@ fn ask<'a>(scan: &'a Scan, family: &Family) -> Ask<'a> {
     }
 }
 
-/// The cells of a family of a row that the filter and the limits let through, and whether that is all
-/// that comes of the family: the filter was done when there was something to look at, though it may begin
-/// anew with the next row.
+/// What the filter and the limits make of a family of a row.
+struct Sifted {
+    /// Those that they let through.
+    cells: Vec<Cell>,
+    /// Whether that is all that comes of the family: the filter was done when there was something to look
+    /// at, though it may begin anew with the next row.
+    is_over: bool,
+    /// The row that a hint leads to, where it is a later one.
+    gone_to: Option<Vec<u8>>,
+}
+
 fn sifted(
     read: impl Fn(&Ask<'_>) -> Vec<Cell>,
     family: &Family,
     scan: &Scan,
     filter: &mut Option<FilterRun>,
     now: i64,
-) -> (Vec<Cell>, bool) {
+) -> Sifted {
     let versions = match scan.raw {
         true => scan.versions,
         false => scan.versions.min(family.versions_max),
     };
     let offset = scan.family_offset as usize;
     let most = scan.family_limit.map_or(usize::MAX, |limit| limit.max(1) as usize);
-    let (mut kept, mut passed) = (Vec::new(), 0);
+    let (mut kept, mut passed, mut gone_to) = (Vec::new(), 0, None);
     let mut ask = ask(scan, family);
     let named = ask.qualifiers.is_some();
     let mut visible = VecDeque::from(read(&ask));
@@ -148,7 +160,13 @@ fn sifted(
                     let hint = filter.hint(&cell.view());
                     // Back to another row: nothing more of this one is looked at.
                     if scan.reversed && hint.as_ref().is_some_and(|hint| hint.row < cell.row()) {
-                        return (kept, false);
+                        return Sifted { cells: kept, is_over: false, gone_to };
+                    }
+                    if !scan.reversed
+                        && let Some(to) = hint.as_ref().filter(|to| to.row > cell.row())
+                    {
+                        gone_to = Some(to.row.to_vec());
+                        break;
                     }
                     // The markers of the family stand in the column without a name: whoever jumps from there does
                     // not meet them. Backward HBase goes step by step.
@@ -179,14 +197,14 @@ fn sifted(
             kept.push(with_value(&cell, value));
         }
         if kept.len() >= most {
-            return (kept, false);
+            return Sifted { cells: kept, is_over: false, gone_to };
         }
         if row_done {
             break;
         }
     }
     let is_over = filter.as_mut().is_some_and(FilterRun::is_done);
-    (kept, is_over)
+    Sifted { cells: kept, is_over, gone_to }
 }
 
 fn with_value(cell: &Cell, value: KeptValue) -> Cell {

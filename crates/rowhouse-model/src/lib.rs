@@ -15,6 +15,7 @@
 //! ```
 
 mod cell;
+mod compaction_state;
 mod coprocessor;
 mod error;
 mod escape;
@@ -44,6 +45,7 @@ pub use cell::{
     Cell, CellKind, CellRef, Key, QUALIFIER_VALUE_LEN_MAX, compare, compare_bytes, equal_bytes,
     row_prefix,
 };
+pub use compaction_state::CompactionState;
 pub use coprocessor::Coprocessor;
 pub use error::{Action, Error, ErrorKind, Result};
 pub use escape::{escape, unescape};

@@ -60,7 +60,7 @@ mod write;
 pub use backup::{CopyReport, copy_store};
 pub use check::{CheckReport, Progress, check};
 pub use clock::{Clock, SystemClock};
-pub use compact::{CompactionKind, CompactionState};
+pub use compact::CompactionKind;
 pub use directory::{Holder, is_data_directory};
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use hand_over::{ExportReport, ExportedCells, LoadReport, files_to_load};

@@ -6,12 +6,12 @@ use std::sync::{Arc, OnceLock, Weak};
 use parking_lot::Mutex;
 
 use rowhouse_model::{
-    Bytes, CellHistory, Condition, Durability, Error, ErrorKind, FamilyDescriptor, Get, Mutation,
-    MutationOutcome, RegionInfo, RegionName, Result, Row, RowCondition, RowRange, Scan,
-    TableDescriptor, TableName, check_row, equal_bytes, escape,
+    Bytes, CellHistory, CompactionState, Condition, Durability, Error, ErrorKind, FamilyDescriptor,
+    Get, Mutation, MutationOutcome, RegionInfo, RegionName, Result, Row, RowCondition, RowRange,
+    Scan, TableDescriptor, TableName, check_row, equal_bytes, escape,
 };
 
-use crate::compact::{self, CompactionKind, CompactionState, Hurry};
+use crate::compact::{self, CompactionKind, Hurry};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;
@@ -315,7 +315,8 @@ impl Region {
     /// What merges run or were asked for.
     pub fn compaction_state(&self) -> CompactionState {
         let kinds = |family: &Arc<FamilyStore>| self.engine.compactions.kinds_of(family);
-        CompactionState::of(self.families().iter().flat_map(kinds))
+        let kinds = self.families().iter().flat_map(kinds);
+        kinds.fold(CompactionState::None, |state, kind| state.with(kind.into()))
     }
 
     pub(crate) fn id(&self) -> u64 {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use rowhouse_client::ClusterStatus;
 use rowhouse_model::{
-    Bytes, Error, ErrorKind, Mutation, MutationOutcome, Namespace, RegionInfo, RegionSwitch,
-    Result, TableDescriptor, TableName, TableState,
+    Bytes, CompactionState, Error, ErrorKind, Mutation, MutationOutcome, Namespace, RegionInfo,
+    RegionSwitch, Result, TableDescriptor, TableName, TableState,
 };
 use rowhouse_schema::{COLUMNS_ATTRIBUTE, ColumnSchema, KEY_ATTRIBUTE, KeySchema};
 use rowhouse_store::CompactionKind;
@@ -59,6 +59,29 @@ impl Database {
         let (descriptor, splits) = spec.into_parts()?;
         self.backend.create_table(descriptor.clone(), splits).await?;
         Ok(Table::new(Arc::clone(&self.backend), &descriptor))
+    }
+
+    /// Makes a table `to` that is declared as `from` is, without its rows: with the bounds of its regions if
+    /// `keep_splits`, otherwise as one region.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `TableExists`; `NamespaceNotFound`.
+    pub async fn clone_table_schema(
+        &self,
+        from: &str,
+        to: &str,
+        keep_splits: bool,
+    ) -> Result<Table> {
+        let declared = self.describe(from).await?;
+        let regions = match keep_splits {
+            true => self.backend.regions(declared.name()).await?,
+            false => Vec::new(),
+        };
+        let starts = regions.into_iter().map(|(region, _)| region.range.start);
+        let splits = starts.filter(|start| !start.is_empty()).collect();
+        let declared = declared.with_name(TableName::parse(to)?);
+        self.backend.create_table(declared.clone(), splits).await?;
+        Ok(Table::new(Arc::clone(&self.backend), &declared))
     }
 
     /// The table `name`: `table`, or `namespace:table`.
@@ -405,6 +428,14 @@ impl Database {
     ) -> Result<()> {
         let family = family.map(|family| Bytes::copy_from_slice(family.as_bytes()));
         self.backend.compact(&TableName::parse(name)?, family, kind).await
+    }
+
+    /// Which merges of the files of a table run or wait, of its regions together.
+    ///
+    /// # Errors
+    /// `TableNotFound`.
+    pub async fn compaction_state(&self, name: &str) -> Result<CompactionState> {
+        self.backend.compaction_state(&TableName::parse(name)?).await
     }
 
     /// Servers and regions, and what they hold and have done. A database in this process is one server by the name of

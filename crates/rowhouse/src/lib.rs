@@ -82,9 +82,9 @@ pub use transaction::Transaction;
 pub use rowhouse_client::{ClusterStatus, RegionLoad, ServerLoad};
 pub use rowhouse_model::{
     Action, Append, BitOperator, Bytes, Cell, CellEntry, CellFate, CellHistory, CellKind,
-    CellPlace, ColumnCondition, Columns, Comparator, CompareOperator, Comparison, Condition,
-    Delete, Durability, Error, ErrorKind, FamilyDescriptor, Filter, FilterCondition, Get,
-    Increment, KeyValue, Mutation, MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch,
+    CellPlace, ColumnCondition, Columns, CompactionState, Comparator, CompareOperator, Comparison,
+    Condition, Delete, Durability, Error, ErrorKind, FamilyDescriptor, Filter, FilterCondition,
+    Get, Increment, KeyValue, Mutation, MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch,
     Result, Row, RowMutations, RowRange, Scan, ServerName, Snapshot, SnapshotKind, TableDescriptor,
     TableName, TableState, TimeRange, Timestamp, escape, unescape,
 };

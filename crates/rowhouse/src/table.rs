@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use rowhouse_model::{
     Append, Bytes, CellHistory, Condition, Delete, Error, ErrorKind, Get, Increment, Mutation,
-    MutationOutcome, Put, RegionInfo, Result, Row, RowMutations, Scan, TableDescriptor, TableName,
-    escape,
+    MutationOutcome, Put, RegionInfo, Result, Row, RowMutations, Scan, ServerName, TableDescriptor,
+    TableName, TableState, check_row, escape,
 };
 use rowhouse_schema::{ColumnSchema, KeySchema, NamedValues, Predicate, RowKey};
 
@@ -375,7 +375,23 @@ impl Table {
     /// # Errors
     /// `TableNotFound`.
     pub async fn regions(&self) -> Result<Vec<RegionInfo>> {
-        self.inner.backend.regions(self.name()).await
+        let regions = self.inner.backend.regions(self.name()).await?;
+        Ok(regions.into_iter().map(|(region, _)| region).collect())
+    }
+
+    /// The region that has a row, or would have it, and who serves it, if anybody does. A database in this process
+    /// is one server by the name of `localhost`, port 0.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `TableNotEnabled`; `InvalidRequest` for a key that cannot be one.
+    pub async fn locate(&self, row: &[u8]) -> Result<(RegionInfo, Option<ServerName>)> {
+        check_row(row)?;
+        if self.inner.backend.table_state(self.name()).await? == TableState::Disabled {
+            return Err(Error::new(ErrorKind::TableNotEnabled, self.name().to_string()));
+        }
+        let mut regions = self.inner.backend.regions(self.name()).await?.into_iter();
+        let found = regions.find(|(region, _)| region.range.contains(row));
+        found.ok_or_else(|| Error::new(ErrorKind::UnknownRegion, self.name().to_string()))
     }
 
     /// The value of a counter; `None` where there is no such column.

@@ -9,7 +9,7 @@ pub(super) fn instead_of(name: &str) -> Option<&'static str> {
     ABSENT.iter().find(has).map(|(_, instead)| *instead)
 }
 
-const ABSENT: [(&str, &str); 25] = [
+const ABSENT: [(&str, &str); 23] = [
     (
         "add_peer append_peer_exclude_namespaces append_peer_exclude_tableCFs append_peer_namespaces
          append_peer_tableCFs disable_peer disable_table_replication enable_peer enable_table_replication
@@ -55,8 +55,8 @@ const ABSENT: [(&str, &str); 25] = [
     ),
     ("clear_block_cache", "the block cache makes room by itself; BLOCKCACHE of a family keeps blocks out of it"),
     (
-        "clear_compaction_queues compact_rs compaction_state",
-        "merges are not listed by state; compact and major_compact ask for those of a table, status 'detailed' counts files",
+        "clear_compaction_queues compact_rs",
+        "compact and major_compact ask for the merges of a table, and compaction_state tells of them",
     ),
     ("compaction_switch", "alter 'TABLE', COMPACTION_ENABLED => false ends the merges of a table"),
     ("alter_async alter_status", "alter is done in all regions when it returns"),
@@ -69,15 +69,10 @@ const ABSENT: [(&str, &str); 25] = [
         "list_locks list_procedures processlist rit",
         "what changes tables is done when its command returns, so that nothing is under way to be listed",
     ),
-    (
-        "locate_region regioninfo",
-        "list_regions 'TABLE' tells where regions begin and end, status 'detailed' which server has them",
-    ),
-    ("clone_table_schema", "describe 'TABLE' shows what create takes, and get_splits where regions begin"),
+    ("regioninfo", "list_regions 'TABLE' tells where regions begin and end"),
     ("close_region", "unassign takes a region out of service"),
     ("reopen_regions", "nothing has to be opened anew: alter is seen at once"),
     ("truncate_region", "deleteall 'TABLE', {ROWPREFIXFILTER => 'prefix'} deletes rows, truncate empties a table"),
-    ("show_filters", "all filters of HBase 2.6 are there: docs/filters.md lists them"),
     ("list_snapshot_sizes", "snapshots share files with their tables; list_snapshots lists them"),
     (
         "clear_deadservers decommission_regionservers is_in_maintenance_mode list_decommissioned_regionservers

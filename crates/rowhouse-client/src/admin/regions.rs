@@ -3,11 +3,14 @@
 use rowhouse_format::convert::region::{self, RegionRef};
 use rowhouse_format::proto;
 use rowhouse_model::{
-    Bytes, Error, ErrorKind, RegionInfo, RegionSwitch, Result, TableName, TableState,
+    Bytes, CompactionState, Error, ErrorKind, RegionInfo, RegionSwitch, Result, TableName,
+    TableState,
 };
 
 use super::Admin;
+use crate::connection::{Address, Question};
 use crate::locate::Located;
+use crate::retry::Attempts;
 
 impl Admin {
     /// Splits a region in two at row `at`, the first of the second, or in the middle of what it holds.
@@ -128,6 +131,34 @@ impl Admin {
             self.client.call_row(table, &region.range.start, true, ask).await?;
         }
         Ok(())
+    }
+
+    /// Which merges of the files of a table run or wait, of its regions together. A region that nobody serves, and so
+    /// each of a disabled table, counts as one without, as it does for HBase's client.
+    ///
+    /// # Errors
+    /// `TableNotFound`; `Connection` and `Timeout` of a server that does not answer at once.
+    pub async fn compaction_state(&self, table: &TableName) -> Result<CompactionState> {
+        let mut state = CompactionState::None;
+        for (region, server) in self.client.table(table).regions().await? {
+            let Some(server) = server else { continue };
+            let message = proto::GetRegionInfoRequest {
+                region: specifier(&region),
+                compaction_state: Some(true),
+                ..Default::default()
+            };
+            let deadline = Attempts::new(self.client.settings()).deadline();
+            let question = Question { message, cells: &[], about_meta: false, deadline };
+            match self.client.connections().call(&Address::from(&server), question).await {
+                Ok((answer, _)) => {
+                    let of_region = region::compaction_state_from_proto(answer.compaction_state());
+                    state = state.with(of_region);
+                }
+                Err(failure) if failure.error.kind() == ErrorKind::NotServingRegion => {}
+                Err(failure) => return Err(failure.error),
+            }
+        }
+        Ok(state)
     }
 }
 

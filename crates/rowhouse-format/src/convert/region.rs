@@ -2,7 +2,9 @@
 
 use bytes::Bytes;
 use prost::Message;
-use rowhouse_model::{Error, META_ENCODED_NAME, RegionInfo, Result, RowRange, ServerName, escape};
+use rowhouse_model::{
+    CompactionState, Error, META_ENCODED_NAME, RegionInfo, Result, RowRange, ServerName, escape,
+};
 
 use super::names;
 use crate::proto;
@@ -10,6 +12,32 @@ use crate::rpc::decode_message;
 
 /// What stands in front of a message wherever HBase keeps one: in znodes and in `hbase:meta`.
 pub const PBUF: &[u8; 4] = b"PBUF";
+
+/// Reads what merges of a region are about.
+pub fn compaction_state_from_proto(
+    state: proto::get_region_info_response::CompactionState,
+) -> CompactionState {
+    use proto::get_region_info_response::CompactionState as State;
+    match state {
+        State::None => CompactionState::None,
+        State::Minor => CompactionState::Minor,
+        State::Major => CompactionState::Major,
+        State::MajorAndMinor => CompactionState::MajorAndMinor,
+    }
+}
+
+/// Writes what merges of a region are about.
+pub fn compaction_state_to_proto(
+    state: CompactionState,
+) -> proto::get_region_info_response::CompactionState {
+    use proto::get_region_info_response::CompactionState as State;
+    match state {
+        CompactionState::None => State::None,
+        CompactionState::Minor => State::Minor,
+        CompactionState::Major => State::Major,
+        CompactionState::MajorAndMinor => State::MajorAndMinor,
+    }
+}
 
 /// How a request names a region.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rowhouse_format::convert::names;
 use rowhouse_format::convert::region::{self, RegionRef};
 use rowhouse_format::proto;
-use rowhouse_model::{Result, TableName};
-use rowhouse_store::{CompactionKind, CompactionState};
+use rowhouse_model::{CompactionState, Result, TableName};
+use rowhouse_store::CompactionKind;
 
 use super::master::status::region_loads;
 use crate::cluster::Served;
@@ -16,7 +16,6 @@ pub(crate) fn region_info(
     context: &Context,
     request: proto::GetRegionInfoRequest,
 ) -> Result<proto::GetRegionInfoResponse> {
-    use proto::get_region_info_response::CompactionState as State;
     let name = RegionRef::from_proto(request.region);
     let info = context.cluster.region_info(&context.server, &name)?;
     let asked = request.compaction_state.unwrap_or(false);
@@ -33,15 +32,9 @@ pub(crate) fn region_info(
         }
         None => None,
     };
-    let state = match state {
-        CompactionState::None => State::None,
-        CompactionState::Minor => State::Minor,
-        CompactionState::Major => State::Major,
-        CompactionState::MajorAndMinor => State::MajorAndMinor,
-    };
     Ok(proto::GetRegionInfoResponse {
         region_info: region::to_proto(&info),
-        compaction_state: asked.then_some(state.into()),
+        compaction_state: asked.then(|| region::compaction_state_to_proto(state).into()),
         splittable: Some(stored.is_some()),
         mergeable: Some(stored.is_some()),
         best_split_row,

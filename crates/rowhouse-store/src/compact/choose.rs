@@ -13,6 +13,8 @@
 
 use std::ops::Range;
 
+use rowhouse_model::CompactionState;
+
 use super::Policy;
 use super::overlap::{crowding, depth};
 
@@ -54,6 +56,15 @@ pub enum CompactionKind {
     /// Merges all files into one and drops deleted and surplus cells, then the delete markers. Merges of some
     /// files that nobody asked for do the same with rows that no other file can have.
     Major,
+}
+
+impl From<CompactionKind> for CompactionState {
+    fn from(kind: CompactionKind) -> Self {
+        match kind {
+            CompactionKind::Minor => Self::Minor,
+            CompactionKind::Major => Self::Major,
+        }
+    }
 }
 
 /// The files, and what matters in choosing beside them.

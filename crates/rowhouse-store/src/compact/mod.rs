@@ -21,7 +21,6 @@ pub(crate) use overlap::crowding;
 pub(crate) use policy::Policy;
 pub(crate) use run::{Hurry, compact, rewrite_wider};
 pub(crate) use running::Running;
-pub use schedule::CompactionState;
 #[cfg(test)]
 pub(crate) use schedule::work_by_hand;
 pub(crate) use schedule::{Compactions, Share, work};

@@ -14,30 +14,6 @@ use crate::background::{Work, guard};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 
-/// What the merges of a region are about, in HBase's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CompactionState {
-    /// None runs or waits.
-    None,
-    /// Some files are merged.
-    Minor,
-    /// All files are merged.
-    Major,
-    /// Both, of different families.
-    MajorAndMinor,
-}
-
-impl CompactionState {
-    /// The state of a region where merges of these kinds run or wait.
-    pub(crate) fn of(kinds: impl IntoIterator<Item = CompactionKind>) -> Self {
-        kinds.into_iter().fold(Self::None, |state, kind| match (state, kind) {
-            (Self::None | Self::Minor, CompactionKind::Minor) => Self::Minor,
-            (Self::None | Self::Major, CompactionKind::Major) => Self::Major,
-            _ => Self::MajorAndMinor,
-        })
-    }
-}
-
 /// A (region, family).
 type StoreKey = (u64, Bytes);
 

@@ -3,9 +3,9 @@
 use super::alteration::Alteration;
 use rowhouse_client::{Client, ClusterStatus, Scanner, Target};
 use rowhouse_model::{
-    Bytes, CellHistory, Condition, Error, ErrorKind, Get, Mutation, MutationOutcome, Namespace,
-    Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan, Snapshot, TableDescriptor,
-    TableName, TableState, escape,
+    Bytes, CellHistory, CompactionState, Condition, Error, ErrorKind, Get, Mutation,
+    MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan,
+    ServerName, Snapshot, TableDescriptor, TableName, TableState, escape,
 };
 use rowhouse_store::CompactionKind;
 
@@ -191,9 +191,15 @@ impl Cluster {
         self.client.admin().flush_family(name, family).await
     }
 
-    pub(super) async fn regions(&self, table: &TableName) -> Result<Vec<RegionInfo>> {
-        let regions = self.client.table(table).regions().await?;
-        Ok(regions.into_iter().map(|(region, _)| region).collect())
+    pub(super) async fn compaction_state(&self, table: &TableName) -> Result<CompactionState> {
+        self.client.admin().compaction_state(table).await
+    }
+
+    pub(super) async fn regions(
+        &self,
+        table: &TableName,
+    ) -> Result<Vec<(RegionInfo, Option<ServerName>)>> {
+        self.client.table(table).regions().await
     }
 
     pub(super) async fn get(&self, table: &TableName, get: &Get) -> Result<Row> {

@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 use rowhouse_client::{ClusterStatus, RegionLoad, ServerLoad};
 use rowhouse_model::{
-    Bytes, CellHistory, Condition, Durability, Error, ErrorKind, Get, Mutation, MutationOutcome,
-    Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan, ServerName,
-    Snapshot, TableDescriptor, TableName, TableState,
+    Bytes, CellHistory, CompactionState, Condition, Durability, Error, ErrorKind, Get, Mutation,
+    MutationOutcome, Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan,
+    ServerName, Snapshot, TableDescriptor, TableName, TableState,
 };
-use rowhouse_store::{CompactionKind, ReadPoint, Store, Table, TableScanner};
+use rowhouse_store::{CompactionKind, ReadPoint, Region, Store, Table, TableScanner};
 use tokio::task::{JoinError, spawn_blocking};
 
 use super::read_ahead::{Awaited, ReadAhead};
@@ -41,7 +41,7 @@ impl Embedded {
 
     /// As of a cluster of one server, which is this process.
     pub(super) async fn status(&self) -> Result<ClusterStatus> {
-        let name = ServerName { host: "localhost".into(), port: 0, start_code: 0 };
+        let name = this_process();
         let tables = self.store.tables();
         let open = tables.iter().filter(|table| table.state() == TableState::Enabled);
         let regions = open.flat_map(|table| table.regions()).map(|region| {
@@ -255,12 +255,25 @@ impl Embedded {
         blocking(move || table.flush_family(&family)).await
     }
 
-    pub(super) async fn regions(&self, table: &TableName) -> Result<Vec<RegionInfo>> {
+    pub(super) async fn compaction_state(&self, table: &TableName) -> Result<CompactionState> {
+        let table = self.store.table(table)?;
+        let regions = table.regions();
+        let states = regions.iter().map(|region| region.compaction_state());
+        Ok(states.fold(CompactionState::None, CompactionState::with))
+    }
+
+    pub(super) async fn regions(
+        &self,
+        table: &TableName,
+    ) -> Result<Vec<(RegionInfo, Option<ServerName>)>> {
         if table.is_system() {
             return Err(Error::unsupported(format!("{table} has no regions that can be listed")));
         }
         let table = self.store.table(table)?;
-        Ok(table.regions().iter().map(|region| region.info().clone()).collect())
+        let served = |region: &Arc<Region>| {
+            (region.info().clone(), region.check_serving().is_ok().then(this_process))
+        };
+        Ok(table.regions().iter().map(served).collect())
     }
 
     pub(super) async fn get(&self, table: &TableName, get: &Get) -> Result<Row> {
@@ -583,6 +596,11 @@ impl EmbeddedRows {
             self.state = ScanState::Idle(scanner);
         }
     }
+}
+
+/// What stands for a server where there is none.
+fn this_process() -> ServerName {
+    ServerName { host: "localhost".into(), port: 0, start_code: 0 }
 }
 
 /// Reads rows until they are enough. Rows in front of an error are dropped: the scan ends there.

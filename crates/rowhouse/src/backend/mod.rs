@@ -9,9 +9,9 @@ mod read_ahead;
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Bytes, CellHistory, Condition, Error, Get, Mutation, MutationOutcome, Namespace, Put,
-    RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan, Snapshot, TableDescriptor,
-    TableName, TableState,
+    Bytes, CellHistory, CompactionState, Condition, Error, Get, Mutation, MutationOutcome,
+    Namespace, Put, RegionInfo, RegionSwitch, Result, Row, RowMutations, Scan, ServerName,
+    Snapshot, TableDescriptor, TableName, TableState,
 };
 
 use rowhouse_client::ClusterStatus;
@@ -201,7 +201,16 @@ impl Backend {
         on!(self, inner => inner.flush_family(name, family).await)
     }
 
-    pub(crate) async fn regions(&self, table: &TableName) -> Result<Vec<RegionInfo>> {
+    /// Which merges of the files of a table run or wait.
+    pub(crate) async fn compaction_state(&self, table: &TableName) -> Result<CompactionState> {
+        on!(self, inner => inner.compaction_state(table).await)
+    }
+
+    /// The regions of a table, and who serves them.
+    pub(crate) async fn regions(
+        &self,
+        table: &TableName,
+    ) -> Result<Vec<(RegionInfo, Option<ServerName>)>> {
         on!(self, inner => inner.regions(table).await)
     }
 

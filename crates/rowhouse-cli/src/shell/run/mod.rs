@@ -20,7 +20,7 @@ mod tables;
 
 use std::io::Write;
 
-use rowhouse::CompactionKind;
+use rowhouse::{CompactionKind, Filter};
 
 use super::call::Call;
 use super::commands::Verb;
@@ -46,6 +46,8 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::Append => data::append(session, call).await.map(nothing),
         Verb::Assign => regions::assign(session, call).await.map(nothing),
         Verb::CloneSnapshot => snapshots::clone(session, call).await.map(nothing),
+        Verb::CloneTableSchema => tables::clone_schema(session, call).await.map(nothing),
+        Verb::CompactionState => tables::compaction_state(session, call).await.map(nothing),
         Verb::Compact => tables::compact(session, call, CompactionKind::Minor).await.map(nothing),
         Verb::Count => scan::count(session, call).await.map(Returned::Count),
         Verb::Create => create::create(session, call).await.map(Returned::Table),
@@ -92,6 +94,7 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::ListTableSnapshots => {
             snapshots::list_of_tables(session, call).await.map(Returned::Names)
         }
+        Verb::LocateRegion => regions::locate(session, call).await.map(nothing),
         Verb::MajorCompact => {
             tables::compact(session, call, CompactionKind::Major).await.map(nothing)
         }
@@ -101,6 +104,9 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::Query => query::query(session, call).await.map(nothing),
         Verb::RestoreSnapshot => snapshots::restore(session, call).await.map(nothing),
         Verb::Scan => scan::scan(session, call).await.map(nothing),
+        Verb::ShowFilters => {
+            Filter::language_names().iter().try_for_each(|name| session.say(name)).map(nothing)
+        }
         Verb::Snapshot => snapshots::take(session, call).await.map(nothing),
         Verb::SnapshotCleanupEnabled => snapshots::cleanup(session, call).await.map(nothing),
         Verb::SnapshotCleanupSwitch => snapshots::set_cleanup(session, call).await.map(nothing),

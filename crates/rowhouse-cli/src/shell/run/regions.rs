@@ -5,6 +5,7 @@ use std::io::Write;
 use rowhouse::{Bytes, KeySchema, RegionInfo, RegionSwitch, escape};
 
 use super::decode;
+use super::row::Named;
 use super::tables::existing;
 use crate::one_line::on_one_line;
 use crate::shell::call::Call;
@@ -64,6 +65,29 @@ pub(super) async fn list<W: Write>(session: &mut Session<W>, mut call: Call) -> 
         session.say(line(columns, widths))?;
     }
     session.say(format_args!(" {} rows", regions.len()))
+}
+
+/// Tells which region has a row, and who serves it: of each key that fields may stand for.
+pub(super) async fn locate<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+    call.no_more_than(2)?;
+    let row = Named::of(&call, 1)?;
+    let table = session.database.table(&call.table()?).await?;
+    let mut found = Vec::new();
+    for key in row.keys(&table)? {
+        found.push(table.locate(&key).await?);
+    }
+    session.say("HOST  REGION")?;
+    for (region, server) in &found {
+        let host = match server {
+            Some(server) => format!("{}:{}", server.host, server.port),
+            None => "-".into(),
+        };
+        let (encoded, [name, start, stop]) = (region.name().encoded, columns(region));
+        session.say(format_args!(
+            " {host} {{ENCODED => {encoded}, NAME => '{name}', STARTKEY => '{start}', ENDKEY => '{stop}'}}"
+        ))?;
+    }
+    session.say(format_args!("{} row(s)", found.len()))
 }
 
 /// Splits a region, or each of a table.

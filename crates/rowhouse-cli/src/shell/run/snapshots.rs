@@ -8,6 +8,7 @@ use rowhouse::{ErrorKind, Snapshot, SnapshotKind, TableName};
 
 use super::declared::take_size;
 use super::pattern;
+use super::tables;
 use crate::shell::call::Call;
 use crate::shell::failure::{Result, said};
 use crate::shell::print;
@@ -56,18 +57,8 @@ pub(super) async fn clone<W: Write>(session: &mut Session<W>, mut call: Call) ->
     call.take_options()?.finish()?;
     call.no_more_than(2)?;
     let table = call.text(1)?;
-    match session.database.clone_snapshot(&call.text(0)?, &table).await {
-        Ok(_) => Ok(()),
-        // HBase's shell names the table in its place, which is not the first.
-        Err(error) if error.kind() == ErrorKind::TableExists => {
-            said(format!("Table already exists: {table}!"))
-        }
-        Err(error) if error.kind() == ErrorKind::NamespaceNotFound => {
-            let namespace = table.split(':').next().unwrap_or_default();
-            said(format!("Unknown namespace: {namespace}!"))
-        }
-        Err(error) => Err(error.into()),
-    }
+    let made = session.database.clone_snapshot(&call.text(0)?, &table).await;
+    made.map(|_| ()).or_else(|error| tables::not_made(error, &table))
 }
 
 pub(super) async fn restore<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use rowhouse::{CompactionKind, ErrorKind, TableName, TableState};
+use rowhouse::{CompactionKind, Error, ErrorKind, TableName, TableState};
 
 use super::{pattern, say_names};
 use crate::shell::call::Call;
@@ -178,6 +178,35 @@ pub(super) async fn compact<W: Write>(
     call.no_more_than(2)?;
     let family = call.text_if_given(1)?;
     Ok(session.database.compact(&call.table()?, family.as_deref(), kind).await?)
+}
+
+/// Tells which merges of a table's files run or wait.
+pub(super) async fn compaction_state<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+    call.no_more_than(1)?;
+    let state = session.database.compaction_state(&call.table()?).await?;
+    session.say(state)
+}
+
+/// Makes a table that is declared as another is.
+pub(super) async fn clone_schema<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+    call.no_more_than(3)?;
+    let keep_splits = call.arguments.len() < 3 || call.truth(2)?;
+    let new = call.text(1)?;
+    let made = session.database.clone_table_schema(&call.table()?, &new, keep_splits).await;
+    made.map(|_| ()).or_else(|error| not_made(error, &new))
+}
+
+/// Why a table could not be made that is not the first thing the command names: HBase's shell names it all the
+/// same.
+pub(super) fn not_made(error: Error, table: &str) -> Result<()> {
+    match error.kind() {
+        ErrorKind::TableExists => said(format!("Table already exists: {table}!")),
+        ErrorKind::NamespaceNotFound => {
+            let namespace = table.split(':').next().unwrap_or_default();
+            said(format!("Unknown namespace: {namespace}!"))
+        }
+        _ => Err(error.into()),
+    }
 }
 
 /// The table of a command that HBase's shell checks before it asks for anything.

@@ -490,7 +490,7 @@ fn hbases_other_commands_and_settings_without_effect_are_refused_by_name() {
     check(
         "alter 't', COLOUR => 'red'
 processlist
-locate_region 't', 'r'
+regioninfo 't'
 help 'balancer'
 create_namespace 'q', {'hbase.namespace.quota.maxtables' => '5'}
 create 'q', 'f', {METADATA => {'READONLY' => 'perhaps'}}
@@ -511,9 +511,9 @@ is_enabled 'hbase:nope'",
 
             For usage try 'help'
 
-            > locate_region 't', 'r'
+            > regioninfo 't'
 
-            ERROR: command `locate_region` is in HBase's own shell only; in rowhouse, list_regions 'TABLE' tells where regions begin and end, status 'detailed' which server has them
+            ERROR: command `regioninfo` is in HBase's own shell only; in rowhouse, list_regions 'TABLE' tells where regions begin and end
 
             For usage try 'help'
 

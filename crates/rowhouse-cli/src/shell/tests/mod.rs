@@ -8,6 +8,7 @@ mod explain_cell;
 mod help;
 mod keys;
 mod queries;
+mod regions;
 mod scans;
 mod snapshots;
 mod status;
@@ -101,6 +102,7 @@ fn mask(transcript: &str) -> String {
         (r"Took \d+\.\d{4} seconds", "Took T seconds"),
         (r"timestamp=20[2-9]\d-[\d:T.-]+", "timestamp=NOW"),
         (r",\d{13}\.[0-9a-f]{32}\.", ",ID.MD5."),
+        (r" (localhost:0|127\.0\.0\.1:\d+) \{ENCODED => [0-9a-f]{32},", " SERVER {ENCODED => MD5,"),
         (r"\(20[2-9]\d-\d\d-\d\d \d\d:\d\d:\d\d \+0000\)", "(NOW)"),
     ];
     masks.iter().fold(transcript.to_owned(), |text, (pattern, instead)| {

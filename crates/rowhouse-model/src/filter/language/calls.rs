@@ -7,6 +7,29 @@ use super::parse::Parser;
 use crate::Result;
 use crate::filter::{ColumnOffset, Filter};
 
+/// The names that [`call`] knows, in alphabetical order.
+pub(super) const NAMES: [&str; 19] = [
+    "ColumnCountGetFilter",
+    "ColumnPaginationFilter",
+    "ColumnPrefixFilter",
+    "ColumnRangeFilter",
+    "ColumnValueFilter",
+    "DependentColumnFilter",
+    "FamilyFilter",
+    "FirstKeyOnlyFilter",
+    "InclusiveStopFilter",
+    "KeyOnlyFilter",
+    "MultipleColumnPrefixFilter",
+    "PageFilter",
+    "PrefixFilter",
+    "QualifierFilter",
+    "RowFilter",
+    "SingleColumnValueExcludeFilter",
+    "SingleColumnValueFilter",
+    "TimestampsFilter",
+    "ValueFilter",
+];
+
 /// Reads one filter with its arguments.
 pub(super) fn call(parser: &mut Parser<'_>) -> Result<Filter> {
     let call = Call::read(parser)?;

@@ -28,6 +28,12 @@ impl Filter {
     pub fn parse(text: impl AsRef<[u8]>) -> Result<Self> {
         parse::parse(text.as_ref())
     }
+
+    /// The names of the filters that the language has, in alphabetical order. Lists, `SKIP` and `WHILE` have
+    /// none.
+    pub fn language_names() -> &'static [&'static str] {
+        &calls::NAMES
+    }
 }
 
 #[cfg(test)]

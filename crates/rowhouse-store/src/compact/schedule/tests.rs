@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use rowhouse_model::{
-    ErrorKind, FamilyDescriptor, Get, Put, Row, Scan, TableDescriptor, TableName,
+    CompactionState, ErrorKind, FamilyDescriptor, Get, Put, Row, Scan, TableDescriptor, TableName,
 };
 
 use super::*;
@@ -159,16 +159,6 @@ fn what_is_asked_for_is_merged_in_the_background_and_told() {
     assert!(state == CompactionState::Major || files(&table) == 1);
     wait_until("one file", || files(&table) == 1);
     wait_until("done", || region(&table).compaction_state() == CompactionState::None);
-}
-
-#[test]
-fn state_of_a_region_is_that_of_its_families_together() {
-    use CompactionKind::{Major, Minor};
-    let state = |kinds: &[CompactionKind]| CompactionState::of(kinds.iter().copied());
-    assert_eq!(state(&[]), CompactionState::None);
-    assert_eq!(state(&[Minor, Minor]), CompactionState::Minor);
-    assert_eq!(state(&[Major]), CompactionState::Major);
-    assert_eq!(state(&[Minor, Major, Minor]), CompactionState::MajorAndMinor);
 }
 
 #[test]

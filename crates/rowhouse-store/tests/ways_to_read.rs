@@ -261,3 +261,20 @@ fn a_hint_from_a_column_without_a_name_passes_markers_of_the_family_forward_alon
     };
     assert_eq!((found(false), found(true)), (1, 0));
 }
+
+#[test]
+fn a_hint_to_an_older_version_passes_markers_of_the_column_forward_alone_as_in_hbase() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_store, table) = table(dir.path(), &[]);
+    let put = Put::new("b").unwrap().add_at("a", "x", millis(6), "").unwrap();
+    table.mutate(&put.add_at("a", "x", millis(4), "deleted").unwrap().into()).unwrap();
+    table.mutate(&Delete::new("b").unwrap().column("a", "x", millis(5)).unwrap().into()).unwrap();
+    let found = |reversed| {
+        let timestamps = [4].into();
+        let mut scan =
+            Scan::all().versions(9).filter(Filter::Timestamps { timestamps, can_hint: true });
+        scan.reversed = reversed;
+        read(&table, scan).len()
+    };
+    assert_eq!((found(false), found(true)), (1, 0));
+}

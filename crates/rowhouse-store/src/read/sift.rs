@@ -135,9 +135,14 @@ impl Judging<'_> {
                             self.go_back_to(hint.row);
                             return Ok(RowRead::Whole);
                         }
-                        // Backward HBase goes there step by step, and meets the markers of the family, which may
-                        // stand among the cells of a column without a name.
-                        (true, true) if same_row && !cell.key.qualifier.is_empty() => {
+                        // Backward HBase goes there step by step, and meets the markers between: those of a column
+                        // that stand among its cells, and those of the family among the cells of a column
+                        // without a name.
+                        (true, true)
+                            if same_row
+                                && !cell.key.qualifier.is_empty()
+                                && hint.qualifier != cell.key.qualifier =>
+                        {
                             self.seek(from, &hint.as_key())?;
                         }
                         (false, true) => self.seek(from, &hint.as_key())?,

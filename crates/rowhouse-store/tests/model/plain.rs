@@ -57,14 +57,14 @@ pub(crate) struct Ask<'a> {
     pub(crate) raw: bool,
     /// Whoever has a filter counts the versions: those that it jumps over are none.
     pub(crate) filtered: bool,
-    /// Cells from which a filter has jumped, and where to: markers between are not met.
+    /// Cells from which a filter has jumped, and where to: what is between is not met.
     pub(crate) jumps: Vec<(Cell, KeyBuf)>,
 }
 
 impl Ask<'_> {
-    fn meets(&self, marker: &Cell) -> bool {
+    fn meets(&self, cell: &Cell) -> bool {
         let is_over =
-            |(from, to): &(Cell, KeyBuf)| from.key() < marker.key() && marker.key() < to.as_key();
+            |(from, to): &(Cell, KeyBuf)| from.key() < cell.key() && cell.key() < to.as_key();
         !self.jumps.iter().any(is_over)
     }
 }
@@ -74,9 +74,9 @@ impl Ask<'_> {
 pub(crate) struct Plain {
     pub(crate) cells: Vec<Cell>,
     writes: u64,
-    /// Whether a read went by a marker that a filter had jumped over: what that covers is seen unless a
-    /// flush or a merge has dropped it.
-    pub(crate) passed_marker: cell::Cell<bool>,
+    /// Whether a filter jumped over what hides other cells: those are seen unless a flush or a merge has
+    /// dropped them.
+    pub(crate) jumped: cell::Cell<bool>,
 }
 
 impl Plain {
@@ -99,9 +99,6 @@ impl Plain {
     /// What a read of one family of a row sees.
     pub(crate) fn read(&self, row: &[u8], family: &Family, ask: &Ask<'_>, now: i64) -> Vec<Cell> {
         let cells = self.of(row, family);
-        if cells.iter().any(|cell| cell.kind() != CellKind::Put && !ask.meets(cell)) {
-            self.passed_marker.set(true);
-        }
         if ask.raw { raw(&cells, ask) } else { visible(&cells, family, ask, now) }
     }
 
@@ -145,7 +142,8 @@ fn visible(cells: &[Cell], family: &Family, ask: &Ask<'_>, now: i64) -> Vec<Cell
         if ask.qualifiers.is_some_and(|wanted| !wanted.contains(&qualifier)) {
             continue;
         }
-        let puts = there().filter(|cell| is_put_of(cell, &qualifier)).collect::<Vec<_>>();
+        let puts = there().filter(|cell| is_put_of(cell, &qualifier) && ask.meets(cell));
+        let puts = puts.collect::<Vec<_>>();
         let left: Vec<&Cell> = match family.by_sequence {
             true => written_in_order(&puts, &minded, family.versions_max),
             false => {

@@ -266,7 +266,7 @@ impl Run {
 
     /// The rows of a scan, region by region; nothing where they depend on what was dropped.
     fn expected(&self, scan: &Scan) -> Option<Vec<Vec<Cell>>> {
-        self.plain.passed_marker.set(false);
+        self.plain.jumped.set(false);
         let (before, behind) = (RowRange::new("", SPLIT), RowRange::new(SPLIT, ""));
         let mut regions = [before, behind];
         let mut rows: Vec<Vec<u8>> = self.plain.rows().into_iter().collect();
@@ -288,7 +288,7 @@ impl Run {
             }
             found.extend(rows);
         }
-        (!(self.dropped && self.plain.passed_marker.get())).then_some(found)
+        (!(self.dropped && self.plain.jumped.get())).then_some(found)
     }
 
     /// Everything there is, in several ways, now and after the store was closed and opened.

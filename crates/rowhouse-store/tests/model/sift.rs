@@ -48,6 +48,9 @@ pub(crate) fn scan(
             if sifted.is_over {
                 over.insert(family.name);
             }
+            if sifted.jumped {
+                plain.jumped.set(true);
+            }
             gone_to.extend(sifted.gone_to.map(|to| (family.name, to)));
             sifted.cells
         };
@@ -106,6 +109,9 @@ struct Sifted {
     is_over: bool,
     /// The row that a hint leads to, where it is a later one.
     gone_to: Option<Vec<u8>>,
+    /// Whether a hint led over something that would have hidden what comes behind: what a flush or a merge
+    /// has dropped is hidden all the same.
+    jumped: bool,
 }
 
 fn sifted(
@@ -121,14 +127,14 @@ fn sifted(
     };
     let offset = scan.family_offset as usize;
     let most = scan.family_limit.map_or(usize::MAX, |limit| limit.max(1) as usize);
-    let (mut kept, mut passed, mut gone_to) = (Vec::new(), 0, None);
+    let (mut kept, mut passed, mut gone_to, mut jumped) = (Vec::new(), 0, None, false);
     let mut ask = ask(scan, family);
     let named = ask.qualifiers.is_some();
     let mut visible = VecDeque::from(read(&ask));
     let mut column = Column::default();
     while let Some(cell) = visible.pop_front() {
         column.enter(&cell);
-        if column.is_passed(&cell) {
+        if column.done {
             continue;
         }
         let mut value = KeptValue::Whole;
@@ -160,7 +166,7 @@ fn sifted(
                     let hint = filter.hint(&cell.view());
                     // Back to another row: nothing more of this one is looked at.
                     if scan.reversed && hint.as_ref().is_some_and(|hint| hint.row < cell.row()) {
-                        return Sifted { cells: kept, is_over: false, gone_to };
+                        return Sifted { cells: kept, is_over: false, gone_to, jumped };
                     }
                     if !scan.reversed
                         && let Some(to) = hint.as_ref().filter(|to| to.row > cell.row())
@@ -168,16 +174,16 @@ fn sifted(
                         gone_to = Some(to.row.to_vec());
                         break;
                     }
-                    // The markers of the family stand in the column without a name: whoever jumps from there does
-                    // not meet them. Backward HBase goes step by step.
-                    let steps = scan.reversed && cell.qualifier().is_empty();
-                    column.hint = hint.filter(|_| !steps);
-                    if let Some(hint) = column.hint.clone()
-                        && cell.qualifier().is_empty()
-                        && cell.key() < hint.as_key()
-                    {
-                        ask.jumps.push((cell, hint));
-                        visible = VecDeque::from(read(&ask));
+                    // Backward HBase goes step by step; forward it does not meet what it jumps over.
+                    let ahead = hint.filter(|hint| !scan.reversed && cell.key() < hint.as_key());
+                    if let Some(hint) = ahead {
+                        let there = |cells: Vec<Cell>| -> VecDeque<Cell> {
+                            cells.into_iter().filter(|cell| cell.key() >= hint.as_key()).collect()
+                        };
+                        let all_met = there(read(&ask));
+                        ask.jumps.push((cell, hint.clone()));
+                        visible = there(read(&ask));
+                        jumped |= visible != all_met;
                     }
                     continue;
                 }
@@ -197,14 +203,14 @@ fn sifted(
             kept.push(with_value(&cell, value));
         }
         if kept.len() >= most {
-            return Sifted { cells: kept, is_over: false, gone_to };
+            return Sifted { cells: kept, is_over: false, gone_to, jumped };
         }
         if row_done {
             break;
         }
     }
     let is_over = filter.as_mut().is_some_and(FilterRun::is_done);
-    Sifted { cells: kept, is_over, gone_to }
+    Sifted { cells: kept, is_over, gone_to, jumped }
 }
 
 fn with_value(cell: &Cell, value: KeptValue) -> Cell {
@@ -228,19 +234,12 @@ struct Column {
     versions: u32,
     /// Nothing more of it is wanted.
     done: bool,
-    /// Nothing before this is wanted, in this column or another.
-    hint: Option<rowhouse_model::KeyBuf>,
 }
 
 impl Column {
     fn enter(&mut self, cell: &Cell) {
         if self.qualifier.as_deref() != Some(cell.qualifier()) {
-            let hint = self.hint.take();
-            *self = Self { qualifier: Some(cell.qualifier().to_vec()), hint, ..Self::default() };
+            *self = Self { qualifier: Some(cell.qualifier().to_vec()), ..Self::default() };
         }
-    }
-
-    fn is_passed(&self, cell: &Cell) -> bool {
-        self.done || self.hint.as_ref().is_some_and(|hint| cell.key() < hint.as_key())
     }
 }

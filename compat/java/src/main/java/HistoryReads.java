@@ -24,6 +24,7 @@ import org.apache.hadoop.hbase.filter.MultiRowRangeFilter;
 import org.apache.hadoop.hbase.filter.MultiRowRangeFilter.RowRange;
 import org.apache.hadoop.hbase.filter.ParseFilter;
 import org.apache.hadoop.hbase.filter.SkipFilter;
+import org.apache.hadoop.hbase.filter.TimestampsFilter;
 import org.apache.hadoop.hbase.filter.WhileMatchFilter;
 import org.apache.hadoop.hbase.util.Bytes;
 import org.apache.hadoop.hbase.util.Pair;
@@ -157,6 +158,7 @@ final class HistoryReads {
         for (int i = 1; i < words.length; i++) qualifiers.add(Bytes.toBytesBinary(words[i].substring(1)));
         yield new FirstKeyValueMatchingQualifiersFilter(qualifiers);
       }
+      case "times" -> new TimestampsFilter(Stream.of(words).skip(1).map(Long::parseLong).toList(), true); // one that seeks
       case "fuzzy" -> new FuzzyRowFilter(Stream.of(words).skip(1).map(word -> fuzzy(prefix, word)).toList());
       case "ranges" -> new MultiRowRangeFilter(Stream.of(words).skip(1).map(word -> rows(prefix, word)).collect(Collectors.toList()));
       default -> new ParseFilter().parseFilterString(text.replace("{p}", prefix));

@@ -38,7 +38,7 @@ final class HistoryMaker {
   private static final String[] OPERATORS = {"LESS", "LESS_OR_EQUAL", "EQUAL", "NOT_EQUAL", "GREATER_OR_EQUAL", "GREATER"};
 
   /** Filters that go to a column further on. */
-  private static final Pattern JUMPS = Pattern.compile("ColumnPrefix|ColumnRange|ColumnPagination|Timestamps|page |ranges ");
+  private static final Pattern JUMPS = Pattern.compile("ColumnPrefix|ColumnRange|ColumnPagination|Timestamps|times |page |ranges ");
   /** Filters that have to see whole rows. */
   private static final Pattern WHOLE_ROWS = Pattern.compile("PageFilter|SingleColumn|Dependent|skip|while|SKIP|WHILE");
 
@@ -350,7 +350,10 @@ final class HistoryMaker {
       case 6 -> "PageFilter(" + pick("1", "2") + ")";
       case 7 -> "ColumnPaginationFilter(" + pick("1", "2") + ", " + pick("0", "1", "2") + ")";
       case 8 -> "InclusiveStopFilter('" + row() + "')";
-      case 9 -> "TimestampsFilter(" + times.get(0) + ", " + time() + ")";
+      case 9 -> {
+        String other = time();
+        yield pick("TimestampsFilter(" + times.get(0) + ", " + other + ")", "times " + times.get(0) + " " + other);
+      }
       case 10 -> "RowFilter(" + operator() + ", 'binary:" + row() + "')";
       case 11 -> "FamilyFilter(" + comparison("f", "g") + ")";
       case 12 -> "QualifierFilter(" + comparison("x", "xy", "y") + ")";

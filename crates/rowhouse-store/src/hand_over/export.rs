@@ -102,7 +102,9 @@ impl Export<'_> {
         parts: &Parts,
         path: &Path,
     ) -> Result<Option<(u64, u64)>> {
-        let start = Key::row_start(b"");
+        // A file that was split is one of both regions until it is written anew.
+        let range = family.range();
+        let start = Key::row_start(&range.start);
         let (mut sources, mut with_tags, mut earliest_put) = (Vec::new(), false, i64::MAX);
         for file in &parts.files {
             with_tags |= file.has_tags()?;
@@ -122,7 +124,7 @@ impl Export<'_> {
         let mut keep = Keep::new(CompactionKind::Major, descriptor, earliest_put, now_millis);
         let mut merge = Merge::new(sources, self.point.sequence())?;
         let mut file: Option<NewHFile> = None;
-        while let Some(cell) = merge.cell() {
+        while let Some(cell) = merge.cell().filter(|cell| range.contains(cell.key.row)) {
             if self.cells == ExportedCells::Raw || keep.keeps(&cell) {
                 let file = match &mut file {
                     Some(file) => file,

@@ -91,7 +91,7 @@ impl Store {
             bytes_done += file.meta().trailer().file_len;
         }
         progress(Progress::new("", bytes_done, bytes_total));
-        self.install(load, opened.len())
+        self.install(load, opened.len(), table.name())
     }
 
     /// A table that takes files.
@@ -125,14 +125,20 @@ impl Store {
         for (family, file) in &opened {
             load.take(family, file, |row| range.contains(row).then(|| Arc::clone(region)))?;
         }
-        self.install(load, opened.len()).map(Some)
+        self.install(load, opened.len(), table.name()).map(Some)
     }
 
-    /// Has what was written be part of the table; it read so many HFiles.
-    pub(super) fn install(&self, load: Load<'_>, files: usize) -> Result<LoadReport> {
+    /// Has what was written be part of the table, if that still takes files; it read so many HFiles.
+    pub(super) fn install(
+        &self,
+        load: Load<'_>,
+        files: usize,
+        table: &TableName,
+    ) -> Result<LoadReport> {
         let mut report = LoadReport { files, cells: load.cells(), ..LoadReport::default() };
         if load.cells() > 0 {
             let _changing = self.changing();
+            self.table_to_load(table)?;
             report.sequence = load.install()?;
         }
         Ok(report)

@@ -12,7 +12,8 @@ use crate::table::Table;
 impl Store {
     /// Puts rows into `table` that `next` gives in the order of their keys, each key once and its cells in cell order, up to
     /// `None`. They do not go through the log and memory but to files, one for each region and family. All are there at one
-    /// moment, or none is: also after a crash. Cells at the latest timestamp get that of the beginning of the load.
+    /// moment, or none is: also after a crash. Cells at the latest timestamp get one of the beginning of the load, behind
+    /// that of every delete before it.
     ///
     /// # Errors
     /// Those of `next`; as [`Store::bulk_load`]; `InvalidRequest` for rows out of order; `Unsupported`
@@ -24,7 +25,8 @@ impl Store {
     ) -> Result<LoadReport> {
         let table = self.table_to_load(table)?;
         let mut load = Load::new(self.engine());
-        let now = self.engine().timestamps.issue();
+        let timestamps = &self.engine().timestamps;
+        let now = timestamps.issue_behind(Some(timestamps.issue()));
         let mut files: Option<RegionFiles<'_>> = None;
         let mut before: Option<Cell> = None;
         while let Some(cells) = next()? {
@@ -49,7 +51,7 @@ impl Store {
         if let Some(open) = files {
             open.finish(&mut load)?;
         }
-        self.install(load, 0)
+        self.install(load, 0, table.name())
     }
 }
 

@@ -260,6 +260,12 @@ pub(super) fn without(
         }
         {
             let _gate = engine.gate.write();
+            if !lost.is_empty() {
+                // What a transaction read of them is not what is there, also where nobody wrote since.
+                let sequence = engine.mvcc.reserve();
+                engine.recent_writes.note_all(sequence);
+                engine.mvcc.publish(sequence);
+            }
             lost.iter().for_each(|family| family.set_dropped());
             // In front of what follows: a family of the same name may come in its place.
             lost.iter().for_each(|family| engine.forget_family(family));

@@ -129,10 +129,6 @@ impl Store {
         let lost: Vec<_> =
             table.regions().iter().flat_map(|region| region.families()).cloned().collect();
         without(engine, &lost, EditKind::SnapshotRestored(edit), || {
-            // What a transaction read of the table is not what is there, also where nobody wrote since.
-            let sequence = engine.mvcc.reserve();
-            engine.recent_writes.note_all(sequence);
-            engine.mvcc.publish(sequence);
             let copy = Copy { engine, entry: &entry, snapshots: &snapshots, serving: false };
             let regions = copy.regions(&entry.descriptor, regions);
             let (id, descriptor) = (table.id(), entry.descriptor.clone());

@@ -182,6 +182,10 @@ fn read() -> impl Strategy<Value = Read> {
             if scan.batch.is_some() {
                 scan.limit = None;
             }
+            if scan.filter.as_deref().is_some_and(is_fuzzy_in_a_list) {
+                // HBase never answers where rows come backward; what others in the list see of the rows between is ours.
+                scan.reversed = false;
+            }
             if scan.filter.as_deref().is_some_and(ends_at_a_row) {
                 scan.time_range = TimeRange::ALL;
                 scan.family_time_ranges.clear();
@@ -189,6 +193,17 @@ fn read() -> impl Strategy<Value = Read> {
             Read { scan, get: get.filter(|_| !raw) }
         },
     )
+}
+
+fn is_fuzzy_in_a_list(filter: &Filter) -> bool {
+    let has_fuzzy = |filters: &[Filter]| {
+        filters.iter().any(|it| matches!(it, Filter::FuzzyRow(_)) || is_fuzzy_in_a_list(it))
+    };
+    match filter {
+        Filter::Skip(inner) | Filter::WhileMatch(inner) => is_fuzzy_in_a_list(inner),
+        Filter::List { filters, .. } => has_fuzzy(filters),
+        _ => false,
+    }
 }
 
 /// Whether a row of which nothing is seen may end the scan, or one family for the rest of it. Such a row

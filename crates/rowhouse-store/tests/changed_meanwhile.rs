@@ -178,3 +178,15 @@ fn files_of_snapshots_splits_and_merges_stay_as_long_as_somebody_names_them() {
     let store = Store::open(dir.path()).unwrap();
     assert_eq!(rows(&store.table(&name()).unwrap()), ["a", "b", "m", "n"]);
 }
+
+#[test]
+fn a_family_whose_name_begins_with_an_underscore_is_loaded() {
+    let (dir, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = Store::open(dir.path()).unwrap();
+    make(&store, "_f", &[], &[]);
+    put(&store.table(&name()).unwrap(), "a", "_f", "a");
+    store.export_hfiles(&name(), out.path(), ExportedCells::Kept, |_| {}).unwrap();
+    std::fs::write(out.path().join("_SUCCESS"), "").unwrap();
+    let files = files_to_load(out.path()).unwrap();
+    assert_eq!(files.iter().map(|(family, _)| &family[..]).collect::<Vec<_>>(), [b"_f"]);
+}

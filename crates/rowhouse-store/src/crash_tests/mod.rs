@@ -98,6 +98,52 @@ fn a_load_is_there_as_a_whole_or_not_at_all_wherever_the_disk_fails() {
 }
 
 #[test]
+fn a_store_opens_after_a_power_cut_behind_a_load() {
+    let (from, files) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let kept = crate::ExportedCells::Kept;
+    source(&from).export_hfiles(&name(), files.path(), kept, |_| {}).unwrap();
+    let files = crate::files_to_load(files.path()).unwrap();
+    let other = TableName::parse("u").unwrap();
+    for loads in [false, true] {
+        let mut refused = Vec::new();
+        for seed in 0..60 {
+            let disk = SimulatedDisk::default();
+            let store = open(&disk, 1).unwrap();
+            create(&store);
+            let family = |name: &'static str| FamilyDescriptor::new(name).unwrap();
+            let descriptor =
+                TableDescriptor::new(other.clone()).family(family("f")).family(family("g"));
+            store.create_table(descriptor, &[]).unwrap();
+            (0..6).for_each(|row| put(&store, row, 1, false).unwrap());
+            if loads {
+                store.bulk_load(&other, &files, |_| {}).unwrap();
+            }
+            store.abandon();
+            let cut = disk.after_power_cut(seed);
+            refused.extend(open(&cut, 2).err().map(|error| (seed, error.to_string())));
+        }
+        assert!(refused.is_empty(), "loads={loads}: {} of 60: {:?}", refused.len(), refused[0]);
+    }
+}
+
+#[test]
+fn a_load_does_not_take_the_reserve() {
+    let (from, files) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let kept = crate::ExportedCells::Kept;
+    source(&from).export_hfiles(&name(), files.path(), kept, |_| {}).unwrap();
+    let files = crate::files_to_load(files.path()).unwrap();
+    let disk = SimulatedDisk::default();
+    let settings = Settings { disk_reserve_bytes: 1 << 20, ..Settings::default() };
+    let builder = Store::builder("simulated").settings(settings).with_disk(disk.clone());
+    let store = builder.with_boot_id([1; 16]).open().unwrap();
+    create(&store);
+    disk.set_capacity(Some(disk.used_bytes() + (100 << 10)));
+    assert_eq!(put(&store, 1, 1, true).unwrap_err().kind(), ErrorKind::RegionTooBusy);
+    let loaded = store.bulk_load(&name(), &files, |_| {});
+    assert_eq!(loaded.unwrap_err().kind(), ErrorKind::RegionTooBusy);
+}
+
+#[test]
 fn a_load_of_rows_is_there_as_a_whole_or_not_at_all_wherever_the_disk_fails() {
     let from = tempfile::tempdir().unwrap();
     let mut scanner = source(&from).table(&name()).unwrap().scan(Scan::all()).unwrap();

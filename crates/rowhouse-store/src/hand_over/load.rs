@@ -26,8 +26,8 @@ pub struct LoadReport {
     pub sequence: u64,
 }
 
-/// The HFiles under `dir` with the family of each: every file in a folder that has a family's name. Names that begin with
-/// `_` or `.` are passed over, as in HBase's bulk load.
+/// The HFiles under `dir` with the family of each: every file in a folder that has a family's name. Files whose names
+/// begin with `_`, and what begins with `.`, are passed over, as in HBase's bulk load.
 ///
 /// # Errors
 /// `Io` for what cannot be listed; `InvalidRequest` for a file where a family's folder is expected, and for a folder in
@@ -56,8 +56,15 @@ fn listed(dir: &Path) -> Result<Vec<PathBuf>> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(dir).map_err(io)? {
         let entry = entry.map_err(io)?;
-        if !matches!(entry.file_name().as_bytes().first(), Some(b'_' | b'.')) {
-            paths.push(entry.path());
+        let path = entry.path();
+        let is_passed = match entry.file_name().as_bytes().first() {
+            Some(b'.') => true,
+            // A family's name may begin so.
+            Some(b'_') => !path.is_dir(),
+            _ => false,
+        };
+        if !is_passed {
+            paths.push(path);
         }
     }
     paths.sort();
@@ -83,7 +90,7 @@ impl Store {
         let table = self.table_to_load(table)?;
         let opened = open_all(table.descriptor(), files)?;
         let bytes_total = opened.iter().map(|(_, file)| file.meta().trailer().file_len).sum();
-        let mut load = Load::new(self.engine());
+        let mut load = Load::begin(self.engine())?;
         let mut bytes_done = 0;
         for (family, file) in &opened {
             progress(Progress::new(&file.path().display().to_string(), bytes_done, bytes_total));
@@ -121,7 +128,7 @@ impl Store {
         if !opened.iter().all(|(_, file)| fits(file, range)) {
             return Ok(None);
         }
-        let mut load = Load::new(self.engine());
+        let mut load = Load::begin(self.engine())?;
         for (family, file) in &opened {
             load.take(family, file, |row| range.contains(row).then(|| Arc::clone(region)))?;
         }

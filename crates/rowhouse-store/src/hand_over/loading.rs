@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Error, ErrorKind, Result, escape};
+use rowhouse_model::{Bytes, CellRef, Error, ErrorKind, Result, escape};
 
 use crate::engine::Engine;
 use crate::family::FamilyStore;
@@ -10,13 +10,19 @@ use crate::flush::{CELLS_BETWEEN_CHECKS, flush};
 use crate::hfile::{HFile, HFileCells};
 use crate::manifest::{Edit, EditKind, FileMeta, FilesLoaded, LoadedFile};
 use crate::region::Region;
+use crate::space::Need;
 use crate::store_file::{self, NewFile, StoreFile};
+
+/// Bytes of cells after which a load asks the disk for room again.
+const BYTES_UNSEEN_MAX: u64 = 1 << 20;
 
 /// A load under way. Dropped before it is installed, the files that it wrote are gone.
 pub(super) struct Load<'a> {
     engine: &'a Arc<Engine>,
     written: Vec<Written>,
     cells: u64,
+    /// Bytes of cells since the disk was asked for room.
+    bytes_unseen: u64,
 }
 
 /// A file of the store that a load wrote.
@@ -28,8 +34,11 @@ struct Written {
 }
 
 impl<'a> Load<'a> {
-    pub(super) fn new(engine: &'a Arc<Engine>) -> Self {
-        Self { engine, written: Vec::new(), cells: 0 }
+    /// # Errors
+    /// `RegionTooBusy` where the disk is full.
+    pub(super) fn begin(engine: &'a Arc<Engine>) -> Result<Self> {
+        engine.space.check(&*engine.disk, Need::Room)?;
+        Ok(Self { engine, written: Vec::new(), cells: 0, bytes_unseen: 0 })
     }
 
     pub(super) fn engine(&self) -> &'a Arc<Engine> {
@@ -41,13 +50,17 @@ impl<'a> Load<'a> {
         self.written.push(Written { family: Arc::clone(family), meta, source_sequence });
     }
 
-    /// One more cell is written; an error when the store is being closed meanwhile.
-    pub(super) fn count_cell(&mut self) -> Result<()> {
+    /// One more cell is written; an error when the store is being closed meanwhile, or the disk is full.
+    pub(super) fn count_cell(&mut self, cell: &CellRef<'_>) -> Result<()> {
         self.cells += 1;
-        match self.cells.is_multiple_of(CELLS_BETWEEN_CHECKS) {
-            true => self.engine.check_open(),
-            false => Ok(()),
+        self.bytes_unseen += (cell.key.row.len() + cell.value.len()) as u64;
+        if self.cells.is_multiple_of(CELLS_BETWEEN_CHECKS) || self.bytes_unseen >= BYTES_UNSEEN_MAX
+        {
+            self.engine.space.wrote(std::mem::take(&mut self.bytes_unseen));
+            self.engine.space.check(&*self.engine.disk, Need::Room)?;
+            self.engine.check_open()?;
         }
+        Ok(())
     }
 
     /// Cells that were written.
@@ -100,7 +113,7 @@ impl<'a> Load<'a> {
             // The number of the load is told by the manifest.
             cell.sequence = 0;
             new.append(&cell)?;
-            self.count_cell()?;
+            self.count_cell(&cell)?;
             cells.advance()?;
         }
         let meta = new.finish(0, false)?;
@@ -142,8 +155,11 @@ impl<'a> Load<'a> {
         self.written.sort_by_key(|file| file.source_sequence);
         let mut sources: Vec<u64> = self.written.iter().map(|file| file.source_sequence).collect();
         sources.dedup();
-        // No commit is half done, so the numbers' place among them is plain; writers wait for one sync.
+        // No commit is half done, so the numbers' place among them is plain; writers wait for two syncs.
         let _gate = engine.gate.write();
+        // What was written before is not to be lost where this is not, and an open takes all up to a number that the
+        // manifest names for synced: an end of the log that a power cut tore would be damage.
+        engine.sync_log()?;
         let sequences = engine.mvcc.reserve_several(sources.len().max(1) as u64);
         for Written { meta, source_sequence, .. } in &mut self.written {
             let place = sources.partition_point(|source| source < source_sequence);

@@ -24,7 +24,7 @@ impl Store {
         mut next: impl FnMut() -> Result<Option<Vec<Cell>>>,
     ) -> Result<LoadReport> {
         let table = self.table_to_load(table)?;
-        let mut load = Load::new(self.engine());
+        let mut load = Load::begin(self.engine())?;
         let timestamps = &self.engine().timestamps;
         let now = timestamps.issue_behind(Some(timestamps.issue()));
         let mut files: Option<RegionFiles<'_>> = None;
@@ -90,7 +90,7 @@ impl<'t> RegionFiles<'t> {
             free => free.insert(NewFile::create(load.engine(), &families[at], false)?),
         };
         file.append(&view)?;
-        load.count_cell()
+        load.count_cell(&view)
     }
 
     fn finish(self, load: &mut Load<'_>) -> Result<()> {

@@ -392,7 +392,7 @@ fn a_region_that_is_split_while_it_is_loaded_takes_nothing() {
         entries.map(|entry| entry.unwrap().file_name()).collect()
     };
     let stored_before = stored();
-    let mut load = super::loading::Load::new(store.engine());
+    let mut load = super::loading::Load::begin(store.engine()).unwrap();
     for (family, path) in &files {
         load.take(family, &HFile::open(path).unwrap(), |_| Some(Arc::clone(region))).unwrap();
     }

@@ -142,7 +142,8 @@ fn datum(field: Field, is_nanos: bool) -> Datum<'static> {
         Field::Float16(value) => text(value.to_string()),
         Field::Float(value) => text(value.to_string()),
         Field::Double(value) => text(value.to_string()),
-        Field::Decimal(_) => text(field.to_string()),
+        // Where it has no digits behind the point, it is shown with the point all the same.
+        Field::Decimal(_) => text(field.to_string().trim_end_matches('.').to_owned()),
         Field::Str(value) => text(value.clone()),
         Field::Bytes(bytes) => Datum::Bytes(Cow::Owned(bytes.data().to_vec())),
         Field::Date(days) => {

@@ -250,3 +250,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_parquet_decimal_of_scale_zero_is_a_whole_number() {
+    let schema = "message m { required int64 n (DECIMAL(18,0)); required int64 f (DECIMAL(4,4)); }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let mut bytes = Vec::new();
+    let properties = Arc::new(WriterProperties::builder().build());
+    let mut writer = SerializedFileWriter::new(&mut bytes, schema, properties).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    for value in [42_i64, -5] {
+        let mut column = group.next_column().unwrap().unwrap();
+        column.typed::<Int64Type>().write_batch(&[value], None, None).unwrap();
+        column.close().unwrap();
+    }
+    group.close().unwrap();
+    writer.close().unwrap();
+    let (_dir, path) = file("a.parquet", &bytes);
+    assert_eq!(read(&path, &reading(&[]), &[]).unwrap(), ["1: '42' '-0.0005'"]);
+}

@@ -8,8 +8,9 @@ fn each_name_of_the_language_is_read_and_stands_once() {
     let names = Filter::language_names();
     assert!(names.is_sorted_by(|a, b| a < b), "{names:?}");
     for name in names {
-        let error = Filter::parse(format!("{name}(1, 2, 3, 4, 5, 6, 7)")).unwrap_err();
-        assert!(!error.message().contains("no such filter"), "{error}");
+        if let Err(error) = Filter::parse(format!("{name}(1, 2, 3)")) {
+            assert!(!error.message().contains("no such filter"), "{error}");
+        }
     }
 }
 

@@ -99,6 +99,19 @@ impl Table {
         region
     }
 
+    /// Its regions as they are now, by start key; one that was merged may come twice.
+    pub(crate) fn regions_now(&self) -> Vec<&Arc<Region>> {
+        let mut found = Vec::with_capacity(self.regions.len());
+        let mut left: Vec<&Arc<Region>> = self.regions.iter().rev().collect();
+        while let Some(region) = left.pop() {
+            match region.moved() {
+                Some(moved) => left.extend(moved.iter().rev()),
+                None => found.push(region),
+            }
+        }
+        found
+    }
+
     /// The last region that has rows before `bound`, or the last at all where that is empty.
     fn region_before(&self, bound: &[u8]) -> &Arc<Region> {
         let starts_before = |region: &&Arc<Region>| {

@@ -301,3 +301,26 @@ fn of_two_that_each_look_at_the_other_one_stays() {
         assert_eq!(on.count(), 1, "round {round}");
     }
 }
+
+#[test]
+fn what_is_scanned_of_a_table_that_was_split_since_it_was_looked_up_counts_as_read() {
+    let scene = Scene::new();
+    scene.put("a", "on");
+    scene.put("b", "on");
+    scene.store.split_region(&scene.a.regions()[0].name().full, Some("c".into())).unwrap();
+    let mut runs = 0;
+    // One of the two stays on.
+    let done = scene.store.transact(|transaction| {
+        runs += 1;
+        let on = rows(transaction, &scene.a, RowRange::new("a", "c")).len();
+        if runs == 1 {
+            scene.a.mutate(&Delete::new("b").unwrap().into())?;
+        }
+        if on == 2 {
+            transaction.mutate(&scene.a, Delete::new("a").unwrap())?;
+        }
+        Ok(())
+    });
+    done.unwrap();
+    assert_eq!((scene.value(&scene.a, "a").as_deref(), runs), (Some("on"), 2));
+}

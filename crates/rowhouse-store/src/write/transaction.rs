@@ -91,7 +91,8 @@ impl Transaction {
     /// # Errors
     /// As [`Table::scan_at`].
     pub fn scan(&mut self, table: &Arc<Table>, scan: Scan) -> Result<TableScanner> {
-        for region in table.regions() {
+        // Commits are noted under the regions there are, not those that the table was looked up with.
+        for region in table.regions_now() {
             let range = scan.range.intersect(&region.info().range);
             if !range.is_empty() {
                 self.touched.entry(region.id()).or_default().push(Touched::Range(range));

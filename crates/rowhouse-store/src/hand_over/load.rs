@@ -80,7 +80,8 @@ impl Store {
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`; `InvalidRequest` for a read-only table and for a cell of another family than
-    /// its file's; `Io`, `Corruption` and `Unsupported` for files that cannot be read; `RegionTooBusy` where the disk is full.
+    /// its file's; `Io`, `Corruption` and `Unsupported` for files that cannot be read; `RegionTooBusy` where the disk is full;
+    /// `NotServingRegion` where a region was split or merged meanwhile: then nothing was changed, and the load can be made again.
     pub fn bulk_load(
         &self,
         table: &TableName,

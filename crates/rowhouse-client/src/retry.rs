@@ -45,7 +45,7 @@ impl Failure {
         use ErrorKind::*;
         let refused = matches!(
             error.kind(),
-            WrongRegion | NotServingRegion | RegionTooBusy | ServerNotRunning
+            WrongRegion | NotServingRegion | RegionTooBusy | AnswerTooLarge | ServerNotRunning
         );
         Self { error, maybe_done: !refused }
     }
@@ -96,6 +96,8 @@ pub(crate) fn decide(failure: &Failure, situation: Situation, settings: &Setting
         return Verdict::GiveUp;
     }
     let wait = match failure.error.kind() {
+        // What there was no room for is asked for again at once: each answer brings some.
+        AnswerTooLarge => Duration::ZERO,
         // A region that moved is somewhere else already, most of the time; a scanner is opened
         // again without asking anybody to wait.
         WrongRegion | NotServingRegion | UnknownScanner | OutOfOrderScanner

@@ -215,6 +215,7 @@ const CLASSES: &[(ErrorKind, &str, bool)] = &[
     (ErrorKind::NotServingRegion, "org.apache.hadoop.hbase.NotServingRegionException", false),
     (ErrorKind::UnknownRegion, "org.apache.hadoop.hbase.UnknownRegionException", true),
     (ErrorKind::RegionTooBusy, "org.apache.hadoop.hbase.RegionTooBusyException", false),
+    (ErrorKind::AnswerTooLarge, "org.apache.hadoop.hbase.MultiActionResultTooLarge", false),
     (ErrorKind::UnknownScanner, "org.apache.hadoop.hbase.UnknownScannerException", true),
     (
         ErrorKind::OutOfOrderScanner,
@@ -250,7 +251,6 @@ const FOREIGN: &[(&str, ErrorKind)] = &[
     ("org.apache.hadoop.hbase.CallQueueTooBigException", ErrorKind::RegionTooBusy),
     ("org.apache.hadoop.hbase.CallDroppedException", ErrorKind::RegionTooBusy),
     ("org.apache.hadoop.hbase.RetryImmediatelyException", ErrorKind::RegionTooBusy),
-    ("org.apache.hadoop.hbase.MultiActionResultTooLarge", ErrorKind::RegionTooBusy),
     ("org.apache.hadoop.hbase.quotas.RpcThrottlingException", ErrorKind::RegionTooBusy),
     ("org.apache.hadoop.hbase.ipc.ServerTooBusyException", ErrorKind::RegionTooBusy),
     ("org.apache.hadoop.hbase.PleaseHoldException", ErrorKind::ServerNotRunning),

@@ -61,6 +61,8 @@ pub enum ErrorKind {
     UnknownRegion,
     /// The region cannot take writes now (memory or disk is short); it will later.
     RegionTooBusy,
+    /// What else was asked for in the same call fills its answer: ask for this again.
+    AnswerTooLarge,
     /// The scanner is unknown: closed, expired, or opened before a restart.
     UnknownScanner,
     /// A scan call came out of step with the ones before it.
@@ -111,7 +113,9 @@ impl ErrorKind {
             | SnapshotCreation | UnknownSnapshot | RowExists | UnknownRegion | InvalidRequest
             | Unsupported | InUse => Action::FixRequest,
             WrongRegion | NotServingRegion => Action::Relocate,
-            Conflict | RegionTooBusy | ServerNotRunning | Connection | Timeout => Action::Retry,
+            Conflict | RegionTooBusy | AnswerTooLarge | ServerNotRunning | Connection | Timeout => {
+                Action::Retry
+            }
             UnknownScanner | OutOfOrderScanner | OutcomeUnknown | ReadOnly => Action::Reopen,
             Protocol | Corruption | Io => Action::Report,
         }

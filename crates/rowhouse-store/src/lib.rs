@@ -21,6 +21,7 @@
 //! # Ok::<(), rowhouse_model::Error>(())
 //! ```
 
+mod at_once;
 mod background;
 mod backup;
 mod block_cache;
@@ -57,6 +58,7 @@ mod table;
 mod wal;
 mod write;
 
+pub use at_once::AtOnce;
 pub use backup::{CopyReport, copy_store};
 pub use check::{CheckReport, Progress, check};
 pub use clock::{Clock, SystemClock};
@@ -73,6 +75,7 @@ pub use settings::{CompactionSettings, Settings, SplitSettings};
 pub use stats::{FamilyStats, LARGEST_ROWS, RegionStats, RowSize, StoreStats, TableStats, stats};
 pub use store::Store;
 pub use table::{Table, TableScanner};
+pub use write::patience::Tried;
 pub use write::transaction::Transaction;
 
 #[cfg(test)]

@@ -16,8 +16,12 @@ use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;
 use crate::newest::Newest;
-use crate::read::{ReadPoint, RegionScanner, explain_cell, only_column, read_row, read_row_as_of};
+use crate::read::{
+    Opening, ReadPoint, RegionScanner, Rows, explain_cell, only_column, read_row, read_row_as_of,
+    read_row_up_to,
+};
 use crate::write::apply;
+use crate::write::patience::{Patience, Tried};
 
 /// A region that is served.
 pub struct Region {
@@ -146,11 +150,37 @@ impl Region {
     /// Reads one row, at this moment unless another is held.
     #[inline]
     pub(crate) fn read(&self, get: &Get, point: Option<&ReadPoint>) -> Result<Row> {
+        self.check_get(get, point)?;
+        self.count(1, 0);
+        read_row(&self.engine, self.families(), get, point)
+    }
+
+    /// Reads one row if it has less than `bytes` of cells that are asked for, else some of it in vain.
+    #[inline]
+    pub(crate) fn read_up_to(&self, get: &Get, bytes: u64) -> Result<Tried<Row>> {
+        self.check_get(get, None)?;
+        let read = read_row_up_to(&self.engine, self.families(), get, bytes)?;
+        if matches!(read, Tried::Done(_)) {
+            self.count(1, 0);
+        }
+        Ok(read)
+    }
+
+    #[inline]
+    fn check_get(&self, get: &Get, point: Option<&ReadPoint>) -> Result<()> {
         self.check_readable(point)?;
         self.check_row(get.row())?;
-        self.check_families(get.columns.families().map(|(family, _)| &family[..]))?;
-        self.reads.fetch_add(1, Ordering::Relaxed);
-        read_row(&self.engine, self.families(), get, point)
+        self.check_families(get.columns.families().map(|(family, _)| &family[..]))
+    }
+
+    /// Counts rows read and mutations taken.
+    pub(crate) fn count(&self, reads: usize, writes: usize) {
+        let add = |to: &AtomicU64, count: usize| match count {
+            0 => {}
+            count => _ = to.fetch_add(count as u64, Ordering::Relaxed),
+        };
+        add(&self.reads, reads);
+        add(&self.writes, writes);
     }
 
     /// Tells of everything that is stored of the column that `get` names whether the get shows it, and why or
@@ -175,11 +205,31 @@ impl Region {
         self.open_scan(scan, None)
     }
 
+    /// The same as it was at `sequence`, the [`RegionScanner::read_point`] of a scanner that is lost, if that can
+    /// still be told: what flushes and merges have dropped since is not there any more. Then, and with 0, at the
+    /// moment of the call.
+    ///
+    /// # Errors
+    /// As [`Region::scan`].
+    pub fn scan_as_of(&self, scan: &Scan, sequence: u64) -> Result<RegionScanner> {
+        let sequence = Some(sequence).filter(|&sequence| sequence > 0);
+        self.open_scan_as_of(scan, None, sequence)
+    }
+
     /// Opens a scan, at this moment unless another is held.
     pub(crate) fn open_scan(
         &self,
         scan: &Scan,
         point: Option<&ReadPoint>,
+    ) -> Result<RegionScanner> {
+        self.open_scan_as_of(scan, point, None)
+    }
+
+    fn open_scan_as_of(
+        &self,
+        scan: &Scan,
+        point: Option<&ReadPoint>,
+        as_of: Option<u64>,
     ) -> Result<RegionScanner> {
         self.check_readable(point)?;
         self.check_families(scan.columns.families().map(|(family, _)| &family[..]))?;
@@ -187,8 +237,11 @@ impl Region {
         if scan.raw && !scan.columns.has_whole_families() {
             return Err(Error::invalid("Cannot specify any column for a raw scan"));
         }
-        let range = &self.info.range;
-        let scanner = RegionScanner::open_range(&self.engine, self.families(), range, scan, point)?;
+        let range = scan.range.intersect(&self.info.range);
+        let rows = Rows::Range(&range);
+        let opening =
+            Opening { engine: &self.engine, families: self.families(), rows, point, as_of };
+        let scanner = RegionScanner::open(&opening, scan)?;
         Ok(scanner.counted_by(&self.reads))
     }
 
@@ -198,8 +251,8 @@ impl Region {
     /// As [`Region::get`]; `InvalidRequest` for a mutation without columns or a counter that is
     /// none, `RegionTooBusy`, `ReadOnly`, `OutcomeUnknown`.
     pub fn mutate(&self, mutation: &Mutation) -> Result<MutationOutcome> {
-        self.writes.fetch_add(1, Ordering::Relaxed);
-        apply::apply_one(self, mutation)
+        self.count(0, 1);
+        apply::apply_one(self, mutation, Patience::Waits).map(Tried::done)
     }
 
     /// Changes one row if `condition` holds for it; `None` if it does not, and nothing is written then.
@@ -213,9 +266,8 @@ impl Region {
         condition: &Condition,
         mutation: &Mutation,
     ) -> Result<Option<MutationOutcome>> {
-        self.reads.fetch_add(1, Ordering::Relaxed);
-        self.writes.fetch_add(1, Ordering::Relaxed);
-        apply::apply_if(self, condition, mutation)
+        self.count(1, 1);
+        apply::apply_if(self, condition, mutation, Patience::Waits).map(Tried::done)
     }
 
     /// Changes rows as one, if all conditions hold; `None` if one does not, and nothing is written then.
@@ -234,15 +286,14 @@ impl Region {
         conditions: &[RowCondition],
         mutations: &[Mutation],
     ) -> Result<Option<Vec<MutationOutcome>>> {
-        self.reads.fetch_add(conditions.len() as u64, Ordering::Relaxed);
-        self.writes.fetch_add(mutations.len() as u64, Ordering::Relaxed);
-        apply::apply_rows(self, conditions, mutations)
+        self.count(conditions.len(), mutations.len());
+        apply::apply_rows(self, conditions, mutations, Patience::Waits).map(Tried::done)
     }
 
     /// Changes rows, each by itself, in order. Neighbours that need not read share a log record.
     pub fn batch(&self, mutations: &[Mutation]) -> Vec<Result<MutationOutcome>> {
-        self.writes.fetch_add(mutations.len() as u64, Ordering::Relaxed);
-        apply::apply(self, mutations)
+        self.count(0, mutations.len());
+        apply::apply(self, mutations, Patience::Waits).done()
     }
 
     /// Writes what is in memory to files.

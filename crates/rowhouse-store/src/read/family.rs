@@ -37,7 +37,7 @@ pub(super) struct Asked<'a> {
 
 /// Which rows are asked for.
 #[derive(Clone, Copy)]
-pub(super) enum Rows<'a> {
+pub(crate) enum Rows<'a> {
     One(&'a [u8]),
     Range(&'a RowRange),
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use rowhouse_model::{Get, Result, Row, RowBuilder, Scan};
 
 use super::family::{Asked, FamilyReader, Found, Rows, find};
-use super::row::Room;
-use super::scan::{Opening, RegionScanner};
+use super::row::{Room, RowRead};
+use super::scan::{Opening, RegionScanner, ScanLimits, Scanned};
 use super::sift::Sift;
 use super::{At, ReadPoint};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
+use crate::write::patience::Tried;
 
 /// Reads one row, at this moment unless another is held.
 pub(crate) fn read_row(
@@ -25,8 +26,37 @@ pub(crate) fn read_row(
     let asked = asked(get);
     loop {
         let mut cells = None;
-        if read_cells(engine, families, get, &asked, At::of(engine, point), &mut cells)? {
-            return Ok(finish(cells));
+        let at = At::of(engine, point);
+        match read_cells(engine, families, get, &asked, at, u64::MAX, &mut cells)? {
+            CellsRead::TooOld => {}
+            CellsRead::Some | CellsRead::All => return Ok(finish(cells)),
+        }
+    }
+}
+
+/// Reads one row, at this moment, if it has less than `bytes` of cells to show; else it would be waited for.
+pub(crate) fn read_row_up_to(
+    engine: &Arc<Engine>,
+    families: &[Arc<FamilyStore>],
+    get: &Get,
+    bytes: u64,
+) -> Result<Tried<Row>> {
+    if !is_plain(get) {
+        let limits = ScanLimits { bytes, until: None };
+        return Ok(match sifter(engine, families, get, None)?.next_part(&limits)? {
+            Scanned::Row { row, is_partial: false } => Tried::Done(row),
+            Scanned::End => Tried::Done(Row::default()),
+            Scanned::Row { .. } | Scanned::Paused(_) => Tried::WouldWait,
+        });
+    }
+    let asked = asked(get);
+    loop {
+        let mut cells = None;
+        let at = At::of(engine, None);
+        match read_cells(engine, families, get, &asked, at, bytes, &mut cells)? {
+            CellsRead::All => return Ok(Tried::Done(finish(cells))),
+            CellsRead::Some => return Ok(Tried::WouldWait),
+            CellsRead::TooOld => {}
         }
     }
 }
@@ -46,8 +76,8 @@ pub(crate) fn read_row_as_of(
 ) -> Result<Option<Row>> {
     let mut cells = None;
     let at = At::Sequence(sequence);
-    let is_there = read_cells(engine, families, get, &asked(get), at, &mut cells)?;
-    Ok(is_there.then(|| finish(cells)))
+    let read = read_cells(engine, families, get, &asked(get), at, u64::MAX, &mut cells)?;
+    Ok((read != CellsRead::TooOld).then(|| finish(cells)))
 }
 
 fn finish(cells: Option<RowBuilder>) -> Row {
@@ -69,40 +99,63 @@ fn asked(get: &Get) -> Asked<'_> {
     }
 }
 
-/// Adds the cells of one row as they were at a moment, to none where they can be nowhere; `false` when that is too
-/// old by now.
+/// How many of a row's cells were read.
+#[derive(PartialEq)]
+enum CellsRead {
+    All,
+    /// As many as there was room for.
+    Some,
+    /// None that could be shown: the moment is too old by now.
+    TooOld,
+}
+
+/// Adds the cells of one row as they were at a moment, to none where they can be nowhere, up to so many bytes.
 fn read_cells(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],
     get: &Get,
     asked: &Asked<'_>,
     at: At<'_>,
+    bytes: u64,
     cells: &mut Option<RowBuilder>,
-) -> Result<bool> {
-    let room = if get.existence_only { Room { cells: 1, ..Room::WHOLE } } else { Room::WHOLE };
+) -> Result<CellsRead> {
+    let room = Room { cells: if get.existence_only { 1 } else { usize::MAX }, bytes };
     for family in families.iter().filter(|family| get.columns.has_family(family.name())) {
         match find(family, asked, at)? {
             Found::Merge(merge) => {
                 let mut reader = FamilyReader::new(engine, family, asked, merge);
-                reader.read_row(get.row(), &room, cells.get_or_insert_default())?;
+                let read = reader.read_row(get.row(), &room, cells.get_or_insert_default())?;
+                if read == RowRead::Part && !get.existence_only {
+                    return Ok(CellsRead::Some);
+                }
             }
             Found::Nothing => {}
-            Found::TooOld => return Ok(false),
+            Found::TooOld => return Ok(CellsRead::TooOld),
         }
         if get.existence_only && cells.as_ref().is_some_and(|cells| !cells.is_empty()) {
             break;
         }
     }
-    Ok(true)
+    Ok(CellsRead::All)
 }
 
-/// Reads a row of which only some of what is visible is wanted. As in HBase, this is a scan of one row.
+/// Reads a row of which only some of what is visible is wanted.
 fn sift_row(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],
     get: &Get,
     point: Option<&ReadPoint>,
 ) -> Result<Row> {
+    Ok(sifter(engine, families, get, point)?.next()?.unwrap_or_default())
+}
+
+/// As in HBase, such a get is a scan of one row.
+fn sifter(
+    engine: &Arc<Engine>,
+    families: &[Arc<FamilyStore>],
+    get: &Get,
+    point: Option<&ReadPoint>,
+) -> Result<RegionScanner> {
     let scan = Scan {
         columns: get.columns.clone(),
         time_range: get.time_range,
@@ -115,7 +168,6 @@ fn sift_row(
         cache_blocks: get.cache_blocks,
         ..Scan::all()
     };
-    let opening = Opening { engine, families, rows: Rows::One(get.row()), point };
-    let row = RegionScanner::open(&opening, &scan)?.next()?;
-    Ok(row.unwrap_or_default())
+    let opening = Opening { engine, families, rows: Rows::One(get.row()), point, as_of: None };
+    RegionScanner::open(&opening, &scan)
 }

@@ -15,11 +15,13 @@ mod sift;
 mod visible;
 
 pub(crate) use explain::{explain_cell, only_column};
-pub(crate) use get::{read_row, read_row_as_of};
+pub(crate) use family::Rows;
+pub(crate) use get::{read_row, read_row_as_of, read_row_up_to};
 pub(crate) use merge::{Merge, Source};
 pub(crate) use own_ttl::own_ttl;
 pub(crate) use point::At;
 pub use point::ReadPoint;
 pub(crate) use rules::{Kept, Rules, unexpired_from};
+pub(crate) use scan::Opening;
 pub use scan::{RegionScanner, ScanLimits, Scanned};
 pub(crate) use visible::{Fate, Verdict, Visible};

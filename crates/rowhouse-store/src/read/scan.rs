@@ -99,25 +99,16 @@ pub enum Scanned {
 pub(crate) struct Opening<'a> {
     pub(crate) engine: &'a Arc<Engine>,
     pub(crate) families: &'a [Arc<FamilyStore>],
-    pub(super) rows: Rows<'a>,
+    pub(crate) rows: Rows<'a>,
     pub(crate) point: Option<&'a ReadPoint>,
+    /// The sequence to read at, as long as that can be done, in the place of this moment.
+    pub(crate) as_of: Option<u64>,
 }
 
 impl RegionScanner {
-    /// Opens a scan of the part of `region` that it asks for.
-    pub(crate) fn open_range(
-        engine: &Arc<Engine>,
-        families: &[Arc<FamilyStore>],
-        region: &RowRange,
-        scan: &Scan,
-        point: Option<&ReadPoint>,
-    ) -> Result<Self> {
-        let range = scan.range.intersect(region);
-        Self::open(&Opening { engine, families, rows: Rows::Range(&range), point }, scan)
-    }
-
-    pub(super) fn open(opening: &Opening<'_>, scan: &Scan) -> Result<Self> {
-        let &Opening { engine, families, rows, point } = opening;
+    /// Opens a scan.
+    pub(crate) fn open(opening: &Opening<'_>, scan: &Scan) -> Result<Self> {
+        let &Opening { engine, families, rows, point, mut as_of } = opening;
         let filter = scan.filter.as_deref().map(|filter| FilterRun::new(filter, scan.reversed));
         let filter = filter.transpose()?.map(Box::new);
         if let Some(batch) = scan.batch
@@ -141,10 +132,12 @@ impl RegionScanner {
             sift,
         };
         let (read_point, mut readers) = loop {
-            let at = At::of(engine, point);
+            let now = At::of(engine, point);
+            let at = as_of.map_or(now, |as_of| At::Sequence(as_of.min(now.sequence())));
             if let Some(readers) = open_readers(engine, families, &asked, at)? {
                 break (at.sequence(), readers);
             }
+            as_of = None;
         };
         let range = match rows {
             Rows::One(row) => RowRange::row(row),

@@ -1,33 +1,56 @@
 //! What a write waits for before it begins: room on the disk, in memory, and among the files.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rowhouse_model::{Error, ErrorKind, Result, escape};
 
+use super::patience::{Patience, Tried};
 use crate::background::Work;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::region::Region;
 use crate::space::Need;
 
-/// Waits until there is room for a write.
+/// Sees to it that there is room for a write, and waits for it where `patience` allows.
 ///
 /// # Errors
 /// `RegionTooBusy` when flushes and merges have not made room in time, or the disk is full;
 /// `ServerNotRunning` once the store is closing.
-pub(crate) fn admit(region: &Region, need: Need) -> Result<()> {
+pub(crate) fn admit_with(region: &Region, need: Need, patience: Patience) -> Result<Tried<()>> {
     let engine = region.engine();
     engine.check_open()?;
     engine.space.check(&*engine.disk, need)?;
-    wait_for_memory(engine)?;
-    region.families().iter().try_for_each(|family| {
-        slow_down(family);
-        wait_for_files(region, family)
-    })
+    if patience == Patience::Waits {
+        wait_for_memory(engine)?;
+        for family in region.families() {
+            if let Some(ahead) = ahead(family) {
+                std::thread::sleep(ahead);
+            }
+            wait_for_files(region, family)?;
+        }
+        return Ok(Tried::Done(()));
+    }
+    let is_held =
+        |family: &Arc<FamilyStore>| ahead(family).is_some() || family.holds_writers(engine);
+    // Whoever has the gate to itself has every commit wait, for a sync perhaps.
+    let would_wait = engine.gate.is_locked_exclusive()
+        || is_memory_full(engine)
+        || region.families().iter().any(is_held);
+    Ok(if would_wait { Tried::WouldWait } else { Tried::Done(()) })
+}
+
+/// The same, as long as it takes.
+pub(crate) fn admit(region: &Region, need: Need) -> Result<()> {
+    admit_with(region, need, Patience::Waits).map(Tried::done)
+}
+
+fn is_memory_full(engine: &Engine) -> bool {
+    engine.memory.bytes() >= engine.settings.memstore_bytes_max
 }
 
 fn wait_for_memory(engine: &Engine) -> Result<()> {
-    if engine.memory.bytes() < engine.settings.memstore_bytes_max {
+    if !is_memory_full(engine) {
         return Ok(());
     }
     // Also when an earlier flush failed: the disk may have room again.
@@ -79,16 +102,14 @@ const SLOW_BYTES_PER_SECOND: f64 = (32 << 20) as f64;
 const AHEAD_MIN: Duration = Duration::from_millis(10);
 const AHEAD_MAX: Duration = Duration::from_millis(100);
 
-/// Where merges lag behind, lets the memstore of the family be filled more slowly: many writes that wait a
-/// little are better than one that waits until a merge has ended.
-fn slow_down(family: &FamilyStore) {
-    let Some(rate) = fill_rate(family.crowding(), family.policy().files_blocking) else { return };
+/// How long a write waits so that, where merges lag behind, the memstore of the family is filled more slowly: many
+/// writes that wait a little are better than one that waits until a merge has ended.
+fn ahead(family: &FamilyStore) -> Option<Duration> {
+    let rate = fill_rate(family.crowding(), family.policy().files_blocking)?;
     let memstore = family.active();
     let due = memstore.begun() + Duration::from_secs_f64(memstore.bytes() as f64 / rate);
     let ahead = due.saturating_duration_since(Instant::now());
-    if ahead >= AHEAD_MIN {
-        std::thread::sleep(ahead.min(AHEAD_MAX));
-    }
+    (ahead >= AHEAD_MIN).then(|| ahead.min(AHEAD_MAX))
 }
 
 /// Bytes a second that may be written to a memstore beside so many files; `None` for no limit: that is up to

@@ -4,18 +4,23 @@ use rowhouse_model::{
     Cell, Condition, Durability, Error, Mutation, MutationOutcome, Result, RowCondition, Timestamp,
 };
 
-use super::admit::admit;
+use super::admit::{admit, admit_with};
 use super::batch::{Batch, Unity};
 use super::condition::{self, Holds};
+use super::patience::{Patience, Tried};
 use super::row_lock::RowsGuard;
 use crate::engine::Engine;
 use crate::region::Region;
 use crate::space::Need;
 
 /// Applies one mutation.
-pub(crate) fn apply_one(region: &Region, mutation: &Mutation) -> Result<MutationOutcome> {
-    let outcome = apply_where(region, mutation, || Ok(Holds::Yes(Timestamp::MIN)))?;
-    Ok(outcome.expect("what is asked for nothing is applied"))
+pub(crate) fn apply_one(
+    region: &Region,
+    mutation: &Mutation,
+    patience: Patience,
+) -> Result<Tried<MutationOutcome>> {
+    let tried = apply_where(region, mutation, patience, || Ok(Holds::Yes(Timestamp::MIN)))?;
+    Ok(tried.map(|outcome| outcome.expect("what is asked for nothing is applied")))
 }
 
 /// Applies one mutation if `condition` holds for its row; `None` if it does not.
@@ -23,25 +28,30 @@ pub(crate) fn apply_if(
     region: &Region,
     condition: &Condition,
     mutation: &Mutation,
-) -> Result<Option<MutationOutcome>> {
+    patience: Patience,
+) -> Result<Tried<Option<MutationOutcome>>> {
     condition::check(region, condition, mutation.row())?;
-    apply_where(region, mutation, || condition::judge(region, condition, mutation.row()))
+    apply_where(region, mutation, patience, || condition::judge(region, condition, mutation.row()))
 }
 
 /// Applies one mutation if `judge`, which is asked with the row locked, finds that it can be.
 fn apply_where(
     region: &Region,
     mutation: &Mutation,
+    patience: Patience,
     judge: impl FnOnce() -> Result<Holds>,
-) -> Result<Option<MutationOutcome>> {
+) -> Result<Tried<Option<MutationOutcome>>> {
     let engine = region.engine();
     check(region, mutation)?;
     region.check_serving()?;
-    admit(region, need(std::iter::once(mutation)))?;
+    if admit_with(region, need(std::iter::once(mutation)), patience)? == Tried::WouldWait {
+        return Ok(Tried::WouldWait);
+    }
     let mut batch = Batch::new(region, Unity::Each);
     let outcome = {
-        let mut row = engine.row_locks.lock_one(region.id(), mutation.row());
-        let Holds::Yes(seen) = judge()? else { return Ok(None) };
+        let row = engine.row_locks.lock_one(region.id(), mutation.row(), patience);
+        let Tried::Done(mut row) = row else { return Ok(Tried::WouldWait) };
+        let Holds::Yes(seen) = judge()? else { return Ok(Tried::Done(None)) };
         // With the row locked, so that what comes later to it is not older.
         let is_delete = is_delete(mutation);
         batch.now = engine.timestamps.issue_behind(row.deleted_at().filter(|_| !is_delete));
@@ -54,31 +64,37 @@ fn apply_where(
         outcome
     };
     batch.committed.wait(engine)?;
-    Ok(Some(outcome))
+    Ok(Tried::Done(Some(outcome)))
 }
 
 /// Applies mutations of one region in order, each by itself: one that is refused leaves the others.
-pub(crate) fn apply(region: &Region, mutations: &[Mutation]) -> Vec<Result<MutationOutcome>> {
+pub(crate) fn apply(
+    region: &Region,
+    mutations: &[Mutation],
+    patience: Patience,
+) -> Tried<Vec<Result<MutationOutcome>>> {
     let mut checked: Vec<Result<()>> =
         mutations.iter().map(|mutation| check(region, mutation)).collect();
     let rows = mutations.iter().zip(&checked).filter(|(_, checked)| checked.is_ok());
     let rows: Vec<&[u8]> = rows.map(|(mutation, _)| &mutation.row()[..]).collect();
     if rows.is_empty() {
-        return checked
-            .into_iter()
-            .map(|checked| checked.map(|()| MutationOutcome::default()))
-            .collect();
+        let refused = checked.into_iter();
+        return Tried::Done(
+            refused.map(|checked| checked.map(|()| MutationOutcome::default())).collect(),
+        );
     }
     // A word in time; what counts is asked again when the batch is written.
     let ready = region.check_serving();
-    let ready = ready.and_then(|()| admit(region, need(mutations.iter())));
-    if let Err(error) = ready {
-        return refuse_all(checked, &error);
+    match ready.and_then(|()| admit_with(region, need(mutations.iter()), patience)) {
+        Ok(Tried::Done(())) => {}
+        Ok(Tried::WouldWait) => return Tried::WouldWait,
+        Err(error) => return Tried::Done(refuse_all(checked, &error)),
     }
     let mut batch = Batch::new(region, Unity::Each);
     let outcomes = {
         let rows = rows.into_iter().map(|row| (region.id(), row));
-        let mut rows = region.engine().row_locks.lock(rows);
+        let rows = region.engine().row_locks.lock(rows, patience);
+        let Tried::Done(mut rows) = rows else { return Tried::WouldWait };
         // With the rows locked, so that what comes later to a row is not older.
         batch.now = now_of(region.engine(), &rows, mutations.iter());
         let applied = mutations.iter().zip(&checked).filter(|(_, checked)| checked.is_ok());
@@ -95,7 +111,7 @@ pub(crate) fn apply(region: &Region, mutations: &[Mutation]) -> Vec<Result<Mutat
         batch.write_or_fail();
         outcomes
     };
-    batch.finish(outcomes)
+    Tried::Done(batch.finish(outcomes))
 }
 
 /// Applies mutations of rows of one region as one, if all conditions hold; `None` if one does not.
@@ -104,27 +120,31 @@ pub(crate) fn apply_rows(
     region: &Region,
     conditions: &[RowCondition],
     mutations: &[Mutation],
-) -> Result<Option<Vec<MutationOutcome>>> {
+    patience: Patience,
+) -> Result<Tried<Option<Vec<MutationOutcome>>>> {
     let engine = region.engine();
     mutations.iter().try_for_each(|mutation| check(region, mutation))?;
     conditions
         .iter()
         .try_for_each(|asked| condition::check(region, &asked.condition, &asked.row))?;
     region.check_serving()?;
-    admit(region, need(mutations.iter()))?;
+    if admit_with(region, need(mutations.iter()), patience)? == Tried::WouldWait {
+        return Ok(Tried::WouldWait);
+    }
     let mut batch = Batch::new(region, Unity::AsOne);
     batch.durability = strongest(mutations.iter().map(|mutation| asked(region, mutation)));
     let outcomes = {
         let changed = mutations.iter().map(|mutation| &mutation.row()[..]);
         let rows = changed.chain(conditions.iter().map(|asked| &asked.row[..]));
-        let mut rows = engine.row_locks.lock(rows.map(|row| (region.id(), row)));
+        let rows = engine.row_locks.lock(rows.map(|row| (region.id(), row)), patience);
+        let Tried::Done(mut rows) = rows else { return Ok(Tried::WouldWait) };
         for asked in conditions {
             let judged = condition::judge(region, &asked.condition, &asked.row)?;
-            let Holds::Yes(seen) = judged else { return Ok(None) };
+            let Holds::Yes(seen) = judged else { return Ok(Tried::Done(None)) };
             batch.seen = batch.seen.max(seen);
         }
         if let Some(outcomes) = batch.repeat_all(mutations)? {
-            return Ok(Some(outcomes));
+            return Ok(Tried::Done(Some(outcomes)));
         }
         // With the rows locked, so that what comes later to a row is not older.
         batch.now = now_of(engine, &rows, mutations.iter());
@@ -135,7 +155,7 @@ pub(crate) fn apply_rows(
         outcomes
     };
     batch.committed.wait(engine)?;
-    Ok(Some(outcomes))
+    Ok(Tried::Done(Some(outcomes)))
 }
 
 /// Applies mutations of any regions of one store as one: they become visible, and survive,
@@ -157,7 +177,7 @@ pub(crate) fn apply_together(
     let mut outcomes = Vec::with_capacity(mutations.len());
     {
         let rows = mutations.iter().map(|(region, mutation)| (region.id(), &mutation.row()[..]));
-        let mut rows = engine.row_locks.lock(rows);
+        let mut rows = engine.row_locks.lock(rows, Patience::Waits).done();
         let changes = || mutations.iter().map(|(_, mutation)| *mutation);
         batch.now = now_of(engine, &rows, changes());
         note_deletes(&mut rows, changes(), batch.now);
@@ -202,7 +222,7 @@ fn need<'a>(mut mutations: impl Iterator<Item = &'a Mutation>) -> Need {
     if mutations.all(is_delete) { Need::Delete } else { Need::Room }
 }
 
-pub(super) fn asked(region: &Region, mutation: &Mutation) -> Durability {
+pub(crate) fn asked(region: &Region, mutation: &Mutation) -> Durability {
     match mutation.durability() {
         Durability::UseDefault => region.durability(),
         asked => asked,

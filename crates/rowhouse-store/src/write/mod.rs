@@ -8,6 +8,7 @@ mod condition;
 mod delta;
 pub(crate) mod draft;
 pub(crate) mod nonce;
+pub(crate) mod patience;
 pub(crate) mod recent;
 pub(crate) mod row_lock;
 pub(crate) mod transaction;

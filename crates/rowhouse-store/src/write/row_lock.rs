@@ -8,11 +8,17 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
+use std::time::Duration;
 
 use parking_lot::{Mutex, MutexGuard};
 use rowhouse_model::Timestamp;
 
+use super::patience::{Patience, Tried};
+
 const STRIPES: usize = 1024;
+
+/// How long a caller waits for a row that may not wait.
+const MOMENT: Duration = Duration::from_micros(200);
 
 /// How many deleted rows of a stripe are told apart within a millisecond.
 const ROWS_MAX: usize = 4;
@@ -112,21 +118,45 @@ impl RowLocks {
     }
 
     /// Locks a row of a region. A caller that holds rows must not ask for more.
-    pub(crate) fn lock_one(&self, region: u64, row: &[u8]) -> RowGuard<'_> {
+    pub(crate) fn lock_one(
+        &self,
+        region: u64,
+        row: &[u8],
+        patience: Patience,
+    ) -> Tried<RowGuard<'_>> {
         let row = self.hasher.hash_one((region, row));
-        RowGuard { row, stripe: self.stripes[stripe_of(row)].lock() }
+        self.lock_stripe(stripe_of(row), patience).map(|stripe| RowGuard { row, stripe })
     }
 
     /// Locks rows, each with the id of its region. Stripes are taken in their order, so two callers cannot wait for
     /// each other; a caller that holds rows must not ask for more.
-    pub(crate) fn lock<'a>(&self, rows: impl Iterator<Item = (u64, &'a [u8])>) -> RowsGuard<'_> {
+    pub(crate) fn lock<'a>(
+        &self,
+        rows: impl Iterator<Item = (u64, &'a [u8])>,
+        patience: Patience,
+    ) -> Tried<RowsGuard<'_>> {
         let hashes = rows.map(|row| self.hasher.hash_one(row));
         let rows: Vec<(usize, u64)> = hashes.map(|row| (stripe_of(row), row)).collect();
         let mut stripes: Vec<usize> = rows.iter().map(|&(stripe, _)| stripe).collect();
         stripes.sort_unstable();
         stripes.dedup();
-        let lock = |stripe: usize| (stripe, self.stripes[stripe].lock());
-        RowsGuard { rows, stripes: stripes.into_iter().map(lock).collect() }
+        let mut locked = Vec::with_capacity(stripes.len());
+        for stripe in stripes {
+            let Tried::Done(guard) = self.lock_stripe(stripe, patience) else {
+                return Tried::WouldWait;
+            };
+            locked.push((stripe, guard));
+        }
+        Tried::Done(RowsGuard { rows, stripes: locked })
+    }
+
+    fn lock_stripe(&self, stripe: usize, patience: Patience) -> Tried<MutexGuard<'_, Deleted>> {
+        let stripe = &self.stripes[stripe];
+        match patience {
+            Patience::Waits => Tried::Done(stripe.lock()),
+            // As a rule it is held by a write that is done in a moment.
+            Patience::None => stripe.try_lock_for(MOMENT).map_or(Tried::WouldWait, Tried::Done),
+        }
     }
 }
 
@@ -142,16 +172,31 @@ mod tests {
         Timestamp::from_millis(at).unwrap()
     }
 
+    fn lock<'a>(locks: &'a RowLocks, region: u64, row: &[u8]) -> RowGuard<'a> {
+        locks.lock_one(region, row, Patience::Waits).done()
+    }
+
+    #[test]
+    fn a_row_that_another_holds_is_not_waited_for_by_who_may_not_wait() {
+        let locks = RowLocks::new();
+        let held = lock(&locks, 1, b"a");
+        assert!(matches!(locks.lock_one(1, b"a", Patience::None), Tried::WouldWait));
+        let rows = || [(1, &b"b"[..]), (1, b"a")].into_iter();
+        assert!(matches!(locks.lock(rows(), Patience::None), Tried::WouldWait));
+        drop(held);
+        assert!(matches!(locks.lock(rows(), Patience::None), Tried::Done(_)));
+    }
+
     #[test]
     fn it_is_known_when_a_row_was_deleted_last() {
         let locks = RowLocks::new();
-        let deleted_at = |row: &[u8]| locks.lock_one(1, row).deleted_at();
+        let deleted_at = |row: &[u8]| lock(&locks, 1, row).deleted_at();
         assert_eq!(deleted_at(b"a"), None);
-        locks.lock_one(1, b"a").note_delete(millis(5));
+        lock(&locks, 1, b"a").note_delete(millis(5));
         assert_eq!((deleted_at(b"a"), deleted_at(b"b")), (Some(millis(5)), None));
-        assert_eq!(locks.lock_one(2, b"a").deleted_at(), None);
+        assert_eq!(lock(&locks, 2, b"a").deleted_at(), None);
         let rows = [(1, &b"b"[..]), (1, b"a"), (1, b"c")];
-        let mut guard = locks.lock(rows.into_iter());
+        let mut guard = locks.lock(rows.into_iter(), Patience::Waits).done();
         assert_eq!(guard.deleted_at(), Some(millis(5)));
         guard.note_delete(2, millis(6));
         drop(guard);

@@ -13,6 +13,7 @@ use super::apply::{asked, check, strongest};
 use super::batch::{Batch, Unity};
 use super::commit;
 use super::draft::Draft;
+use super::patience::Patience;
 use super::recent::Touched;
 use crate::catalog::Catalog;
 use crate::engine::Engine;
@@ -126,7 +127,12 @@ impl Transaction {
         }
         let mut at = self.now.max(self.not_before(&region, &mutation)?);
         if !matches!(mutation, Mutation::Delete(_)) {
-            let deleted = self.engine.row_locks.lock_one(region.id(), mutation.row()).deleted_at();
+            let deleted = self
+                .engine
+                .row_locks
+                .lock_one(region.id(), mutation.row(), Patience::Waits)
+                .done()
+                .deleted_at();
             at = at.max(deleted.map_or(Timestamp::MIN, |deleted| deleted.saturating_add(1)));
         }
         let (outcome, cells) = {
@@ -213,7 +219,7 @@ impl Transaction {
                 cells.iter().map(move |cell| (region.id(), cell.row()))
             });
             // Who reads a row with it locked must not be overtaken either.
-            let mut rows = engine.row_locks.lock(rows);
+            let mut rows = engine.row_locks.lock(rows, Patience::Waits).done();
             // Nobody else commits between the check and the commit.
             let _gate = engine.gate.write();
             let moves = |region: &Region| region.is_moved() || region.moving.is_locked();

@@ -1,0 +1,115 @@
+//! A region for callers that must not be held up, such as a thread that serves many connections.
+
+use rowhouse_model::{
+    Condition, Durability, Get, Mutation, MutationOutcome, Result, Row, RowCondition,
+};
+
+use crate::region::Region;
+use crate::write::apply;
+use crate::write::patience::{Patience, Tried};
+
+/// How many bytes of cells of one row are read at once. Cells of a hundred bytes take
+/// about 0.2 ms then.
+const BYTES_MAX: u64 = 256 << 10;
+
+/// A region, of which is done what can be done at once. What would wait (for memory, for merges, for a row that
+/// another call holds, for a sync of the log) or may read much is not begun, and to be asked of the
+/// region itself, where waiting harms nobody.
+#[derive(Clone, Copy)]
+pub struct AtOnce<'a>(&'a Region);
+
+impl Region {
+    /// The region for a caller that must not be held up.
+    pub fn at_once(&self) -> AtOnce<'_> {
+        AtOnce(self)
+    }
+}
+
+impl AtOnce<'_> {
+    /// As [`Region::get`].
+    ///
+    /// # Errors
+    /// Those of [`Region::get`].
+    #[inline]
+    pub fn get(&self, get: &Get) -> Result<Tried<Row>> {
+        // How many cells a filter looks at, and how long at each, nobody knows.
+        if get.filter.is_some() {
+            return Ok(Tried::WouldWait);
+        }
+        self.0.read_up_to(get, BYTES_MAX)
+    }
+
+    /// As [`Region::mutate`].
+    ///
+    /// # Errors
+    /// Those of [`Region::mutate`].
+    pub fn mutate(&self, mutation: &Mutation) -> Result<Tried<MutationOutcome>> {
+        if self.is_synced(mutation) {
+            return Ok(Tried::WouldWait);
+        }
+        let tried = apply::apply_one(self.0, mutation, Patience::None);
+        self.count(&tried, 0, 1);
+        tried
+    }
+
+    /// As [`Region::mutate_if`].
+    ///
+    /// # Errors
+    /// Those of [`Region::mutate_if`].
+    pub fn mutate_if(
+        &self,
+        condition: &Condition,
+        mutation: &Mutation,
+    ) -> Result<Tried<Option<MutationOutcome>>> {
+        if self.is_synced(mutation) || is_filter(condition) {
+            return Ok(Tried::WouldWait);
+        }
+        let tried = apply::apply_if(self.0, condition, mutation, Patience::None);
+        self.count(&tried, 1, 1);
+        tried
+    }
+
+    /// As [`Region::mutate_rows`].
+    ///
+    /// # Errors
+    /// Those of [`Region::mutate_rows`].
+    pub fn mutate_rows(
+        &self,
+        conditions: &[RowCondition],
+        mutations: &[Mutation],
+    ) -> Result<Tried<Option<Vec<MutationOutcome>>>> {
+        let filters = conditions.iter().any(|asked| is_filter(&asked.condition));
+        if filters || mutations.iter().any(|mutation| self.is_synced(mutation)) {
+            return Ok(Tried::WouldWait);
+        }
+        let tried = apply::apply_rows(self.0, conditions, mutations, Patience::None);
+        self.count(&tried, conditions.len(), mutations.len());
+        tried
+    }
+
+    /// As [`Region::batch`]: all of it, or nothing.
+    pub fn batch(&self, mutations: &[Mutation]) -> Tried<Vec<Result<MutationOutcome>>> {
+        if mutations.iter().any(|mutation| self.is_synced(mutation)) {
+            return Tried::WouldWait;
+        }
+        let tried = apply::apply(self.0, mutations, Patience::None);
+        if matches!(tried, Tried::Done(_)) {
+            self.0.count(0, mutations.len());
+        }
+        tried
+    }
+
+    fn is_synced(&self, mutation: &Mutation) -> bool {
+        apply::asked(self.0, mutation) == Durability::FsyncWal
+    }
+
+    fn count<T>(&self, tried: &Result<Tried<T>>, reads: usize, writes: usize) {
+        if !matches!(tried, Ok(Tried::WouldWait)) {
+            self.0.count(reads, writes);
+        }
+    }
+}
+
+fn is_filter(condition: &Condition) -> bool {
+    matches!(condition, Condition::Filter(_))
+}

@@ -12,8 +12,8 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::task::JoinError;
 
-use crate::dispatch;
-use crate::limits::{BUFFER_KEEP_BYTES, HANDSHAKE_WAIT, LONG_CALLS_MAX};
+use crate::dispatch::{self, Client};
+use crate::limits::{ANSWERS_BYTES_MAX, BUFFER_KEEP_BYTES, HANDSHAKE_WAIT, LONG_CALLS_MAX};
 use crate::server::Context;
 
 /// Serves a connection until either side ends it.
@@ -40,8 +40,10 @@ struct Connection {
 }
 
 /// What goes on after bytes were looked at.
-#[derive(PartialEq)]
+#[derive(Clone, Copy, PartialEq)]
 enum Next {
+    /// There may be more calls among the bytes: once the answers so far are written.
+    Write,
     Read,
     Close,
 }
@@ -76,27 +78,31 @@ impl Connection {
                         self.report_unfinished();
                         break;
                     }
-                    next = self.take_events();
                 }
-                Some(answer) = self.answers.recv() => {
-                    self.take_answer(&answer);
-                    // There is room for another long call: its request may be here already.
-                    next = self.take_events();
-                }
+                Some(answer) = self.answers.recv() => self.take_answer(&answer),
                 _ = self.context.stop.changed() => break,
                 () = &mut handshake, if !self.connected => {
                     tracing::warn!(peer = %self.peer, "no connection header in time, closed");
                     break;
                 }
             }
+            // Where an answer came there is room for another long call: its request may be here already.
+            next = self.take_events();
             self.write().await?;
+            while next == Next::Write {
+                next = self.take_events();
+                self.write().await?;
+            }
         }
         self.finish().await
     }
 
-    /// Answers everything that has come in whole.
+    /// Answers what has come in whole, until there is enough to write.
     fn take_events(&mut self) -> Next {
         while self.long_calls < LONG_CALLS_MAX {
+            if self.output.len() > ANSWERS_BYTES_MAX {
+                return Next::Write;
+            }
             match self.protocol.next(&mut self.input, &mut self.output) {
                 None => break,
                 Some(ServerEvent::Connected(head)) => {
@@ -121,8 +127,12 @@ impl Connection {
     }
 
     fn take_request(&mut self, request: Request) {
-        let (codec, call_id) = (self.protocol.codec(), request.call_id);
-        let Some(work) = dispatch::answer(&self.context, request, codec, &mut self.output) else {
+        let call_id = request.call_id;
+        let client = Client {
+            codec: self.protocol.codec(),
+            repeats_the_rest: self.protocol.client_is_at_least(1, 2),
+        };
+        let Some(call) = dispatch::answer(&self.context, client, request, &mut self.output) else {
             return;
         };
         self.long_calls += 1;
@@ -132,7 +142,7 @@ impl Connection {
             let permit = workers.acquire_owned().await;
             let answered = tokio::task::spawn_blocking(move || {
                 let mut out = BytesMut::new();
-                work(&mut out);
+                call.run(&mut out);
                 drop(permit);
                 out
             });

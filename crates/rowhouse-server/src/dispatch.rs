@@ -1,6 +1,8 @@
 //! From a request to whoever answers it. The match over methods has no wildcard: it is the list of
 //! what is supported.
 
+use std::time::{Duration, Instant};
+
 use bytes::BytesMut;
 use prost::Message;
 use rowhouse_format::convert::CellsIn;
@@ -9,30 +11,79 @@ use rowhouse_format::rpc::{self, Call, CellCodec, Method, Request};
 use rowhouse_model::{Error, ErrorKind, KeyValue, Result};
 
 use crate::handle::{admin, bulk_load, endpoint, get, master, multi, mutate, registry, scan};
+use crate::limits::{CLIENT_WAIT_MIN, SCAN_ANSWER_WAIT, SHORT_CALL_BYTES};
 use crate::server::Context;
 
-/// A call that may take long, to be run on a thread of its own; it writes its answer.
-pub(crate) type LongCall = Box<dyn FnOnce(&mut BytesMut) + Send>;
+/// Who asks, as far as answers depend on it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Client {
+    /// How cell blocks are written; without one, cells stand in the messages.
+    pub(crate) codec: Option<CellCodec>,
+    /// Whether what an answer had no room for is asked for again, alone.
+    pub(crate) repeats_the_rest: bool,
+}
+
+/// A call and everything that answering it needs.
+pub(crate) struct Exchange {
+    pub(crate) context: Context,
+    pub(crate) request: Request,
+    pub(crate) client: Client,
+    /// When the call came in.
+    pub(crate) arrived: Instant,
+}
+
+/// What came of routing a call.
+pub(crate) enum Done {
+    /// The answer is written.
+    Answered,
+    /// It may take long or has to wait, and nothing was done yet.
+    Long(Work),
+    /// It takes long after all; this is what is left to do.
+    Begun(Work),
+}
+
+/// What is done for a call on a thread of its own.
+pub(crate) type Work = Box<dyn FnOnce(&Exchange, &mut BytesMut) -> Result<()> + Send>;
+
+/// A call that may take long, to be run on a thread of its own.
+pub(crate) struct LongCall {
+    exchange: Exchange,
+    work: Work,
+    is_begun: bool,
+}
+
+impl LongCall {
+    /// Writes the answer; none when the client has given up before the call could begin. As on HBase,
+    /// it is not told.
+    pub(crate) fn run(self, out: &mut BytesMut) {
+        let Self { exchange, work, is_begun } = self;
+        if !is_begun && exchange.is_late() {
+            let (method, timeout) = (exchange.request.method, exchange.request.timeout_ms);
+            tracing::warn!(?method, timeout, "a call came up too late for its client, dropped");
+            return;
+        }
+        if let Err(error) = work(&exchange, out) {
+            exchange.refuse(out, &error);
+        }
+    }
+}
 
 /// Answers a call, or gives back what is left to do when it may take long.
 pub(crate) fn answer(
     context: &Context,
+    client: Client,
     request: Request,
-    codec: Option<CellCodec>,
     out: &mut BytesMut,
 ) -> Option<LongCall> {
-    let exchange = Exchange { context: context.clone(), request, codec };
+    let exchange = Exchange { context: context.clone(), request, client, arrived: Instant::now() };
     if *context.stop.borrow() {
         exchange.refuse(out, &Error::new(ErrorKind::ServerNotRunning, "the server is stopping"));
         return None;
     }
     match route(&exchange, out) {
         Ok(Done::Answered) => None,
-        Ok(Done::Long(work)) => Some(Box::new(move |out| {
-            if let Err(error) = work(&exchange, out) {
-                exchange.refuse(out, &error);
-            }
-        })),
+        Ok(Done::Long(work)) => Some(LongCall { exchange, work, is_begun: false }),
+        Ok(Done::Begun(work)) => Some(LongCall { exchange, work, is_begun: true }),
         Err(error) => {
             exchange.refuse(out, &error);
             None
@@ -40,22 +91,29 @@ pub(crate) fn answer(
     }
 }
 
-/// A call and everything that answering it needs.
-pub(crate) struct Exchange {
-    pub(crate) context: Context,
-    pub(crate) request: Request,
-    pub(crate) codec: Option<CellCodec>,
-}
-
-/// What came of routing a call.
-enum Done {
-    Answered,
-    Long(Work),
-}
-
-type Work = Box<dyn FnOnce(&Exchange, &mut BytesMut) -> Result<()> + Send>;
-
 impl Exchange {
+    /// How long the client waits for the answer, as it says.
+    fn patience(&self) -> Option<Duration> {
+        let millis = u64::from(self.request.timeout_ms?);
+        Some(Duration::from_millis(millis).max(CLIENT_WAIT_MIN))
+    }
+
+    /// Whether the client has given up.
+    fn is_late(&self) -> bool {
+        self.patience().is_some_and(|patience| self.arrived.elapsed() > patience)
+    }
+
+    /// When a scan has to say that it is alive: with half of the client's patience gone.
+    pub(crate) fn scan_until(&self) -> Instant {
+        let half = self.patience().map_or(SCAN_ANSWER_WAIT, |patience| patience / 2);
+        self.arrived + half.min(SCAN_ANSWER_WAIT)
+    }
+
+    /// Whether the request is small enough for what it asks to be tried at once.
+    pub(crate) fn is_small(&self) -> bool {
+        self.request.message.len() + self.request.cells.len() <= SHORT_CALL_BYTES
+    }
+
     /// The request's message.
     pub(crate) fn message<M: Message + Default>(&self) -> Result<M> {
         self.request.message()
@@ -63,7 +121,7 @@ impl Exchange {
 
     /// Where the answer's cells go.
     pub(crate) fn cells_in(&self) -> CellsIn {
-        if self.codec.is_some() { CellsIn::Block } else { CellsIn::Message }
+        if self.client.codec.is_some() { CellsIn::Block } else { CellsIn::Message }
     }
 
     /// Writes the answer.
@@ -79,7 +137,7 @@ impl Exchange {
         cells: impl IntoIterator<Item = KeyValue<'a>, IntoIter: Clone>,
     ) -> Result<()> {
         let call_id = self.request.call_id;
-        match self.codec {
+        match self.client.codec {
             Some(codec) => rpc::encode_response(out, call_id, message, codec, cells),
             None => rpc::encode_response(out, call_id, message, CellCodec::default(), []),
         }
@@ -121,41 +179,13 @@ fn long<M: Call + 'static>(
     Ok(Done::Long(Box::new(move |exchange, out| short(exchange, out, handle).map(|_| ()))))
 }
 
-/// Runs `work` now if it is short, else leaves it to a thread of its own.
-fn by_length(
-    exchange: &Exchange,
-    out: &mut BytesMut,
-    is_short: bool,
-    work: impl FnOnce(&Exchange, &mut BytesMut) -> Result<()> + Send + 'static,
-) -> Result<Done> {
-    if is_short {
-        work(exchange, out)?;
-        return Ok(Done::Answered);
-    }
-    Ok(Done::Long(Box::new(work)))
-}
-
 fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
     match exchange.request.method {
         // The data.
-        Method::Get => {
-            get::get(exchange, out)?;
-            Ok(Done::Answered)
-        }
-        Method::Mutate => {
-            let call = mutate::read(exchange)?;
-            let is_short = mutate::is_short(exchange, &call);
-            by_length(exchange, out, is_short, |exchange, out| mutate::mutate(exchange, call, out))
-        }
-        Method::Scan => {
-            let call = scan::read(exchange)?;
-            let is_short = scan::is_short(exchange, &call);
-            by_length(exchange, out, is_short, |exchange, out| scan::scan(exchange, call, out))
-        }
-        Method::Multi => {
-            let is_short = multi::is_short(exchange);
-            by_length(exchange, out, is_short, multi::multi)
-        }
+        Method::Get => get::get(exchange, out),
+        Method::Mutate => mutate::mutate(exchange, out),
+        Method::Scan => scan::scan(exchange, out),
+        Method::Multi => multi::multi(exchange, out),
 
         Method::PrepareBulkLoad => long(bulk_load::prepare),
         Method::BulkLoadHFile => long(bulk_load::load),

@@ -25,12 +25,23 @@ pub(crate) const BULK_LOADS_MAX: usize = 1000;
 /// Bytes of cells in one answer to a scan, whatever the client allows: HBase's
 /// `hbase.server.scanner.max.result.size`.
 pub(crate) const SCAN_ANSWER_BYTES_MAX: u64 = 100 << 20;
-/// How long a scan looks for rows before it tells the client that it is alive. HBase takes half of the
-/// client's patience, which is a minute by default.
+/// Bytes of cells in the answers to the actions of one multi call; what is left then is refused, and the client
+/// asks for it again. HBase takes the same setting for it.
+pub(crate) const MULTI_ANSWER_BYTES_MAX: u64 = SCAN_ANSWER_BYTES_MAX;
+/// How long a scan looks for rows before it tells the client that it is alive, at most: half of the client's
+/// patience, as in HBase, which is a minute by default.
 pub(crate) const SCAN_ANSWER_WAIT: Duration = Duration::from_secs(10);
+/// What clients wait at least for an answer, whatever they say: HBase's `hbase.ipc.min.client.request.timeout`.
+pub(crate) const CLIENT_WAIT_MIN: Duration = Duration::from_millis(20);
 /// Rows of a scan that are read where the call arrives; more are read on a thread of their own.
 pub(crate) const SHORT_SCAN_ROWS: u32 = 100;
-/// Bytes of a multi call that is done where it arrives.
-pub(crate) const SHORT_MULTI_BYTES: usize = 16 << 10;
+/// Bytes of cells of such a scan.
+pub(crate) const SHORT_SCAN_BYTES: u64 = 4 << 20;
+/// How long such a scan may look for its rows where the call arrived, before it goes on elsewhere.
+pub(crate) const SHORT_SCAN_WAIT: Duration = Duration::from_millis(1);
+/// Bytes of a call that is tried where it arrives.
+pub(crate) const SHORT_CALL_BYTES: usize = 16 << 10;
+/// Bytes of answers that are written before more calls of a connection are looked at.
+pub(crate) const ANSWERS_BYTES_MAX: usize = 1 << 20;
 /// Bytes of an answer's buffer that a connection keeps for the next one.
 pub(crate) const BUFFER_KEEP_BYTES: usize = 256 << 10;

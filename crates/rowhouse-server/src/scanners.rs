@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use parking_lot::Mutex;
+use parking_lot::{ArcMutexGuard, Mutex, RawMutex};
 use rowhouse_format::convert::scan::OpenScan;
 use rowhouse_format::meta::MetaTable;
 use rowhouse_model::{Bytes, Error, ErrorKind, FilterRun, Result, Row};
 use rowhouse_store::{Region, RegionScanner, ScanLimits, Scanned};
 
 use crate::filtered::filter_row;
-use crate::limits::{SCANNER_LEASE, SCANNERS_MAX};
+use crate::limits::{SCANNER_LEASE, SCANNERS_MAX, SHORT_SCAN_BYTES};
 
 /// The scanners of one region server.
 pub(crate) struct Scanners {
@@ -23,9 +23,13 @@ pub(crate) struct Scanners {
 
 struct Entry {
     scanner: Arc<Mutex<Scanner>>,
-    is_filtered: bool,
+    is_short: bool,
+    /// When a call for it began or ended last.
     used: Instant,
 }
+
+/// A scanner that a call works with. It may go on to another thread.
+pub(crate) type HeldScanner = ArcMutexGuard<RawMutex, Scanner>;
 
 /// A scan of one region, somewhere on its way.
 pub(crate) struct Scanner {
@@ -38,6 +42,7 @@ pub(crate) struct Scanner {
     pub(crate) bytes_max: Option<u64>,
     /// Whether the client wants to know how far a scan without results has come.
     pub(crate) wants_cursor: bool,
+    is_short: bool,
 }
 
 impl Scanner {
@@ -48,7 +53,14 @@ impl Scanner {
             next_call: 0,
             bytes_max: scan.result_bytes_max,
             wants_cursor: scan.wants_cursor,
+            is_short: Self::is_short_of(scan),
         }
+    }
+
+    /// Whether no filter judges what a scan reads, and the client wants little in one answer.
+    pub(crate) fn is_short_of(scan: &OpenScan) -> bool {
+        scan.scan.filter.is_none()
+            && scan.result_bytes_max.is_some_and(|bytes| bytes <= SHORT_SCAN_BYTES)
     }
 
     /// Checks that the region still takes reads: its table may be disabled by now.
@@ -175,7 +187,7 @@ impl Scanners {
     ///
     /// # Errors
     /// `RegionTooBusy` when too many are open.
-    pub(crate) fn keep(&self, id: u64, scanner: Scanner, is_filtered: bool) -> Result<()> {
+    pub(crate) fn keep(&self, id: u64, scanner: Scanner) -> Result<()> {
         let mut open = self.open.lock();
         if open.len() >= SCANNERS_MAX {
             return Err(Error::new(
@@ -183,14 +195,22 @@ impl Scanners {
                 format!("too many open scanners: max={SCANNERS_MAX}"),
             ));
         }
+        let is_short = scanner.is_short;
         let scanner = Arc::new(Mutex::new(scanner));
-        open.insert(id, Entry { scanner, is_filtered, used: Instant::now() });
+        open.insert(id, Entry { scanner, is_short, used: Instant::now() });
         Ok(())
     }
 
-    /// Whether a filter judges what the scanner `id` reads.
-    pub(crate) fn is_filtered(&self, id: u64) -> bool {
-        self.open.lock().get(&id).is_some_and(|entry| entry.is_filtered)
+    /// Whether what the scanner `id` reads is read fast, row by row.
+    pub(crate) fn is_short(&self, id: u64) -> bool {
+        self.open.lock().get(&id).is_none_or(|entry| entry.is_short)
+    }
+
+    /// Has the lease of the scanner `id` begin now.
+    pub(crate) fn renew(&self, id: u64) {
+        if let Some(entry) = self.open.lock().get_mut(&id) {
+            entry.used = Instant::now();
+        }
     }
 
     /// The scanner `id`, its lease renewed.

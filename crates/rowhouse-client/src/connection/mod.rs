@@ -154,6 +154,7 @@ impl Connection {
             codec: CODEC,
             user: Some(settings.user.clone()),
             client_version: None,
+            client_release: None,
         };
         let end = Arc::new(OnceLock::new());
         let ended = task::Ended { room: room.clone(), why: end.clone() };

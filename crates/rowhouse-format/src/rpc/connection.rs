@@ -87,6 +87,16 @@ impl ServerConnection {
         }
     }
 
+    /// Whether the client understands what those of this release of HBase do.
+    pub fn client_is_at_least(&self, major: u32, minor: u32) -> bool {
+        match &self.state {
+            State::Calls(head) => {
+                head.client_release.is_some_and(|release| release >= (major, minor))
+            }
+            _ => false,
+        }
+    }
+
     /// Takes the next event off `input`; `None` when more bytes are needed. What the connection
     /// answers by itself is added to `output`.
     pub fn next(&mut self, input: &mut BytesMut, output: &mut BytesMut) -> Option<ServerEvent> {
@@ -216,6 +226,7 @@ mod tests {
             codec: Some(CellCodec::KeyValue),
             user: None,
             client_version: None,
+            client_release: None,
         };
         head.encode_opening(&mut bytes);
         let call = RequestHead { call_id: 3, ..Default::default() };

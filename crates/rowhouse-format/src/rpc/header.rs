@@ -17,8 +17,10 @@ pub struct ConnectionHead {
     /// Who the client says it is.
     pub user: Option<String>,
     /// The client's version, as it prints it. Apache HBase treats a client that does not say as one
-    /// from before 1.2; ours claims to understand what clients of 2.6 do.
+    /// from before 1.2.
     pub client_version: Option<String>,
+    /// Major and minor version of the HBase client whose ways it understands; not said without the former.
+    pub client_release: Option<(u32, u32)>,
 }
 
 impl ConnectionHead {
@@ -50,6 +52,7 @@ impl ConnectionHead {
             service,
             codec,
             user: header.user_info.map(|user| user.effective_user),
+            client_release: header.version_info.as_ref().and_then(release),
             client_version: header.version_info.map(|version| version.version),
         })
     }
@@ -67,8 +70,8 @@ impl ConnectionHead {
             cell_block_codec_class: self.codec.map(|codec| codec.class().to_owned()),
             version_info: self.client_version.clone().map(|version| proto::VersionInfo {
                 version,
-                version_major: Some(2),
-                version_minor: Some(6),
+                version_major: self.client_release.map(|(major, _)| major),
+                version_minor: self.client_release.map(|(_, minor)| minor),
                 ..Default::default()
             }),
             ..Default::default()
@@ -80,6 +83,15 @@ impl ConnectionHead {
 
 /// Apache has exceptions of its own for these, on the server's class path alone; there it closes the
 /// connection without telling anyone. Clients understand their parent.
+/// In numbers if it says so, as clients do since 1.4; else as it is printed.
+fn release(version: &proto::VersionInfo) -> Option<(u32, u32)> {
+    if let (Some(major), Some(minor)) = (version.version_major, version.version_minor) {
+        return Some((major, minor));
+    }
+    let mut parts = version.version.split(['.', '-']).map(|part| part.parse().ok());
+    Some((parts.next()??, parts.next()??))
+}
+
 fn unknown_service(message: &str) -> Exception {
     Exception::fatal("FatalConnectionException", message.to_owned())
 }
@@ -117,12 +129,29 @@ mod tests {
     }
 
     #[test]
+    fn the_release_of_a_client_is_what_it_says_in_numbers_or_else_prints() {
+        let release = |version: &str, numbers: Option<(u32, u32)>| {
+            release(&proto::VersionInfo {
+                version: version.into(),
+                version_major: numbers.map(|(major, _)| major),
+                version_minor: numbers.map(|(_, minor)| minor),
+                ..Default::default()
+            })
+        };
+        assert_eq!(release("x", Some((2, 6))), Some((2, 6)));
+        assert_eq!(release("1.2.0-SNAPSHOT", None), Some((1, 2)));
+        assert_eq!(release("0.98-hadoop2", None), Some((0, 98)));
+        assert_eq!([release("", None), release("rowhouse 0.1", None)], [None, None]);
+    }
+
+    #[test]
     fn a_client_is_read_as_it_introduced_itself() {
         let head = ConnectionHead {
             service: Service::Master,
             codec: Some(CellCodec::KeyValue),
             user: Some("alice".into()),
             client_version: Some("rowhouse 0.1".into()),
+            client_release: Some((2, 6)),
         };
         let mut bytes = BytesMut::new();
         head.encode_opening(&mut bytes);

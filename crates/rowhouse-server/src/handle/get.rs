@@ -5,22 +5,33 @@ use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::convert::{self, result};
 use rowhouse_format::proto;
 use rowhouse_model::{FilterRun, Get, Result, Row};
+use rowhouse_store::Tried;
 
 use crate::cluster::Served;
-use crate::dispatch::Exchange;
+use crate::dispatch::{Done, Exchange};
 use crate::filtered::filter_row;
 
-pub(crate) fn get(exchange: &Exchange, out: &mut BytesMut) -> Result<()> {
+pub(crate) fn get(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
     let request = exchange.message::<proto::GetRequest>()?;
     let name = RegionRef::from_proto(request.region);
     let get = convert::get::from_proto(request.get)?;
     let context = &exchange.context;
-    let row = read(&context.cluster.region(&context.server, &name)?, &get)?;
+    let region = context.cluster.region(&context.server, &name)?;
+    if exchange.is_small()
+        && let Tried::Done(row) = read_at_once(&region, &get)?
+    {
+        reply(exchange, &get, &row, out)?;
+        return Ok(Done::Answered);
+    }
+    Ok(Done::Long(Box::new(move |exchange, out| reply(exchange, &get, &read(&region, &get)?, out))))
+}
+
+fn reply(exchange: &Exchange, get: &Get, row: &Row, out: &mut BytesMut) -> Result<()> {
     if get.existence_only {
         let result = Some(result::existence(!row.is_empty()));
         return exchange.reply(out, &proto::GetResponse { result });
     }
-    let result = Some(result::to_proto(&row, exchange.cells_in()));
+    let result = Some(result::to_proto(row, exchange.cells_in()));
     exchange.reply_with(out, &proto::GetResponse { result }, row.cells())
 }
 
@@ -34,5 +45,13 @@ pub(super) fn read(region: &Served, get: &Get) -> Result<Row> {
             let filtered = filter_row(&mut FilterRun::new(filter, false)?, &row)?;
             Ok(filtered.unwrap_or_default())
         }
+    }
+}
+
+/// The same, if it is done in a moment.
+pub(super) fn read_at_once(region: &Served, get: &Get) -> Result<Tried<Row>> {
+    match region {
+        Served::Stored(region) => region.at_once().get(get),
+        Served::System(..) => read(region, get).map(Tried::Done),
     }
 }

@@ -9,3 +9,10 @@ pub(crate) mod multi;
 pub(crate) mod mutate;
 pub(crate) mod registry;
 pub(crate) mod scan;
+
+/// Whether what would wait or may take long is done, or left to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pace {
+    AtOnce,
+    Patient,
+}

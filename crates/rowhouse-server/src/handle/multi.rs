@@ -1,5 +1,7 @@
 //! Many actions in one call. An action that fails leaves the others.
 
+use std::collections::VecDeque;
+
 use bytes::BytesMut;
 use rowhouse_format::convert::multi::{
     Action, ActionAnswer, MultiAnswer, MultiCall, NumberedAction, NumberedAnswer, RegionActions,
@@ -7,53 +9,130 @@ use rowhouse_format::convert::multi::{
 };
 use rowhouse_format::convert::mutate::asked_of_row;
 use rowhouse_format::proto;
-use rowhouse_model::{Error, Mutation, MutationOutcome, Result, RowCondition, escape};
-use rowhouse_store::Store;
+use rowhouse_model::{
+    Error, ErrorKind, Get, Mutation, MutationOutcome, Result, Row, RowCondition, escape,
+};
+use rowhouse_store::{Store, Tried};
 
-use super::{endpoint, get};
+use super::{Pace, endpoint, get};
 use crate::cluster::Served;
-use crate::dispatch::Exchange;
-use crate::limits::SHORT_MULTI_BYTES;
+use crate::dispatch::{Done, Exchange};
+use crate::limits::MULTI_ANSWER_BYTES_MAX;
 use crate::server::Context;
 
-/// Whether the call is small, and calls no endpoint, which may read a whole region. (A sync in it would be
-/// shared by few.)
-pub(crate) fn is_short(exchange: &Exchange) -> bool {
-    let request = &exchange.request;
-    // The message is not read twice for this: the names of all services end so, and what else holds the
-    // word is merely not short.
-    let names_service = || request.message.windows(7).any(|word| word == b"Service");
-    request.message.len() + request.cells.len() <= SHORT_MULTI_BYTES && !names_service()
+pub(crate) fn multi(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
+    if !exchange.is_small() {
+        return Ok(Done::Long(Box::new(|exchange, out| {
+            let mut progress = Progress::new(exchange)?;
+            progress.go_on(Pace::Patient);
+            progress.reply(exchange, out)
+        })));
+    }
+    let mut progress = Progress::new(exchange)?;
+    if progress.go_on(Pace::AtOnce) {
+        progress.reply(exchange, out)?;
+        return Ok(Done::Answered);
+    }
+    Ok(Done::Begun(Box::new(move |exchange, out| {
+        progress.go_on(Pace::Patient);
+        progress.reply(exchange, out)
+    })))
 }
 
-pub(crate) fn multi(exchange: &Exchange, out: &mut BytesMut) -> Result<()> {
-    let request = exchange.message::<proto::MultiRequest>()?;
-    let call = MultiCall::from_proto(request, &mut exchange.request.cells(exchange.codec))?;
-    let regions = call.regions.into_iter().map(|actions| answer_region(exchange, actions));
-    let answer = MultiAnswer { regions: regions.collect() };
-    exchange.reply_with(out, &answer.to_proto(exchange.cells_in()), answer.cells())
+/// How far a call has come.
+struct Progress {
+    context: Context,
+    asked: VecDeque<RegionActions>,
+    /// What is left of the region whose turn it is.
+    current: Option<Todo>,
+    answers: Vec<Result<RegionAnswer>>,
+    room: AnswerRoom,
 }
 
-fn answer_region(exchange: &Exchange, asked: RegionActions) -> Result<RegionAnswer> {
-    let context = &exchange.context;
+/// What is left to do of a region.
+enum Todo {
+    AsOne { region: Served, conditions: Vec<RowCondition>, mutations: Vec<Mutation> },
+    Each(Each),
+}
+
+impl Progress {
+    fn new(exchange: &Exchange) -> Result<Self> {
+        let request = exchange.message::<proto::MultiRequest>()?;
+        let cells = &mut exchange.request.cells(exchange.client.codec);
+        let call = MultiCall::from_proto(request, cells)?;
+        let has_limit = exchange.client.repeats_the_rest;
+        Ok(Self {
+            context: exchange.context.clone(),
+            asked: call.regions.into(),
+            current: None,
+            answers: Vec::new(),
+            room: AnswerRoom { bytes: 0, max: has_limit.then_some(MULTI_ANSWER_BYTES_MAX) },
+        })
+    }
+
+    /// Does what is left; `false` when what comes next has to wait, or may take long.
+    fn go_on(&mut self, pace: Pace) -> bool {
+        loop {
+            let mut todo = match self.current.take() {
+                Some(todo) => todo,
+                None => match self.asked.pop_front().map(|asked| begin(&self.context, asked)) {
+                    None => return true,
+                    Some(Ok(todo)) => todo,
+                    Some(Err(refused)) => {
+                        self.answers.push(Err(refused));
+                        continue;
+                    }
+                },
+            };
+            let done = match &mut todo {
+                Todo::AsOne { region, conditions, mutations } => {
+                    all_or_nothing(region, conditions, mutations, pace)
+                }
+                Todo::Each(each) => Ok(each.go_on(&self.context, &mut self.room, pace)),
+            };
+            match done {
+                Ok(Tried::Done(answer)) => self.answers.push(Ok(answer)),
+                Err(refused) => self.answers.push(Err(refused)),
+                Ok(Tried::WouldWait) => {
+                    self.current = Some(todo);
+                    return false;
+                }
+            }
+        }
+    }
+
+    fn reply(self, exchange: &Exchange, out: &mut BytesMut) -> Result<()> {
+        let answer = MultiAnswer { regions: self.answers };
+        exchange.reply_with(out, &answer.to_proto(exchange.cells_in()), answer.cells())
+    }
+}
+
+fn begin(context: &Context, asked: RegionActions) -> Result<Todo> {
     let region = context.cluster.region(&context.server, &asked.region)?;
     if let Served::Stored(region) = &region {
         region.check_serving()?;
     }
     let actions = asked.actions?;
-    if asked.atomic || asked.condition.is_some() {
-        return all_or_nothing(&region, asked.condition.as_slice(), actions);
+    if !asked.atomic && asked.condition.is_none() {
+        return Ok(Todo::Each(Each::new(region, actions)));
     }
-    Ok(RegionAnswer::each(each_by_itself(context, &region, actions)))
+    let mutations: Vec<Mutation> = actions.into_iter().map(mutation_of).collect::<Result<_>>()?;
+    let conditions = Vec::from_iter(asked.condition);
+    // Mutations without a condition may be of several rows, as on HBase.
+    for asked in &conditions {
+        mutations.iter().try_for_each(|mutation| asked_of_row(asked, mutation))?;
+    }
+    if let Served::System(table, _) = &region {
+        return Err(Store::refuse_write(table));
+    }
+    // HBase does not look at the condition of nothing.
+    let conditions = if mutations.is_empty() { Vec::new() } else { conditions };
+    Ok(Todo::AsOne { region, conditions, mutations })
 }
 
-/// Does all actions as one, if the condition holds. What is wrong with one of them is wrong with all.
-fn all_or_nothing(
-    region: &Served,
-    conditions: &[RowCondition],
-    actions: Vec<NumberedAction>,
-) -> Result<RegionAnswer> {
-    let mutation = |numbered: NumberedAction| match numbered.action? {
+/// The mutation of several that are done as one. What is wrong with one of them is wrong with all.
+fn mutation_of(numbered: NumberedAction) -> Result<Mutation> {
+    match numbered.action? {
         Action::Mutate(mutation, nonce) => Ok(mutation.with_nonce(nonce)),
         Action::Get(get) => Err(Error::invalid(format!(
             "Atomic put and/or delete only, not a Get: row={}",
@@ -63,73 +142,205 @@ fn all_or_nothing(
             "Atomic put and/or delete only, not a service call: service={}",
             call.service_name
         ))),
-    };
-    let mutations: Vec<Mutation> = actions.into_iter().map(mutation).collect::<Result<_>>()?;
-    // Mutations without a condition may be of several rows, as on HBase.
-    for asked in conditions {
-        mutations.iter().try_for_each(|mutation| asked_of_row(asked, mutation))?;
     }
+}
+
+/// Does all mutations as one, if the conditions hold.
+fn all_or_nothing(
+    region: &Served,
+    conditions: &[RowCondition],
+    mutations: &[Mutation],
+    pace: Pace,
+) -> Result<Tried<RegionAnswer>> {
     let region = match region {
         Served::Stored(region) => region,
         Served::System(table, _) => return Err(Store::refuse_write(table)),
     };
-    // HBase does not look at the condition of nothing.
-    let conditions = if mutations.is_empty() { &[] } else { conditions };
-    let Some(outcomes) = region.mutate_rows(conditions, &mutations)? else {
-        return Ok(RegionAnswer::all(false, mutations.len(), None));
+    let outcomes = match pace {
+        Pace::AtOnce => region.at_once().mutate_rows(conditions, mutations)?,
+        Pace::Patient => Tried::Done(region.mutate_rows(conditions, mutations)?),
     };
-    let grows = mutations.iter().any(Mutation::is_delta);
-    let row = grows.then(|| MutationOutcome::join(&outcomes).row);
-    Ok(RegionAnswer::all(true, mutations.len(), row))
+    Ok(outcomes.map(|outcomes| {
+        let Some(outcomes) = outcomes else {
+            return RegionAnswer::all(false, mutations.len(), None);
+        };
+        let grows = mutations.iter().any(Mutation::is_delta);
+        let row = grows.then(|| MutationOutcome::join(&outcomes).row);
+        RegionAnswer::all(true, mutations.len(), row)
+    }))
 }
 
-fn each_by_itself(
-    context: &Context,
-    region: &Served,
-    actions: Vec<NumberedAction>,
-) -> Vec<NumberedAnswer> {
-    let mut answers = Vec::new();
-    // Neighbouring mutations go to the region together.
-    let mut together: Vec<(u32, Mutation)> = Vec::new();
-    for NumberedAction { index, action } in actions {
-        match action {
-            Ok(Action::Mutate(mutation, nonce)) => {
-                together.push((index, mutation.with_nonce(nonce)));
+/// How much may still be answered.
+struct AnswerRoom {
+    /// Bytes of cells that were answered.
+    bytes: u64,
+    /// How many may be; none for a client that does not ask again for the rest.
+    max: Option<u64>,
+}
+
+impl AnswerRoom {
+    fn check(&self) -> Result<()> {
+        match self.max {
+            Some(max) if self.bytes > max => Err(Error::new(
+                ErrorKind::AnswerTooLarge,
+                format!(
+                    "the answer is full, ask for the rest again: bytes={}, max={max}",
+                    self.bytes
+                ),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn take(&mut self, row: &Row) {
+        self.bytes += row.cells().map(|cell| cell.as_bytes().len() as u64).sum::<u64>();
+    }
+}
+
+/// The actions of a region of which each is by itself.
+struct Each {
+    region: Served,
+    actions: VecDeque<NumberedAction>,
+    /// What had to wait.
+    step: Option<Step>,
+    answers: Vec<NumberedAnswer>,
+}
+
+/// What is done of them at a time.
+enum Step {
+    /// Neighbouring mutations go to the region together; each has the client's number for it.
+    Mutate(Vec<u32>, Vec<Mutation>),
+    Get(u32, Get),
+    Service(u32, proto::CoprocessorServiceCall),
+    Refuse(u32, Error),
+}
+
+impl Step {
+    fn indexes(self) -> Vec<u32> {
+        match self {
+            Self::Mutate(indexes, _) => indexes,
+            Self::Get(index, _) | Self::Service(index, _) | Self::Refuse(index, _) => vec![index],
+        }
+    }
+}
+
+impl Each {
+    fn new(region: Served, actions: Vec<NumberedAction>) -> Self {
+        let answers = Vec::with_capacity(actions.len());
+        Self { region, actions: actions.into(), step: None, answers }
+    }
+
+    fn go_on(
+        &mut self,
+        context: &Context,
+        room: &mut AnswerRoom,
+        pace: Pace,
+    ) -> Tried<RegionAnswer> {
+        while let Some(step) = self.step.take().or_else(|| self.next_step()) {
+            let before = self.answers.len();
+            if let Some(step) = self.take_step(context, room, pace, step) {
+                self.step = Some(step);
+                return Tried::WouldWait;
             }
-            Ok(Action::Get(get)) => {
-                mutate(region, &mut together, &mut answers);
-                let answer = get::read(region, &get).map(|row| match get.existence_only {
+            for numbered in &self.answers[before..] {
+                if let Ok(ActionAnswer::Row(row)) = &numbered.answer {
+                    room.take(row);
+                }
+            }
+        }
+        Tried::Done(RegionAnswer::each(std::mem::take(&mut self.answers)))
+    }
+
+    fn next_step(&mut self) -> Option<Step> {
+        let NumberedAction { index, action } = self.actions.pop_front()?;
+        let (first, nonce) = match action {
+            Ok(Action::Mutate(mutation, nonce)) => (mutation, nonce),
+            Ok(Action::Get(get)) => return Some(Step::Get(index, get)),
+            Ok(Action::Service(call)) => return Some(Step::Service(index, call)),
+            Err(refused) => return Some(Step::Refuse(index, refused)),
+        };
+        let (mut indexes, mut mutations) = (vec![index], vec![first.with_nonce(nonce)]);
+        while let Some(NumberedAction { index, action }) = self.actions.pop_front() {
+            match action {
+                Ok(Action::Mutate(mutation, nonce)) => {
+                    indexes.push(index);
+                    mutations.push(mutation.with_nonce(nonce));
+                }
+                action => {
+                    self.actions.push_front(NumberedAction { index, action });
+                    break;
+                }
+            }
+        }
+        Some(Step::Mutate(indexes, mutations))
+    }
+
+    /// Takes a step, or gives it back when it has to wait.
+    fn take_step(
+        &mut self,
+        context: &Context,
+        room: &AnswerRoom,
+        pace: Pace,
+        step: Step,
+    ) -> Option<Step> {
+        if let Err(full) = room.check() {
+            let refuse = |index| {
+                let full = Error::new(full.kind(), full.message());
+                NumberedAnswer { index, answer: Err(full) }
+            };
+            self.answers.extend(step.indexes().into_iter().map(refuse));
+            return None;
+        }
+        let (index, answer) = match step {
+            Step::Mutate(indexes, mutations) => {
+                return self.mutate(indexes, mutations, pace);
+            }
+            Step::Refuse(index, refused) => (index, Err(refused)),
+            Step::Get(index, get) => {
+                let row = match pace {
+                    Pace::Patient => get::read(&self.region, &get),
+                    Pace::AtOnce => match get::read_at_once(&self.region, &get) {
+                        Ok(Tried::WouldWait) => return Some(Step::Get(index, get)),
+                        Ok(Tried::Done(row)) => Ok(row),
+                        Err(error) => Err(error),
+                    },
+                };
+                let answer = row.map(|row| match get.existence_only {
                     true => ActionAnswer::Exists(!row.is_empty()),
                     false => ActionAnswer::Row(row),
                 });
-                answers.push(NumberedAnswer { index, answer });
+                (index, answer)
             }
-            Ok(Action::Service(call)) => {
-                mutate(region, &mut together, &mut answers);
-                let answer = endpoint::call(context, region, call).map(ActionAnswer::Service);
-                answers.push(NumberedAnswer { index, answer });
+            // It may read a whole region.
+            Step::Service(..) if pace == Pace::AtOnce => return Some(step),
+            Step::Service(index, call) => {
+                let answer = endpoint::call(context, &self.region, call);
+                (index, answer.map(ActionAnswer::Service))
             }
-            Err(error) => answers.push(NumberedAnswer { index, answer: Err(error) }),
-        }
+        };
+        self.answers.push(NumberedAnswer { index, answer });
+        None
     }
-    mutate(region, &mut together, &mut answers);
-    answers
-}
 
-fn mutate(region: &Served, together: &mut Vec<(u32, Mutation)>, answers: &mut Vec<NumberedAnswer>) {
-    let (indexes, mutations): (Vec<u32>, Vec<Mutation>) = together.drain(..).unzip();
-    let outcomes: Vec<Result<MutationOutcome>> = match region {
-        Served::Stored(region) => region.batch(&mutations),
-        Served::System(table, _) => {
-            mutations.iter().map(|_| Err(Store::refuse_write(table))).collect()
-        }
-    };
-    let answered = indexes.into_iter().zip(mutations).zip(outcomes);
-    answers.extend(answered.map(|((index, mutation), outcome)| {
-        let answer = outcome.map(|outcome| match mutation.is_delta() {
-            true => ActionAnswer::Row(outcome.row),
-            false => ActionAnswer::Done,
-        });
-        NumberedAnswer { index, answer }
-    }));
+    fn mutate(&mut self, indexes: Vec<u32>, mutations: Vec<Mutation>, pace: Pace) -> Option<Step> {
+        let outcomes: Vec<Result<MutationOutcome>> = match (&self.region, pace) {
+            (Served::Stored(region), Pace::Patient) => region.batch(&mutations),
+            (Served::Stored(region), Pace::AtOnce) => match region.at_once().batch(&mutations) {
+                Tried::Done(outcomes) => outcomes,
+                Tried::WouldWait => return Some(Step::Mutate(indexes, mutations)),
+            },
+            (Served::System(table, _), _) => {
+                mutations.iter().map(|_| Err(Store::refuse_write(table))).collect()
+            }
+        };
+        let answered = indexes.into_iter().zip(mutations).zip(outcomes);
+        self.answers.extend(answered.map(|((index, mutation), outcome)| {
+            let answer = outcome.map(|outcome| match mutation.is_delta() {
+                true => ActionAnswer::Row(outcome.row),
+                false => ActionAnswer::Done,
+            });
+            NumberedAnswer { index, answer }
+        }));
+        None
+    }
 }

@@ -3,47 +3,59 @@
 use bytes::BytesMut;
 use rowhouse_format::convert::mutate::{self, MutateCall};
 use rowhouse_format::proto;
-use rowhouse_model::{Durability, Result};
-use rowhouse_store::Store;
+use rowhouse_model::{MutationOutcome, Result};
+use rowhouse_store::{Region, Store, Tried};
 
 use crate::cluster::Served;
-use crate::dispatch::Exchange;
+use crate::dispatch::{Done, Exchange};
 
-pub(crate) fn read(exchange: &Exchange) -> Result<MutateCall> {
+pub(crate) fn mutate(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
     let request = exchange.message::<proto::MutateRequest>()?;
-    let mut call = MutateCall::from_proto(request, &mut exchange.request.cells(exchange.codec))?;
+    let cells = &mut exchange.request.cells(exchange.client.codec);
+    let mut call = MutateCall::from_proto(request, cells)?;
     call.mutation = call.mutation.with_nonce(call.nonce);
-    Ok(call)
-}
-
-/// Whether the call waits for nothing slower than the page cache.
-pub(crate) fn is_short(exchange: &Exchange, call: &MutateCall) -> bool {
-    let context = &exchange.context;
-    match call.mutation.durability() {
-        Durability::FsyncWal => false,
-        Durability::UseDefault => match context.cluster.region(&context.server, &call.region) {
-            Ok(Served::Stored(region)) => region.durability() != Durability::FsyncWal,
-            _ => true,
-        },
-        Durability::SkipWal | Durability::AsyncWal | Durability::SyncWal => true,
-    }
-}
-
-pub(crate) fn mutate(exchange: &Exchange, call: MutateCall, out: &mut BytesMut) -> Result<()> {
     let context = &exchange.context;
     let region = match context.cluster.region(&context.server, &call.region)? {
         Served::Stored(region) => region,
         Served::System(table, _) => return Err(Store::refuse_write(&table)),
     };
-    let outcome = match &call.condition {
-        None => Some(region.mutate(&call.mutation)?),
-        Some(condition) => region.mutate_if(condition, &call.mutation)?,
-    };
+    if exchange.is_small()
+        && let Tried::Done(outcome) = change_at_once(&region, &call)?
+    {
+        reply(exchange, &call, outcome, out)?;
+        return Ok(Done::Answered);
+    }
+    Ok(Done::Long(Box::new(move |exchange, out| {
+        reply(exchange, &call, change(&region, &call)?, out)
+    })))
+}
+
+fn change(region: &Region, call: &MutateCall) -> Result<Option<MutationOutcome>> {
+    match &call.condition {
+        None => region.mutate(&call.mutation).map(Some),
+        Some(condition) => region.mutate_if(condition, &call.mutation),
+    }
+}
+
+fn change_at_once(region: &Region, call: &MutateCall) -> Result<Tried<Option<MutationOutcome>>> {
+    let region = region.at_once();
+    match &call.condition {
+        None => Ok(region.mutate(&call.mutation)?.map(Some)),
+        Some(condition) => region.mutate_if(condition, &call.mutation),
+    }
+}
+
+fn reply(
+    exchange: &Exchange,
+    call: &MutateCall,
+    outcome: Option<MutationOutcome>,
+    out: &mut BytesMut,
+) -> Result<()> {
     let Some(outcome) = outcome else { return exchange.reply(out, &mutate::not_done()) };
     if !call.mutation.is_delta() {
         return exchange.reply(out, &mutate::done());
     }
     let mut answer = mutate::done_with(&outcome.row, exchange.cells_in());
-    answer.processed = call.condition.map(|_| true);
+    answer.processed = call.condition.is_some().then_some(true);
     exchange.reply_with(out, &answer, outcome.row.cells())
 }

@@ -7,34 +7,85 @@ use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall, ScanTarget, ScannedRow};
 use rowhouse_format::proto;
 use rowhouse_model::{Error, ErrorKind, Result, Row};
-use rowhouse_store::{ScanLimits, Scanned};
+use rowhouse_store::{ScanLimits, Scanned, Tried};
 
+use super::Pace;
 use crate::cluster::Served;
-use crate::dispatch::Exchange;
-use crate::limits::{SCAN_ANSWER_BYTES_MAX, SCAN_ANSWER_WAIT, SCANNER_LEASE, SHORT_SCAN_ROWS};
-use crate::scanners::{Rows, Scanner, SystemRows};
+use crate::dispatch::{Done, Exchange};
+use crate::limits::{SCAN_ANSWER_BYTES_MAX, SCANNER_LEASE, SHORT_SCAN_ROWS, SHORT_SCAN_WAIT};
+use crate::scanners::{HeldScanner, Rows, Scanner, SystemRows};
 
-pub(crate) fn read(exchange: &Exchange) -> Result<ScanCall> {
-    ScanCall::from_proto(exchange.message()?)
+pub(crate) fn scan(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
+    let call = ScanCall::from_proto(exchange.message()?)?;
+    if !is_short(exchange, &call) {
+        return Ok(Done::Long(Box::new(move |exchange, out| scan_to_end(exchange, &call, out))));
+    }
+    let mut reading = match begin(exchange, &call, Pace::AtOnce)? {
+        Tried::Done(Begun::Answered(answer)) => {
+            reply(exchange, &answer, out)?;
+            return Ok(Done::Answered);
+        }
+        Tried::Done(Begun::Reading(reading)) => reading,
+        Tried::WouldWait => {
+            return Ok(Done::Long(Box::new(move |exchange, out| {
+                scan_to_end(exchange, &call, out)
+            })));
+        }
+    };
+    let pause = Instant::now() + SHORT_SCAN_WAIT;
+    if reading.go_on(exchange, &call, Some(pause))? {
+        reply(exchange, &reading.end(exchange, &call)?, out)?;
+        return Ok(Done::Answered);
+    }
+    Ok(Done::Begun(Box::new(move |exchange, out| {
+        reading.go_on(exchange, &call, None)?;
+        reply(exchange, &reading.end(exchange, &call)?, out)
+    })))
 }
 
-/// Whether the call looks at few rows. A scan usually names its limit as the number of rows it wants,
-/// or all there are, and a filter may look at many for one: then it may be long.
-pub(crate) fn is_short(exchange: &Exchange, call: &ScanCall) -> bool {
-    let is_filtered = match &call.target {
-        ScanTarget::Open { scan, .. } => scan.scan.filter.is_some(),
-        ScanTarget::Scanner(id) => exchange.context.server.scanners.is_filtered(*id),
+fn scan_to_end(exchange: &Exchange, call: &ScanCall, out: &mut BytesMut) -> Result<()> {
+    let answer = match begin(exchange, call, Pace::Patient)? {
+        Tried::Done(Begun::Answered(answer)) => answer,
+        Tried::Done(Begun::Reading(mut reading)) => {
+            reading.go_on(exchange, call, None)?;
+            reading.end(exchange, call)?
+        }
+        Tried::WouldWait => unreachable!("a patient call waits"),
     };
-    !is_filtered && call.limit.map_or(call.rows, |limit| limit.min(call.rows)) <= SHORT_SCAN_ROWS
+    reply(exchange, &answer, out)
 }
 
-pub(crate) fn scan(exchange: &Exchange, call: ScanCall, out: &mut BytesMut) -> Result<()> {
-    let answer = match &call.target {
-        ScanTarget::Open { region, scan } => open(exchange, &call, region, scan)?,
-        ScanTarget::Scanner(id) => go_on(exchange, &call, *id)?,
-    };
+fn reply(exchange: &Exchange, answer: &ScanAnswer, out: &mut BytesMut) -> Result<()> {
     let message: proto::ScanResponse = answer.to_proto(exchange.cells_in());
     exchange.reply_with(out, &message, answer.cells())
+}
+
+/// Whether the call wants few rows, and those come one like the other. A scan usually names its limit as the
+/// number of rows it wants, or all there are.
+fn is_short(exchange: &Exchange, call: &ScanCall) -> bool {
+    let comes_fast = match &call.target {
+        ScanTarget::Open { scan, .. } => Scanner::is_short_of(scan),
+        ScanTarget::Scanner(id) => exchange.context.server.scanners.is_short(*id),
+    };
+    let rows = call.limit.map_or(call.rows, |limit| limit.min(call.rows));
+    // Who cannot join the parts of a row gets whole ones, however long.
+    comes_fast && call.client_handles_partials && rows <= SHORT_SCAN_ROWS && exchange.is_small()
+}
+
+/// What a call begins with.
+enum Begun {
+    Answered(ScanAnswer),
+    Reading(Box<Reading>),
+}
+
+fn begin(exchange: &Exchange, call: &ScanCall, pace: Pace) -> Result<Tried<Begun>> {
+    match &call.target {
+        ScanTarget::Open { region, scan } => {
+            let reading = open(exchange, call, region, scan)?;
+            Ok(Tried::Done(Begun::Reading(Box::new(reading))))
+        }
+        ScanTarget::Scanner(id) => take_up(exchange, call, *id, pace),
+    }
 }
 
 fn open(
@@ -42,11 +93,11 @@ fn open(
     call: &ScanCall,
     region: &RegionRef,
     scan: &OpenScan,
-) -> Result<ScanAnswer> {
+) -> Result<Reading> {
     let context = &exchange.context;
     let (rows, read_point) = match context.cluster.region(&context.server, region)? {
         Served::Stored(region) => {
-            let scanner = region.scan(&scan.scan)?;
+            let scanner = region.scan_as_of(&scan.scan, scan.read_point)?;
             let read_point = scanner.read_point();
             (Rows::Stored(region, Box::new(scanner)), read_point)
         }
@@ -54,28 +105,24 @@ fn open(
             (Rows::System(Box::new(SystemRows::new(table, scan.clone())?)), 0)
         }
     };
-    let mut scanner = Scanner::new(rows, scan);
-    let scanners = &context.server.scanners;
-    let id = scanners.next_id();
-    let mut answer = read_rows(&mut scanner, call)?;
-    if stays_open(call, &answer) {
-        scanners.keep(id, scanner, scan.scan.filter.is_some())?;
-    }
-    answer.scanner = Some(id);
-    answer.ttl_ms = u32::try_from(SCANNER_LEASE.as_millis()).ok();
-    answer.read_point = Some(read_point);
-    Ok(answer)
+    let id = context.server.scanners.next_id();
+    let scanner = Scanner::new(rows, scan);
+    let mut reading = Reading::new(exchange, call, id, Held::New(Box::new(scanner)));
+    reading.answer.ttl_ms = u32::try_from(SCANNER_LEASE.as_millis()).ok();
+    reading.answer.read_point = Some(read_point);
+    Ok(reading)
 }
 
-fn go_on(exchange: &Exchange, call: &ScanCall, id: u64) -> Result<ScanAnswer> {
+fn take_up(exchange: &Exchange, call: &ScanCall, id: u64, pace: Pace) -> Result<Tried<Begun>> {
     let scanners = &exchange.context.server.scanners;
+    let answered = |answer| Ok(Tried::Done(Begun::Answered(answer)));
     if call.close && call.rows == 0 {
         // Clients of long ago close what was closed at the region's end.
         if !scanners.was_given(id) {
             scanners.find(id)?;
         }
         scanners.close(id);
-        return Ok(ScanAnswer {
+        return answered(ScanAnswer {
             scanner: Some(id),
             more_results: true,
             more_results_in_region: Some(true),
@@ -83,7 +130,14 @@ fn go_on(exchange: &Exchange, call: &ScanCall, id: u64) -> Result<ScanAnswer> {
         });
     }
     let scanner = scanners.find(id)?;
-    let mut scanner = scanner.lock();
+    let mut scanner = match pace {
+        Pace::Patient => scanner.lock_arc(),
+        // Another call is at it, which its client may have given up.
+        Pace::AtOnce => match scanner.try_lock_arc() {
+            Some(scanner) => scanner,
+            None => return Ok(Tried::WouldWait),
+        },
+    };
     if let Some(number) = call.next_call_seq {
         if number != scanner.next_call {
             return Err(Error::new(
@@ -99,73 +153,154 @@ fn go_on(exchange: &Exchange, call: &ScanCall, id: u64) -> Result<ScanAnswer> {
     // A renewal is a call like any other, but for its rows.
     if call.renew {
         let scanner = Some(id);
-        return Ok(ScanAnswer { scanner, more_results: true, ..ScanAnswer::default() });
+        return answered(ScanAnswer { scanner, more_results: true, ..ScanAnswer::default() });
     }
-    let answer = scanner.check_serving().and_then(|()| read_rows(&mut scanner, call));
-    match &answer {
-        Ok(answer) if stays_open(call, answer) => {}
-        // Behind an error the scanner's place is not known.
-        Ok(_) | Err(_) => scanners.close(id),
+    if let Err(error) = scanner.check_serving() {
+        scanners.close(id);
+        return Err(error);
     }
-    // asynchbase looks for the number in every answer.
-    Ok(ScanAnswer { scanner: Some(id), ..answer? })
+    let reading = Reading::new(exchange, call, id, Held::Kept(scanner));
+    Ok(Tried::Done(Begun::Reading(Box::new(reading))))
 }
 
-fn stays_open(call: &ScanCall, answer: &ScanAnswer) -> bool {
-    !call.close && answer.more_results && answer.more_results_in_region == Some(true)
+/// The scanner that a call reads from.
+enum Held {
+    New(Box<Scanner>),
+    Kept(HeldScanner),
 }
 
-/// Reads as many rows as the call and the limits on an answer allow.
-fn read_rows(scanner: &mut Scanner, call: &ScanCall) -> Result<ScanAnswer> {
-    let bytes_max = scanner.bytes_max.unwrap_or(SCAN_ANSWER_BYTES_MAX).min(SCAN_ANSWER_BYTES_MAX);
-    let until = call.client_handles_heartbeats.then(|| Instant::now() + SCAN_ANSWER_WAIT);
-    let mut answer = ScanAnswer { more_results: true, ..ScanAnswer::default() };
-    let mut limit = RowLimit { left: call.limit, partial_row: scanner.partial_row.take() };
-    let mut bytes = 0;
-    let mut at_end = false;
-    while answer.rows.len() < call.rows as usize && bytes < bytes_max {
-        // A client that cannot join the parts of a row gets whole rows.
-        let row_bytes = if call.client_handles_partials { bytes_max - bytes } else { u64::MAX };
-        match scanner.next(&ScanLimits { bytes: row_bytes, until })? {
-            Scanned::Row { row, is_partial } => {
-                if limit.ends_before(&row) {
-                    answer.more_results = false;
-                    break;
-                }
-                bytes += bytes_of(&row);
-                let is_last = limit.ends_behind(&row, is_partial);
-                answer.rows.push(ScannedRow { row, partial: is_partial });
-                if is_last {
-                    answer.more_results = false;
-                    break;
-                }
-            }
-            Scanned::Paused(row) => {
-                answer.heartbeat = true;
-                answer.cursor = (scanner.wants_cursor && answer.rows.is_empty()).then_some(row);
-                break;
-            }
-            Scanned::End => {
-                at_end = true;
-                break;
-            }
+impl Held {
+    fn get(&mut self) -> &mut Scanner {
+        match self {
+            Self::New(scanner) => scanner,
+            Self::Kept(scanner) => scanner,
         }
     }
-    // Told that the region is at its end, the client need not close the scanner. Behind the limit
-    // it will not ask again.
-    if call.rows > 0 && !at_end && answer.more_results && !call.close {
-        at_end = !scanner.may_have_more()?;
+}
+
+/// An answer that is being read together: as many rows as the call and the limits on an answer allow.
+struct Reading {
+    id: u64,
+    scanner: Held,
+    answer: ScanAnswer,
+    limit: RowLimit,
+    /// Bytes of cells in the answer, and how many there may be.
+    bytes: u64,
+    bytes_max: u64,
+    /// When to tell the client that the scan is alive, if it understands that.
+    until: Option<Instant>,
+    at_end: bool,
+}
+
+impl Reading {
+    fn new(exchange: &Exchange, call: &ScanCall, id: u64, mut scanner: Held) -> Self {
+        let from = scanner.get();
+        let bytes_max = from.bytes_max.unwrap_or(SCAN_ANSWER_BYTES_MAX).min(SCAN_ANSWER_BYTES_MAX);
+        let limit = RowLimit { left: call.limit, partial_row: from.partial_row.take() };
+        Self {
+            id,
+            scanner,
+            // asynchbase looks for the number in every answer.
+            answer: ScanAnswer { scanner: Some(id), more_results: true, ..ScanAnswer::default() },
+            limit,
+            bytes: 0,
+            bytes_max,
+            until: call.client_handles_heartbeats.then(|| exchange.scan_until()),
+            at_end: false,
+        }
     }
-    if at_end && let Some(last) = answer.rows.last_mut() {
-        last.partial = false;
+
+    /// Reads on until the answer is whole, or `pause` is over: `false` then.
+    fn go_on(
+        &mut self,
+        exchange: &Exchange,
+        call: &ScanCall,
+        pause: Option<Instant>,
+    ) -> Result<bool> {
+        let read = self.read_rows(call, pause);
+        if read.is_err() {
+            // Behind an error the scanner's place is not known.
+            exchange.context.server.scanners.close(self.id);
+        }
+        read
     }
-    if answer.rows.is_empty() && scanner.is_filter_done() {
-        // In the regions behind this one neither.
-        answer.more_results = false;
+
+    fn read_rows(&mut self, call: &ScanCall, pause: Option<Instant>) -> Result<bool> {
+        let scanner = self.scanner.get();
+        let until = self.until.into_iter().chain(pause).min();
+        while self.answer.rows.len() < call.rows as usize && self.bytes < self.bytes_max {
+            // A client that cannot join the parts of a row gets whole rows.
+            let row_bytes = match call.client_handles_partials {
+                true => self.bytes_max - self.bytes,
+                false => u64::MAX,
+            };
+            match scanner.next(&ScanLimits { bytes: row_bytes, until })? {
+                Scanned::Row { row, is_partial } => {
+                    if self.limit.ends_before(&row) {
+                        self.answer.more_results = false;
+                        break;
+                    }
+                    self.bytes += bytes_of(&row);
+                    let is_last = self.limit.ends_behind(&row, is_partial);
+                    self.answer.rows.push(ScannedRow { row, partial: is_partial });
+                    if is_last {
+                        self.answer.more_results = false;
+                        break;
+                    }
+                }
+                Scanned::Paused(row) => {
+                    if self.until.is_none_or(|until| Instant::now() < until) {
+                        return Ok(false);
+                    }
+                    self.answer.heartbeat = true;
+                    let is_wanted = scanner.wants_cursor && self.answer.rows.is_empty();
+                    self.answer.cursor = is_wanted.then_some(row);
+                    break;
+                }
+                Scanned::End => {
+                    self.at_end = true;
+                    break;
+                }
+            }
+        }
+        Ok(true)
     }
-    scanner.partial_row = limit.partial_row;
-    answer.more_results_in_region = Some(!at_end);
-    Ok(answer)
+
+    /// The answer; the scanner is kept if there is more.
+    fn end(self, exchange: &Exchange, call: &ScanCall) -> Result<ScanAnswer> {
+        let Self { id, scanner: mut held, mut answer, limit, mut at_end, .. } = self;
+        let scanners = &exchange.context.server.scanners;
+        let scanner = held.get();
+        // Told that the region is at its end, the client need not close the scanner. Behind the limit
+        // it will not ask again.
+        if call.rows > 0 && !at_end && answer.more_results && !call.close {
+            at_end = match scanner.may_have_more() {
+                Ok(more) => !more,
+                Err(error) => {
+                    scanners.close(id);
+                    return Err(error);
+                }
+            };
+        }
+        if at_end && let Some(last) = answer.rows.last_mut() {
+            last.partial = false;
+        }
+        if answer.rows.is_empty() && scanner.is_filter_done() {
+            // In the regions behind this one neither.
+            answer.more_results = false;
+        }
+        scanner.partial_row = limit.partial_row;
+        answer.more_results_in_region = Some(!at_end);
+        let stays_open = !call.close && answer.more_results && !at_end;
+        match held {
+            Held::New(scanner) if stays_open => scanners.keep(id, *scanner)?,
+            Held::New(_) => {}
+            // Its lease is the client's time, not ours.
+            Held::Kept(_) if stays_open => scanners.renew(id),
+            Held::Kept(_) => scanners.close(id),
+        }
+        Ok(answer)
+    }
 }
 
 /// The rows that a scan may still give, of which several results may be parts.

@@ -21,6 +21,8 @@ pub(crate) struct Client {
     input: BytesMut,
     last_call: u32,
     codec: Option<CellCodec>,
+    /// How long it says that it waits.
+    pub(crate) timeout_ms: Option<u32>,
 }
 
 /// The message of an answer and the cells behind it.
@@ -33,6 +35,7 @@ pub(crate) fn head(service: Service) -> ConnectionHead {
         codec: Some(CellCodec::KeyValue),
         user: Some("test".into()),
         client_version: None,
+        client_release: None,
     }
 }
 
@@ -43,7 +46,7 @@ impl Client {
         stream.set_nodelay(true).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         stream.set_write_timeout(Some(PATIENCE)).unwrap();
-        Self { stream, input: BytesMut::new(), last_call: 0, codec: None }
+        Self { stream, input: BytesMut::new(), last_call: 0, codec: None, timeout_ms: None }
     }
 
     /// A connection to a service.
@@ -96,7 +99,7 @@ impl Client {
     ) -> u32 {
         self.last_call += 1;
         let call_id = self.last_call;
-        let head = RequestHead { call_id, priority: 0, timeout_ms: None };
+        let head = RequestHead { call_id, priority: 0, timeout_ms: self.timeout_ms };
         encode_request(out, head, message, self.codec, cells).unwrap();
         call_id
     }
@@ -139,6 +142,14 @@ impl Client {
     pub(crate) fn wait_for_answer(&mut self) {
         let mut byte = [0];
         assert_eq!(self.stream.peek(&mut byte).unwrap(), 1, "the server closed the connection");
+    }
+
+    /// Whether an answer has begun to come in.
+    pub(crate) fn has_answer(&mut self) -> bool {
+        self.stream.set_nonblocking(true).unwrap();
+        let peeked = self.stream.peek(&mut [0]);
+        self.stream.set_nonblocking(false).unwrap();
+        matches!(peeked, Ok(1))
     }
 
     /// The next answer, which must be there and no exception.

@@ -39,8 +39,18 @@ impl TestServer {
 
     /// A server in `dir`.
     pub(crate) fn start_in(dir: TempDir) -> Self {
-        let runtime = runtime();
-        let server = runtime.block_on(Server::start(options(dir.path()))).unwrap();
+        Self::start_on(runtime(), dir, |_| {})
+    }
+
+    /// A server on one thread, with settings of its own: what holds that thread up holds up all.
+    pub(crate) fn start_on_one_thread(set: impl FnOnce(&mut Options)) -> Self {
+        Self::start_on(runtime_of(1), tempfile::tempdir().unwrap(), set)
+    }
+
+    fn start_on(runtime: Runtime, dir: TempDir, set: impl FnOnce(&mut Options)) -> Self {
+        let mut options = options(dir.path());
+        set(&mut options);
+        let server = runtime.block_on(Server::start(options)).unwrap();
         Self { runtime, address: server.address().to_owned(), server: Some(server), dir }
     }
 
@@ -112,6 +122,13 @@ impl TestServer {
         self.connect(Service::Master).call(&message).unwrap();
     }
 
+    /// Writes what a table has in memory to files.
+    pub(crate) fn flush_table(&self, name: &str) {
+        let message =
+            proto::FlushTableRequest { table_name: table_name(name), ..Default::default() };
+        self.connect(Service::Master).call(&message).unwrap();
+    }
+
     /// Drops a disabled table.
     pub(crate) fn drop_table(&self, name: &str) {
         let table_name = table_name(name);
@@ -133,7 +150,12 @@ impl TestServer {
 
 /// A runtime for a server.
 pub(crate) fn runtime() -> Runtime {
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+    runtime_of(2)
+}
+
+fn runtime_of(threads: usize) -> Runtime {
+    let mut runtime = tokio::runtime::Builder::new_multi_thread();
+    runtime.worker_threads(threads).enable_all().build().unwrap()
 }
 
 /// Free ports on the loopback.

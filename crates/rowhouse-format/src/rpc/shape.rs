@@ -11,27 +11,44 @@ use super::Method;
 /// Messages up to this length, in bytes, cannot hold enough parts to matter.
 const UNCOUNTED_LEN_MAX: usize = 64 * 1024;
 /// How many parts a request may have: actions, mutations, columns, cells and attributes in its
-/// message. Those of the cell block are not among them.
+/// message, and what its filters and endpoints are made of. Those of the cell block are not among them.
 const PARTS_MAX: usize = 1 << 20;
 /// How long, in bytes, the message of a call that moves no rows may be.
 const OTHER_LEN_MAX: usize = 16 * 1024 * 1024;
 
+/// How deep parts may be in each other: filters, of which each is two. Deeper ones are refused when they are read.
+const DEPTH_MAX: usize = 256;
+
 /// The fields of a message that can be repeated, or lead to such: number and what is inside.
 struct Shape(&'static [(u32, &'static Shape)]);
 
-const LEAF: Shape = Shape(&[]);
-const COLUMN: Shape = Shape(&[(2, &LEAF)]);
-const GET: Shape = Shape(&[(2, &COLUMN), (3, &LEAF), (13, &LEAF)]);
-const COLUMN_VALUE: Shape = Shape(&[(2, &LEAF)]);
-const MUTATION: Shape = Shape(&[(3, &COLUMN_VALUE), (5, &LEAF)]);
-const ACTION: Shape = Shape(&[(2, &MUTATION), (3, &GET)]);
-const REGION_ACTION: Shape = Shape(&[(3, &ACTION)]);
-const SCAN: Shape = Shape(&[(1, &COLUMN), (2, &LEAF), (19, &LEAF)]);
+static LEAF: Shape = Shape(&[]);
+static COLUMN: Shape = Shape(&[(2, &LEAF)]);
+static GET: Shape = Shape(&[(2, &COLUMN), (3, &LEAF), (4, &FILTER), (13, &LEAF)]);
+static COLUMN_VALUE: Shape = Shape(&[(2, &LEAF)]);
+static MUTATION: Shape = Shape(&[(3, &COLUMN_VALUE), (5, &LEAF)]);
+static ACTION: Shape = Shape(&[(2, &MUTATION), (3, &GET), (4, &SERVICE_CALL)]);
+static REGION_ACTION: Shape = Shape(&[(3, &ACTION), (4, &CONDITION)]);
+static SCAN: Shape = Shape(&[(1, &COLUMN), (2, &LEAF), (5, &FILTER), (19, &LEAF)]);
+static CONDITION: Shape = Shape(&[(7, &FILTER)]);
 
-const GET_REQUEST: Shape = Shape(&[(2, &GET)]);
-const MUTATE_REQUEST: Shape = Shape(&[(2, &MUTATION)]);
-const SCAN_REQUEST: Shape = Shape(&[(2, &SCAN)]);
-const MULTI_REQUEST: Shape = Shape(&[(1, &REGION_ACTION)]);
+/// A filter: its class, and a message in bytes.
+static FILTER: Shape = Shape(&[(2, &FILTER_MESSAGE)]);
+/// What is inside is the class's. In all of them that are long (lists, ranges, fuzzy keys, prefixes, qualifiers)
+/// the parts stand under these numbers; bytes of another meaning are taken for parts too, and there are never
+/// more of those than half the bytes.
+static FILTER_MESSAGE: Shape = Shape(&[(1, &FILTER), (2, &FILTER)]);
+
+/// A call of an endpoint: its last field is a message in bytes.
+static SERVICE_CALL: Shape = Shape(&[(4, &SERVICE_MESSAGE)]);
+/// Mutations and conditions of one endpoint, the scan of the other.
+static SERVICE_MESSAGE: Shape = Shape(&[(1, &MUTATION), (2, &SCAN), (5, &CONDITION)]);
+
+static GET_REQUEST: Shape = Shape(&[(2, &GET)]);
+static MUTATE_REQUEST: Shape = Shape(&[(2, &MUTATION), (3, &CONDITION)]);
+static SCAN_REQUEST: Shape = Shape(&[(2, &SCAN)]);
+static MULTI_REQUEST: Shape = Shape(&[(1, &REGION_ACTION), (3, &CONDITION)]);
+static SERVICE_REQUEST: Shape = Shape(&[(2, &SERVICE_CALL)]);
 
 /// Refuses a message that would need far more memory than it has bytes.
 ///
@@ -46,6 +63,7 @@ pub(super) fn check(method: Method, message: &[u8]) -> Result<()> {
         Method::Mutate => &MUTATE_REQUEST,
         Method::Scan => &SCAN_REQUEST,
         Method::Multi => &MULTI_REQUEST,
+        Method::ExecService => &SERVICE_REQUEST,
         _ if message.len() > OTHER_LEN_MAX => {
             return Err(Error::invalid(format!(
                 "request too long: method={}, len={}, max={OTHER_LEN_MAX}",
@@ -56,7 +74,7 @@ pub(super) fn check(method: Method, message: &[u8]) -> Result<()> {
         _ => return Ok(()),
     };
     let mut parts = 0;
-    count(shape, message, &mut parts);
+    count(shape, message, DEPTH_MAX, &mut parts);
     if parts > PARTS_MAX {
         return Err(Error::invalid(format!(
             "request has too many parts: method={}, max={PARTS_MAX}",
@@ -66,9 +84,9 @@ pub(super) fn check(method: Method, message: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Adds the parts of `message`; stops at the first byte that makes no sense and beyond the limit.
-fn count(shape: &Shape, mut message: &[u8], parts: &mut usize) {
-    while *parts <= PARTS_MAX {
+/// Adds the parts of `message`; stops at the first byte that makes no sense and beyond the limits.
+fn count(shape: &Shape, mut message: &[u8], depth: usize, parts: &mut usize) {
+    while *parts <= PARTS_MAX && depth > 0 {
         let Ok((field, wire_type)) = decode_key(&mut message) else { return };
         let len = match wire_type {
             WireType::Varint => match decode_varint(&mut message) {
@@ -95,7 +113,7 @@ fn count(shape: &Shape, mut message: &[u8], parts: &mut usize) {
         }
         if let Some((_, shape)) = shape.0.iter().find(|(number, _)| *number == field) {
             *parts += 1;
-            count(shape, inside, parts);
+            count(shape, inside, depth - 1, parts);
         }
     }
 }
@@ -129,9 +147,94 @@ mod tests {
         let mutation = proto::MutationProto { column_value: vec![column; 2], ..Default::default() };
         let request = proto::MutateRequest { mutation, ..Default::default() };
         let mut parts = 0;
-        count(&MUTATE_REQUEST, &request.encode_to_vec(), &mut parts);
+        count(&MUTATE_REQUEST, &request.encode_to_vec(), DEPTH_MAX, &mut parts);
         // One mutation, two families, three cells in each.
         assert_eq!(parts, 1 + 2 + 6);
+    }
+
+    fn filter(class: &str, message: &impl Message) -> proto::Filter {
+        proto::Filter {
+            name: format!("org.apache.hadoop.hbase.filter.{class}"),
+            serialized_filter: Some(message.encode_to_vec().into()),
+        }
+    }
+
+    fn list(filters: Vec<proto::Filter>) -> proto::Filter {
+        let operator = Some(proto::filter_list::Operator::MustPassAll.into());
+        filter("FilterList", &proto::FilterList { operator, filters })
+    }
+
+    fn scan(filter: proto::Filter) -> proto::Scan {
+        proto::Scan { filter: Some(filter), ..Default::default() }
+    }
+
+    #[test]
+    fn the_parts_of_filters_are_counted_however_deep() {
+        let ranges = |count| {
+            let row_range_list = vec![proto::RowRange::default(); count];
+            filter("MultiRowRangeFilter", &proto::MultiRowRangeFilter { row_range_list })
+        };
+        let request = |filter| {
+            proto::ScanRequest { scan: Some(scan(filter)), ..Default::default() }.encode_to_vec()
+        };
+        check(Method::Scan, &request(ranges(PARTS_MAX - 2000))).unwrap();
+        let refused = |filter| check(Method::Scan, &request(filter)).unwrap_err();
+        assert!(refused(ranges(PARTS_MAX)).message().contains("too many parts"));
+        let half = || ranges(PARTS_MAX / 2);
+        refused(list(vec![half(), list(vec![half()])]));
+        let skip = proto::WrappingFilter { filter: Some(list(vec![half(), half()])) };
+        refused(filter("SkipFilter", &skip));
+        refused(list(vec![proto::Filter::default(); PARTS_MAX]));
+        let prefixes = vec![Default::default(); PARTS_MAX];
+        let prefixes = proto::BytesSetFilter { values: prefixes };
+        refused(filter("MultipleColumnPrefixFilter", &prefixes));
+        let fuzzy_keys_data = vec![proto::BytesBytesPair::default(); PARTS_MAX];
+        refused(filter(
+            "FuzzyRowFilter",
+            &proto::FuzzyRowFilter { fuzzy_keys_data, ..Default::default() },
+        ));
+        let condition = proto::Condition { filter: Some(ranges(PARTS_MAX)), ..Default::default() };
+        let request = proto::MutateRequest { condition: Some(condition), ..Default::default() };
+        check(Method::Mutate, &request.encode_to_vec()).unwrap_err();
+    }
+
+    #[test]
+    fn the_parts_of_calls_of_endpoints_are_counted() {
+        let call = |request: Vec<u8>| proto::CoprocessorServiceCall {
+            request: request.into(),
+            ..Default::default()
+        };
+        let rows = |count| {
+            let mutation_request = vec![proto::MutationProto::default(); count];
+            call(
+                proto::MutateRowsRequest { mutation_request, ..Default::default() }.encode_to_vec(),
+            )
+        };
+        let exec =
+            |call| proto::CoprocessorServiceRequest { call, ..Default::default() }.encode_to_vec();
+        check(Method::ExecService, &exec(rows(PARTS_MAX - 2))).unwrap();
+        check(Method::ExecService, &exec(rows(PARTS_MAX))).unwrap_err();
+        let action = proto::Action { service_call: Some(rows(PARTS_MAX)), ..Default::default() };
+        let region = proto::RegionAction { action: vec![action], ..Default::default() };
+        let multi = proto::MultiRequest { region_action: vec![region], ..Default::default() };
+        check(Method::Multi, &multi.encode_to_vec()).unwrap_err();
+        let scan = scan(list(vec![proto::Filter::default(); PARTS_MAX]));
+        let sum = proto::AggregateRequest { scan, ..Default::default() };
+        check(Method::ExecService, &exec(call(sum.encode_to_vec()))).unwrap_err();
+    }
+
+    #[test]
+    fn what_is_nested_without_end_is_walked_so_far() {
+        let mut deep = Vec::new();
+        for _ in 0..10_000 {
+            let mut around = vec![0x12];
+            prost::encoding::encode_varint(deep.len() as u64, &mut around);
+            around.append(&mut deep);
+            deep = around;
+        }
+        let mut parts = 0;
+        count(&FILTER, &deep, DEPTH_MAX, &mut parts);
+        assert_eq!(parts, DEPTH_MAX);
     }
 
     #[test]
@@ -144,7 +247,9 @@ mod tests {
     proptest! {
         #[test]
         fn rubbish_never_panics(bytes: Vec<u8>) {
-            count(&MULTI_REQUEST, &bytes, &mut 0);
+            count(&MULTI_REQUEST, &bytes, DEPTH_MAX, &mut 0);
+            count(&SCAN_REQUEST, &bytes, DEPTH_MAX, &mut 0);
+            count(&FILTER, &bytes, DEPTH_MAX, &mut 0);
         }
     }
 }

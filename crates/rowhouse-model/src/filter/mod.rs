@@ -146,6 +146,23 @@ impl Filter {
         Err(Error::invalid(format!("filters too deep in each other: max={FILTER_DEPTH_MAX}")))
     }
 
+    /// How many regular expressions it compares with. Call after [`Filter::check_depth`].
+    pub(crate) fn regexes(&self) -> usize {
+        let own = match self {
+            Self::Row(value)
+            | Self::Family(value)
+            | Self::Qualifier(value)
+            | Self::Value(value)
+            | Self::SingleColumnValue { value, .. }
+            | Self::ColumnValue { value, .. }
+            | Self::DependentColumn { value: Some(value), .. } => {
+                usize::from(matches!(value.comparator, Comparator::Regex(_)))
+            }
+            _ => 0,
+        };
+        own + self.inner().iter().map(Self::regexes).sum::<usize>()
+    }
+
     /// The filters right below this one.
     fn inner(&self) -> &[Self] {
         match self {

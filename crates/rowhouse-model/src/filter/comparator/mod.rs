@@ -9,6 +9,7 @@ mod run;
 
 use bytes::Bytes;
 
+pub(in crate::filter) use regex::RegexRoom;
 pub use run::ComparisonRun;
 
 /// A comparator with what must come of comparing.

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use bytes::Bytes;
 
 use super::decimal::Decimal;
-use super::regex::Regex;
+use super::regex::{Regex, RegexRoom};
 use super::{BitOperator, Comparator, CompareOperator, Comparison};
 use crate::{Error, Result, escape};
 
@@ -44,6 +44,11 @@ impl Comparison {
     /// `InvalidRequest` for a regular expression that is none and a number that is none,
     /// `Unsupported` for a regular expression of Java's that cannot be had here.
     pub fn start(&self) -> Result<ComparisonRun> {
+        self.start_in(RegexRoom::for_several(1))
+    }
+
+    /// As [`Comparison::start`], with so much room for a regular expression.
+    pub(in crate::filter) fn start_in(&self, room: RegexRoom) -> Result<ComparisonRun> {
         let comparator = match &self.comparator {
             Comparator::Binary(value) => Ready::Binary(value.clone()),
             Comparator::BinaryPrefix(value) => Ready::BinaryPrefix(value.clone()),
@@ -51,7 +56,7 @@ impl Comparison {
                 Ready::BinaryComponent { value: value.clone(), offset: *offset as usize }
             }
             Comparator::Substring(part) => Ready::Substring(part.to_lowercase()),
-            Comparator::Regex(pattern) => Ready::Regex(Box::new(Regex::start(pattern)?)),
+            Comparator::Regex(pattern) => Ready::Regex(Box::new(Regex::start(pattern, room)?)),
             Comparator::Null => Ready::Null,
             Comparator::Bit { value, operator } => {
                 Ready::Bit { value: value.clone(), operator: *operator }

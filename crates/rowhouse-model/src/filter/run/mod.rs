@@ -18,6 +18,7 @@ use state::State;
 pub use verdict::FilterVerdict;
 
 use super::Filter;
+use super::comparator::RegexRoom;
 use crate::{CellRef, Error, KeyBuf, Result};
 
 /// What is kept of the value of a cell that was let through. With anything but [`KeptValue::Whole`]
@@ -58,7 +59,8 @@ impl FilterRun {
     /// `Unsupported` for a regular expression of Java's that cannot be had here.
     pub fn new(filter: &Filter, reversed: bool) -> Result<Self> {
         filter.check_depth()?;
-        Ok(Self { state: State::start(filter, reversed)?, failure: None, has_failed: false })
+        let room = RegexRoom::for_several(filter.regexes());
+        Ok(Self { state: State::start(filter, reversed, room)?, failure: None, has_failed: false })
     }
 
     /// What could not be compared, once. To be asked when rows or the scan end: without an error the

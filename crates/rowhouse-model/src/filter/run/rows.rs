@@ -6,6 +6,7 @@ use std::hash::{BuildHasher, RandomState};
 use bytes::Bytes;
 
 use super::FilterVerdict;
+use crate::filter::comparator::RegexRoom;
 use crate::filter::{Comparison, ComparisonRun};
 use crate::{Error, Key, KeyBuf, Result};
 
@@ -17,8 +18,8 @@ pub(super) struct Compared {
 }
 
 impl Compared {
-    pub(super) fn start(comparison: &Comparison) -> Result<Self> {
-        Ok(Self { comparison: comparison.start()?, filters_row: false })
+    pub(super) fn start(comparison: &Comparison, room: RegexRoom) -> Result<Self> {
+        Ok(Self { comparison: comparison.start_in(room)?, filters_row: false })
     }
 
     pub(super) fn reset(&mut self) {

@@ -9,6 +9,7 @@ use super::values::{ColumnValue, Dependent, FirstKey, KeyOnly, Part, PartCompare
 use super::wrap::{Skip, WhileMatch};
 use super::{FilterVerdict, KeptValue};
 use crate::filter::ListOperator;
+use crate::filter::comparator::RegexRoom;
 use crate::{CellRef, Filter, Key, KeyBuf, Result};
 
 /// A filter at work; the names are those of [`Filter`].
@@ -42,24 +43,33 @@ pub(super) enum State {
 impl State {
     /// Makes a filter ready. HBase tells the outermost filter and the members of lists that the scan
     /// is reversed, but not what SkipFilter and WhileMatchFilter hold.
-    pub(super) fn start(filter: &Filter, reversed: bool) -> Result<Self> {
+    pub(super) fn start(filter: &Filter, reversed: bool, room: RegexRoom) -> Result<Self> {
         Ok(match filter {
-            Filter::Row(comparison) => Self::Row(Compared::start(comparison)?),
+            Filter::Row(comparison) => Self::Row(Compared::start(comparison, room)?),
             Filter::Family(comparison) => {
-                Self::Part(PartCompared::start(Part::Family, comparison)?)
+                Self::Part(PartCompared::start(Part::Family, comparison, room)?)
             }
             Filter::Qualifier(comparison) => {
-                Self::Part(PartCompared::start(Part::Qualifier, comparison)?)
+                Self::Part(PartCompared::start(Part::Qualifier, comparison, room)?)
             }
-            Filter::Value(comparison) => Self::Part(PartCompared::start(Part::Value, comparison)?),
+            Filter::Value(comparison) => {
+                Self::Part(PartCompared::start(Part::Value, comparison, room)?)
+            }
             Filter::DependentColumn { family, qualifier, drop_dependent_column, value } => {
                 let column = (family.clone(), qualifier.clone());
-                Self::Dependent(Dependent::start(column, *drop_dependent_column, value.as_ref())?)
+                Self::Dependent(Dependent::start(
+                    column,
+                    *drop_dependent_column,
+                    value.as_ref(),
+                    room,
+                )?)
             }
-            Filter::SingleColumnValue { .. } => Self::SingleColumn(SingleColumn::start(filter)?),
-            Filter::ColumnValue { family, qualifier, value } => {
-                Self::ColumnValue(ColumnValue::start(family.clone(), qualifier.clone(), value)?)
+            Filter::SingleColumnValue { .. } => {
+                Self::SingleColumn(SingleColumn::start(filter, room)?)
             }
+            Filter::ColumnValue { family, qualifier, value } => Self::ColumnValue(
+                ColumnValue::start(family.clone(), qualifier.clone(), value, room)?,
+            ),
             Filter::Prefix(prefix) => Self::Prefix(Prefix::new(prefix.clone(), reversed)),
             Filter::ColumnPrefix(prefix) => Self::ColumnPrefix(ColumnPrefix::new(prefix.clone())),
             Filter::MultipleColumnPrefix(prefixes) => {
@@ -85,15 +95,15 @@ impl State {
             Filter::MultiRowRange(ranges) => Self::Ranges(Ranges::start(ranges, reversed)?),
             Filter::FuzzyRow(keys) => Self::Fuzzy(Fuzzy::start(keys, reversed)?),
             Filter::RandomRow(chance) => Self::RandomRow(RandomRow::new(*chance)),
-            Filter::Skip(inner) => Self::Skip(Skip::new(Self::start(inner, false)?)),
+            Filter::Skip(inner) => Self::Skip(Skip::new(Self::start(inner, false, room)?)),
             Filter::WhileMatch(inner) => {
-                Self::WhileMatch(WhileMatch::new(Self::start(inner, false)?))
+                Self::WhileMatch(WhileMatch::new(Self::start(inner, false, room)?))
             }
             Filter::Timestamps { timestamps, can_hint } => {
                 Self::Stamps(Stamps::start(timestamps, *can_hint)?)
             }
             Filter::List { operator, filters } => {
-                let members = filters.iter().map(|filter| Self::start(filter, reversed));
+                let members = filters.iter().map(|filter| Self::start(filter, reversed, room));
                 let members = members.collect::<Result<Vec<_>>>()?;
                 match operator {
                     ListOperator::And => Self::AllOf(AllOf::new(members, reversed)),

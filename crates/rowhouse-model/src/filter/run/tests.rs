@@ -410,3 +410,26 @@ proptest! {
         prop_assert_eq!(scanned(&ranges, false, &rows), within);
     }
 }
+
+#[test]
+fn the_regular_expressions_of_a_filter_share_the_room_there_is() {
+    // Several MiB each: one can be had, a thousand cannot.
+    let large = || {
+        let pattern = RegexPattern {
+            pattern: "[a-z]{20000}".into(),
+            flags: RegexPattern::DOTALL,
+            charset: "UTF-8".into(),
+            engine: RegexEngine::Java,
+        };
+        let comparator = Comparator::Regex(pattern);
+        Filter::Value(Comparison { operator: CompareOperator::Equal, comparator })
+    };
+    let all_of = |filters| Filter::List { operator: ListOperator::And, filters };
+    FilterRun::new(&large(), false).unwrap();
+    let error = FilterRun::new(&all_of(vec![large(); 1000]), false).unwrap_err();
+    assert_eq!(error.kind(), crate::ErrorKind::Unsupported);
+    assert!(error.message().contains("bytes_max=67108"), "{error}");
+    // So many ordinary ones can.
+    let small = Filter::parse("RowFilter(=, 'regexstring:^user[0-9]+.*(a|b)$')").unwrap();
+    FilterRun::new(&all_of(vec![small; 1000]), false).unwrap();
+}

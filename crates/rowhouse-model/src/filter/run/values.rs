@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use bytes::Bytes;
 
 use super::{FilterVerdict, KeptValue};
+use crate::filter::comparator::RegexRoom;
 use crate::filter::{CompareOperator, Comparison, ComparisonRun};
 use crate::{CellRef, Error, Filter, Result};
 
@@ -24,8 +25,8 @@ pub(super) enum Part {
 }
 
 impl PartCompared {
-    pub(super) fn start(part: Part, comparison: &Comparison) -> Result<Self> {
-        Ok(Self { part, comparison: comparison.start()? })
+    pub(super) fn start(part: Part, comparison: &Comparison, room: RegexRoom) -> Result<Self> {
+        Ok(Self { part, comparison: comparison.start_in(room)? })
     }
 
     pub(super) fn judge(&self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
@@ -55,8 +56,9 @@ impl Dependent {
         (family, qualifier): (Bytes, Bytes),
         drops_column: bool,
         value: Option<&Comparison>,
+        room: RegexRoom,
     ) -> Result<Self> {
-        let value = value.map(Comparison::start).transpose()?;
+        let value = value.map(|value| value.start_in(room)).transpose()?;
         let column = Column { family, qualifier };
         Ok(Self { column, drops_column, value, timestamps: HashSet::new() })
     }
@@ -97,7 +99,7 @@ pub(super) struct SingleColumn {
 
 impl SingleColumn {
     /// From [`Filter::SingleColumnValue`].
-    pub(super) fn start(filter: &Filter) -> Result<Self> {
+    pub(super) fn start(filter: &Filter, room: RegexRoom) -> Result<Self> {
         let Filter::SingleColumnValue {
             family,
             qualifier,
@@ -116,7 +118,7 @@ impl SingleColumn {
         }
         Ok(Self {
             column: Column { family: family.clone(), qualifier: qualifier.clone() },
-            value: value.start()?,
+            value: value.start_in(room)?,
             filter_if_missing: *filter_if_missing,
             latest_version_only: *latest_version_only,
             excludes_column: *exclude,
@@ -170,8 +172,14 @@ pub(super) struct ColumnValue {
 }
 
 impl ColumnValue {
-    pub(super) fn start(family: Bytes, qualifier: Bytes, value: &Comparison) -> Result<Self> {
-        Ok(Self { column: Column { family, qualifier }, value: value.start()?, is_found: false })
+    pub(super) fn start(
+        family: Bytes,
+        qualifier: Bytes,
+        value: &Comparison,
+        room: RegexRoom,
+    ) -> Result<Self> {
+        let value = value.start_in(room)?;
+        Ok(Self { column: Column { family, qualifier }, value, is_found: false })
     }
 
     pub(super) fn reset(&mut self) {

@@ -18,8 +18,23 @@ use crate::{Error, ErrorKind, Result};
 /// How often a match may go back to try something else: a third of a second.
 const STEPS_BACK_MAX: usize = 4_000_000;
 
-/// The most memory that an expression may take once it is made ready, in bytes.
+/// The most memory that an expression may take once it is made ready, in bytes; and all of one filter together.
 const PROGRAM_BYTES_MAX: usize = 10 << 20;
+const PROGRAMS_BYTES_MAX: usize = 64 << 20;
+
+/// The most memory that an expression takes to match faster, in bytes.
+const CACHE_BYTES_MAX: usize = 1 << 20;
+
+/// How much memory each of the regular expressions of a filter may take, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::filter) struct RegexRoom(usize);
+
+impl RegexRoom {
+    /// Each of so many gets the same share.
+    pub(in crate::filter) fn for_several(regexes: usize) -> Self {
+        Self((PROGRAMS_BYTES_MAX / regexes.max(1)).min(PROGRAM_BYTES_MAX))
+    }
+}
 
 /// An expression that is ready.
 #[derive(Clone, Debug)]
@@ -33,19 +48,20 @@ impl Regex {
     /// Makes an expression ready.
     ///
     /// # Errors
-    /// `InvalidRequest` for what Java refuses, `Unsupported` for what cannot be had here; both with
-    /// the expression and the place.
-    pub(super) fn start(pattern: &RegexPattern) -> Result<Self> {
+    /// `InvalidRequest` for what Java refuses, `Unsupported` for what cannot be had here, or not in the room there is;
+    /// both with the expression, and the place if there is one.
+    pub(super) fn start(pattern: &RegexPattern, room: RegexRoom) -> Result<Self> {
         let charset = Charset::named(&pattern.charset)?;
         let translated = translate::translate(&pattern.pattern, pattern.flags, pattern.engine)?;
         let regex = fancy_regex::RegexBuilder::new(&translated.regex)
             .backtrack_limit(STEPS_BACK_MAX)
-            .delegate_size_limit(PROGRAM_BYTES_MAX)
+            .delegate_size_limit(room.0)
+            .delegate_dfa_size_limit(room.0.min(CACHE_BYTES_MAX))
             .build()
             .map_err(|source| {
                 Error::unsupported(format!(
-                    "regular expression cannot be had here: {source}: {}",
-                    pattern.pattern
+                    "regular expression cannot be had here: {source}: bytes_max={}, expression={}",
+                    room.0, pattern.pattern
                 ))
             })?;
         Ok(Self { regex, charset, pattern: pattern.pattern.clone() })
@@ -101,7 +117,7 @@ impl RegexPattern {
             charset: "UTF-8".into(),
             engine: RegexEngine::Java,
         };
-        Regex::start(&pattern)?;
+        Regex::start(&pattern, RegexRoom::for_several(1))?;
         pattern.flags = translate::translate(&pattern.pattern, flags, pattern.engine)?.flags;
         Ok(pattern)
     }

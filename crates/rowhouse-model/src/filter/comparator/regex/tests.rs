@@ -2,7 +2,7 @@ use super::*;
 
 fn found(pattern: &str, flags: i32, text: &str) -> bool {
     let pattern = RegexPattern::new(pattern, flags).unwrap();
-    Regex::start(&pattern).unwrap().is_found_in(text.as_bytes()).unwrap()
+    Regex::start(&pattern, RegexRoom::for_several(1)).unwrap().is_found_in(text.as_bytes()).unwrap()
 }
 
 #[test]
@@ -102,8 +102,13 @@ fn joni_takes_what_it_shares_with_java() {
         charset: "UTF-8".into(),
         engine: RegexEngine::Joni,
     };
-    assert!(Regex::start(&joni("^a[b-d]+(x|y)*$")).unwrap().is_found_in(b"abcx").unwrap());
-    let error = Regex::start(&joni(r"\h")).unwrap_err();
+    assert!(
+        Regex::start(&joni("^a[b-d]+(x|y)*$"), RegexRoom::for_several(1))
+            .unwrap()
+            .is_found_in(b"abcx")
+            .unwrap()
+    );
+    let error = Regex::start(&joni(r"\h"), RegexRoom::for_several(1)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
 }
 
@@ -131,7 +136,7 @@ fn expressions_are_found_where_java_finds_them() {
             }
             Err(_) => "refused".into(),
             Ok(pattern) => {
-                let regex = Regex::start(&pattern).unwrap();
+                let regex = Regex::start(&pattern, RegexRoom::for_several(1)).unwrap();
                 let find =
                     |text: &Vec<u8>| char::from(b'0' + u8::from(regex.is_found_in(text).unwrap()));
                 format!("{} {}", texts.iter().map(find).collect::<String>(), pattern.flags)

@@ -79,12 +79,12 @@ fn read_cells(
     at: At<'_>,
     cells: &mut Option<RowBuilder>,
 ) -> Result<bool> {
-    let room = if get.existence_only { Room { cells: 1, ..Room::WHOLE } } else { Room::WHOLE };
+    let mut room = if get.existence_only { Room { cells: 1, ..Room::WHOLE } } else { Room::WHOLE };
     for family in families.iter().filter(|family| get.columns.has_family(family.name())) {
         match find(family, asked, at)? {
             Found::Merge(merge) => {
                 let mut reader = FamilyReader::new(engine, family, asked, merge);
-                reader.read_row(get.row(), &room, cells.get_or_insert_default())?;
+                reader.read_row(get.row(), &mut room, cells.get_or_insert_default())?;
             }
             Found::Nothing => {}
             Found::TooOld => return Ok(false),

@@ -57,9 +57,11 @@ impl Scanner {
         }
     }
 
-    /// Whether no filter judges what a scan reads, and the client wants little in one answer.
+    /// Whether no filter judges what a scan reads, and the client wants little in one answer; of a batch of cells
+    /// no part is to be given just because a moment is over.
     pub(crate) fn is_short_of(scan: &OpenScan) -> bool {
         scan.scan.filter.is_none()
+            && scan.scan.batch.is_none()
             && scan.result_bytes_max.is_some_and(|bytes| bytes <= SHORT_SCAN_BYTES)
     }
 

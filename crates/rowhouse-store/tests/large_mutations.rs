@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Append, ErrorKind, FamilyDescriptor, Get, Mutation, Put, TableDescriptor, TableName,
+    Append, Delete, ErrorKind, FamilyDescriptor, Get, Mutation, Put, TableDescriptor, TableName,
+    Timestamp,
 };
 use rowhouse_store::{Settings, Store, Table};
 
@@ -89,4 +90,51 @@ fn limits_out_of_bounds_are_refused_when_the_store_is_opened() {
         assert_eq!(error.kind(), ErrorKind::InvalidRequest);
         assert!(error.message().contains("min=16777216, max=1073741824"), "{error}");
     }
+}
+
+/// A delete of the newest versions of so many columns, of each so many.
+fn newest(columns: u32, versions: u32) -> Delete {
+    (0..versions * columns).fold(Delete::new("r").unwrap(), |delete, number| {
+        delete.version("f", (number % columns).to_be_bytes(), Timestamp::LATEST).unwrap()
+    })
+}
+
+#[test]
+fn the_newest_versions_of_very_many_columns_are_deleted_at_once() {
+    const COLUMNS: u32 = 40_000;
+    let dir = tempfile::tempdir().unwrap();
+    let (_store, table) = open(dir.path(), 64 << 20);
+    let put = (0..COLUMNS).fold(Put::new("r").unwrap(), |put, column| {
+        put.add("f", column.to_be_bytes(), "v").unwrap()
+    });
+    table.mutate(&put.into()).unwrap();
+    table.mutate(&newest(COLUMNS - 1, 1).into()).unwrap();
+    let left = table.get(&Get::new("r").unwrap()).unwrap();
+    let left: Vec<_> = left.cells().map(|cell| cell.qualifier().to_vec()).collect();
+    assert_eq!(left, [(COLUMNS - 1).to_be_bytes()]);
+}
+
+#[test]
+fn the_newest_versions_of_one_column_are_deleted_at_once_from_the_newest_on() {
+    const VERSIONS: u32 = 20_000;
+    let dir = tempfile::tempdir().unwrap();
+    let (store, _) = open(dir.path(), 64 << 20);
+    let family = FamilyDescriptor::new("f").unwrap().versions(2 * VERSIONS);
+    let name = TableName::parse("versions").unwrap();
+    store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
+    let table = store.table(&name).unwrap();
+    let put = (1..=VERSIONS).fold(Put::new("r").unwrap(), |put, millis| {
+        let at = Timestamp::from_millis(millis.into()).unwrap();
+        put.add_at("f", 0u32.to_be_bytes(), at, "v").unwrap()
+    });
+    table.mutate(&put.into()).unwrap();
+    let left = || {
+        let row = table.get(&Get::new("r").unwrap().versions(u32::MAX)).unwrap();
+        row.cells().map(|cell| cell.timestamp().as_millis()).collect::<Vec<_>>()
+    };
+    table.mutate(&newest(1, VERSIONS - 2).into()).unwrap();
+    assert_eq!(left(), [2, 1]);
+    // What there is not is a version of now.
+    table.mutate(&newest(1, 3).into()).unwrap();
+    assert_eq!(left(), [0i64; 0]);
 }

@@ -181,7 +181,7 @@ impl<'a> FamilyReader<'a> {
     pub(super) fn read_row(
         &mut self,
         row: &[u8],
-        room: &Room,
+        room: &mut Room,
         cells: &mut RowBuilder,
     ) -> Result<RowRead> {
         let Self { merge, judging } = self;
@@ -201,7 +201,7 @@ impl<'a> FamilyReader<'a> {
         &mut self,
         row: &[u8],
         filter: Option<&mut FilterRun>,
-        room: &Room,
+        room: &mut Room,
         cells: &mut RowBuilder,
     ) -> Result<RowRead> {
         self.judging.sift_row(&mut self.merge, row, filter, room, cells)

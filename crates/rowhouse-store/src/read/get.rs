@@ -1,17 +1,22 @@
 //! Reading one row.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rowhouse_model::{Get, Result, Row, RowBuilder, Scan};
 
 use super::family::{Asked, FamilyReader, Found, Rows, find};
-use super::row::{Room, RowRead};
+use super::row::{CELLS_BETWEEN_CHECKS, Room, RowRead};
 use super::scan::{Opening, RegionScanner, ScanLimits, Scanned};
 use super::sift::Sift;
 use super::{At, ReadPoint};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::write::patience::Tried;
+
+/// How many cells are judged for what is to be read at once, and how long what counts no cells may take.
+const CELLS_AT_ONCE_MAX: u64 = 16 * CELLS_BETWEEN_CHECKS;
+const MOMENT: Duration = Duration::from_millis(1);
 
 /// Reads one row, at this moment unless another is held.
 pub(crate) fn read_row(
@@ -27,14 +32,15 @@ pub(crate) fn read_row(
     loop {
         let mut cells = None;
         let at = At::of(engine, point);
-        match read_cells(engine, families, get, &asked, at, u64::MAX, &mut cells)? {
+        match read_cells(engine, families, get, &asked, at, Room::WHOLE, &mut cells)? {
             CellsRead::TooOld => {}
             CellsRead::Some | CellsRead::All => return Ok(finish(cells)),
         }
     }
 }
 
-/// Reads one row, at this moment, if it has less than `bytes` of cells to show; else it would be waited for.
+/// Reads one row, at this moment, if it has less than `bytes` of cells to show, and not many more to pass over; else
+/// it would be waited for.
 pub(crate) fn read_row_up_to(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],
@@ -42,7 +48,7 @@ pub(crate) fn read_row_up_to(
     bytes: u64,
 ) -> Result<Tried<Row>> {
     if !is_plain(get) {
-        let limits = ScanLimits { bytes, until: None };
+        let limits = ScanLimits { bytes, until: Some(Instant::now() + MOMENT) };
         return Ok(match sifter(engine, families, get, None)?.next_part(&limits)? {
             Scanned::Row { row, is_partial: false } => Tried::Done(row),
             Scanned::End => Tried::Done(Row::default()),
@@ -50,10 +56,11 @@ pub(crate) fn read_row_up_to(
         });
     }
     let asked = asked(get);
+    let room = Room { bytes, judged_max: CELLS_AT_ONCE_MAX, ..Room::WHOLE };
     loop {
         let mut cells = None;
         let at = At::of(engine, None);
-        match read_cells(engine, families, get, &asked, at, bytes, &mut cells)? {
+        match read_cells(engine, families, get, &asked, at, room, &mut cells)? {
             CellsRead::All => return Ok(Tried::Done(finish(cells))),
             CellsRead::Some => return Ok(Tried::WouldWait),
             CellsRead::TooOld => {}
@@ -76,7 +83,7 @@ pub(crate) fn read_row_as_of(
 ) -> Result<Option<Row>> {
     let mut cells = None;
     let at = At::Sequence(sequence);
-    let read = read_cells(engine, families, get, &asked(get), at, u64::MAX, &mut cells)?;
+    let read = read_cells(engine, families, get, &asked(get), at, Room::WHOLE, &mut cells)?;
     Ok((read != CellsRead::TooOld).then(|| finish(cells)))
 }
 
@@ -116,16 +123,19 @@ fn read_cells(
     get: &Get,
     asked: &Asked<'_>,
     at: At<'_>,
-    bytes: u64,
+    mut room: Room,
     cells: &mut Option<RowBuilder>,
 ) -> Result<CellsRead> {
-    let room = Room { cells: if get.existence_only { 1 } else { usize::MAX }, bytes };
+    if get.existence_only {
+        room.cells = 1;
+    }
     for family in families.iter().filter(|family| get.columns.has_family(family.name())) {
         match find(family, asked, at)? {
             Found::Merge(merge) => {
                 let mut reader = FamilyReader::new(engine, family, asked, merge);
-                let read = reader.read_row(get.row(), &room, cells.get_or_insert_default())?;
-                if read == RowRead::Part && !get.existence_only {
+                let cells = cells.get_or_insert_default();
+                let read = reader.read_row(get.row(), &mut room, cells)?;
+                if read == RowRead::Part && (cells.is_empty() || !get.existence_only) {
                     return Ok(CellsRead::Some);
                 }
             }

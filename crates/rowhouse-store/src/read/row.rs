@@ -1,5 +1,7 @@
 //! One row of one family: which of its cells a read gives.
 
+use std::time::Instant;
+
 use rowhouse_model::{Bytes, Key, Result, RowBuilder, equal_bytes};
 
 use super::markers::MarkersSeen;
@@ -14,6 +16,9 @@ pub(super) const STEPS_BEFORE_SEEK: usize = 8;
 /// How many bytes may lie between two cells of an answer for both to share their blocks.
 const PASSED_BYTES_MAX: usize = 4096;
 
+/// How many cells are judged between two looks at the clock.
+pub(super) const CELLS_BETWEEN_CHECKS: u64 = 1024;
+
 /// How much of a row is wanted at a time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
@@ -22,16 +27,40 @@ pub(super) struct Room {
     /// Bytes of cells; the one that fills it is whole, and where they are not sifted a block more may
     /// come.
     pub(super) bytes: u64,
+    /// When the row is left, whatever was found of it.
+    pub(super) until: Option<Instant>,
+    /// Cells that were judged since somebody looked at the clock.
+    pub(super) judged: u64,
+    /// How many are judged before the row is left, about.
+    pub(super) judged_max: u64,
 }
 
 impl Room {
     /// All of it.
-    pub(super) const WHOLE: Self = Self { cells: usize::MAX, bytes: u64::MAX };
+    pub(super) const WHOLE: Self = Self {
+        cells: usize::MAX,
+        bytes: u64::MAX,
+        until: None,
+        judged: 0,
+        judged_max: u64::MAX,
+    };
 
     /// Whether `row` has filled it.
     #[inline]
     pub(super) fn is_filled_by(&self, row: &RowBuilder) -> bool {
         row.len() >= self.cells || row.byte_len() >= self.bytes
+    }
+
+    /// Counts a cell that is to be judged; whether the time is over instead.
+    #[inline]
+    pub(super) fn is_out_of_time(&mut self) -> bool {
+        self.judged += 1;
+        self.judged.is_multiple_of(CELLS_BETWEEN_CHECKS) && self.looks_at_clock()
+    }
+
+    #[cold]
+    fn looks_at_clock(&self) -> bool {
+        self.judged >= self.judged_max || self.until.is_some_and(|until| Instant::now() >= until)
     }
 }
 
@@ -133,7 +162,7 @@ impl<'a> Judging<'a> {
         &mut self,
         from: &mut F,
         row: &[u8],
-        room: &Room,
+        room: &mut Room,
         cells: &mut RowBuilder,
     ) -> Result<RowRead> {
         // Cells that were passed since nothing of their column was wanted any more.
@@ -143,7 +172,7 @@ impl<'a> Judging<'a> {
             let Some(mut cell) = from.cell().filter(|cell| equal_bytes(cell.key.row, row)) else {
                 return Ok(RowRead::Whole);
             };
-            if room.is_filled_by(cells) {
+            if room.is_filled_by(cells) || room.is_out_of_time() {
                 return Ok(self.leave(behind));
             }
             if !visible.is_in_column(&cell) {

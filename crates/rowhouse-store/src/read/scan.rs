@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use rowhouse_model::{Bytes, Error, ErrorKind, FilterRun, Result, Row, RowBuilder, RowRange, Scan};
 
 use super::family::{Asked, FamilyReader, Found, Rows, find};
-use super::row::{Room, RowRead};
+use super::row::{CELLS_BETWEEN_CHECKS, Room, RowRead};
 use super::sift::Sift;
 use super::{At, ReadPoint};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 
-/// How many rows a scanner gives between two looks at the clock, which would cost as much as a row.
+/// How many rows a scanner looks at between two looks at the clock, which would cost as much as a row.
 const ROWS_BETWEEN_CHECKS: u32 = 64;
 
 /// A scan of one region, open: it sees what was there when it was opened, as long as it lives. It
@@ -42,12 +42,16 @@ pub struct RegionScanner {
     row: Vec<u8>,
     /// Where it was left, if it was.
     left_in: Option<Place>,
+    /// Part of the row was given, if it was left.
+    part_given: bool,
     /// Cells of the last row, and bytes copied of them: the next one may well have as many.
     usual: (usize, usize),
     read_point: u64,
     opened: Instant,
     age_max: Duration,
     rows_until_check: u32,
+    /// Cells that were judged since the clock was looked at.
+    judged: u64,
     /// It met an error, and what it had is let go of.
     failed: bool,
     /// Rows that were given and are not counted yet.
@@ -69,13 +73,19 @@ pub struct ScanLimits {
     /// Bytes of cells after which a row is left, to be gone on with later; the cell that fills them is
     /// whole, and a block more may come. Rows that a filter must see as a whole are not left.
     pub bytes: u64,
-    /// When to give up looking for a row that is asked for.
+    /// When to give up looking for a row that is asked for. Within a row only where `bytes` are limited: who
+    /// takes no parts of rows gets the row.
     pub until: Option<Instant>,
 }
 
 impl ScanLimits {
     /// No limits.
     pub const NONE: Self = Self { bytes: u64::MAX, until: None };
+
+    /// Whether rows may be left.
+    fn takes_parts(&self) -> bool {
+        self.bytes < u64::MAX
+    }
 }
 
 /// What a scanner gives.
@@ -89,7 +99,7 @@ pub enum Scanned {
         is_partial: bool,
     },
     /// Nothing that is asked for was found in the time there was. The rows before this one were looked
-    /// at.
+    /// at, and it may be that part of this one was.
     Paused(Bytes),
     /// There are no more rows.
     End,
@@ -165,11 +175,13 @@ impl RegionScanner {
             rows_left: scan.limit.unwrap_or(u64::MAX),
             row: Vec::new(),
             left_in: None,
+            part_given: false,
             usual: (0, 0),
             read_point,
             opened: Instant::now(),
             age_max: engine.settings.scan_age_max,
             rows_until_check: 0,
+            judged: 0,
             failed: false,
             rows_given: 0,
             counter: None,
@@ -232,9 +244,10 @@ impl RegionScanner {
                 if self.is_filter_done() || !self.find_row() {
                     return Ok(Scanned::End);
                 }
-                if timed_out {
-                    return Ok(Scanned::Paused(Bytes::copy_from_slice(&self.row)));
-                }
+            }
+            // What passes of a row may come so seldom that every part is one cell.
+            if timed_out && (self.left_in.is_none() || limits.takes_parts()) {
+                return Ok(self.pause());
             }
             let mut cells = RowBuilder::with_capacity(self.usual.0, self.usual.1);
             let read = match self.is_plain {
@@ -248,24 +261,49 @@ impl RegionScanner {
                 self.left_in = None;
                 self.leave_row()?;
             }
+            let is_partial = read == RowRead::Part;
+            self.part_given |= !cells.is_empty();
+            // The last part may have nothing to show.
+            if !is_partial && std::mem::take(&mut self.part_given) {
+                self.rows_left -= 1;
+                self.rows_given += 1;
+            }
             if !cells.is_empty() {
                 self.usual = (cells.len(), cells.copied_len());
-                let is_partial = read == RowRead::Part;
-                if !is_partial {
-                    self.rows_left -= 1;
-                    self.rows_given += 1;
-                }
                 return Ok(Scanned::Row { row: cells.finish(), is_partial });
             }
+            if is_partial {
+                return Ok(self.pause());
+            }
+            if self.rows_left == 0 {
+                return Ok(Scanned::End);
+            }
+        }
+    }
+
+    fn pause(&self) -> Scanned {
+        Scanned::Paused(Bytes::copy_from_slice(&self.row))
+    }
+
+    /// How much of a row may be read within the limits.
+    fn room(&self, limits: &ScanLimits) -> Room {
+        Room {
+            cells: self.batch,
+            bytes: limits.bytes.max(1),
+            until: limits.until.filter(|_| limits.takes_parts()),
+            judged: self.judged,
+            ..Room::WHOLE
         }
     }
 
     /// The row, or more of it, where everything visible is wanted.
     fn read_plain_row(&mut self, limits: &ScanLimits, cells: &mut RowBuilder) -> Result<RowRead> {
-        let room = Room { bytes: limits.bytes.max(1), ..Room::WHOLE };
+        let mut room = self.room(limits);
         let first = self.left_in.take().map_or(0, |place| place.family);
         for (at, family) in self.families.iter_mut().enumerate().skip(first) {
-            if family.read_row(&self.row, &room, cells)? == RowRead::Part {
+            let read = family.read_row(&self.row, &mut room, cells)?;
+            self.judged = room.judged;
+            if read == RowRead::Part {
                 self.left_in = Some(Place { on_demand: false, family: at });
                 return Ok(RowRead::Part);
             }
@@ -276,9 +314,9 @@ impl RegionScanner {
     /// The row, or more of it, as far as it passes; no cells when it does not.
     fn read_row(&mut self, limits: &ScanLimits, cells: &mut RowBuilder) -> Result<RowRead> {
         let whole = self.filter.as_ref().is_some_and(|filter| filter.needs_whole_row());
-        let room = match whole {
-            true => Room::WHOLE,
-            false => Room { cells: self.batch, bytes: limits.bytes.max(1) },
+        let mut room = match whole {
+            true => Room { judged: self.judged, ..Room::WHOLE },
+            false => self.room(limits),
         };
         let place = self.left_in.take();
         if place.is_none()
@@ -289,7 +327,7 @@ impl RegionScanner {
         }
         let place = place.unwrap_or_default();
         if !place.on_demand {
-            if self.read_families(place, &room, cells)? == RowRead::Part {
+            if self.read_families(place, &mut room, cells)? == RowRead::Part {
                 return Ok(RowRead::Part);
             }
             if !self.lets_row_through(whole, cells) {
@@ -310,7 +348,7 @@ impl RegionScanner {
         }
         let on_demand =
             Place { on_demand: true, family: if place.on_demand { place.family } else { 0 } };
-        let read = self.read_families(on_demand, &room, cells)?;
+        let read = self.read_families(on_demand, &mut room, cells)?;
         cells.sort();
         Ok(read)
     }
@@ -319,13 +357,15 @@ impl RegionScanner {
     fn read_families(
         &mut self,
         place: Place,
-        room: &Room,
+        room: &mut Room,
         cells: &mut RowBuilder,
     ) -> Result<RowRead> {
-        let Self { families, on_demand, filter, row, .. } = self;
+        let Self { families, on_demand, filter, row, judged, .. } = self;
         let families = if place.on_demand { on_demand } else { families };
         for (at, family) in families.iter_mut().enumerate().skip(place.family) {
-            if family.sift_row(row, filter.as_deref_mut(), room, cells)? == RowRead::Part {
+            let read = family.sift_row(row, filter.as_deref_mut(), room, cells)?;
+            *judged = room.judged;
+            if read == RowRead::Part {
                 self.left_in = Some(Place { family: at, ..place });
                 return Ok(RowRead::Part);
             }
@@ -336,7 +376,8 @@ impl RegionScanner {
     /// Whether the filter lets the row through as a whole.
     fn lets_row_through(&mut self, whole: bool, cells: &mut RowBuilder) -> bool {
         if cells.is_empty() {
-            return false;
+            // Of a row that was left the first part was let through.
+            return self.part_given;
         }
         let Some(filter) = &mut self.filter else { return true };
         if whole {
@@ -351,13 +392,15 @@ impl RegionScanner {
 
     /// Passes what is left of the row in the families that were not left behind it, as the filter says.
     fn pass_row(&mut self) -> Result<()> {
-        let Self { families, filter, row, .. } = self;
+        let Self { families, filter, row, judged, .. } = self;
+        let mut room = Room { judged: *judged, ..Room::WHOLE };
         let mut nothing = RowBuilder::default();
         for family in families {
             if family.row() == Some(row) {
-                family.sift_row(row, filter.as_deref_mut(), &Room::WHOLE, &mut nothing)?;
+                family.sift_row(row, filter.as_deref_mut(), &mut room, &mut nothing)?;
             }
         }
+        *judged = room.judged;
         Ok(())
     }
 
@@ -393,8 +436,8 @@ impl RegionScanner {
 
     /// Whether the time there is to read is over; an error when it is for good.
     fn check_time(&mut self, limits: &ScanLimits) -> Result<bool> {
-        if let Some(rows) = self.rows_until_check.checked_sub(1) {
-            self.rows_until_check = rows;
+        if self.rows_until_check > 0 && self.judged < CELLS_BETWEEN_CHECKS {
+            self.rows_until_check -= 1;
             return Ok(false);
         }
         self.count_rows();
@@ -408,7 +451,7 @@ impl RegionScanner {
                 ),
             ));
         }
-        self.rows_until_check = ROWS_BETWEEN_CHECKS;
+        (self.rows_until_check, self.judged) = (ROWS_BETWEEN_CHECKS, 0);
         Ok(limits.until.is_some_and(|until| Instant::now() >= until))
     }
 

@@ -48,7 +48,7 @@ impl Judging<'_> {
         from: &mut F,
         row: &[u8],
         mut filter: Option<&mut FilterRun>,
-        room: &Room,
+        room: &mut Room,
         cells: &mut RowBuilder,
     ) -> Result<RowRead> {
         if self.is_over {
@@ -75,6 +75,9 @@ impl Judging<'_> {
                 self.visible.enter_column(cell.key.qualifier);
                 self.sift.enter_column();
                 behind = None;
+            }
+            if room.is_out_of_time() {
+                return Ok(self.leave(behind));
             }
             if let Some(steps) = &mut behind {
                 self.pass_column(from, row, steps)?;

@@ -1,5 +1,8 @@
 //! Mutations on their way into records: each turned into the cells that it writes.
 
+use std::collections::HashMap;
+use std::vec::IntoIter;
+
 use rowhouse_model::{
     Cell, CellKind, Delete, Durability, Error, Get, KeyValue, Mutation, MutationOutcome, Put,
     Result, Row, Timestamp, escape, tags_with_ttl,
@@ -119,24 +122,28 @@ impl<'a> Batch<'a> {
 
     /// The markers as they are asked for; those that mean a newest version with its timestamp.
     fn markers(&mut self, delete: &Delete) -> Result<Vec<Cell>> {
-        let mut markers: Vec<Cell> = Vec::with_capacity(delete.cells().len());
-        for cell in delete.cells() {
-            let newest = cell.kind() == CellKind::DeleteVersion && cell.timestamp().is_latest();
-            let marker = if newest {
-                // The k-th such marker of a column means its k-th newest version.
-                let same = |other: &&Cell| {
-                    other.kind() == CellKind::DeleteVersion
-                        && other.timestamp().is_latest()
-                        && other.family() == cell.family()
-                        && other.qualifier() == cell.qualifier()
-                };
-                let before = delete.cells().iter().take_while(|other| !std::ptr::eq(*other, cell));
-                let nth = before.filter(same).count();
-                self.version_marker(cell, nth)?
-            } else {
-                cell.clone()
+        let cells = delete.cells();
+        // The k-th such marker of a column means its k-th newest version.
+        let mut columns: HashMap<_, Newest> = HashMap::new();
+        for cell in cells.iter().filter(|cell| means_newest(cell)) {
+            columns.entry((cell.family(), cell.qualifier())).or_default().asked += 1;
+        }
+        if columns.is_empty() {
+            return Ok(cells.to_vec());
+        }
+        self.settle(delete.row())?;
+        let mut markers = Vec::with_capacity(cells.len());
+        for cell in cells {
+            let column = columns.get_mut(&(cell.family(), cell.qualifier()));
+            let Some(column) = column.filter(|_| means_newest(cell)) else {
+                markers.push(cell.clone());
+                continue;
             };
-            markers.push(marker);
+            let found = match &mut column.found {
+                Some(found) => found,
+                None => column.found.insert(self.newest(cell, column.asked)?),
+            };
+            markers.push(cell.with_timestamp(found.next().unwrap_or(self.now)));
         }
         Ok(markers)
     }
@@ -160,16 +167,13 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// The marker of the version that stands at place `nth`, counted from the newest.
-    fn version_marker(&mut self, cell: &Cell, nth: usize) -> Result<Cell> {
-        self.settle(cell.row())?;
-        let versions = u32::try_from(nth + 1).unwrap_or(u32::MAX);
+    /// The timestamps of so many versions of the cell's column, from the newest.
+    fn newest(&self, cell: &Cell, versions: u32) -> Result<IntoIter<Timestamp>> {
         let get = Get::new(cell.row_bytes())?
             .column(cell.family().to_vec(), cell.qualifier().to_vec())
             .versions(versions);
         let row = self.read(&get)?;
-        let found = row.cells().nth(nth).map_or(self.now, KeyValue::timestamp);
-        Ok(cell.with_timestamp(found))
+        Ok(row.cells().map(KeyValue::timestamp).collect::<Vec<_>>().into_iter())
     }
 
     fn delta(&mut self, delta: &Delta<'_>) -> Result<MutationOutcome> {
@@ -300,4 +304,17 @@ impl<'a> Batch<'a> {
         }
         outcomes
     }
+}
+
+/// The newest versions of a column, of which each marker that means one takes the next.
+#[derive(Default)]
+struct Newest {
+    /// How many are asked for.
+    asked: u32,
+    found: Option<IntoIter<Timestamp>>,
+}
+
+/// Whether it is a marker of the newest version of its column, whichever that is.
+fn means_newest(cell: &Cell) -> bool {
+    cell.kind() == CellKind::DeleteVersion && cell.timestamp().is_latest()
 }

@@ -1,5 +1,7 @@
 //! Deletes that go by timestamp, as HBase's `ScanDeleteTracker`.
 
+use std::collections::BTreeMap;
+
 use rowhouse_model::CellKind;
 
 use super::Marker;
@@ -9,11 +11,13 @@ use super::Marker;
 pub(crate) struct ByTime {
     /// The newest of those that cover everything in the family up to their timestamp.
     family: Option<Marker>,
-    /// Those that cover everything in the family at their timestamp.
-    family_versions: Vec<Marker>,
+    /// Those that cover everything in the family at their timestamp, by that. Every column asks them anew.
+    family_versions: BTreeMap<i64, Marker>,
     /// The newest of those that cover everything in the column up to their timestamp.
     column: Option<Marker>,
-    column_versions: Vec<Marker>,
+    /// The last that covers a version of the column. Cells come from the newest on, so those before it have
+    /// covered what they can.
+    column_version: Option<Marker>,
 }
 
 impl ByTime {
@@ -25,7 +29,7 @@ impl ByTime {
 
     pub(super) fn begin_column(&mut self) {
         self.column = None;
-        self.column_versions.clear();
+        self.column_version = None;
     }
 
     #[inline]
@@ -36,9 +40,15 @@ impl ByTime {
     pub(super) fn add(&mut self, marker: Marker) {
         match marker.kind {
             CellKind::DeleteFamily => keep_newer(&mut self.family, marker),
-            CellKind::DeleteFamilyVersion => self.family_versions.push(marker),
+            CellKind::DeleteFamilyVersion => {
+                self.family_versions.entry(marker.timestamp).or_insert(marker);
+            }
             CellKind::DeleteColumn => keep_newer(&mut self.column, marker),
-            CellKind::DeleteVersion => self.column_versions.push(marker),
+            CellKind::DeleteVersion => {
+                // Of several at a timestamp the first, as above.
+                let again = self.column_version.filter(|last| last.timestamp == marker.timestamp);
+                self.column_version = again.or(Some(marker));
+            }
             CellKind::Put => unreachable!("a put is no marker"),
         }
     }
@@ -51,9 +61,9 @@ impl ByTime {
         self.family
             .as_ref()
             .filter(covering)
-            .or_else(|| self.family_versions.iter().find(same))
+            .or_else(|| self.family_versions.get(&timestamp))
             .or_else(|| self.column.as_ref().filter(covering))
-            .or_else(|| self.column_versions.iter().find(same))
+            .or_else(|| self.column_version.as_ref().filter(same))
             .copied()
     }
 }
@@ -61,5 +71,45 @@ impl ByTime {
 fn keep_newer(have: &mut Option<Marker>, marker: Marker) {
     if have.is_none_or(|have| have.timestamp < marker.timestamp) {
         *have = Some(marker);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MARKERS: i64 = 200_000;
+
+    fn marker(kind: CellKind, timestamp: i64, sequence: u64) -> Marker {
+        Marker { kind, timestamp, sequence }
+    }
+
+    #[test]
+    fn very_many_markers_of_family_versions_are_searched_by_every_column() {
+        let mut deletes = ByTime::default();
+        // Of every other timestamp, as they come: from the newest on.
+        for timestamp in (0..MARKERS).rev() {
+            deletes.add(marker(CellKind::DeleteFamilyVersion, 2 * timestamp, 1));
+        }
+        let covered = (0..2 * MARKERS).rev().filter(|&timestamp| {
+            deletes.begin_column();
+            deletes.cover(timestamp).is_some()
+        });
+        assert_eq!(covered.count(), MARKERS as usize);
+    }
+
+    #[test]
+    fn very_many_markers_of_versions_of_a_column_are_met_one_after_the_other() {
+        let mut deletes = ByTime::default();
+        let kind = CellKind::DeleteVersion;
+        let mut covered = 0;
+        for timestamp in (0..MARKERS).rev() {
+            deletes.add(marker(kind, 2 * timestamp, 9));
+            deletes.add(marker(kind, 2 * timestamp, 5));
+            let by = |timestamp| deletes.cover(timestamp).map(|marker| marker.sequence);
+            assert_eq!(by(2 * timestamp - 1), None);
+            covered += usize::from(by(2 * timestamp) == Some(9));
+        }
+        assert_eq!(covered, MARKERS as usize);
     }
 }

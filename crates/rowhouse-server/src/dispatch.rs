@@ -30,6 +30,8 @@ pub(crate) struct Exchange {
     pub(crate) client: Client,
     /// When the call came in.
     pub(crate) arrived: Instant,
+    /// When somebody began with it.
+    begun: Instant,
 }
 
 /// What came of routing a call.
@@ -56,7 +58,10 @@ impl LongCall {
     /// Writes the answer; none when the client has given up before the call could begin. As on HBase,
     /// it is not told.
     pub(crate) fn run(self, out: &mut BytesMut) {
-        let Self { exchange, work, is_begun } = self;
+        let Self { mut exchange, work, is_begun } = self;
+        if !is_begun {
+            exchange.begun = Instant::now();
+        }
         if !is_begun && exchange.is_late() {
             let (method, timeout) = (exchange.request.method, exchange.request.timeout_ms);
             tracing::warn!(?method, timeout, "a call came up too late for its client, dropped");
@@ -75,7 +80,8 @@ pub(crate) fn answer(
     request: Request,
     out: &mut BytesMut,
 ) -> Option<LongCall> {
-    let exchange = Exchange { context: context.clone(), request, client, arrived: Instant::now() };
+    let arrived = Instant::now();
+    let exchange = Exchange { context: context.clone(), request, client, arrived, begun: arrived };
     if *context.stop.borrow() {
         exchange.refuse(out, &Error::new(ErrorKind::ServerNotRunning, "the server is stopping"));
         return None;
@@ -101,6 +107,11 @@ impl Exchange {
     /// Whether the client has given up.
     fn is_late(&self) -> bool {
         self.patience().is_some_and(|patience| self.arrived.elapsed() > patience)
+    }
+
+    /// How long the call waited, and how long it has been worked at.
+    pub(crate) fn times(&self) -> (Duration, Duration) {
+        (self.begun - self.arrived, self.begun.elapsed())
     }
 
     /// When a scan has to say that it is alive: with half of the client's patience gone.

@@ -9,7 +9,7 @@ use parking_lot::{ArcMutexGuard, Mutex, RawMutex};
 use rowhouse_format::convert::scan::OpenScan;
 use rowhouse_format::meta::MetaTable;
 use rowhouse_model::{Bytes, Error, ErrorKind, FilterRun, Result, Row};
-use rowhouse_store::{Region, RegionScanner, ScanLimits, Scanned};
+use rowhouse_store::{Region, RegionScanner, ScanLimits, ScanProgress, Scanned};
 
 use crate::filtered::filter_row;
 use crate::limits::{SCANNER_LEASE, SCANNERS_MAX, SHORT_SCAN_BYTES};
@@ -95,6 +95,14 @@ impl Scanner {
         }
     }
 
+    /// How far it has come.
+    pub(crate) fn progress(&self) -> ScanProgress {
+        match &self.rows {
+            Rows::Stored(_, scanner) => scanner.progress(),
+            Rows::System(rows) => rows.progress,
+        }
+    }
+
     /// Whether a filter has said that nothing more comes, here or in another region.
     pub(crate) fn is_filter_done(&mut self) -> bool {
         match &mut self.rows {
@@ -120,6 +128,7 @@ pub(crate) struct SystemRows {
     rows: std::vec::IntoIter<Row>,
     filter: Option<FilterRun>,
     ahead: Option<Row>,
+    progress: ScanProgress,
 }
 
 impl SystemRows {
@@ -128,7 +137,9 @@ impl SystemRows {
     pub(crate) fn new(table: Arc<MetaTable>, scan: OpenScan) -> Result<Self> {
         let filter = scan.scan.filter.as_deref();
         let filter = filter.map(|filter| FilterRun::new(filter, scan.scan.reversed)).transpose()?;
-        Ok(Self { table, scan, taken: 0, rows: Vec::new().into_iter(), filter, ahead: None })
+        let rows = Vec::new().into_iter();
+        let progress = ScanProgress::default();
+        Ok(Self { table, scan, taken: 0, rows, filter, ahead: None, progress })
     }
 
     fn next(&mut self) -> Result<Option<Row>> {
@@ -138,10 +149,12 @@ impl SystemRows {
         while !self.is_filter_done()
             && let Some(row) = self.next_unfiltered()
         {
+            self.progress.rows_scanned += 1;
             let Some(filter) = &mut self.filter else { return Ok(Some(row)) };
             if let Some(row) = filter_row(filter, &row)? {
                 return Ok(Some(row));
             }
+            self.progress.rows_filtered += 1;
         }
         Ok(None)
     }

@@ -68,7 +68,7 @@ pub use disk::{Disk, DiskFile, RealDisk};
 pub use hand_over::{ExportReport, ExportedCells, LoadReport, files_to_load};
 pub use hfile::{BlockFacts, HFile, HFileCells};
 pub use open::Builder;
-pub use read::{ReadPoint, RegionScanner, ScanLimits, Scanned};
+pub use read::{ReadPoint, RegionScanner, ScanLimits, ScanProgress, Scanned};
 pub use region::{Region, RegionSize};
 pub use salvage::{SalvageReport, salvage};
 pub use settings::{CompactionSettings, Settings, SplitSettings};

@@ -306,6 +306,8 @@ pub struct ScanAnswer {
     pub heartbeat: bool,
     /// How far a scan without results has come.
     pub cursor: Option<Bytes>,
+    /// What the call cost, for a client that asks: HBase's names (`ServerSideScanMetrics`) and numbers.
+    pub metrics: Vec<(String, i64)>,
 }
 
 /// A row of a scan, or a part of one.
@@ -329,6 +331,7 @@ impl ScanAnswer {
             stale: Some(false),
             heartbeat_message: self.heartbeat.then_some(true),
             cursor: self.cursor.clone().map(|row| proto::Cursor { row: Some(row) }),
+            scan_metrics: metrics_to_proto(&self.metrics),
             ..Default::default()
         };
         match cells_in {
@@ -378,8 +381,22 @@ impl ScanAnswer {
             more_results_in_region: response.more_results_in_region,
             heartbeat: response.heartbeat_message.unwrap_or(false),
             cursor: response.cursor.and_then(|cursor| cursor.row),
+            metrics: metrics_from_proto(response.scan_metrics),
         })
     }
+}
+
+fn metrics_to_proto(metrics: &[(String, i64)]) -> Option<proto::ScanMetrics> {
+    let pairs = metrics.iter().map(|(name, value)| proto::NameInt64Pair {
+        name: Some(name.clone()),
+        value: Some(*value),
+    });
+    (!metrics.is_empty()).then(|| proto::ScanMetrics { metrics: pairs.collect() })
+}
+
+fn metrics_from_proto(metrics: Option<proto::ScanMetrics>) -> Vec<(String, i64)> {
+    let pairs = metrics.unwrap_or_default().metrics.into_iter();
+    pairs.map(|pair| (pair.name.unwrap_or_default(), pair.value.unwrap_or_default())).collect()
 }
 
 fn row_to_proto(row: &ScannedRow) -> proto::Result {

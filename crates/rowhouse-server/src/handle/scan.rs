@@ -1,13 +1,13 @@
 //! Scanners: opened, gone on with, closed.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall, ScanTarget, ScannedRow};
 use rowhouse_format::proto;
 use rowhouse_model::{Error, ErrorKind, Result, Row};
-use rowhouse_store::{ScanLimits, Scanned, Tried};
+use rowhouse_store::{ScanLimits, ScanProgress, Scanned, Tried};
 
 use super::Pace;
 use crate::cluster::Served;
@@ -184,6 +184,8 @@ struct Reading {
     scanner: Held,
     answer: ScanAnswer,
     limit: RowLimit,
+    /// How far the scanner had come before.
+    before: ScanProgress,
     /// Bytes of cells in the answer, and how many there may be.
     bytes: u64,
     bytes_max: u64,
@@ -199,6 +201,7 @@ impl Reading {
         let limit = RowLimit { left: call.limit, partial_row: from.partial_row.take() };
         Self {
             id,
+            before: from.progress(),
             scanner,
             // asynchbase looks for the number in every answer.
             answer: ScanAnswer { scanner: Some(id), more_results: true, ..ScanAnswer::default() },
@@ -268,7 +271,7 @@ impl Reading {
 
     /// The answer; the scanner is kept if there is more.
     fn end(self, exchange: &Exchange, call: &ScanCall) -> Result<ScanAnswer> {
-        let Self { id, scanner: mut held, mut answer, limit, mut at_end, .. } = self;
+        let Self { id, scanner: mut held, mut answer, limit, before, mut at_end, .. } = self;
         let scanners = &exchange.context.server.scanners;
         let scanner = held.get();
         // Told that the region is at its end, the client need not close the scanner. Behind the limit
@@ -289,6 +292,9 @@ impl Reading {
             // In the regions behind this one neither.
             answer.more_results = false;
         }
+        if call.track_metrics {
+            answer.metrics = metrics(exchange, before, scanner.progress());
+        }
         scanner.partial_row = limit.partial_row;
         answer.more_results_in_region = Some(!at_end);
         let stays_open = !call.close && answer.more_results && !at_end;
@@ -301,6 +307,20 @@ impl Reading {
         }
         Ok(answer)
     }
+}
+
+/// What a client is told that asks what its scan cost; under HBase's names, and times in milliseconds.
+fn metrics(exchange: &Exchange, before: ScanProgress, now: ScanProgress) -> Vec<(String, i64)> {
+    let millis = |time: Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
+    let (waited, worked) = exchange.times();
+    let count = |now: u64, before: u64| i64::try_from(now - before).unwrap_or(i64::MAX);
+    let all = [
+        ("ROWS_SCANNED", count(now.rows_scanned, before.rows_scanned)),
+        ("ROWS_FILTERED", count(now.rows_filtered, before.rows_filtered)),
+        ("RPC_SCAN_QUEUE_WAIT_TIME", millis(waited)),
+        ("RPC_SCAN_PROCESSING_TIME", millis(worked)),
+    ];
+    all.map(|(name, value)| (name.to_owned(), value)).into()
 }
 
 /// The rows that a scan may still give, of which several results may be parts.

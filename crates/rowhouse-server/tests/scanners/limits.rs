@@ -1,7 +1,7 @@
 //! How much an answer holds, and how much a scan.
 
 use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall};
-use rowhouse_model::{RowRange, Scan};
+use rowhouse_model::{Filter, RowRange, Scan};
 
 use crate::support::{self, region_ref};
 use crate::{Rows, all, expected, keys};
@@ -114,4 +114,26 @@ fn a_long_scan_is_whole() {
         answer = rows.next(answer.scanner.unwrap(), number, 7);
     }
     assert_eq!(taken, expected(0..500));
+}
+
+#[test]
+fn a_client_that_asks_is_told_how_many_rows_were_looked_at() {
+    let mut rows = Rows::new(10);
+    let mut odd = Scan::all();
+    odd.filter = Some(Box::new(Filter::parse("RowFilter(=, 'regexstring:[13579]$')").unwrap()));
+    let open = ScanCall::open(region_ref(&rows.region), OpenScan::new(odd), 3);
+    let told = |answer: &ScanAnswer| {
+        let named = |name| answer.metrics.iter().find(|(has, _)| has == name).map(|(_, n)| *n);
+        (named("ROWS_SCANNED"), named("ROWS_FILTERED"))
+    };
+    let quiet = support::scan(&mut rows.client, &open).unwrap();
+    assert!(quiet.metrics.is_empty());
+    let track = |call| ScanCall { track_metrics: true, ..call };
+    let first = support::scan(&mut rows.client, &track(open)).unwrap();
+    assert_eq!(told(&first), (Some(6), Some(3)));
+    let next = track(ScanCall::next(first.scanner.unwrap(), 0, 3));
+    let second = support::scan(&mut rows.client, &next).unwrap();
+    assert_eq!(told(&second), (Some(4), Some(2)));
+    let times = ["RPC_SCAN_QUEUE_WAIT_TIME", "RPC_SCAN_PROCESSING_TIME"];
+    assert!(times.iter().all(|name| second.metrics.iter().any(|(has, _)| has == name)));
 }

@@ -23,5 +23,5 @@ pub(crate) use point::At;
 pub use point::ReadPoint;
 pub(crate) use rules::{Kept, Rules, unexpired_from};
 pub(crate) use scan::Opening;
-pub use scan::{RegionScanner, ScanLimits, Scanned};
+pub use scan::{RegionScanner, ScanLimits, ScanProgress, Scanned};
 pub(crate) use visible::{Fate, Verdict, Visible};

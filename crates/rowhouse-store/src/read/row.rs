@@ -37,13 +37,8 @@ pub(super) struct Room {
 
 impl Room {
     /// All of it.
-    pub(super) const WHOLE: Self = Self {
-        cells: usize::MAX,
-        bytes: u64::MAX,
-        until: None,
-        judged: 0,
-        judged_max: u64::MAX,
-    };
+    pub(super) const WHOLE: Self =
+        Self { cells: usize::MAX, bytes: u64::MAX, until: None, judged: 0, judged_max: u64::MAX };
 
     /// Whether `row` has filled it.
     #[inline]

@@ -54,6 +54,7 @@ pub struct RegionScanner {
     judged: u64,
     /// It met an error, and what it had is let go of.
     failed: bool,
+    progress: ScanProgress,
     /// Rows that were given and are not counted yet.
     rows_given: u64,
     /// Where rows are counted, if they are.
@@ -86,6 +87,16 @@ impl ScanLimits {
     fn takes_parts(&self) -> bool {
         self.bytes < u64::MAX
     }
+}
+
+/// How far a scanner has come, as HBase counts it. Rows that nothing but deletes are left of may be passed
+/// uncounted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ScanProgress {
+    /// Rows that were looked at to their end.
+    pub rows_scanned: u64,
+    /// Those of them that had nothing to give, or nothing more.
+    pub rows_filtered: u64,
 }
 
 /// What a scanner gives.
@@ -183,6 +194,7 @@ impl RegionScanner {
             rows_until_check: 0,
             judged: 0,
             failed: false,
+            progress: ScanProgress::default(),
             rows_given: 0,
             counter: None,
         })
@@ -262,6 +274,10 @@ impl RegionScanner {
                 self.leave_row()?;
             }
             let is_partial = read == RowRead::Part;
+            if !is_partial {
+                self.progress.rows_scanned += 1;
+                self.progress.rows_filtered += u64::from(cells.is_empty());
+            }
             self.part_given |= !cells.is_empty();
             // The last part may have nothing to show.
             if !is_partial && std::mem::take(&mut self.part_given) {
@@ -427,6 +443,11 @@ impl RegionScanner {
     /// Whether a filter has said that nothing more comes, here or in any other region.
     pub fn is_filter_done(&mut self) -> bool {
         self.filter.as_mut().is_some_and(|filter| filter.is_done())
+    }
+
+    /// How far it has come.
+    pub fn progress(&self) -> ScanProgress {
+        self.progress
     }
 
     /// The sequence it reads at.

@@ -89,17 +89,17 @@ impl Store {
         mut progress: impl FnMut(Progress<'_>),
     ) -> Result<LoadReport> {
         let table = self.table_to_load(table)?;
-        let opened = open_all(table.descriptor(), files)?;
-        let bytes_total = opened.iter().map(|(_, file)| file.meta().trailer().file_len).sum();
+        let found = look_at_all(table.descriptor(), files)?;
+        let bytes_total = found.iter().map(|file| file.len).sum();
         let mut load = Load::begin(self.engine())?;
         let mut bytes_done = 0;
-        for (family, file) in &opened {
-            progress(Progress::new(&file.path().display().to_string(), bytes_done, bytes_total));
-            load.take(family, file, |row| Some(Arc::clone(table.region_of(row))))?;
-            bytes_done += file.meta().trailer().file_len;
+        for file in &found {
+            progress(Progress::new(&file.path.display().to_string(), bytes_done, bytes_total));
+            load.take(file.family, &file.open()?, |row| Some(Arc::clone(table.region_of(row))))?;
+            bytes_done += file.len;
         }
         progress(Progress::new("", bytes_done, bytes_total));
-        self.install(load, opened.len(), table.name())
+        self.install(load, found.len(), table.name())
     }
 
     /// A table that takes files.
@@ -124,16 +124,17 @@ impl Store {
         region.check_serving()?;
         let table = self.table(&region.info().table)?;
         check_writable(table.descriptor())?;
-        let opened = open_all(table.descriptor(), files)?;
+        let found = look_at_all(table.descriptor(), files)?;
         let range = &region.info().range;
-        if !opened.iter().all(|(_, file)| fits(file, range)) {
+        if !found.iter().all(|file| file.fits(range)) {
             return Ok(None);
         }
         let mut load = Load::begin(self.engine())?;
-        for (family, file) in &opened {
-            load.take(family, file, |row| range.contains(row).then(|| Arc::clone(region)))?;
+        for file in &found {
+            let region_of = |row: &[u8]| range.contains(row).then(|| Arc::clone(region));
+            load.take(file.family, &file.open()?, region_of)?;
         }
-        self.install(load, opened.len(), table.name()).map(Some)
+        self.install(load, found.len(), table.name()).map(Some)
     }
 
     /// Has what was written be part of the table, if that still takes files; it read so many HFiles.
@@ -160,18 +161,43 @@ fn check_writable(table: &TableDescriptor) -> Result<()> {
     Ok(())
 }
 
-/// Whether all rows that a file says it has are in `range`.
-fn fits(file: &HFile, range: &RowRange) -> bool {
-    let ends = [file.meta().first_key(), file.meta().last_key()];
-    ends.iter().flatten().all(|key| range.contains(key.row))
+/// A file to load that was looked at, and is not open: there may be more of them than the process may have open.
+struct Found<'a> {
+    family: &'a Bytes,
+    path: &'a Path,
+    len: u64,
+    /// The rows of its first and last cell.
+    ends: Vec<Bytes>,
 }
 
-/// Opens the files, before anything is written.
-fn open_all(table: &TableDescriptor, files: &[(Bytes, PathBuf)]) -> Result<Vec<(Bytes, HFile)>> {
-    let mut opened = Vec::with_capacity(files.len());
-    for (family, path) in files {
+/// Looks at the files, before anything is written.
+fn look_at_all<'a>(
+    table: &TableDescriptor,
+    files: &'a [(Bytes, PathBuf)],
+) -> Result<Vec<Found<'a>>> {
+    let look_at = |(family, path): &'a (Bytes, PathBuf)| {
         table.find_family(family)?;
-        opened.push((family.clone(), HFile::open(path)?));
+        let file = HFile::open(path)?;
+        let ends = [file.meta().first_key(), file.meta().last_key()];
+        let ends = ends.iter().flatten().map(|key| Bytes::copy_from_slice(key.row)).collect();
+        Ok(Found { family, path, len: file.meta().trailer().file_len, ends })
+    };
+    files.iter().map(look_at).collect()
+}
+
+impl Found<'_> {
+    /// Whether all rows that the file says it has are in `range`.
+    fn fits(&self, range: &RowRange) -> bool {
+        self.ends.iter().all(|row| range.contains(row))
     }
-    Ok(opened)
+
+    /// Opens it, to be read.
+    fn open(&self) -> Result<HFile> {
+        let file = HFile::open(self.path)?;
+        if file.meta().trailer().file_len != self.len {
+            let path = self.path.display();
+            return Err(Error::invalid(format!("{path} was changed while files were loaded")));
+        }
+        Ok(file)
+    }
 }

@@ -5,12 +5,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Error, Result, RowRange, TableDescriptor, TableName};
+use rowhouse_model::{Bytes, Error, ErrorKind, Result, RowRange, TableDescriptor, TableName};
 
 use super::loading::Load;
 use crate::check::Progress;
 use crate::hfile::HFile;
-use crate::region::Region;
+use crate::region::{Region, not_serving};
 use crate::store::Store;
 use crate::table::Table;
 
@@ -75,13 +75,13 @@ impl Store {
     /// Puts the cells of HFiles, each with its family, into `table`. All of them are there at one moment, or none is:
     /// also after a crash. They have new sequence numbers, so they count as written now; of one cell that two files have, that of the
     /// file with the greater sequence number of its own counts, as it did in their cluster. The
-    /// files are read to their last cell and not changed; a file with rows of several regions is divided among them. What the
-    /// store keeps is compressed as the table declares.
+    /// files are read to their last cell and not changed; a file with rows of several regions is divided among them, also of
+    /// those that a split or merge brings meanwhile. What the store keeps is compressed as the table declares.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`; `InvalidRequest` for a read-only table and for a cell of another family than
     /// its file's; `Io`, `Corruption` and `Unsupported` for files that cannot be read; `RegionTooBusy` where the disk is full;
-    /// `NotServingRegion` where a region was split or merged meanwhile: then nothing was changed, and the load can be made again.
+    /// `NotServingRegion` for a region that is not assigned, and where the table was dropped meanwhile; then nothing was changed.
     pub fn bulk_load(
         &self,
         table: &TableName,
@@ -99,7 +99,7 @@ impl Store {
             bytes_done += file.len;
         }
         progress(Progress::new("", bytes_done, bytes_total));
-        self.install(load, found.len(), table.name())
+        self.install(load, found.len(), &table, None)
     }
 
     /// A table that takes files.
@@ -134,22 +134,39 @@ impl Store {
             let region_of = |row: &[u8]| range.contains(row).then(|| Arc::clone(region));
             load.take(file.family, &file.open()?, region_of)?;
         }
-        self.install(load, found.len(), table.name()).map(Some)
+        self.install(load, found.len(), &table, Some(region)).map(Some)
     }
 
-    /// Has what was written be part of the table, if that still takes files; it read so many HFiles.
+    /// Has what was written be part of the table, or of the one region that was asked for, if that still takes files; it
+    /// read so many HFiles.
     pub(super) fn install(
         &self,
         load: Load<'_>,
         files: usize,
-        table: &TableName,
+        table: &Table,
+        only: Option<&Arc<Region>>,
     ) -> Result<LoadReport> {
         let mut report = LoadReport { files, cells: load.cells(), ..LoadReport::default() };
-        if load.cells() > 0 {
-            let _changing = self.changing();
-            self.table_to_load(table)?;
-            report.sequence = load.install()?;
+        if load.cells() == 0 {
+            return Ok(report);
         }
+        let _changing = self.changing();
+        let now = self.table_to_load(table.name())?;
+        if now.id() != table.id() {
+            return Err(Error::new(
+                ErrorKind::NotServingRegion,
+                format!("the table was dropped while files were loaded: table={}", table.name()),
+            ));
+        }
+        let regions = match only {
+            // Who named a region is to look for those in its place, and to load into each.
+            Some(region) if !now.regions().iter().any(|it| Arc::ptr_eq(it, region)) => {
+                return Err(not_serving(region.name()));
+            }
+            Some(region) => std::slice::from_ref(region),
+            None => now.regions(),
+        };
+        report.sequence = load.install(regions)?;
         Ok(report)
     }
 }

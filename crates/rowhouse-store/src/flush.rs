@@ -99,6 +99,7 @@ fn flush_memstores(
         added: written.file.iter().cloned().collect(),
         removed: Vec::new(),
         flushed_sequence,
+        begins_behind: 0,
     })))?;
     let file = written.file.map(|meta| Arc::new(StoreFile::new(&engine.files, meta)));
     let mut files_len = 0;

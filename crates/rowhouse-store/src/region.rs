@@ -1,5 +1,8 @@
 //! A region: a run of a table's rows, read and written by whoever names it.
 
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+use std::iter;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -20,6 +23,7 @@ use crate::read::{
     Opening, ReadPoint, RegionScanner, Rows, explain_cell, only_column, read_row, read_row_as_of,
     read_row_up_to,
 };
+use crate::store_file::StoreFile;
 use crate::write::apply;
 use crate::write::patience::{Patience, Tried};
 
@@ -352,15 +356,43 @@ impl Region {
         Ok(())
     }
 
-    /// A row behind which lies about half of the cells of its largest file, and which is not its first;
-    /// `None` when it has no two rows. What is in memory does not count.
+    /// A row behind which lies about half of the cells of its largest file that has two rows, and which is not its
+    /// first; `None` when it has no two rows. What is in memory does not count.
     ///
     /// # Errors
     /// `Io` and `Corruption`.
     pub fn middle_row(&self) -> Result<Option<Bytes>> {
+        self.middle_rows().next().transpose()
+    }
+
+    /// The row where it is best split in two: [`Region::middle_row`], where the split policy and restriction of its
+    /// table do not move that to the first row; then the middle of another file. `None` where all of what they leave
+    /// belongs together. What is in memory does not count.
+    ///
+    /// # Errors
+    /// `Io` and `Corruption`; `InvalidRequest` for a policy or restriction that is not known.
+    pub fn split_row(&self, table: &TableDescriptor) -> Result<Option<Bytes>> {
+        for middle in self.middle_rows() {
+            let at = table.split_row(&middle?)?;
+            if at > self.info.range.start {
+                return Ok(Some(at));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The middles of its files, the largest first, and then, for files that have one row each, what lies between
+    /// these. None is the first row.
+    fn middle_rows(&self) -> impl Iterator<Item = Result<Bytes>> {
         let files = self.families().iter().flat_map(|family| family.parts().files.clone());
-        let Some(largest) = files.max_by_key(|file| file.len()) else { return Ok(None) };
-        largest.middle_row(&self.info.range)
+        let mut files: Vec<_> = files.collect();
+        files.sort_by_key(|file| Reverse(file.len()));
+        let range = &self.info.range;
+        let all = files.clone();
+        let middles = files.into_iter().filter_map(move |file| file.middle_row(range).transpose());
+        // Only looked for where no middle will do.
+        let between = iter::once_with(move || rows_between(&all, range)).flatten();
+        middles.chain(between)
     }
 
     /// What merges run or were asked for.
@@ -556,6 +588,19 @@ pub(crate) fn not_serving(name: &RegionName) -> Error {
 /// The error for a table that is not there.
 pub(crate) fn table_not_found(name: &TableName) -> Error {
     Error::new(ErrorKind::TableNotFound, name.to_string())
+}
+
+/// The rows with which files begin, but for the least: from the middle on, and then those in front of it.
+fn rows_between(files: &[Arc<StoreFile>], range: &RowRange) -> Vec<Result<Bytes>> {
+    let rows = files.iter().filter_map(|file| file.first_row_in(range).transpose());
+    let rows = match rows.collect::<Result<BTreeSet<Bytes>>>() {
+        Ok(rows) => rows,
+        Err(error) => return vec![Err(error)],
+    };
+    let mut rows: Vec<_> = rows.into_iter().skip(1).map(Ok).collect();
+    let middle = rows.len() / 2;
+    rows.rotate_left(middle);
+    rows
 }
 
 fn describe(family: &FamilyDescriptor) -> String {

@@ -1,7 +1,7 @@
 //! Getting out of a damaged store what can still be read, into a new one. The damaged one is not
 //! changed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -46,7 +46,8 @@ const BATCH_BYTES: usize = 4 << 20;
 /// Reads what can be read of the store in `from` and writes it to a new store in `into`, which must
 /// not be there or be empty. Tables keep names, descriptors and regions; cells keep timestamps, kinds
 /// and tags. Snapshots are not taken over, nor is the order of writes, by which families with NEW_VERSION_BEHAVIOR are read; both
-/// are told among what is lost.
+/// are told among what is lost. What stood in a damaged place and is in the log is taken from there: of a cell that was
+/// loaded as a file, which the log does not have, that is what was written before, where both had been merged.
 ///
 /// # Errors
 /// A directory that holds no store or is in use; a manifest of which nothing can be read, since it
@@ -75,27 +76,9 @@ pub(crate) fn salvage_disk(
     report.lost.extend(snapshots.map(|name| {
         Error::unsupported(format!("a snapshot is not taken over by a salvage: snapshot={name}"))
     }));
-    let mut salvage = Salvage { store: open()?, regions: HashMap::new(), report };
+    let mut salvage = Salvage { store: open()?, regions: HashMap::new(), log_unknown: 0, report };
     salvage.make_tables(&state)?;
-    let files = files_on(disk);
-    let mut named: Vec<NamedFile> = state.files().collect();
-    // Where two files hold the same cell, the one that was written later counts.
-    named.sort_by_key(|named| (named.meta.sequence_max, named.meta.file_id));
-    let bytes_total = named.iter().map(|named| named.meta.len).sum();
-    let mut bytes_done = 0;
-    let mut damaged = Vec::new();
-    for named in &named {
-        let path = store_file::path(named.meta.file_id);
-        progress(Progress::new(&path, bytes_done, bytes_total));
-        let lost_before = salvage.report.lost.len();
-        salvage.read_file(&files, named)?;
-        if salvage.report.lost.len() > lost_before {
-            damaged.push((named.region_id, named.family.clone()));
-        }
-        bytes_done += named.meta.len;
-    }
-    progress(Progress::new("the log", bytes_done, bytes_total));
-    salvage.read_log(&**disk, &log_known(&state, boot_id), &state, &damaged)?;
+    salvage.read_all(disk, &log_known(&state, boot_id), &state, &mut progress)?;
     salvage.finish(&state)
 }
 
@@ -113,10 +96,38 @@ fn check_free(into: &Path) -> Result<()> {
     }
 }
 
+/// The files of which the log still has something.
+fn logged_files(disk: &dyn Disk, known: &Known, state: &ManifestState) -> Result<HashSet<u64>> {
+    let mut logged = HashSet::new();
+    // What is lost of the log is told when it is read for what is in it.
+    wal::read_what_is_left(disk, known, &mut Vec::new(), |Commit { sequence, groups, .. }| {
+        let file = |(region_id, family, _): &(u64, Bytes, Vec<Cell>)| {
+            let file = state.files_of(*region_id, family)?.file_with(sequence)?;
+            Some(file.file_id)
+        };
+        logged.extend(groups.iter().filter_map(file));
+        Ok(())
+    })?;
+    Ok(logged)
+}
+
+/// Whether something of a file cannot be read.
+fn is_damaged(files: &Arc<Files>, named: &NamedFile<'_>) -> bool {
+    let file = Arc::new(StoreFile::new(files, named.meta.clone()));
+    let mut lost = Vec::new();
+    let Ok(mut cursor) = FileCursor::open_what_is_left(&file, &mut lost) else { return true };
+    while lost.is_empty() && cursor.cell().is_some() {
+        cursor.advance_over_damage(&mut lost);
+    }
+    !lost.is_empty()
+}
+
 struct Salvage {
     store: Store,
     /// The regions of the new store, by the ids of those they stand for.
     regions: HashMap<u64, Arc<Region>>,
+    /// Commits of the log with cells of regions of which the manifest has not heard.
+    log_unknown: u64,
     report: SalvageReport,
 }
 
@@ -147,6 +158,63 @@ impl Salvage {
             }
             self.report.tables += 1;
         }
+        Ok(())
+    }
+
+    /// Writes what is in files and log by the order in which it was written: of the same cell that two of them hold, the
+    /// one that was written later counts.
+    fn read_all(
+        &mut self,
+        disk: &Arc<dyn Disk>,
+        known: &Known,
+        state: &ManifestState,
+        progress: &mut impl FnMut(Progress<'_>),
+    ) -> Result<()> {
+        let files = files_on(disk);
+        let mut named: Vec<NamedFile> = state.files().collect();
+        named.sort_by_key(|named| (named.meta.sequence_max, named.meta.file_id));
+        progress(Progress::new("the log", 0, 0));
+        let logged = logged_files(&**disk, known, state)?;
+        let is_logged = |named: &&NamedFile| logged.contains(&named.meta.file_id);
+        let bytes = |named: &NamedFile| named.meta.len;
+        let bytes_logged: u64 = named.iter().filter(is_logged).map(bytes).sum();
+        let bytes_total = bytes_logged + named.iter().map(bytes).sum::<u64>();
+        let mut bytes_done = 0;
+        let mut begin_file = |named: &NamedFile| {
+            progress(Progress::new(&store_file::path(named.meta.file_id), bytes_done, bytes_total));
+            bytes_done += named.meta.len;
+        };
+        let mut damaged = HashSet::new();
+        for named in named.iter().filter(is_logged) {
+            begin_file(named);
+            if is_damaged(&files, named) {
+                damaged.insert(named.meta.file_id);
+            }
+        }
+        let mut waiting = named.iter().peekable();
+        let mut lost = Vec::new();
+        let read = wal::read_what_is_left(&**disk, known, &mut lost, |commit| {
+            // A file has what the log has up to its own sequence, and merges have what was loaded between that.
+            let is_older = |named: &&NamedFile| named.meta.sequence_max < commit.sequence;
+            while let Some(named) = waiting.next_if(is_older) {
+                begin_file(named);
+                self.read_file(&files, named)?;
+            }
+            self.read_commit(commit, state, &damaged)
+        });
+        self.report.lost.append(&mut lost);
+        read?;
+        for named in waiting {
+            begin_file(named);
+            self.read_file(&files, named)?;
+        }
+        if self.log_unknown > 0 {
+            self.report.lost.push(Error::corruption(format!(
+                "the log has cells of a table of which MANIFEST does not say anything: commits={}",
+                self.log_unknown
+            )));
+        }
+        progress(Progress::new("", bytes_total, bytes_total));
         Ok(())
     }
 
@@ -185,43 +253,27 @@ impl Salvage {
         self.write(&region, named.family, batch)
     }
 
-    /// Writes the commits of the log whose cells are in no file, or were in one that is damaged.
-    fn read_log(
+    /// Writes those cells of a commit that are in no file, or were in one that is damaged.
+    fn read_commit(
         &mut self,
-        disk: &dyn Disk,
-        known: &Known,
+        Commit { sequence, groups, .. }: Commit,
         state: &ManifestState,
-        damaged: &[(u64, Bytes)],
+        damaged: &HashSet<u64>,
     ) -> Result<()> {
-        let mut lost = Vec::new();
-        let mut unknown = 0u64;
-        let read = wal::read_what_is_left(
-            disk,
-            known,
-            &mut lost,
-            |Commit { sequence, groups, .. }| {
-                self.report.log_records += 1;
-                for (region_id, family, cells) in groups {
-                    let Some(region) = self.regions.get(&region_id).map(Arc::clone) else {
-                        unknown += u64::from(state.check_known(region_id).is_err());
-                        continue;
-                    };
-                    let is_flushed = state.is_flushed(region_id, &family, sequence);
-                    if is_flushed && !damaged.contains(&(region_id, family.clone())) {
-                        continue;
-                    }
-                    self.write(&region, &family, cells)?;
-                }
-                Ok(())
-            },
-        );
-        self.report.lost.append(&mut lost);
-        if unknown > 0 {
-            self.report.lost.push(Error::corruption(format!(
-                "the log has cells of a table of which MANIFEST does not say anything: commits={unknown}"
-            )));
+        self.report.log_records += 1;
+        for (region_id, family, cells) in groups {
+            let Some(region) = self.regions.get(&region_id).map(Arc::clone) else {
+                self.log_unknown += u64::from(state.check_known(region_id).is_err());
+                continue;
+            };
+            let file = || state.files_of(region_id, &family)?.file_with(sequence);
+            let is_needed = !state.is_flushed(region_id, &family, sequence)
+                || file().is_some_and(|file| damaged.contains(&file.file_id));
+            if is_needed {
+                self.write(&region, &family, cells)?;
+            }
         }
-        read
+        Ok(())
     }
 
     fn write(&mut self, region: &Region, family: &[u8], cells: Vec<Cell>) -> Result<()> {

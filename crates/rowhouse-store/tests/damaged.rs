@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 
 use rowhouse_model::{
     Bytes, Delete, ErrorKind, FamilyDescriptor, Get, Put, Scan, TableDescriptor, TableName,
+    Timestamp,
 };
-use rowhouse_store::{Settings, Store, check, salvage};
+use rowhouse_store::{ExportedCells, Settings, Store, check, files_to_load, salvage};
 
 const ROWS: usize = 2_000;
 
@@ -219,4 +220,136 @@ fn a_salvage_tells_of_families_that_are_read_by_the_order_of_writes() {
     let report = salvage(dir.path(), into.path(), quiet).unwrap();
     let [lost] = &report.lost[..] else { panic!("{report:?}") };
     assert!(lost.message().contains("table=a, family=f"), "{lost}");
+}
+
+/// A store with an empty table `a` of families `f` and `g`, whose files stay as they are written, and whose log is kept whole.
+fn make_logged(dir: &Path) -> Store {
+    let store = Store::open(dir).unwrap();
+    let declared = |table| TableDescriptor::new(name(table)).family(family("f"));
+    let unmerged = declared("a").attribute("COMPACTION_ENABLED", "false");
+    store.create_table(unmerged.family(family("g")), &[]).unwrap();
+    store.create_table(declared("unflushed"), &[]).unwrap();
+    put_at(&store, "unflushed", "row", "f", "v");
+    store
+}
+
+/// A cell of one and the same column and timestamp for every row.
+fn put_at(store: &Store, table: &str, row: &str, family: &str, value: &str) {
+    let at = Timestamp::from_millis(5).unwrap();
+    let put = Put::new(row.to_owned()).unwrap();
+    let put = put.add_at(family, "q", at, value).unwrap();
+    store.table(&name(table)).unwrap().mutate(&put.into()).unwrap();
+}
+
+fn flush(store: &Store, table: &str) {
+    store.table(&name(table)).unwrap().flush().unwrap();
+}
+
+/// Rows and values of a family of table `a`.
+fn rows(store: &Store, family: &str) -> Vec<(String, String)> {
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let table = store.table(&name("a")).unwrap();
+    let mut scanner = table.scan(Scan::all().family(family.to_owned())).unwrap();
+    let mut rows = Vec::new();
+    while let Some(row) = scanner.next().unwrap() {
+        rows.push((text(row.key()), text(&row.value(family, "q").unwrap())));
+    }
+    rows
+}
+
+/// Damages the first block of those files that have this in them, and gives what a salvage makes of the store.
+fn salvage_without(dir: &Path, bytes: &[u8], families: &[&str]) -> Vec<Vec<(String, String)>> {
+    let has_it =
+        |path: &PathBuf| fs::read(path).unwrap().windows(bytes.len()).any(|at| at == bytes);
+    let damaged: Vec<_> = files(dir, "files").into_iter().filter(has_it).collect();
+    assert!(!damaged.is_empty());
+    damaged.iter().for_each(|path| flip(path, 40));
+    let into = tempfile::tempdir().unwrap();
+    let report = salvage(dir, into.path(), quiet).unwrap();
+    assert_eq!(report.lost.len(), damaged.len(), "{report:?}");
+    let store = Store::open(into.path()).unwrap();
+    families.iter().map(|family| rows(&store, family)).collect()
+}
+
+fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(row, value)| ((*row).to_owned(), (*value).to_owned())).collect()
+}
+
+#[test]
+fn a_salvage_does_not_bring_back_a_family_that_was_dropped() {
+    for opened_again in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let store = make_logged(dir.path());
+        put_at(&store, "a", "dropped", "g", "dropped");
+        flush(&store, "a");
+        store.drop_family(&name("a"), b"g").unwrap();
+        store.add_family(&name("a"), family("g")).unwrap();
+        put_at(&store, "a", "kept", "g", "kept in g");
+        flush(&store, "a");
+        store.close().unwrap();
+        drop(store);
+        if opened_again {
+            // That rewrites the manifest.
+            Store::open(dir.path()).unwrap().close().unwrap();
+        }
+        let found = salvage_without(dir.path(), b"kept in g", &["g"]);
+        assert_eq!(found, [pairs(&[("kept", "kept in g")])], "opened again: {opened_again}");
+    }
+}
+
+/// HFiles with one row of table `a`, as another store exports it.
+fn exported(row: &str, value: &str) -> tempfile::TempDir {
+    let (dir, hfiles) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let store = make_logged(dir.path());
+    put_at(&store, "a", row, "f", value);
+    store.export_hfiles(&name("a"), hfiles.path(), ExportedCells::Kept, quiet).unwrap();
+    hfiles
+}
+
+#[test]
+fn a_salvage_does_not_bring_back_what_a_load_replaced() {
+    for damaged in ["written first", "written last"] {
+        let dir = tempfile::tempdir().unwrap();
+        let store = make_logged(dir.path());
+        put_at(&store, "a", "first", "f", "written first");
+        put_at(&store, "a", "row", "f", "replaced");
+        flush(&store, "a");
+        let hfiles = exported("row", "loaded");
+        let loaded = files_to_load(hfiles.path()).unwrap();
+        store.bulk_load(&name("a"), &loaded, quiet).unwrap();
+        put_at(&store, "a", "second", "f", "written last");
+        flush(&store, "a");
+        put_at(&store, "a", "third", "f", "not flushed");
+        store.close().unwrap();
+        drop(store);
+        let found = salvage_without(dir.path(), damaged.as_bytes(), &["f"]);
+        let want = [
+            ("first", "written first"),
+            ("row", "loaded"),
+            ("second", "written last"),
+            ("third", "not flushed"),
+        ];
+        assert_eq!(found, [pairs(&want)], "damaged: {damaged}");
+    }
+}
+
+#[test]
+fn the_log_gives_back_what_a_damaged_file_held_below_what_was_written_over_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = make_logged(dir.path());
+    for (row, value) in [("again", "first"), ("once", "first"), ("thrice", "first")] {
+        put_at(&store, "a", row, "f", value);
+        put_at(&store, "a", row, "g", value);
+    }
+    flush(&store, "a");
+    put_at(&store, "a", "again", "f", "second");
+    put_at(&store, "a", "thrice", "f", "second");
+    flush(&store, "a");
+    put_at(&store, "a", "thrice", "f", "third");
+    store.close().unwrap();
+    drop(store);
+    let found = salvage_without(dir.path(), b"first", &["f", "g"]);
+    let f = pairs(&[("again", "second"), ("once", "first"), ("thrice", "third")]);
+    let g = pairs(&[("again", "first"), ("once", "first"), ("thrice", "first")]);
+    assert_eq!(found, [f, g]);
 }

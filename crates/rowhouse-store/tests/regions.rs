@@ -257,6 +257,56 @@ fn regions_are_split_in_the_middle_of_what_they_hold() {
     assert_eq!(split(&whole).unwrap_err().kind(), ErrorKind::UnknownRegion);
 }
 
+/// A row with a value of so many bytes, in a file of each family.
+fn flushed_row(store: &Store, number: u32, len: usize) {
+    put(&table(store), number, &"v".repeat(len));
+    table(store).flush().unwrap();
+}
+
+#[test]
+fn a_region_whose_largest_file_has_one_row_is_split_in_the_middle_of_another() {
+    let (_dir, store) = store();
+    flushed_row(&store, 3, 1 << 20);
+    fill(&table(&store), 100);
+    store.split_region(&region(&store, "").name().full, None).unwrap();
+    let middle = ranges(&store)[0].1.clone();
+    assert!((rows([40])[0].clone()..rows([60])[0].clone()).contains(&middle), "{middle}");
+}
+
+#[test]
+fn a_region_whose_files_have_one_row_each_is_split_between_them() {
+    // No more than two files, which are not merged.
+    for (other, is_split) in [(7, true), (3, false)] {
+        let (_dir, store) = store();
+        flushed_row(&store, 3, 10);
+        flushed_row(&store, other, 10);
+        match store.split_region(&region(&store, "").name().full, None) {
+            Ok(()) => assert_eq!(ranges(&store)[0].1, row(other)),
+            Err(error) => assert!(error.to_string().contains("no two rows"), "{error}"),
+        }
+        assert_eq!(ranges(&store).len() == 2, is_split);
+    }
+}
+
+#[test]
+fn a_region_is_split_where_its_policy_lets_it_if_it_is_in_any_file() {
+    let (_dir, store) = store();
+    let restricted = table(&store).descriptor().clone();
+    let restricted =
+        restricted.attribute("hbase.regionserver.region.split_restriction.type", "KeyPrefix");
+    let restricted =
+        restricted.attribute("hbase.regionserver.region.split_restriction.prefix_length", "3");
+    store.alter_table(restricted).unwrap();
+    split(&store, "r0100");
+    let last = || store.split_region(&region(&store, "r0150").name().full, None);
+    // All of them belong to the row that the region begins with.
+    (100..200).for_each(|number| put(&table(&store), number, "a value of a large file"));
+    assert!(last().unwrap_err().to_string().contains("policy or restriction"));
+    (198..202).for_each(|number| put(&table(&store), number, "v"));
+    last().unwrap();
+    assert_eq!(ranges(&store).last().unwrap().0, "r02");
+}
+
 #[test]
 fn rows_that_are_no_place_to_split_and_regions_that_are_no_neighbours_are_refused() {
     let (_dir, store) = store();

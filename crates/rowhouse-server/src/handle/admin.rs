@@ -27,8 +27,7 @@ pub(crate) fn region_info(
     let best_split_row = match stored.as_ref().filter(|_| wants_row) {
         Some(region) => {
             let table = context.cluster.store.table(&info.table)?;
-            let at = region.middle_row()?.map(|middle| table.descriptor().split_row(&middle));
-            at.transpose()?.filter(|at| *at > info.range.start)
+            region.split_row(table.descriptor())?
         }
         None => None,
     };

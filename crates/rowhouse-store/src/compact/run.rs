@@ -145,6 +145,7 @@ fn replace(
         added: merged.iter().cloned().collect(),
         removed: files.iter().map(|file| file.id()).collect(),
         flushed_sequence: 0,
+        begins_behind: 0,
     })))?;
     let merged = merged.map(|meta| Arc::new(StoreFile::new(&engine.files, meta)));
     family.replace_files(files, merged, readable_from);

@@ -5,12 +5,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rowhouse_model::{Bytes, Error, Result, RowRange, TableDescriptor, TableName};
+use rowhouse_model::{Bytes, Error, ErrorKind, Result, RowRange, TableDescriptor, TableName};
 
 use super::loading::Load;
 use crate::check::Progress;
 use crate::hfile::HFile;
-use crate::region::Region;
+use crate::region::{Region, not_serving};
 use crate::store::Store;
 use crate::table::Table;
 
@@ -75,13 +75,13 @@ impl Store {
     /// Puts the cells of HFiles, each with its family, into `table`. All of them are there at one moment, or none is:
     /// also after a crash. They have new sequence numbers, so they count as written now; of one cell that two files have, that of the
     /// file with the greater sequence number of its own counts, as it did in their cluster. The
-    /// files are read to their last cell and not changed; a file with rows of several regions is divided among them. What the
-    /// store keeps is compressed as the table declares.
+    /// files are read to their last cell and not changed; a file with rows of several regions is divided among them, also of
+    /// those that a split or merge brings meanwhile. What the store keeps is compressed as the table declares.
     ///
     /// # Errors
     /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`; `InvalidRequest` for a read-only table and for a cell of another family than
     /// its file's; `Io`, `Corruption` and `Unsupported` for files that cannot be read; `RegionTooBusy` where the disk is full;
-    /// `NotServingRegion` where a region was split or merged meanwhile: then nothing was changed, and the load can be made again.
+    /// `NotServingRegion` for a region that is not assigned, and where the table was dropped meanwhile; then nothing was changed.
     pub fn bulk_load(
         &self,
         table: &TableName,
@@ -89,17 +89,17 @@ impl Store {
         mut progress: impl FnMut(Progress<'_>),
     ) -> Result<LoadReport> {
         let table = self.table_to_load(table)?;
-        let opened = open_all(table.descriptor(), files)?;
-        let bytes_total = opened.iter().map(|(_, file)| file.meta().trailer().file_len).sum();
+        let found = look_at_all(table.descriptor(), files)?;
+        let bytes_total = found.iter().map(|file| file.len).sum();
         let mut load = Load::begin(self.engine())?;
         let mut bytes_done = 0;
-        for (family, file) in &opened {
-            progress(Progress::new(&file.path().display().to_string(), bytes_done, bytes_total));
-            load.take(family, file, |row| Some(Arc::clone(table.region_of(row))))?;
-            bytes_done += file.meta().trailer().file_len;
+        for file in &found {
+            progress(Progress::new(&file.path.display().to_string(), bytes_done, bytes_total));
+            load.take(file.family, &file.open()?, |row| Some(Arc::clone(table.region_of(row))))?;
+            bytes_done += file.len;
         }
         progress(Progress::new("", bytes_done, bytes_total));
-        self.install(load, opened.len(), table.name())
+        self.install(load, found.len(), &table, None)
     }
 
     /// A table that takes files.
@@ -124,31 +124,49 @@ impl Store {
         region.check_serving()?;
         let table = self.table(&region.info().table)?;
         check_writable(table.descriptor())?;
-        let opened = open_all(table.descriptor(), files)?;
+        let found = look_at_all(table.descriptor(), files)?;
         let range = &region.info().range;
-        if !opened.iter().all(|(_, file)| fits(file, range)) {
+        if !found.iter().all(|file| file.fits(range)) {
             return Ok(None);
         }
         let mut load = Load::begin(self.engine())?;
-        for (family, file) in &opened {
-            load.take(family, file, |row| range.contains(row).then(|| Arc::clone(region)))?;
+        for file in &found {
+            let region_of = |row: &[u8]| range.contains(row).then(|| Arc::clone(region));
+            load.take(file.family, &file.open()?, region_of)?;
         }
-        self.install(load, opened.len(), table.name()).map(Some)
+        self.install(load, found.len(), &table, Some(region)).map(Some)
     }
 
-    /// Has what was written be part of the table, if that still takes files; it read so many HFiles.
+    /// Has what was written be part of the table, or of the one region that was asked for, if that still takes files; it
+    /// read so many HFiles.
     pub(super) fn install(
         &self,
         load: Load<'_>,
         files: usize,
-        table: &TableName,
+        table: &Table,
+        only: Option<&Arc<Region>>,
     ) -> Result<LoadReport> {
         let mut report = LoadReport { files, cells: load.cells(), ..LoadReport::default() };
-        if load.cells() > 0 {
-            let _changing = self.changing();
-            self.table_to_load(table)?;
-            report.sequence = load.install()?;
+        if load.cells() == 0 {
+            return Ok(report);
         }
+        let _changing = self.changing();
+        let now = self.table_to_load(table.name())?;
+        if now.id() != table.id() {
+            return Err(Error::new(
+                ErrorKind::NotServingRegion,
+                format!("the table was dropped while files were loaded: table={}", table.name()),
+            ));
+        }
+        let regions = match only {
+            // Who named a region is to look for those in its place, and to load into each.
+            Some(region) if !now.regions().iter().any(|it| Arc::ptr_eq(it, region)) => {
+                return Err(not_serving(region.name()));
+            }
+            Some(region) => std::slice::from_ref(region),
+            None => now.regions(),
+        };
+        report.sequence = load.install(regions)?;
         Ok(report)
     }
 }
@@ -160,18 +178,43 @@ fn check_writable(table: &TableDescriptor) -> Result<()> {
     Ok(())
 }
 
-/// Whether all rows that a file says it has are in `range`.
-fn fits(file: &HFile, range: &RowRange) -> bool {
-    let ends = [file.meta().first_key(), file.meta().last_key()];
-    ends.iter().flatten().all(|key| range.contains(key.row))
+/// A file to load that was looked at, and is not open: there may be more of them than the process may have open.
+struct Found<'a> {
+    family: &'a Bytes,
+    path: &'a Path,
+    len: u64,
+    /// The rows of its first and last cell.
+    ends: Vec<Bytes>,
 }
 
-/// Opens the files, before anything is written.
-fn open_all(table: &TableDescriptor, files: &[(Bytes, PathBuf)]) -> Result<Vec<(Bytes, HFile)>> {
-    let mut opened = Vec::with_capacity(files.len());
-    for (family, path) in files {
+/// Looks at the files, before anything is written.
+fn look_at_all<'a>(
+    table: &TableDescriptor,
+    files: &'a [(Bytes, PathBuf)],
+) -> Result<Vec<Found<'a>>> {
+    let look_at = |(family, path): &'a (Bytes, PathBuf)| {
         table.find_family(family)?;
-        opened.push((family.clone(), HFile::open(path)?));
+        let file = HFile::open(path)?;
+        let ends = [file.meta().first_key(), file.meta().last_key()];
+        let ends = ends.iter().flatten().map(|key| Bytes::copy_from_slice(key.row)).collect();
+        Ok(Found { family, path, len: file.meta().trailer().file_len, ends })
+    };
+    files.iter().map(look_at).collect()
+}
+
+impl Found<'_> {
+    /// Whether all rows that the file says it has are in `range`.
+    fn fits(&self, range: &RowRange) -> bool {
+        self.ends.iter().all(|row| range.contains(row))
     }
-    Ok(opened)
+
+    /// Opens it, to be read.
+    fn open(&self) -> Result<HFile> {
+        let file = HFile::open(self.path)?;
+        if file.meta().trailer().file_len != self.len {
+            let path = self.path.display();
+            return Err(Error::invalid(format!("{path} was changed while files were loaded")));
+        }
+        Ok(file)
+    }
 }

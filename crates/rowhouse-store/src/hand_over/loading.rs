@@ -1,5 +1,6 @@
 //! A load under way: what it has written, and the one edit that makes it part of the table.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rowhouse_model::{Bytes, CellRef, Error, ErrorKind, Result, escape};
@@ -27,8 +28,10 @@ pub(super) struct Load<'a> {
 
 /// A file of the store that a load wrote.
 struct Written {
-    family: Arc<FamilyStore>,
+    family: Bytes,
     meta: FileMeta,
+    /// Where it goes: to the region that it was written for, or to those that came in the place of that.
+    homes: Vec<Arc<FamilyStore>>,
     /// The sequence number of the file that its cells came from; 0 where that has none.
     source_sequence: u64,
 }
@@ -46,8 +49,9 @@ impl<'a> Load<'a> {
     }
 
     /// A file is whole, with cells of a file of `source_sequence`.
-    pub(super) fn add(&mut self, family: &Arc<FamilyStore>, meta: FileMeta, source_sequence: u64) {
-        self.written.push(Written { family: Arc::clone(family), meta, source_sequence });
+    pub(super) fn add(&mut self, family: &Bytes, meta: FileMeta, source_sequence: u64) {
+        let family = family.clone();
+        self.written.push(Written { family, meta, homes: Vec::new(), source_sequence });
     }
 
     /// One more cell is written; an error when the store is being closed meanwhile, or the disk is full.
@@ -117,35 +121,35 @@ impl<'a> Load<'a> {
             cells.advance()?;
         }
         let meta = new.finish(0, false)?;
-        self.add(&store, meta, source_sequence(file)?);
+        self.add(family, meta, source_sequence(file)?);
         Ok(())
     }
 
-    /// Has the files be part of the table, all at once. The caller sees to it that no table is changed meanwhile.
-    pub(super) fn install(mut self) -> Result<u64> {
-        for Written { family, .. } in &self.written {
-            self.check_there(family)?;
+    /// Has the files be part of `regions`, which have all their rows, all at once: of each that they may have rows of. The caller
+    /// sees to it that no table is changed meanwhile.
+    pub(super) fn install(mut self, regions: &[Arc<Region>]) -> Result<u64> {
+        for file in &mut self.written {
+            let homes = regions.iter().filter(|it| file.meta.may_hold_rows(&it.info().range));
+            let homes = homes.map(|region| {
+                region.check_serving()?;
+                find_family(region, &file.family)
+            });
+            file.homes = homes.collect::<Result<_>>()?;
+        }
+        let homes = self.written.iter().flat_map(|file| &file.homes);
+        let homes = homes.map(|home| ((home.region_id(), home.name().clone()), Arc::clone(home)));
+        let homes: BTreeMap<_, _> = homes.collect();
+        for home in homes.values() {
             // A file's sequences are to be behind those of the files before it, as far as writers allow it: the policy of
             // compactions goes by that. Reads and merges compare the numbers of cells.
-            flush(self.engine, family)?;
+            flush(self.engine, home)?;
         }
         let sequence = self.publish()?;
-        for Written { family, .. } in self.written.drain(..) {
-            self.engine.compactions.request(&family, None);
-            self.engine.splits.request(family.region_id());
+        for home in homes.values() {
+            self.engine.compactions.request(home, None);
+            self.engine.splits.request(home.region_id());
         }
         Ok(sequence)
-    }
-
-    fn check_there(&self, family: &Arc<FamilyStore>) -> Result<()> {
-        let there = self.engine.find_family(family.region_id(), family.name());
-        if there.is_some_and(|there| Arc::ptr_eq(&there, family)) {
-            return Ok(());
-        }
-        Err(Error::new(
-            ErrorKind::NotServingRegion,
-            "the regions of the table changed while files were loaded",
-        ))
     }
 
     /// Gives each file its number: one for all that have the same of their own, greater ones for those of greater ones. The last of them
@@ -166,18 +170,24 @@ impl<'a> Load<'a> {
             meta.sequence_max = sequences.start() + place as u64;
             meta.loaded = true;
         }
-        let files = self.written.iter().map(|Written { family, meta, .. }| LoadedFile {
-            region_id: family.region_id(),
-            family: family.name().clone(),
-            meta: meta.clone(),
+        let files = self.written.iter().flat_map(|Written { homes, meta, .. }| {
+            homes.iter().map(|home| LoadedFile {
+                region_id: home.region_id(),
+                family: home.name().clone(),
+                meta: meta.clone(),
+            })
         });
         let edit = EditKind::FilesLoaded(FilesLoaded { files: files.collect() });
         let named = engine.manifest.append(&Edit::new(edit));
         let last = *sequences.end();
         if named.is_ok() {
-            for Written { family, meta, .. } in &self.written {
-                let file = Arc::new(StoreFile::new(&engine.files, meta.clone()));
-                family.change(|parts| parts.files.push(file));
+            for Written { homes, meta, .. } in &self.written {
+                let first = Arc::new(StoreFile::new(&engine.files, meta.clone()));
+                // Named by all before a merge can give it up for one of them.
+                let others: Vec<_> = homes.iter().skip(1).map(|_| first.share()).collect();
+                for (home, file) in homes.iter().zip([first].into_iter().chain(others)) {
+                    home.change(|parts| parts.files.push(file));
+                }
             }
             engine.recent_writes.note_all(last);
         }

@@ -51,7 +51,7 @@ impl Store {
         if let Some(open) = files {
             open.finish(&mut load)?;
         }
-        self.install(load, 0, table.name())
+        self.install(load, 0, &table, None)
     }
 }
 
@@ -96,7 +96,7 @@ impl<'t> RegionFiles<'t> {
     fn finish(self, load: &mut Load<'_>) -> Result<()> {
         for (family, file) in self.region.families().iter().zip(self.files) {
             if let Some(file) = file {
-                load.add(family, file.finish(0, false)?, 0);
+                load.add(family.name(), file.finish(0, false)?, 0);
             }
         }
         Ok(())

@@ -378,8 +378,8 @@ fn a_region_takes_files_of_its_rows_alone() {
     assert_eq!(error.kind(), ErrorKind::NotServingRegion);
 }
 
-#[test]
-fn a_region_that_is_split_while_it_is_loaded_takes_nothing() {
+/// What a load into a region comes to if this happens when its files are read.
+fn load_while(happens: fn(&Store, &crate::Region)) {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let table = make(&store, &[]);
@@ -398,10 +398,134 @@ fn a_region_that_is_split_while_it_is_loaded_takes_nothing() {
     }
     let loaded: BTreeSet<_> = stored().difference(&stored_before).cloned().collect();
     assert!(!loaded.is_empty());
-    store.split_region(&region.name().full, None).unwrap();
-    let error = load.install().unwrap_err();
+    happens(&store, region);
+    let error = store.install(load, files.len(), &table, Some(region)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotServingRegion);
+    if region.check_serving().is_err() && store.find_region(&region.name().full).is_some() {
+        store.assign_region(&region.name().full).unwrap();
+    }
     assert_eq!(all(&store.table(&name()).unwrap()), before);
     // Those of the split are merged meanwhile.
     assert!(stored().is_disjoint(&loaded), "{loaded:?}");
+}
+
+#[test]
+fn a_region_that_is_split_while_it_is_loaded_takes_nothing() {
+    load_while(|store, region| store.split_region(&region.name().full, None).unwrap());
+}
+
+#[test]
+fn a_region_that_is_unassigned_while_it_is_loaded_takes_nothing() {
+    load_while(|store, region| store.unassign_region(&region.name().full).unwrap());
+}
+
+fn split(store: &Store, at: &'static str) {
+    let region = Arc::clone(store.table(&name()).unwrap().region_of(at.as_bytes()));
+    store.split_region(&region.name().full, Some(at.into())).unwrap();
+}
+
+fn merge_all(store: &Store) {
+    let table = store.table(&name()).unwrap();
+    let names: Vec<_> = table.regions().iter().map(|region| &*region.name().full).collect();
+    store.merge_regions(&names).unwrap();
+}
+
+/// What happens to the regions of a table, which are two that meet at `row25`, while something is loaded.
+const REPLACED: [fn(&Store); 4] = [
+    |store| split(store, "row10"),
+    |store| ["row10", "row05", "row40"].into_iter().for_each(|at| split(store, at)),
+    merge_all,
+    |store| {
+        merge_all(store);
+        split(store, "row33");
+    },
+];
+
+/// That a table holds `want`, now, merged, and opened again.
+fn check_holds(dir: &TempDir, store: Store, want: &[String]) {
+    let table = store.table(&name()).unwrap();
+    assert_eq!(all(&table), want);
+    for region in table.regions() {
+        let mut scanner = region.scan(&Scan::all()).unwrap();
+        while let Some(row) = scanner.next().unwrap() {
+            assert!(region.info().range.contains(row.key()));
+        }
+    }
+    drop((table, store));
+    let checked = crate::check(dir.path(), |_| {}).unwrap();
+    assert!(checked.problems.is_empty(), "{:?}", checked.problems);
+    let store = Store::open(dir.path()).unwrap();
+    let table = store.table(&name()).unwrap();
+    assert_eq!(all(&table), want);
+    table.compact(CompactionKind::Major).unwrap();
+    assert_eq!(all(&table), want);
+    split(&store, "row45");
+    assert_eq!(all(&store.table(&name()).unwrap()), want);
+}
+
+#[test]
+fn a_load_goes_to_the_regions_that_came_while_files_were_read() {
+    let from = tempfile::tempdir().unwrap();
+    let from = Store::open(from.path()).unwrap();
+    let source = make(&from, &["row30"]);
+    fill(&source);
+    let out = export(&from, ExportedCells::Kept);
+    let files = files_to_load(out.path()).unwrap();
+    for replace in REPLACED {
+        for when in 1..=files.len() {
+            let dir = tempfile::tempdir().unwrap();
+            let store = Store::open(dir.path()).unwrap();
+            make(&store, &["row25"]);
+            let mut steps = 0;
+            let loaded = store.bulk_load(&name(), &files, |_| {
+                if steps == when {
+                    replace(&store);
+                }
+                steps += 1;
+            });
+            assert_eq!(loaded.unwrap().files, files.len());
+            check_holds(&dir, store, &all(&source));
+        }
+    }
+}
+
+#[test]
+fn rows_that_are_loaded_go_to_the_regions_that_came_meanwhile() {
+    for replace in REPLACED {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        make(&store, &["row25"]);
+        let mut numbers = 0..50;
+        let next = || {
+            let Some(number) = numbers.next() else { return Ok(None) };
+            if number == 20 {
+                replace(&store);
+            }
+            let at = rowhouse_model::Timestamp::from_millis(number).unwrap();
+            let (row, kind) = (format!("row{number:02}"), rowhouse_model::CellKind::Put);
+            Ok(Some(vec![Cell::new(row, "a", "q", at, kind, "v").unwrap()]))
+        };
+        store.load_rows(&name(), next).unwrap();
+        let want: Vec<_> = (0..50).map(|number| format!("row{number:02} a:q {number} v")).collect();
+        check_holds(&dir, store, &want);
+    }
+}
+
+#[test]
+fn a_table_of_the_same_name_does_not_take_what_was_loaded_into_one_that_was_dropped() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    fill(&make(&store, &[]));
+    let out = export(&store, ExportedCells::Kept);
+    let files = files_to_load(out.path()).unwrap();
+    let mut again = None;
+    let loaded = store.bulk_load(&name(), &files, |_| {
+        again.get_or_insert_with(|| {
+            store.disable_table(&name()).unwrap();
+            store.drop_table(&name()).unwrap();
+            make(&store, &[])
+        });
+    });
+    assert_eq!(loaded.unwrap_err().kind(), ErrorKind::NotServingRegion);
+    assert_eq!(all(&again.unwrap()), Vec::<String>::new());
 }

@@ -197,6 +197,10 @@ pub(crate) struct FilesChanged {
     /// Every cell of the (region, family) up to this sequence was flushed; 0 leaves it as it is.
     #[prost(uint64, tag = "5")]
     pub(crate) flushed_sequence: u64,
+    /// What the log has up to this sequence is of another family of the name, as in [`TableAltered`]; 0 leaves it as it
+    /// is. Only in a manifest that was rewritten, and not in those of versions that did not say.
+    #[prost(uint64, tag = "6")]
+    pub(crate) begins_behind: u64,
 }
 
 /// Files of any regions and families that came from elsewhere together: a bulk load.

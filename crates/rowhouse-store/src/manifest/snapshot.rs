@@ -108,7 +108,7 @@ impl SnapshotRegion {
         let info = RegionInfo::new(table.name().clone(), range, self.region.created_millis);
         let families = self.families.iter().map(|family| {
             let files = family.files.iter().map(|meta| (meta.file_id, meta.clone())).collect();
-            (family.family.clone(), FamilyFiles { files, flushed_sequence: 0 })
+            (family.family.clone(), FamilyFiles { files, ..FamilyFiles::default() })
         });
         RegionState { info, families: families.collect() }
     }

@@ -60,6 +60,9 @@ pub(crate) struct FamilyFiles {
     pub(crate) files: BTreeMap<u64, FileMeta>,
     /// Every cell up to this sequence is in them, or was dropped when they were written.
     pub(crate) flushed_sequence: u64,
+    /// What the log has up to this sequence is of another family, one of the name that was dropped; 0 where there was
+    /// none.
+    pub(crate) begins_behind: u64,
 }
 
 /// A file, and whose it is.
@@ -142,9 +145,14 @@ impl ManifestState {
     /// Whether the cells that a (region, family) got with `sequence` were flushed; `false` for one
     /// that is not there.
     pub(crate) fn is_flushed(&self, region_id: u64, family: &[u8], sequence: u64) -> bool {
-        let region = self.tables.values().find_map(|table| table.regions.get(&region_id));
-        let files = region.and_then(|region| region.families.get(family));
+        let files = self.files_of(region_id, family);
         files.is_some_and(|files| sequence <= files.flushed_sequence)
+    }
+
+    /// The files of a (region, family), if that is there.
+    pub(crate) fn files_of(&self, region_id: u64, family: &[u8]) -> Option<&FamilyFiles> {
+        let region = self.tables.values().find_map(|table| table.regions.get(&region_id));
+        region.and_then(|region| region.families.get(family))
     }
 
     /// Applies one event.
@@ -296,6 +304,7 @@ impl ManifestState {
             family.files.insert(file.file_id, file.clone());
         }
         family.flushed_sequence = family.flushed_sequence.max(edit.flushed_sequence);
+        family.begins_behind = family.begins_behind.max(edit.begins_behind);
         Ok(())
     }
 
@@ -369,6 +378,20 @@ impl ManifestState {
     }
 }
 
+impl FamilyFiles {
+    /// The file that a commit of this sequence was flushed to, or that this was merged into: the first that reaches up to
+    /// it, since the sequences of files do not overlap. `None` where that was not flushed, or nothing of it was worth keeping.
+    pub(crate) fn file_with(&self, sequence: u64) -> Option<&FileMeta> {
+        if sequence > self.flushed_sequence || sequence <= self.begins_behind {
+            return None;
+        }
+        // What was loaded was not in the log.
+        let files =
+            self.files.values().filter(|file| !file.loaded && file.sequence_max >= sequence);
+        files.min_by_key(|file| (file.sequence_max, file.file_id))
+    }
+}
+
 impl TableEntry {
     fn files(&self) -> impl Iterator<Item = NamedFile<'_>> {
         self.regions.iter().flat_map(|(&region_id, region)| region.named_files(region_id))
@@ -381,7 +404,11 @@ impl RegionState {
     fn take_families(&mut self, table: &TableDescriptor, begins_behind: u64) {
         self.families.retain(|name, _| table.find_family(name).is_ok());
         for family in table.families() {
-            let new = || FamilyFiles { flushed_sequence: begins_behind, ..FamilyFiles::default() };
+            let new = || FamilyFiles {
+                flushed_sequence: begins_behind,
+                begins_behind,
+                ..FamilyFiles::default()
+            };
             self.families.entry(family.name().clone()).or_insert_with(new);
         }
     }
@@ -436,6 +463,7 @@ impl RegionState {
                     added: wanted.cloned().collect(),
                     removed: Vec::new(),
                     flushed_sequence: family.flushed_sequence,
+                    begins_behind: family.begins_behind,
                 }
             };
             let (changed, shared) = (written(false), written(true));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rowhouse_model::{ErrorKind, Result, RowRange, check_row, escape};
+use rowhouse_model::{ErrorKind, Result, RowRange, check_row};
 
 use super::handle::Tables;
 use crate::background::{Failed, guard};
@@ -35,14 +35,13 @@ impl Tables {
         let _changing = self.changing.lock();
         self.engine.check_open()?;
         let Some((table, region)) = self.find_too_large(region_id) else { return Ok(()) };
-        let Some(middle) = region.middle_row()? else { return Ok(()) };
-        let at = table.descriptor().split_row(&middle)?;
-        let RowRange { start, stop } = region.info().range.clone();
-        // All that the region holds belongs together.
-        if at <= start || check_row(&at).is_err() {
-            tracing::debug!(region = %region.name(), row = %escape(&middle), "cannot be split");
+        let at = region.split_row(table.descriptor())?;
+        // Otherwise all that the region holds belongs together.
+        let Some(at) = at.filter(|at| check_row(at).is_ok()) else {
+            tracing::debug!(region = %region.name(), "cannot be split");
             return Ok(());
-        }
+        };
+        let RowRange { start, stop } = region.info().range.clone();
         let ranges = [RowRange::new(start, at.clone()), RowRange::new(at, stop)];
         self.replace_regions(&table, &[region], &ranges)
     }

@@ -30,7 +30,7 @@ impl Store {
     ///
     /// # Errors
     /// `UnknownRegion`; `TableNotEnabled`; `InvalidRequest` where splits are switched off, for a row that is
-    /// not behind the first of the region, and for a region that has no two rows to split between.
+    /// not behind the first of the region, and for a region that has no two rows to split between that may be parted.
     pub fn split_region(&self, name: &[u8], at: Option<Bytes>) -> Result<()> {
         let _changing = self.inner.tables.changing.lock();
         self.inner.engine.check_open()?;
@@ -155,17 +155,16 @@ fn restricted(table: &TableDescriptor, region: &Region, asked: &Bytes) -> Result
 fn middle(table: &TableDescriptor, region: &Region) -> Result<Bytes> {
     region.flush()?;
     let refuse = |why: String| Error::invalid(format!("{why}: region={}", region.shown()));
-    let Some(middle) = region.middle_row()? else {
-        return Err(refuse("a region has no two rows to split between".to_owned()));
-    };
-    let at = table.split_row(&middle)?;
-    if at <= region.info().range.start {
-        let middle = region.shown_row(&middle);
-        return Err(refuse(format!(
-            "what is behind the middle of a region belongs to what is in front of it, by the table's split policy or restriction: row={middle}"
-        )));
+    if let Some(at) = region.split_row(table)? {
+        return Ok(at);
     }
-    Ok(at)
+    Err(match region.middle_row()? {
+        None => refuse("a region has no two rows to split between".to_owned()),
+        Some(middle) => refuse(format!(
+            "what is behind the middle of a region belongs to what is in front of it, by the table's split policy or restriction: row={}",
+            region.shown_row(&middle)
+        )),
+    })
 }
 
 impl Tables {

@@ -90,11 +90,17 @@ impl FileCursor {
         Some(if self.loaded { cell.with_sequence(self.file.sequence_max()) } else { cell })
     }
 
+    /// The first row in `range`.
+    pub(crate) fn first_row_in(file: &Arc<StoreFile>, range: &RowRange) -> Result<Option<Bytes>> {
+        let first = Self::open_once(file, &Key::row_start(&range.start))?;
+        let row = first.cell().map(|cell| cell.key.row).filter(|row| range.contains(row));
+        Ok(row.map(Bytes::copy_from_slice))
+    }
+
     /// The row of a cell that has about as many of those in `range` in front of it as behind it, but for
     /// the first row; `None` where there is no other.
     pub(crate) fn middle_row(file: &Arc<StoreFile>, range: &RowRange) -> Result<Option<Bytes>> {
-        let first = Self::open_once(file, &Key::row_start(&range.start))?;
-        let Some(first) = first.cell().map(|cell| cell.key.row.to_vec()) else { return Ok(None) };
+        let Some(first) = Self::first_row_in(file, range)? else { return Ok(None) };
         let is_behind = |row: &[u8]| row > &first[..] && range.contains(row);
         let index = file.opened()?.index();
         let begun: Vec<&[u8]> = index.rows().filter(|row| is_behind(row)).collect();

@@ -266,6 +266,11 @@ impl StoreFile {
         self.meta.is_wider_than(range)
     }
 
+    /// As [`FileCursor::first_row_in`].
+    pub(crate) fn first_row_in(self: &Arc<Self>, range: &RowRange) -> Result<Option<Bytes>> {
+        FileCursor::first_row_in(self, range)
+    }
+
     /// As [`FileCursor::middle_row`].
     pub(crate) fn middle_row(self: &Arc<Self>, range: &RowRange) -> Result<Option<Bytes>> {
         FileCursor::middle_row(self, range)

@@ -23,6 +23,7 @@ steps_until_stop() {
   step 180 BadInput zk "$zookeeper"
   step 180 Basics zk "$zookeeper"
   step 120 Mutations zk "$zookeeper"
+  step 120 Answers zk "$zookeeper"
   step 120 Endpoints zk "$zookeeper"
   step 120 Families zk "$zookeeper"
   step 240 Kept zk "$zookeeper"

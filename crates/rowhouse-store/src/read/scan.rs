@@ -252,10 +252,8 @@ impl RegionScanner {
         }
         loop {
             let timed_out = self.check_time(limits)?;
-            if self.left_in.is_none() {
-                if self.is_filter_done() || !self.find_row() {
-                    return Ok(Scanned::End);
-                }
+            if self.left_in.is_none() && (self.is_filter_done() || !self.find_row()) {
+                return Ok(Scanned::End);
             }
             // What passes of a row may come so seldom that every part is one cell.
             if timed_out && (self.left_in.is_none() || limits.takes_parts()) {

@@ -18,6 +18,8 @@ pub(crate) const HANDSHAKE_WAIT: Duration = Duration::from_secs(30);
 pub(crate) const STOP_WAIT: Duration = Duration::from_millis(700);
 /// How long a scanner lives between two calls: HBase's `hbase.client.scanner.timeout.period`.
 pub(crate) const SCANNER_LEASE: Duration = Duration::from_secs(60);
+/// How long a scanner that waits for its next call may keep memory that was flushed.
+pub(crate) const SCANNER_MEMORY_WAIT: Duration = Duration::from_secs(1);
 /// Scanners open at once.
 pub(crate) const SCANNERS_MAX: usize = 100_000;
 /// Clients that load HFiles at once; of more, the one that began first is forgotten.

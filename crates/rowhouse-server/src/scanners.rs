@@ -103,6 +103,14 @@ impl Scanner {
         }
     }
 
+    /// As [`RegionScanner::follow_flushes`].
+    fn follow_flushes(&mut self) -> Result<u64> {
+        match &mut self.rows {
+            Rows::Stored(_, scanner) => scanner.follow_flushes(),
+            Rows::System(_) => Ok(0),
+        }
+    }
+
     /// Whether a filter has said that nothing more comes, here or in another region.
     pub(crate) fn is_filter_done(&mut self) -> bool {
         match &mut self.rows {
@@ -201,8 +209,10 @@ impl Scanners {
     /// Keeps a scanner for later calls.
     ///
     /// # Errors
-    /// `RegionTooBusy` when too many are open.
-    pub(crate) fn keep(&self, id: u64, scanner: Scanner) -> Result<()> {
+    /// `RegionTooBusy` when too many are open; `Io` and `Corruption`.
+    pub(crate) fn keep(&self, id: u64, mut scanner: Scanner) -> Result<()> {
+        // Flushes that begin from now on know of it.
+        scanner.follow_flushes()?;
         let mut open = self.open.lock();
         if open.len() >= SCANNERS_MAX {
             return Err(Error::new(
@@ -249,6 +259,23 @@ impl Scanners {
         self.open.lock().remove(&id);
     }
 
+    /// Has those that wait for their next call let go of memory that was flushed. Gives the bytes that they
+    /// keep all the same, counted for each.
+    pub(crate) fn follow_flushes(&self) -> u64 {
+        let open: Vec<_> =
+            self.open.lock().values().map(|entry| Arc::clone(&entry.scanner)).collect();
+        let mut kept = 0;
+        for scanner in open {
+            match scanner.try_lock().map(|mut scanner| scanner.follow_flushes()) {
+                Some(Ok(bytes)) => kept += bytes,
+                Some(Err(error)) => tracing::warn!(%error, "a scanner that waits cannot go on"),
+                // It is in use, and does so on its way.
+                None => {}
+            }
+        }
+        kept
+    }
+
     /// Closes scanners whose clients have gone silent.
     pub(crate) fn expire(&self, now: Instant) {
         let mut open = self.open.lock();
@@ -259,6 +286,61 @@ impl Scanners {
         let expired = before - open.len();
         if expired > 0 {
             tracing::info!(expired, "scanners whose lease ran out were closed");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_model::{FamilyDescriptor, Put, Scan, TableDescriptor, TableName};
+    use rowhouse_store::Store;
+
+    use super::*;
+
+    #[test]
+    fn a_scanner_that_waits_keeps_nothing_of_what_is_flushed() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let name = TableName::parse("t").unwrap();
+        let family = FamilyDescriptor::new("f").unwrap();
+        store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
+        let table = store.table(&name).unwrap();
+        let put_all = |value: &str| {
+            for row in ["a", "b", "c"] {
+                let put = Put::new(row).unwrap().add("f", "q", value).unwrap();
+                table.mutate(&put.into()).unwrap();
+            }
+        };
+        let region = Arc::clone(&table.regions()[0]);
+        let scan = OpenScan {
+            scan: Scan::all(),
+            start_row: Bytes::new(),
+            include_start: true,
+            stop_row: Bytes::new(),
+            include_stop: false,
+            read_point: 0,
+            result_bytes_max: None,
+            allow_partial_results: false,
+            wants_cursor: false,
+        };
+        put_all("old");
+        let scanner = region.scan(&Scan::all()).unwrap();
+        let scanners = Scanners::new(1);
+        let scanner = Scanner::new(Rows::Stored(region, Box::new(scanner)), &scan);
+        let id = scanners.next_id();
+        scanners.keep(id, scanner).unwrap();
+        put_all("new");
+        table.flush().unwrap();
+        // A flush that had not known of the scanner would have dropped what that reads.
+        assert_eq!(scanners.follow_flushes(), 0);
+        let scanner = scanners.find(id).unwrap();
+        for row in ["a", "b", "c"] {
+            let Scanned::Row { row: found, .. } = scanner.lock().next(&ScanLimits::NONE).unwrap()
+            else {
+                panic!("row {row} is missing")
+            };
+            assert_eq!(found.key(), row.as_bytes());
+            assert_eq!(found.value("f", "q").unwrap(), "old");
         }
     }
 }

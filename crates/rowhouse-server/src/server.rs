@@ -11,13 +11,14 @@ use rowhouse_store::Store;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinSet;
+use tokio::time::MissedTickBehavior;
 
 use crate::backups::Backups;
 use crate::bulk_loads::BulkLoads;
 use crate::cluster::{Cluster, RegionServer};
 use crate::limits::{
-    CONNECTIONS_MAX, CONNECTIONS_WAITING_MAX, FRAME_SLACK_BYTES, SCANNER_LEASE, STOP_WAIT,
-    WORKERS_MAX,
+    CONNECTIONS_MAX, CONNECTIONS_WAITING_MAX, FRAME_SLACK_BYTES, SCANNER_LEASE,
+    SCANNER_MEMORY_WAIT, STOP_WAIT, WORKERS_MAX,
 };
 use crate::{Options, connection, descriptors, zookeeper};
 
@@ -205,8 +206,11 @@ fn report(ended: Result<(), tokio::task::JoinError>) {
 
 async fn expire_scanners(mut context: Context) {
     let mut ticks = tokio::time::interval(SCANNER_LEASE / 6);
+    let mut memory_ticks = tokio::time::interval(SCANNER_MEMORY_WAIT);
+    memory_ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
+            _ = memory_ticks.tick() => free_scanned_memory(&context.cluster).await,
             _ = ticks.tick() => {
                 for server in context.cluster.region_servers() {
                     server.scanners.expire(Instant::now());
@@ -214,6 +218,19 @@ async fn expire_scanners(mut context: Context) {
             }
             _ = context.stop.changed() => return,
         }
+    }
+}
+
+/// Has waiting scanners let go of memory that was flushed. They may read from the disk for that.
+async fn free_scanned_memory(cluster: &Arc<Cluster>) {
+    let cluster = Arc::clone(cluster);
+    let follow = move || -> u64 {
+        cluster.region_servers().iter().map(|server| server.scanners.follow_flushes()).sum()
+    };
+    match tokio::task::spawn_blocking(follow).await {
+        Ok(0) => {}
+        Ok(bytes) => tracing::debug!(bytes, "open scanners keep flushed memory"),
+        Err(error) => tracing::error!(%error, "scanners that wait were not looked at"),
     }
 }
 

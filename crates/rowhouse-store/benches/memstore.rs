@@ -9,6 +9,11 @@
 #[allow(dead_code, unused_imports, reason = "a bench needs a part of a private module")]
 mod memstore;
 
+/// What a memstore was flushed to; none is flushed here.
+mod store_file {
+    pub(crate) struct StoreFile;
+}
+
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::sync::Arc;

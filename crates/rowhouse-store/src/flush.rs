@@ -9,7 +9,7 @@ use crate::compact::{CompactionKind, Keep};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
-use crate::memstore::{Memstore, MemstoreCursor};
+use crate::memstore::{Flushed, Memstore, MemstoreCursor};
 use crate::read::{Merge, Source};
 use crate::store_file::{NewFile, StoreFile};
 
@@ -107,10 +107,13 @@ fn flush_memstores(
         let is_flushed =
             |frozen: &Arc<Memstore>| memstores.iter().any(|flushed| Arc::ptr_eq(frozen, flushed));
         parts.frozen.retain(|frozen| !is_flushed(frozen));
-        parts.files.extend(file);
+        parts.files.extend(file.clone());
         parts.readable_from = parts.readable_from.max(written.readable_from);
         files_len = parts.files.len();
     });
+    let Written { readable_from, now_millis, .. } = written;
+    let flushed = Arc::new(Flushed { file, readable_from, now_millis });
+    memstores.iter().for_each(|memstore| memstore.set_flushed(Arc::clone(&flushed)));
     engine.memory.free(bytes);
     tracing::debug!(
         region = family.region_id(),
@@ -132,6 +135,8 @@ struct Written {
     file: Option<FileMeta>,
     /// The lowest sequence at which nothing is missed of what was dropped.
     readable_from: u64,
+    /// What had expired then was dropped.
+    now_millis: i64,
 }
 
 fn write_file(
@@ -144,12 +149,16 @@ fn write_file(
     let start = Key::row_start(b"");
     let cursor = |memstore| Source::Memory(MemstoreCursor::new(Arc::clone(memstore), &start));
     let mut merge = Merge::new(memstores.iter().map(cursor).collect(), u64::MAX)?;
-    let mut keep =
-        Keep::of_family(CompactionKind::Minor, family, i64::MIN, engine.timestamps.now_millis());
+    let now_millis = engine.timestamps.now_millis();
+    let mut keep = Keep::of_family(CompactionKind::Minor, family, i64::MIN, now_millis);
+    // What came behind the oldest of those who read on in the file is written as if it came into the next
+    // memstore: it covers nothing here.
+    let judged_to = memstores.iter().filter_map(|memstore| memstore.lowest_reader()).min();
+    let judged_to = judged_to.unwrap_or(u64::MAX);
     let mut file: Option<NewFile<'_>> = None;
     let (mut cells, mut dropped) = (0u64, false);
     while let Some(cell) = merge.cell() {
-        if keep.keeps(&cell) {
+        if cell.sequence > judged_to || keep.keeps(&cell) {
             let file = match &mut file {
                 Some(file) => file,
                 None => file.insert(NewFile::create(engine, family, has_tags)?),
@@ -168,7 +177,8 @@ fn write_file(
     // mutations with SKIP_WAL, and closing has flushed those before, or says that it could not.
     engine.check_working()?;
     let file = file.map(|file| file.finish(last, false)).transpose()?;
-    Ok(Written { file, readable_from: if dropped { last } else { 0 } })
+    let readable_from = if dropped { last.min(judged_to) } else { 0 };
+    Ok(Written { file, readable_from, now_millis })
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use rowhouse_model::{
     Cell, Delete, FamilyDescriptor, Get, Mutation, Put, Scan, TableDescriptor, TableName, Timestamp,
 };
 
 use crate::disk::simulated::SimulatedDisk;
-use crate::{CompactionSettings, Settings, Store, Table};
+use crate::memstore::Memstore;
+use crate::{CompactionSettings, RegionScanner, Settings, Store, Table};
 
 fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis).unwrap()
@@ -135,4 +136,81 @@ fn a_version_that_only_a_marker_with_a_time_to_live_covers_counts_not_as_one_tha
     assert_eq!(left_behind_a_marker_that_goes(version), "6/DeleteVersion 6/Put 5/Put 4/Put");
     let version = delete().family_version("f", at(6)).unwrap();
     assert_eq!(left_behind_a_marker_that_goes(version), "6/DeleteFamilyVersion 6/Put 5/Put 4/Put");
+}
+
+/// How many memstores there are of those, and what is in files too.
+fn alive(memstores: &[Weak<Memstore>]) -> usize {
+    memstores.iter().filter(|memstore| memstore.upgrade().is_some()).count()
+}
+
+/// Puts 200 rows and flushes them, with a scan opened in between; so many of these keep a memstore each.
+fn scans_over_flushes(reversed: bool, go_on: impl Fn(&mut RegionScanner)) -> usize {
+    let store = open(&SimulatedDisk::default());
+    let table = table(&store, family());
+    let region = Arc::clone(&table.regions()[0]);
+    let (mut memstores, mut scanners) = (Vec::new(), Vec::new());
+    let put_all = |millis| {
+        for row in 0..200 {
+            let put = Put::new(format!("{row:03}")).unwrap();
+            table.mutate(&put.add_at("f", "q", at(millis), "").unwrap().into()).unwrap();
+        }
+    };
+    for round in 1..=5 {
+        put_all(2 * round);
+        let mut scanner = region.scan(&Scan { reversed, ..Scan::all() }).unwrap();
+        assert!(scanner.next().unwrap().is_some());
+        scanner.follow_flushes().unwrap();
+        // What the scan does not see is what a flush would keep.
+        put_all(2 * round + 1);
+        memstores.push(Arc::downgrade(&region.families()[0].active()));
+        scanners.push((2 * round, scanner));
+        table.flush().unwrap();
+    }
+    scanners.iter_mut().for_each(|(_, scanner)| go_on(scanner));
+    let alive = alive(&memstores);
+    for (millis, mut scanner) in scanners {
+        let mut left = 1;
+        while let Some(row) = scanner.next().unwrap() {
+            left += 1;
+            assert_eq!(row.to_cells()[0].timestamp(), at(millis));
+        }
+        assert!(left > 100, "{left}");
+    }
+    alive
+}
+
+#[test]
+fn scanners_that_wait_keep_no_memstore_that_was_flushed() {
+    for reversed in [false, true] {
+        assert_eq!(scans_over_flushes(reversed, |_| {}), 5);
+        let waits = |scanner: &mut RegionScanner| assert_eq!(scanner.follow_flushes().unwrap(), 0);
+        assert_eq!(scans_over_flushes(reversed, waits), 0);
+    }
+}
+
+#[test]
+fn scanners_on_their_way_let_memstores_go_that_were_flushed() {
+    let goes_on = |scanner: &mut RegionScanner| {
+        for _ in 0..70 {
+            scanner.next().unwrap().unwrap();
+        }
+    };
+    for reversed in [false, true] {
+        assert_eq!(scans_over_flushes(reversed, goes_on), 0);
+    }
+}
+
+#[test]
+fn a_scanner_that_a_flush_did_not_know_of_sees_what_it_dropped() {
+    let store = open(&SimulatedDisk::default());
+    let table = table(&store, family());
+    let region = Arc::clone(&table.regions()[0]);
+    table.mutate(&put(1)).unwrap();
+    let mut scanner = region.scan(&Scan::all()).unwrap();
+    table.mutate(&put(2)).unwrap();
+    let memstore = Arc::downgrade(&region.families()[0].active());
+    table.flush().unwrap();
+    assert!(scanner.follow_flushes().unwrap() > 0);
+    assert_eq!(alive(&[memstore]), 1);
+    assert_eq!(scanner.next().unwrap().unwrap().to_cells()[0].timestamp(), at(1));
 }

@@ -38,7 +38,7 @@ impl MemstoreCursor {
     }
 
     /// The memstore.
-    pub(crate) fn memstore(&self) -> &Memstore {
+    pub(crate) fn memstore(&self) -> &Arc<Memstore> {
         &self.memstore
     }
 

@@ -21,6 +21,7 @@ mod cursor;
 mod link;
 mod node;
 mod passing;
+mod readers;
 mod skip_list;
 mod spans;
 mod sync;
@@ -31,6 +32,8 @@ use std::time::Instant;
 use rowhouse_model::CellRef;
 
 pub(crate) use cursor::MemstoreCursor;
+use readers::Readers;
+pub(crate) use readers::{Flushed, Reading};
 use skip_list::SkipList;
 use sync::{AtomicBool, AtomicU64};
 
@@ -46,6 +49,7 @@ pub(crate) struct Memstore {
     has_tags: AtomicBool,
     /// Some of it is in no log.
     unlogged: AtomicBool,
+    readers: Readers,
 }
 
 impl Default for Memstore {
@@ -57,6 +61,7 @@ impl Default for Memstore {
             last_sequence: AtomicU64::default(),
             has_tags: AtomicBool::default(),
             unlogged: AtomicBool::default(),
+            readers: Readers::default(),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::block_cache::Caching;
 use crate::cells::Cells;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
-use crate::memstore::MemstoreCursor;
+use crate::memstore::{Flushed, MemstoreCursor, Reading};
 use crate::store_file::{FileCursor, StoreFile};
 
 /// What is asked of each family.
@@ -65,6 +65,11 @@ impl Asked<'_> {
         self.family_time_ranges.get(family).copied().unwrap_or(self.time_range)
     }
 
+    /// What becomes of blocks that are read.
+    fn caching(&self, family: &FamilyStore) -> Caching {
+        if self.cache_blocks { family.caching() } else { Caching::LookOnly }
+    }
+
     /// Whether a file of the family may have anything that matters; `false` is certain.
     fn may_be_in(&self, file: &StoreFile, family: &FamilyStore) -> Result<bool> {
         let time_range = self.time_range_of(family.name());
@@ -87,6 +92,9 @@ impl Asked<'_> {
 pub(super) struct FamilyReader<'a> {
     merge: Merge,
     judging: Judging<'a>,
+    caching: Caching,
+    /// The memstores that know of it.
+    readings: Vec<Reading>,
 }
 
 /// Cells of a family that could be asked for, as they were at a moment.
@@ -104,7 +112,7 @@ pub(super) fn find(family: &FamilyStore, asked: &Asked<'_>, at: At<'_>) -> Resul
     let memstores = parts.frozen.iter().chain([&parts.active]);
     let memstores = memstores.filter(|memstore| !memstore.is_empty());
     let start = Key::row_start(asked.rows.first());
-    let caching = if asked.cache_blocks { family.caching() } else { Caching::LookOnly };
+    let caching = asked.caching(family);
     let mut sources = Vec::new();
     for memstore in memstores {
         let memstore = Arc::clone(memstore);
@@ -158,12 +166,47 @@ impl<'a> FamilyReader<'a> {
             (rules, sift.versions) = rules.before_filter();
         }
         let is_one = matches!(asked.rows, Rows::One(_));
-        Self { merge, judging: Judging::new(rules, family.name().clone(), is_one, sift) }
+        let judging = Judging::new(rules, family.name().clone(), is_one, sift);
+        Self { merge, judging, caching: asked.caching(family), readings: Vec::new() }
     }
 
     /// The same, for longer than the question lives.
     pub(super) fn into_owned(self) -> FamilyReader<'static> {
-        FamilyReader { merge: self.merge, judging: self.judging.into_owned() }
+        FamilyReader { judging: self.judging.into_owned(), ..self }
+    }
+
+    /// Goes on in the files of the memstores that were flushed meanwhile, and lets these go. From the first
+    /// time on flushes leave in the files what it may see.
+    pub(super) fn follow_flushes(&mut self, between_rows: bool) -> Result<()> {
+        let Self { merge, judging, caching, readings } = self;
+        if readings.is_empty() {
+            let reading = |memstore| Reading::new(Arc::clone(memstore), merge.sequence_max());
+            readings.extend(merge.memstores().map(reading));
+        }
+        let backward = judging.sift.reversed;
+        if backward && !between_rows {
+            return Ok(());
+        }
+        // What a raw read shows may be what a flush drops.
+        let is_raw = judging.visible.rules().is_raw();
+        let can_follow = |flushed: &&Arc<Flushed>| !is_raw || flushed.readable_from == 0;
+        while let Some(flushed) = readings.iter().find_map(|one| one.flushed().filter(can_follow)) {
+            let flushed = Arc::clone(flushed);
+            match backward {
+                true => merge.follow_flush_backward(&flushed, *caching)?,
+                false => merge.follow_flush(&flushed, *caching)?,
+            }
+            if flushed.readable_from > 0 {
+                judging.visible.grow_older(flushed.now_millis);
+            }
+            readings.retain(|one| one.flushed().is_none_or(|other| !Arc::ptr_eq(other, &flushed)));
+        }
+        Ok(())
+    }
+
+    /// Bytes of memstores that were flushed and that it keeps.
+    pub(super) fn flushed_bytes(&self) -> u64 {
+        self.readings.iter().map(Reading::flushed_bytes).sum()
     }
 
     /// The family's name.
@@ -184,7 +227,7 @@ impl<'a> FamilyReader<'a> {
         room: &mut Room,
         cells: &mut RowBuilder,
     ) -> Result<RowRead> {
-        let Self { merge, judging } = self;
+        let Self { merge, judging, .. } = self;
         match merge.only_file() {
             Some(cursor) => {
                 let read = judging.read_row(cursor, row, room, cells)?;

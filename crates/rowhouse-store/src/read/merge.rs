@@ -1,5 +1,6 @@
 //! Many sorted sources as one.
 
+mod flushed;
 mod markers;
 
 use std::cmp::Reverse;

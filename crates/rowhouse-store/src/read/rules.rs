@@ -154,6 +154,19 @@ impl<'a> Rules<'a> {
         Self { earliest_put, purpose, ..all }
     }
 
+    /// Whether it is for a raw read.
+    pub(super) fn is_raw(&self) -> bool {
+        self.purpose == Purpose::Raw
+    }
+
+    /// Has what is expired at `now_millis` be so, if that is later.
+    pub(super) fn grow_older(&mut self, now_millis: i64) {
+        self.now_millis = self.now_millis.max(now_millis);
+        if !self.is_raw() {
+            self.unexpired_from = self.kept.unexpired_from(self.now_millis);
+        }
+    }
+
     /// Whether a reader may pass over markers that cover nothing: no marker is shown, and each covers by timestamp.
     pub(super) fn passes_markers(&self) -> bool {
         self.purpose == Purpose::Read

@@ -22,7 +22,8 @@ const ROWS_BETWEEN_CHECKS: u32 = 64;
 /// A scan of one region, open: it sees what was there when it was opened, as long as it lives. It
 /// holds the files and memstores it reads, so merges neither wait for it nor take anything from it;
 /// what they free on the disk becomes free with it. [`Settings::scan_age_max`] is how long that may
-/// be.
+/// be. When a memstore is flushed it goes on in the file, on its way or by
+/// [`RegionScanner::follow_flushes`].
 ///
 /// [`Settings::scan_age_max`]: crate::Settings::scan_age_max
 pub struct RegionScanner {
@@ -237,13 +238,35 @@ impl RegionScanner {
             return Err(Error::new(ErrorKind::UnknownScanner, message));
         }
         let next = self.read_next(limits);
-        if next.is_err() {
+        self.fail_if(next.is_err());
+        next
+    }
+
+    fn fail_if(&mut self, failed: bool) {
+        if failed {
             self.failed = true;
             // The files and memstores.
             self.families.clear();
             self.on_demand.clear();
         }
-        next
+    }
+
+    /// Lets go of memory that was flushed to files since it was opened. It does so on its way; this is for
+    /// scanners that wait to be asked for more, which would keep it meanwhile. Gives the bytes that it
+    /// keeps all the same: it may see what a flush has dropped that had begun before the first time, and
+    /// one that goes backward keeps them up to the end of its row.
+    ///
+    /// # Errors
+    /// `Io` and `Corruption`.
+    pub fn follow_flushes(&mut self) -> Result<u64> {
+        let between_rows = self.left_in.is_none();
+        let mut families = self.families.iter_mut().chain(&mut self.on_demand);
+        let kept = families.try_fold(0, |kept, family| {
+            family.follow_flushes(between_rows)?;
+            Ok(kept + family.flushed_bytes())
+        });
+        self.fail_if(kept.is_err());
+        kept
     }
 
     fn read_next(&mut self, limits: &ScanLimits) -> Result<Scanned> {
@@ -471,6 +494,10 @@ impl RegionScanner {
             ));
         }
         (self.rows_until_check, self.judged) = (ROWS_BETWEEN_CHECKS, 0);
+        // Most scans have come to their end by now.
+        if !self.row.is_empty() {
+            self.follow_flushes()?;
+        }
         Ok(limits.until.is_some_and(|until| Instant::now() >= until))
     }
 

@@ -57,6 +57,11 @@ impl<'a> Visible<'a> {
         &self.rules
     }
 
+    /// As [`Rules::grow_older`].
+    pub(crate) fn grow_older(&mut self, now_millis: i64) {
+        self.rules.grow_older(now_millis);
+    }
+
     /// The column of the cell that was judged last.
     pub(crate) fn qualifier(&self) -> &[u8] {
         &self.column.qualifier

@@ -1,0 +1,89 @@
+//! From memstores that were flushed to their file.
+
+use std::sync::Arc;
+
+use rowhouse_model::{CellRef, Result, compare};
+
+use super::{Merge, Source};
+use crate::block_cache::Caching;
+use crate::cells::Cells;
+use crate::memstore::{Flushed, Memstore};
+use crate::store_file::{FileCursor, StoreFile};
+
+impl Source {
+    fn memstore(&self) -> Option<&Arc<Memstore>> {
+        match self {
+            Self::Memory(cursor) => Some(cursor.memstore()),
+            Self::File(_) | Self::Waiting(..) => None,
+        }
+    }
+}
+
+impl Merge {
+    /// The memstores it reads.
+    pub(in crate::read) fn memstores(&self) -> impl Iterator<Item = &Arc<Memstore>> {
+        self.sources.iter().filter_map(Source::memstore)
+    }
+
+    /// The sequence up to which it gives cells.
+    pub(in crate::read) fn sequence_max(&self) -> u64 {
+        self.sequence_max
+    }
+
+    /// Goes on in the file of memstores that were flushed, and lets these go. Of several that were flushed
+    /// together each that has cells up to its sequence is among its sources.
+    pub(in crate::read) fn follow_flush(
+        &mut self,
+        flushed: &Arc<Flushed>,
+        caching: Caching,
+    ) -> Result<()> {
+        let (at, left) = self.take_flushed(flushed);
+        let next = left.iter().filter_map(Source::cell).min_by(compare);
+        let mut sources = std::mem::take(&mut self.sources);
+        if let (Some(file), Some(next)) = (&flushed.file, next) {
+            sources.insert(at, Source::File(open_at(file, &next, caching)?));
+        }
+        *self = Self::new(sources, self.sequence_max)?;
+        Ok(())
+    }
+
+    /// The same for a merge that goes backward and has read nothing yet of the row where it stands.
+    pub(in crate::read) fn follow_flush_backward(
+        &mut self,
+        flushed: &Arc<Flushed>,
+        caching: Caching,
+    ) -> Result<()> {
+        let behind = self.cell().map(|cell| [cell.key.row, &[0]].concat());
+        let (at, _) = self.take_flushed(flushed);
+        let mut sources = std::mem::take(&mut self.sources);
+        if let Some(file) = &flushed.file {
+            sources.insert(at, Source::File(FileCursor::at_end(file, caching)?));
+        }
+        *self = Self::backward(sources, self.sequence_max);
+        match behind {
+            Some(behind) => self.seek_row_before(Some(&behind)),
+            // Wherever it is sent next, that is before its end.
+            None => Ok(()),
+        }
+    }
+
+    /// Takes out the memstores that were flushed together, and tells where the first of them was.
+    fn take_flushed(&mut self, flushed: &Arc<Flushed>) -> (usize, Vec<Source>) {
+        let is_flushed = |source: &Source| {
+            let into = source.memstore().and_then(|memstore| memstore.flushed());
+            into.is_some_and(|into| Arc::ptr_eq(into, flushed))
+        };
+        let at = self.sources.iter().position(is_flushed).unwrap_or(self.sources.len());
+        (at, self.sources.extract_if(.., |source| is_flushed(source)).collect())
+    }
+}
+
+/// A cursor on `cell` in a file, or on the first behind it if the file has it not.
+fn open_at(file: &Arc<StoreFile>, cell: &CellRef<'_>, caching: Caching) -> Result<FileCursor> {
+    let mut cursor = FileCursor::open(file, &cell.key, caching)?;
+    // What was written to the same key later comes before it, and was read.
+    while cursor.cell().is_some_and(|found| compare(&found, cell).is_lt()) {
+        cursor.advance()?;
+    }
+    Ok(cursor)
+}

@@ -376,8 +376,10 @@ impl TableScanner {
     pub fn next(&mut self) -> Result<Option<Row>> {
         while self.rows_left > 0 {
             let Some(scanner) = &mut self.current else { return Ok(None) };
-            if let Scanned::Row { row, is_partial } = scanner.next_part(&ScanLimits::NONE)? {
-                self.rows_left -= u64::from(!is_partial);
+            let scanned = scanner.next_part(&ScanLimits::NONE)?;
+            // A row may turn out to have ended where the next is looked for.
+            self.rows_left = scanner.rows_left();
+            if let Scanned::Row { row, .. } = scanned {
                 self.region_gave_rows = true;
                 return Ok(Some(row));
             }
@@ -396,7 +398,8 @@ impl TableScanner {
         self.current = None;
         self.region_gave_rows = false;
         let Some(left) = self.left.take() else { return Ok(()) };
-        let Self { table, scan, point, .. } = self;
+        let Self { table, scan, point, rows_left, .. } = self;
+        let rows_left = *rows_left;
         let edge = if scan.reversed { &left.stop } else { &left.start };
         let (scanner, opened) = loop {
             let region = match scan.reversed {
@@ -411,7 +414,8 @@ impl TableScanner {
                 None => Arc::clone(region),
             };
             let range = region.info().range.intersect(&left);
-            let scan = Scan { range: range.clone(), ..scan.clone() };
+            let limit = scan.limit.map(|_| rows_left);
+            let scan = Scan { range: range.clone(), limit, ..scan.clone() };
             match region.open_scan(&scan, point.as_deref()) {
                 Ok(scanner) => break (scanner, range),
                 Err(error)

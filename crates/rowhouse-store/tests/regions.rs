@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rowhouse_model::{
     Bytes, Delete, ErrorKind, FamilyDescriptor, Get, Increment, Mutation, Put, RowRange, Scan,
-    TableDescriptor, TableName,
+    TableDescriptor, TableName, Timestamp,
 };
 use rowhouse_store::{CompactionKind, Region, Store, Table, check};
 
@@ -207,6 +207,27 @@ fn a_scan_that_is_open_gives_every_row_once_whatever_becomes_of_regions() {
             }
             assert_eq!(seen.iter().map(|row| text(row.key())).collect::<Vec<_>>(), all);
         }
+    }
+}
+
+#[test]
+fn the_limit_of_a_scan_counts_rows_over_regions_also_those_whose_last_part_is_empty() {
+    let (_dir, store) = store();
+    split(&store, "r0002");
+    let table = table(&store);
+    fill(&table, 6);
+    for number in 0..6 {
+        // Behind the only visible cell of the row.
+        let put = Put::new(row(number)).unwrap().add("g", "r", "v").unwrap();
+        table.mutate(&put.into()).unwrap();
+        let delete = Delete::new(row(number)).unwrap().family("g", Timestamp::LATEST).unwrap();
+        table.mutate(&delete.into()).unwrap();
+    }
+    for (reversed, wanted) in [(false, rows(0..4)), (true, rows([5, 4, 3, 2]))] {
+        let limited = Scan { batch: Some(1), limit: Some(4), reversed, ..Scan::all() };
+        let mut scanner = table.scan(limited).unwrap();
+        let seen = std::iter::from_fn(|| scanner.next().unwrap()).map(|row| text(row.key()));
+        assert_eq!(seen.collect::<Vec<_>>(), wanted);
     }
 }
 

@@ -466,6 +466,11 @@ impl RegionScanner {
         self.filter.as_mut().is_some_and(|filter| filter.is_done())
     }
 
+    /// How many rows it may still give.
+    pub(crate) fn rows_left(&self) -> u64 {
+        self.rows_left
+    }
+
     /// How far it has come.
     pub fn progress(&self) -> ScanProgress {
         self.progress

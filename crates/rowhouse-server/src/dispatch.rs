@@ -11,7 +11,7 @@ use rowhouse_format::rpc::{self, Call, CellCodec, Method, Request};
 use rowhouse_model::{Error, ErrorKind, KeyValue, Result};
 
 use crate::handle::{admin, bulk_load, endpoint, get, master, multi, mutate, registry, scan};
-use crate::limits::{CLIENT_WAIT_MIN, SCAN_ANSWER_WAIT, SHORT_CALL_BYTES};
+use crate::limits::{CLIENT_WAIT_MIN, SCAN_ANSWER_WAIT, SHORT_CALL_BYTES, SHORT_CALL_WAIT};
 use crate::server::Context;
 
 /// Who asks, as far as answers depend on it.
@@ -118,6 +118,11 @@ impl Exchange {
     pub(crate) fn scan_until(&self) -> Instant {
         let half = self.patience().map_or(SCAN_ANSWER_WAIT, |patience| patience / 2);
         self.arrived + half.min(SCAN_ANSWER_WAIT)
+    }
+
+    /// When the call has taken too long for where it arrived.
+    pub(crate) fn pause(&self) -> Instant {
+        self.arrived + SHORT_CALL_WAIT
     }
 
     /// Whether the request is small enough for what it asks to be tried at once.

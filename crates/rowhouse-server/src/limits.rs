@@ -39,8 +39,8 @@ pub(crate) const CLIENT_WAIT_MIN: Duration = Duration::from_millis(20);
 pub(crate) const SHORT_SCAN_ROWS: u32 = 100;
 /// Bytes of cells of such a scan.
 pub(crate) const SHORT_SCAN_BYTES: u64 = 4 << 20;
-/// How long such a scan may look for its rows where the call arrived, before it goes on elsewhere.
-pub(crate) const SHORT_SCAN_WAIT: Duration = Duration::from_millis(1);
+/// How long a call may take where it arrived, before it goes on elsewhere.
+pub(crate) const SHORT_CALL_WAIT: Duration = Duration::from_millis(1);
 /// Bytes of a call that is tried where it arrives.
 pub(crate) const SHORT_CALL_BYTES: usize = 16 << 10;
 /// Bytes of answers that are written before more calls of a connection are looked at.

@@ -13,7 +13,7 @@ use rowhouse_format::convert::multi::{
 };
 use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall};
 use rowhouse_format::proto;
-use rowhouse_format::rpc::{ConnectionHead, Service};
+use rowhouse_format::rpc::{CellCodec, ConnectionHead, Service};
 use rowhouse_model::{
     ErrorKind, Filter, Get, Put, RegionInfo, RowRange, Scan, TimeRange, Timestamp,
 };
@@ -105,6 +105,33 @@ fn a_get_of_a_wide_row_does_not_hold_up_another_and_comes_whole() {
 }
 
 #[test]
+fn many_gets_in_a_call_do_not_hold_up_another_and_each_is_answered_once() {
+    const GETS: usize = 100;
+    let server = TestServer::start_on_one_thread(|_| {});
+    let region = server.create_table("t", &["cf"], &[]).remove(0);
+    let mut client = server.client();
+    put_wide_row(&mut client, &region, "wide", 2_000);
+    support::put(&mut client, &region, "small", "v").unwrap();
+    let get = Action::Get(Get::new("wide").unwrap());
+    let put = Put::new("put").unwrap().add("cf", "q", "v").unwrap();
+    let actions = (0..GETS).flat_map(|_| [get.clone(), Action::Mutate(put.clone().into(), None)]);
+    let (message, cells) = multi(&region, actions);
+    let mut slow = server.client();
+    slow.send(&message, &cells);
+    support::get(&mut client, &region, "small").unwrap();
+    assert!(!slow.has_answer(), "the gets should take longer");
+    let (_, body) = slow.receive_body();
+    let mut cells = body.cells(Some(CellCodec::KeyValue));
+    let answer = MultiAnswer::from_proto(body.message().unwrap(), &mut cells).unwrap();
+    let answers = &answer.regions[0].as_ref().unwrap().answers;
+    assert!(answers.iter().map(|one| one.index).eq(0..2 * GETS as u32));
+    for pair in answers.chunks(2) {
+        assert!(matches!(&pair[0].answer, Ok(ActionAnswer::Row(row)) if row.len() == 2_000));
+        assert!(pair[1].answer.is_ok());
+    }
+}
+
+#[test]
 fn a_scan_that_passes_over_much_for_one_row_does_not_hold_up_a_get() {
     let server = TestServer::start_on_one_thread(|_| {});
     let region = server.create_table("t", &["cf"], &[]).remove(0);
@@ -124,7 +151,7 @@ fn a_scan_that_passes_over_much_for_one_row_does_not_hold_up_a_get() {
     support::get(&mut client, &region, "r000001").unwrap();
     assert!(!slow.has_answer(), "the scan should take longer");
     let (_, body) = slow.receive_body();
-    let mut cells = body.cells(Some(rowhouse_format::rpc::CellCodec::KeyValue));
+    let mut cells = body.cells(Some(CellCodec::KeyValue));
     let answer = ScanAnswer::from_proto(body.message().unwrap(), &mut cells).unwrap();
     assert_eq!(support::rows_of(&answer), [("z".to_owned(), vec!["v".to_owned()])]);
     assert!(!answer.more_results);
@@ -265,7 +292,9 @@ fn a_row_that_is_gone_on_with_on_a_new_scanner_is_as_it_was() {
     }
     assert_eq!(read, "a".repeat(10));
     assert_eq!(again.read_point, first.read_point);
-    // What a flush has dropped is not there any more: as it is now then, in HBase too.
+    // What a flush has dropped, since no scanner is open that sees it, is not there any more: as it is now then, in
+    // HBase too.
+    support::scan(&mut client, &ScanCall::close(first.scanner.unwrap())).unwrap();
     server.flush_table("t");
     let again = support::open(&mut client, &region, parts(first.read_point.unwrap()), 1).unwrap();
     assert!(values(&again).starts_with('b'));

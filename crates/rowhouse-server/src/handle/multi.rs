@@ -1,6 +1,7 @@
 //! Many actions in one call. An action that fails leaves the others.
 
 use std::collections::VecDeque;
+use std::time::Instant;
 
 use bytes::BytesMut;
 use rowhouse_format::convert::multi::{
@@ -46,7 +47,7 @@ struct Progress {
     /// What is left of the region whose turn it is.
     current: Option<Todo>,
     answers: Vec<Result<RegionAnswer>>,
-    room: AnswerRoom,
+    bounds: Bounds,
 }
 
 /// What is left to do of a region.
@@ -66,7 +67,11 @@ impl Progress {
             asked: call.regions.into(),
             current: None,
             answers: Vec::new(),
-            room: AnswerRoom { bytes: 0, max: has_limit.then_some(MULTI_ANSWER_BYTES_MAX) },
+            bounds: Bounds {
+                bytes: 0,
+                max: has_limit.then_some(MULTI_ANSWER_BYTES_MAX),
+                pause: exchange.pause(),
+            },
         })
     }
 
@@ -88,7 +93,7 @@ impl Progress {
                 Todo::AsOne { region, conditions, mutations } => {
                     all_or_nothing(region, conditions, mutations, pace)
                 }
-                Todo::Each(each) => Ok(each.go_on(&self.context, &mut self.room, pace)),
+                Todo::Each(each) => Ok(each.go_on(&self.context, &mut self.bounds, pace)),
             };
             match done {
                 Ok(Tried::Done(answer)) => self.answers.push(Ok(answer)),
@@ -170,15 +175,17 @@ fn all_or_nothing(
     }))
 }
 
-/// How much may still be answered.
-struct AnswerRoom {
+/// What bounds a call.
+struct Bounds {
     /// Bytes of cells that were answered.
     bytes: u64,
     /// How many may be; none for a client that does not ask again for the rest.
     max: Option<u64>,
+    /// When it has taken too long for where it arrived.
+    pause: Instant,
 }
 
-impl AnswerRoom {
+impl Bounds {
     fn check(&self) -> Result<()> {
         match self.max {
             Some(max) if self.bytes > max => Err(Error::new(
@@ -230,21 +237,20 @@ impl Each {
         Self { region, actions: actions.into(), step: None, answers }
     }
 
-    fn go_on(
-        &mut self,
-        context: &Context,
-        room: &mut AnswerRoom,
-        pace: Pace,
-    ) -> Tried<RegionAnswer> {
+    fn go_on(&mut self, context: &Context, bounds: &mut Bounds, pace: Pace) -> Tried<RegionAnswer> {
         while let Some(step) = self.step.take().or_else(|| self.next_step()) {
+            if pace == Pace::AtOnce && Instant::now() >= bounds.pause {
+                self.step = Some(step);
+                return Tried::WouldWait;
+            }
             let before = self.answers.len();
-            if let Some(step) = self.take_step(context, room, pace, step) {
+            if let Some(step) = self.take_step(context, bounds, pace, step) {
                 self.step = Some(step);
                 return Tried::WouldWait;
             }
             for numbered in &self.answers[before..] {
                 if let Ok(ActionAnswer::Row(row)) = &numbered.answer {
-                    room.take(row);
+                    bounds.take(row);
                 }
             }
         }
@@ -279,11 +285,11 @@ impl Each {
     fn take_step(
         &mut self,
         context: &Context,
-        room: &AnswerRoom,
+        bounds: &Bounds,
         pace: Pace,
         step: Step,
     ) -> Option<Step> {
-        if let Err(full) = room.check() {
+        if let Err(full) = bounds.check() {
             let refuse = |index| {
                 let full = Error::new(full.kind(), full.message());
                 NumberedAnswer { index, answer: Err(full) }

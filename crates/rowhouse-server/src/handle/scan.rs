@@ -12,7 +12,7 @@ use rowhouse_store::{ScanLimits, ScanProgress, Scanned, Tried};
 use super::Pace;
 use crate::cluster::Served;
 use crate::dispatch::{Done, Exchange};
-use crate::limits::{SCAN_ANSWER_BYTES_MAX, SCANNER_LEASE, SHORT_SCAN_ROWS, SHORT_SCAN_WAIT};
+use crate::limits::{SCAN_ANSWER_BYTES_MAX, SCANNER_LEASE, SHORT_SCAN_ROWS};
 use crate::scanners::{HeldScanner, Rows, Scanner, SystemRows};
 
 pub(crate) fn scan(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
@@ -32,8 +32,7 @@ pub(crate) fn scan(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
             })));
         }
     };
-    let pause = Instant::now() + SHORT_SCAN_WAIT;
-    if reading.go_on(exchange, &call, Some(pause))? {
+    if reading.go_on(exchange, &call, Some(exchange.pause()))? {
         reply(exchange, &reading.end(exchange, &call)?, out)?;
         return Ok(Done::Answered);
     }

@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Instant;
 
 use bytes::BytesMut;
 use rowhouse_format::exception::Exception;
@@ -13,7 +14,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinError;
 
 use crate::dispatch::{self, Client};
-use crate::limits::{ANSWERS_BYTES_MAX, BUFFER_KEEP_BYTES, HANDSHAKE_WAIT, LONG_CALLS_MAX};
+use crate::limits::{
+    ANSWERS_BYTES_MAX, BUFFER_KEEP_BYTES, HANDSHAKE_WAIT, LONG_CALLS_MAX, SHORT_CALL_WAIT,
+};
 use crate::server::Context;
 
 /// Serves a connection until either side ends it.
@@ -90,6 +93,7 @@ impl Connection {
             next = self.take_events();
             self.write().await?;
             while next == Next::Write {
+                tokio::task::yield_now().await;
                 next = self.take_events();
                 self.write().await?;
             }
@@ -97,10 +101,11 @@ impl Connection {
         self.finish().await
     }
 
-    /// Answers what has come in whole, until there is enough to write.
+    /// Answers what has come in whole, until there is enough to write or others are to have their turn.
     fn take_events(&mut self) -> Next {
+        let began = Instant::now();
         while self.long_calls < LONG_CALLS_MAX {
-            if self.output.len() > ANSWERS_BYTES_MAX {
+            if self.output.len() > ANSWERS_BYTES_MAX || began.elapsed() > SHORT_CALL_WAIT {
                 return Next::Write;
             }
             match self.protocol.next(&mut self.input, &mut self.output) {

@@ -11,7 +11,9 @@ use rowhouse_format::rpc::{self, Call, CellCodec, Method, Request};
 use rowhouse_model::{Error, ErrorKind, KeyValue, Result};
 
 use crate::handle::{admin, bulk_load, endpoint, get, master, multi, mutate, registry, scan};
-use crate::limits::{CLIENT_WAIT_MIN, SCAN_ANSWER_WAIT, SHORT_CALL_BYTES, SHORT_CALL_WAIT};
+use crate::limits::{
+    CLIENT_WAIT_MIN, SCAN_ANSWER_WAIT, SCAN_ANSWER_WAIT_MIN, SHORT_CALL_BYTES, SHORT_CALL_WAIT,
+};
 use crate::server::Context;
 
 /// Who asks, as far as answers depend on it.
@@ -114,10 +116,12 @@ impl Exchange {
         (self.begun - self.arrived, self.begun.elapsed())
     }
 
-    /// When a scan has to say that it is alive: with half of the client's patience gone.
+    /// When a scan that begins to read now has to say that it is alive: with half of the client's patience gone.
     pub(crate) fn scan_until(&self) -> Instant {
         let half = self.patience().map_or(SCAN_ANSWER_WAIT, |patience| patience / 2);
-        self.arrived + half.min(SCAN_ANSWER_WAIT)
+        let until = self.arrived + half.min(SCAN_ANSWER_WAIT);
+        // Or scans that wait for long would never come to read anything.
+        until.max(Instant::now() + SCAN_ANSWER_WAIT_MIN)
     }
 
     /// When the call has taken too long for where it arrived.
@@ -272,7 +276,7 @@ fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
         Method::ListNamespaceDescriptors => short(exchange, out, master::namespace::list),
 
         // A region server's regions.
-        Method::GetRegionInfo => short(exchange, out, admin::region_info),
+        Method::GetRegionInfo => long(admin::region_info),
         Method::GetOnlineRegion => short(exchange, out, admin::online_regions),
         Method::GetServerInfo => short(exchange, out, admin::server_info),
         Method::GetRegionLoad => short(exchange, out, admin::region_load),

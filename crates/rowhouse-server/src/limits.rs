@@ -33,6 +33,11 @@ pub(crate) const MULTI_ANSWER_BYTES_MAX: u64 = SCAN_ANSWER_BYTES_MAX;
 /// How long a scan looks for rows before it tells the client that it is alive, at most: half of the client's
 /// patience, as in HBase, which is a minute by default.
 pub(crate) const SCAN_ANSWER_WAIT: Duration = Duration::from_secs(10);
+/// How long it does so at least, however long the call had to wait: HBase's
+/// `hbase.region.server.rpc.minimum.scan.time.limit.delta`.
+pub(crate) const SCAN_ANSWER_WAIT_MIN: Duration = Duration::from_millis(10);
+/// How long a call waits for another of the same scanner.
+pub(crate) const SCANNER_WAIT: Duration = Duration::from_secs(1);
 /// What clients wait at least for an answer, whatever they say: HBase's `hbase.ipc.min.client.request.timeout`.
 pub(crate) const CLIENT_WAIT_MIN: Duration = Duration::from_millis(20);
 /// Rows of a scan that are read where the call arrives; more are read on a thread of their own.

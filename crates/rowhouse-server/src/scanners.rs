@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use parking_lot::{ArcMutexGuard, Mutex, RawMutex};
-use rowhouse_format::convert::scan::OpenScan;
+use rowhouse_format::convert::scan::{OpenScan, ScannedRow};
 use rowhouse_format::meta::MetaTable;
 use rowhouse_model::{Bytes, Error, ErrorKind, FilterRun, Result, Row};
 use rowhouse_store::{Region, RegionScanner, ScanLimits, ScanProgress, Scanned};
@@ -36,6 +36,8 @@ pub(crate) struct Scanner {
     rows: Rows,
     /// The row of which a part was given last, if more of it may follow.
     pub(crate) partial_row: Option<Bytes>,
+    /// What was read, and is to be given first.
+    ahead: Option<ScannedRow>,
     /// The number that the next call must carry.
     pub(crate) next_call: u64,
     /// Bytes of cells the client wants in one answer; `None` leaves it to the server.
@@ -50,6 +52,7 @@ impl Scanner {
         Self {
             rows,
             partial_row: None,
+            ahead: None,
             next_call: 0,
             bytes_max: scan.result_bytes_max,
             wants_cursor: scan.wants_cursor,
@@ -78,6 +81,9 @@ impl Scanner {
     }
 
     pub(crate) fn next(&mut self, limits: &ScanLimits) -> Result<Scanned> {
+        if let Some(ScannedRow { row, partial: is_partial }) = self.ahead.take() {
+            return Ok(Scanned::Row { row, is_partial });
+        }
         match &mut self.rows {
             Rows::Stored(_, scanner) => scanner.next_part(limits),
             Rows::System(rows) => Ok(match rows.next()? {
@@ -87,8 +93,16 @@ impl Scanner {
         }
     }
 
+    /// Has a row, or part of one, be given by the next call.
+    pub(crate) fn put_back(&mut self, row: ScannedRow) {
+        self.ahead = Some(row);
+    }
+
     /// Whether there may be more rows.
     pub(crate) fn may_have_more(&mut self) -> Result<bool> {
+        if self.ahead.is_some() {
+            return Ok(true);
+        }
         match &mut self.rows {
             Rows::Stored(_, scanner) => Ok(scanner.may_have_more()),
             Rows::System(rows) => rows.has_more(),

@@ -15,23 +15,12 @@ use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{CellCodec, ConnectionHead, Service};
 use rowhouse_model::{
-    ErrorKind, Filter, Get, Put, RegionInfo, RowRange, Scan, TimeRange, Timestamp,
+    ErrorKind, Filter, Get, Increment, Put, RegionInfo, RowRange, Scan, TimeRange, Timestamp,
 };
 use support::{Client, TestServer, region_ref};
 
 fn get_message(region: &RegionInfo, get: &Get) -> proto::GetRequest {
     proto::GetRequest { region: region_ref(region).to_proto(), get: convert::get::to_proto(get) }
-}
-
-/// A row of so many columns.
-fn put_wide_row(client: &mut Client, region: &RegionInfo, row: &str, columns: usize) {
-    for first in (0..columns).step_by(5_000) {
-        let mut put = Put::new(row.to_owned()).unwrap();
-        for column in first..(first + 5_000).min(columns) {
-            put = put.add("cf", format!("q{column:06}"), "v").unwrap();
-        }
-        support::mutate(client, region, put).unwrap();
-    }
 }
 
 #[test]
@@ -75,7 +64,7 @@ fn a_get_with_a_filter_of_a_wide_row_does_not_hold_up_another() {
     let server = TestServer::start_on_one_thread(|_| {});
     let region = server.create_table("t", &["cf"], &[]).remove(0);
     let mut client = server.client();
-    put_wide_row(&mut client, &region, "wide", 50_000);
+    support::put_wide_row(&mut client, &region, "wide", 50_000);
     support::put(&mut client, &region, "small", "v").unwrap();
     let filter = Filter::parse("QualifierFilter(=, 'regexstring:^q[0-9]*9999999$')").unwrap();
     let get = Get::new("wide").unwrap().filter(filter);
@@ -93,7 +82,7 @@ fn a_get_of_a_wide_row_does_not_hold_up_another_and_comes_whole() {
     let server = TestServer::start_on_one_thread(|_| {});
     let region = server.create_table("t", &["cf"], &[]).remove(0);
     let mut client = server.client();
-    put_wide_row(&mut client, &region, "wide", 50_000);
+    support::put_wide_row(&mut client, &region, "wide", 50_000);
     support::put(&mut client, &region, "small", "v").unwrap();
     let mut slow = server.client();
     slow.send(&get_message(&region, &Get::new("wide").unwrap()), &[]);
@@ -110,7 +99,7 @@ fn many_gets_in_a_call_do_not_hold_up_another_and_each_is_answered_once() {
     let server = TestServer::start_on_one_thread(|_| {});
     let region = server.create_table("t", &["cf"], &[]).remove(0);
     let mut client = server.client();
-    put_wide_row(&mut client, &region, "wide", 2_000);
+    support::put_wide_row(&mut client, &region, "wide", 2_000);
     support::put(&mut client, &region, "small", "v").unwrap();
     let get = Action::Get(Get::new("wide").unwrap());
     let put = Put::new("put").unwrap().add("cf", "q", "v").unwrap();
@@ -301,4 +290,100 @@ fn a_row_that_is_gone_on_with_on_a_new_scanner_is_as_it_was() {
     // A number that was never given is none to wait for.
     let new = support::open(&mut client, &region, parts(u64::MAX), 1).unwrap();
     assert!(values(&new).starts_with('b'));
+}
+
+/// A server on one thread, and a region whose writers wait so long.
+fn server_that_holds_writers(busy_wait: Duration) -> (TestServer, RegionInfo) {
+    let server = TestServer::start_on_one_thread(|options| {
+        let settings = &mut options.settings;
+        settings.memstore_flush_bytes = 4 << 20;
+        settings.busy_wait = busy_wait;
+        settings.compaction.files_blocking = 1;
+        settings.compaction.blocking_wait = Duration::from_secs(600);
+    });
+    let full = server.create_table("full", &["cf"], &[]).remove(0);
+    let mut client = server.client();
+    support::put(&mut client, &full, "r", "v").unwrap();
+    server.flush_table("full");
+    support::put(&mut client, &full, "r", &"v".repeat(5 << 20)).unwrap();
+    (server, full)
+}
+
+/// Occupies all threads for long calls until the writers are refused.
+fn occupy_workers(server: &TestServer, full: &RegionInfo) -> Vec<Client> {
+    let mut all: Vec<Client> = (0..2).map(|_| server.client()).collect();
+    for (nth, client) in all.iter_mut().enumerate() {
+        for at in 0..32 {
+            client.send(&support::put_message(full, &format!("w{nth}-{at}"), "v"), &[]);
+        }
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    all
+}
+
+fn whole(scan: Scan) -> OpenScan {
+    OpenScan { result_bytes_max: Some(2 << 20), ..OpenScan::new(scan) }
+}
+
+#[test]
+fn a_scan_that_waited_for_a_thread_for_more_than_half_of_its_time_reads_something() {
+    let (server, full) = server_that_holds_writers(Duration::from_millis(1500));
+    let other = server.create_table("other", &["cf"], &[]).remove(0);
+    let mut client = server.client();
+    support::put(&mut client, &other, "r", "v").unwrap();
+    let _waiting = occupy_workers(&server, &full);
+    client.timeout_ms = Some(2500);
+    let answer = support::open(&mut client, &other, whole(Scan::all()), 1000).unwrap();
+    assert_eq!(answer.rows.len(), 1);
+}
+
+#[test]
+fn calls_that_all_want_one_scanner_end_also_when_the_one_that_has_it_waits_behind_them() {
+    let (server, full) = server_that_holds_writers(Duration::from_millis(1500));
+    let other = server.create_table("other", &["cf"], &[]).remove(0);
+    let mut client = server.client();
+    for first in (0..20_000).step_by(5_000) {
+        let rows = (first..first + 5_000).map(|row| (format!("r{row:06}"), "v".to_owned()));
+        support::put_many(&mut client, &other, rows);
+    }
+    let early = TimeRange::new(Timestamp::MIN, Timestamp::from_millis(10).unwrap()).unwrap();
+    let scan = Scan { time_range: early, ..Scan::all() };
+    let id = support::open(&mut client, &other, whole(scan), 0).unwrap().scanner.unwrap();
+    let _waiting = occupy_workers(&server, &full);
+    // They wait for a thread, and then for the scanner.
+    let mut many: Vec<Client> = (0..2).map(|_| server.client()).collect();
+    for client in &mut many {
+        (0..32).for_each(|_| _ = client.send(&ScanCall::next(id, 0, 1000).to_proto(), &[]));
+    }
+    std::thread::sleep(Duration::from_millis(200));
+    // It has the scanner at once, and waits for a thread behind them.
+    let taken = support::next(&mut client, id, 0, 10).unwrap();
+    assert_eq!(taken.more_results_in_region, Some(false));
+    for client in &mut many {
+        for _ in 0..32 {
+            assert!(client.receive().unwrap().outcome.is_err());
+        }
+    }
+}
+
+#[test]
+fn a_multi_of_which_nothing_was_done_is_not_begun_when_its_client_has_given_up() {
+    let (server, full) = server_that_holds_writers(Duration::from_millis(1500));
+    let other = server.create_table("other", &["cf"], &[]).remove(0);
+    let mut client = server.client();
+    support::put_wide_row(&mut client, &other, "wide", 20_000);
+    let mut waiting = occupy_workers(&server, &full);
+    // A get that goes elsewhere, and an increment behind it.
+    let increment = Increment::new("c").unwrap().add("cf", "q", 1).unwrap();
+    let get = Action::Get(Get::new("wide").unwrap());
+    let (message, cells) = multi(&other, [get, Action::Mutate(increment.into(), None)]);
+    let mut impatient = server.client();
+    impatient.timeout_ms = Some(300);
+    impatient.send(&message, &cells);
+    // A thread is free when one of those is answered; the multi has its turn before this.
+    waiting.iter_mut().for_each(|client| _ = client.receive());
+    let wide = Get::new("wide").unwrap().filter(Filter::parse("KeyOnlyFilter()").unwrap());
+    client.call(&get_message(&other, &wide)).unwrap();
+    let row = support::get(&mut client, &other, "c").unwrap();
+    assert_eq!((support::counter(&row), impatient.has_answer()), (None, false));
 }

@@ -12,18 +12,26 @@ use crate::dispatch::{Done, Exchange};
 use crate::filtered::filter_row;
 
 pub(crate) fn get(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
-    let request = exchange.message::<proto::GetRequest>()?;
-    let name = RegionRef::from_proto(request.region);
-    let get = convert::get::from_proto(request.get)?;
-    let context = &exchange.context;
-    let region = context.cluster.region(&context.server, &name)?;
-    if exchange.is_small()
-        && let Tried::Done(row) = read_at_once(&region, &get)?
-    {
+    if !exchange.is_small() {
+        return Ok(Done::Long(Box::new(|exchange, out| {
+            let (region, get) = asked(exchange)?;
+            reply(exchange, &get, &read(&region, &get)?, out)
+        })));
+    }
+    let (region, get) = asked(exchange)?;
+    if let Tried::Done(row) = read_at_once(&region, &get)? {
         reply(exchange, &get, &row, out)?;
         return Ok(Done::Answered);
     }
     Ok(Done::Long(Box::new(move |exchange, out| reply(exchange, &get, &read(&region, &get)?, out))))
+}
+
+fn asked(exchange: &Exchange) -> Result<(Served, Get)> {
+    let request = exchange.message::<proto::GetRequest>()?;
+    let name = RegionRef::from_proto(request.region);
+    let get = convert::get::from_proto(request.get)?;
+    let context = &exchange.context;
+    Ok((context.cluster.region(&context.server, &name)?, get))
 }
 
 fn reply(exchange: &Exchange, get: &Get, row: &Row, out: &mut BytesMut) -> Result<()> {
@@ -52,6 +60,7 @@ pub(super) fn read(region: &Served, get: &Get) -> Result<Row> {
 pub(super) fn read_at_once(region: &Served, get: &Get) -> Result<Tried<Row>> {
     match region {
         Served::Stored(region) => region.at_once().get(get),
+        Served::System(..) if get.filter.is_some() => Ok(Tried::WouldWait),
         Served::System(..) => read(region, get).map(Tried::Done),
     }
 }

@@ -17,7 +17,7 @@ use rowhouse_store::{Store, Tried};
 
 use super::{Pace, endpoint, get};
 use crate::cluster::Served;
-use crate::dispatch::{Done, Exchange};
+use crate::dispatch::{Done, Exchange, Work};
 use crate::limits::MULTI_ANSWER_BYTES_MAX;
 use crate::server::Context;
 
@@ -34,10 +34,12 @@ pub(crate) fn multi(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
         progress.reply(exchange, out)?;
         return Ok(Done::Answered);
     }
-    Ok(Done::Begun(Box::new(move |exchange, out| {
+    let is_begun = progress.is_begun();
+    let rest: Work = Box::new(move |exchange, out| {
         progress.go_on(Pace::Patient);
         progress.reply(exchange, out)
-    })))
+    });
+    Ok(if is_begun { Done::Begun(rest) } else { Done::Long(rest) })
 }
 
 /// How far a call has come.
@@ -73,6 +75,12 @@ impl Progress {
                 pause: exchange.pause(),
             },
         })
+    }
+
+    /// Whether anything was done.
+    fn is_begun(&self) -> bool {
+        let is_some = |todo: &Todo| matches!(todo, Todo::Each(each) if !each.answers.is_empty());
+        !self.answers.is_empty() || self.current.as_ref().is_some_and(is_some)
     }
 
     /// Does what is left; `false` when what comes next has to wait, or may take long.

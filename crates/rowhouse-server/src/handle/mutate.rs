@@ -1,5 +1,7 @@
 //! Changing one row.
 
+use std::sync::Arc;
+
 use bytes::BytesMut;
 use rowhouse_format::convert::mutate::{self, MutateCall};
 use rowhouse_format::proto;
@@ -10,24 +12,32 @@ use crate::cluster::Served;
 use crate::dispatch::{Done, Exchange};
 
 pub(crate) fn mutate(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
-    let request = exchange.message::<proto::MutateRequest>()?;
-    let cells = &mut exchange.request.cells(exchange.client.codec);
-    let mut call = MutateCall::from_proto(request, cells)?;
-    call.mutation = call.mutation.with_nonce(call.nonce);
-    let context = &exchange.context;
-    let region = match context.cluster.region(&context.server, &call.region)? {
-        Served::Stored(region) => region,
-        Served::System(table, _) => return Err(Store::refuse_write(&table)),
-    };
-    if exchange.is_small()
-        && let Tried::Done(outcome) = change_at_once(&region, &call)?
-    {
+    if !exchange.is_small() {
+        return Ok(Done::Long(Box::new(|exchange, out| {
+            let (region, call) = asked(exchange)?;
+            reply(exchange, &call, change(&region, &call)?, out)
+        })));
+    }
+    let (region, call) = asked(exchange)?;
+    if let Tried::Done(outcome) = change_at_once(&region, &call)? {
         reply(exchange, &call, outcome, out)?;
         return Ok(Done::Answered);
     }
     Ok(Done::Long(Box::new(move |exchange, out| {
         reply(exchange, &call, change(&region, &call)?, out)
     })))
+}
+
+fn asked(exchange: &Exchange) -> Result<(Arc<Region>, MutateCall)> {
+    let request = exchange.message::<proto::MutateRequest>()?;
+    let cells = &mut exchange.request.cells(exchange.client.codec);
+    let mut call = MutateCall::from_proto(request, cells)?;
+    call.mutation = call.mutation.with_nonce(call.nonce);
+    let context = &exchange.context;
+    match context.cluster.region(&context.server, &call.region)? {
+        Served::Stored(region) => Ok((region, call)),
+        Served::System(table, _) => Err(Store::refuse_write(&table)),
+    }
 }
 
 fn change(region: &Region, call: &MutateCall) -> Result<Option<MutationOutcome>> {

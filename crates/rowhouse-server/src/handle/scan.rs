@@ -12,10 +12,15 @@ use rowhouse_store::{ScanLimits, ScanProgress, Scanned, Tried};
 use super::Pace;
 use crate::cluster::Served;
 use crate::dispatch::{Done, Exchange};
-use crate::limits::{SCAN_ANSWER_BYTES_MAX, SCANNER_LEASE, SHORT_SCAN_ROWS};
+use crate::limits::{SCAN_ANSWER_BYTES_MAX, SCANNER_LEASE, SCANNER_WAIT, SHORT_SCAN_ROWS};
 use crate::scanners::{HeldScanner, Rows, Scanner, SystemRows};
 
 pub(crate) fn scan(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
+    if !exchange.is_small() {
+        return Ok(Done::Long(Box::new(|exchange, out| {
+            scan_to_end(exchange, &ScanCall::from_proto(exchange.message()?)?, out)
+        })));
+    }
     let call = ScanCall::from_proto(exchange.message()?)?;
     if !is_short(exchange, &call) {
         return Ok(Done::Long(Box::new(move |exchange, out| scan_to_end(exchange, &call, out))));
@@ -68,7 +73,7 @@ fn is_short(exchange: &Exchange, call: &ScanCall) -> bool {
     };
     let rows = call.limit.map_or(call.rows, |limit| limit.min(call.rows));
     // Who cannot join the parts of a row gets whole ones, however long.
-    comes_fast && call.client_handles_partials && rows <= SHORT_SCAN_ROWS && exchange.is_small()
+    comes_fast && call.client_handles_partials && rows <= SHORT_SCAN_ROWS
 }
 
 /// What a call begins with.
@@ -129,13 +134,20 @@ fn take_up(exchange: &Exchange, call: &ScanCall, id: u64, pace: Pace) -> Result<
         });
     }
     let scanner = scanners.find(id)?;
-    let mut scanner = match pace {
-        Pace::Patient => scanner.lock_arc(),
-        // Another call is at it, which its client may have given up.
-        Pace::AtOnce => match scanner.try_lock_arc() {
-            Some(scanner) => scanner,
-            None => return Ok(Tried::WouldWait),
-        },
+    let held = match pace {
+        Pace::AtOnce => scanner.try_lock_arc(),
+        Pace::Patient => scanner.try_lock_arc_for(SCANNER_WAIT),
+    };
+    let mut scanner = match (held, pace) {
+        (Some(scanner), _) => scanner,
+        (None, Pace::AtOnce) => return Ok(Tried::WouldWait),
+        // Another call is at it, which may be waiting for a thread in its turn. HBase does not wait for it.
+        (None, Pace::Patient) => {
+            return Err(Error::new(
+                ErrorKind::OutOfOrderScanner,
+                format!("another call for the scanner is under way: scanner={id}"),
+            ));
+        }
     };
     if let Some(number) = call.next_call_seq {
         if number != scanner.next_call {
@@ -191,6 +203,9 @@ struct Reading {
     /// When to tell the client that the scan is alive, if it understands that.
     until: Option<Instant>,
     at_end: bool,
+    /// The last row was left since a moment was over: what comes of it belongs to it. Of the results of an answer
+    /// clients expect only the last to be part of a row.
+    is_left: bool,
 }
 
 impl Reading {
@@ -209,6 +224,7 @@ impl Reading {
             bytes_max,
             until: call.client_handles_heartbeats.then(|| exchange.scan_until()),
             at_end: false,
+            is_left: false,
         }
     }
 
@@ -228,26 +244,39 @@ impl Reading {
     }
 
     fn read_rows(&mut self, call: &ScanCall, pause: Option<Instant>) -> Result<bool> {
-        let scanner = self.scanner.get();
         let until = self.until.into_iter().chain(pause).min();
-        while self.answer.rows.len() < call.rows as usize && self.bytes < self.bytes_max {
+        while self.is_left || !self.is_full(call) {
             // A client that cannot join the parts of a row gets whole rows.
             let row_bytes = match call.client_handles_partials {
-                true => self.bytes_max - self.bytes,
+                true => self.bytes_max.saturating_sub(self.bytes),
                 false => u64::MAX,
             };
-            match scanner.next(&ScanLimits { bytes: row_bytes, until })? {
+            match self.scanner.get().next(&ScanLimits { bytes: row_bytes, until })? {
                 Scanned::Row { row, is_partial } => {
                     if self.limit.ends_before(&row) {
                         self.answer.more_results = false;
                         break;
                     }
-                    self.bytes += bytes_of(&row);
-                    let is_last = self.limit.ends_behind(&row, is_partial);
-                    self.answer.rows.push(ScannedRow { row, partial: is_partial });
+                    let is_last_left = self.ends_left(&row);
+                    let scanned = ScannedRow { row, partial: is_partial };
+                    if is_last_left && self.is_full(call) {
+                        self.scanner.get().put_back(scanned);
+                        break;
+                    }
+                    let is_last = self.limit.ends_behind(&scanned.row, is_partial);
+                    self.take(scanned);
                     if is_last {
                         self.answer.more_results = false;
                         break;
+                    }
+                    let is_over = |until: Instant| Instant::now() >= until;
+                    if is_partial
+                        && self.bytes < self.bytes_max
+                        && pause.is_some_and(is_over)
+                        && !self.until.is_some_and(is_over)
+                    {
+                        self.is_left = true;
+                        return Ok(false);
                     }
                 }
                 Scanned::Paused(row) => {
@@ -255,7 +284,7 @@ impl Reading {
                         return Ok(false);
                     }
                     self.answer.heartbeat = true;
-                    let is_wanted = scanner.wants_cursor && self.answer.rows.is_empty();
+                    let is_wanted = self.scanner.get().wants_cursor && self.answer.rows.is_empty();
                     self.answer.cursor = is_wanted.then_some(row);
                     break;
                 }
@@ -266,6 +295,33 @@ impl Reading {
             }
         }
         Ok(true)
+    }
+
+    /// Whether a row was left that `row` is no more of: then there was no more.
+    fn ends_left(&mut self, row: &Row) -> bool {
+        let Some(last) = self.answer.rows.last_mut().filter(|_| self.is_left) else { return false };
+        let is_other = last.row.key() != row.key();
+        if is_other {
+            last.partial = false;
+            self.is_left = false;
+        }
+        is_other
+    }
+
+    /// Adds a row to the answer, or what there is more of one that was left.
+    fn take(&mut self, scanned: ScannedRow) {
+        self.bytes += bytes_of(&scanned.row);
+        let is_left = std::mem::take(&mut self.is_left);
+        let Some(last) = self.answer.rows.last_mut().filter(|_| is_left) else {
+            return self.answer.rows.push(scanned);
+        };
+        let cells = last.row.cells().chain(scanned.row.cells());
+        last.row = Row::new(cells.map(|cell| cell.to_cell()).collect());
+        last.partial = scanned.partial;
+    }
+
+    fn is_full(&self, call: &ScanCall) -> bool {
+        self.answer.rows.len() >= call.rows as usize || self.bytes >= self.bytes_max
     }
 
     /// The answer; the scanner is kept if there is more.

@@ -5,6 +5,7 @@
 mod catalog;
 mod life;
 mod limits;
+mod pauses;
 #[path = "../support/mod.rs"]
 mod support;
 

@@ -8,7 +8,8 @@ mod table;
 
 pub(crate) use client::{Client, head};
 pub(crate) use table::{
-    counter, get, increment, mutate, next, open, put, put_many, put_message, put_two, rows_of, scan,
+    counter, get, increment, mutate, next, open, put, put_many, put_message, put_two, put_wide_row,
+    rows_of, scan,
 };
 
 use std::path::Path;

@@ -74,6 +74,17 @@ pub(crate) fn put(
     mutate(client, region, put).map(|_| ())
 }
 
+/// Puts a row of so many columns.
+pub(crate) fn put_wide_row(client: &mut Client, region: &RegionInfo, row: &str, columns: usize) {
+    for first in (0..columns).step_by(5_000) {
+        let mut put = Put::new(row.to_owned()).unwrap();
+        for column in first..(first + 5_000).min(columns) {
+            put = put.add("cf", format!("q{column:06}"), "v").unwrap();
+        }
+        mutate(client, region, put).unwrap();
+    }
+}
+
 /// Puts the same value into `cf:q` and `d:q`.
 pub(crate) fn put_two(
     client: &mut Client,

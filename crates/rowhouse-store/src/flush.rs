@@ -10,7 +10,7 @@ use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
 use crate::memstore::{Flushed, Memstore, MemstoreCursor};
-use crate::read::{Merge, Source};
+use crate::read::{Kept, Merge, Source};
 use crate::store_file::{NewFile, StoreFile};
 
 /// Cells after which the writing of a file looks whether the store is closing.
@@ -111,8 +111,8 @@ fn flush_memstores(
         parts.readable_from = parts.readable_from.max(written.readable_from);
         files_len = parts.files.len();
     });
-    let Written { readable_from, now_millis, .. } = written;
-    let flushed = Arc::new(Flushed { file, readable_from, now_millis });
+    let Written { readable_from, now_millis, kept, .. } = written;
+    let flushed = Arc::new(Flushed { file, readable_from, now_millis, kept });
     memstores.iter().for_each(|memstore| memstore.set_flushed(Arc::clone(&flushed)));
     engine.memory.free(bytes);
     tracing::debug!(
@@ -137,6 +137,7 @@ struct Written {
     readable_from: u64,
     /// What had expired then was dropped.
     now_millis: i64,
+    kept: Kept,
 }
 
 fn write_file(
@@ -178,7 +179,7 @@ fn write_file(
     engine.check_working()?;
     let file = file.map(|file| file.finish(last, false)).transpose()?;
     let readable_from = if dropped { last.min(judged_to) } else { 0 };
-    Ok(Written { file, readable_from, now_millis })
+    Ok(Written { file, readable_from, now_millis, kept: family.descriptor().into() })
 }
 
 #[cfg(test)]

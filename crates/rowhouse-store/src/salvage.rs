@@ -172,7 +172,7 @@ impl Salvage {
     ) -> Result<()> {
         let files = files_on(disk);
         let mut named: Vec<NamedFile> = state.files().collect();
-        named.sort_by_key(|named| (named.meta.sequence_max, named.meta.file_id));
+        named.sort_by_key(|named| (named.meta.counts_from(), named.meta.file_id));
         progress(Progress::new("the log", 0, 0));
         let logged = logged_files(&**disk, known, state)?;
         let is_logged = |named: &&NamedFile| logged.contains(&named.meta.file_id);
@@ -194,8 +194,9 @@ impl Salvage {
         let mut waiting = named.iter().peekable();
         let mut lost = Vec::new();
         let read = wal::read_what_is_left(&**disk, known, &mut lost, |commit| {
-            // A file has what the log has up to its own sequence, and merges have what was loaded between that.
-            let is_older = |named: &&NamedFile| named.meta.sequence_max < commit.sequence;
+            // What is written while files are loaded is behind what merges have of the log, though below the number
+            // of what was loaded.
+            let is_older = |named: &&NamedFile| named.meta.counts_from() < commit.sequence;
             while let Some(named) = waiting.next_if(is_older) {
                 begin_file(named);
                 self.read_file(&files, named)?;

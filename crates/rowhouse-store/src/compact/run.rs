@@ -169,12 +169,13 @@ fn merge_files(
     let start = Key::row_start(&range.start);
     let mut sources = Vec::with_capacity(files.len());
     let mut with_tags = false;
-    let mut sequence_max = 0;
+    let (mut sequence_max, mut logged_max) = (0, 0);
     let mut earliest_put = i64::MAX;
     for file in files {
         with_tags |= file.has_tags()?;
         earliest_put = earliest_put.min(file.earliest_put()?);
         sequence_max = sequence_max.max(file.sequence_max());
+        logged_max = logged_max.max(file.logged_up_to());
         sources.push(Source::File(FileCursor::open_once(file, &start)?));
     }
     let mut merge = Merge::new(sources, u64::MAX)?;
@@ -203,7 +204,9 @@ fn merge_files(
         }
         merge.advance()?;
     }
-    output.map(|file| file.finish(sequence_max, keep.is_major())).transpose()
+    let merged = output.map(|file| file.finish(sequence_max, keep.is_major())).transpose()?;
+    let logged_max = Some(logged_max).filter(|&logged_max| logged_max < sequence_max);
+    Ok(merged.map(|meta| FileMeta { logged_max, ..meta }))
 }
 
 /// Stops and slows a merge.

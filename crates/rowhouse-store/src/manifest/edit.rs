@@ -284,9 +284,24 @@ pub(crate) struct FileMeta {
     /// Cells behind another of the same column; `None` as with `markers`.
     #[prost(uint64, optional, tag = "15")]
     pub(crate) behind: Option<u64>,
+    /// The last sequence of what was in the log before it was in the file, where that is another than
+    /// `sequence_max`: of merges with what was loaded.
+    #[prost(uint64, optional, tag = "16")]
+    pub(crate) logged_max: Option<u64>,
 }
 
 impl FileMeta {
+    /// The last sequence of what was in the log before it was in the file; 0 of files that were loaded.
+    pub(crate) fn logged_up_to(&self) -> u64 {
+        if self.loaded { 0 } else { self.logged_max.unwrap_or(self.sequence_max) }
+    }
+
+    /// Behind which commits of the log it counts: its own sequence, or where others were merged with it that of
+    /// what was logged.
+    pub(crate) fn counts_from(&self) -> u64 {
+        if self.loaded { self.sequence_max } else { self.logged_up_to() }
+    }
+
     /// Whether any row of the file may lie in `range`.
     pub(crate) fn may_hold_rows(&self, range: &RowRange) -> bool {
         compare_bytes(&range.start, &self.last_row).is_le()

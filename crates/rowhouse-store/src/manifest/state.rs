@@ -380,15 +380,15 @@ impl ManifestState {
 
 impl FamilyFiles {
     /// The file that a commit of this sequence was flushed to, or that this was merged into: the first that reaches up to
-    /// it, since the sequences of files do not overlap. `None` where that was not flushed, or nothing of it was worth keeping.
+    /// it, since the sequences of what was logged do not overlap in files. `None` where that was not flushed, or nothing of it was worth keeping.
     pub(crate) fn file_with(&self, sequence: u64) -> Option<&FileMeta> {
         if sequence > self.flushed_sequence || sequence <= self.begins_behind {
             return None;
         }
         // What was loaded was not in the log.
         let files =
-            self.files.values().filter(|file| !file.loaded && file.sequence_max >= sequence);
-        files.min_by_key(|file| (file.sequence_max, file.file_id))
+            self.files.values().filter(|file| !file.loaded && file.logged_up_to() >= sequence);
+        files.min_by_key(|file| (file.logged_up_to(), file.file_id))
     }
 }
 

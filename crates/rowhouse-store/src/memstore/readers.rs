@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 
 use super::Memstore;
+use crate::read::Kept;
 use crate::store_file::StoreFile;
 
 /// What became of a memstore, or of several together.
@@ -16,6 +17,8 @@ pub(crate) struct Flushed {
     pub(crate) readable_from: u64,
     /// What had expired then was dropped.
     pub(crate) now_millis: i64,
+    /// By what else it was dropped.
+    pub(crate) kept: Kept,
 }
 
 /// What a memstore knows of those who read it for long.

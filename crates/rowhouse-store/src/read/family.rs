@@ -187,11 +187,13 @@ impl<'a> FamilyReader<'a> {
         if backward && !between_rows {
             return Ok(());
         }
-        // What a raw read shows may be what a flush drops.
-        let is_raw = judging.visible.rules().is_raw();
-        let can_follow = |flushed: &&Arc<Flushed>| !is_raw || flushed.readable_from == 0;
-        while let Some(flushed) = readings.iter().find_map(|one| one.flushed().filter(can_follow)) {
-            let flushed = Arc::clone(flushed);
+        loop {
+            let rules = judging.visible.rules();
+            let can_follow = |flushed: &&Arc<Flushed>| {
+                flushed.readable_from == 0 || rules.sees_nothing_dropped(&flushed.kept)
+            };
+            let found = readings.iter().find_map(|one| one.flushed().filter(can_follow));
+            let Some(flushed) = found.map(Arc::clone) else { break };
             match backward {
                 true => merge.follow_flush_backward(&flushed, *caching)?,
                 false => merge.follow_flush(&flushed, *caching)?,

@@ -8,7 +8,7 @@ use rowhouse_model::{FamilyDescriptor, KeepDeletedCells, Qualifiers, TimeRange};
 use crate::compact::CompactionKind;
 
 /// What a family says about how long its cells are kept. Parsed once: every read asks.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Kept {
     versions_max: u32,
     versions_min: u32,
@@ -157,6 +157,12 @@ impl<'a> Rules<'a> {
     /// Whether it is for a raw read.
     pub(super) fn is_raw(&self) -> bool {
         self.purpose == Purpose::Raw
+    }
+
+    /// Whether a read sees nothing of what a flush drops of a family that is declared so: not where the family was
+    /// declared anew since the read began, where markers are shown, or versions behind newer ones that are not.
+    pub(super) fn sees_nothing_dropped(&self, kept: &Kept) -> bool {
+        !self.is_raw() && self.kept == *kept && self.time_range.max().is_latest()
     }
 
     /// Has what is expired at `now_millis` be so, if that is later.

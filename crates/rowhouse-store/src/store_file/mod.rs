@@ -104,6 +104,11 @@ impl StoreFile {
         self.meta.sequence_max
     }
 
+    /// As [`FileMeta::logged_max`].
+    pub(crate) fn logged_up_to(&self) -> u64 {
+        self.meta.logged_up_to()
+    }
+
     /// Whether it came by a bulk load: all its cells have its highest sequence, and what stands in the file means nothing.
     fn is_loaded(&self) -> bool {
         self.meta.loaded

@@ -119,6 +119,7 @@ impl<'a> NewFile<'a> {
             loaded: false,
             markers: Some(summary.deletes),
             behind: Some(summary.behind),
+            logged_max: None,
         })
     }
 

@@ -9,9 +9,12 @@
 #[allow(dead_code, unused_imports, reason = "a bench needs a part of a private module")]
 mod memstore;
 
-/// What a memstore was flushed to; none is flushed here.
+/// What a memstore was flushed to, and by what; none is flushed here.
 mod store_file {
     pub(crate) struct StoreFile;
+}
+mod read {
+    pub(crate) struct Kept;
 }
 
 use std::collections::BTreeMap;

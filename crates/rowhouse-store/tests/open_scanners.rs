@@ -260,8 +260,8 @@ fn scan_of(ask: &Ask, kinds: [usize; 3]) -> Scan {
 }
 
 enum Scanner {
-    Region(RegionScanner),
-    Table(TableScanner),
+    Region(Box<RegionScanner>),
+    Table(Box<TableScanner>),
 }
 
 struct Open {
@@ -316,11 +316,10 @@ fn show(cells: &[Cell], sort: bool) -> Vec<String> {
 }
 
 fn config() -> ProptestConfig {
-    ProptestConfig {
-        max_shrink_iters: 3000,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
+    let asked = ProptestConfig::default();
+    // A case is long.
+    let cases = std::env::var_os("PROPTEST_CASES").map_or(64, |_| asked.cases);
+    ProptestConfig { cases, max_shrink_iters: 3000, failure_persistence: None, ..asked }
 }
 
 /// What is seen now, by a few asks that cover all.
@@ -362,7 +361,7 @@ proptest! {
                     let until = hasty.then_some(late);
                     // Nothing that may be a bit more than is asked for.
                     let bytes = if *hasty && *bytes == u64::MAX { 1 << 40 } else { *bytes };
-                    scanners.push(Open { scanner: Scanner::Region(scanner), limits: ScanLimits { bytes, until }, ask: format!("step {nth} {ask:?} as_of {as_of}"), expected, found: Vec::new(), is_over: false });
+                    scanners.push(Open { scanner: Scanner::Region(Box::new(scanner)), limits: ScanLimits { bytes, until }, ask: format!("step {nth} {ask:?} as_of {as_of}"), expected, found: Vec::new(), is_over: false });
                 }
                 Step::Point(ask) => {
                     let scan = scan_of(ask, kinds);
@@ -377,7 +376,7 @@ proptest! {
                 Step::Recall => {
                     for (ask, point, expected) in points.drain(..) {
                         let scanner = table.scan_at(scan_of(&ask, kinds), &point).unwrap();
-                        scanners.push(Open { scanner: Scanner::Table(scanner), limits: ScanLimits::NONE, ask: format!("point {ask:?}"), expected, found: Vec::new(), is_over: false });
+                        scanners.push(Open { scanner: Scanner::Table(Box::new(scanner)), limits: ScanLimits::NONE, ask: format!("point {ask:?}"), expected, found: Vec::new(), is_over: false });
                     }
                     for (at, ask, expected) in &remembered {
                         if ask.raw || ask.times.is_some() { continue; }

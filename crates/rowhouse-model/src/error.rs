@@ -45,6 +45,10 @@ pub enum ErrorKind {
     SnapshotCreation,
     /// A snapshot that is asked about is neither there nor being taken.
     UnknownSnapshot,
+    /// The named replication peer does not exist.
+    ReplicationPeerNotFound,
+    /// The namespace holds as many tables or regions as it may.
+    QuotaExceeded,
     /// The row is there already, and was only to be written if it was not.
     RowExists,
     /// What a transaction had read was written by others, each time it was tried.
@@ -65,6 +69,8 @@ pub enum ErrorKind {
     AnswerTooLarge,
     /// The scanner is unknown: closed, expired, or opened before a restart.
     UnknownScanner,
+    /// The server closed the scanner after an error: open another one where the scan stands.
+    ScannerReset,
     /// A scan call came out of step with the ones before it.
     OutOfOrderScanner,
     /// The server is stopping or has not finished starting.
@@ -107,16 +113,34 @@ impl ErrorKind {
     pub fn action(self) -> Action {
         use ErrorKind::*;
         match self {
-            TableNotFound | TableExists | TableNotEnabled | TableNotDisabled
-            | NamespaceNotFound | NamespaceExists | NamespaceConstraint | NoSuchColumnFamily
-            | InvalidFamily | SnapshotExists | SnapshotNotFound | SnapshotExpired
-            | SnapshotCreation | UnknownSnapshot | RowExists | UnknownRegion | InvalidRequest
-            | Unsupported | InUse => Action::FixRequest,
+            TableNotFound
+            | TableExists
+            | TableNotEnabled
+            | TableNotDisabled
+            | NamespaceNotFound
+            | NamespaceExists
+            | NamespaceConstraint
+            | NoSuchColumnFamily
+            | InvalidFamily
+            | SnapshotExists
+            | SnapshotNotFound
+            | SnapshotExpired
+            | SnapshotCreation
+            | UnknownSnapshot
+            | ReplicationPeerNotFound
+            | QuotaExceeded
+            | RowExists
+            | UnknownRegion
+            | InvalidRequest
+            | Unsupported
+            | InUse => Action::FixRequest,
             WrongRegion | NotServingRegion => Action::Relocate,
             Conflict | RegionTooBusy | AnswerTooLarge | ServerNotRunning | Connection | Timeout => {
                 Action::Retry
             }
-            UnknownScanner | OutOfOrderScanner | OutcomeUnknown | ReadOnly => Action::Reopen,
+            UnknownScanner | ScannerReset | OutOfOrderScanner | OutcomeUnknown | ReadOnly => {
+                Action::Reopen
+            }
             Protocol | Corruption | Io => Action::Report,
         }
     }
@@ -153,9 +177,23 @@ impl Error {
         Self::new(ErrorKind::Corruption, message)
     }
 
-    /// A refusal of the operating system; `doing` says what was attempted, and on what.
+    /// A refusal of the operating system; `doing` says what was attempted, and on what. A full disk is called
+    /// one.
+    ///
+    /// ```
+    /// use std::io;
+    /// use rowhouse_model::Error;
+    ///
+    /// let error = Error::io("cannot append to MANIFEST", io::ErrorKind::StorageFull.into());
+    /// assert!(error.message().starts_with("the disk is full: cannot append to MANIFEST"));
+    /// ```
     pub fn io(doing: impl fmt::Display, source: std::io::Error) -> Self {
-        Self::new(ErrorKind::Io, format!("{doing}: {source}")).with_source(source)
+        let full = match source.kind() {
+            std::io::ErrorKind::StorageFull => "the disk is full: ",
+            std::io::ErrorKind::QuotaExceeded => "the disk quota is used up: ",
+            _ => "",
+        };
+        Self::new(ErrorKind::Io, format!("{full}{doing}: {source}")).with_source(source)
     }
 
     /// What went wrong.

@@ -52,8 +52,8 @@ pub use escape::{escape, unescape};
 pub use family::{BloomKind, Compression, DataBlockEncoding, FamilyDescriptor, KeepDeletedCells};
 pub use filter::{
     BitOperator, ColumnOffset, Comparator, CompareOperator, Comparison, ComparisonRun,
-    FILTER_DEPTH_MAX, Filter, FilterRange, FilterRun, FilterVerdict, FuzzyKey, KeptValue,
-    ListOperator, RegexEngine, RegexPattern,
+    FILTER_DEPTH_MAX, Filter, FilterRange, FilterRun, FilterVerdict, FullMatch, FuzzyKey,
+    KeptValue, ListOperator, RegexEngine, RegexPattern,
 };
 pub use history::{CellEntry, CellFate, CellHistory, CellPlace};
 pub use key_buf::KeyBuf;
@@ -66,7 +66,7 @@ pub use op::{
 };
 pub use range::RowRange;
 pub use region::{META_ENCODED_NAME, RegionInfo, RegionName, ServerName};
-pub use region_switch::RegionSwitch;
+pub use region_switch::{MasterSwitch, RegionSwitch};
 pub use row::{ROW_LEN_MAX, Row, RowBuilder, SharedRun, check_row};
 pub use snapshot::{Snapshot, SnapshotKind, check_snapshot_name};
 pub use split_policy::SplitPolicy;

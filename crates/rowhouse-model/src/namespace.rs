@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Error, Result, TableName};
+use crate::{Error, ErrorKind, Result, TableName};
 
 /// A namespace and its configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,21 +33,61 @@ impl Namespace {
         [TableName::DEFAULT_NAMESPACE, TableName::SYSTEM_NAMESPACE].contains(&&*self.name)
     }
 
+    /// How many tables it may hold: `hbase.namespace.quota.maxtables`.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for what is no number; `NamespaceConstraint` for one below 1.
+    pub fn tables_max(&self) -> Result<u64> {
+        self.quota(TABLES_MAX, "tables")
+    }
+
+    /// How many regions its tables may have together: `hbase.namespace.quota.maxregions`.
+    ///
+    /// # Errors
+    /// As [`Namespace::tables_max`].
+    pub fn regions_max(&self) -> Result<u64> {
+        self.quota(REGIONS_MAX, "region")
+    }
+
+    fn quota(&self, name: &str, what: &str) -> Result<u64> {
+        let value = self.configuration.get(name).filter(|value| !value.is_empty());
+        let Some(value) = value else { return Ok(u64::MAX) };
+        let number: i64 = value.parse().map_err(|_| {
+            Error::invalid(format!(
+                "a quota of a namespace is no number: namespace={}, setting={name}, value={value}",
+                self.name
+            ))
+        })?;
+        u64::try_from(number).ok().filter(|&number| number > 0).ok_or_else(|| {
+            let name = &self.name;
+            let message = format!("The max {what} quota for {name} is less than or equal to zero.");
+            Error::new(ErrorKind::NamespaceConstraint, message)
+        })
+    }
+
     /// Checks that a store can keep this namespace as declared.
     ///
     /// # Errors
-    /// `Unsupported` for quotas, which would silently have no effect.
+    /// As [`Namespace::tables_max`]; `Unsupported` for quotas of another name, which would silently
+    /// have no effect.
     pub fn check(&self) -> Result<()> {
-        let quota =
-            self.configuration.keys().find(|name| name.starts_with("hbase.namespace.quota."));
-        quota.map_or(Ok(()), |name| {
+        self.regions_max()?;
+        self.tables_max()?;
+        let is_unknown = |name: &&String| {
+            name.starts_with("hbase.namespace.quota.")
+                && ![TABLES_MAX, REGIONS_MAX].contains(&name.as_str())
+        };
+        self.configuration.keys().find(is_unknown).map_or(Ok(()), |name| {
             Err(Error::unsupported(format!(
-                "quotas are not supported: namespace={}, setting={name}",
+                "the quota is not known: namespace={}, setting={name}",
                 self.name
             )))
         })
     }
 }
+
+const TABLES_MAX: &str = "hbase.namespace.quota.maxtables";
+const REGIONS_MAX: &str = "hbase.namespace.quota.maxregions";
 
 /// Checks the name of a namespace, by itself or in front of a table's.
 pub(crate) fn check_namespace(name: &str) -> Result<()> {
@@ -68,14 +108,23 @@ pub(crate) fn check_namespace(name: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ErrorKind;
+
+    fn with(setting: &str, value: &str) -> Namespace {
+        let mut namespace = Namespace::new("ns").unwrap();
+        namespace.configuration.insert(setting.into(), value.into());
+        namespace
+    }
 
     #[test]
-    fn settings_without_effect_are_refused() {
-        let mut namespace = Namespace::new("ns").unwrap();
-        namespace.configuration.insert("owner".into(), "x".into());
-        assert!(namespace.check().is_ok());
-        namespace.configuration.insert("hbase.namespace.quota.maxtables".into(), "5".into());
-        assert_eq!(namespace.check().unwrap_err().kind(), ErrorKind::Unsupported);
+    fn quotas_of_tables_and_regions_are_read_and_others_refused() {
+        assert!(with("owner", "x").check().is_ok());
+        assert_eq!(with(TABLES_MAX, "5").tables_max().unwrap(), 5);
+        assert_eq!(with(TABLES_MAX, "").tables_max().unwrap(), u64::MAX);
+        assert_eq!(with(REGIONS_MAX, "7").regions_max().unwrap(), 7);
+        let kind = |setting, value| with(setting, value).check().unwrap_err().kind();
+        assert_eq!(kind(TABLES_MAX, "0"), ErrorKind::NamespaceConstraint);
+        assert_eq!(kind(REGIONS_MAX, "-3"), ErrorKind::NamespaceConstraint);
+        assert_eq!(kind(REGIONS_MAX, "many"), ErrorKind::InvalidRequest);
+        assert_eq!(kind("hbase.namespace.quota.maxcells", "5"), ErrorKind::Unsupported);
     }
 }

@@ -170,6 +170,21 @@ impl TableDescriptor {
         Ok(self.split_restriction()?.split_row(&self.split_policy()?.split_row(middle)))
     }
 
+    /// How many bytes a cell of a put, or one that grows, may have: `hbase.server.keyvalue.maxsize`.
+    /// 0 and less is no limit; `None` where the table does not say.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for what is no number.
+    pub fn cell_bytes_max(&self) -> Result<Option<i64>> {
+        let Some(value) = self.value(CELL_BYTES_MAX) else { return Ok(None) };
+        value.trim().parse().map(Some).map_err(|_| {
+            Error::invalid(format!(
+                "a setting is no number: table={}, setting={CELL_BYTES_MAX}, value={value}",
+                self.name
+            ))
+        })
+    }
+
     /// A value that HBase's clients set as an attribute or in the configuration, which are one to HBase.
     pub(crate) fn value(&self, name: &str) -> Option<String> {
         value_in(&self.attributes, &self.configuration, name)
@@ -202,6 +217,7 @@ impl TableDescriptor {
         self.check_attributes()?;
         self.split_policy()?;
         self.split_restriction()?;
+        self.cell_bytes_max()?;
         self.families.iter().try_for_each(FamilyDescriptor::check)?;
         self.check_sanity()
     }
@@ -236,6 +252,8 @@ impl TableDescriptor {
         Ok(())
     }
 }
+
+const CELL_BYTES_MAX: &str = "hbase.server.keyvalue.maxsize";
 
 /// A value that is an attribute or stands in a configuration, which are one to HBase.
 pub(crate) fn value_in(

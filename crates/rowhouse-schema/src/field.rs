@@ -59,7 +59,7 @@ impl Field {
     /// The value that somebody wrote as plain text, on a command line for example: a text as it is, a
     /// number, a time literal (without a zone in the field's, or UTC), bytes as `0x00ff`. For a time, a number is a count
     /// of the field's units, unless it has four digits: then it is a year. Of a field that may be null, `null`
-    /// is no value; of one that only a hash is kept of, `0x` and as many digits as that has are the hash itself.
+    /// is no value. A text is never a stored hash: [`KeySchema::parse_value`](crate::KeySchema::parse_value) reads those.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;

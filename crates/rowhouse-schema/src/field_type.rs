@@ -106,8 +106,17 @@ impl Calendar {
 }
 
 impl FieldType {
-    /// Whether its values are counts of a unit of time since 1970.
-    pub(crate) fn is_time(&self) -> bool {
+    /// Whether its values are times or days.
+    ///
+    /// ```
+    /// use rowhouse_schema::KeySchema;
+    ///
+    /// let schema = KeySchema::parse("[day ymd][n u64]")?;
+    /// let are_times: Vec<_> = schema.fields().iter().map(|field| field.field_type().is_time()).collect();
+    /// assert_eq!(are_times, [true, false]);
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    pub fn is_time(&self) -> bool {
         match self {
             Self::Time { .. } | Self::Date | Self::Calendar(_) => true,
             Self::Foreign(foreign) => foreign.scale().is_some_and(|scale| scale.tick().is_some()),

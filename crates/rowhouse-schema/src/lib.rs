@@ -51,7 +51,7 @@ mod transform;
 mod typed;
 mod value;
 
-pub use advise::{Finding, Rule};
+pub use advise::{FamilySize, Finding, Rule, check_table};
 pub use columns::{COLUMNS_ATTRIBUTE, CellBytes, CellNotFitting, Column, ColumnSchema, NamedCell};
 pub use computed::Computed;
 pub use encode::{ForeignType, Labels};

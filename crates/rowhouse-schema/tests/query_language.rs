@@ -250,6 +250,8 @@ fn what_a_type_does_not_compare_with_is_said() {
           h = 'AB12'
               ^"#]],
     );
+    check("[at millis]", "at >= 20221201", expect![""]);
+    check("[d ymd]", "d in (2022-12-01, 202212010800)", expect![""]);
     check(
         "[u text md5 4]",
         "u > 'a'",
@@ -260,10 +262,10 @@ fn what_a_type_does_not_compare_with_is_said() {
     );
     check(
         "[u text md5 4]",
-        "u = 0x01",
+        "hash(u) = 0x01",
         expect![[r#"
-        field `u` takes exactly 4 bytes: len=1: offset=4
-          u = 0x01
+            field `u` takes exactly 4 bytes: len=1: offset=10
+              hash(u) = 0x01
               ^"#]],
     );
     check(

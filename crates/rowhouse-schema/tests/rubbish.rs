@@ -35,6 +35,7 @@ const QUERIES: &[&str] = &[
     "metric in ('cpu', 'mem''ory', 'é')",
     "host under 'example.com' and n <= 99999999999999999999999999999999999999",
     "phone ends with '678' and phone != 1",
+    "hash(id) in (0x00ff, x'01') and hash(a.b) = 0x00",
     "id = 0x00ff and b >= x'00ff' and raw = x''",
     "tags starts with ((1, 2), (3, 4)) and base = 1969852800",
     "at >= 2022-12-01T08:00:59.123456789+08:00 and at <= 2022-12-01T08Z",

@@ -13,7 +13,8 @@ use bytes::Bytes;
 use crate::{Error, Result};
 
 pub use comparator::{
-    BitOperator, Comparator, CompareOperator, Comparison, ComparisonRun, RegexEngine, RegexPattern,
+    BitOperator, Comparator, CompareOperator, Comparison, ComparisonRun, FullMatch, RegexEngine,
+    RegexPattern,
 };
 pub use run::{FilterRun, FilterVerdict, KeptValue};
 

@@ -2,10 +2,13 @@
 
 mod rules;
 mod sample;
+mod table;
 
 use std::fmt;
 
 use crate::key::KeySchema;
+
+pub use table::{FamilySize, check_table};
 
 /// What a finding is about. Numbers are fixed: they can be told, looked up and searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -29,6 +32,16 @@ pub enum Rule {
     NotUnique,
     /// K9: too few buckets to spread anything, or so many that scans ask too many.
     BucketCount,
+    /// K10: a bucket or hash is computed of a value that keys hold cut down to a step.
+    StepOperand,
+    /// K11: the key begins with hosts of few domains.
+    FewLeadingDomains,
+    /// T1: the table has many families.
+    ManyFamilies,
+    /// T2: names of families and qualifiers take much of the table.
+    LongNames,
+    /// T3: row keys are long.
+    LongRows,
 }
 
 /// What the rules are called and why they are there: one line for each.
@@ -66,12 +79,29 @@ const RULES: &[(Rule, &str, &str)] = &[
         "number of buckets",
         "one bucket spreads nothing, and every scan asks all of them",
     ),
+    (
+        Rule::StepOperand,
+        "computed of what keys do not hold",
+        "the values that decoding returns do not make the same key again",
+    ),
+    (
+        Rule::FewLeadingDomains,
+        "few leading domains",
+        "the hosts of one domain stand together, in one region",
+    ),
+    (Rule::ManyFamilies, "many families", "every family has a memstore and files in every region"),
+    (Rule::LongNames, "long names", "family and qualifier are stored with every cell"),
+    (Rule::LongRows, "long row keys", "the row key is stored with every cell"),
 ];
 
 impl Rule {
-    /// Its number, as `K1`.
+    /// Its number: `K1` of a rule about keys, `T1` of one about tables.
     pub fn code(self) -> String {
-        format!("K{}", self as usize + 1)
+        let (at, first_of_tables) = (self as usize, Self::ManyFamilies as usize);
+        match at.checked_sub(first_of_tables) {
+            None => format!("K{}", at + 1),
+            Some(at) => format!("T{}", at + 1),
+        }
     }
 
     /// Its name, in a few words.
@@ -129,9 +159,15 @@ impl KeySchema {
     /// how many different values the key begins with.
     pub fn check_with<K: AsRef<[u8]>>(&self, sample: &[K]) -> Vec<Finding> {
         let mut findings = rules::findings(self);
-        findings.extend(sample::few_leading_values(self, sample));
+        findings.extend(self.check_sample(sample));
         findings.sort_by_key(|finding| finding.rule);
         findings
+    }
+
+    /// What keys of the table show that the template alone does not: the last part of [`KeySchema::check_with`].
+    /// Fewer than 100 keys show nothing.
+    pub fn check_sample<K: AsRef<[u8]>>(&self, sample: &[K]) -> Option<Finding> {
+        sample::few_leading_values(self, sample)
     }
 }
 
@@ -145,5 +181,7 @@ mod tests {
             assert_eq!(rule as usize, nth);
         }
         assert_eq!(Rule::BucketCount.code(), "K9");
+        assert_eq!(Rule::FewLeadingDomains.code(), "K11");
+        assert_eq!(Rule::LongRows.code(), "T3");
     }
 }

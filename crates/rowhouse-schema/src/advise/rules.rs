@@ -1,7 +1,7 @@
 //! The rules that look at a template alone.
 
 use super::{Finding, Rule};
-use crate::computed::Formula;
+use crate::computed::{Computed, Formula, Operands};
 use crate::encode::{Body, End, Shape};
 use crate::field::Field;
 use crate::field_type::FieldType;
@@ -31,6 +31,9 @@ pub(super) fn findings(schema: &KeySchema) -> Vec<Finding> {
                 let computed = &schema.computed()[*at];
                 if computed.is_random() {
                     add(Rule::RandomSalt, salt(&computed.to_string(), computed.count()));
+                }
+                if let Some(message) = step_operand(schema, computed) {
+                    add(Rule::StepOperand, message);
                 }
                 if let Some(message) = buckets(&computed.formula, &computed.to_string(), nth) {
                     add(Rule::BucketCount, message);
@@ -191,6 +194,24 @@ fn buckets(formula: &Formula, computed: &str, nth: usize) -> Option<String> {
         )),
         _ => None,
     }
+}
+
+/// A computed field of a value of which keys hold only the step.
+fn step_operand(schema: &KeySchema, computed: &Computed) -> Option<String> {
+    let Operands::Fields(operands) = &computed.operands else { return None };
+    let mut operands = operands.iter().map(|at| &schema.fields()[*at]);
+    let field = operands.find(|field| field.is_floored())?;
+    let other = match computed.formula {
+        Formula::Bucket { .. } => "leave `of` out to compute it of the rest of the key",
+        Formula::Hash { .. } | Formula::Salt { .. } => {
+            "write `of rest` to compute it of the rest of the key"
+        }
+    };
+    Some(format!(
+        "`{computed}` is computed of `{name}` before `floor`, and keys hold only its step, so a row cannot be \
+         addressed by the values that decoding returns; {other}, or leave `{name}` out of it",
+        name = field.name()
+    ))
 }
 
 /// Events that are told apart by their time alone.

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Finding, Rule};
+use crate::field_type::FieldType;
 use crate::key::KeySchema;
 use crate::template::Element;
 use crate::value::Value;
@@ -18,17 +19,46 @@ pub(super) fn few_leading_values<K: AsRef<[u8]>>(
 ) -> Option<Finding> {
     let first = schema.elements().iter().find(|element| !matches!(element, Element::Literal(_)))?;
     let Element::Field(at) = first else { return None };
+    let field = &schema.fields()[*at];
     let decoded = sample.iter().filter_map(|key| schema.decode(key.as_ref()).ok());
     let leading: Vec<Value> = decoded.map(|values| values.as_slice()[*at].clone()).collect();
-    let distinct = leading.iter().collect::<HashSet<_>>().len();
-    if leading.len() < SAMPLE_MIN || distinct > VALUES_FEW {
+    if leading.len() < SAMPLE_MIN {
         return None;
     }
-    let message = format!(
-        "{} keys of the sample begin with {distinct} different values of `{}`: that is into how many \
-         parts rows are spread; put a bucket in front, or another field first",
-        leading.len(),
-        schema.fields()[*at].name()
-    );
-    Some(Finding { rule: Rule::FewLeadingValues, message })
+    let (keys, name) = (leading.len(), field.name());
+    let distinct = leading.iter().collect::<HashSet<_>>().len();
+    if distinct <= VALUES_FEW {
+        let message = format!(
+            "{keys} keys of the sample begin with {} of `{name}`: that is into how many \
+             parts rows are spread; put a bucket in front, or another field first",
+            counted(distinct, "different value"),
+        );
+        return Some(Finding { rule: Rule::FewLeadingValues, message });
+    }
+    if *field.field_type() != FieldType::Domain || field.is_hashed() {
+        return None;
+    }
+    let domains =
+        leading.iter().filter_map(Value::as_str).map(domain).collect::<HashSet<_>>().len();
+    (domains <= VALUES_FEW).then(|| {
+        let message = format!(
+            "{keys} keys of the sample begin with {distinct} hosts of {}, by the last two parts of `{name}`, and \
+             the hosts of a domain stand together; put a bucket in front: domains={domains}, min={}",
+            counted(domains, "domain"),
+            VALUES_FEW + 1
+        );
+        Finding { rule: Rule::FewLeadingDomains, message }
+    })
+}
+
+/// The last two parts of a host's name: `example.com`.
+fn domain(host: &str) -> &str {
+    match host.rmatch_indices('.').nth(1) {
+        Some((dot, _)) => &host[dot + 1..],
+        None => host,
+    }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -16,17 +16,20 @@ pub(crate) struct Fixed {
     pub(crate) pad: Option<u8>,
     pub(crate) desc: bool,
     pub(crate) hex: bool,
+    /// Whether `hex` writes the low digit of each byte first: of bytes in reverse order, that is their digits in
+    /// reverse order.
+    pub(crate) low_first: bool,
 }
 
 impl Fixed {
     /// Values of exactly so many bytes.
     pub(crate) fn new(width: u16) -> Self {
-        Self { width, pad: None, desc: false, hex: false }
+        Self { width, pad: None, desc: false, hex: false, low_first: false }
     }
 
     /// Values of at most so many bytes, padded with a byte behind them.
     pub(crate) const fn padded(width: u16, pad: u8) -> Self {
-        Self { width, pad: Some(pad), desc: false, hex: false }
+        Self { width, pad: Some(pad), desc: false, hex: false, low_first: false }
     }
 
     /// The width in the key, in bytes.
@@ -104,6 +107,7 @@ impl Fixed {
             (false, true) => out.extend(bytes.iter().map(|byte| byte ^ flip)),
             (true, _) => out.extend(bytes.iter().flat_map(|byte| {
                 let byte = byte ^ flip;
+                let byte = if self.low_first { byte.rotate_left(4) } else { byte };
                 [byte >> 4, byte & 15].map(|digit| b"0123456789abcdef"[usize::from(digit)])
             })),
         }
@@ -127,6 +131,9 @@ impl Fixed {
             })?,
             false => bytes.to_vec(),
         };
+        if self.low_first {
+            value.iter_mut().for_each(|byte| *byte = byte.rotate_left(4));
+        }
         if self.desc {
             value.iter_mut().for_each(|byte| *byte = !*byte);
         }

@@ -2,6 +2,7 @@
 
 use super::Body;
 use super::fixed::Fixed;
+use super::read_bytes;
 use crate::error::NotFitting;
 use crate::transform::{HashFunction, Hashing};
 use crate::value::Value;
@@ -30,6 +31,14 @@ impl Hashed {
             value => self.fixed.put(&self.stored(value)?, out),
         }
         Ok(())
+    }
+
+    /// The stored hash that somebody wrote as bytes.
+    pub(crate) fn read_stored(&self, text: &str) -> Result<Value, String> {
+        let stored = read_bytes(text)
+            .ok_or_else(|| format!("expected a stored hash such as 0x00ff: text={text}"))?;
+        self.fixed.check(&stored)?;
+        Ok(Value::Hashed(stored))
     }
 
     /// The bytes of the digest that are kept of a value.

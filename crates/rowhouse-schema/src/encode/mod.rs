@@ -378,12 +378,8 @@ impl Body {
                 .ok_or_else(|| Fault::new(0, "expected a whole number")),
             Self::Sequence(_) => Ok(text.into()),
             Self::Repeat(_) => Err(Fault::new(0, "a list is not written as plain text")),
-            Self::Hashed(hashed) => match read_hash(text) {
-                Some(hash) if hash.len() == usize::from(hashed.fixed.width) => {
-                    Ok(Value::Hashed(hash))
-                }
-                _ => hashed.of.read(text),
-            },
+            // A text that looks like a stored hash is a text: data decides what it is.
+            Self::Hashed(hashed) => hashed.of.read(text),
         }
     }
 }
@@ -391,12 +387,8 @@ impl Body {
 /// Bytes as somebody wrote them: `0x00ff` or `x'00ff'`.
 pub(crate) fn read_bytes(word: &str) -> Option<Vec<u8>> {
     let quoted = word.strip_prefix("x'").and_then(|rest| rest.strip_suffix('\''));
-    quoted.map_or_else(|| read_hash(word), parse_hex)
-}
-
-/// The stored bytes of a hash as somebody wrote them: `0x00ff`.
-pub(crate) fn read_hash(word: &str) -> Option<Vec<u8>> {
-    word.strip_prefix("0x").and_then(parse_hex)
+    let digits = quoted.or_else(|| word.strip_prefix("0x"));
+    digits.and_then(parse_hex)
 }
 
 /// Whether a character can stand for itself in a template.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use crate::error::Fault;
 use crate::field_type::{Calendar, FieldType};
-use crate::time::{Date, FixedZone, Time, TimeLiteral, TimeUnit, TimeZone};
+use crate::time::{Date, FixedZone, Time, TimeLiteral, TimeUnit, TimeZone, calendar_digits};
 use crate::typed::Holds;
 use crate::value::Value;
 
@@ -440,6 +440,9 @@ impl Scale {
     /// The value that somebody wrote without quotes.
     pub(crate) fn read(&self, word: &str) -> Result<Value, Fault> {
         let value = match self.kind {
+            Kind::Time(_) | Kind::Day if calendar_digits(word).is_some() => {
+                return Err(self.day_or_count(word));
+            }
             Kind::Time(_) | Kind::Day if !is_count(word) => {
                 return Ok(TimeLiteral::parse(word)?
                     .instant(&self.zone_or(&TimeZone::UTC))?
@@ -456,6 +459,14 @@ impl Scale {
             _ => integer(word).map(Value::Signed),
         };
         value.ok_or_else(|| Fault::new(0, format!("expected {}", self.expected())))
+    }
+
+    /// Says of digits such as 20221201 that they could be a day as well as a count, and how either is written.
+    pub(crate) fn day_or_count(&self, word: &str) -> Fault {
+        let (iso, units) = (calendar_digits(word), self.tick().map_or("units", |tick| tick.word));
+        let iso = iso.unwrap_or_default();
+        Fault::new(0, format!("{word} may be a time or a count of {units}"))
+            .hint(format!("write {iso}, or 0{word} for the count"))
     }
 
     /// What a value of the field is.

@@ -42,7 +42,8 @@ impl Sequence {
     pub(crate) fn new(field_type: &FieldType, modifiers: &Modifiers, end: End) -> Option<Self> {
         let desc = modifiers.desc;
         let hex = modifiers.form == Some(TextForm::Hex);
-        let fixed = |width, pad| Container::Fixed(Fixed { width, pad, desc, hex });
+        let low_first = hex && modifiers.reverse;
+        let fixed = |width, pad| Container::Fixed(Fixed { width, pad, desc, hex, low_first });
         let (content, container) = match field_type {
             FieldType::Text | FieldType::Domain => (Content::Text, Container::Open(end)),
             FieldType::PaddedText { width, pad } => (Content::Text, fixed(*width, Some(*pad))),

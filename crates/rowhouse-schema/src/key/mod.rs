@@ -9,6 +9,7 @@ mod prefix;
 mod reader;
 mod splits;
 mod steps;
+mod written_value;
 
 use std::fmt;
 use std::str::FromStr;

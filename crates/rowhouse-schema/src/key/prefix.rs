@@ -94,7 +94,7 @@ impl fmt::Display for KeyPrefix {
         for (nth, (name, value)) in self.values.iter().enumerate() {
             let comma = if nth == 0 { "" } else { ", " };
             let zone = self.schema.field(name).and_then(|field| field.modifiers.zone);
-            write!(f, "{comma}{name}={}", Shown(value, zone))?;
+            write!(f, "{comma}{}={}", value.written_name(name), Shown(value, zone))?;
         }
         if self.is_whole {
             return Ok(());

@@ -112,18 +112,28 @@ fn asked<'c>(
     Ok(Asked { column: Some((at, column)), ..of_key(slot.filter(|_| narrows)) })
 }
 
+/// What a name may be that is neither a field of the key nor a declared column.
 fn no_name_message(schema: &KeySchema, columns: Option<&ColumnSchema>, name: &str) -> String {
-    let Some(columns) = columns else { return schema.no_field_message(name) };
+    let declared = columns.map(ColumnSchema::columns).unwrap_or_default();
+    if declared.is_empty() {
+        let message = schema.no_field_message(name);
+        return match message.ends_with('?') {
+            true => message,
+            false => format!(
+                "{message}; a query names columns as they are declared: COLUMNS => 'FAMILY:QUALIFIER {name} string'"
+            ),
+        };
+    }
     let computed = schema.computed().iter().filter_map(Computed::name);
     let fields: Vec<_> = schema.fields().iter().map(Field::name).chain(computed).collect();
-    let columns: Vec<_> = columns.columns().iter().map(Column::name).collect();
+    let columns: Vec<_> = declared.iter().map(Column::name).collect();
     let all = fields.iter().chain(&columns).copied();
     let close = closest(name, all).map(|close| format!("; did you mean `{close}`?"));
-    let columns = if columns.is_empty() { "none".to_owned() } else { columns.join(", ") };
     format!(
-        "there is no `{name}`{}; fields of the key: {}; columns: {columns}",
+        "there is no `{name}`{}; fields of the key: {}; columns: {}",
         close.unwrap_or_default(),
-        fields.join(", ")
+        fields.join(", "),
+        columns.join(", ")
     )
 }
 
@@ -144,6 +154,11 @@ impl Wanted {
                 set.add(&shortest.scale, condition, reader)?;
             }
             (_, Set::Bytes(set), body) => set.add(body, condition, reader)?,
+            (_, Set::Hashes(_), _) if condition.test.mixes_hashes_and_values() => {
+                let message =
+                    format!("{} is asked for stored hashes and values at once", reader.subject());
+                return Err(Fault::new(condition.at, message).hint("a list holds one or the other"));
+            }
             (_, Set::Hashes(list), body) => {
                 let constants = match &condition.test {
                     Test::Compare(Comparison::Equal, constant) => std::slice::from_ref(constant),
@@ -155,7 +170,7 @@ impl Wanted {
                     hashes.extend(reader.hashes(body, constant)?);
                 }
                 if let Some(list) = list {
-                    hashes.retain(|hash| list.contains(hash));
+                    hashes.retain_mut(|hash| list.iter().any(|other| hash.meet(other)));
                 }
                 *list = Some(hashes);
             }

@@ -4,11 +4,9 @@ use jiff::tz::TimeZone;
 
 use super::predicate::{Constant, Literal};
 use super::set::Hash;
-use crate::encode::{
-    Body, Codec, Content, Point, Scale, Sequence, integer, is_count, read_bytes, read_hash,
-};
+use crate::encode::{Body, Codec, Content, Point, Scale, Sequence, integer, is_count, read_bytes};
 use crate::error::Fault;
-use crate::time::TimeLiteral;
+use crate::time::{TimeLiteral, calendar_digits};
 use crate::value::{Decimal, Value};
 
 /// Reads constants as values of a field or column.
@@ -80,21 +78,22 @@ impl ConstantReader<'_> {
         }
     }
 
-    /// The hash of a constant, or the stored one that it is; none if no value is like it, and two of a
+    /// The hash of a constant, or the stored hash that it is; none if no value is like it, and two of a
     /// zero that may be signed.
     pub(super) fn hashes(&self, body: &Body, constant: &Constant) -> Result<Vec<Hash>, Fault> {
         let Body::Hashed(hashed) = body else { return Ok(Vec::new()) };
-        let given = match &constant.literal {
-            Literal::Word(word) => read_hash(word),
-            Literal::Value(Value::Hashed(stored)) => Some(stored.clone()),
-            _ => None,
-        };
-        if let Some(stored) = given {
-            let check = hashed.fixed.check(&stored);
+        if let Literal::Value(Value::Hashed(stored)) = &constant.literal {
+            let check = hashed.fixed.check(stored);
             check.map_err(|why| self.wrong(constant, &why))?;
-            return Ok(vec![Hash { stored, canonical: None }]);
+            return Ok(vec![Hash { stored: stored.clone(), canonical: None }]);
         }
-        let value = self.value(&hashed.of, constant)?;
+        let value = self.value(&hashed.of, constant).map_err(|fault| match &constant.literal {
+            Literal::Word(word) if read_bytes(word).is_some() => {
+                let name = self.name;
+                fault.hint(format!("hash({name}) = {word} asks for a stored hash"))
+            }
+            _ => fault,
+        })?;
         let values = match hashed.of.scale() {
             None if self.is_held(&hashed.of, &value, constant)? => vec![value],
             None => Vec::new(),
@@ -180,6 +179,9 @@ impl ConstantReader<'_> {
         match &constant.literal {
             Literal::Word(word) if is_time && !is_count(word) => self.time(scale, constant, word),
             Literal::Value(Value::Text(text)) if is_time => self.time(scale, constant, text),
+            Literal::Word(word) if is_time && calendar_digits(word).is_some() => {
+                Err(scale.day_or_count(word).behind(constant.at))
+            }
             Literal::Word(word) => scale.read(word).map_err(|_| {
                 let why = format!("takes {}, not {word}", scale.expected());
                 self.wrong(constant, &why)

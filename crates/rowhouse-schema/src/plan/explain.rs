@@ -18,8 +18,13 @@ impl fmt::Display for Plan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.ranges.len(), self.streams.len()) {
             (0, _) => writeln!(f, "ranges: none, no row can match")?,
-            (count, 0 | 1) => writeln!(f, "ranges: {count}")?,
-            (count, streams) => writeln!(f, "ranges: {count}, in {streams} streams")?,
+            (count, 0 | 1) => write!(f, "ranges: {count}")?,
+            (count, streams) => write!(f, "ranges: {count}, in {streams} streams")?,
+        }
+        match (self.ranges.is_empty(), self.reads_whole_table()) {
+            (true, _) => {}
+            (false, true) => writeln!(f, ", reads the whole table")?,
+            (false, false) => writeln!(f)?,
         }
         let ranges = self.streams().flat_map(|stream| {
             stream.ranges().to_vec().into_iter().map(move |range| (stream, range))

@@ -13,6 +13,9 @@ use super::sequence::{StoredTest, is_boundary};
 use crate::encode::Fixed;
 
 pub(super) fn fixed_keys(fixed: Fixed, test: StoredTest<'_>, is_text: bool) -> Found {
+    if fixed.low_first {
+        return digits_reversed(fixed, test);
+    }
     let plain = Fixed { desc: false, hex: false, ..fixed };
     let ranges = match test {
         StoredTest::Compare(comparison, constant) => {
@@ -25,6 +28,24 @@ pub(super) fn fixed_keys(fixed: Fixed, test: StoredTest<'_>, is_text: bool) -> F
         Some(if fixed.hex { in_hex(&range) } else { range })
     });
     Found::exact(ranges.collect())
+}
+
+/// As [`fixed_keys`], of bytes whose hex digits stand in reverse order. Only what the digits begin with can be
+/// said of them, which is what reversed values are asked for.
+fn digits_reversed(fixed: Fixed, test: StoredTest<'_>) -> Found {
+    let start = match test {
+        StoredTest::Compare(Comparison::Equal, constant) if fixed.check(constant).is_err() => {
+            return Found::none();
+        }
+        StoredTest::StartsWith(start) if start.len() > usize::from(fixed.width) => {
+            return Found::none();
+        }
+        StoredTest::Compare(Comparison::Equal, start) | StoredTest::StartsWith(start) => start,
+        StoredTest::Compare(..) => return Found::candidates(RowRange::all()),
+    };
+    let mut digits = Vec::with_capacity(2 * start.len());
+    fixed.write(start, &mut digits);
+    Found::exact(vec![RowRange::prefix(&digits)])
 }
 
 struct Compared<'a> {

@@ -49,6 +49,7 @@ use crate::columns::{Column, ColumnSchema};
 use crate::key::KeySchema;
 use crate::value::{Value, Values};
 use bind::Bound;
+use ranges::normalize;
 use set::Wanted;
 use streams::{Stream, are_in_order};
 
@@ -218,6 +219,22 @@ impl Plan {
     /// [`Plan::candidates`]. Never where columns or fields of qualifiers are asked for.
     pub fn is_exact(&self) -> bool {
         self.residual.is_none() && self.filter.is_none() && self.qualifiers.is_empty()
+    }
+
+    /// Whether the ranges hold every key of the template: no condition narrows what is read.
+    ///
+    /// ```
+    /// use rowhouse_schema::{KeySchema, Predicate};
+    ///
+    /// let schema = KeySchema::parse("[user string][at millis desc]")?;
+    /// assert!(schema.plan(&Predicate::parse("at during 2022-12")?)?.reads_whole_table());
+    /// assert!(!schema.plan(&Predicate::parse("user = 'bob'")?)?.reads_whole_table());
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    pub fn reads_whole_table(&self) -> bool {
+        let everything = walk::walk(&self.schema, &vec![None; self.schema.slots()]).streams;
+        let everything = everything.into_iter().flat_map(|stream| stream.ranges).collect();
+        !self.ranges.is_empty() && normalize(self.ranges.clone()) == normalize(everything)
     }
 
     /// The fields with conditions of which keys hold too little: a hash, or the value cut down to a step.

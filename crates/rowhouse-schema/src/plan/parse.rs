@@ -2,10 +2,11 @@
 //!
 //! ```text
 //! query     = [ condition *( "and" condition ) ]
-//! condition = name [ "." name ] ( sign constant / "between" constant "and" constant
+//! condition = asked ( sign constant / "between" constant "and" constant
 //!                  / "in" "(" constant *( "," constant ) ")"
 //!                  / ( "starts" / "ends" ) "with" constant / "under" constant / "during" constant
 //!                  / "is" [ "not" ] "null" )
+//! asked     = name [ "." name ] / "hash(" name [ "." name ] ")"      the second is followed by "=" or "in"
 //! constant  = "'" text with '' for a quote "'" / "x'" hex digits "'" / "0x" hex digits
 //!           / number / time / "true" / "false" / "(" [ constant *( "," constant ) ] ")"
 //! ```
@@ -13,6 +14,7 @@
 use std::sync::Arc;
 
 use super::predicate::{Comparison, Condition, Constant, Literal, Predicate, Test};
+use crate::encode::read_bytes;
 use crate::error::Fault;
 use crate::template::{closest, is_name};
 use crate::value::{Value, parse_hex};
@@ -27,7 +29,10 @@ pub(super) fn parse(text: &str) -> Result<Predicate, Fault> {
     }
     loop {
         let (field, at) = reader.field()?;
-        let test = reader.test()?;
+        let (field, test) = match is(&field, "hash") && reader.peek()?.1 == Token::Sign("(") {
+            true => reader.stored_hash(at)?,
+            false => (field, reader.test()?),
+        };
         conditions.push(Condition { field, test, source: Some(source.clone()), at });
         match reader.next()? {
             (_, Token::End) => return Ok(Predicate { conditions: conditions.into() }),
@@ -99,6 +104,26 @@ impl<'a> Reader<'a> {
             return Err(Fault::new(at, "`not` is not in the query language"));
         }
         Ok((word.to_owned(), at))
+    }
+
+    /// What stands behind the word `hash`: a field in parentheses, and stored hashes.
+    fn stored_hash(&mut self, at: usize) -> Result<(String, Test), Fault> {
+        self.next()?;
+        let (field, _) = self.field()?;
+        match self.next()? {
+            (_, Token::Sign(")")) => {}
+            (at, _) => return Err(Fault::new(at, "expected `)` behind the field")),
+        }
+        let test = match self.test()? {
+            Test::Compare(Comparison::Equal, constant) => {
+                Test::Compare(Comparison::Equal, hash_of(constant)?)
+            }
+            Test::OneOf(constants) => {
+                Test::OneOf(constants.into_iter().map(hash_of).collect::<Result<_, _>>()?)
+            }
+            _ => return Err(Fault::new(at, "a stored hash is asked for with = or in")),
+        };
+        Ok((field, test))
     }
 
     fn test(&mut self) -> Result<Test, Fault> {
@@ -278,6 +303,18 @@ impl<'a> Reader<'a> {
             self.at += 1;
         }
     }
+}
+
+/// A constant as a stored hash.
+fn hash_of(constant: Constant) -> Result<Constant, Fault> {
+    let stored = match &constant.literal {
+        Literal::Word(word) => read_bytes(word),
+        Literal::Value(Value::Bytes(bytes)) => Some(bytes.clone()),
+        Literal::Value(_) | Literal::List(_) => None,
+    };
+    let expected = || Fault::new(constant.at, "expected a stored hash such as 0x00ff");
+    let literal = Literal::Value(Value::Hashed(stored.ok_or_else(expected)?));
+    Ok(Constant { literal, ..constant })
 }
 
 fn is(word: &str, keyword: &str) -> bool {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use rowhouse_model::Result;
 
-use crate::encode::read_hash;
 use crate::error::Fault;
 use crate::time::TimeLiteral;
 use crate::value::{Quoted, Value};
@@ -231,11 +230,7 @@ impl Constant {
     }
 
     fn is_hash(&self) -> bool {
-        match &self.literal {
-            Literal::Word(word) => read_hash(word).is_some(),
-            Literal::Value(value) => matches!(value, Value::Hashed(_)),
-            Literal::List(_) => false,
-        }
+        matches!(self.literal, Literal::Value(Value::Hashed(_)))
     }
 }
 
@@ -252,7 +247,10 @@ impl fmt::Display for Predicate {
 
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.field)?;
+        match self.test.is_of_hashes() {
+            true => write!(f, "hash({})", self.field)?,
+            false => f.write_str(&self.field)?,
+        }
         match &self.test {
             Test::Compare(comparison, constant) => write!(f, " {} {constant}", comparison.sign()),
             Test::Between(low, high) => write!(f, " between {low} and {high}"),
@@ -271,12 +269,22 @@ impl fmt::Display for Condition {
 }
 
 impl Test {
-    /// Whether only hashes that keys hold are asked for: `0x…`.
+    /// Whether only stored hashes are asked for: `hash(user) = 0x…`.
     pub(super) fn is_of_hashes(&self) -> bool {
         match self {
             Self::Compare(Comparison::Equal, constant) => constant.is_hash(),
             Self::OneOf(constants) => {
                 !constants.is_empty() && constants.iter().all(Constant::is_hash)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a list has stored hashes and values, which no query text can say.
+    pub(super) fn mixes_hashes_and_values(&self) -> bool {
+        match self {
+            Self::OneOf(constants) => {
+                constants.iter().any(Constant::is_hash) && !constants.iter().all(Constant::is_hash)
             }
             _ => false,
         }

@@ -62,6 +62,21 @@ pub(super) struct Hash {
     pub(super) canonical: Option<Vec<u8>>,
 }
 
+impl Hash {
+    /// Whether one value can have both hashes. Then this one takes the value's bytes from the other, if it does
+    /// not know them.
+    pub(super) fn meet(&mut self, other: &Self) -> bool {
+        let meets = self.stored == other.stored
+            && (self.canonical.is_none()
+                || other.canonical.is_none()
+                || self.canonical == other.canonical);
+        if meets && self.canonical.is_none() {
+            self.canonical.clone_from(&other.canonical);
+        }
+        meets
+    }
+}
+
 impl Wanted {
     /// Every value of a field, null too if it may be.
     pub(super) fn everything(slot: usize, codec: &Codec, predicate: &Predicate) -> Self {

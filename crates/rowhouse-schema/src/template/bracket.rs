@@ -118,5 +118,5 @@ pub(crate) fn check_name(at: usize, name: &str) -> Result<(), Fault> {
         .find(|(nth, c)| !(c.is_ascii_alphabetic() || *c == '_' || *nth > 0 && c.is_ascii_digit()))
         .map_or(0, |(nth, _)| nth);
     Err(Fault::new(at + bad, format!("`{name}` is not a name"))
-        .hint("a name has letters, digits and _, and does not begin with a digit"))
+        .hint("a name has ASCII letters, digits and _, and does not begin with a digit"))
 }

@@ -108,6 +108,22 @@ impl Day {
     }
 }
 
+/// The time as a literal, if a text is the digits of a calendar without marks: `20221201`, `202212010800`,
+/// `20221201080000`.
+pub(crate) fn calendar_digits(text: &str) -> Option<String> {
+    if !matches!(text.len(), 8 | 12 | 14) || !text.bytes().all(|c| c.is_ascii_digit()) {
+        return None;
+    }
+    let mut literal = format!("{}-{}-{}", &text[..4], &text[4..6], &text[6..8]);
+    for (at, mark) in [(8, 'T'), (10, ':'), (12, ':')] {
+        if let Some(two) = text.get(at..at + 2) {
+            literal.push(mark);
+            literal.push_str(two);
+        }
+    }
+    TimeLiteral::parse(&literal).is_ok().then_some(literal)
+}
+
 struct Reader<'a> {
     text: &'a str,
     at: usize,

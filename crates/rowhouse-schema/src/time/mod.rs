@@ -13,7 +13,7 @@ use rowhouse_model::Result;
 
 pub use date::Date;
 pub use jiff::tz::TimeZone;
-pub(crate) use literal::TimeLiteral;
+pub(crate) use literal::{TimeLiteral, calendar_digits};
 pub(crate) use zone::FixedZone;
 
 /// The unit in which a time is counted.

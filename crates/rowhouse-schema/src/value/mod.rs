@@ -7,6 +7,7 @@ mod named;
 mod uuid;
 mod values;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::time::{Date, FixedZone, InZone, Time};
@@ -124,6 +125,25 @@ impl Value {
         }
     }
 
+    /// The name under which a value of the field `name` is written: `hash(name)` for a stored hash, which no
+    /// text can be mistaken for then, and the name itself for every other value.
+    ///
+    /// ```
+    /// use rowhouse_schema::KeySchema;
+    ///
+    /// let schema = KeySchema::parse("[user text md5 4][n u8]")?;
+    /// let values = schema.decode(b"\x9f\x9d\x51\xbc\x07")?;
+    /// let names: Vec<_> = values.iter().map(|(name, value)| value.written_name(name)).collect();
+    /// assert_eq!(names, ["hash(user)", "n"]);
+    /// # Ok::<(), rowhouse_model::Error>(())
+    /// ```
+    pub fn written_name<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        match self {
+            Self::Hashed(_) => format!("hash({name})").into(),
+            _ => name.into(),
+        }
+    }
+
     /// Whether there is no value.
     pub fn is_null(&self) -> bool {
         *self == Self::Null
@@ -204,6 +224,11 @@ pub(crate) fn parse_hex(digits: &str) -> Option<Vec<u8>> {
         return None;
     }
     pairs.map(|pair| Some(nibble(pair[0])? << 4 | nibble(pair[1])?)).collect()
+}
+
+/// The name in `hash(name)`.
+pub(crate) fn hashed_name(written: &str) -> Option<&str> {
+    written.strip_prefix("hash(")?.strip_suffix(')')
 }
 
 /// A value as queries write it, times in the zone of the field, if it names one.

@@ -96,7 +96,7 @@ impl fmt::Display for Values {
         for (nth, (field, value)) in self.schema.fields().iter().zip(&self.values).enumerate() {
             let comma = if nth == 0 { "" } else { ", " };
             let shown = Shown(value, field.modifiers.zone);
-            write!(f, "{comma}{}={shown}", field.name())?;
+            write!(f, "{comma}{}={shown}", value.written_name(field.name()))?;
         }
         Ok(())
     }

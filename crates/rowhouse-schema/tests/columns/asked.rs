@@ -27,7 +27,7 @@ fn a_plan_says_what_is_asked_of_the_key_and_what_of_columns() {
     check(
         "shift = 3 and n > 5 and t starts with 'a' and n < 9",
         expect![[r#"
-        ranges: 1
+        ranges: 1, reads the whole table
           […, …)
         residual: shift = 3
         columns: n > 5 and n < 9 (d:n) and t starts with 'a' (d:t), checked on each row
@@ -65,7 +65,7 @@ fn a_column_decides_what_the_key_holds_too_little_of() {
     check(
         "user starts with 'b'",
         expect![[r#"
-        ranges: 1
+        ranges: 1, reads the whole table
           […, …)
         residual: none, the ranges are exact
         columns: user starts with 'b' (e:u), checked on each row
@@ -73,7 +73,7 @@ fn a_column_decides_what_the_key_holds_too_little_of() {
     "#]],
     );
     check(
-        "user = 0x9f9d51bc",
+        "hash(user) = 0x9f9d51bc",
         expect![[r#"
         ranges: 1
           [\x9F\x9DQ\xBC, \x9F\x9DQ\xBD)
@@ -85,7 +85,7 @@ fn a_column_decides_what_the_key_holds_too_little_of() {
     check(
         "user is not null",
         expect![[r#"
-        ranges: 1
+        ranges: 1, reads the whole table
           […, …)
         residual: none, the ranges are exact
         columns: user is not null (e:u), checked on each row

@@ -36,7 +36,7 @@ fn a_plan_tells_the_ranges_of_qualifiers() {
     check(
         "price.at during 2022-12 and price.id = 7 and count > 5",
         expect![[r#"
-        ranges: 1
+        ranges: 1, reads the whole table
           […, …)
         residual: none, the ranges are exact
         columns: count > 5 (g:n), checked on each row
@@ -49,7 +49,7 @@ fn a_plan_tells_the_ranges_of_qualifiers() {
     check(
         "follows.who in ('eve', 'bob') and price.at = 2022-12-24T18:00",
         expect![[r#"
-        ranges: 1
+        ranges: 1, reads the whole table
           […, …)
         residual: none, the ranges are exact
         qualifiers of price (f:[at seconds 4 desc][id u8]): 1 range
@@ -65,7 +65,7 @@ fn a_plan_tells_the_ranges_of_qualifiers() {
     check(
         "event.at > 1970-01-01T00:00:09",
         expect![[r#"
-        ranges: 1
+        ranges: 1, reads the whole table
           […, …)
         residual: none, the ranges are exact
         qualifiers of event (h:[kind enum(a,b,c)][at seconds 4]): 3 ranges
@@ -79,7 +79,7 @@ fn a_plan_tells_the_ranges_of_qualifiers() {
     check(
         "price.at < 1960",
         expect![[r#"
-        ranges: 1
+        ranges: 1, reads the whole table
           […, …)
         residual: none, the ranges are exact
         qualifiers of price (f:[at seconds 4 desc][id u8]): none, no cell can match

@@ -201,7 +201,7 @@ fn constants_that_no_key_can_hold_have_a_place() {
         "[a phoenix.varchar]",
         "a >= ''",
         expect![[r#"
-        ranges: 1
+        ranges: 1, reads the whole table
           […, …)
         residual: none, the ranges are exact
         order: a ascending

@@ -102,14 +102,14 @@ fn mistakes_are_pointed_at() {
     check(
         "[1user string]",
         expect![[r#"
-        `1user` is not a name; a name has letters, digits and _, and does not begin with a digit: offset=1
+            `1user` is not a name; a name has ASCII letters, digits and _, and does not begin with a digit: offset=1
           [1user string]
            ^"#]],
     );
     check(
         "[us-er string]",
         expect![[r#"
-        `us-er` is not a name; a name has letters, digits and _, and does not begin with a digit: offset=3
+            `us-er` is not a name; a name has ASCII letters, digits and _, and does not begin with a digit: offset=3
           [us-er string]
              ^"#]],
     );

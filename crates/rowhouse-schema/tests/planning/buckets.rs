@@ -138,7 +138,7 @@ fn buckets_of_what_is_pinned_are_asked_and_otherwise_all() {
     );
     check(
         "[bucket 3 of id][id text md5 2]",
-        "id = 0x0cc1",
+        "hash(id) = 0x0cc1",
         expect![[r#"
         ranges: 3, in 3 streams
           0: row \x00\x0C\xC1

@@ -66,7 +66,7 @@ fn constants_outside_the_domain_clamp() {
         "[n u8][m u8]",
         "n < 300",
         expect![[r#"
-        ranges: 1
+        ranges: 1, reads the whole table
           […, …)
         residual: none, the ranges are exact
         order: n ascending, m ascending
@@ -85,7 +85,7 @@ fn constants_outside_the_domain_clamp() {
         "x[n u8]",
         "n > -1",
         expect![[r#"
-        ranges: 1
+        ranges: 1, reads the whole table
           [x, y)
         residual: none, the ranges are exact
         order: n ascending
@@ -104,7 +104,7 @@ fn constants_outside_the_domain_clamp() {
         "[n u64]",
         "n < 123456789012345678901234567890123456789012345678901234567890",
         expect![[r#"
-            ranges: 1
+            ranges: 1, reads the whole table
               […, …)
             residual: none, the ranges are exact
             order: n ascending
@@ -114,7 +114,7 @@ fn constants_outside_the_domain_clamp() {
         "[at millis]",
         "at > 1960",
         expect![[r#"
-        ranges: 1
+        ranges: 1, reads the whole table
           […, …)
         residual: none, the ranges are exact
         order: at ascending
@@ -133,7 +133,7 @@ fn constants_outside_the_domain_clamp() {
         "[at seconds 4]",
         "at < 2200",
         expect![[r#"
-        ranges: 1
+        ranges: 1, reads the whole table
           […, …)
         residual: none, the ranges are exact
         order: at ascending
@@ -184,7 +184,7 @@ fn later_conditions_remain() {
         "[user text]#[n u8]",
         "n = 3",
         expect![[r#"
-        ranges: 1
+        ranges: 1, reads the whole table
           […, …)
         residual: n = 3
         order: user ascending as stored, n ascending
@@ -198,7 +198,7 @@ fn nothing_asked_is_everything_that_can_fit() {
         "[user string]",
         "",
         expect![[r#"
-        ranges: 1
+        ranges: 1, reads the whole table
           […, …)
         residual: none, the ranges are exact
         order: user ascending
@@ -208,7 +208,7 @@ fn nothing_asked_is_everything_that_can_fit() {
         "post-[user string]",
         "",
         expect![[r#"
-        ranges: 1
+        ranges: 1, reads the whole table
           [post-, post.)
         residual: none, the ranges are exact
         order: user ascending
@@ -243,4 +243,24 @@ fn too_many_ranges_become_wider_ones() {
     let plan = long.plan(&Predicate::all().lt("a", "a".repeat(40_000))).unwrap();
     assert!(plan.ranges().len() <= RANGES_MAX && !plan.is_exact());
     assert!(plan.ranges().iter().all(|range| range.stop.len() <= 32_767));
+}
+
+#[test]
+fn a_plan_of_every_key_says_so_with_a_literal_or_buckets_in_front_too() {
+    let whole = |template: &str, query: &str| {
+        let schema = KeySchema::parse(template).unwrap();
+        let plan = schema.plan(&Predicate::parse(query).unwrap()).unwrap();
+        let said = plan.to_string().lines().next().unwrap().ends_with("reads the whole table");
+        assert_eq!(plan.reads_whole_table(), said, "{template} {query}");
+        said
+    };
+    assert!(whole("[user string][n u8]", "n = 7"));
+    assert!(whole("[user string][n u8]", ""));
+    assert!(whole("blog_[user text]", "user ends with 'x'"));
+    assert!(whole("[bucket 4 of user][user string]", "user >= ''"));
+    assert!(!whole("[bucket 4 of user][user string]", "user >= 'b'"));
+    assert!(!whole("[bucket 4 of user as b][user string]", "b in (0, 1, 2)"));
+    assert!(whole("[bucket 4 of user as b][user string]", "b in (0, 1, 2, 3)"));
+    assert!(!whole("[user string]", "user = 'bob'"));
+    assert!(!whole("[n u8]", "n > 300"), "nothing is read");
 }

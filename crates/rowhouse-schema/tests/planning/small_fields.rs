@@ -31,7 +31,7 @@ fn small_fields_are_gone_through() {
         "[shard u16][user string]",
         "user = 'bob'",
         expect![[r#"
-        ranges: 1
+        ranges: 1, reads the whole table
           […, …)
         residual: user = 'bob'
         order: shard ascending, user ascending

@@ -126,7 +126,7 @@ fn text_in_reverse_is_asked_for_by_its_end() {
         "[user text reverse]_[n u8]",
         "user starts with 'b'",
         expect![[r#"
-        ranges: 1
+        ranges: 1, reads the whole table
           […, …)
         residual: user starts with 'b'
         order: user ascending as stored, n ascending

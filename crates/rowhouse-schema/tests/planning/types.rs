@@ -336,7 +336,7 @@ fn null_is_asked_for_by_name() {
         "[n u8][m u8]",
         "n is not null",
         expect![[r#"
-        ranges: 1
+        ranges: 1, reads the whole table
           […, …)
         residual: none, the ranges are exact
         order: n ascending, m ascending

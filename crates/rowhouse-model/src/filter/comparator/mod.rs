@@ -9,6 +9,7 @@ mod run;
 
 use bytes::Bytes;
 
+pub use regex::FullMatch;
 pub(in crate::filter) use regex::RegexRoom;
 pub use run::ComparisonRun;
 

@@ -51,9 +51,14 @@ impl Regex {
     /// `InvalidRequest` for what Java refuses, `Unsupported` for what cannot be had here, or not in the room there is;
     /// both with the expression, and the place if there is one.
     pub(super) fn start(pattern: &RegexPattern, room: RegexRoom) -> Result<Self> {
-        let charset = Charset::named(&pattern.charset)?;
         let translated = translate::translate(&pattern.pattern, pattern.flags, pattern.engine)?;
-        let regex = fancy_regex::RegexBuilder::new(&translated.regex)
+        Self::build(pattern, &translated.regex, room)
+    }
+
+    /// Compiles the translation of an expression.
+    fn build(pattern: &RegexPattern, translated: &str, room: RegexRoom) -> Result<Self> {
+        let charset = Charset::named(&pattern.charset)?;
+        let regex = fancy_regex::RegexBuilder::new(translated)
             .backtrack_limit(STEPS_BACK_MAX)
             .delegate_size_limit(room.0)
             .delegate_dfa_size_limit(room.0.min(CACHE_BYTES_MAX))
@@ -81,6 +86,33 @@ impl Regex {
                 self.pattern
             ))
         })
+    }
+}
+
+/// A Java regular expression that matches whole texts, as Java's `Matcher.matches`.
+#[derive(Clone, Debug)]
+pub struct FullMatch {
+    regex: Regex,
+}
+
+impl FullMatch {
+    /// Compiles an expression.
+    ///
+    /// # Errors
+    /// As [`RegexPattern::new`].
+    pub fn new(pattern: &str) -> Result<Self> {
+        let pattern = RegexPattern::new(pattern, 0)?;
+        let translated = translate::translate(&pattern.pattern, pattern.flags, pattern.engine)?;
+        let whole = format!(r"\A(?:{})\z", translated.regex);
+        Ok(Self { regex: Regex::build(&pattern, &whole, RegexRoom::for_several(1))? })
+    }
+
+    /// Whether the expression matches all of `text`.
+    ///
+    /// # Errors
+    /// `InvalidRequest` when it takes too long to say.
+    pub fn matches(&self, text: &str) -> Result<bool> {
+        self.regex.is_found_in(text.as_bytes())
     }
 }
 

@@ -151,3 +151,26 @@ fn expressions_are_found_where_java_finds_them() {
     assert!(differences.is_empty(), "{}", differences.join("\n"));
     assert!(found > 1_500 && not_had < found / 10, "found={found}, not_had={not_had}");
 }
+
+#[test]
+fn a_full_match_takes_all_of_a_text_and_nothing_else() {
+    let matches = |pattern: &str, text: &str| FullMatch::new(pattern).unwrap().matches(text);
+    for (pattern, text, expected) in [
+        ("", "", true),
+        ("", "t", false),
+        ("t", "t", true),
+        ("t", "tt", false),
+        ("a|ab", "ab", true),
+        (r"\Qa.b\E", "a.b", true),
+        (r"\Qa.b\E", "axb", false),
+        (r"\Qa.b", "a.b", true),
+        (r"\Qa|b\E.*", "a|bc", true),
+        ("(?i)T", "t", true),
+        ("t$", "t\n", false),
+        ("(?x)t # a comment", "t", true),
+        (r"(a)\1", "aa", true),
+    ] {
+        assert_eq!(matches(pattern, text).unwrap(), expected, "{pattern:?} on {text:?}");
+    }
+    assert_eq!(FullMatch::new("(").unwrap_err().kind(), ErrorKind::InvalidRequest);
+}

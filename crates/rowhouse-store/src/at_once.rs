@@ -8,10 +8,6 @@ use crate::region::Region;
 use crate::write::apply;
 use crate::write::patience::{Patience, Tried};
 
-/// How many bytes of cells of one row are read at once. Cells of a hundred bytes take
-/// about 0.2 ms then.
-const BYTES_MAX: u64 = 256 << 10;
-
 /// A region, of which is done what can be done at once. What would wait (for memory, for merges, for a row that
 /// another call holds, for a sync of the log) or may read much is not begun, and to be asked of the
 /// region itself, where waiting harms nobody.
@@ -36,7 +32,7 @@ impl AtOnce<'_> {
         if get.filter.is_some() {
             return Ok(Tried::WouldWait);
         }
-        self.0.read_up_to(get, BYTES_MAX)
+        self.0.read_at_once(get)
     }
 
     /// As [`Region::mutate`].

@@ -1,6 +1,8 @@
 //! Blocks of files in memory: shared by all regions, bounded in bytes, and not emptied by one long
 //! scan.
 
+use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use quick_cache::Weighter;
@@ -40,6 +42,15 @@ pub(crate) struct BlockCache {
     bytes_max: u64,
     /// A quarter of the room, as in HBase, from the first block of a family IN_MEMORY on.
     in_memory: OnceLock<Cache<BlockKey, CachedBlock, ByBytes>>,
+}
+
+/// Blocks that were dropped from the cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Evicted {
+    /// How many.
+    pub blocks: u64,
+    /// Their bytes in memory.
+    pub bytes: u64,
 }
 
 #[derive(Clone)]
@@ -82,6 +93,36 @@ impl BlockCache {
         }
     }
 
+    /// Bytes of blocks in the cache.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.caches().map(Cache::weight).sum()
+    }
+
+    /// How many bytes of blocks the cache may hold.
+    pub(crate) fn bytes_max(&self) -> u64 {
+        self.bytes_max
+    }
+
+    /// Drops all blocks of these files.
+    pub(crate) fn evict(&self, files: &BTreeSet<u64>) -> Evicted {
+        let (blocks, bytes) = (Cell::new(0), Cell::new(0));
+        for cache in self.caches() {
+            cache.retain(|key, block| {
+                let keeps = !files.contains(&key.0);
+                if !keeps {
+                    blocks.set(blocks.get() + 1);
+                    bytes.set(bytes.get() + ByBytes.weight(key, block));
+                }
+                keeps
+            });
+        }
+        Evicted { blocks: blocks.get(), bytes: bytes.get() }
+    }
+
+    fn caches(&self) -> impl Iterator<Item = &Cache<BlockKey, CachedBlock, ByBytes>> {
+        [Some(&self.blocks), self.in_memory.get()].into_iter().flatten()
+    }
+
     fn in_memory(&self) -> &Cache<BlockKey, CachedBlock, ByBytes> {
         self.in_memory.get_or_init(|| {
             let share = self.bytes_max / 4;
@@ -111,8 +152,7 @@ mod tests {
     impl BlockCache {
         /// Data blocks of a file that are kept.
         fn data_blocks_of(&self, file: u64) -> usize {
-            let caches = [Some(&self.blocks), self.in_memory.get()].into_iter().flatten();
-            let blocks = caches.flat_map(Cache::iter);
+            let blocks = self.caches().flat_map(Cache::iter);
             blocks
                 .filter(|(key, block)| key.0 == file && matches!(block, CachedBlock::Data(_)))
                 .count()

@@ -1,5 +1,5 @@
 //! Looking at a store that nobody has open: every checksum, and everything that must be true of it.
-//! Nothing is changed.
+//! Nothing is changed, so a read-only mount will do.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rowhouse_model::{BloomKind, Bytes, CellRef, Error, Key, Qualifiers, Result, compare, escape};
 
 use crate::cells::Cells;
-use crate::directory::{self, Directory};
+use crate::directory::{self, Look};
 use crate::disk::{Disk, RealDisk};
 use crate::manifest::{self, ManifestState, NamedFile, SnapshotEntry};
 use crate::open::{log_known, open_files_max};
@@ -37,11 +37,14 @@ pub struct CheckReport {
     pub log_records: u64,
     /// Bytes of the write-ahead log.
     pub log_bytes: u64,
-    /// How the log ends, if not as after a clean close: nothing is wrong with that.
+    /// How the log ends, unless the store was closed. That is no damage. But commits that were not synced can be
+    /// missing after its end, and nothing tells.
     pub log_end: Option<String>,
     /// Files in the directory that no table or snapshot has: the next open removes those that were merged away, and
     /// moves the others aside.
     pub strangers: Vec<String>,
+    /// Why nobody is kept from writing to the store meanwhile: it is on a read-only mount without a lock file.
+    pub unlocked: Option<String>,
     /// What is wrong, each naming its file.
     pub problems: Vec<Error>,
 }
@@ -71,9 +74,12 @@ impl<'a> Progress<'a> {
 /// A directory that holds no store, is in use, or is of another version. What is wrong with the data
 /// is no error but in the report.
 pub fn check(dir: impl AsRef<Path>, progress: impl FnMut(Progress<'_>)) -> Result<CheckReport> {
-    let _held = Directory::hold_existing(dir.as_ref())?;
-    let disk: Arc<dyn Disk> = Arc::new(RealDisk::new(dir));
-    check_disk(&disk, directory::boot_id(), progress)
+    let look = Look::at(dir.as_ref())?;
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk::read_only(dir));
+    let mut report = check_disk(&disk, directory::boot_id(), progress)?;
+    report.problems.splice(..0, look.wrong);
+    report.unlocked = look.unlocked;
+    Ok(report)
 }
 
 pub(crate) fn check_disk(
@@ -83,7 +89,10 @@ pub(crate) fn check_disk(
 ) -> Result<CheckReport> {
     let mut report = CheckReport::default();
     let state = match manifest::read(&**disk, boot_id) {
-        Ok(Some(state)) => state,
+        Ok(Some(whole)) => {
+            report.problems.extend(whole.wrong);
+            whole.state
+        }
         Ok(None) => {
             report.problems.push(Error::corruption("MANIFEST is missing"));
             return Ok(report);
@@ -111,11 +120,7 @@ pub(crate) fn check_disk(
         let mut checked = Checked { cells: 0, problem: None };
         let done = check_file(&files, &named, &mut checked);
         let problems = done.err().into_iter().chain(checked.problem);
-        let placed = |error: Error| {
-            let message = format!("{error}; {}", whereabouts(&state, &named));
-            Error::new(error.kind(), message).with_source(error)
-        };
-        report.problems.extend(problems.map(placed));
+        report.problems.extend(problems.map(|error| placed(error, &state, &named)));
         report.files += 1;
         report.file_bytes += named.meta.len;
         report.cells += checked.cells;
@@ -123,6 +128,12 @@ pub(crate) fn check_disk(
     }
     progress(Progress::new("", bytes_done, bytes_total));
     Ok(report)
+}
+
+/// An error of a file, told with whose the file is.
+pub(crate) fn placed(error: Error, state: &ManifestState, named: &NamedFile<'_>) -> Error {
+    let message = format!("{error}; {}", whereabouts(state, named));
+    Error::new(error.kind(), message).with_source(error)
 }
 
 /// Whose a file is, and which rows it has: by the fields of their keys too, where the table declares them.
@@ -161,18 +172,16 @@ pub(crate) fn check_log(
     state: &ManifestState,
     report: &mut CheckReport,
 ) {
-    let known = log_known(state, boot_id);
-    let scanned = wal::scan(disk, &known, |commit| {
-        commit.groups.iter().try_for_each(|(region, _, _)| state.check_known(*region))
+    let scanned = log_known(disk, state, boot_id).and_then(|known| {
+        wal::scan(disk, &known, |commit| {
+            commit.groups.iter().try_for_each(|(region, _, _)| state.check_known(*region))
+        })
     });
     match scanned {
         Ok(scan) => {
             report.log_records = scan.records;
             report.log_bytes = scan.bytes;
-            report.log_end = scan.cut.map(|cut| {
-                let (file, offset, cause) = (cut.segment, cut.offset, cut.cause.describe());
-                format!("{file} ends at offset {offset}: {cause}")
-            });
+            report.log_end = scan.unclosed_end();
         }
         Err(error) => report.problems.push(error),
     }
@@ -246,6 +255,9 @@ fn check_file(files: &Arc<Files>, named: &NamedFile<'_>, checked: &mut Checked) 
         last = cursor.to_cell();
         cursor.advance()?;
     }
+    for what in file.unread_bloom() {
+        wrong(what);
+    }
     if cells != meta.cells {
         wrong(format!("it has another number of cells: cells={cells}, written={}", meta.cells));
     }
@@ -257,7 +269,7 @@ fn check_file(files: &Arc<Files>, named: &NamedFile<'_>, checked: &mut Checked) 
 }
 
 /// What is wrong with a cell where it is.
-fn misplaced(cell: &CellRef<'_>, named: &NamedFile<'_>) -> Option<&'static str> {
+pub(crate) fn misplaced(cell: &CellRef<'_>, named: &NamedFile<'_>) -> Option<&'static str> {
     let meta = named.meta;
     let is_split = !named.range.contains(&meta.first_row) || !named.range.contains(&meta.last_row);
     if !is_split && !named.range.contains(cell.key.row) {

@@ -6,6 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rowhouse_model::Timestamp;
 
+use crate::write::row_lock::After;
+
 /// A wall clock. The store takes it as a part so that a test can turn it.
 pub trait Clock: Send + Sync + 'static {
     /// Milliseconds since 1970.
@@ -28,6 +30,8 @@ impl Clock for SystemClock {
 pub(crate) struct TimestampSource {
     clock: Arc<dyn Clock>,
     last: AtomicI64,
+    /// The highest that was given ahead of the clock.
+    ahead: AtomicI64,
     /// The clock is behind what was issued, and that was said.
     behind: AtomicBool,
 }
@@ -35,12 +39,20 @@ pub(crate) struct TimestampSource {
 /// How far behind the clock may be before it is said: clocks are adjusted by a little all the time.
 const BEHIND_MILLIS_MAX: i64 = 1_000;
 
-/// How far timestamps run ahead of the clock before who needs another waits.
-const AHEAD_MILLIS_MAX: i64 = 5;
+/// How far timestamps of a row run ahead of the clock, so that each put is a version of its own (decision 0060).
+pub(crate) const AHEAD_MILLIS_MAX: i64 = 100;
+
+/// How often a put that would be further ahead, after as many deletes, waits a millisecond for the clock.
+const WAITS_MAX: usize = 5;
 
 impl TimestampSource {
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, last: AtomicI64::new(0), behind: AtomicBool::new(false) }
+        Self {
+            clock,
+            last: AtomicI64::new(0),
+            ahead: AtomicI64::new(0),
+            behind: AtomicBool::new(false),
+        }
     }
 
     /// The timestamp of a write that is being taken now.
@@ -60,37 +72,65 @@ impl TimestampSource {
         self.issue()
     }
 
-    /// As [`TimestampSource::issue`], later than `before`. That runs ahead of the clock where the millisecond is used up,
-    /// by no more than a few: then it waits for the clock, for a while.
-    pub(crate) fn issue_behind(&self, before: Option<Timestamp>) -> Timestamp {
+    /// The timestamp of a put: a version of its own where that is no more than [`AHEAD_MILLIS_MAX`] ahead of the clock.
+    pub(crate) fn issue_put(&self, after: After) -> Timestamp {
         let issued = self.issue();
-        match before {
-            Some(before) if issued <= before => self.issue_later(before),
-            _ => issued,
-        }
+        if issued >= after.distinct { issued } else { self.issue_ahead(issued, after) }
+    }
+
+    /// The timestamp of a delete, which covers what was written before it.
+    pub(crate) fn issue_delete(&self, after: After) -> Timestamp {
+        let at = self.issue().max(after.covering);
+        self.note_ahead(at);
+        at
     }
 
     #[cold]
-    fn issue_later(&self, before: Timestamp) -> Timestamp {
-        let wanted = before.as_millis().saturating_add(1);
-        let is_far = || wanted - self.clock.now_millis() > AHEAD_MILLIS_MAX;
+    fn issue_ahead(&self, issued: Timestamp, after: After) -> Timestamp {
+        let is_far =
+            || after.least.as_millis().saturating_sub(self.now_millis()) > AHEAD_MILLIS_MAX;
         // The clock may have been set back, or stand still.
-        for _ in 0..AHEAD_MILLIS_MAX {
+        for _ in 0..WAITS_MAX {
             if !is_far() {
                 break;
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-        self.issue_from(before.saturating_add(1))
+        let bound = issued.saturating_add(AHEAD_MILLIS_MAX);
+        let at = after.distinct.min(bound).max(after.least).max(self.issue());
+        self.note_ahead(at);
+        at
     }
 
-    /// What was written has a timestamp ahead of the clock, since the cell it took the place of had the last. By a few
-    /// milliseconds later writes keep up with it, so that a delete covers what came before it. Not with what is further ahead:
-    /// whoever chose that timestamp meant the future, or counts faster than the clock does.
-    pub(crate) fn keep_up(&self, with: Timestamp) {
-        if with.as_millis() - self.clock.now_millis() <= AHEAD_MILLIS_MAX {
-            self.last.fetch_max(with.as_millis(), Ordering::Relaxed);
+    /// Whether a timestamp is ahead of what is given now.
+    pub(crate) fn is_ahead(&self, at: Timestamp) -> bool {
+        at.as_millis() > self.last.load(Ordering::Relaxed)
+    }
+
+    /// Whether a timestamp may have been given by the store. One further ahead grew from one that somebody chose, who meant
+    /// the future, or counts faster than the clock does: later writes do not go by it.
+    pub(crate) fn may_be_own(&self, at: Timestamp) -> bool {
+        let last = self.last.load(Ordering::Relaxed).saturating_add(AHEAD_MILLIS_MAX);
+        at.as_millis() <= last.max(self.ahead.load(Ordering::Relaxed))
+    }
+
+    /// Notes that a timestamp is given ahead of the clock.
+    pub(crate) fn note_ahead(&self, at: Timestamp) {
+        if at.as_millis() > self.ahead.load(Ordering::Relaxed) {
+            self.ahead.fetch_max(at.as_millis(), Ordering::Relaxed);
         }
+    }
+
+    /// Has every timestamp from now on be as late as all that were given ahead of the clock: what rows were given is not
+    /// known any more.
+    pub(crate) fn catch_up(&self) {
+        self.last.fetch_max(self.ahead.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// A timestamp that is later than all that were given.
+    pub(crate) fn issue_last(&self) -> Timestamp {
+        let last = self.issue().as_millis().max(self.ahead.load(Ordering::Relaxed));
+        Timestamp::from_millis(last).unwrap_or(Timestamp::MIN).saturating_add(1)
     }
 
     #[cold]
@@ -109,10 +149,13 @@ impl TimestampSource {
         }
     }
 
-    /// Says so when the clock is behind what is stored: new writes are then hidden behind old ones.
+    /// Goes on after the newest timestamp that is stored, as far as the store may have given it. Says so when the clock is
+    /// further behind: new writes are then hidden behind old ones.
     pub(crate) fn compare_with_stored(&self, newest_millis: i64) {
         let now = self.clock.now_millis();
-        if newest_millis > now {
+        let bound = now.saturating_add(AHEAD_MILLIS_MAX);
+        self.last.fetch_max(newest_millis.min(bound), Ordering::Relaxed);
+        if newest_millis > bound {
             tracing::warn!(
                 clock_millis = now,
                 newest_stored_millis = newest_millis,
@@ -139,13 +182,59 @@ mod tests {
         }
     }
 
+    fn millis(at: i64) -> Timestamp {
+        Timestamp::from_millis(at).unwrap()
+    }
+
+    /// Of a row that was put at `written` and deleted at `deleted`.
+    fn after(written: i64, deleted: Option<i64>) -> After {
+        let least = deleted.map_or(written, |deleted| written.max(deleted + 1));
+        After { least: millis(least), distinct: millis(written + 1), covering: millis(written) }
+    }
+
+    #[test]
+    fn puts_are_versions_of_their_own_up_to_a_bound_ahead_of_the_clock() {
+        let source = TimestampSource::new(Arc::new(StandsStill));
+        assert_eq!(source.issue_put(After::NOTHING).as_millis(), 1000);
+        let mut at = 1000;
+        for step in 1..=AHEAD_MILLIS_MAX {
+            at = source.issue_put(after(at, None)).as_millis();
+            assert_eq!(at, 1000 + step);
+        }
+        assert_eq!(source.issue_put(after(at, None)).as_millis(), at, "at the bound");
+        assert_eq!(source.issue_delete(after(at, None)).as_millis(), at, "and it covers them");
+        assert_eq!(source.issue_put(After::NOTHING).as_millis(), 1000, "other rows are not ahead");
+        assert_eq!(source.issue_last().as_millis(), at + 1);
+        source.catch_up();
+        assert_eq!(source.issue_put(After::NOTHING).as_millis(), at);
+    }
+
     #[test]
     fn what_is_to_be_later_than_a_delete_is_also_where_the_clock_stands_still() {
         let source = TimestampSource::new(Arc::new(StandsStill));
-        assert_eq!(source.issue_behind(None).as_millis(), 1000);
-        assert_eq!(source.issue_behind(Some(Timestamp::MIN)).as_millis(), 1000);
-        for step in 1..20 {
-            assert_eq!(source.issue_behind(Some(source.issue())).as_millis(), 1000 + step);
+        let mut at = 1000;
+        for _ in 0..AHEAD_MILLIS_MAX + 5 {
+            let put = source.issue_put(after(at, Some(at))).as_millis();
+            assert_eq!(put, at + 1);
+            at = source.issue_delete(after(put, Some(at))).as_millis();
+            assert_eq!(at, put);
         }
+    }
+
+    #[test]
+    fn a_store_that_is_opened_at_once_goes_on_after_what_was_given_ahead_of_the_clock() {
+        let source = TimestampSource::new(Arc::new(StandsStill));
+        source.compare_with_stored(1000 + AHEAD_MILLIS_MAX);
+        assert_eq!(source.issue().as_millis(), 1000 + AHEAD_MILLIS_MAX);
+        let source = TimestampSource::new(Arc::new(StandsStill));
+        source.compare_with_stored(1_000_000);
+        assert_eq!(
+            source.issue().as_millis(),
+            1000 + AHEAD_MILLIS_MAX,
+            "that was chosen by somebody"
+        );
+        let source = TimestampSource::new(Arc::new(StandsStill));
+        source.compare_with_stored(900);
+        assert_eq!(source.issue().as_millis(), 1000);
     }
 }

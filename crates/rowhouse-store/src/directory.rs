@@ -7,13 +7,19 @@ use std::path::{Path, PathBuf};
 use parking_lot::Mutex;
 use rowhouse_model::{Error, ErrorKind, Result};
 
+use crate::manifest;
+
 const LOCK: &str = "LOCK";
 const FORMAT: &str = "FORMAT";
 /// What names in a data directory begin with.
 const OWN_NAMES: [&str; 9] =
     [LOCK, FORMAT, "MANIFEST", "rowhouse.log", "wal", "files", "staging", "tmp", "aside"];
 /// The format version that this code writes, and the oldest that can read what it writes.
-const FORMAT_VERSION: u32 = 2;
+const FORMAT_VERSION: u32 = 3;
+/// The first version whose [`FORMAT`] has a checksum.
+const FORMAT_VERSION_CHECKSUM: u32 = 3;
+/// What the line of the checksum begins with. It covers everything in front of it.
+const CHECKSUM: &str = "crc32c ";
 /// The oldest version that this code reads.
 const FORMAT_VERSION_OLDEST: u32 = 2;
 
@@ -73,21 +79,13 @@ impl Directory {
         fs::create_dir_all(path)
             .map_err(|source| io(format_args!("cannot make {}", path.display()), source))?;
         refuse_foreign(path)?;
-        let lock_path = path.join(LOCK);
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&lock_path)
-            .map_err(|source| io(format_args!("cannot open {}", lock_path.display()), source))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(in_use(path, &Holder::read(file))),
-            Err(TryLockError::Error(source)) => {
-                return Err(io(format_args!("cannot lock {}", lock_path.display()), source));
+        let file = match lock(path)? {
+            Lock::Held(file) => file,
+            Lock::NoFile => {
+                let source = std::io::Error::from(std::io::ErrorKind::ReadOnlyFilesystem);
+                return Err(io(format_args!("cannot write to {}", path.display()), source));
             }
-        }
+        };
         let directory = Self { path: path.to_owned(), lock: Mutex::new(file) };
         directory.write_holder(None)?;
         directory.check_format()?;
@@ -99,10 +97,7 @@ impl Directory {
     /// # Errors
     /// As [`Directory::hold`]; `InvalidRequest` for one that holds no store.
     pub(crate) fn hold_existing(path: &Path) -> Result<Self> {
-        if !is_data_directory(path) {
-            let message = format!("{} is no data directory: it has no {FORMAT}", path.display());
-            return Err(Error::invalid(message));
-        }
+        refuse_without_store(path)?;
         Self::hold(path)
     }
 
@@ -117,52 +112,28 @@ impl Directory {
     }
 
     fn write_holder(&self, address: Option<&str>) -> Result<()> {
-        let mut text =
-            format!("pid {}\nboot {}\n", std::process::id(), uuid::Uuid::from_bytes(boot_id()));
-        if let Some(address) = address {
-            text.push_str(&format!("address {address}\n"));
-        }
-        let mut file = self.lock.lock();
-        let mut write = || {
-            file.set_len(0)?;
-            file.seek(SeekFrom::Start(0))?;
-            file.write_all(text.as_bytes())
-        };
-        write().map_err(|source| io(format_args!("cannot write {LOCK}"), source))
+        write_holder(&mut self.lock.lock(), address)
+            .map_err(|source| io(format_args!("cannot write {LOCK}"), source))
     }
 
+    /// Refuses a format that is not known, and writes the present one where there is none or an older one.
     fn check_format(&self) -> Result<()> {
-        let path = self.path.join(FORMAT);
-        let text = match fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                return self.write_format(&path);
+        match read_format(&self.path)? {
+            Some(FORMAT_VERSION..) => return Ok(()),
+            Some(older) => {
+                tracing::info!(format = older, present = FORMAT_VERSION, "data directory upgraded");
             }
-            Err(source) => return Err(io(format_args!("cannot read {}", path.display()), source)),
-        };
-        let value = |name: &str| text.lines().find_map(|line| line.strip_prefix(name));
-        let version = |name: &str| value(name).and_then(|number| number.trim().parse::<u32>().ok());
-        let (Some(written), Some(least)) = (version("written-by "), version("readable-by ")) else {
-            return Err(Error::corruption(format!("{} says nothing readable", path.display())));
-        };
-        if written < FORMAT_VERSION_OLDEST {
-            return Err(Error::unsupported(format!(
-                "{} was written by an older version, which this one does not read: format={written}, oldest={FORMAT_VERSION_OLDEST}",
-                self.path.display()
-            )));
+            // What the files themselves say of their version was read by nobody yet, and will be.
+            None if is_data_directory(&self.path) => {
+                tracing::warn!(dir = %self.path.display(), "{FORMAT} is missing and is written anew");
+            }
+            None => {}
         }
-        let features = value("features").unwrap_or_default().trim();
-        if least > FORMAT_VERSION || !features.is_empty() {
-            return Err(Error::unsupported(format!(
-                "{} was written by a newer version: format={least}, known={FORMAT_VERSION}, features={features}",
-                self.path.display()
-            )));
-        }
-        Ok(())
+        self.write_format(&self.path.join(FORMAT))
     }
 
     fn write_format(&self, path: &Path) -> Result<()> {
-        let text = format!("written-by {FORMAT_VERSION}\nreadable-by {FORMAT_VERSION}\nfeatures\n");
+        let text = format_text();
         let write = || {
             let new = path.with_extension("new");
             let mut file = File::create(&new)?;
@@ -172,6 +143,156 @@ impl Directory {
             File::open(&self.path)?.sync_all()
         };
         write().map_err(|source| io(format_args!("cannot write {}", path.display()), source))
+    }
+}
+
+/// Says in the lock file who holds it.
+fn write_holder(file: &mut File, address: Option<&str>) -> std::io::Result<()> {
+    let mut text =
+        format!("pid {}\nboot {}\n", std::process::id(), uuid::Uuid::from_bytes(boot_id()));
+    if let Some(address) = address {
+        text.push_str(&format!("address {address}\n"));
+    }
+    file.set_len(0)?;
+    file.seek(SeekFrom::Start(0))?;
+    file.write_all(text.as_bytes())
+}
+
+/// What is in [`FORMAT`].
+fn format_text() -> String {
+    let text = format!("written-by {FORMAT_VERSION}\nreadable-by {FORMAT_VERSION}\nfeatures\n");
+    let crc = crc32c::crc32c(text.as_bytes());
+    format!("{text}{CHECKSUM}{crc:08x}\n")
+}
+
+/// The version that wrote a directory; `None` where no [`FORMAT`] says it.
+///
+/// # Errors
+/// `Corruption` for a file that is not what was written; `Unsupported` for a version that is not read.
+fn read_format(dir: &Path) -> Result<Option<u32>> {
+    let path = dir.join(FORMAT);
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(io(format_args!("cannot read {}", path.display()), source)),
+    };
+    parse_format(&String::from_utf8_lossy(&bytes), dir).map(Some)
+}
+
+fn parse_format(text: &str, dir: &Path) -> Result<u32> {
+    let damaged = |what: &str| {
+        let path = dir.join(FORMAT);
+        Error::corruption(format!("{} is damaged: {what}; nothing was changed", path.display()))
+    };
+    let (said, checksum) = match text.rfind(CHECKSUM) {
+        Some(at) => (&text[..at], Some(&text[at + CHECKSUM.len()..])),
+        None => (text, None),
+    };
+    let crc = format!("{:08x}\n", crc32c::crc32c(said.as_bytes()));
+    if checksum.is_some_and(|checksum| checksum != crc) {
+        return Err(damaged("it fails its checksum"));
+    }
+    let value = |name: &str| said.lines().find_map(|line| line.strip_prefix(name));
+    let version = |name: &str| value(name).and_then(|number| number.trim().parse::<u32>().ok());
+    let (Some(written), Some(least)) = (version("written-by "), version("readable-by ")) else {
+        return Err(damaged("it says nothing readable"));
+    };
+    if checksum.is_none() && written >= FORMAT_VERSION_CHECKSUM {
+        return Err(damaged("it has no checksum"));
+    }
+    if written < FORMAT_VERSION_OLDEST {
+        return Err(Error::unsupported(format!(
+            "{} was written by an older version, which this one does not read: format={written}, oldest={FORMAT_VERSION_OLDEST}",
+            dir.display()
+        )));
+    }
+    let features = value("features").unwrap_or_default().trim();
+    if least > FORMAT_VERSION || !features.is_empty() {
+        return Err(Error::unsupported(format!(
+            "{} was written by a newer version: format={least}, known={FORMAT_VERSION}, features={features}",
+            dir.display()
+        )));
+    }
+    Ok(written)
+}
+
+/// A data directory that is read and not changed: it may be on a read-only mount.
+pub(crate) struct Look {
+    /// Held, where there is something to lock.
+    _lock: Option<File>,
+    /// What is wrong with the files that are read here. The rest of the store can be read all the same.
+    pub(crate) wrong: Vec<Error>,
+    /// Why nobody is kept from writing to it meanwhile.
+    pub(crate) unlocked: Option<String>,
+}
+
+impl Look {
+    /// Looks at a directory that is there.
+    ///
+    /// # Errors
+    /// `InUse`, naming the holder; `Unsupported` for a directory of a newer format; `InvalidRequest` for one
+    /// that holds no store.
+    pub(crate) fn at(path: &Path) -> Result<Self> {
+        refuse_without_store(path)?;
+        let (lock, unlocked) = match lock(path)? {
+            Lock::Held(mut file) => {
+                // On a read-only mount it cannot say who holds it.
+                let _ = write_holder(&mut file, None);
+                (Some(file), None)
+            }
+            Lock::NoFile => {
+                let dir = path.display();
+                let why = format!("{dir} is on a read-only mount and has no {LOCK}: it is read without a lock");
+                (None, Some(why))
+            }
+        };
+        let wrong = match read_format(path) {
+            Ok(Some(_)) => None,
+            Ok(None) => Some(Error::corruption(format!(
+                "{} is missing; the next open writes it anew",
+                path.join(FORMAT).display()
+            ))),
+            Err(error) if error.kind() == ErrorKind::Corruption => Some(error),
+            Err(error) => return Err(error),
+        };
+        Ok(Self { _lock: lock, wrong: wrong.into_iter().collect(), unlocked })
+    }
+}
+
+enum Lock {
+    Held(File),
+    /// There is no file to lock, and none can be made.
+    NoFile,
+}
+
+/// Locks a directory without changing it. The file is made where that is possible.
+fn lock(dir: &Path) -> Result<Lock> {
+    let path = dir.join(LOCK);
+    let cannot_open = |source| io(format_args!("cannot open {}", path.display()), source);
+    let made = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+    let file = match made {
+        Ok(file) => file,
+        Err(error) => {
+            let is_read_only = error.kind() == std::io::ErrorKind::ReadOnlyFilesystem;
+            if !is_read_only && error.kind() != std::io::ErrorKind::PermissionDenied {
+                return Err(cannot_open(error));
+            }
+            // A lock needs no right to write.
+            match File::open(&path) {
+                Ok(file) => file,
+                Err(missing) if is_read_only && missing.kind() == std::io::ErrorKind::NotFound => {
+                    return Ok(Lock::NoFile);
+                }
+                Err(_) => return Err(cannot_open(error)),
+            }
+        }
+    };
+    match file.try_lock() {
+        Ok(()) => Ok(Lock::Held(file)),
+        Err(TryLockError::WouldBlock) => Err(in_use(dir, &Holder::read(file))),
+        Err(TryLockError::Error(source)) => {
+            Err(io(format_args!("cannot lock {}", path.display()), source))
+        }
     }
 }
 
@@ -191,7 +312,18 @@ impl std::fmt::Display for Holder {
 
 /// Whether a store was made in this directory.
 pub fn is_data_directory(path: impl AsRef<Path>) -> bool {
-    path.as_ref().join(FORMAT).is_file()
+    // Each of them is enough to read what is there.
+    [FORMAT, manifest::PATH, manifest::COPY_PATH]
+        .iter()
+        .any(|name| path.as_ref().join(name).is_file())
+}
+
+fn refuse_without_store(path: &Path) -> Result<()> {
+    if is_data_directory(path) {
+        return Ok(());
+    }
+    let message = format!("{} is no data directory: it has no {FORMAT}", path.display());
+    Err(Error::invalid(message))
 }
 
 /// Refuses to make a store among files that are none of a store.
@@ -271,12 +403,62 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         drop(Directory::hold(dir.path()).unwrap());
         let text = "written-by 9\nreadable-by 9\nfeatures\n";
-        fs::write(dir.path().join(FORMAT), text).unwrap();
+        let crc = crc32c::crc32c(text.as_bytes());
+        fs::write(dir.path().join(FORMAT), format!("{text}crc32c {crc:08x}\n")).unwrap();
         let error = Directory::hold(dir.path()).map(|_| ()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported);
         let text = "written-by 1\nreadable-by 1\nfeatures\n";
         fs::write(dir.path().join(FORMAT), text).unwrap();
         let error = Directory::hold(dir.path()).map(|_| ()).unwrap_err();
         assert!(error.message().contains("older version"), "{error}");
+    }
+
+    #[test]
+    fn every_flipped_bit_of_the_format_is_seen() {
+        let dir = tempfile::tempdir().unwrap();
+        let whole = format_text().into_bytes();
+        for at in 0..whole.len() {
+            for bit in 0..8 {
+                let mut damaged = whole.clone();
+                damaged[at] ^= 1 << bit;
+                fs::write(dir.path().join(FORMAT), &damaged).unwrap();
+                let read = read_format(dir.path());
+                assert!(read.is_err(), "byte {at} bit {bit}: {read:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_directory_of_an_older_format_is_upgraded_when_it_is_held_and_not_when_it_is_looked_at() {
+        let dir = tempfile::tempdir().unwrap();
+        let old = "written-by 2\nreadable-by 2\nfeatures\n";
+        fs::write(dir.path().join(FORMAT), old).unwrap();
+        assert!(Look::at(dir.path()).unwrap().wrong.is_empty());
+        assert_eq!(fs::read_to_string(dir.path().join(FORMAT)).unwrap(), old);
+        drop(Directory::hold(dir.path()).unwrap());
+        assert_eq!(fs::read_to_string(dir.path().join(FORMAT)).unwrap(), format_text());
+    }
+
+    #[test]
+    fn a_missing_format_is_told_by_a_look_and_written_anew_by_an_open() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join(manifest::PATH), "").unwrap();
+        let look = Look::at(dir.path()).unwrap();
+        assert!(look.wrong[0].message().contains("FORMAT is missing"), "{:?}", look.wrong);
+        drop(look);
+        drop(Directory::hold_existing(dir.path()).unwrap());
+        assert!(Look::at(dir.path()).unwrap().wrong.is_empty());
+    }
+
+    #[test]
+    fn a_directory_that_is_held_is_not_looked_at() {
+        let dir = tempfile::tempdir().unwrap();
+        let held = Directory::hold(dir.path()).unwrap();
+        let error = Look::at(dir.path()).map(|_| ()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InUse);
+        drop(held);
+        let look = Look::at(dir.path()).unwrap();
+        assert_eq!(Directory::hold(dir.path()).map(|_| ()).unwrap_err().kind(), ErrorKind::InUse);
+        drop(look);
     }
 }

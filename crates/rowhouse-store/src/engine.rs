@@ -20,6 +20,7 @@ use crate::settings::Settings;
 use crate::space::Space;
 use crate::split::Due;
 use crate::store_file::{Files, SnapshotFiles};
+use crate::tasks::Tasks;
 use crate::wal::{self, Wal};
 use crate::write::nonce::Nonces;
 use crate::write::recent::RecentWrites;
@@ -53,6 +54,7 @@ pub(crate) struct Engine {
     pub(crate) space: Space,
     /// What the compacting threads have to do.
     pub(crate) compactions: Compactions,
+    pub(crate) tasks: Tasks,
     /// Regions that may have to be split.
     pub(crate) splits: Due,
     /// Nobody reads or writes any more.
@@ -150,14 +152,26 @@ impl Engine {
             wal.sync()?;
             // First on the disk: a power cut can bring removed names back, without what was in
             // them, and they must not be taken for a gap in the log.
-            let edit = LogForgotten { below_sequence: forgettable.log_from };
-            self.manifest.append(&Edit::new(EditKind::LogForgotten(edit)))?;
+            self.name_first_segment(forgettable.log_from, forgettable.first_left)?;
             wal.forget(&forgettable)?;
         }
         if wal.pressure(self.settings.wal_bytes_max).is_some() {
             self.queue.push(Work::RelieveLog);
         }
         Ok(())
+    }
+
+    /// Has the manifest say where the log begins: which sequence counts, and which segment is there.
+    pub(crate) fn name_first_segment(&self, below_sequence: u64, first_segment: u64) -> Result<()> {
+        let edit = LogForgotten { below_sequence, first_segment };
+        self.manifest.append(&Edit::new(EditKind::LogForgotten(edit)))
+    }
+
+    /// Begins a new log segment, and removes those that hold nothing that is not in files.
+    pub(crate) fn roll_log(&self) -> Result<()> {
+        self.wal().roll_now()?;
+        self.log_work.push(Work::TidyLog);
+        self.forget_flushed()
     }
 
     /// Flushes whatever keeps the oldest log segment alive.

@@ -138,6 +138,11 @@ impl FamilyStore {
         self.declared.get().kept
     }
 
+    /// Whether older versions of a cell are seen.
+    pub(crate) fn has_versions(&self) -> bool {
+        self.declared.get().kept.has_versions()
+    }
+
     /// What the blooms of its new files are over.
     pub(crate) fn bloom(&self) -> BloomKind {
         self.declared.get().bloom

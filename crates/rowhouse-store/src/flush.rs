@@ -12,6 +12,7 @@ use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
 use crate::memstore::{Flushed, Memstore, MemstoreCursor};
 use crate::read::{Kept, Merge, Source};
 use crate::store_file::{NewFile, StoreFile};
+use crate::tasks::Tasks;
 
 /// Cells after which the writing of a file looks whether the store is closing.
 pub(crate) const CELLS_BETWEEN_CHECKS: u64 = 4096;
@@ -88,6 +89,7 @@ fn flush_memstores(
     flushed_sequence: u64,
 ) -> Result<()> {
     let bytes = memstores.iter().map(|memstore| memstore.bytes()).sum();
+    let _task = Tasks::begin_family(engine, "Flushing", family, format!("{bytes} bytes"));
     // What cannot be named need not be written.
     engine.manifest.check_writable()?;
     let written = write_file(engine, family, memstores)?;

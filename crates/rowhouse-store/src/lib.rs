@@ -55,26 +55,32 @@ mod store;
 mod store_file;
 mod system;
 mod table;
+mod tasks;
 mod wal;
 mod write;
 
 pub use at_once::AtOnce;
 pub use backup::{CopyReport, copy_store};
+pub use block_cache::Evicted;
 pub use check::{CheckReport, Progress, check};
 pub use clock::{Clock, SystemClock};
 pub use compact::CompactionKind;
 pub use directory::{Holder, is_data_directory};
 pub use disk::{Disk, DiskFile, RealDisk};
-pub use hand_over::{ExportReport, ExportedCells, LoadReport, files_to_load};
+pub use hand_over::{ExportOptions, ExportReport, ExportedCells, LoadReport, files_to_load};
 pub use hfile::{BlockFacts, HFile, HFileCells};
 pub use open::Builder;
 pub use read::{ReadPoint, RegionScanner, ScanLimits, ScanProgress, Scanned};
-pub use region::{Region, RegionSize};
+pub use region::{Region, RegionRequests, RegionSize};
 pub use salvage::{SalvageReport, salvage};
+pub use rowhouse_format::hfile::ZstdForm;
 pub use settings::{CompactionSettings, Settings, SplitSettings};
-pub use stats::{FamilyStats, LARGEST_ROWS, RegionStats, RowSize, StoreStats, TableStats, stats};
+pub use stats::{
+    FamilyStats, LARGEST_ROWS, RegionStats, RowSize, SAMPLE_ROWS, StoreStats, TableStats, stats,
+};
 pub use store::Store;
 pub use table::{Table, TableScanner};
+pub use tasks::Task;
 pub use write::patience::Tried;
 pub use write::transaction::Transaction;
 

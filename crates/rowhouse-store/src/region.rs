@@ -1,8 +1,5 @@
 //! A region: a run of a table's rows, read and written by whoever names it.
 
-use std::cmp::Reverse;
-use std::collections::BTreeSet;
-use std::iter;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -14,6 +11,7 @@ use rowhouse_model::{
     Scan, TableDescriptor, TableName, check_row, equal_bytes, escape,
 };
 
+use crate::block_cache::Evicted;
 use crate::compact::{self, CompactionKind, Hurry};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
@@ -21,9 +19,9 @@ use crate::flush;
 use crate::newest::Newest;
 use crate::read::{
     Opening, ReadPoint, RegionScanner, Rows, explain_cell, only_column, read_row, read_row_as_of,
-    read_row_up_to,
+    read_row_at_once,
 };
-use crate::store_file::StoreFile;
+use crate::store_file;
 use crate::write::apply;
 use crate::write::patience::{Patience, Tried};
 
@@ -35,15 +33,35 @@ pub struct Region {
     declared: Newest<Declared>,
     engine: Arc<Engine>,
     serving: AtomicBool,
-    /// Held while others are put in its place.
+    /// Held while others are put in its place, or its table is declared anew.
     pub(crate) moving: Mutex<()>,
     /// Those that were put in its place, by start key: they hold all of its rows.
     moved: OnceLock<Vec<Arc<Region>>>,
     /// Those in whose place it was put.
     came_of: Vec<Weak<Region>>,
-    /// Shared with the scanners, which count the rows that they give.
-    reads: Arc<AtomicU64>,
+    /// Shared with the scanners.
+    reads: Arc<ReadCounts>,
     writes: AtomicU64,
+}
+
+/// What was read of a region.
+#[derive(Debug, Default)]
+pub(crate) struct ReadCounts {
+    /// Rows that were returned.
+    pub(crate) rows: AtomicU64,
+    /// Rows that a filter left nothing of, or that had nothing visible.
+    pub(crate) filtered: AtomicU64,
+}
+
+/// Requests of a region since the store was opened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RegionRequests {
+    /// Rows read.
+    pub reads: u64,
+    /// Rows that were read and not returned: a filter left nothing of them.
+    pub filtered_reads: u64,
+    /// Mutations.
+    pub writes: u64,
 }
 
 /// What the table is declared to be, as far as a region goes by it.
@@ -53,11 +71,23 @@ struct Declared {
     /// What a mutation gets that asks for the table's default.
     durability: Durability,
     read_only: bool,
+    /// How many bytes a cell may have, where the table says.
+    cell_bytes_max: Option<usize>,
 }
 
 impl Declared {
     fn new(families: Vec<Arc<FamilyStore>>, table: &TableDescriptor) -> Self {
-        Self { families, durability: table.durability(), read_only: table.is_read_only() }
+        // What is no number was declared before it counted.
+        let cell_bytes_max = table.cell_bytes_max().ok().flatten();
+        let cell_bytes_max = cell_bytes_max.map(|bytes| {
+            usize::try_from(bytes).ok().filter(|&bytes| bytes > 0).unwrap_or(usize::MAX)
+        });
+        Self {
+            families,
+            durability: table.durability(),
+            read_only: table.is_read_only(),
+            cell_bytes_max,
+        }
     }
 }
 
@@ -119,13 +149,22 @@ impl Region {
     }
 
     /// Rows read and mutations taken since the store was opened.
-    pub fn requests(&self) -> (u64, u64) {
-        (self.reads.load(Ordering::Relaxed), self.writes.load(Ordering::Relaxed))
+    pub fn requests(&self) -> RegionRequests {
+        RegionRequests {
+            reads: self.reads.rows.load(Ordering::Relaxed),
+            filtered_reads: self.reads.filtered.load(Ordering::Relaxed),
+            writes: self.writes.load(Ordering::Relaxed),
+        }
     }
 
     /// How far a write must have come that asks for the table's default.
     pub fn durability(&self) -> Durability {
         self.declared.get().durability
+    }
+
+    /// How many bytes a cell may have, where the table says.
+    pub(crate) fn cell_bytes_max(&self) -> Option<usize> {
+        self.declared.get().cell_bytes_max
     }
 
     /// How much it holds.
@@ -135,7 +174,13 @@ impl Region {
             let parts = family.parts();
             size.stores += 1;
             size.files += parts.files.len();
-            size.file_bytes += parts.files.iter().map(|file| file.share_len()).sum::<u64>();
+            for file in &parts.files {
+                let blocks = file.block_sizes();
+                size.file_bytes += file.share_len();
+                size.uncompressed_bytes += blocks.uncompressed;
+                size.index_bytes += blocks.index;
+                size.bloom_bytes += blocks.bloom;
+            }
             size.memstore_bytes += family.memstore_bytes();
         }
         size
@@ -159,11 +204,11 @@ impl Region {
         read_row(&self.engine, self.families(), get, point)
     }
 
-    /// Reads one row if it has less than `bytes` of cells that are asked for, else some of it in vain.
+    /// Reads one row if that does not take long, else some of it in vain.
     #[inline]
-    pub(crate) fn read_up_to(&self, get: &Get, bytes: u64) -> Result<Tried<Row>> {
+    pub(crate) fn read_at_once(&self, get: &Get) -> Result<Tried<Row>> {
         self.check_get(get, None)?;
-        let read = read_row_up_to(&self.engine, self.families(), get, bytes)?;
+        let read = read_row_at_once(&self.engine, self.families(), get)?;
         if matches!(read, Tried::Done(_)) {
             self.count(1, 0);
         }
@@ -183,7 +228,7 @@ impl Region {
             0 => {}
             count => _ = to.fetch_add(count as u64, Ordering::Relaxed),
         };
-        add(&self.reads, reads);
+        add(&self.reads.rows, reads);
         add(&self.writes, writes);
     }
 
@@ -356,43 +401,31 @@ impl Region {
         Ok(())
     }
 
-    /// A row behind which lies about half of the cells of its largest file that has two rows, and which is not its
-    /// first; `None` when it has no two rows. What is in memory does not count.
-    ///
-    /// # Errors
-    /// `Io` and `Corruption`.
-    pub fn middle_row(&self) -> Result<Option<Bytes>> {
-        self.middle_rows().next().transpose()
-    }
-
-    /// The row where it is best split in two: [`Region::middle_row`], where the split policy and restriction of its
-    /// table do not move that to the first row; then the middle of another file. `None` where all of what they leave
-    /// belongs together. What is in memory does not count.
-    ///
-    /// # Errors
-    /// `Io` and `Corruption`; `InvalidRequest` for a policy or restriction that is not known.
-    pub fn split_row(&self, table: &TableDescriptor) -> Result<Option<Bytes>> {
-        for middle in self.middle_rows() {
-            let at = table.split_row(&middle?)?;
-            if at > self.info.range.start {
-                return Ok(Some(at));
-            }
-        }
-        Ok(None)
-    }
-
-    /// The middles of its files, the largest first, and then, for files that have one row each, what lies between
-    /// these. None is the first row.
-    fn middle_rows(&self) -> impl Iterator<Item = Result<Bytes>> {
+    /// Drops the blocks of its files from the block cache.
+    pub fn clear_block_cache(&self) -> Evicted {
         let files = self.families().iter().flat_map(|family| family.parts().files.clone());
-        let mut files: Vec<_> = files.collect();
-        files.sort_by_key(|file| Reverse(file.len()));
-        let range = &self.info.range;
-        let all = files.clone();
-        let middles = files.into_iter().filter_map(move |file| file.middle_row(range).transpose());
-        // Only looked for where no middle will do.
-        let between = iter::once_with(move || rows_between(&all, range)).flatten();
-        middles.chain(between)
+        self.engine.files.blocks.evict(&files.map(|file| file.id()).collect())
+    }
+
+    /// Where its files are in the data directory: those of the named families, or of all when none is
+    /// named.
+    ///
+    /// # Errors
+    /// `NoSuchColumnFamily`.
+    pub fn file_paths(&self, families: &[Bytes]) -> Result<Vec<String>> {
+        self.check_families(families.iter().map(|name| &name[..]))?;
+        let is_wanted =
+            |family: &&Arc<FamilyStore>| families.is_empty() || families.contains(family.name());
+        let wanted = self.families().iter().filter(is_wanted);
+        let files = wanted.flat_map(|family| family.parts().files.clone());
+        Ok(files.map(|file| store_file::path(file.id())).collect())
+    }
+
+    /// When the oldest of the files that a major merge wrote was written, in milliseconds; `None`
+    /// when there is no such file.
+    pub fn last_major_compaction(&self) -> Option<i64> {
+        let files = self.families().iter().flat_map(|family| family.parts().files.clone());
+        files.filter(|file| file.is_major()).map(|file| file.created_millis()).min()
     }
 
     /// What merges run or were asked for.
@@ -466,7 +499,7 @@ impl Region {
     /// # Errors
     /// `NotServingRegion` while its table is disabled; `ServerNotRunning` once the store is closed.
     pub fn check_serving(&self) -> Result<()> {
-        if !self.serving.load(Ordering::Acquire) {
+        if !self.is_serving() {
             return Err(not_serving(&self.name));
         }
         self.engine.check_open()
@@ -507,10 +540,15 @@ impl Region {
         assert!(set.is_ok(), "a region is replaced once");
     }
 
-    /// Waits while others are being put in its place. Whether its rows are served then, here or there.
+    /// Waits while others are being put in its place, or its table is declared anew. Whether its rows are served then, here or there.
     pub(crate) fn wait_served(&self) -> bool {
-        drop(self.moving.lock());
-        self.is_moved() || self.serving.load(Ordering::Acquire)
+        // Looked at under the lock: the next change may begin as soon as it is free.
+        let _moving = self.moving.lock();
+        self.is_moved() || self.is_serving()
+    }
+
+    pub(crate) fn is_serving(&self) -> bool {
+        self.serving.load(Ordering::Acquire)
     }
 
     /// The region of `row` when `point` was taken: this one, or one in whose place it came.
@@ -576,6 +614,13 @@ pub struct RegionSize {
     pub files: usize,
     /// Bytes of HFiles.
     pub file_bytes: u64,
+    /// Bytes of HFiles before compression, of those that were read since the store was opened; of the
+    /// others as they are on disk.
+    pub uncompressed_bytes: u64,
+    /// Bytes of the indexes of HFiles that were read since the store was opened.
+    pub index_bytes: u64,
+    /// Bytes of the blooms of HFiles that were read since the store was opened.
+    pub bloom_bytes: u64,
     /// Bytes of memstores.
     pub memstore_bytes: u64,
 }
@@ -588,19 +633,6 @@ pub(crate) fn not_serving(name: &RegionName) -> Error {
 /// The error for a table that is not there.
 pub(crate) fn table_not_found(name: &TableName) -> Error {
     Error::new(ErrorKind::TableNotFound, name.to_string())
-}
-
-/// The rows with which files begin, but for the least: from the middle on, and then those in front of it.
-fn rows_between(files: &[Arc<StoreFile>], range: &RowRange) -> Vec<Result<Bytes>> {
-    let rows = files.iter().filter_map(|file| file.first_row_in(range).transpose());
-    let rows = match rows.collect::<Result<BTreeSet<Bytes>>>() {
-        Ok(rows) => rows,
-        Err(error) => return vec![Err(error)],
-    };
-    let mut rows: Vec<_> = rows.into_iter().skip(1).map(Ok).collect();
-    let middle = rows.len() / 2;
-    rows.rotate_left(middle);
-    rows
 }
 
 fn describe(family: &FamilyDescriptor) -> String {

@@ -1,6 +1,8 @@
 //! Getting out of a damaged store what can still be read, into a new one. The damaged one is not
 //! changed.
 
+mod adopt;
+
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
@@ -9,16 +11,15 @@ use rowhouse_model::{
     Bytes, Cell, Durability, Error, ErrorKind, Namespace, Result, TableName, TableState, escape,
 };
 
-use crate::cells::Cells;
-use crate::check::{Progress, files_on};
-use crate::directory::{self, Directory};
+use crate::check::{Progress, files_on, misplaced, placed};
+use crate::directory::{self, Look};
 use crate::disk::{Disk, RealDisk};
 use crate::manifest::{self, ManifestState, NamedFile};
 use crate::open::log_known;
 use crate::region::Region;
 use crate::space::Need;
 use crate::store::Store;
-use crate::store_file::{self, FileCursor, Files, StoreFile};
+use crate::store_file::{self, Files, StoreFile};
 use crate::wal::{self, Commit, Known};
 use crate::write::admit::admit;
 use crate::write::commit;
@@ -36,6 +37,10 @@ pub struct SalvageReport {
     pub cells: u64,
     /// Commits of the write-ahead log that were read.
     pub log_records: u64,
+    /// How the log ends, unless the store was closed, as in a [check](crate::CheckReport::log_end).
+    pub log_end: Option<String>,
+    /// As [`CheckReport::unlocked`](crate::CheckReport::unlocked).
+    pub unlocked: Option<String>,
     /// What could not be read, each naming its file. What stood there is lost.
     pub lost: Vec<Error>,
 }
@@ -50,8 +55,8 @@ const BATCH_BYTES: usize = 4 << 20;
 /// loaded as a file, which the log does not have, that is what was written before, where both had been merged.
 ///
 /// # Errors
-/// A directory that holds no store or is in use; a manifest of which nothing can be read, since it
-/// alone says which tables there are; what writing the new store says.
+/// A directory that holds no store or is in use; a manifest of which nothing can be read, where no file says which
+/// table it is of either; what writing the new store says.
 pub fn salvage(
     from: impl AsRef<Path>,
     into: impl AsRef<Path>,
@@ -59,9 +64,11 @@ pub fn salvage(
 ) -> Result<SalvageReport> {
     let (from, into) = (from.as_ref(), into.as_ref());
     check_free(into)?;
-    let _held = Directory::hold_existing(from)?;
-    let disk: Arc<dyn Disk> = Arc::new(RealDisk::new(from));
-    salvage_disk(&disk, directory::boot_id(), || Store::open(into), progress)
+    let look = Look::at(from)?;
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk::read_only(from));
+    let mut report = salvage_disk(&disk, directory::boot_id(), || Store::open(into), progress)?;
+    report.unlocked = look.unlocked;
+    Ok(report)
 }
 
 pub(crate) fn salvage_disk(
@@ -71,14 +78,26 @@ pub(crate) fn salvage_disk(
     mut progress: impl FnMut(Progress<'_>),
 ) -> Result<SalvageReport> {
     let mut report = SalvageReport::default();
-    let state = manifest::read_what_is_left(&**disk, &mut report.lost)?;
+    let mut state = manifest::read_what_is_left(&**disk, boot_id, &mut report.lost);
+    // What a whole manifest does not name is nobody's.
+    if !report.lost.is_empty() {
+        adopt::adopt_tables(&**disk, &mut state, &mut report.lost)?;
+    }
+    if state.cluster_id.is_empty() && state.tables.is_empty() {
+        let nothing = || Error::corruption("MANIFEST is empty");
+        return Err(report.lost.into_iter().next().unwrap_or_else(nothing));
+    }
     let snapshots = state.snapshots.keys();
     report.lost.extend(snapshots.map(|name| {
         Error::unsupported(format!("a snapshot is not taken over by a salvage: snapshot={name}"))
     }));
+    let known = log_known(&**disk, &state, boot_id)?;
+    // Where the log is damaged, that is told among what is lost.
+    let scanned = wal::scan(&**disk, &known, |_| Ok(()));
+    report.log_end = scanned.ok().and_then(|scan| scan.unclosed_end());
     let mut salvage = Salvage { store: open()?, regions: HashMap::new(), log_unknown: 0, report };
     salvage.make_tables(&state)?;
-    salvage.read_all(disk, &log_known(&state, boot_id), &state, &mut progress)?;
+    salvage.read_all(disk, &known, &state, &mut progress)?;
     salvage.finish(&state)
 }
 
@@ -111,15 +130,21 @@ fn logged_files(disk: &dyn Disk, known: &Known, state: &ManifestState) -> Result
     Ok(logged)
 }
 
-/// Whether something of a file cannot be read.
-fn is_damaged(files: &Arc<Files>, named: &NamedFile<'_>) -> bool {
-    let file = Arc::new(StoreFile::new(files, named.meta.clone()));
-    let mut lost = Vec::new();
-    let Ok(mut cursor) = FileCursor::open_what_is_left(&file, &mut lost) else { return true };
-    while lost.is_empty() && cursor.cell().is_some() {
-        cursor.advance_over_damage(&mut lost);
-    }
-    !lost.is_empty()
+/// Whether cells of a file cannot be read.
+fn is_damaged(files: &Arc<Files>, named: &NamedFile<'_>) -> Result<bool> {
+    let cells = walk(files, named, &mut Vec::new(), |_| Ok(()))?;
+    Ok(cells < named.meta.cells)
+}
+
+/// Hands out the cells of a file that can be read.
+fn walk(
+    files: &Arc<Files>,
+    named: &NamedFile<'_>,
+    lost: &mut Vec<Error>,
+    visit: impl FnMut(Cell) -> Result<()>,
+) -> Result<u64> {
+    let file = StoreFile::new(files, named.meta.clone());
+    file.walk(&|cell| misplaced(cell, named).is_none(), lost, visit)
 }
 
 struct Salvage {
@@ -187,7 +212,7 @@ impl Salvage {
         let mut damaged = HashSet::new();
         for named in named.iter().filter(is_logged) {
             begin_file(named);
-            if is_damaged(&files, named) {
+            if is_damaged(&files, named)? {
                 damaged.insert(named.meta.file_id);
             }
         }
@@ -199,7 +224,7 @@ impl Salvage {
             let is_older = |named: &&NamedFile| named.meta.counts_from() < commit.sequence;
             while let Some(named) = waiting.next_if(is_older) {
                 begin_file(named);
-                self.read_file(&files, named)?;
+                self.read_file(&files, state, named)?;
             }
             self.read_commit(commit, state, &damaged)
         });
@@ -207,7 +232,7 @@ impl Salvage {
         read?;
         for named in waiting {
             begin_file(named);
-            self.read_file(&files, named)?;
+            self.read_file(&files, state, named)?;
         }
         if self.log_unknown > 0 {
             self.report.lost.push(Error::corruption(format!(
@@ -220,37 +245,36 @@ impl Salvage {
     }
 
     /// Writes the cells of a file, but for blocks that cannot be read.
-    fn read_file(&mut self, files: &Arc<Files>, named: &NamedFile<'_>) -> Result<()> {
+    fn read_file(
+        &mut self,
+        files: &Arc<Files>,
+        state: &ManifestState,
+        named: &NamedFile<'_>,
+    ) -> Result<()> {
         let region = Arc::clone(&self.regions[&named.region_id]);
-        let file = Arc::new(StoreFile::new(files, named.meta.clone()));
         self.report.files += 1;
-        let mut cursor = match FileCursor::open_what_is_left(&file, &mut self.report.lost) {
-            Ok(cursor) => cursor,
-            Err(error) => {
-                self.report.lost.push(error);
-                return Ok(());
-            }
-        };
+        let mut lost = Vec::new();
         let mut batch = Vec::new();
         let mut bytes = 0;
         let mut last: Option<Cell> = None;
-        while let Some(cell) = cursor.cell() {
+        walk(files, named, &mut lost, |cell| {
             // Of equal keys the first is the newest, and the others were overwritten.
             // A file that was split has rows of other regions, which may have been written anew since.
-            let elsewhere = !named.range.contains(cell.key.row);
-            let overwritten = last.as_ref().is_some_and(|last| last.key() == cell.key);
-            if !overwritten && !elsewhere {
-                let cell = cell.to_cell();
-                bytes += cell.as_bytes().len();
-                batch.push(cell.clone());
-                last = Some(cell);
+            let elsewhere = !named.range.contains(cell.row());
+            let overwritten = last.as_ref().is_some_and(|last| last.key() == cell.key());
+            if overwritten || elsewhere {
+                return Ok(());
             }
+            bytes += cell.as_bytes().len();
+            batch.push(cell.clone());
+            last = Some(cell);
             if bytes > BATCH_BYTES {
-                self.write(&region, named.family, std::mem::take(&mut batch))?;
                 bytes = 0;
+                self.write(&region, named.family, std::mem::take(&mut batch))?;
             }
-            cursor.advance_over_damage(&mut self.report.lost);
-        }
+            Ok(())
+        })?;
+        self.report.lost.extend(lost.into_iter().map(|error| placed(error, state, named)));
         self.write(&region, named.family, batch)
     }
 

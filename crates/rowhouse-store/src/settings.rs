@@ -33,6 +33,11 @@ pub struct Settings {
     pub disk_reserve_bytes: u64,
     /// HFiles kept open at most, each a file descriptor. Default 512.
     pub open_files_max: usize,
+    /// How long a file that an open moved to `aside/` stays there. Default 30 days.
+    pub aside_age_max: Duration,
+    /// Bytes of files in `aside/` above which an open removes the oldest. What it moved there itself stays until the
+    /// next open. Default 10 GiB.
+    pub aside_bytes_max: u64,
     /// When files are merged, and how fast.
     pub compaction: CompactionSettings,
     /// When regions are split by themselves.
@@ -148,6 +153,8 @@ impl Default for Settings {
             wal_sync_interval: Duration::from_secs(1),
             disk_reserve_bytes: 256 << 20,
             open_files_max: 512,
+            aside_age_max: Duration::from_secs(30 * 24 * 3600),
+            aside_bytes_max: 10 << 30,
             compaction: CompactionSettings::default(),
             split: SplitSettings::default(),
             busy_wait: Duration::from_secs(10),

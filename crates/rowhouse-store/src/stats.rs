@@ -10,9 +10,10 @@ use rowhouse_model::{
 use rowhouse_schema::ColumnSchema;
 
 use crate::check::{CheckReport, Progress, check_log};
-use crate::directory::{self, Directory};
+use crate::directory::{self, Look};
 use crate::disk::RealDisk;
 use crate::hfile::{HFile, HFileCells};
+use crate::open::aside::{self, AsideSize};
 use crate::manifest::{self, FamilyFiles, RegionState, TableEntry};
 use crate::store_file;
 
@@ -26,6 +27,10 @@ pub struct StoreStats {
     pub log_records: u64,
     /// Bytes of those.
     pub log_bytes: u64,
+    /// Files that an open moved to `aside/`.
+    pub aside_files: u64,
+    /// Bytes of those.
+    pub aside_bytes: u64,
 }
 
 /// What the files of a table hold.
@@ -38,6 +43,8 @@ pub struct TableStats {
     pub regions: Vec<RegionStats>,
     /// The largest rows, largest first: at most [`LARGEST_ROWS`].
     pub largest_rows: Vec<RowSize>,
+    /// Rows taken evenly from the table, in order: at most [`SAMPLE_ROWS`].
+    pub sample: Vec<Bytes>,
 }
 
 /// What the files of a region hold.
@@ -74,6 +81,8 @@ pub struct FamilyStats {
     pub older_versions: u64,
     /// Bytes of keys: row, family, qualifier, timestamp, kind, and the lengths among them.
     pub key_bytes: u64,
+    /// Those of them that are rows.
+    pub row_bytes: u64,
     /// Bytes of values.
     pub value_bytes: u64,
     /// Bytes of tags.
@@ -97,6 +106,9 @@ pub struct RowSize {
     pub row: Bytes,
 }
 
+/// How many rows of a table are sampled.
+pub const SAMPLE_ROWS: usize = 1_000;
+
 /// How many of the largest rows of a table are told.
 pub const LARGEST_ROWS: usize = 10;
 
@@ -111,10 +123,11 @@ pub fn stats(
     mut progress: impl FnMut(Progress<'_>),
 ) -> Result<StoreStats> {
     let dir = dir.as_ref();
-    let _held = Directory::hold_existing(dir)?;
-    let (disk, boot_id) = (RealDisk::new(dir), directory::boot_id());
+    let _look = Look::at(dir)?;
+    let (disk, boot_id) = (RealDisk::read_only(dir), directory::boot_id());
     let state = manifest::read(&disk, boot_id)?
-        .ok_or_else(|| rowhouse_model::Error::corruption("MANIFEST is missing"))?;
+        .ok_or_else(|| rowhouse_model::Error::corruption("MANIFEST is missing"))?
+        .state;
     let is_asked = |entry: &&std::sync::Arc<TableEntry>| {
         table.is_none_or(|name| entry.descriptor.name() == name)
     };
@@ -132,22 +145,29 @@ pub fn stats(
         return Err(problem);
     }
     let (log_records, log_bytes) = (report.log_records, report.log_bytes);
-    let mut stats = StoreStats { tables: Vec::new(), log_records, log_bytes };
+    let AsideSize { files: aside_files, bytes: aside_bytes } = aside::size(&disk);
+    let tables = Vec::new();
+    let mut stats = StoreStats { tables, log_records, log_bytes, aside_files, aside_bytes };
     let mut bytes_done = 0;
     for entry in entries {
         let told = entry.descriptor.name().to_string();
         let columns = ColumnSchema::of_table(&entry.descriptor).ok().flatten();
-        let mut largest = Largest::default();
+        let (mut largest, mut sample) = (Largest::default(), Sample::default());
         let mut regions: Vec<_> = entry.regions.values().collect();
         regions.sort_by(|a, b| a.info.range.start.cmp(&b.info.range.start));
         let mut counted = Vec::with_capacity(regions.len());
         for region in regions {
             progress(Progress::new(&told, bytes_done, bytes_total));
-            counted.push(region_stats(dir, region, columns.as_ref(), &mut largest)?);
+            let mut seen = |row: &RowSize| {
+                largest.offer(row);
+                sample.offer(&row.row);
+            };
+            counted.push(region_stats(dir, region, columns.as_ref(), &mut seen)?);
             bytes_done += bytes_of(region);
         }
         let (descriptor, largest_rows) = (entry.descriptor.clone(), largest.into_rows());
-        stats.tables.push(TableStats { descriptor, regions: counted, largest_rows });
+        let sample = sample.rows;
+        stats.tables.push(TableStats { descriptor, regions: counted, largest_rows, sample });
     }
     Ok(stats)
 }
@@ -162,7 +182,7 @@ fn region_stats(
     dir: &Path,
     region: &RegionState,
     columns: Option<&ColumnSchema>,
-    largest: &mut Largest,
+    seen: &mut impl FnMut(&RowSize),
 ) -> Result<RegionStats> {
     let mut files = Vec::new();
     let mut families = BTreeMap::new();
@@ -190,7 +210,7 @@ fn region_stats(
             }
             other => {
                 let begun = RowSize { bytes, cells: 1, row: Bytes::copy_from_slice(cell.key.row) };
-                largest.offer(other.replace(begun));
+                other.replace(begun).iter().for_each(&mut *seen);
             }
         }
         if let Some(counted) = families.get_mut(cell.key.family) {
@@ -198,7 +218,7 @@ fn region_stats(
         }
         sources[at].advance()?;
     }
-    largest.offer(row);
+    row.iter().for_each(seen);
     let families = families.into_values().map(|counted| counted.stats).collect();
     Ok(RegionStats { info: region.info.clone(), families })
 }
@@ -258,6 +278,7 @@ impl<'c> Counted<'c> {
         stats.markers += u64::from(key.kind != CellKind::Put.code());
         stats.older_versions += u64::from(same_column);
         stats.key_bytes += key_len(key);
+        stats.row_bytes += key.row.len() as u64;
         stats.value_bytes += cell.value.len() as u64;
         stats.tag_bytes += cell.tags.len() as u64;
         stats.repeated_bytes += match same_row {
@@ -293,8 +314,8 @@ struct Largest {
 }
 
 impl Largest {
-    fn offer(&mut self, row: Option<RowSize>) {
-        self.rows.extend(row.map(Reverse));
+    fn offer(&mut self, row: &RowSize) {
+        self.rows.push(Reverse(row.clone()));
         if self.rows.len() > LARGEST_ROWS {
             self.rows.pop();
         }
@@ -302,6 +323,38 @@ impl Largest {
 
     fn into_rows(self) -> Vec<RowSize> {
         self.rows.into_sorted_vec().into_iter().map(|Reverse(row)| row).collect()
+    }
+}
+
+/// Every row at first, every second when there are too many, every fourth, and so on.
+struct Sample {
+    rows: Vec<Bytes>,
+    step: u64,
+    seen: u64,
+}
+
+impl Default for Sample {
+    fn default() -> Self {
+        Self { rows: Vec::new(), step: 1, seen: 0 }
+    }
+}
+
+impl Sample {
+    fn offer(&mut self, row: &Bytes) {
+        if self.seen.is_multiple_of(self.step) {
+            if self.rows.len() == SAMPLE_ROWS {
+                let mut nth = 0;
+                self.rows.retain(|_| {
+                    nth += 1;
+                    nth % 2 == 1
+                });
+                self.step *= 2;
+            }
+            if self.seen.is_multiple_of(self.step) {
+                self.rows.push(row.clone());
+            }
+        }
+        self.seen += 1;
     }
 }
 
@@ -314,6 +367,19 @@ mod tests {
 
     use super::*;
     use crate::Store;
+
+    #[test]
+    fn a_sample_is_taken_evenly_and_stays_small() {
+        let rows = |count: u32| {
+            let mut sample = Sample::default();
+            (0..count).for_each(|n| sample.offer(&Bytes::copy_from_slice(&n.to_be_bytes())));
+            let number = |row: &Bytes| u32::from_be_bytes(row[..].try_into().unwrap());
+            sample.rows.iter().map(number).collect::<Vec<_>>()
+        };
+        assert_eq!(rows(0), []);
+        assert_eq!(rows(1_000), (0..1_000).collect::<Vec<_>>());
+        assert_eq!(rows(10_000), (0..10_000).step_by(16).collect::<Vec<_>>());
+    }
 
     fn name() -> TableName {
         TableName::parse("mail").unwrap()

@@ -343,7 +343,11 @@ impl Table {
         Ok(())
     }
 
-    pub(crate) fn check_enabled(&self) -> Result<()> {
+    /// Checks that it takes reads and writes.
+    ///
+    /// # Errors
+    /// `TableNotEnabled`.
+    pub fn check_enabled(&self) -> Result<()> {
         match self.state() {
             TableState::Enabled => Ok(()),
             TableState::Disabled => {

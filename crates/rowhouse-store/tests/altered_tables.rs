@@ -83,14 +83,98 @@ fn an_altered_table_keeps_its_rows_and_what_it_was_altered_to() {
 fn reads_go_by_altered_attributes_at_once() {
     let (_dir, store) = store();
     let held = table(&store);
+    store.alter_family(&name(), family("f").versions(5)).unwrap();
     (1..=3).for_each(|millis| put(&held, "a", "f", millis));
-    assert_eq!(read(&held, "a"), ["f3"]);
+    assert_eq!(read(&held, "a"), ["f3", "f2", "f1"]);
     store.alter_family(&name(), family("f").versions(2)).unwrap();
     assert_eq!(read(&held, "a"), ["f3", "f2"]);
-    store.alter_family(&name(), family("f").versions(5)).unwrap();
-    assert_eq!(read(&held, "a"), ["f3", "f2", "f1"]);
     store.alter_family(&name(), family("f").attribute("TTL", "60")).unwrap();
     assert!(read(&held, "a").is_empty());
+}
+
+#[test]
+fn an_alteration_flushes_by_the_old_declaration() {
+    let (dir, store) = store();
+    let held = table(&store);
+    (1..=3).for_each(|millis| put(&held, "a", "f", millis));
+    store.alter_family(&name(), family("f").versions(5)).unwrap();
+    assert_eq!(read(&held, "a"), ["f3"], "one version was declared when they were written");
+    (4..=5).for_each(|millis| put(&held, "a", "f", millis));
+    assert_eq!(read(&held, "a"), ["f5", "f4", "f3"]);
+    drop((held, store));
+    let store = Store::open(dir.path()).unwrap();
+    assert_eq!(read(&table(&store), "a"), ["f5", "f4", "f3"]);
+}
+
+#[test]
+fn an_alteration_that_changes_nothing_flushes_too() {
+    let (_dir, store) = store();
+    let held = table(&store);
+    put(&held, "a", "f", 1);
+    store.alter_table(held.descriptor().clone()).unwrap();
+    assert_eq!(held.regions()[0].size().files, 1);
+}
+
+/// Deletes version 20 of what has versions 10 and 20, after `close` has closed and opened the region, and reads it.
+fn read_after_delete_version(close: impl Fn(&Store, &Table)) -> Vec<String> {
+    let (_dir, store) = store();
+    let held = table(&store);
+    put(&held, "a", "f", 10);
+    put(&held, "a", "f", 20);
+    close(&store, &held);
+    let at = Timestamp::from_millis(20).unwrap();
+    held.mutate(&Delete::new("a").unwrap().version("f", "q", at).unwrap().into()).unwrap();
+    read(&held, "a")
+}
+
+#[test]
+fn closed_regions_are_flushed_so_surplus_versions_do_not_come_back() {
+    assert_eq!(read_after_delete_version(|_, _| ()), ["f10"], "while it is in memory");
+    let nothing: [&str; 0] = [];
+    let disabled = read_after_delete_version(|store, _| {
+        store.disable_table(&name()).unwrap();
+        store.enable_table(&name()).unwrap();
+    });
+    assert_eq!(disabled, nothing, "disabled");
+    let altered = read_after_delete_version(|store, _| {
+        store.alter_family(&name(), family("f").attribute("COMPRESSION", "GZ")).unwrap();
+    });
+    assert_eq!(altered, nothing, "altered");
+    let unassigned = read_after_delete_version(|store, table| {
+        let region = table.regions()[0].name().full.clone();
+        store.unassign_region(&region).unwrap();
+        store.assign_region(&region).unwrap();
+    });
+    assert_eq!(unassigned, nothing, "unassigned");
+}
+
+#[test]
+fn what_is_written_while_a_table_is_altered_is_flushed_or_comes_after() {
+    let (_dir, store) = store();
+    let held = table(&store);
+    let ended = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let writers = ["a", "z"].map(|row| {
+            let (held, ended) = (&held, &ended);
+            scope.spawn(move || {
+                let mut millis = 1;
+                while !ended.load(Ordering::Relaxed) {
+                    put(held, row, "f", millis);
+                    millis += 1;
+                }
+                millis - 1
+            })
+        });
+        for round in 0..10 {
+            let versions = if round % 2 == 0 { 1 } else { 5 };
+            store.alter_family(&name(), family("f").versions(versions)).unwrap();
+        }
+        ended.store(true, Ordering::Relaxed);
+        for (writer, row) in writers.into_iter().zip(["a", "z"]) {
+            let last = writer.join().unwrap();
+            assert_eq!(read(&held, row)[0], format!("f{last}"));
+        }
+    });
 }
 
 #[test]

@@ -329,6 +329,23 @@ fn a_region_is_split_where_its_policy_lets_it_if_it_is_in_any_file() {
 }
 
 #[test]
+fn a_table_whose_policy_has_no_splits_is_not_split_when_asked_either() {
+    let (_dir, store) = store();
+    let policy = "org.apache.hadoop.hbase.regionserver.DisabledRegionSplitPolicy";
+    let declared = table(&store).descriptor().clone();
+    store.alter_table(declared.clone().attribute("SPLIT_POLICY", policy)).unwrap();
+    let region = region(&store, "");
+    for at in [None, Some("r0050".into())] {
+        let error = store.split_region(&region.name().full, at).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidRequest);
+        assert_eq!(error.message(), format!("{} NOT splittable", region.name().encoded));
+    }
+    store.alter_table(declared).unwrap();
+    split(&store, "r0050");
+    assert_eq!(ranges(&store).len(), 2);
+}
+
+#[test]
 fn rows_that_are_no_place_to_split_and_regions_that_are_no_neighbours_are_refused() {
     let (_dir, store) = store();
     split(&store, "r0050");

@@ -82,7 +82,8 @@ fn loaded_while_written(dir: &Path) -> (Store, Vec<String>) {
     (store, written)
 }
 
-fn lost(dir: &Path, written: &[String]) -> Vec<String> {
+/// Salvages a store and looks for what was written.
+fn check_salvaged(dir: &Path, written: &[String]) {
     let into = tempfile::tempdir().unwrap();
     salvage(dir, into.path(), |_| {}).unwrap();
     let store = Store::open(into.path()).unwrap();
@@ -92,7 +93,9 @@ fn lost(dir: &Path, written: &[String]) -> Vec<String> {
         row.value("f", "q").map(|value| value.to_vec())
     };
     assert_eq!(value("loaded").unwrap(), b"loaded");
-    written.iter().filter(|row| value(row).as_deref() != Some(b"new")).cloned().collect()
+    let old: Vec<_> = written.iter().filter(|row| value(row).as_deref() != Some(b"new")).collect();
+    let (count, first) = (old.len(), old.first());
+    assert_eq!(count, 0, "{count} of {} are old again, the first is {first:?}", written.len());
 }
 
 /// Nothing is damaged at all: a merge of the file before and what was loaded reaches over what is in the log only.
@@ -103,14 +106,7 @@ fn a_merge_of_what_was_loaded_does_not_count_as_written_behind_what_is_in_the_lo
     store.table(&name("a")).unwrap().compact(CompactionKind::Major).unwrap();
     store.close().unwrap();
     drop(store);
-    let lost = lost(dir.path(), &written);
-    assert!(
-        lost.is_empty(),
-        "{} of {} are old again: {:?}",
-        lost.len(),
-        written.len(),
-        lost.first()
-    );
+    check_salvaged(dir.path(), &written);
 }
 
 /// The log has what was in a damaged file, also where a file that is whole reaches over its sequences.
@@ -133,12 +129,5 @@ fn the_log_gives_back_what_was_written_while_files_were_loaded() {
     let mut bytes = fs::read(&flushed[0]).unwrap();
     bytes[40] ^= 1;
     fs::write(&flushed[0], bytes).unwrap();
-    let lost = lost(dir.path(), &written);
-    assert!(
-        lost.is_empty(),
-        "{} of {} are old again: {:?}",
-        lost.len(),
-        written.len(),
-        lost.first()
-    );
+    check_salvaged(dir.path(), &written);
 }

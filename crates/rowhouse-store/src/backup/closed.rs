@@ -9,7 +9,7 @@ use rowhouse_model::{Error, Result};
 use super::target::Target;
 use super::{CopyReport, whole};
 use crate::check::{Progress, check, check_disk};
-use crate::directory::{self, Directory};
+use crate::directory::{self, Look};
 use crate::disk::{Disk, RealDisk};
 use crate::manifest;
 use crate::store_file;
@@ -26,9 +26,9 @@ pub fn copy_store(
     mut progress: impl FnMut(Progress<'_>),
 ) -> Result<CopyReport> {
     let (from, into) = (from.as_ref(), into.as_ref());
-    let held = Directory::hold_existing(from)?;
+    let held = Look::at(from)?;
     let target = Target::create(into)?;
-    let disk: Arc<dyn Disk> = Arc::new(RealDisk::new(from));
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk::read_only(from));
     let mut total = 0;
     let checked = check_disk(&disk, directory::boot_id(), |checked| {
         // Each byte is read, written, and read back.
@@ -43,7 +43,8 @@ pub fn copy_store(
         ..CopyReport::default()
     };
     let state = manifest::read(&*disk, directory::boot_id())?
-        .ok_or_else(|| Error::corruption("MANIFEST is missing"))?;
+        .ok_or_else(|| Error::corruption("MANIFEST is missing"))?
+        .state;
     let files: BTreeSet<u64> = state.all_files().map(|named| named.meta.file_id).collect();
     for id in files {
         let path = store_file::path(id);
@@ -60,7 +61,11 @@ pub fn copy_store(
         let path = format!("{WAL_DIR}/{name}");
         report.log_bytes += target.copy(&from.join(&path), &path, |_| Ok(()))?;
     }
-    target.copy(&from.join(manifest::PATH), manifest::PATH, |_| Ok(()))?;
+    for path in [manifest::PATH, manifest::COPY_PATH] {
+        if from.join(path).exists() {
+            target.copy(&from.join(path), path, |_| Ok(()))?;
+        }
+    }
     drop(held);
     target.sync()?;
     let read_back = check(target.dir(), |checked| {

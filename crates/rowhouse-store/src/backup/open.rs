@@ -95,7 +95,8 @@ impl Moment {
         let mut state = ManifestState::clone(&engine.manifest.state());
         // All of the log is in files: the copy has none.
         state.log_closed = None;
-        let forgotten = LogForgotten { below_sequence: last_sequence + 1 };
+        state.log_segment = None;
+        let forgotten = LogForgotten { below_sequence: last_sequence + 1, first_segment: 0 };
         state.apply(&Edit::new(EditKind::LogForgotten(forgotten)))?;
         let parts: Vec<_> = families.iter().map(|family| family.parts()).collect();
         let files = parts.iter().flat_map(|parts| &parts.files).chain(snapshots.files());

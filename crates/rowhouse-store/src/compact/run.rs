@@ -13,6 +13,7 @@ use crate::flush::CELLS_BETWEEN_CHECKS;
 use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
 use crate::read::{Merge, Source};
 use crate::store_file::{FileCursor, NewFile, StoreFile};
+use crate::tasks::Tasks;
 
 /// Bytes of rows and values after which a merge looks whether it should stop or wait, even if they
 /// are of fewer than [`CELLS_BETWEEN_CHECKS`] cells: large ones would take too long.
@@ -114,6 +115,9 @@ pub(super) fn merge(
     hurry: Hurry,
 ) -> Result<()> {
     engine.manifest.check_writable()?;
+    let bytes = files.iter().map(|file| file.len()).sum::<u64>();
+    let status = format!("{} files of {bytes} bytes", files.len());
+    let _task = Tasks::begin_family(engine, "Compacting", family, status);
     // Whoever begins to read from here on sees all cells of these files: they are in files because
     // they were visible.
     let readable_from = engine.mvcc.visible();
@@ -123,7 +127,7 @@ pub(super) fn merge(
         family = %rowhouse_model::escape(family.name()),
         major = merged.as_ref().is_none_or(|meta| meta.major),
         files = files.len(),
-        bytes = files.iter().map(|file| file.len()).sum::<u64>(),
+        bytes,
         bytes_left = merged.as_ref().map_or(0, |meta| meta.len),
         "files compacted"
     );
@@ -238,7 +242,12 @@ impl<'a> Progress<'a> {
         (self.cells, self.read_bytes) = (0, 0);
         let check = || check(self.engine, self.family);
         match self.hurry {
-            Hurry::Paced => self.engine.compactions.pace().wait_for(self.engine, written, check),
+            Hurry::Paced => {
+                if !self.engine.compactions.is_enabled() {
+                    return Err(Error::new(ErrorKind::Unsupported, "compactions are switched off"));
+                }
+                self.engine.compactions.pace().wait_for(self.engine, written, check)
+            }
             Hurry::Waited => check(),
         }
     }

@@ -35,6 +35,8 @@ struct State {
     /// When all stores are looked at.
     next_check: Option<Instant>,
     closed: bool,
+    /// Nothing is merged until somebody turns merges on again.
+    disabled: bool,
 }
 
 /// A merge that failed, and is not tried again for a while.
@@ -79,6 +81,8 @@ impl Compactions {
         if state.closed {
             return;
         }
+        // As in HBase, what is asked for while merges are off is not done later.
+        let asked = asked.filter(|_| !state.disabled);
         let key = (family.region_id(), family.name().clone());
         if asked.is_some() {
             // Whoever asks knows why: the disk may have been mended.
@@ -100,6 +104,35 @@ impl Compactions {
         asked.into_iter().chain(running).chain(family.merges.kinds()).collect()
     }
 
+    /// Turns merges on or off; returns whether they were on. What was asked for is forgotten.
+    pub(crate) fn set_enabled(&self, on: bool) -> bool {
+        let mut state = self.state.lock();
+        let before = !std::mem::replace(&mut state.disabled, !on);
+        if !on {
+            state.wanted.values_mut().for_each(|asked| *asked = None);
+        }
+        self.changed.notify_all();
+        before
+    }
+
+    /// Whether merges are on.
+    pub(crate) fn is_enabled(&self) -> bool {
+        !self.state.lock().disabled
+    }
+
+    /// Forgets the merges that were asked for and have not begun, of those of `large` bytes or of the
+    /// others. What is due is still merged.
+    pub(crate) fn forget_requested(&self, engine: &Engine, large: bool) {
+        let bytes_min = large_bytes(engine);
+        for (key, wanted) in &mut self.state.lock().wanted {
+            let Some(family) = engine.find_family(key.0, &key.1) else { continue };
+            let bytes = bytes_to_merge(engine, &family, *wanted).unwrap_or(0);
+            if (bytes > bytes_min) == large {
+                *wanted = None;
+            }
+        }
+    }
+
     /// No merge begins any more.
     pub(crate) fn close(&self) {
         let mut state = self.state.lock();
@@ -117,7 +150,9 @@ impl Compactions {
             }
             let now = Instant::now();
             state.check_all(engine, now);
-            if let Some(job) = state.most_urgent(engine, bytes_max, now) {
+            if !state.disabled
+                && let Some(job) = state.most_urgent(engine, bytes_max, now)
+            {
                 // What is asked for later is asked for again.
                 state.wanted.remove(&job.key);
                 state.running.push((job.key.clone(), job.asked));
@@ -245,6 +280,11 @@ fn bytes_to_merge(
     Some(files.iter().map(|file| file.len).sum())
 }
 
+/// Bytes above which a merge is large.
+fn large_bytes(engine: &Engine) -> u64 {
+    LARGE_IN_FLUSHES.saturating_mul(engine.settings.memstore_flush_bytes)
+}
+
 /// Does the most urgent merge, if there is one.
 #[cfg(test)]
 pub(crate) fn work_by_hand(engine: &Arc<Engine>) -> bool {
@@ -270,8 +310,7 @@ pub(crate) enum Share {
 
 /// Merges until the store is closed.
 pub(crate) fn work(engine: &Arc<Engine>, share: Share) {
-    let large = LARGE_IN_FLUSHES.saturating_mul(engine.settings.memstore_flush_bytes);
-    let bytes_max = if share == Share::Small { large } else { u64::MAX };
+    let bytes_max = if share == Share::Small { large_bytes(engine) } else { u64::MAX };
     while let Some(job) = engine.compactions.next(engine, bytes_max) {
         let done = guard(|| {
             let Some(_compacting) = job.family.compacting.try_read() else {
@@ -286,7 +325,9 @@ pub(crate) fn work(engine: &Arc<Engine>, share: Share) {
             job.family.request_flush(engine);
         }
         // A merge that ends early because nobody wants it any more has not failed.
-        let wanted = engine.check_working().is_ok() && !job.family.is_leaving();
+        let wanted = engine.check_working().is_ok()
+            && engine.compactions.is_enabled()
+            && !job.family.is_leaving();
         engine.compactions.done(job, done.err().filter(|_| wanted).map(|error| error.to_string()));
     }
 }

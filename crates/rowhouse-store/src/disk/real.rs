@@ -12,12 +12,19 @@ use super::{Disk, DiskFile};
 #[derive(Clone, Debug)]
 pub struct RealDisk {
     root: PathBuf,
+    /// Files are opened to be read alone, as on a read-only mount.
+    read_only: bool,
 }
 
 impl RealDisk {
     /// The tree below `root`.
     pub fn new(root: impl AsRef<Path>) -> Self {
-        Self { root: root.as_ref().to_owned() }
+        Self { root: root.as_ref().to_owned(), read_only: false }
+    }
+
+    /// The same, to be read and not changed.
+    pub(crate) fn read_only(root: impl AsRef<Path>) -> Self {
+        Self { root: root.as_ref().to_owned(), read_only: true }
     }
 }
 
@@ -29,7 +36,9 @@ impl Disk for RealDisk {
     }
 
     fn open(&self, path: &str) -> io::Result<Arc<dyn DiskFile>> {
-        let file = OpenOptions::new().read(true).write(true).open(self.root.join(path))?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(!self.read_only);
+        let file = options.open(self.root.join(path))?;
         Ok(Arc::new(RealFile(file)))
     }
 

@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rowhouse_format::hfile::{Closing, Writer, WriterOptions};
+use rowhouse_format::hfile::{Closing, Writer, WriterOptions, ZstdForm};
 use rowhouse_model::{Error, FamilyDescriptor, Key, Result, TableName};
 
 use crate::cells::Cells;
@@ -28,6 +28,21 @@ pub enum ExportedCells {
     Kept,
     /// All that are stored, delete markers and what they cover too.
     Raw,
+}
+
+/// How HFiles are exported.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ExportOptions {
+    /// Which cells; those that a major compaction would keep by default.
+    pub cells: ExportedCells,
+    /// The form of families with ZSTD: the one that the cluster's codec reads. That of HBase's default codec by default.
+    pub zstd: ZstdForm,
+}
+
+impl From<ExportedCells> for ExportOptions {
+    fn from(cells: ExportedCells) -> Self {
+        Self { cells, ..Self::default() }
+    }
 }
 
 /// What [`Store::export_hfiles`] wrote.
@@ -54,9 +69,10 @@ impl Store {
         &self,
         table: &TableName,
         dir: impl AsRef<Path>,
-        cells: ExportedCells,
+        options: impl Into<ExportOptions>,
         mut progress: impl FnMut(Progress<'_>),
     ) -> Result<ExportReport> {
+        let options = options.into();
         let dir = dir.as_ref();
         let table = self.table(table)?;
         make_empty(dir)?;
@@ -72,7 +88,7 @@ impl Store {
                 let parts = parts_of(&point, family)?;
                 let path = path_of(dir, region, family);
                 progress(Progress::new(&path.display().to_string(), bytes_done, bytes_total));
-                let export = Export { engine: self.engine(), point: &point, cells };
+                let export = Export { engine: self.engine(), point: &point, options };
                 if let Some((cells, bytes)) = export.family(family, parts, &path)? {
                     report.files.push(path);
                     report.cells += cells;
@@ -91,7 +107,7 @@ impl Store {
 struct Export<'a> {
     engine: &'a Arc<Engine>,
     point: &'a ReadPoint,
-    cells: ExportedCells,
+    options: ExportOptions,
 }
 
 impl Export<'_> {
@@ -125,17 +141,44 @@ impl Export<'_> {
         let mut merge = Merge::new(sources, self.point.sequence())?;
         let mut file: Option<NewHFile> = None;
         while let Some(cell) = merge.cell().filter(|cell| range.contains(cell.key.row)) {
-            if self.cells == ExportedCells::Raw || keep.keeps(&cell) {
+            if self.options.cells == ExportedCells::Raw || keep.keeps(&cell) {
                 let file = match &mut file {
                     Some(file) => file,
-                    None => file.insert(NewHFile::create(path, descriptor, with_tags, now_millis)?),
+                    None => file.insert(self.create(path, descriptor, with_tags, now_millis)?),
                 };
                 file.writer.append(&cell)?;
             }
             merge.advance()?;
         }
-        let major = self.cells == ExportedCells::Kept;
+        let major = self.options.cells == ExportedCells::Kept;
         file.map(|file| file.finish(self.point.sequence(), major)).transpose()
+    }
+
+    /// Begins a file.
+    fn create(
+        &self,
+        path: &Path,
+        family: &FamilyDescriptor,
+        with_tags: bool,
+        now_millis: i64,
+    ) -> Result<NewHFile> {
+        let dir = path.parent().unwrap_or(path);
+        fs::create_dir_all(dir).map_err(|source| io("make", dir, source))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let tmp = path.with_file_name(format!(".{name}"));
+        let file = File::create_new(&tmp).map_err(|source| io("make", &tmp, source))?;
+        let options = WriterOptions {
+            block_len: family.block_len(),
+            encoding: family.data_block_encoding_declared(),
+            compression: family.compression(),
+            zstd: self.options.zstd,
+            bloom: family.bloom(),
+            with_tags,
+            created_millis: now_millis.unsigned_abs(),
+            ..WriterOptions::default()
+        };
+        let writer = Writer::new(BufWriter::new(file), options);
+        Ok(NewHFile { writer, tmp, path: path.to_owned() })
     }
 }
 
@@ -147,30 +190,6 @@ struct NewHFile {
 }
 
 impl NewHFile {
-    fn create(
-        path: &Path,
-        family: &FamilyDescriptor,
-        with_tags: bool,
-        now_millis: i64,
-    ) -> Result<Self> {
-        let dir = path.parent().unwrap_or(path);
-        fs::create_dir_all(dir).map_err(|source| io("make", dir, source))?;
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let tmp = path.with_file_name(format!(".{name}"));
-        let file = File::create_new(&tmp).map_err(|source| io("make", &tmp, source))?;
-        let options = WriterOptions {
-            block_len: family.block_len(),
-            encoding: family.data_block_encoding_declared(),
-            compression: family.compression(),
-            bloom: family.bloom(),
-            with_tags,
-            created_millis: now_millis.unsigned_abs(),
-            ..WriterOptions::default()
-        };
-        let writer = Writer::new(BufWriter::new(file), options);
-        Ok(Self { writer, tmp, path: path.to_owned() })
-    }
-
     /// Ends the file and gives it its name: its cells and bytes.
     fn finish(self, sequence_max: u64, major_compaction: bool) -> Result<(u64, u64)> {
         let closing = Closing { sequence_max, major_compaction, ..Closing::default() };

@@ -6,7 +6,7 @@ mod load;
 mod loading;
 mod rows;
 
-pub use export::{ExportReport, ExportedCells};
+pub use export::{ExportOptions, ExportReport, ExportedCells};
 pub use load::{LoadReport, files_to_load};
 
 #[cfg(test)]

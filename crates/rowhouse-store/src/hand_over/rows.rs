@@ -12,8 +12,8 @@ use crate::table::Table;
 impl Store {
     /// Puts rows into `table` that `next` gives in the order of their keys, each key once and its cells in cell order, up to
     /// `None`. They do not go through the log and memory but to files, one for each region and family. All are there at one
-    /// moment, or none is: also after a crash. Cells at the latest timestamp get one of the beginning of the load, behind
-    /// that of every delete before it.
+    /// moment, or none is: also after a crash. Cells at the latest timestamp get one of the beginning of the load, after
+    /// that of every write before it.
     ///
     /// # Errors
     /// Those of `next`; as [`Store::bulk_load`]; `InvalidRequest` for rows out of order; `Unsupported`
@@ -25,8 +25,7 @@ impl Store {
     ) -> Result<LoadReport> {
         let table = self.table_to_load(table)?;
         let mut load = Load::begin(self.engine())?;
-        let timestamps = &self.engine().timestamps;
-        let now = timestamps.issue_behind(Some(timestamps.issue()));
+        let now = self.engine().timestamps.issue_last();
         let mut files: Option<RegionFiles<'_>> = None;
         let mut before: Option<Cell> = None;
         while let Some(cells) = next()? {

@@ -8,9 +8,10 @@ use rowhouse_model::{
     Bytes, Cell, Delete, ErrorKind, FamilyDescriptor, Get, Put, Scan, TableDescriptor, TableName,
     escape,
 };
+use rowhouse_format::hfile::{BLOCK_HEADER_LEN, ZstdForm};
 use tempfile::TempDir;
 
-use super::{ExportedCells, files_to_load};
+use super::{ExportOptions, ExportedCells, files_to_load};
 use crate::hfile::HFile;
 use crate::{CompactionKind, Store, Table};
 
@@ -57,9 +58,9 @@ fn all(table: &Arc<Table>) -> Vec<String> {
     all
 }
 
-fn export(store: &Store, cells: ExportedCells) -> TempDir {
+fn export(store: &Store, options: impl Into<ExportOptions>) -> TempDir {
     let dir = tempfile::tempdir().unwrap();
-    store.export_hfiles(&name(), dir.path(), cells, |_| {}).unwrap();
+    store.export_hfiles(&name(), dir.path(), options, |_| {}).unwrap();
     dir
 }
 
@@ -116,6 +117,27 @@ fn what_is_exported_can_be_loaded_into_a_table_of_other_regions() {
     drop(target_store);
     let checked = crate::check(to.path(), |_| {}).unwrap();
     assert!(checked.problems.is_empty(), "{:?}", checked.problems);
+}
+
+#[test]
+fn zstd_is_exported_in_the_form_that_is_asked_for_and_loaded_in_both() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let table = make(&store, &[]);
+    let family = table.descriptor().find_family(b"a").unwrap().clone();
+    store.alter_family(&name(), family.attribute("COMPRESSION", "ZSTD")).unwrap();
+    put(&table, "row", "a", 1, "value");
+    let want = all(&table);
+    for zstd in [ZstdForm::Frame, ZstdForm::Chunks] {
+        let out = export(&store, ExportOptions { zstd, ..ExportOptions::default() });
+        let bytes = std::fs::read(&files_of(out.path())[0]).unwrap();
+        let is_frame = bytes[BLOCK_HEADER_LEN..].starts_with(&[0x28, 0xB5, 0x2F, 0xFD]);
+        assert_eq!(is_frame, zstd == ZstdForm::Frame);
+        store.disable_table(&name()).unwrap();
+        store.truncate_table(&name(), false).unwrap();
+        load(&store, out.path());
+        assert_eq!(all(&store.table(&name()).unwrap()), want, "{zstd:?}");
+    }
 }
 
 #[test]

@@ -13,7 +13,7 @@ use super::{SnapshotCloned, SnapshotRestored, SnapshotTaken};
 pub(crate) struct Edit {
     #[prost(
         oneof = "EditKind",
-        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19"
+        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20"
     )]
     pub(crate) kind: Option<EditKind>,
 }
@@ -63,9 +63,11 @@ pub(crate) enum EditKind {
     SnapshotRestored(SnapshotRestored),
     #[prost(message, tag = "19")]
     SwitchesChanged(SwitchesChanged),
+    #[prost(message, tag = "20")]
+    RegionTruncated(RegionTruncated),
 }
 
-/// What regions may do, in all tables, and whether snapshots go.
+/// What regions may do, in all tables, whether snapshots go, and what servers remember.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub(crate) struct SwitchesChanged {
     /// No region is split.
@@ -77,6 +79,13 @@ pub(crate) struct SwitchesChanged {
     /// Snapshots stay when their time has passed.
     #[prost(bool, tag = "3")]
     pub(crate) snapshot_cleanup_off: bool,
+    /// The switches of HBase's master that have no effect on a store.
+    #[prost(bool, tag = "4")]
+    pub(crate) balancer_off: bool,
+    #[prost(bool, tag = "5")]
+    pub(crate) normalizer_off: bool,
+    #[prost(bool, tag = "6")]
+    pub(crate) peer_modification_off: bool,
 }
 
 /// The first edit of every manifest.
@@ -164,6 +173,17 @@ pub(crate) struct TableTruncated {
     pub(crate) regions: Vec<RegionMeta>,
 }
 
+/// A region emptied: another with the same rows and name replaces it, and its files go.
+#[derive(Clone, PartialEq, Message)]
+pub(crate) struct RegionTruncated {
+    #[prost(uint64, tag = "1")]
+    pub(crate) table_id: u64,
+    #[prost(uint64, tag = "2")]
+    pub(crate) removed: u64,
+    #[prost(message, required, tag = "3")]
+    pub(crate) added: RegionMeta,
+}
+
 /// Regions of a table in the place of others that held the same rows, whose cells were all in files: a
 /// split or a merge. Each has the files in which it may have rows.
 #[derive(Clone, PartialEq, Message)]
@@ -242,6 +262,9 @@ pub(crate) struct LogForgotten {
     /// Everything in the log below this sequence was flushed.
     #[prost(uint64, tag = "1")]
     pub(crate) below_sequence: u64,
+    /// The oldest segment that is left, which was there before this was written; 0 leaves it as it is.
+    #[prost(uint64, tag = "2")]
+    pub(crate) first_segment: u64,
 }
 
 /// What is known of an HFile without opening it, and what vouches for it.

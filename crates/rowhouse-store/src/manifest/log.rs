@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::{Mutex, RwLock};
 use rowhouse_model::{Error, ErrorKind, Result};
 
-use super::read::{PATH, read_with_gone};
+use super::read::{COPY_PATH, PATH, read};
 use super::record::{FileHeader, LEN_END, LEN_SYNCED};
 use super::{Edit, ManifestState};
 use crate::disk::{Disk, DiskFile};
@@ -16,6 +16,7 @@ use crate::store_file::FILES_DIR;
 use crate::wal::WAL_DIR;
 
 const NEW_PATH: &str = "MANIFEST.new";
+const COPY_NEW_PATH: &str = "MANIFEST.copy.new";
 
 /// How long the file may become before it is rewritten as the present state: so often as long as
 /// that, and at least this.
@@ -30,12 +31,16 @@ pub(crate) struct Manifest {
     next_id: AtomicU64,
     /// Files that were taken away, as the file that was read tells.
     gone: BTreeSet<u64>,
+    /// The generation that was read.
+    generation: u32,
     /// Held by whoever appends; who only looks at the state does not wait for the disk.
     log: Mutex<Option<Log>>,
 }
 
 struct Log {
     file: Arc<dyn DiskFile>,
+    /// Has the same bytes; `None` once it could not be written, and until both are rewritten.
+    copy: Option<Arc<dyn DiskFile>>,
     header: FileHeader,
     len: u64,
     /// The length at which it is rewritten.
@@ -54,13 +59,18 @@ impl Manifest {
         boot_id: [u8; 16],
         create: impl FnOnce() -> Vec<Edit>,
     ) -> Result<Self> {
-        let (state, gone) = match read_with_gone(&**disk, boot_id)? {
-            Some(read) => read,
+        let (state, gone, generation) = match read(&**disk, boot_id)? {
+            Some(whole) => {
+                for wrong in &whole.wrong {
+                    tracing::warn!(%wrong, "one copy of the manifest is damaged and will be written anew");
+                }
+                (whole.state, whole.gone, whole.generation)
+            }
             None => {
                 check_empty(&**disk)?;
                 let mut state = ManifestState::default();
                 create().iter().try_for_each(|edit| state.apply(edit))?;
-                (state, BTreeSet::new())
+                (state, BTreeSet::new(), 0)
             }
         };
         Ok(Self {
@@ -68,6 +78,7 @@ impl Manifest {
             boot_id,
             next_id: AtomicU64::new(state.next_id()),
             gone,
+            generation,
             state: RwLock::new(Arc::new(state)),
             log: Mutex::new(None),
         })
@@ -76,6 +87,12 @@ impl Manifest {
     /// Whether a file was taken away by an edit: what is left of it is of no use.
     pub(crate) fn is_gone(&self, file_id: u64) -> bool {
         self.gone.contains(&file_id)
+    }
+
+    /// Names no segment of the log any more: those that hold nothing are about to be removed.
+    pub(crate) fn unname_log_segment(&self) {
+        let mut state = self.state.write();
+        Arc::make_mut(&mut state).log_segment = None;
     }
 
     /// The present state.
@@ -103,7 +120,8 @@ impl Manifest {
         let log = match log {
             Some(log) => log,
             None => {
-                let new = rewrite(&*self.disk, self.boot_id, &self.state());
+                let header = FileHeader::new(self.boot_id, self.generation + 1);
+                let new = rewrite(&*self.disk, header, &self.state());
                 let new = new.and_then(|new| new.name(&*self.disk));
                 log.insert(new.map_err(|source| Error::io("cannot rewrite MANIFEST", source))?)
             }
@@ -128,7 +146,7 @@ impl Manifest {
         let log = self.begun(&mut log)?;
         let mut state = ManifestState::clone(&self.state());
         state.apply(edit)?;
-        log.append(edit).map_err(|source| Error::io("cannot append to MANIFEST", source))?;
+        log.append(&*self.disk, edit).map_err(|source| Error::io("cannot append to MANIFEST", source))?;
         let state = Arc::new(state);
         *self.state.write() = Arc::clone(&state);
         if log.len > log.len_max {
@@ -140,7 +158,8 @@ impl Manifest {
     /// Rewrites the file as the present state. What it was is as good, so a failure before the new
     /// one has its name only puts it off.
     fn shorten(&self, log: &mut Log, state: &ManifestState) {
-        let new = match rewrite(&*self.disk, self.boot_id, state) {
+        let header = FileHeader::new(self.boot_id, log.header.generation + 1);
+        let new = match rewrite(&*self.disk, header, state) {
             Ok(new) => new,
             Err(error) => {
                 tracing::warn!(%error, "MANIFEST could not be shortened");
@@ -159,7 +178,7 @@ impl Manifest {
 }
 
 impl Log {
-    fn append(&mut self, edit: &Edit) -> io::Result<()> {
+    fn append(&mut self, disk: &dyn Disk, edit: &Edit) -> io::Result<()> {
         let mut bytes = Vec::new();
         self.header.put_edit(&mut bytes, self.len, edit);
         let end = self.len + bytes.len() as u64;
@@ -177,8 +196,30 @@ impl Log {
         self.header.put_end(&mut synced, end, LEN_SYNCED);
         // Lost with the power it only makes recovery know less.
         let _ = self.file.write_all_at(&synced, end);
+        self.append_to_copy(disk, &bytes);
+        if let Some(copy) = &self.copy {
+            let _ = copy.write_all_at(&synced, end);
+        }
         self.len = end;
         Ok(())
+    }
+
+    /// Has the copy say the same. A copy that cannot be written is removed: it must not lack an edit that
+    /// counts.
+    fn append_to_copy(&mut self, disk: &dyn Disk, bytes: &[u8]) {
+        let Some(copy) = &self.copy else { return };
+        if let Err(error) = copy.write_all_at(bytes, self.len).and_then(|()| copy.sync()) {
+            tracing::error!(%error, "{COPY_PATH} could not be written; there is no copy until reopening");
+            self.drop_copy(disk);
+        }
+    }
+
+    fn drop_copy(&mut self, disk: &dyn Disk) {
+        self.copy = None;
+        if let Err(error) = remove(disk, COPY_PATH).and_then(|()| disk.sync_dir("")) {
+            tracing::error!(%error, "{COPY_PATH} cannot be removed; reopen the store");
+            self.failed = true;
+        }
     }
 
     /// Has the file end where it ended before a write that failed.
@@ -190,10 +231,16 @@ impl Log {
         self.file.sync()
     }
 
-    /// Puts a new manifest in the place of the old one.
-    fn name(self, disk: &dyn Disk) -> io::Result<Self> {
+    /// Puts a new manifest and its copy in the place of the old ones.
+    fn name(mut self, disk: &dyn Disk) -> io::Result<Self> {
         disk.rename(NEW_PATH, PATH)?;
         disk.sync_dir("")?;
+        // Until then the copy says what the manifest says, if not as shortly.
+        let copied = disk.rename(COPY_NEW_PATH, COPY_PATH).and_then(|()| disk.sync_dir(""));
+        if let Err(error) = copied {
+            tracing::error!(%error, "{COPY_PATH} could not be replaced; there is no copy until reopening");
+            self.drop_copy(disk);
+        }
         Ok(self)
     }
 }
@@ -203,13 +250,12 @@ impl Log {
 /// # Errors
 /// `Io`.
 pub(crate) fn write(disk: &dyn Disk, boot_id: [u8; 16], state: &ManifestState) -> Result<()> {
-    let written = rewrite(disk, boot_id, state).and_then(|new| new.name(disk));
+    let written = rewrite(disk, FileHeader::new(boot_id, 1), state).and_then(|new| new.name(disk));
     written.map(|_| ()).map_err(|source| Error::io("cannot write MANIFEST", source))
 }
 
-/// Writes the present state under another name.
-fn rewrite(disk: &dyn Disk, boot_id: [u8; 16], state: &ManifestState) -> io::Result<Log> {
-    let header = FileHeader::new(boot_id);
+/// Writes the present state twice, under other names.
+fn rewrite(disk: &dyn Disk, header: FileHeader, state: &ManifestState) -> io::Result<Log> {
     let mut bytes = header.encode();
     for edit in state.to_edits() {
         let at = bytes.len() as u64;
@@ -217,15 +263,24 @@ fn rewrite(disk: &dyn Disk, boot_id: [u8; 16], state: &ManifestState) -> io::Res
     }
     let len = bytes.len() as u64;
     header.put_end(&mut bytes, len, LEN_SYNCED);
-    match disk.remove(NEW_PATH) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let file = disk.create(NEW_PATH)?;
-    file.write_all_at(&bytes, 0)?;
-    file.sync()?;
+    let write = |path| {
+        remove(disk, path)?;
+        let file = disk.create(path)?;
+        file.write_all_at(&bytes, 0)?;
+        file.sync()?;
+        Ok::<_, io::Error>(file)
+    };
+    let (file, copy) = (write(NEW_PATH)?, Some(write(COPY_NEW_PATH)?));
     let len_max = (len * HISTORY_FACTOR).max(HISTORY_BYTES_MIN);
-    Ok(Log { file, header, len, len_max, failed: false })
+    Ok(Log { file, copy, header, len, len_max, failed: false })
+}
+
+/// Removes a file that need not be there.
+fn remove(disk: &dyn Disk, path: &str) -> io::Result<()> {
+    match disk.remove(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
 }
 
 fn failed_before() -> Error {

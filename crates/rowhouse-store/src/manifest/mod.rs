@@ -10,11 +10,11 @@ mod state;
 
 pub(crate) use edit::{
     Edit, EditKind, FileMeta, FilesChanged, FilesLoaded, LoadedFile, LogClosed, LogForgotten,
-    NamespaceChanged, RegionMeta, RegionsReplaced, StoreCreated, SwitchesChanged, TableAltered,
-    TableCreated, TableDropped, TableStateChanged, TableTruncated, encode_table,
+    NamespaceChanged, RegionMeta, RegionTruncated, RegionsReplaced, StoreCreated, SwitchesChanged,
+    TableAltered, TableCreated, TableDropped, TableStateChanged, TableTruncated, encode_table,
 };
 pub(crate) use log::{Manifest, write};
-pub(crate) use read::{PATH, read, read_what_is_left};
+pub(crate) use read::{COPY_PATH, PATH, read, read_what_is_left};
 pub(crate) use snapshot::{
     SnapshotCloned, SnapshotEntry, SnapshotFamily, SnapshotRegion, SnapshotRestored, SnapshotTaken,
 };

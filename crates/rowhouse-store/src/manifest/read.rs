@@ -1,100 +1,198 @@
-//! Reading the file: whole, for who opens or checks a store, and what is left of a damaged one.
+//! Reading the two copies of the manifest: whole, for who opens or checks a store, and what is left of
+//! damaged ones.
 
 use std::collections::BTreeSet;
 use std::io;
 
 use bytes::Bytes;
-use rowhouse_model::{Error, Result};
+use rowhouse_model::{Error, ErrorKind, Result};
 
 use super::ManifestState;
-use super::record::{FILE_HEADER_LEN, FileHeader, Found, LEN_END, damaged};
+use super::record::{FILE_HEADER_LEN, FileHeader, Found, LEN_END};
 use crate::disk::Disk;
 
 /// The file's name in the data directory.
 pub(crate) const PATH: &str = "MANIFEST";
+/// The name of its copy, which has an edit once `MANIFEST` has it on the disk, and before the edit counts.
+pub(crate) const COPY_PATH: &str = "MANIFEST.copy";
 
-/// Reads the manifest as it is, without changing anything; `None` when there is none.
-///
-/// # Errors
-/// Damage, naming the offset; an edit of a newer version.
-pub(crate) fn read(disk: &dyn Disk, boot_id: [u8; 16]) -> Result<Option<ManifestState>> {
-    Ok(read_with_gone(disk, boot_id)?.map(|(state, _)| state))
+/// A manifest that was read as it was written.
+#[derive(Debug)]
+pub(crate) struct Whole {
+    pub(crate) state: ManifestState,
+    /// Files that were taken away since the manifest was last rewritten.
+    pub(crate) gone: BTreeSet<u64>,
+    /// As in the header.
+    pub(super) generation: u32,
+    edits: u64,
+    /// What is wrong with one of the copies. The other one has everything, and the next open writes both
+    /// anew.
+    pub(crate) wrong: Vec<Error>,
 }
 
-/// The same, with the files that were taken away since it was last rewritten.
-pub(super) fn read_with_gone(
-    disk: &dyn Disk,
-    boot_id: [u8; 16],
-) -> Result<Option<(ManifestState, BTreeSet<u64>)>> {
-    let Some(whole) = load(disk)? else { return Ok(None) };
-    let header = FileHeader::decode(&whole)?;
-    let mut gone = BTreeSet::new();
-    let mut state = ManifestState::default();
+/// Reads the manifest, without changing anything, from the copy that has more; `None` when there is none.
+///
+/// # Errors
+/// Damage of both copies, naming the offset; an edit of a newer version.
+pub(crate) fn read(disk: &dyn Disk, boot_id: [u8; 16]) -> Result<Option<Whole>> {
+    choose(read_file(disk, PATH, boot_id), read_file(disk, COPY_PATH, boot_id))
+}
+
+/// Decides which copy counts. An edit is on the disk in both before it counts, so either is enough; the
+/// copy is removed where it cannot be written.
+fn choose(
+    original: Result<Option<Whole>>,
+    copy: Result<Option<Whole>>,
+) -> Result<Option<Whole>> {
+    let is_newer = |error: &Error| error.kind() == ErrorKind::Unsupported;
+    let repaired = |mut whole: Whole, wrong: Error| {
+        whole.wrong.push(wrong);
+        Ok(Some(whole))
+    };
+    let missing = |path| Error::corruption(format!("{path} is missing"));
+    match (original, copy) {
+        (Err(error), _) | (_, Err(error)) if is_newer(&error) => Err(error),
+        (Ok(Some(original)), Ok(Some(copy))) => choose_newer(original, copy).map(Some),
+        (Ok(Some(original)), Ok(None)) if original.generation == 0 => Ok(Some(original)),
+        (Ok(Some(original)), Ok(None)) => repaired(original, missing(COPY_PATH)),
+        (Ok(Some(original)), Err(wrong)) => repaired(original, wrong),
+        (Ok(None), Ok(Some(copy))) => repaired(copy, missing(PATH)),
+        (Err(wrong), Ok(Some(copy))) => repaired(copy, wrong),
+        (Ok(None), Ok(None)) => Ok(None),
+        (Ok(None), Err(error)) | (Err(error), Ok(None)) => Err(error),
+        (Err(error), Err(other)) => {
+            Err(Error::new(error.kind(), format!("{error}; {other}")).with_source(error))
+        }
+    }
+}
+
+fn choose_newer(mut original: Whole, mut copy: Whole) -> Result<Whole> {
+    if original.state.cluster_id != copy.state.cluster_id {
+        return Err(Error::corruption(format!(
+            "{PATH} and {COPY_PATH} are of different stores: cluster ids {} and {}; nothing was changed",
+            original.state.cluster_id, copy.state.cluster_id
+        )));
+    }
+    let age = |whole: &Whole| (whole.generation, whole.edits);
+    if age(&copy) > age(&original) {
+        copy.wrong.push(Error::corruption(format!(
+            "{PATH} is older than {COPY_PATH}: it lacks edits that were made"
+        )));
+        return Ok(copy);
+    }
+    // One edit less is a process that was killed between the two.
+    let is_older = copy.generation == original.generation && copy.edits + 1 < original.edits;
+    if is_older || copy.generation + 1 < original.generation {
+        original.wrong.push(Error::corruption(format!(
+            "{COPY_PATH} is older than {PATH}: it lacks edits that were made"
+        )));
+    }
+    Ok(original)
+}
+
+fn read_file(disk: &dyn Disk, path: &'static str, boot_id: [u8; 16]) -> Result<Option<Whole>> {
+    let Some(bytes) = load(disk, path)? else { return Ok(None) };
+    let header = FileHeader::decode(path, &bytes)?;
+    let generation = header.generation;
+    let mut whole = Whole {
+        state: ManifestState::default(),
+        gone: BTreeSet::new(),
+        generation,
+        edits: 0,
+        wrong: Vec::new(),
+    };
     let mut at = FILE_HEADER_LEN;
     let wrong = loop {
-        match header.at(&whole, at)? {
+        match header.at(&bytes, at)? {
             Found::Edit(edit, end) => {
-                gone.extend(state.files_gone(&edit));
-                state.apply(&edit)?;
+                whole.gone.extend(whole.state.files_gone(&edit));
+                whole.state.apply(&edit)?;
+                whole.edits += 1;
                 at = end;
             }
             Found::End => break None,
             Found::Nothing(what) => break Some(what),
         }
     };
-    settle_end(&header, &whole, at, wrong, boot_id)?;
-    if state.cluster_id.is_empty() {
-        return Err(damaged(at, "it does not say what store it is of"));
+    settle_end(&header, &bytes, at, wrong, boot_id)?;
+    if whole.state.cluster_id.is_empty() {
+        return Err(header.damaged(at, "it does not say what store it is of"));
     }
-    Ok(Some((state, gone)))
+    Ok(Some(whole))
 }
 
-/// Reads what is left of a damaged manifest, and notes in `lost` where something is not.
-///
-/// # Errors
-/// Nothing can be read at all.
-pub(crate) fn read_what_is_left(disk: &dyn Disk, lost: &mut Vec<Error>) -> Result<ManifestState> {
-    let whole = load(disk)?.ok_or_else(|| Error::corruption("MANIFEST is missing"))?;
-    let header = FileHeader::decode(&whole)?;
-    let mut state = ManifestState::default();
+/// What is left of a damaged manifest, and what is not.
+struct Left {
+    state: ManifestState,
+    lost: Vec<Error>,
+}
+
+/// Reads the manifest where one of its copies is whole, and otherwise what is left of the copy that lost
+/// less. Notes in `lost` where something is lost.
+pub(crate) fn read_what_is_left(
+    disk: &dyn Disk,
+    boot_id: [u8; 16],
+    lost: &mut Vec<Error>,
+) -> ManifestState {
+    if let Ok(Some(whole)) = read(disk, boot_id) {
+        return whole.state;
+    }
+    let left = match (left_of(disk, PATH), left_of(disk, COPY_PATH)) {
+        (Ok(original), Ok(copy)) if copy.lost.len() < original.lost.len() => copy,
+        (Ok(original), _) => original,
+        (Err(_), Ok(copy)) => copy,
+        (Err(error), Err(_)) => Left { state: ManifestState::default(), lost: vec![error] },
+    };
+    lost.extend(left.lost);
+    left.state
+}
+
+fn left_of(disk: &dyn Disk, path: &'static str) -> Result<Left> {
+    let bytes = load(disk, path)?;
+    let bytes = bytes.ok_or_else(|| Error::corruption(format!("{path} is missing")))?;
+    let mut left = Left { state: ManifestState::default(), lost: Vec::new() };
+    let header = FileHeader::decode(path, &bytes).unwrap_or_else(|error| {
+        left.lost.push(error);
+        FileHeader::unreadable(path)
+    });
     let mut at = FILE_HEADER_LEN;
     loop {
-        let wrong = match header.at(&whole, at) {
+        let wrong = match header.at(&bytes, at) {
             Ok(Found::Edit(edit, end)) => {
-                lost.extend(state.apply(&edit).err());
+                left.lost.extend(left.state.apply(&edit).err());
                 at = end;
                 continue;
             }
             Ok(Found::End) => None,
-            // Also where the mark behind the last edit is not there.
-            Ok(Found::Nothing(what)) => Some(damaged(at, what)),
+            // Also where the mark after the last edit is not there.
+            Ok(Found::Nothing(what)) => Some(header.damaged(at, what)),
             Err(error) => Some(error),
         };
         // Where the next record begins is not known: every place is tried.
-        let next = (at + 1..whole.len()).find(|&at| header.record_at(&whole, at).is_some());
-        let missing = || next.map(|_| damaged(at, "edits are missing behind it"));
-        lost.extend(wrong.or_else(missing));
+        let next = (at + 1..bytes.len()).find(|&at| header.record_at(&bytes, at).is_some());
+        let missing = || next.map(|_| header.damaged(at, "edits are missing after it"));
+        left.lost.extend(wrong.or_else(missing));
         let Some(next) = next else { break };
         at = next;
     }
-    if state.cluster_id.is_empty() && state.tables.is_empty() {
-        return Err(damaged(0, "none of its edits can be read"));
+    if left.state.cluster_id.is_empty() && left.state.tables.is_empty() {
+        return Err(header.damaged(0, "none of its edits can be read"));
     }
-    Ok(state)
+    Ok(left)
 }
 
-fn load(disk: &dyn Disk) -> Result<Option<Bytes>> {
-    let file = match disk.open(PATH) {
+fn load(disk: &dyn Disk, path: &str) -> Result<Option<Bytes>> {
+    let file = match disk.open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(Error::io("cannot open MANIFEST", source)),
+        Err(source) => return Err(Error::io(format_args!("cannot open {path}"), source)),
     };
     let load = || {
         let mut bytes = vec![0; file.len()? as usize];
         file.read_exact_at(&mut bytes, 0)?;
         Ok(Some(Bytes::from(bytes)))
     };
-    load().map_err(|source| Error::io("cannot read MANIFEST", source))
+    load().map_err(|source| Error::io(format_args!("cannot read {path}"), source))
 }
 
 /// Decides what the end of the file means: an edit that nobody was told of, or damage.
@@ -122,7 +220,7 @@ fn settle_end(
         tracing::warn!(offset = at, "an edit of MANIFEST was lost with the power");
         return Ok(());
     }
-    Err(damaged(at, wrong.unwrap_or("edits are missing behind it")))
+    Err(header.damaged(at, wrong.unwrap_or("edits are missing after it")))
 }
 
 #[cfg(test)]
@@ -136,7 +234,7 @@ mod tests {
     #[test]
     fn an_edit_of_a_newer_version_refuses_the_file_and_costs_a_salvage_only_itself() {
         let boot_id = [7; 16];
-        let header = FileHeader::new(boot_id);
+        let header = FileHeader::new(boot_id, 0);
         let mut bytes = header.encode();
         let created = StoreCreated { cluster_id: "id".into(), next_id: 5, ..Default::default() };
         let used = StoreCreated { next_id: 9, ..created.clone() };
@@ -153,7 +251,7 @@ mod tests {
         disk.create(PATH).unwrap().write_all_at(&bytes, 0).unwrap();
         assert_eq!(read(&disk, boot_id).unwrap_err().kind(), ErrorKind::Unsupported);
         let mut lost = Vec::new();
-        let left = read_what_is_left(&disk, &mut lost).unwrap();
+        let left = read_what_is_left(&disk, boot_id, &mut lost);
         assert_eq!(left.next_id(), 9);
         let kinds: Vec<ErrorKind> = lost.iter().map(Error::kind).collect();
         assert_eq!(kinds, [ErrorKind::Unsupported; 2]);

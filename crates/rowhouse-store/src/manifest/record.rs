@@ -1,4 +1,4 @@
-//! The bytes of the file, both ways: its header, and records with an edit in each. Drawn in
+//! The bytes of a file, both ways: its header, and records with an edit in each. Drawn in
 //! `docs/formats/manifest.md`.
 
 use bytes::{Buf, BufMut, Bytes};
@@ -6,6 +6,7 @@ use prost::Message;
 use rowhouse_model::{Error, Result};
 
 use super::Edit;
+use super::read::PATH;
 
 const MAGIC: [u8; 8] = *b"ROWHMANI";
 const VERSION: u32 = 2;
@@ -16,12 +17,16 @@ pub(super) const LEN_END: u32 = 0;
 /// In place of a record's length: the same, and everything before it is on the disk.
 pub(super) const LEN_SYNCED: u32 = u32::MAX;
 
-/// What the file says of itself.
+/// What a file says of itself.
 #[derive(Clone, Copy)]
 pub(super) struct FileHeader {
-    /// A random number, in the checksum of every record.
-    epoch: u64,
+    /// Which of the two copies the file is, for messages.
+    path: &'static str,
+    /// A random number, in the checksum of every record header; `None` where the header cannot be read.
+    epoch: Option<u64>,
     pub(super) boot_id: [u8; 16],
+    /// How often the manifest has been rewritten; 0 in files of versions that kept no copy.
+    pub(super) generation: u32,
 }
 
 /// What stands where a record could.
@@ -35,9 +40,15 @@ pub(super) enum Found {
 }
 
 impl FileHeader {
-    /// The header of a new file.
-    pub(super) fn new(boot_id: [u8; 16]) -> Self {
-        Self { epoch: uuid::Uuid::new_v4().as_u64_pair().1, boot_id }
+    /// The header of new files.
+    pub(super) fn new(boot_id: [u8; 16], generation: u32) -> Self {
+        let epoch = Some(uuid::Uuid::new_v4().as_u64_pair().1);
+        Self { path: PATH, epoch, boot_id, generation }
+    }
+
+    /// Stands for a header that cannot be read. Records are then told by the checksums of their edits.
+    pub(super) fn unreadable(path: &'static str) -> Self {
+        Self { path, epoch: None, boot_id: [0; 16], generation: 0 }
     }
 
     pub(super) fn encode(&self) -> Vec<u8> {
@@ -45,9 +56,9 @@ impl FileHeader {
         bytes.put_slice(&MAGIC);
         bytes.put_u32_le(VERSION);
         bytes.put_u32_le(0);
-        bytes.put_u64_le(self.epoch);
+        bytes.put_u64_le(self.epoch.unwrap_or_default());
         bytes.put_slice(&self.boot_id);
-        bytes.put_u32_le(0);
+        bytes.put_u32_le(self.generation);
         bytes.put_u32_le(crc32c::crc32c(&bytes));
         bytes
     }
@@ -56,12 +67,12 @@ impl FileHeader {
     ///
     /// # Errors
     /// Damage; `Unsupported` for a file of another version.
-    pub(super) fn decode(bytes: &[u8]) -> Result<Self> {
+    pub(super) fn decode(path: &'static str, bytes: &[u8]) -> Result<Self> {
         let Some(header) = bytes.first_chunk::<FILE_HEADER_LEN>() else {
-            return Err(damaged(0, "it is shorter than its header"));
+            return Err(damaged(path, 0, "it is shorter than its header"));
         };
         if header[..8] != MAGIC {
-            return Err(damaged(0, "it does not begin as a manifest"));
+            return Err(damaged(path, 0, "it does not begin as a manifest"));
         }
         let mut rest = &header[8..];
         let version = rest.get_u32_le();
@@ -69,16 +80,17 @@ impl FileHeader {
         let epoch = rest.get_u64_le();
         let mut boot_id = [0; 16];
         rest.copy_to_slice(&mut boot_id);
+        let generation = rest.get_u32_le();
         let crc = crc32c::crc32c(&header[..FILE_HEADER_LEN - 4]);
         if header[FILE_HEADER_LEN - 4..] != crc.to_le_bytes() {
-            return Err(damaged(0, "its header fails its checksum"));
+            return Err(damaged(path, 0, "its header fails its checksum"));
         }
         if version != VERSION {
             return Err(Error::unsupported(format!(
-                "MANIFEST is of another version: version={version}, known={VERSION}"
+                "{path} is of another version: version={version}, known={VERSION}"
             )));
         }
-        Ok(Self { epoch, boot_id })
+        Ok(Self { path, epoch: Some(epoch), boot_id, generation })
     }
 
     /// Adds the record of `edit`, which is to stand at `at` in the file.
@@ -121,21 +133,47 @@ impl FileHeader {
         if crc32c::crc32c(payload) != crc {
             return Ok(Found::Nothing("an edit fails its checksum"));
         }
-        Ok(Found::Edit(decode(whole.slice(begin..end), at)?, end))
+        Ok(Found::Edit(self.edit(whole.slice(begin..end), at)?, end))
     }
 
     /// The length and checksum in the record header at `at`; `None` when it is not right.
     pub(super) fn record_at(&self, whole: &[u8], at: usize) -> Option<(u32, u32)> {
         let mut header: &[u8] = whole.get(at..at + RECORD_HEADER_LEN)?;
         let (len, crc) = (header.get_u32_le(), header.get_u32_le());
-        (header.get_u32_le() == self.record_crc(at as u64, len, crc)).then_some((len, crc))
+        let header_crc = header.get_u32_le();
+        let is_right = match self.epoch {
+            Some(_) => header_crc == self.record_crc(at as u64, len, crc),
+            None if matches!(len, LEN_END | LEN_SYNCED) => crc == 0,
+            None => {
+                let begin = at + RECORD_HEADER_LEN;
+                let payload = whole.get(begin..begin.saturating_add(len as usize));
+                payload.is_some_and(|payload| crc32c::crc32c(payload) == crc)
+            }
+        };
+        is_right.then_some((len, crc))
+    }
+
+    pub(super) fn damaged(&self, at: usize, what: &str) -> Error {
+        damaged(self.path, at, what)
+    }
+
+    fn edit(&self, payload: Bytes, at: usize) -> Result<Edit> {
+        let edit = Edit::decode(payload)
+            .map_err(|error| self.damaged(at, "an edit cannot be decoded").with_source(error))?;
+        if edit.kind.is_none() {
+            return Err(Error::unsupported(format!(
+                "{} holds an edit of a kind unknown to this version: offset={at}",
+                self.path
+            )));
+        }
+        Ok(edit)
     }
 
     /// Covers where the record stands and in which file, so that neither one that moved nor one
     /// that an earlier file left behind is taken for it.
     fn record_crc(&self, at: u64, len: u32, crc: u32) -> u32 {
         let mut bytes = [0; 24];
-        bytes[..8].copy_from_slice(&self.epoch.to_le_bytes());
+        bytes[..8].copy_from_slice(&self.epoch.unwrap_or_default().to_le_bytes());
         bytes[8..16].copy_from_slice(&at.to_le_bytes());
         bytes[16..20].copy_from_slice(&len.to_le_bytes());
         bytes[20..].copy_from_slice(&crc.to_le_bytes());
@@ -143,19 +181,8 @@ impl FileHeader {
     }
 }
 
-fn decode(payload: Bytes, at: usize) -> Result<Edit> {
-    let edit = Edit::decode(payload)
-        .map_err(|error| damaged(at, "an edit cannot be decoded").with_source(error))?;
-    if edit.kind.is_none() {
-        return Err(Error::unsupported(format!(
-            "MANIFEST holds an edit of a kind unknown to this version: offset={at}"
-        )));
-    }
-    Ok(edit)
-}
-
-pub(super) fn damaged(at: usize, what: &str) -> Error {
-    Error::corruption(format!("MANIFEST is damaged at offset {at}: {what}; nothing was changed"))
+fn damaged(path: &str, at: usize, what: &str) -> Error {
+    Error::corruption(format!("{path} is damaged at offset {at}: {what}; nothing was changed"))
 }
 
 #[cfg(test)]
@@ -169,7 +196,7 @@ mod tests {
 
     /// A file of one record with this payload, and an end.
     fn file(payload: &[u8]) -> (FileHeader, Vec<u8>) {
-        let header = FileHeader::new([7; 16]);
+        let header = FileHeader::new([7; 16], 1);
         let mut bytes = header.encode();
         header.put_payload(&mut bytes, FILE_HEADER_LEN as u64, payload);
         let end = bytes.len() as u64;
@@ -183,13 +210,13 @@ mod tests {
 
     #[test]
     fn what_was_written_is_read_back() {
-        let written = FileHeader::new([7; 16]);
+        let written = FileHeader::new([7; 16], 1);
         let mut bytes = written.encode();
         written.put_edit(&mut bytes, FILE_HEADER_LEN as u64, &edit());
         let end = bytes.len();
         written.put_end(&mut bytes, end as u64, LEN_SYNCED);
         let bytes = Bytes::from(bytes);
-        let header = FileHeader::decode(&bytes).unwrap();
+        let header = FileHeader::decode(PATH, &bytes).unwrap();
         assert_eq!((header.epoch, header.boot_id), (written.epoch, written.boot_id));
         let found = header.at(&bytes, FILE_HEADER_LEN).unwrap();
         assert!(matches!(found, Found::Edit(found, at) if found == edit() && at == end));

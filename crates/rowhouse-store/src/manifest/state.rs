@@ -7,13 +7,15 @@ use std::sync::Arc;
 use bytes::Bytes;
 use rowhouse_model::{
     Error, FamilyDescriptor, Namespace, RegionInfo, Result, RowRange, TableDescriptor, TableState,
+    escape,
 };
 
 use super::{
     Edit, EditKind, FileMeta, FilesChanged, FilesLoaded, LoadedFile, LogClosed, LogForgotten,
-    NamespaceChanged, RegionMeta, RegionsReplaced, SnapshotEntry, StoreCreated, SwitchesChanged,
-    TableAltered, TableCreated, TableStateChanged, TableTruncated, encode_table,
+    NamespaceChanged, RegionMeta, RegionTruncated, RegionsReplaced, SnapshotEntry, StoreCreated,
+    SwitchesChanged, TableAltered, TableCreated, TableStateChanged, TableTruncated, encode_table,
 };
+use crate::store_file;
 
 /// Everything the manifest says. Cloning it shares what lies below tables and regions, so that a
 /// change costs what it changes.
@@ -31,6 +33,8 @@ pub(crate) struct ManifestState {
     pub(super) last_sequence: u64,
     /// Everything in the log below this sequence is in files, or was dropped by a flush.
     pub(crate) log_from: u64,
+    /// The oldest segment of the log when this was last said; it must be there.
+    pub(crate) log_segment: Option<u64>,
     pub(crate) switches: SwitchesChanged,
     /// Where the log ended when the store was closed last.
     pub(crate) log_closed: Option<LogClosed>,
@@ -117,6 +121,7 @@ impl ManifestState {
             Some(EditKind::FilesChanged(edit)) => edit.removed.clone(),
             Some(EditKind::TableDropped(edit)) => self.files_of_table(edit.table_id),
             Some(EditKind::TableTruncated(edit)) => self.files_of_table(edit.table_id),
+            Some(EditKind::RegionTruncated(edit)) => self.files_of_region(edit.removed),
             Some(EditKind::TableAltered(edit)) => self.files_of_lost_families(edit),
             Some(EditKind::SnapshotRestored(edit)) => self.files_of_table(edit.table_id),
             Some(EditKind::SnapshotDeleted(name)) => self.files_of_snapshot(name),
@@ -127,6 +132,12 @@ impl ManifestState {
     fn files_of_table(&self, table_id: u64) -> Vec<u64> {
         let files = self.tables.get(&table_id).into_iter().flat_map(|table| table.files());
         files.map(|file| file.meta.file_id).collect()
+    }
+
+    fn files_of_region(&self, region_id: u64) -> Vec<u64> {
+        let region = self.tables.values().find_map(|table| table.regions.get(&region_id));
+        let families = region.into_iter().flat_map(|region| region.families.values());
+        families.flat_map(|family| family.files.keys()).copied().collect()
     }
 
     fn files_of_snapshot(&self, name: &str) -> Vec<u64> {
@@ -151,8 +162,16 @@ impl ManifestState {
 
     /// The files of a (region, family), if that is there.
     pub(crate) fn files_of(&self, region_id: u64, family: &[u8]) -> Option<&FamilyFiles> {
-        let region = self.tables.values().find_map(|table| table.regions.get(&region_id));
+        let region = self.table_of(region_id).and_then(|table| table.regions.get(&region_id));
         region.and_then(|region| region.families.get(family))
+    }
+
+    /// The table of a region, if that is there.
+    pub(crate) fn table_of(&self, region_id: u64) -> Option<&TableEntry> {
+        self.tables
+            .values()
+            .find(|table| table.regions.contains_key(&region_id))
+            .map(|table| &**table)
     }
 
     /// Applies one event.
@@ -170,7 +189,10 @@ impl ManifestState {
             EditKind::NamespaceDropped(name) => {
                 self.namespaces
                     .remove(&*String::from_utf8_lossy(name))
-                    .ok_or_else(|| contradiction("an unknown namespace is dropped"))?;
+                    .ok_or_else(|| {
+                        let name = String::from_utf8_lossy(name);
+                        contradiction(format_args!("an unknown namespace is dropped: {name}"))
+                    })?;
             }
             EditKind::TableCreated(edit) => self.create_table(edit)?,
             EditKind::TableStateChanged(edit) => {
@@ -178,11 +200,12 @@ impl ManifestState {
             }
             EditKind::TableAltered(edit) => self.alter_table(edit)?,
             EditKind::TableTruncated(edit) => self.truncate_table(edit)?,
+            EditKind::RegionTruncated(edit) => self.truncate_region(edit)?,
             EditKind::RegionsReplaced(edit) => self.replace_regions(edit)?,
             EditKind::TableDropped(edit) => {
                 self.tables
                     .remove(&edit.table_id)
-                    .ok_or_else(|| contradiction("an unknown table is dropped"))?;
+                    .ok_or_else(|| unknown_table("is dropped", edit.table_id))?;
             }
             EditKind::FilesChanged(edit) | EditKind::FilesShared(edit) => {
                 self.change_files(edit)?;
@@ -199,6 +222,9 @@ impl ManifestState {
             }
             EditKind::LogForgotten(edit) => {
                 self.log_from = self.log_from.max(edit.below_sequence);
+                // Two that forget segments side by side may be noted in any order.
+                let segment = (edit.first_segment > 0).then_some(edit.first_segment);
+                self.log_segment = self.log_segment.max(segment);
                 // They were used: given out again they would be taken for forgotten ones.
                 let used = edit.below_sequence.saturating_sub(1);
                 self.last_sequence = self.last_sequence.max(used);
@@ -226,7 +252,8 @@ impl ManifestState {
         self.used(edit.table_id);
         let entry = TableEntry { descriptor, state: table_state(edit.disabled), regions };
         if self.tables.insert(edit.table_id, Arc::new(entry)).is_some() {
-            return Err(contradiction("a table id is used twice"));
+            let id = edit.table_id;
+            return Err(contradiction(format_args!("a table id is used twice: id={id}")));
         }
         Ok(())
     }
@@ -252,7 +279,7 @@ impl ManifestState {
     }
 
     fn truncate_table(&mut self, edit: &TableTruncated) -> Result<()> {
-        let unknown = || contradiction("an unknown table is truncated");
+        let unknown = || unknown_table("is truncated", edit.table_id);
         let table = self.tables.get(&edit.table_id).ok_or_else(unknown)?;
         let descriptor = table.descriptor.clone();
         let regions = self.new_regions(&descriptor, &edit.regions);
@@ -261,8 +288,19 @@ impl ManifestState {
         Ok(())
     }
 
+    fn truncate_region(&mut self, edit: &RegionTruncated) -> Result<()> {
+        let unknown = || contradiction("an unknown region is truncated");
+        let table = self.tables.get(&edit.table_id).ok_or_else(unknown)?;
+        let descriptor = table.descriptor.clone();
+        let mut added = self.new_regions(&descriptor, std::slice::from_ref(&edit.added));
+        let table = Arc::make_mut(self.tables.get_mut(&edit.table_id).ok_or_else(unknown)?);
+        table.regions.remove(&edit.removed).ok_or_else(unknown)?;
+        table.regions.append(&mut added);
+        Ok(())
+    }
+
     fn replace_regions(&mut self, edit: &RegionsReplaced) -> Result<()> {
-        let unknown = || contradiction("regions of an unknown table are replaced");
+        let unknown = || unknown_table("has regions replaced", edit.table_id);
         let table = self.tables.get(&edit.table_id).ok_or_else(unknown)?;
         let descriptor = table.descriptor.clone();
         let mut added = self.new_regions(&descriptor, &edit.added);
@@ -270,7 +308,8 @@ impl ManifestState {
         let table = Arc::make_mut(table);
         for id in &edit.removed {
             let removed = table.regions.remove(id);
-            let removed = removed.ok_or_else(|| contradiction("an unknown region is replaced"))?;
+            let unknown = || contradiction(format_args!("an unknown region is replaced: region={id}"));
+            let removed = removed.ok_or_else(unknown)?;
             added.values_mut().for_each(|region| Arc::make_mut(region).take_files(&removed));
         }
         table.regions.append(&mut added);
@@ -287,18 +326,21 @@ impl ManifestState {
             .tables
             .values_mut()
             .find(|table| table.regions.contains_key(&edit.region_id))
-            .ok_or_else(|| contradiction("files of an unknown region change"))?;
+            .ok_or_else(|| files_of_unknown("region", edit))?;
         let region = Arc::make_mut(table).regions.get_mut(&edit.region_id);
         let region = region.expect("the table was chosen for having the region");
         let family = Arc::make_mut(region)
             .families
             .get_mut(&edit.family)
-            .ok_or_else(|| contradiction("files of an unknown family change"))?;
+            .ok_or_else(|| files_of_unknown("family", edit))?;
         for id in &edit.removed {
             family
                 .files
                 .remove(id)
-                .ok_or_else(|| contradiction("a file goes that was not there"))?;
+                .ok_or_else(|| {
+                    let path = store_file::path(*id);
+                    contradiction(format_args!("a file goes that was not there: {path}"))
+                })?;
         }
         for file in &edit.added {
             family.files.insert(file.file_id, file.clone());
@@ -310,17 +352,18 @@ impl ManifestState {
 
     fn change_table_state(&mut self, edit: &TableStateChanged) -> Result<()> {
         let table = self.tables.get_mut(&edit.table_id);
-        let table = table.ok_or_else(|| contradiction("an unknown table changes"))?;
+        let table = table.ok_or_else(|| unknown_table("changes", edit.table_id))?;
         Arc::make_mut(table).state = table_state(edit.disabled);
         Ok(())
     }
 
     fn alter_table(&mut self, edit: &TableAltered) -> Result<()> {
         let table = self.tables.get_mut(&edit.table_id);
-        let table = table.ok_or_else(|| contradiction("an unknown table is altered"))?;
+        let table = table.ok_or_else(|| unknown_table("is altered", edit.table_id))?;
         let descriptor = edit.table()?;
         if descriptor.name() != table.descriptor.name() {
-            return Err(contradiction("a table is altered in its name"));
+            let (old, new) = (table.descriptor.name(), descriptor.name());
+            return Err(contradiction(format_args!("table {old} is altered to the name {new}")));
         }
         let table = Arc::make_mut(table);
         for region in table.regions.values_mut() {
@@ -364,8 +407,10 @@ impl ManifestState {
             }
         }
         kinds.extend(self.snapshots.values().map(|snapshot| snapshot.to_edit()));
-        let below_sequence = self.log_from;
-        kinds.push(EditKind::LogForgotten(LogForgotten { below_sequence }));
+        kinds.push(EditKind::LogForgotten(LogForgotten {
+            below_sequence: self.log_from,
+            first_segment: self.log_segment.unwrap_or(0),
+        }));
         kinds.extend(self.log_closed.map(EditKind::LogClosed));
         kinds.into_iter().map(Edit::new).collect()
     }
@@ -479,6 +524,22 @@ fn table_state(disabled: bool) -> TableState {
     if disabled { TableState::Disabled } else { TableState::Enabled }
 }
 
-pub(super) fn contradiction(what: &str) -> Error {
+fn unknown_table(what: &str, id: u64) -> Error {
+    contradiction(format_args!("an unknown table {what}: table id={id}"))
+}
+
+/// Names the files: where the edit that made their table is lost, nothing else tells which they are.
+fn files_of_unknown(what: &str, edit: &FilesChanged) -> Error {
+    let added = edit.added.iter().map(|file| store_file::path(file.file_id));
+    let files: Vec<String> = added.collect();
+    contradiction(format_args!(
+        "files of an unknown {what} change: region={}, family={}, files={}",
+        edit.region_id,
+        escape(&edit.family),
+        files.join(" ")
+    ))
+}
+
+pub(super) fn contradiction(what: impl std::fmt::Display) -> Error {
     Error::corruption(format!("MANIFEST contradicts itself: {what}"))
 }

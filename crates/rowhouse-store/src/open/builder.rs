@@ -10,6 +10,7 @@ use std::time::Instant;
 use parking_lot::{Mutex, RwLock};
 use rowhouse_model::{Namespace, Result, TableName, TableState};
 
+use super::aside;
 use super::replay::recover;
 use super::settle::{prepare, settle_files};
 use crate::background::Queue;
@@ -30,6 +31,7 @@ use crate::split::Due;
 use crate::store::Store;
 use crate::store_file::{Files, SnapshotFiles, StoreFile};
 use crate::table::Table;
+use crate::tasks::Tasks;
 use crate::wal::{Epochs, Limits, LogScan, Segments, Wal};
 use crate::write::nonce::Nonces;
 use crate::write::recent::RecentWrites;
@@ -129,7 +131,8 @@ impl Builder {
         let now = self.clock.now_millis();
         let manifest = Manifest::open(&disk, boot_id, || first_edits(now))?;
         let state = manifest.state();
-        settle_files(&*disk, &manifest, &state)?;
+        manifest.unname_log_segment();
+        settle_files(&*disk, &manifest, &state, now)?;
         let Settings { block_cache_bytes, .. } = self.settings;
         let open_files_max = open_files_max(self.settings.open_files_max);
         let files = Files::new(Arc::clone(&disk), open_files_max, block_cache_bytes);
@@ -153,6 +156,7 @@ impl Builder {
             log_work: Queue::default(),
             compactions: Compactions::default(),
             splits: Due::default(),
+            tasks: Tasks::default(),
             closing: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             families: RwLock::new(families),
@@ -197,8 +201,16 @@ pub(crate) enum Background {
 }
 
 /// Begins a segment behind those that were there.
-fn begin_log(engine: &Engine, boot_id: [u8; 16], epochs: Epochs, recovered: LogScan) -> Result<()> {
+fn begin_log(
+    engine: &Engine,
+    boot_id: [u8; 16],
+    epochs: Epochs,
+    mut recovered: LogScan,
+) -> Result<()> {
     engine.manifest.begin()?;
+    let now = engine.timestamps.now_millis();
+    recovered.repair(&*engine.disk, now)?;
+    aside::trim(&*engine.disk, &engine.settings, now);
     let segment_bytes = engine.settings.wal_segment_bytes;
     let (number, spares) = (recovered.next_number, recovered.spares);
     let disk = Arc::clone(&engine.disk);
@@ -207,7 +219,9 @@ fn begin_log(engine: &Engine, boot_id: [u8; 16], epochs: Epochs, recovered: LogS
     let body_len_max = engine.settings.mutation_bytes_max;
     let limits = Limits { segment_bytes, body_len_max };
     let wal = Wal::start(segments, limits, last_sequence, recovered.segments)?;
+    let first_segment = wal.first_segment();
     assert!(engine.log.set(wal).is_ok(), "a log is begun once");
+    engine.name_first_segment(0, first_segment)?;
     Ok(())
 }
 

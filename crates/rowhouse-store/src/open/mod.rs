@@ -1,5 +1,6 @@
 //! Opening a store: hold the directory, read the manifest, find the files, replay the log.
 
+pub(crate) mod aside;
 mod builder;
 mod replay;
 mod settle;
@@ -7,4 +8,4 @@ mod settle;
 pub use builder::Builder;
 pub(crate) use builder::{Background, open_files_max};
 pub(crate) use replay::log_known;
-pub(crate) use settle::{ASIDE_DIR, TMP_DIR, move_aside};
+pub(crate) use settle::TMP_DIR;

@@ -6,6 +6,7 @@ use std::sync::mpsc;
 use rowhouse_model::{Cell, Error, ErrorKind, Result, compare, row_prefix};
 
 use super::Background;
+use crate::disk::Disk;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::manifest::{LogClosed, ManifestState};
@@ -32,27 +33,31 @@ pub(super) fn recover(
     background: Background,
 ) -> Result<LogScan> {
     let mut replay = Replay::new(engine, state);
-    let known = log_known(state, boot_id);
-    let mut recovered = match background {
+    let known = log_known(&*engine.disk, state, boot_id)?;
+    let recovered = match background {
         Background::Threads => replay.on_two_threads(&known)?,
         #[cfg(test)]
         Background::ByHand => replay.on_this_thread(&known)?,
     };
     engine.timestamps.compare_with_stored(replay.newest_millis);
     engine.mvcc.restore(recovered.last_sequence);
-    recovered.repair(&*engine.disk)?;
     Ok(recovered)
 }
 
-/// What the manifest knows of the log.
-pub(crate) fn log_known(state: &ManifestState, boot_id: [u8; 16]) -> Known {
+/// What is known of the log before it is read.
+pub(crate) fn log_known(
+    disk: &dyn Disk,
+    state: &ManifestState,
+    boot_id: [u8; 16],
+) -> Result<Known> {
     let closed_at = state.log_closed.map(|LogClosed { segment, len, last_sequence }| LogEnd {
         segment,
         len,
         last_sequence,
     });
     let (log_from, synced_sequence) = (state.log_from, state.last_sequence());
-    Known { boot_id, log_from, synced_sequence, closed_at }
+    let (synced, first_segment) = (wal::read_synced(disk)?, state.log_segment);
+    Ok(Known { boot_id, log_from, synced_sequence, closed_at, synced, first_segment })
 }
 
 /// Collects the cells of commits that are in no file.

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use rowhouse_model::{Error, Result};
 
+use super::aside;
 use crate::disk::Disk;
 use crate::manifest::{Manifest, ManifestState};
 use crate::store_file;
@@ -12,15 +13,14 @@ use crate::wal;
 
 /// Output that is being written.
 pub(crate) const TMP_DIR: &str = "tmp";
-/// Files that nothing names, kept for people to look at.
-pub(crate) const ASIDE_DIR: &str = "aside";
 
 /// Makes the directories and empties the one for unfinished output.
 pub(super) fn prepare(disk: &dyn Disk) -> Result<()> {
     let prepare = || {
-        for dir in [wal::WAL_DIR, store_file::FILES_DIR, TMP_DIR, ASIDE_DIR] {
+        for dir in [wal::WAL_DIR, store_file::FILES_DIR, TMP_DIR] {
             disk.create_dir(dir)?;
         }
+        aside::create_dir(disk)?;
         for name in disk.list(TMP_DIR)? {
             disk.remove(&format!("{TMP_DIR}/{name}"))?;
         }
@@ -35,6 +35,7 @@ pub(super) fn settle_files(
     disk: &dyn Disk,
     manifest: &Manifest,
     state: &ManifestState,
+    now_millis: i64,
 ) -> Result<()> {
     let dir = store_file::FILES_DIR;
     let names =
@@ -55,24 +56,8 @@ pub(super) fn settle_files(
                 .map_err(|source| Error::io(format_args!("cannot remove {path}"), source))?;
         } else {
             tracing::warn!(file = path, "a file that nothing names was moved aside");
-            move_aside(disk, &path)?;
+            aside::move_aside(disk, &path, now_millis)?;
         }
     }
     Ok(())
-}
-
-/// Moves a file to [`ASIDE_DIR`], under a name that nothing there has.
-pub(crate) fn move_aside(disk: &dyn Disk, path: &str) -> Result<()> {
-    let name = path.rsplit('/').next().unwrap_or(path);
-    let move_file = || {
-        let taken = disk.list(ASIDE_DIR)?;
-        let mut aside = name.to_owned();
-        let mut copies = 1;
-        while taken.contains(&aside) {
-            copies += 1;
-            aside = format!("{name}.{copies}");
-        }
-        disk.rename(path, &format!("{ASIDE_DIR}/{aside}"))
-    };
-    move_file().map_err(|source| Error::io(format_args!("cannot move {path} aside"), source))
 }

@@ -14,7 +14,9 @@ use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::write::patience::Tried;
 
-/// How many cells are judged for what is to be read at once, and how long what counts no cells may take.
+/// What is read at once: bytes of cells to show (of a hundred bytes each they take 0.2 ms), cells to judge for
+/// them, and how long they may take where those are not counted.
+const BYTES_AT_ONCE_MAX: u64 = 256 << 10;
 const CELLS_AT_ONCE_MAX: u64 = 16 * CELLS_BETWEEN_CHECKS;
 const MOMENT: Duration = Duration::from_millis(1);
 
@@ -39,16 +41,15 @@ pub(crate) fn read_row(
     }
 }
 
-/// Reads one row, at this moment, if it has less than `bytes` of cells to show, and not many more to pass over; else
-/// it would be waited for.
-pub(crate) fn read_row_up_to(
+/// Reads one row, at this moment, if it has little to show and not much more to pass over; else it would be waited
+/// for.
+pub(crate) fn read_row_at_once(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],
     get: &Get,
-    bytes: u64,
 ) -> Result<Tried<Row>> {
     if !is_plain(get) {
-        let limits = ScanLimits { bytes, until: Some(Instant::now() + MOMENT) };
+        let limits = ScanLimits { bytes: BYTES_AT_ONCE_MAX, until: Some(Instant::now() + MOMENT) };
         return Ok(match sifter(engine, families, get, None)?.next_part(&limits)? {
             Scanned::Row { row, is_partial: false } => Tried::Done(row),
             Scanned::End => Tried::Done(Row::default()),
@@ -56,7 +57,7 @@ pub(crate) fn read_row_up_to(
         });
     }
     let asked = asked(get);
-    let room = Room { bytes, judged_max: CELLS_AT_ONCE_MAX, ..Room::WHOLE };
+    let room = Room { bytes: BYTES_AT_ONCE_MAX, judged_max: CELLS_AT_ONCE_MAX, ..Room::WHOLE };
     loop {
         let mut cells = None;
         let at = At::of(engine, None);

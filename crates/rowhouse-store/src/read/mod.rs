@@ -16,7 +16,7 @@ mod visible;
 
 pub(crate) use explain::{explain_cell, only_column};
 pub(crate) use family::Rows;
-pub(crate) use get::{read_row, read_row_as_of, read_row_up_to};
+pub(crate) use get::{read_row, read_row_as_of, read_row_at_once};
 pub(crate) use merge::{Merge, Source};
 pub(crate) use own_ttl::own_ttl;
 pub(crate) use point::At;

@@ -33,6 +33,11 @@ impl From<&FamilyDescriptor> for Kept {
 }
 
 impl Kept {
+    /// Whether older versions of a cell are seen.
+    pub(crate) fn has_versions(&self) -> bool {
+        self.versions_max > 1
+    }
+
     /// Cells below this timestamp have outlived the TTL; below every timestamp without one.
     fn unexpired_from(&self, now_millis: i64) -> i64 {
         self.ttl_millis.map_or(i64::MIN, |ttl| now_millis.saturating_sub(ttl))

@@ -4,7 +4,7 @@
 //! key, the cells of the families the filter needs, the row as a whole, the cells of the other families.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rowhouse_model::{Bytes, Error, ErrorKind, FilterRun, Result, Row, RowBuilder, RowRange, Scan};
@@ -15,6 +15,7 @@ use super::sift::Sift;
 use super::{At, ReadPoint};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
+use crate::region::ReadCounts;
 
 /// How many rows a scanner looks at between two looks at the clock, which would cost as much as a row.
 const ROWS_BETWEEN_CHECKS: u32 = 64;
@@ -58,8 +59,12 @@ pub struct RegionScanner {
     progress: ScanProgress,
     /// Rows that were given and are not counted yet.
     rows_given: u64,
+    /// The filter ended the scan by the key of a row.
+    ended_at_key: bool,
     /// Where rows are counted, if they are.
-    counter: Option<Arc<AtomicU64>>,
+    counter: Option<Arc<ReadCounts>>,
+    /// How many filtered rows were counted there.
+    filtered_counted: u64,
 }
 
 /// A family in the middle of which a row was left.
@@ -94,9 +99,9 @@ impl ScanLimits {
 /// uncounted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScanProgress {
-    /// Rows that were looked at to their end.
+    /// Rows that were looked at to their end. A row whose key ends the scan, by its filter, is not one of them.
     pub rows_scanned: u64,
-    /// Those of them that had nothing to give, or nothing more.
+    /// Rows that had nothing to give, or nothing more, and the row whose key ended the scan.
     pub rows_filtered: u64,
 }
 
@@ -197,20 +202,28 @@ impl RegionScanner {
             failed: false,
             progress: ScanProgress::default(),
             rows_given: 0,
+            ended_at_key: false,
             counter: None,
+            filtered_counted: 0,
         })
     }
 
     /// The same, with the rows that it gives counted: when it looks at the clock, and when it is closed.
-    pub(crate) fn counted_by(mut self, counter: &Arc<AtomicU64>) -> Self {
+    pub(crate) fn counted_by(mut self, counter: &Arc<ReadCounts>) -> Self {
         self.counter = Some(Arc::clone(counter));
         self
     }
 
     fn count_rows(&mut self) {
+        let Some(counter) = &self.counter else { return };
         let rows = std::mem::take(&mut self.rows_given);
-        if let Some(counter) = self.counter.as_ref().filter(|_| rows > 0) {
-            counter.fetch_add(rows, Ordering::Relaxed);
+        let filtered = self.progress.rows_filtered - self.filtered_counted;
+        self.filtered_counted += filtered;
+        if rows > 0 {
+            counter.rows.fetch_add(rows, Ordering::Relaxed);
+        }
+        if filtered > 0 {
+            counter.filtered.fetch_add(filtered, Ordering::Relaxed);
         }
     }
 
@@ -296,7 +309,7 @@ impl RegionScanner {
             }
             let is_partial = read == RowRead::Part;
             if !is_partial {
-                self.progress.rows_scanned += 1;
+                self.progress.rows_scanned += u64::from(!self.ended_at_key);
                 self.progress.rows_filtered += u64::from(cells.is_empty());
             }
             self.part_given |= !cells.is_empty();
@@ -359,6 +372,7 @@ impl RegionScanner {
         if place.is_none()
             && self.filter.as_mut().is_some_and(|filter| filter.filters_row_key(&self.row))
         {
+            self.ended_at_key = self.is_filter_done();
             self.pass_row()?;
             return Ok(RowRead::Whole);
         }

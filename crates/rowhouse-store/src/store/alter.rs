@@ -3,26 +3,30 @@
 use std::sync::Arc;
 
 use rowhouse_model::{
-    Error, ErrorKind, FamilyDescriptor, Result, TableDescriptor, TableName, TableState,
+    Error, ErrorKind, FamilyDescriptor, Result, RowRange, TableDescriptor, TableName, TableState,
 };
 
 use super::Store;
+use super::closed_regions::ClosedRegions;
 use super::tables::{not_disabled, with_tracker};
 use crate::compact::Policy;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::large_rows::RowLimit;
-use crate::manifest::{EditKind, TableAltered, TableTruncated, encode_table};
+use crate::manifest::{
+    EditKind, RegionMeta, RegionTruncated, TableAltered, TableTruncated, encode_table,
+};
 use crate::region::Region;
 use crate::table::Table;
 
 impl Store {
-    /// Declares a table anew: `descriptor` is all of it. Whoever reads or writes goes on: reads that begin
-    /// later go by the new attributes, and so do files that are written later. A family that is not
-    /// declared any more goes with its cells; scans that are open see them to their end.
+    /// Declares a table anew: `descriptor` is all of it. Memstores are flushed by the old declaration first;
+    /// reads and writes wait meanwhile. Reads that begin later go by the new attributes, and so do files that
+    /// are written later. A family that is not declared any more goes with its cells; scans that are open see
+    /// them to their end.
     ///
     /// # Errors
-    /// `TableNotFound`, and what [`TableDescriptor::check`] refuses.
+    /// `TableNotFound`, and what [`TableDescriptor::check`] refuses; `Io` of a flush.
     pub fn alter_table(&self, descriptor: TableDescriptor) -> Result<()> {
         self.change_table(&descriptor.name().clone(), |_| Ok(descriptor))
     }
@@ -48,9 +52,6 @@ impl Store {
                 "a table cannot be given another name: table={name}, name={}",
                 descriptor.name()
             )));
-        }
-        if *table.descriptor() == descriptor {
-            return Ok(());
         }
         descriptor.check()?;
         Alteration::new(&self.inner.engine, &table, descriptor)?.apply(self)
@@ -82,6 +83,43 @@ impl Store {
             self.inner.tables.catalog.replace(Arc::new(truncated));
             self.changed();
         })
+    }
+
+    /// Drops all cells of a region of an enabled table. The region keeps its name.
+    ///
+    /// # Errors
+    /// `UnknownRegion`; `TableNotEnabled`; `NotServingRegion`.
+    pub fn truncate_region(&self, name: &[u8]) -> Result<()> {
+        let _changing = self.inner.tables.changing.lock();
+        self.inner.engine.check_open()?;
+        let region = self.known_region(name)?;
+        let table = self.inner.tables.catalog.table(&region.info().table)?;
+        table.check_enabled()?;
+        region.check_serving()?;
+        let RowRange { start, stop } = region.info().range.clone();
+        let added = RegionMeta {
+            region_id: self.inner.engine.manifest.next_id(),
+            start,
+            stop,
+            created_millis: region.info().id,
+        };
+        let edit =
+            RegionTruncated { table_id: table.id(), removed: region.id(), added: added.clone() };
+        // Writers wait for the new region from here on.
+        let _moving = region.moving.lock();
+        region.serve(false);
+        let truncated =
+            without(&self.inner.engine, region.families(), EditKind::RegionTruncated(edit), || {
+                let added = [self.new_region(table.descriptor(), added)];
+                let table = table.with_regions(std::slice::from_ref(&region), &added);
+                self.inner.tables.catalog.replace(Arc::new(table));
+                self.changed();
+                region.set_moved(&added);
+            });
+        if truncated.is_err() {
+            region.serve(true);
+        }
+        truncated
     }
 
     /// Adds a family.
@@ -174,6 +212,12 @@ impl<'a> Alteration<'a> {
     }
 
     fn apply(self, store: &Store) -> Result<()> {
+        // What was written before is flushed by the old declaration, as HBase does where it reopens regions.
+        let is_kept = |family: &FamilyStore| self.descriptor.find_family(family.name()).is_ok();
+        let closed = ClosedRegions::close(self.engine, self.table.regions(), is_kept)?;
+        if *self.table.descriptor() == self.descriptor {
+            return Ok(());
+        }
         let edit = TableAltered {
             table_id: self.table.id(),
             descriptor: encode_table(&self.descriptor),
@@ -184,6 +228,8 @@ impl<'a> Alteration<'a> {
             store.inner.tables.catalog.add(Arc::new(self.table.altered(self.descriptor.clone())));
             store.changed();
         })?;
+        drop(closed);
+        forget_flushed(self.engine);
         for store in self.table.regions().iter().flat_map(|region| region.families()) {
             // More may be due than was.
             self.engine.compactions.request(store, None);
@@ -273,13 +319,17 @@ pub(super) fn without(
         }
         lost.iter().for_each(|family| family.drop_all(engine));
     }
-    // It is done, whatever becomes of the log.
-    if !lost.is_empty()
-        && let Err(error) = engine.forget_flushed()
-    {
-        tracing::error!(%error, "log segments cannot be removed");
+    if !lost.is_empty() {
+        forget_flushed(engine);
     }
     Ok(())
+}
+
+/// Removes log segments after a change that is done, whatever becomes of the log.
+pub(super) fn forget_flushed(engine: &Engine) {
+    if let Err(error) = engine.forget_flushed() {
+        tracing::error!(%error, "log segments cannot be removed");
+    }
 }
 
 fn refused(message: String) -> Error {

@@ -65,6 +65,7 @@ impl Tables {
         let can_split = descriptor.split_enabled()
             && region.check_serving().is_ok()
             && regions < settings.regions_max
+            && self.check_split_quota(region).is_ok()
             && region
                 .families()
                 .iter()

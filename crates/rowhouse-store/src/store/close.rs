@@ -58,8 +58,8 @@ impl Inner {
         }
         let synced = self.engine.wal().sync();
         self.engine.wal().close("the store is closed");
-        if synced.is_ok() {
-            self.note_end();
+        if synced.is_ok() && self.note_end() {
+            self.engine.wal().end_synced();
         }
         *self.directory.lock() = None;
         if panics > 0 {
@@ -75,14 +75,17 @@ impl Inner {
         unlogged.map(|family| flush::flush(&self.engine, family)).fold(Ok(()), Result::and)
     }
 
-    /// Notes where the log ends, so that the next open can tell if any of it has gone.
-    fn note_end(&self) {
-        let Some(end) = self.engine.wal().end() else { return };
+    /// Notes where the log ends, so that the next open can tell if any of it has gone. Returns whether
+    /// that is noted.
+    fn note_end(&self) -> bool {
+        let Some(end) = self.engine.wal().end() else { return true };
         let LogEnd { segment, len, last_sequence } = end;
         let edit = LogClosed { segment, len, last_sequence };
-        if let Err(error) = self.engine.manifest.append(&Edit::new(EditKind::LogClosed(edit))) {
+        let noted = self.engine.manifest.append(&Edit::new(EditKind::LogClosed(edit)));
+        if let Err(error) = &noted {
             tracing::warn!(%error, "where the log ends could not be noted");
         }
+        noted.is_ok()
     }
 }
 

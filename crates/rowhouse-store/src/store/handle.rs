@@ -18,6 +18,7 @@ use crate::open::{Background, Builder};
 use crate::read::ReadPoint;
 use crate::region::{Region, not_serving};
 use crate::table::Table;
+use crate::tasks::Task;
 use crate::write::apply;
 
 /// An open store. Cloning it gives another handle on the same one; it closes with the last, or by
@@ -183,6 +184,48 @@ impl Store {
                 done => return done,
             }
         }
+    }
+
+    /// Begins a new segment of the log, unless the current one holds nothing, and removes those that
+    /// hold nothing that is not in files.
+    ///
+    /// # Errors
+    /// `Io`, `ReadOnly`, `OutcomeUnknown`.
+    pub fn roll_log(&self) -> Result<()> {
+        self.inner.engine.check_open()?;
+        self.inner.engine.roll_log()
+    }
+
+    /// Lets files be merged in the background, or not, until the store is opened again; returns
+    /// whether they were. Merges that run are stopped, and those that were asked for forgotten.
+    pub fn set_compactions(&self, on: bool) -> bool {
+        self.inner.engine.compactions.set_enabled(on)
+    }
+
+    /// Whether files are merged in the background.
+    pub fn compactions(&self) -> bool {
+        self.inner.engine.compactions.is_enabled()
+    }
+
+    /// Forgets the merges that were asked for and have not begun: large ones or the others.
+    pub fn forget_requested_compactions(&self, large: bool) {
+        self.inner.engine.compactions.forget_requested(&self.inner.engine, large);
+    }
+
+    /// What the store is doing: flushes, compactions, splits and merges of regions.
+    pub fn tasks(&self) -> Vec<Task> {
+        self.inner.engine.tasks.list()
+    }
+
+    /// Bytes of all memstores, and how many there may be.
+    pub fn memstore_bytes(&self) -> (u64, u64) {
+        (self.inner.engine.memory.bytes(), self.inner.engine.settings.memstore_bytes_max)
+    }
+
+    /// Bytes in the block cache, and how many there may be.
+    pub fn block_cache_bytes(&self) -> (u64, u64) {
+        let blocks = &self.inner.engine.files.blocks;
+        (blocks.bytes(), blocks.bytes_max())
     }
 
     /// When the store was made, in milliseconds.

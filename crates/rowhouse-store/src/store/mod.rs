@@ -3,8 +3,10 @@
 mod alter;
 mod automatic_split;
 mod close;
+mod closed_regions;
 mod handle;
 mod namespaces;
+mod quota;
 mod regions;
 mod snapshots;
 mod switches;

@@ -8,11 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use rowhouse_model::{
-    Bytes, Error, ErrorKind, RegionInfo, Result, RowRange, TableDescriptor, TableName, check_row,
-    escape,
+    Bytes, Error, ErrorKind, RegionInfo, Result, RowRange, SplitPolicy, TableDescriptor, TableName,
+    check_row, escape,
 };
 
 use super::Store;
+use super::alter::forget_flushed;
+use super::closed_regions::ClosedRegions;
 use super::handle::Tables;
 use crate::compact::{Policy, rewrite_wider};
 use crate::family::FamilyStore;
@@ -22,6 +24,7 @@ use crate::manifest::{EditKind, RegionMeta, RegionsReplaced};
 use crate::region::Region;
 use crate::store_file::StoreFile;
 use crate::table::Table;
+use crate::tasks::Tasks;
 
 impl Store {
     /// Splits a region in two at row `at`, the first of the second, or in the middle of what it holds. Rows that the table's split
@@ -29,7 +32,7 @@ impl Store {
     /// Whoever reads and writes the table goes on; the region is not served any more.
     ///
     /// # Errors
-    /// `UnknownRegion`; `TableNotEnabled`; `InvalidRequest` where splits are switched off, for a row that is
+    /// `UnknownRegion`; `TableNotEnabled`; `InvalidRequest` where splits are switched off or the table's policy has none, for a row that is
     /// not behind the first of the region, and for a region that has no two rows to split between that may be parted.
     pub fn split_region(&self, name: &[u8], at: Option<Bytes>) -> Result<()> {
         let _changing = self.inner.tables.changing.lock();
@@ -39,10 +42,12 @@ impl Store {
         table.check_enabled()?;
         self.check_split_allowed(&table, &region)?;
         region.check_serving()?;
+        self.inner.tables.check_split_quota(&region)?;
         let at = match at {
             Some(at) => restricted(table.descriptor(), &region, &at)?,
             None => Bytes::new(),
         };
+        check_splittable(table.descriptor(), &region)?;
         let at = if at.is_empty() { middle(table.descriptor(), &region)? } else { at };
         let RowRange { start, stop } = region.info().range.clone();
         check_row(&at)?;
@@ -116,10 +121,9 @@ impl Store {
         self.inner.engine.check_open()?;
         let region = self.known_region(name)?;
         self.inner.tables.catalog.table(&region.info().table)?.check_enabled()?;
-        if region.check_serving().is_ok() {
-            region.flush()?;
-            region.serve(false);
-        }
+        let engine = &self.inner.engine;
+        ClosedRegions::close(engine, std::slice::from_ref(&region), |_| true)?.stay_closed();
+        forget_flushed(engine);
         Ok(())
     }
 
@@ -136,7 +140,7 @@ impl Store {
         Ok(())
     }
 
-    fn known_region(&self, name: &[u8]) -> Result<Arc<Region>> {
+    pub(super) fn known_region(&self, name: &[u8]) -> Result<Arc<Region>> {
         self.find_region(name).ok_or_else(|| Error::new(ErrorKind::UnknownRegion, escape(name)))
     }
 }
@@ -149,6 +153,14 @@ fn restricted(table: &TableDescriptor, region: &Region, asked: &Bytes) -> Result
         tracing::warn!(%asked, %at, "a region is split where the table's restriction lets it");
     }
     Ok(at)
+}
+
+/// Refuses where the table's policy lets no region be split, also when asked to: HBase's words.
+fn check_splittable(table: &TableDescriptor, region: &Region) -> Result<()> {
+    if matches!(table.split_policy(), Ok(SplitPolicy::Disabled)) {
+        return Err(Error::invalid(format!("{} NOT splittable", region.name().encoded)));
+    }
+    Ok(())
 }
 
 /// Where a region is split that is to be split in the middle.
@@ -176,6 +188,10 @@ impl Tables {
         ranges: &[RowRange],
     ) -> Result<()> {
         let engine = &self.engine;
+        let names: Vec<_> = old.iter().map(|region| region.name().to_string()).collect();
+        let what = if old.len() > 1 { "Merging" } else { "Splitting" };
+        let description = format!("{what} {}", names.join(", "));
+        let _task = Tasks::begin(engine, description, format!("into {}", ranges.len()));
         let added = self.metas_of(table.name(), ranges)?;
         let removed = old.iter().map(|region| region.id()).collect();
         let edit = RegionsReplaced { table_id: table.id(), removed, added: added.clone() };
@@ -200,6 +216,8 @@ impl Tables {
         }
         let added = {
             let _gate = engine.gate.write();
+            // What rows were given is known by their region.
+            engine.timestamps.catch_up();
             let added: Vec<_> = added
                 .into_iter()
                 .map(|meta| self.region_in_place_of(table.descriptor(), old, meta))
@@ -224,10 +242,7 @@ impl Tables {
             replaced_by = ?added.iter().map(|region| region.shown()).collect::<Vec<_>>(),
             "regions replaced"
         );
-        // It is done, whatever becomes of the log.
-        if let Err(error) = engine.forget_flushed() {
-            tracing::error!(%error, "log segments cannot be removed");
-        }
+        forget_flushed(engine);
         Ok(())
     }
 
@@ -237,6 +252,8 @@ impl Tables {
         name: &TableName,
         ranges: &[RowRange],
     ) -> Result<Vec<RegionMeta>> {
+        // What rows of others were given, which they may have, is not known of them.
+        self.engine.timestamps.catch_up();
         let created_millis = self.next_region_millis();
         let metas = ranges.iter().map(|range| {
             // A region's name is its row in hbase:meta.

@@ -118,6 +118,7 @@ impl Store {
         if table.state() == TableState::Enabled {
             return Err(not_disabled(table.name(), TableState::Enabled));
         }
+        self.inner.tables.check_restore_quota(table.name(), entry.ranges().len())?;
         // What was written before survives wherever this does.
         engine.sync_log()?;
         let regions = self.inner.tables.metas_of(table.name(), &entry.ranges())?;
@@ -144,7 +145,7 @@ impl Store {
     fn clone_of(&self, name: &str, table: &TableName, snapshots: &SnapshotFiles) -> Result<()> {
         let engine = &self.inner.engine;
         let entry = self.usable_snapshot(name)?;
-        self.check_new_table(table)?;
+        self.check_new_table(table, entry.ranges().len())?;
         let descriptor = entry.descriptor.clone().with_name(table.clone());
         let regions = self.inner.tables.metas_of(table, &entry.ranges())?;
         let created = TableCreated {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use rowhouse_model::{Error, RegionSwitch, Result};
+use rowhouse_model::{Error, MasterSwitch, RegionSwitch, Result};
 
 use super::Store;
 use crate::manifest::{Edit, EditKind, SwitchesChanged};
@@ -42,6 +42,21 @@ impl Store {
         // Whoever removes some has looked before it was said.
         drop(self.inner.engine.snapshots.lock());
         Ok(!before.snapshot_cleanup_off)
+    }
+
+    /// Whether a switch of the master is on; all are in a new store.
+    pub fn master_switch(&self, switch: MasterSwitch) -> bool {
+        let mut switches = self.inner.engine.manifest.read(|state| state.switches);
+        !*off(&mut switches, switch)
+    }
+
+    /// Turns a switch of the master on or off; returns whether it was on.
+    ///
+    /// # Errors
+    /// `Io`, `ReadOnly`.
+    pub fn set_master_switch(&self, switch: MasterSwitch, on: bool) -> Result<bool> {
+        let mut before = self.change_switches(|switches| *off(switches, switch) = !on)?;
+        Ok(!*off(&mut before, switch))
     }
 
     /// Gives back what they were.
@@ -85,6 +100,14 @@ impl Store {
             return refuse("as region merge is disabled for the table");
         }
         Ok(())
+    }
+}
+
+fn off(switches: &mut SwitchesChanged, switch: MasterSwitch) -> &mut bool {
+    match switch {
+        MasterSwitch::Balancer => &mut switches.balancer_off,
+        MasterSwitch::Normalizer => &mut switches.normalizer_off,
+        MasterSwitch::PeerModification => &mut switches.peer_modification_off,
     }
 }
 

@@ -7,7 +7,8 @@ use rowhouse_model::{
 };
 
 use super::Store;
-use super::alter::without;
+use super::alter::{forget_flushed, without};
+use super::closed_regions::ClosedRegions;
 use crate::compact::Policy;
 use crate::manifest::{
     Edit, EditKind, RegionMeta, TableCreated, TableDropped, TableStateChanged, encode_table,
@@ -29,7 +30,7 @@ impl Store {
         self.inner.engine.check_open()?;
         let descriptor = with_tracker(descriptor);
         let name = descriptor.name().clone();
-        self.check_new_table(&name)?;
+        self.check_new_table(&name, splits.len() + 1)?;
         let manifest = &self.inner.engine.manifest;
         descriptor.check()?;
         let settings = &self.inner.engine.settings;
@@ -52,8 +53,11 @@ impl Store {
         Ok(())
     }
 
-    /// Checks that a table may be made with this name.
-    pub(super) fn check_new_table(&self, name: &TableName) -> Result<()> {
+    /// Checks that a table of so many regions may be made with this name.
+    pub(super) fn check_new_table(&self, name: &TableName, regions: usize) -> Result<()> {
+        if [TableName::meta(), TableName::namespace_table()].contains(name) {
+            return Err(Error::new(ErrorKind::TableExists, name.to_string()));
+        }
         if name.is_system() {
             return Err(Error::invalid(format!("{name}: the hbase namespace is the system's")));
         }
@@ -64,7 +68,7 @@ impl Store {
         if self.inner.tables.catalog.table(name).is_ok() {
             return Err(Error::new(ErrorKind::TableExists, name.to_string()));
         }
-        Ok(())
+        self.inner.tables.check_table_quota(name, regions)
     }
 
     /// New regions that begin at the first row and at each of `splits`.
@@ -88,11 +92,17 @@ impl Store {
         self.set_table_state(name, TableState::Enabled)
     }
 
-    /// Has a table take no more reads and writes. Those under way are finished.
+    /// Has a table take no more reads and writes. Those under way are finished, and what is in memory is flushed.
     ///
     /// # Errors
-    /// `TableNotFound`; `TableNotEnabled` when it does not already.
+    /// `TableNotFound`; `TableNotEnabled` when it does not already; `Io`, and then it takes them as before.
     pub fn disable_table(&self, name: &TableName) -> Result<()> {
+        if [TableName::meta(), TableName::namespace_table()].contains(name) {
+            return Err(Error::new(
+                ErrorKind::NamespaceConstraint,
+                format!("Cannot disable {name}"),
+            ));
+        }
         self.set_table_state(name, TableState::Disabled)
     }
 
@@ -106,12 +116,24 @@ impl Store {
                 TableState::Disabled => Error::new(ErrorKind::TableNotEnabled, name.to_string()),
             });
         }
-        let disabled = state == TableState::Disabled;
-        let edit = TableStateChanged { table_id: table.id(), disabled };
-        self.inner.engine.manifest.append(&Edit::new(EditKind::TableStateChanged(edit)))?;
-        table.set_state(state);
-        for region in table.regions() {
-            region.serve(!disabled);
+        let engine = &self.inner.engine;
+        let edit = |disabled| {
+            let edit = TableStateChanged { table_id: table.id(), disabled };
+            engine.manifest.append(&Edit::new(EditKind::TableStateChanged(edit)))
+        };
+        match state {
+            TableState::Enabled => {
+                edit(false)?;
+                table.set_state(state);
+                table.regions().iter().for_each(|region| region.serve(true));
+            }
+            TableState::Disabled => {
+                let closed = ClosedRegions::close(engine, table.regions(), |_| true)?;
+                edit(true)?;
+                table.set_state(state);
+                closed.stay_closed();
+                forget_flushed(engine);
+            }
         }
         self.changed();
         Ok(())

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use rowhouse_format::hfile::{Cursor, IndexWalk, MarkersPassed, Step};
-use rowhouse_model::{Bytes, Cell, CellRef, Error, Key, Result, RowBuilder, RowRange};
+use rowhouse_model::{Bytes, Cell, CellRef, Key, Result, RowBuilder, RowRange};
 
 use super::StoreFile;
 use crate::block_cache::Caching;
@@ -44,31 +44,6 @@ impl FileCursor {
         let (with_tags, walk) = (file.has_tags()?, IndexWalk::new());
         let (file, loaded) = (Arc::clone(file), file.is_loaded());
         Ok(Self { file, caching, with_tags, loaded, walk, cursor: None })
-    }
-
-    /// A cursor on the first cell that can be read. Notes in `lost` what cannot.
-    pub(crate) fn open_what_is_left(file: &Arc<StoreFile>, lost: &mut Vec<Error>) -> Result<Self> {
-        file.open_unsealed(lost)?;
-        let mut cursor = Self::at_end(file, Caching::Past)?;
-        if let Err(error) = cursor.seek_from_root(&Key::row_start(b"")) {
-            lost.push(error);
-            cursor.skip_unreadable_blocks(lost);
-        }
-        Ok(cursor)
-    }
-
-    /// To the next cell that can be read. Notes in `lost` what cannot.
-    pub(crate) fn advance_over_damage(&mut self, lost: &mut Vec<Error>) {
-        if let Err(error) = self.advance() {
-            lost.push(error);
-            self.skip_unreadable_blocks(lost);
-        }
-    }
-
-    fn skip_unreadable_blocks(&mut self, lost: &mut Vec<Error>) {
-        while let Err(error) = self.next_block() {
-            lost.push(error);
-        }
     }
 
     /// The highest sequence in the file.

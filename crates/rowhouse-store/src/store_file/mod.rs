@@ -7,7 +7,11 @@ mod files;
 mod markers;
 mod new;
 mod snapshots;
+mod stamp;
+mod walk;
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -28,6 +32,7 @@ pub(crate) use files::Files;
 use markers::MarkerRuns;
 pub(crate) use new::NewFile;
 pub(crate) use snapshots::SnapshotFiles;
+pub(crate) use stamp::StampedFile;
 
 use crate::block_cache::{CachedBlock, Caching};
 use crate::compact::{FileFacts, Surplus};
@@ -63,11 +68,24 @@ pub(crate) struct StoreFile {
     opened: OnceLock<hfile::FileMeta>,
     opening: Mutex<()>,
     bloom_places: BloomPlaces,
+    /// Chunks of its bloom that could not be read, and why.
+    unread_bloom: Mutex<BTreeMap<usize, Error>>,
     marker_runs: MarkerRuns,
     /// How many regions name it.
     names: AtomicUsize,
     /// How many snapshots do. When nobody does any more it goes with its last reader.
     snapshots: AtomicUsize,
+}
+
+/// Bytes of a file's blocks that fall to one of the regions that name it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BlockSizes {
+    /// All of them, before compression.
+    pub(crate) uncompressed: u64,
+    /// The index, before compression.
+    pub(crate) index: u64,
+    /// The blooms.
+    pub(crate) bloom: u64,
 }
 
 impl StoreFile {
@@ -79,6 +97,7 @@ impl StoreFile {
             opened: OnceLock::new(),
             opening: Mutex::default(),
             bloom_places: BloomPlaces::default(),
+            unread_bloom: Mutex::default(),
             marker_runs: MarkerRuns::default(),
             names: AtomicUsize::new(1),
             snapshots: AtomicUsize::new(0),
@@ -97,6 +116,16 @@ impl StoreFile {
     /// Bytes on disk.
     pub(crate) fn len(&self) -> u64 {
         self.meta.len
+    }
+
+    /// Whether a merge of all files wrote it.
+    pub(crate) fn is_major(&self) -> bool {
+        self.meta.major
+    }
+
+    /// When it was written; 0 when its version did not say.
+    pub(crate) fn created_millis(&self) -> i64 {
+        self.meta.created_millis
     }
 
     /// The highest sequence in it.
@@ -230,8 +259,35 @@ impl StoreFile {
             }
             return Ok(bloom.chunk_contains(chunk, key));
         }
-        let chunk = self.read_bloom_chunk(opened, bloom, number)?;
-        Ok(bloom.chunk_contains(&chunk, key))
+        if self.is_damaged_bloom(number) {
+            return Ok(true);
+        }
+        match self.read_bloom_chunk(opened, bloom, number) {
+            Ok(chunk) => Ok(bloom.chunk_contains(&chunk, key)),
+            Err(error) => {
+                self.pass_over_bloom(number, error);
+                Ok(true)
+            }
+        }
+    }
+
+    /// What cannot be read of its bloom, as far as it was asked. Reads go on without it.
+    pub(crate) fn unread_bloom(&self) -> Vec<String> {
+        self.unread_bloom.lock().values().map(Error::to_string).collect()
+    }
+
+    /// Whether a chunk was read and is not what was written. Another read may succeed after other errors.
+    fn is_damaged_bloom(&self, chunk: usize) -> bool {
+        let unread = self.unread_bloom.lock();
+        unread.get(&chunk).is_some_and(|error| error.kind() == ErrorKind::Corruption)
+    }
+
+    /// A bloom only saves reads: without it every row may be there. Warns once for each chunk.
+    fn pass_over_bloom(&self, chunk: usize, error: Error) {
+        if let Entry::Vacant(place) = self.unread_bloom.lock().entry(chunk) {
+            tracing::warn!(%error, "a bloom filter cannot be read, reads go on without it");
+            place.insert(error);
+        }
     }
 
     /// The same file, named once more.
@@ -264,6 +320,22 @@ impl StoreFile {
     /// Bytes of it that fall to one of the regions that name it: an equal share.
     pub(crate) fn share_len(&self) -> u64 {
         self.meta.len / self.names.load(Ordering::Relaxed).max(1) as u64
+    }
+
+    /// What is known of its blocks once it was opened: before, it counts as neither compressed nor
+    /// indexed.
+    pub(crate) fn block_sizes(&self) -> BlockSizes {
+        let names = self.names.load(Ordering::Relaxed).max(1) as u64;
+        let Some(opened) = self.opened.get() else {
+            return BlockSizes { uncompressed: self.share_len(), ..BlockSizes::default() };
+        };
+        let blooms = opened.bloom().into_iter().chain(opened.delete_family_bloom());
+        let chunks = blooms.flat_map(|bloom| bloom.chunks());
+        BlockSizes {
+            uncompressed: opened.trailer().uncompressed_len / names,
+            index: opened.trailer().uncompressed_index_len / names,
+            bloom: chunks.map(|chunk| u64::from(chunk.len)).sum::<u64>() / names,
+        }
     }
 
     /// As [`FileMeta::is_wider_than`].
@@ -304,17 +376,6 @@ impl StoreFile {
         let seal = MetaSeal { offset: self.meta.meta_offset, crc: self.meta.meta_crc };
         let parsed = verify_meta(&seal, &bytes).and_then(|()| parse_meta(bytes, self.meta.len));
         parsed.map_err(|error| self.named(error))
-    }
-
-    /// Opens the file even where what is behind its blocks is not as it was written, as long as it
-    /// can be made sense of. Notes that in `lost`.
-    fn open_unsealed(&self, lost: &mut Vec<Error>) -> Result<()> {
-        let Err(error) = self.opened() else { return Ok(()) };
-        let parsed = parse_meta(self.read_meta()?, self.meta.len);
-        let parsed = parsed.map_err(|error| self.named(error))?;
-        lost.push(error);
-        self.opened.get_or_init(|| parsed);
-        Ok(())
     }
 
     /// Everything behind the blocks.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rowhouse_format::hfile::{Closing, Writer, WriterOptions};
 use rowhouse_model::{CellRef, Compression, Error, Result};
 
-use super::{FILES_DIR, file_name, path};
+use super::{FILES_DIR, file_name, path, stamp};
 use crate::disk::{Disk, DiskFile};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
@@ -21,6 +21,8 @@ pub(crate) struct NewFile<'a> {
     id: u64,
     disk: Arc<dyn Disk>,
     created_millis: i64,
+    /// What the file says of its table.
+    stamp: Option<(Vec<u8>, Vec<u8>)>,
     writer: Option<Writer<Output>>,
 }
 
@@ -66,7 +68,11 @@ impl<'a> NewFile<'a> {
         };
         let writer = Writer::new(Output { file, offset: 0 }, options);
         let (disk, writer) = (Arc::clone(&engine.disk), Some(writer));
-        Ok(Self { family, rows: RowMeter::default(), id, disk, created_millis, writer })
+        let region_id = family.region_id();
+        let stamp = engine.manifest.read(|state| {
+            state.table_of(region_id).map(|table| stamp::entry(table, region_id))
+        });
+        Ok(Self { family, rows: RowMeter::default(), id, disk, created_millis, stamp, writer })
     }
 
     /// Adds the next cell, in order.
@@ -83,7 +89,9 @@ impl<'a> NewFile<'a> {
             self.family.tell_large_row(&row, len);
         }
         let writer = self.writer.take().expect("the writer is there until finish");
-        let closing = Closing { sequence_max, major_compaction: major, ..Closing::default() };
+        let more = self.stamp.take().into_iter().collect();
+        let closing =
+            Closing { sequence_max, major_compaction: major, more, ..Closing::default() };
         let (summary, output) = match writer.finish(&closing) {
             Ok(finished) => finished,
             Err(error) => {

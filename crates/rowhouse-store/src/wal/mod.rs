@@ -7,10 +7,12 @@ mod recovery;
 mod salvage;
 mod segment;
 mod segments;
+mod synced;
 mod writer;
 
 pub(crate) use record::{Commit, RecordBody, SealedRecord};
 pub(crate) use recovery::{Known, LogScan, scan, sync_segments};
+pub(crate) use synced::read as read_synced;
 pub(crate) use salvage::read_what_is_left;
 pub(crate) use segments::{Epochs, Segments};
 pub(crate) use writer::{Limits, Position, Wal};

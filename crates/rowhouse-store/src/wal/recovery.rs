@@ -7,9 +7,10 @@ use super::reader::{Begin, Found, Reader};
 use super::record::{Commit, Record};
 use super::segment::{self, HEADER_LEN};
 use super::segments::ClosedSegment;
+use super::synced::{self, Synced};
 use super::{EMPTY_LEN, LogEnd, WAL_DIR};
 use crate::disk::Disk;
-use crate::open::{ASIDE_DIR, move_aside};
+use crate::open::aside;
 
 /// What is known of the log from elsewhere.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,18 +24,46 @@ pub(crate) struct Known {
     pub(crate) synced_sequence: u64,
     /// Where the log ended when the store was last closed.
     pub(crate) closed_at: Option<LogEnd>,
+    /// How far the log is known to be on the disk, if it was not closed.
+    pub(crate) synced: Synced,
+    /// The oldest segment when the manifest last said so.
+    pub(crate) first_segment: Option<u64>,
 }
 
 impl Known {
+    /// The ends that the log is known to have reached on the disk. What was flushed may be gone.
+    fn ends(&self) -> impl Iterator<Item = LogEnd> {
+        let synced = match self.synced {
+            Synced::UpTo(end) => Some(end),
+            Synced::Absent | Synced::Unreadable => None,
+        };
+        let log_from = self.log_from;
+        let ends = self.closed_at.into_iter().chain(synced);
+        ends.filter(move |end| end.last_sequence >= log_from)
+    }
+
+    /// Bytes of segment `number` that are known to be on the disk; 0 where nothing is known of it.
+    pub(super) fn len_min(&self, number: u64) -> u64 {
+        self.ends().filter(|end| end.segment == number).map(|end| end.len).max().unwrap_or(0)
+    }
+
+    /// Whether records of a segment after `number` are known to be on the disk, and so all before.
+    fn is_synced_after(&self, number: u64) -> bool {
+        self.ends().any(|end| end.segment > number && end.len > HEADER_LEN as u64)
+    }
+
+    /// The segments whose files must be there. What they hold is in no file, or nothing at all.
+    pub(super) fn named(&self) -> impl Iterator<Item = u64> {
+        self.first_segment.into_iter().chain(self.ends().map(|end| end.segment))
+    }
+
     /// The segments that must be there for those that begin so to be all, since what they hold is in no
     /// file.
     pub(super) fn needed(&self, begins: impl Iterator<Item = Begin>) -> impl Iterator<Item = u64> {
         let log_from = self.log_from;
-        let before = begins
+        begins
             .filter(move |begin| begin.first_sequence > log_from && begin.previous != 0)
-            .map(|begin| begin.previous);
-        let last = self.closed_at.filter(|end| end.last_sequence >= log_from);
-        before.chain(last.map(|end| end.segment))
+            .map(|begin| begin.previous)
     }
 }
 
@@ -54,6 +83,8 @@ pub(crate) struct LogScan {
     pub(crate) bytes: u64,
     /// How the log ended, unless it was as it should.
     pub(crate) cut: Option<Cut>,
+    /// How far the log reaches, unless the store was closed.
+    pub(crate) unclosed: Option<Unclosed>,
     repairs: Vec<Repair>,
 }
 
@@ -65,6 +96,19 @@ pub(crate) struct Cut {
     /// Bytes behind it that count no more.
     pub(crate) bytes: u64,
     pub(crate) cause: Cause,
+}
+
+/// The end of a log that was not closed. Commits that nobody waited to be synced can be missing after it,
+/// and nothing tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Unclosed {
+    /// The last segment that holds anything; `None` where no segment does.
+    pub(crate) segment: Option<String>,
+    /// Bytes of its header and records.
+    pub(crate) len: u64,
+    pub(crate) last_sequence: u64,
+    /// The last sequence that is known to be on the disk; `None` where nothing tells.
+    pub(crate) synced_sequence: Option<u64>,
 }
 
 /// Who could have cut the log.
@@ -112,6 +156,9 @@ pub(crate) fn scan(
         spares: names.iter().filter_map(|name| segment::spare_number(name)).collect(),
         ..LogScan::default()
     };
+    if let Some(number) = known.named().find(|number| !numbers.contains(number)) {
+        return Err(missing(number));
+    }
     let used = numbers.iter().chain(&scan.spares).max();
     scan.next_number = used.map_or(1, |last| last + 1);
     let mut segments = Vec::with_capacity(numbers.len());
@@ -120,7 +167,7 @@ pub(crate) fn scan(
     }
     scan.pass_forgotten(&mut segments, known.log_from);
     // Made ahead of need and never written to.
-    while let Some(unused) = segments.pop_if(|segment| segment.is_unused) {
+    while let Some(unused) = segments.pop_if(|segment| segment.is_unused(known)) {
         scan.repairs.push(Repair::Remove(unused.reader.header.number));
     }
     scan.check_whole(&segments, known)?;
@@ -133,6 +180,7 @@ pub(crate) fn scan(
         }
         rest = later;
     }
+    scan.note_unclosed(known);
     // Opened and written nothing.
     while let Some(empty) = scan.segments.pop_if(|segment| segment.bytes <= EMPTY_LEN) {
         scan.repairs.push(Repair::Remove(empty.number));
@@ -146,7 +194,7 @@ struct Segment {
     /// Which segment it continues and how long that was, and the sequence it begins with; `None`
     /// when that is not there.
     begin: Option<Begin>,
-    is_unused: bool,
+    is_empty: bool,
 }
 
 /// Where a segment stops being what was written.
@@ -163,8 +211,14 @@ impl Segment {
         let mut reader = Reader::open(disk, number)?;
         let begin = reader.begin()?;
         // Its first record can have been interrupted.
-        let is_unused = begin.is_none() && !reader.behind(HEADER_LEN as u64)?.anything;
-        Ok(Self { reader, begin, is_unused })
+        let is_empty = begin.is_none() && !reader.behind(HEADER_LEN as u64)?.anything;
+        Ok(Self { reader, begin, is_empty })
+    }
+
+    /// Whether it was made ahead of need and nothing was written to it. One that is known to have held more
+    /// is damaged.
+    fn is_unused(&self, known: &Known) -> bool {
+        self.is_empty && known.len_min(self.reader.header.number) <= HEADER_LEN as u64
     }
 
     /// How long the segment after this one says it is.
@@ -241,8 +295,7 @@ impl LogScan {
         known: &Known,
     ) -> Result<bool> {
         let header = segment.reader.header;
-        let noted = known.closed_at.filter(|noted| noted.segment == header.number);
-        if noted.is_some_and(|noted| end.offset < noted.len) {
+        if end.offset < known.len_min(header.number) {
             return Err(segment.reader.damaged(end.offset, end.what()));
         }
         let next = later.first().and_then(|next| next.begin);
@@ -265,7 +318,8 @@ impl LogScan {
         let restarted =
             ![header.boot_id, known.boot_id].contains(&unknown) && header.boot_id != known.boot_id;
         let mut synced = end.synced.max(behind.synced) > end.offset
-            || behind.sequence_min <= known.synced_sequence;
+            || behind.sequence_min <= known.synced_sequence
+            || known.is_synced_after(header.number);
         for segment in &mut *later {
             let there = segment.reader.behind(HEADER_LEN as u64 - 1)?;
             synced |= there.synced > 0 || there.sequence_min <= known.synced_sequence;
@@ -279,6 +333,30 @@ impl LogScan {
             self.repairs.push(Repair::MoveAside(segment.reader.header.number));
         }
         Ok(false)
+    }
+
+    /// Notes how far the log reaches, unless the store was closed.
+    fn note_unclosed(&mut self, known: &Known) {
+        let last = self.segments.iter().rfind(|segment| segment.bytes > EMPTY_LEN);
+        let end = last.map(|last| LogEnd {
+            segment: last.number,
+            len: last.bytes,
+            last_sequence: last.last_sequence,
+        });
+        let is_closed = end.is_none_or(|end| known.closed_at == Some(end));
+        if is_closed && known.synced == Synced::Absent {
+            return;
+        }
+        let synced_sequence = match known.synced {
+            Synced::UpTo(end) if end.len > HEADER_LEN as u64 => Some(end.last_sequence),
+            _ => known.closed_at.map(|end| end.last_sequence),
+        };
+        self.unclosed = Some(Unclosed {
+            segment: end.map(|end| segment::path(end.segment)),
+            len: end.map_or(0, |end| end.len),
+            last_sequence: self.last_sequence,
+            synced_sequence,
+        });
     }
 
     /// Counts a segment that was read up to `offset`.
@@ -303,8 +381,22 @@ impl LogScan {
         self.cut = Some(Cut { segment, offset: end.offset, bytes, cause });
     }
 
+    /// Says how a log ends that was not closed, for people; `None` for one that was.
+    pub(crate) fn unclosed_end(&self) -> Option<String> {
+        let unclosed = self.unclosed.as_ref()?;
+        let mut text = unclosed.to_string();
+        if let Some(Cut { segment, offset, bytes, cause }) = &self.cut {
+            let cause = cause.describe();
+            text.push_str(&format!("; {bytes} bytes are cut from {segment} at offset {offset}: {cause}"));
+        }
+        Some(text)
+    }
+
     /// Does what has to be done before the log is continued.
-    pub(crate) fn repair(&mut self, disk: &dyn Disk) -> Result<()> {
+    pub(crate) fn repair(&mut self, disk: &dyn Disk, now_millis: i64) -> Result<()> {
+        // It vouches for segments that go now.
+        synced::remove(disk)
+            .map_err(|source| Error::io(format_args!("cannot remove {}", synced::PATH), source))?;
         if let Some(cut) = &self.cut {
             tracing::warn!(
                 segment = cut.segment,
@@ -314,7 +406,22 @@ impl LogScan {
                 cut.cause.describe()
             );
         }
-        self.repairs.drain(..).try_for_each(|repair| repair.run(disk))
+        self.repairs.drain(..).try_for_each(|repair| repair.run(disk, now_millis))
+    }
+}
+
+impl std::fmt::Display for Unclosed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let last = self.last_sequence;
+        match &self.segment {
+            Some(segment) => write!(f, "{segment} ends at offset {}, sequence {last}", self.len)?,
+            None => write!(f, "it holds no commit, last sequence {last}")?,
+        }
+        match self.synced_sequence {
+            Some(synced) => write!(f, ", and is known to have been synced up to sequence {synced}")?,
+            None => f.write_str(", and nothing says how much of it was synced")?,
+        }
+        write!(f, "; commits after sequence {last} that were not synced may be missing")
     }
 }
 
@@ -334,7 +441,7 @@ impl Cause {
 }
 
 impl Repair {
-    fn run(self, disk: &dyn Disk) -> Result<()> {
+    fn run(self, disk: &dyn Disk, now_millis: i64) -> Result<()> {
         let (Self::Remove(number)
         | Self::Truncate { number, .. }
         | Self::CopyAside { number, .. }
@@ -351,10 +458,10 @@ impl Repair {
                 };
                 cut().map_err(|source| failed("cut", source))
             }
-            Self::CopyAside { offset, .. } => copy_aside(disk, number, offset),
+            Self::CopyAside { offset, .. } => copy_aside(disk, number, offset, now_millis),
             Self::MoveAside(_) => {
                 tracing::warn!(segment = path, "a log segment behind a power cut was set aside");
-                move_aside(disk, &path)
+                aside::move_aside(disk, &path, now_millis)
             }
         }
     }
@@ -371,14 +478,11 @@ pub(crate) fn sync_segments(disk: &dyn Disk) -> Result<()> {
     sync().map_err(|source| Error::io("cannot sync the log", source))
 }
 
-fn copy_aside(disk: &dyn Disk, number: u64, offset: u64) -> Result<()> {
+fn copy_aside(disk: &dyn Disk, number: u64, offset: u64, now_millis: i64) -> Result<()> {
     let mut reader = Reader::open(disk, number)?;
-    let path = format!("{ASIDE_DIR}/{number:010}.wal.from-{offset}");
-    let copy = |source| Error::io(format_args!("cannot write {path}"), source);
-    match disk.remove(&path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(copy(error)),
-        _ => {}
-    }
+    let name = format!("{number:010}.wal.from-{offset}");
+    let copy = |source| Error::io(format_args!("cannot set {name} aside"), source);
+    let path = aside::free_path(disk, &name, now_millis).map_err(copy)?;
     let file = disk.create(&path).map_err(copy)?;
     let mut at = offset;
     while at < reader.len {

@@ -40,8 +40,11 @@ pub(crate) fn read_what_is_left(
         }
     }
     let begins = segments.iter().filter_map(|segment| segment.begin);
-    let gone = known.needed(begins).filter(|number| !numbers.contains(number));
-    lost.extend(gone.map(missing));
+    let mut gone: Vec<u64> = known.named().chain(known.needed(begins)).collect();
+    gone.sort_unstable();
+    gone.dedup();
+    gone.retain(|number| !numbers.contains(number));
+    lost.extend(gone.into_iter().map(missing));
     // Of those before it everything is in files, and after a power cut they can be here again without
     // what they held: they may help where a file is damaged, and nothing is lost with them.
     let counts =
@@ -85,9 +88,8 @@ impl Left {
         let reader = &mut self.reader;
         let number = reader.header.number;
         let limit = next.and_then(|next| next.len_of(number));
-        let closed_at = known.closed_at.filter(|end| end.segment == number).map(|end| end.len);
         // As long as it was at least: records can be missing of which nothing is left.
-        let len_min = limit.or(closed_at).unwrap_or(0);
+        let len_min = limit.unwrap_or(0).max(known.len_min(number));
         let len_max = limit.unwrap_or(reader.len).min(reader.len);
         let mut offset = HEADER_LEN as u64;
         let mut is_unreadable = false;

@@ -138,6 +138,10 @@ impl Segments {
         Ok(file)
     }
 
+    pub(super) fn disk(&self) -> &dyn Disk {
+        &*self.disk
+    }
+
     pub(super) fn open(&self, number: u64) -> Result<Arc<dyn DiskFile>> {
         let path = segment::path(number);
         self.disk

@@ -9,6 +9,7 @@ use rowhouse_model::{Error, ErrorKind, Result};
 use super::record::{HEADER_LEN as RECORD_HEADER_LEN, SealedRecord, end_mark};
 use super::segment::{self, HEADER_LEN};
 use super::segments::{ClosedSegment, NewSegment, Segments};
+use super::synced::{self, SyncedFile};
 use super::{EMPTY_LEN, LogEnd};
 use crate::disk::DiskFile;
 
@@ -27,6 +28,8 @@ pub(crate) struct Wal {
     segments: Segments,
     tail: Mutex<Tail>,
     sync: Mutex<SyncState>,
+    /// Tells a later open how much of the log must be there.
+    synced_file: SyncedFile,
     synced: Condvar,
     /// The background has something to do: a segment was begun.
     rolled: AtomicBool,
@@ -56,6 +59,8 @@ pub(crate) struct Position {
 pub(crate) struct Forgettable {
     /// The number of the last of them.
     last: u64,
+    /// The number of the segment after it, which is there.
+    pub(crate) first_left: u64,
     /// What is left of the log has everything from this sequence on that was ever in it.
     pub(crate) log_from: u64,
 }
@@ -96,7 +101,13 @@ impl Wal {
         last_sequence: u64,
         closed: Vec<ClosedSegment>,
     ) -> Result<Self> {
+        let synced_file = SyncedFile::create(segments.disk())?;
         let mut first = segments.make()?;
+        synced_file.note(&LogEnd {
+            segment: first.number,
+            len: HEADER_LEN as u64,
+            last_sequence,
+        });
         let (previous, previous_len) =
             closed.last().map_or((0, 0), |segment| (segment.number, segment.bytes));
         let offset = begin(&mut first, previous, previous_len, last_sequence + 1)?;
@@ -121,6 +132,7 @@ impl Wal {
             segments,
             tail: Mutex::new(tail),
             sync: Mutex::default(),
+            synced_file,
             synced: Condvar::new(),
             rolled: AtomicBool::new(true),
             dirty: AtomicBool::new(false),
@@ -190,6 +202,12 @@ impl Wal {
         tail.must_roll = false;
         let next = tail.next.take().expect("it was there a moment ago");
         let left = std::mem::replace(&mut tail.segment, next);
+        // Its header was synced before it was named. What it holds is not on the disk yet.
+        self.synced_file.note(&LogEnd {
+            segment: tail.segment.number,
+            len: HEADER_LEN as u64,
+            last_sequence: tail.last_sequence,
+        });
         tail.closed.push(ClosedSegment {
             number: left.number,
             first_sequence: std::mem::replace(&mut tail.first_sequence, first_sequence),
@@ -199,6 +217,28 @@ impl Wal {
         tail.unsynced.push((left.number, left.file));
         tail.offset = offset;
         Ok(())
+    }
+
+    /// Begins a new segment, unless the current one holds nothing.
+    ///
+    /// # Errors
+    /// `Io` when the new one cannot be made; `ReadOnly` once a sync has failed.
+    pub(crate) fn roll_now(&self) -> Result<()> {
+        if self.tail.lock().next.is_none() {
+            self.make_next()?;
+        }
+        let mut tail = self.tail.lock();
+        if let Some(why) = &tail.failed {
+            return Err(read_only(why));
+        }
+        if tail.offset <= EMPTY_LEN {
+            return Ok(());
+        }
+        if tail.next.is_none() {
+            return Err(Error::new(ErrorKind::Io, "the next log segment cannot be made"));
+        }
+        let first_sequence = tail.last_sequence + 1;
+        self.roll(&mut tail, first_sequence)
     }
 
     /// Whether a segment was begun, or wanted, since this was last asked: then the background has
@@ -225,6 +265,8 @@ impl Wal {
         if self.tail.lock().next.is_none() {
             self.make_next()?;
         }
+        // Or the segment in use could go missing after a power cut and nothing would vouch for it.
+        self.synced_file.sync();
         let left = {
             let tail = self.tail.lock();
             let offset = tail.closed.last().map_or(0, |segment| segment.bytes);
@@ -240,6 +282,10 @@ impl Wal {
     /// often each time.
     fn make_next(&self) -> Result<()> {
         let mut patience = self.patience.lock();
+        if self.tail.lock().next.is_some() {
+            // Somebody else made one meanwhile.
+            return Ok(());
+        }
         if patience.left > 0 {
             patience.left -= 1;
             return Ok(());
@@ -287,7 +333,10 @@ impl Wal {
         let mut state = self.sync.lock();
         state.running = false;
         match result {
-            Ok(done) => state.done = done,
+            Ok(end) => {
+                self.synced_file.note(&end);
+                state.done = Position { segment: end.segment, offset: end.len };
+            }
             Err(error) => {
                 tracing::error!(%error, "the log cannot be synced; the store is read-only now");
                 state.failed = Some(error.to_string());
@@ -299,19 +348,21 @@ impl Wal {
         self.sync_to(position)
     }
 
-    fn sync_all(&self) -> Result<Position> {
-        let (files, position) = {
+    /// Syncs all segments. Returns where the log ended before.
+    fn sync_all(&self) -> Result<LogEnd> {
+        let (files, end) = {
             let mut tail = self.tail.lock();
             let mut files = std::mem::take(&mut tail.unsynced);
             files.push((tail.segment.number, Arc::clone(&tail.segment.file)));
-            (files, tail.position())
+            let Position { segment, offset } = tail.position();
+            (files, LogEnd { segment, len: offset, last_sequence: tail.last_sequence })
         };
         for (number, file) in files {
             file.sync().map_err(|source| {
                 Error::io(format_args!("cannot sync {}", segment::path(number)), source)
             })?;
         }
-        Ok(position)
+        Ok(end)
     }
 
     /// Syncs everything appended so far.
@@ -323,6 +374,19 @@ impl Wal {
     /// Refuses every append from here on.
     pub(crate) fn close(&self, why: &str) {
         self.tail.lock().failed.get_or_insert_with(|| why.to_owned());
+    }
+
+    /// Notes that the log was closed: nothing has to say any more how much of it is on the disk.
+    pub(crate) fn end_synced(&self) {
+        if let Err(error) = synced::remove(self.segments.disk()) {
+            tracing::warn!(%error, "the log is noted as open although it was closed");
+        }
+    }
+
+    /// The number of the oldest segment.
+    pub(crate) fn first_segment(&self) -> u64 {
+        let tail = self.tail.lock();
+        tail.closed.first().map_or(tail.segment.number, |closed| closed.number)
     }
 
     /// Where the last commit ends; `None` when there is none in the log.
@@ -343,9 +407,10 @@ impl Wal {
         let tail = self.tail.lock();
         let count = tail.closed.iter().take_while(|s| s.last_sequence < sequence).count();
         let last = tail.closed[..count].last()?.number;
-        let begins = tail.closed.get(count).map_or(tail.first_sequence, |next| next.first_sequence);
+        let next = tail.closed.get(count).map(|next| (next.number, next.first_sequence));
+        let (first_left, begins) = next.unwrap_or((tail.segment.number, tail.first_sequence));
         // What lies between is in no segment: it asked for no log.
-        Some(Forgettable { last, log_from: begins.max(sequence) })
+        Some(Forgettable { last, first_left, log_from: begins.max(sequence) })
     }
 
     /// Lets closed segments go: all of it is in files, and the manifest says so.
@@ -386,8 +451,9 @@ impl Tail {
         if undone.is_ok() {
             return append_failed(&path, source);
         }
-        let message = format!("{path} could not be written; some of the write may be there");
-        Error::new(ErrorKind::OutcomeUnknown, message).with_source(source)
+        let error = Error::io(format_args!("cannot append to {path}"), source);
+        let message = format!("{error}; some of the write may be there");
+        Error::new(ErrorKind::OutcomeUnknown, message).with_source(error)
     }
 
     fn position(&self) -> Position {

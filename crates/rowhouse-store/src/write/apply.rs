@@ -54,12 +54,17 @@ fn apply_where(
         let Holds::Yes(seen) = judge()? else { return Ok(Tried::Done(None)) };
         // With the row locked, so that what comes later to it is not older.
         let is_delete = is_delete(mutation);
-        batch.now = engine.timestamps.issue_behind(row.deleted_at().filter(|_| !is_delete));
+        batch.now = match is_delete {
+            true => engine.timestamps.issue_delete(row.after()),
+            false => engine.timestamps.issue_put(row.after()),
+        };
         batch.seen = seen;
         let outcome = batch.add(mutation)?;
         batch.write()?;
-        if is_delete {
-            row.note_delete(batch.now);
+        match batch.take_stamped() {
+            _ if is_delete => row.note_delete(batch.now),
+            Some(at) => row.note_put(at),
+            None => {}
         }
         outcome
     };
@@ -97,12 +102,16 @@ pub(crate) fn apply(
         let Tried::Done(mut rows) = rows else { return Tried::WouldWait };
         // With the rows locked, so that what comes later to a row is not older.
         batch.now = now_of(region.engine(), &rows, mutations.iter());
-        let applied = mutations.iter().zip(&checked).filter(|(_, checked)| checked.is_ok());
-        note_deletes(&mut rows, applied.map(|(mutation, _)| mutation), batch.now);
         let mut outcomes = Vec::with_capacity(mutations.len());
+        let mut locked = 0;
         for (at, mutation) in mutations.iter().enumerate() {
-            let checked = std::mem::replace(&mut checked[at], Ok(()));
-            let outcome = checked.and_then(|()| batch.add(mutation));
+            if let Err(error) = std::mem::replace(&mut checked[at], Ok(())) {
+                outcomes.push(Err(error));
+                continue;
+            }
+            let outcome = batch.add(mutation);
+            note(&mut rows, locked, mutation, &mut batch);
+            locked += 1;
             if outcome.is_ok() {
                 batch.waiting.push(at);
             }
@@ -148,9 +157,11 @@ pub(crate) fn apply_rows(
         }
         // With the rows locked, so that what comes later to a row is not older.
         batch.now = now_of(engine, &rows, mutations.iter());
-        note_deletes(&mut rows, mutations.iter(), batch.now);
-        let outcomes =
-            mutations.iter().map(|mutation| batch.add(mutation)).collect::<Result<Vec<_>>>()?;
+        let mut outcomes = Vec::with_capacity(mutations.len());
+        for (nth, mutation) in mutations.iter().enumerate() {
+            outcomes.push(batch.add(mutation)?);
+            note(&mut rows, nth, mutation, &mut batch);
+        }
         batch.write()?;
         outcomes
     };
@@ -178,12 +189,11 @@ pub(crate) fn apply_together(
     {
         let rows = mutations.iter().map(|(region, mutation)| (region.id(), &mutation.row()[..]));
         let mut rows = engine.row_locks.lock(rows, Patience::Waits).done();
-        let changes = || mutations.iter().map(|(_, mutation)| *mutation);
-        batch.now = now_of(engine, &rows, changes());
-        note_deletes(&mut rows, changes(), batch.now);
-        for (region, mutation) in mutations {
+        batch.now = now_of(engine, &rows, mutations.iter().map(|(_, mutation)| *mutation));
+        for (nth, (region, mutation)) in mutations.iter().enumerate() {
             batch.region = region;
             outcomes.push(batch.add(mutation)?);
+            note(&mut rows, nth, mutation, &mut batch);
         }
         batch.write()?;
     }
@@ -195,25 +205,24 @@ fn is_delete(mutation: &Mutation) -> bool {
     matches!(mutation, Mutation::Delete(_))
 }
 
-/// The time of mutations that are taken now, of rows that are locked. It is behind deletes of the rows that came before,
-/// which would hide what is put at their own time.
+/// The time of mutations that are taken now, of rows that are locked: one for all of them, as HBase has it.
 fn now_of<'a>(
     engine: &Engine,
     rows: &RowsGuard<'_>,
     mut mutations: impl Iterator<Item = &'a Mutation>,
 ) -> Timestamp {
-    let only_deletes = mutations.all(is_delete);
-    engine.timestamps.issue_behind(rows.deleted_at().filter(|_| !only_deletes))
+    match mutations.all(is_delete) {
+        true => engine.timestamps.issue_delete(rows.after()),
+        false => engine.timestamps.issue_put(rows.after()),
+    }
 }
 
-/// Notes which rows are deleted: the mutations are those of the rows that were locked, in that order.
-fn note_deletes<'a>(
-    rows: &mut RowsGuard<'_>,
-    mutations: impl Iterator<Item = &'a Mutation>,
-    at: Timestamp,
-) {
-    for (nth, _) in mutations.enumerate().filter(|(_, mutation)| is_delete(mutation)) {
-        rows.note_delete(nth, at);
+/// Notes what the `nth` of the locked rows was given by the mutation that was added last.
+fn note(rows: &mut RowsGuard<'_>, nth: usize, mutation: &Mutation, batch: &mut Batch<'_>) {
+    match batch.take_stamped() {
+        _ if is_delete(mutation) => rows.note_delete(nth, batch.now),
+        Some(at) => rows.note_put(nth, at),
+        None => {}
     }
 }
 

@@ -10,8 +10,9 @@ use rowhouse_model::{
 
 use super::apply::asked;
 use super::commit::{self, Committed};
-use super::delta::Delta;
+use super::delta::{CELL_LEN_LEN, Delta};
 use super::draft::Draft;
+use crate::family::FamilyStore;
 use crate::read::ReadPoint;
 use crate::region::Region;
 
@@ -43,6 +44,8 @@ pub(super) struct Batch<'a> {
     pub(super) now: Timestamp,
     /// What is put is not older than this: a condition has seen a cell of that time.
     pub(super) seen: Timestamp,
+    /// The newest timestamp that the mutation was given which was added last, if later ones of its row go by it.
+    stamped: Option<Timestamp>,
     /// What it reads goes by, if that is not now.
     pub(super) point: Option<&'a ReadPoint>,
     draft: Draft<'a>,
@@ -62,6 +65,7 @@ impl<'a> Batch<'a> {
             regions: Vec::new(),
             now: Timestamp::MIN,
             seen: Timestamp::MIN,
+            stamped: None,
             point: None,
             draft: Draft::default(),
             durability: Durability::UseDefault,
@@ -69,6 +73,12 @@ impl<'a> Batch<'a> {
             committed: Committed::nothing(),
             failed: Vec::new(),
         }
+    }
+
+    /// The newest timestamp that the mutation was given which was added last, if it is one that later puts and deletes of
+    /// the row go by: it is ahead of the clock, or that of a version which is to stay one of its own.
+    pub(super) fn take_stamped(&mut self) -> Option<Timestamp> {
+        self.stamped.take()
     }
 
     pub(super) fn add(&mut self, mutation: &Mutation) -> Result<MutationOutcome> {
@@ -92,6 +102,9 @@ impl<'a> Batch<'a> {
     }
 
     fn put(&mut self, put: &Put) -> Result<MutationOutcome> {
+        if let Some(max) = self.region.cell_bytes_max() {
+            put.cells().iter().try_for_each(|cell| check_len(cell, max))?;
+        }
         let now = self.now.max(self.seen);
         match put.ttl_millis {
             None => put.cells().iter().try_for_each(|cell| self.push_stamped(cell, now))?,
@@ -183,12 +196,13 @@ impl<'a> Batch<'a> {
         if let Some(sequence) = taken {
             return self.repeat(delta, &get, sequence);
         }
-        let cell_bytes_max = self.region.engine().settings.cell_bytes_max;
+        let cell_bytes_max = self.region.cell_bytes_max();
+        let cell_bytes_max = cell_bytes_max.unwrap_or(self.region.engine().settings.cell_bytes_max);
         let cells = delta.reckon(&self.read(&get)?, self.now, cell_bytes_max)?;
-        if let Some(newest) = cells.iter().map(Cell::timestamp).max().filter(|at| *at > self.now) {
-            self.region.engine().timestamps.keep_up(newest);
+        for cell in &cells {
+            self.note_stamp(self.region.family(cell.family())?, cell.timestamp());
+            self.push(cell, None)?;
         }
-        cells.iter().try_for_each(|cell| self.push(cell, None))?;
         self.draft.nonces.extend(delta.nonce);
         let row = if delta.return_results { Row::new(cells) } else { Row::default() };
         Ok(MutationOutcome { row })
@@ -252,8 +266,27 @@ impl<'a> Batch<'a> {
         self.push(cell, cell.timestamp().is_latest().then_some(now))
     }
 
+    /// Notes a timestamp that was given to a cell.
+    fn note_stamp(&mut self, family: &FamilyStore, at: Timestamp) {
+        let timestamps = &self.region.engine().timestamps;
+        let is_ahead = timestamps.is_ahead(at);
+        let counts = match at == self.now {
+            true => is_ahead || family.has_versions(),
+            false => is_ahead && timestamps.may_be_own(at),
+        };
+        if counts {
+            if is_ahead {
+                timestamps.note_ahead(at);
+            }
+            self.stamped = self.stamped.max(Some(at));
+        }
+    }
+
     fn push(&mut self, cell: &Cell, at: Option<Timestamp>) -> Result<()> {
         let family = self.region.family(cell.family())?;
+        if let Some(at) = at {
+            self.note_stamp(family, at);
+        }
         self.draft.push(family, cell, at);
         if !self.regions.last().is_some_and(|last| std::ptr::eq(*last, self.region)) {
             self.regions.push(self.region);
@@ -312,6 +345,25 @@ struct Newest {
     /// How many are asked for.
     asked: u32,
     found: Option<IntoIter<Timestamp>>,
+}
+
+/// Refuses a cell that is larger than its table allows, in HBase's words.
+fn check_len(cell: &Cell, bytes_max: usize) -> Result<()> {
+    let len = cell.as_bytes().len() + CELL_LEN_LEN;
+    if len <= bytes_max {
+        return Ok(());
+    }
+    let at = match cell.timestamp() {
+        at if at.is_latest() => "LATEST_TIMESTAMP".to_owned(),
+        at => at.as_millis().to_string(),
+    };
+    Err(Error::invalid(format!(
+        "Cell[{}/{}:{}/{at}/Put/vlen={}/seqid=0] with size {len} exceeds limit of {bytes_max} bytes",
+        escape(cell.row()),
+        escape(cell.family()),
+        escape(cell.qualifier()),
+        cell.value().len()
+    )))
 }
 
 /// Whether it is a marker of the newest version of its column, whichever that is.

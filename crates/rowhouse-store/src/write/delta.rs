@@ -6,7 +6,7 @@ use rowhouse_model::{
 };
 
 /// What HBase counts of a cell beside its bytes: their length.
-const CELL_LEN_LEN: usize = 4;
+pub(super) const CELL_LEN_LEN: usize = 4;
 
 /// An increment or an append: both read columns of a row and write them anew.
 pub(super) struct Delta<'a> {

@@ -1,10 +1,12 @@
-//! Locks of rows, and when those were last deleted.
+//! Locks of rows, and the timestamps that those were given last.
 //!
 //! A row is locked by the stripe its hash falls into, so a lock costs no memory and no allocation.
 //! Two rows of one stripe wait for each other needlessly; with a thousand stripes and locks held
 //! for microseconds that is rare.
 //!
-//! A delete hides what has its timestamp, so what is written behind it must have a later one, also within one millisecond.
+//! With its lock a stripe keeps the timestamps that its rows were given last: a delete hides what has its timestamp or an
+//! older one, so what is put after it needs a later one, also within one millisecond; and two puts of one cell are two
+//! versions only at two timestamps (decision 0060).
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -20,64 +22,149 @@ const STRIPES: usize = 1024;
 /// How long a caller waits for a row that may not wait.
 const MOMENT: Duration = Duration::from_micros(200);
 
-/// How many deleted rows of a stripe are told apart within a millisecond.
+/// How many rows of a stripe are told apart.
 const ROWS_MAX: usize = 4;
 
 /// The stripes.
 pub(crate) struct RowLocks {
-    stripes: Box<[Mutex<Deleted>]>,
+    stripes: Box<[Mutex<Stamped>]>,
     hasher: RandomState,
 }
 
-/// The rows of a stripe that were deleted last.
-struct Deleted {
-    /// With this timestamp, all of them.
-    at: Timestamp,
-    /// Their hashes.
+/// The timestamps that rows of a stripe were given last.
+struct Stamped {
+    /// Hashes of rows.
     rows: [u64; ROWS_MAX],
-    /// How many there were: when they are more than are told apart, it may have been any.
-    count: usize,
+    stamps: [Stamps; ROWS_MAX],
+    /// At least the stamps of every other row.
+    others: Stamps,
 }
 
-impl Default for Deleted {
+/// Timestamps that a row was given. [`Timestamp::MIN`] where none is known.
+#[derive(Clone, Copy)]
+struct Stamps {
+    /// The newest of any cell.
+    written: Timestamp,
+    /// The newest of a delete.
+    deleted: Timestamp,
+}
+
+/// What the timestamp of a write goes by: those that its rows were given before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct After {
+    /// A put has this timestamp or a later one, and is hidden by no delete and no older version.
+    pub(crate) least: Timestamp,
+    /// A put is a version of its own from here on.
+    pub(crate) distinct: Timestamp,
+    /// A delete covers everything from here on.
+    pub(crate) covering: Timestamp,
+}
+
+impl Default for Stamps {
     fn default() -> Self {
-        Self { at: Timestamp::MIN, rows: [0; ROWS_MAX], count: 0 }
+        Self { written: Timestamp::MIN, deleted: Timestamp::MIN }
     }
 }
 
-impl Deleted {
-    fn note(&mut self, row: u64, at: Timestamp) {
-        if at > self.at {
-            *self = Self { at, ..Self::default() };
-        }
-        if at == self.at && !self.has(row) {
-            if let Some(free) = self.rows.get_mut(self.count) {
-                *free = row;
-            }
-            self.count += 1;
-        }
+impl Stamps {
+    fn merge(&mut self, other: Self) {
+        self.written = self.written.max(other.written);
+        self.deleted = self.deleted.max(other.deleted);
     }
 
-    fn has(&self, row: u64) -> bool {
-        self.count > ROWS_MAX || self.rows[..self.count].contains(&row)
+    fn is_unknown(&self) -> bool {
+        self.written == Timestamp::MIN
     }
+}
+
+impl After {
+    pub(crate) const NOTHING: Self =
+        Self { least: Timestamp::MIN, distinct: Timestamp::MIN, covering: Timestamp::MIN };
+
+    fn of_row(stamps: Stamps) -> Self {
+        if stamps.is_unknown() {
+            return Self::NOTHING;
+        }
+        Self { distinct: stamps.written.saturating_add(1), ..Self::of_others(stamps) }
+    }
+
+    /// Of a row that is not told apart: that its version is one of its own is not asked for, or the puts of many rows in
+    /// one millisecond would drive each other ahead of the clock.
+    fn of_others(stamps: Stamps) -> Self {
+        if stamps.is_unknown() {
+            return Self::NOTHING;
+        }
+        let mut least = stamps.written;
+        if stamps.deleted > Timestamp::MIN {
+            least = least.max(stamps.deleted.saturating_add(1));
+        }
+        Self { least, distinct: least, covering: stamps.written }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self {
+            least: self.least.max(other.least),
+            distinct: self.distinct.max(other.distinct),
+            covering: self.covering.max(other.covering),
+        }
+    }
+}
+
+impl Default for Stamped {
+    fn default() -> Self {
+        let stamps = [Stamps::default(); ROWS_MAX];
+        Self { rows: [0; ROWS_MAX], stamps, others: Stamps::default() }
+    }
+}
+
+impl Stamped {
+    fn note(&mut self, row: u64, stamps: Stamps) {
+        if let Some(known) = self.rows.iter().position(|known| *known == row) {
+            self.stamps[known].merge(stamps);
+            return;
+        }
+        let oldest = (0..ROWS_MAX).min_by_key(|&at| self.stamps[at].written).unwrap_or(0);
+        self.others.merge(self.stamps[oldest]);
+        self.rows[oldest] = row;
+        self.stamps[oldest] = stamps;
+    }
+
+    fn after(&self, row: u64) -> After {
+        match self.rows.iter().position(|known| *known == row) {
+            Some(known) => After::of_row(self.stamps[known]),
+            None => After::of_others(self.others),
+        }
+    }
+}
+
+fn put_at(at: Timestamp) -> Stamps {
+    Stamps { written: at, deleted: Timestamp::MIN }
+}
+
+fn deleted_at(at: Timestamp) -> Stamps {
+    Stamps { written: at, deleted: at }
 }
 
 /// A row, locked.
 pub(crate) struct RowGuard<'a> {
     row: u64,
-    stripe: MutexGuard<'a, Deleted>,
+    stripe: MutexGuard<'a, Stamped>,
 }
 
 impl RowGuard<'_> {
-    /// When the row was deleted, if that is not long ago.
-    pub(crate) fn deleted_at(&self) -> Option<Timestamp> {
-        self.stripe.has(self.row).then_some(self.stripe.at)
+    /// What the next timestamp of the row goes by.
+    pub(crate) fn after(&self) -> After {
+        self.stripe.after(self.row)
     }
 
     /// Notes that the row is deleted.
     pub(crate) fn note_delete(&mut self, at: Timestamp) {
-        self.stripe.note(self.row, at);
+        self.stripe.note(self.row, deleted_at(at));
+    }
+
+    /// Notes that the row is put.
+    pub(crate) fn note_put(&mut self, at: Timestamp) {
+        self.stripe.note(self.row, put_at(at));
     }
 }
 
@@ -86,25 +173,33 @@ pub(crate) struct RowsGuard<'a> {
     /// The stripe of each row, and its hash; as they were named.
     rows: Vec<(usize, u64)>,
     /// By stripe.
-    stripes: Vec<(usize, MutexGuard<'a, Deleted>)>,
+    stripes: Vec<(usize, MutexGuard<'a, Stamped>)>,
 }
 
 impl RowsGuard<'_> {
-    /// When the last of the rows was deleted, if that is not long ago.
-    pub(crate) fn deleted_at(&self) -> Option<Timestamp> {
-        let deleted = self.rows.iter().filter_map(|&(stripe, row)| {
+    /// What the next timestamp of all of the rows goes by.
+    pub(crate) fn after(&self) -> After {
+        let after = self.rows.iter().filter_map(|&(stripe, row)| {
             let at = self.stripes.binary_search_by_key(&stripe, |(stripe, _)| *stripe).ok()?;
-            let deleted = &self.stripes[at].1;
-            deleted.has(row).then_some(deleted.at)
+            Some(self.stripes[at].1.after(row))
         });
-        deleted.max()
+        after.fold(After::NOTHING, After::and)
     }
 
     /// Notes that the `nth` of the rows is deleted.
     pub(crate) fn note_delete(&mut self, nth: usize, at: Timestamp) {
+        self.note(nth, deleted_at(at));
+    }
+
+    /// Notes that the `nth` of the rows is put.
+    pub(crate) fn note_put(&mut self, nth: usize, at: Timestamp) {
+        self.note(nth, put_at(at));
+    }
+
+    fn note(&mut self, nth: usize, stamps: Stamps) {
         let Some(&(stripe, row)) = self.rows.get(nth) else { return };
         if let Ok(found) = self.stripes.binary_search_by_key(&stripe, |(stripe, _)| *stripe) {
-            self.stripes[found].1.note(row, at);
+            self.stripes[found].1.note(row, stamps);
         }
     }
 }
@@ -150,7 +245,7 @@ impl RowLocks {
         Tried::Done(RowsGuard { rows, stripes: locked })
     }
 
-    fn lock_stripe(&self, stripe: usize, patience: Patience) -> Tried<MutexGuard<'_, Deleted>> {
+    fn lock_stripe(&self, stripe: usize, patience: Patience) -> Tried<MutexGuard<'_, Stamped>> {
         let stripe = &self.stripes[stripe];
         match patience {
             Patience::Waits => Tried::Done(stripe.lock()),
@@ -187,30 +282,46 @@ mod tests {
         assert!(matches!(locks.lock(rows(), Patience::None), Tried::Done(_)));
     }
 
-    #[test]
-    fn it_is_known_when_a_row_was_deleted_last() {
-        let locks = RowLocks::new();
-        let deleted_at = |row: &[u8]| lock(&locks, 1, row).deleted_at();
-        assert_eq!(deleted_at(b"a"), None);
-        lock(&locks, 1, b"a").note_delete(millis(5));
-        assert_eq!((deleted_at(b"a"), deleted_at(b"b")), (Some(millis(5)), None));
-        assert_eq!(lock(&locks, 2, b"a").deleted_at(), None);
-        let rows = [(1, &b"b"[..]), (1, b"a"), (1, b"c")];
-        let mut guard = locks.lock(rows.into_iter(), Patience::Waits).done();
-        assert_eq!(guard.deleted_at(), Some(millis(5)));
-        guard.note_delete(2, millis(6));
-        drop(guard);
-        assert_eq!(deleted_at(b"c"), Some(millis(6)));
+    /// How far the next timestamps are from the fifth millisecond: the least of a put, that of a version of its own, that
+    /// of a delete.
+    fn after(after: After) -> Option<[i64; 3]> {
+        let from = |at: Timestamp| at.as_millis() - 5;
+        (after != After::NOTHING)
+            .then(|| [from(after.least), from(after.distinct), from(after.covering)])
     }
 
     #[test]
-    fn where_too_many_rows_are_deleted_at_once_any_counts_as_one_of_them() {
-        let mut deleted = Deleted::default();
-        (0..4).for_each(|row| deleted.note(row, millis(5)));
-        assert_eq!((deleted.has(3), deleted.has(4)), (true, false));
-        deleted.note(4, millis(5));
-        assert!(deleted.has(99));
-        deleted.note(7, millis(6));
-        assert_eq!((deleted.has(7), deleted.has(99)), (true, false));
+    fn a_put_after_a_delete_is_later_and_one_after_a_put_is_so_where_it_is_a_version_of_its_own() {
+        let locks = RowLocks::new();
+        let of = |row: &[u8]| after(lock(&locks, 1, row).after());
+        assert_eq!(of(b"a"), None);
+        lock(&locks, 1, b"a").note_put(millis(5));
+        assert_eq!((of(b"a"), of(b"b")), (Some([0, 1, 0]), None));
+        assert_eq!(after(lock(&locks, 2, b"a").after()), None, "another region");
+        lock(&locks, 1, b"a").note_delete(millis(5));
+        assert_eq!(of(b"a"), Some([1, 1, 0]));
+        lock(&locks, 1, b"a").note_put(millis(6));
+        assert_eq!(of(b"a"), Some([1, 2, 1]));
+        let rows = [(1, &b"b"[..]), (1, b"a"), (1, b"c")];
+        let mut guard = locks.lock(rows.into_iter(), Patience::Waits).done();
+        assert_eq!(after(guard.after()), Some([1, 2, 1]), "of several rows the latest");
+        guard.note_delete(2, millis(7));
+        drop(guard);
+        assert_eq!(of(b"c"), Some([3, 3, 2]));
+    }
+
+    #[test]
+    fn a_row_that_is_not_told_apart_any_more_is_never_given_an_older_timestamp() {
+        let mut stripe = Stamped::default();
+        (1..=4).for_each(|row| stripe.note(row, put_at(millis(5))));
+        assert_eq!((after(stripe.after(3)), after(stripe.after(9))), (Some([0, 1, 0]), None));
+        // Takes the place of another.
+        stripe.note(5, put_at(millis(6)));
+        assert_eq!(after(stripe.after(5)), Some([1, 2, 1]));
+        let gone = (1..=4).find(|row| !stripe.rows.contains(row)).unwrap();
+        assert_eq!(after(stripe.after(gone)), Some([0, 0, 0]));
+        assert_eq!(after(stripe.after(9)), Some([0, 0, 0]), "it may have been any");
+        (11..=15).for_each(|row| stripe.note(row, deleted_at(millis(8))));
+        assert_eq!(after(stripe.after(9)), Some([4, 4, 3]));
     }
 }

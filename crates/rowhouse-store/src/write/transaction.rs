@@ -125,16 +125,17 @@ impl Transaction {
         if mutation.nonce().is_some() {
             return Err(Error::invalid("a transaction has no nonces: it is repeated as a whole"));
         }
-        let mut at = self.now.max(self.not_before(&region, &mutation)?);
-        if !matches!(mutation, Mutation::Delete(_)) {
-            let deleted = self
-                .engine
-                .row_locks
-                .lock_one(region.id(), mutation.row(), Patience::Waits)
-                .done()
-                .deleted_at();
-            at = at.max(deleted.map_or(Timestamp::MIN, |deleted| deleted.saturating_add(1)));
-        }
+        let after = {
+            let rows = &self.engine.row_locks;
+            rows.lock_one(region.id(), mutation.row(), Patience::Waits).done().after()
+        };
+        let at = self.now.max(self.not_before(&region, &mutation)?);
+        let timestamps = &self.engine.timestamps;
+        let at = match mutation {
+            Mutation::Delete(_) => at.max(after.covering),
+            _ if at < after.distinct => at.max(timestamps.issue_put(after)),
+            _ => at,
+        };
         let (outcome, cells) = {
             let mut batch = Batch::new(&region, Unity::AsOne);
             batch.now = at;
@@ -237,9 +238,15 @@ impl Transaction {
             let committed = commit::commit(engine, self.draft()?, durability)?;
             let cells = self.writes.iter().flat_map(|(_, cells)| cells);
             for (nth, cell) in cells.enumerate() {
+                let at = cell.timestamp();
                 // What was deleted up to some time in the future hides what it hides.
-                if cell.kind() != CellKind::Put && cell.timestamp() <= self.now {
-                    rows.note_delete(nth, cell.timestamp());
+                if at < self.now || !engine.timestamps.may_be_own(at) {
+                    continue;
+                }
+                engine.timestamps.note_ahead(at);
+                match cell.kind() {
+                    CellKind::Put => rows.note_put(nth, at),
+                    _ => rows.note_delete(nth, at),
                 }
             }
             committed

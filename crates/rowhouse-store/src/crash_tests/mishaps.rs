@@ -1,0 +1,242 @@
+//! What people and restores do to the files of a store: one is missing, is there twice, has changed places with
+//! another, or is an older version of itself. What is read afterwards is right, or there is an error.
+
+use std::sync::Arc;
+
+use super::flips::{End, Found, disk, disks, read, salvage};
+use crate::check::{CheckReport, check_disk};
+use crate::disk::Disk;
+use crate::disk::simulated::SimulatedDisk;
+use crate::{Settings, Store};
+
+const ENDS: [End; 2] = [End::Closed, End::Killed];
+
+fn bytes(disk: &SimulatedDisk, path: &str) -> Vec<u8> {
+    let mut bytes = vec![0; disk.file_len(path).unwrap()];
+    disk.open(path).unwrap().read_exact_at(&mut bytes, 0).unwrap();
+    bytes
+}
+
+/// Gives the file at `path` these bytes, whether it is there or not.
+fn write(disk: &SimulatedDisk, path: &str, bytes: &[u8]) {
+    let _ = disk.remove(path);
+    disk.create(path).unwrap().write_all_at(bytes, 0).unwrap();
+}
+
+fn check(disk: &SimulatedDisk) -> CheckReport {
+    let disk: Arc<dyn Disk> = Arc::new(disk.clone());
+    check_disk(&disk, [1; 16], |_| {}).unwrap()
+}
+
+/// Neither an open nor a salvage misses anything without an error, and a check finds what they find.
+fn is_told(disk: &SimulatedDisk, mishap: &str) {
+    let report = check(disk);
+    assert!(salvage(disk, mishap) || !report.problems.is_empty(), "{mishap}: {report:?}");
+    match read(disk, mishap) {
+        Found::Right => {}
+        Found::Refused => assert!(!report.problems.is_empty(), "{mishap}: {report:?}"),
+        found => panic!("{mishap}: {found:?}"),
+    }
+}
+
+#[test]
+fn a_missing_file_is_an_error_or_missing_by_nobody() {
+    for end in ENDS {
+        let whole = disk(end);
+        for path in whole.paths() {
+            let disk = whole.after_kill();
+            disk.remove(&path).unwrap();
+            is_told(&disk, &format!("{path} is missing, {end:?}"));
+        }
+    }
+}
+
+#[test]
+fn a_missing_segment_that_holds_commits_is_named() {
+    for synced in [false, true] {
+        for with_next in [false, true] {
+            let disk = SimulatedDisk::default();
+            let settings = Settings { wal_segment_bytes: 600, ..Settings::default() };
+            let builder = Store::builder("simulated").settings(settings).with_disk(disk.clone());
+            let store = builder.with_boot_id([1; 16]).by_hand(1).open().unwrap();
+            super::create(&store);
+            for row in 0..16 {
+                super::put(&store, row, row, synced).unwrap();
+                while store.work_by_hand() {}
+            }
+            store.abandon();
+            let segments = disk.paths().into_iter().filter(|path| path.ends_with(".wal"));
+            let (next, segments): (Vec<_>, Vec<_>) =
+                segments.partition(|path| disk.file_len(path) == Some(64));
+            assert!(segments.len() > 1 && next.len() <= 1, "{segments:?} {next:?}");
+            if !with_next {
+                next.iter().for_each(|path| disk.remove(path).unwrap());
+            }
+            for path in segments {
+                let disk = disk.after_kill();
+                disk.remove(&path).unwrap();
+                let problems = check(&disk).problems;
+                let named = problems.iter().filter(|problem| problem.message().contains(&path));
+                assert_eq!(named.count(), 1, "{path}: {problems:?}");
+                let error = super::open(&disk, 1).map(drop).unwrap_err();
+                assert!(error.message().contains(&path), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_log_directory_that_was_emptied_is_an_error_that_names_a_segment() {
+    for end in ENDS {
+        let disk = disk(end).after_kill();
+        for path in disk.paths().iter().filter(|path| path.starts_with("wal/")) {
+            disk.remove(path).unwrap();
+        }
+        let [problem] = &check(&disk).problems[..] else { panic!("{end:?}") };
+        assert!(problem.message().contains("wal/00"), "{problem}");
+        assert_eq!(read(&disk, "no log"), Found::Refused);
+    }
+}
+
+#[test]
+fn a_doubled_file_is_an_error_or_minded_by_nobody() {
+    for end in ENDS {
+        let whole = disk(end);
+        for path in whole.paths() {
+            let doubles = match path.rsplit_once('.') {
+                Some(("MANIFEST", _)) | None => vec![format!("{path}.bak"), format!("{path}.new")],
+                Some((stem, kind)) => {
+                    let (dir, number) = stem.rsplit_once('/').unwrap();
+                    let number: u64 = number.parse().unwrap();
+                    let other = |to: u64| format!("{dir}/{to:010}.{kind}");
+                    vec![other(number + 100), format!("{path}.bak")]
+                }
+            };
+            for double in doubles {
+                let disk = whole.after_kill();
+                write(&disk, &double, &bytes(&whole, &path));
+                is_told(&disk, &format!("{path} is there as {double} too, {end:?}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn files_that_changed_places_are_an_error_or_used_by_nobody() {
+    for end in ENDS {
+        let whole = disk(end);
+        let paths = whole.paths();
+        for (at, one) in paths.iter().enumerate() {
+            for other in &paths[at + 1..] {
+                let disk = whole.after_kill();
+                write(&disk, one, &bytes(&whole, other));
+                write(&disk, other, &bytes(&whole, one));
+                is_told(&disk, &format!("{one} and {other} have changed places, {end:?}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_an_older_version_of_itself_is_an_error_or_as_good() {
+    let mut replaced = 0;
+    for end in ENDS {
+        let mut older = disks(end);
+        let whole = older.pop().unwrap();
+        for path in whole.paths() {
+            for (row, older) in older.iter().enumerate() {
+                if older.file_len(&path).is_none() || bytes(older, &path) == bytes(&whole, &path) {
+                    continue;
+                }
+                let disk = whole.after_kill();
+                write(&disk, &path, &bytes(older, &path));
+                is_told(&disk, &format!("{path} is as it was at row {row}, {end:?}"));
+                replaced += 1;
+            }
+        }
+    }
+    assert!(replaced > 20, "{replaced}");
+}
+
+/// What may become of a file.
+type Mishap<'a> = Box<dyn Fn(&SimulatedDisk, &str) + 'a>;
+
+/// Everything that can happen to one copy of the manifest.
+fn manifest_mishaps<'a>(whole: &SimulatedDisk, older: &'a [SimulatedDisk]) -> Vec<Mishap<'a>> {
+    let len = whole.file_len("MANIFEST").unwrap();
+    let mut mishaps: Vec<Mishap<'_>> =
+        vec![Box::new(|disk: &SimulatedDisk, path: &str| disk.remove(path).unwrap())];
+    for at in 0..len {
+        mishaps.push(Box::new(move |disk, path| disk.corrupt(path, at, 1 << (at % 8))));
+        mishaps.push(Box::new(move |disk, path| disk.cut(path, at)));
+    }
+    for older in older {
+        mishaps.push(Box::new(move |disk, path| write(disk, path, &bytes(older, path))));
+    }
+    mishaps
+}
+
+#[test]
+fn one_copy_of_the_manifest_is_enough_and_repairs_the_other() {
+    for end in ENDS {
+        let mut older = disks(end);
+        let whole = older.pop().unwrap();
+        for (number, mishap) in manifest_mishaps(&whole, &older).iter().enumerate() {
+            for path in ["MANIFEST", "MANIFEST.copy"] {
+                let disk = whole.after_kill();
+                mishap(&disk, path);
+                let told = format!("{path}, mishap {number}, {end:?}");
+                assert_eq!(read(&disk, &told), Found::Right, "{told}");
+                assert_eq!(check(&disk).problems.len(), 0, "{told}: it is not repaired");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_salvage_misses_nothing_with_one_copy_of_the_manifest() {
+    for path in ["MANIFEST", "MANIFEST.copy"] {
+        let whole = disk(End::Killed);
+        for (number, mishap) in manifest_mishaps(&whole, &[]).iter().enumerate().step_by(7) {
+            let disk = whole.after_kill();
+            mishap(&disk, path);
+            assert!(salvage(&disk, &format!("{path}, mishap {number}")));
+        }
+    }
+}
+
+#[test]
+fn damage_of_both_copies_of_the_manifest_is_told_of_both() {
+    let disk = disk(End::Closed);
+    disk.corrupt("MANIFEST", 100, 1);
+    disk.corrupt("MANIFEST.copy", 200, 1);
+    let [problem] = &check(&disk).problems[..] else { panic!("one problem") };
+    let text = problem.message();
+    assert!(text.contains("MANIFEST is damaged") && text.contains("MANIFEST.copy is"), "{text}");
+    assert_eq!(read(&disk, "both copies"), Found::Refused);
+}
+
+#[test]
+fn a_salvage_reads_a_manifest_without_its_header() {
+    let disk = disk(End::Closed);
+    disk.remove("MANIFEST.copy").unwrap();
+    disk.corrupt("MANIFEST", 20, 1);
+    assert!(salvage(&disk, "no header"));
+}
+
+#[test]
+fn a_manifest_of_another_store_is_refused() {
+    let (one, other) = (disk(End::Closed), disk(End::Closed));
+    write(&one, "MANIFEST", &bytes(&other, "MANIFEST"));
+    let [problem] = &check(&one).problems[..] else { panic!("one problem") };
+    assert!(problem.message().contains("of different stores"), "{problem}");
+    assert_eq!(read(&one, "another store's manifest"), Found::Refused);
+}
+
+#[test]
+fn a_store_that_was_killed_is_said_to_be_so() {
+    assert_eq!(check(&disk(End::Closed)).log_end, None);
+    let end = check(&disk(End::Killed)).log_end.unwrap();
+    assert!(end.starts_with("wal/00") && end.contains("synced up to sequence "), "{end}");
+    assert!(end.ends_with("that were not synced may be missing"), "{end}");
+}

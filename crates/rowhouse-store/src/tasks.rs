@@ -1,0 +1,103 @@
+//! What a store is doing: flushes, compactions, splits and merges of regions under way.
+
+use std::collections::BTreeMap;
+
+use parking_lot::Mutex;
+use rowhouse_model::escape;
+
+use crate::engine::Engine;
+use crate::family::FamilyStore;
+
+/// Work that is under way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Task {
+    /// What is done, and to what.
+    pub description: String,
+    /// How much there is to do.
+    pub status: String,
+    /// When it was begun, in milliseconds.
+    pub begun_millis: i64,
+}
+
+/// The work that is under way, by when it was begun.
+#[derive(Default)]
+pub(crate) struct Tasks {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    next: u64,
+    running: BTreeMap<u64, Task>,
+}
+
+/// Lists a task until it goes.
+pub(crate) struct RunningTask<'a> {
+    tasks: &'a Tasks,
+    id: u64,
+}
+
+impl Tasks {
+    pub(crate) fn list(&self) -> Vec<Task> {
+        self.state.lock().running.values().cloned().collect()
+    }
+
+    /// Lists work on a family, such as `Flushing`.
+    pub(crate) fn begin_family<'a>(
+        engine: &'a Engine,
+        what: &str,
+        family: &FamilyStore,
+        status: String,
+    ) -> RunningTask<'a> {
+        let region = engine.manifest.read(|state| {
+            let mut tables = state.tables.values();
+            let region = tables.find_map(|table| table.regions.get(&family.region_id()));
+            region.map(|region| region.info.name().to_string())
+        });
+        let (family, region) = (escape(family.name()), region.unwrap_or_default());
+        Self::begin(engine, format!("{what} {family} in {region}"), status)
+    }
+
+    /// Lists work.
+    pub(crate) fn begin(engine: &Engine, description: String, status: String) -> RunningTask<'_> {
+        let task = Task { description, status, begun_millis: engine.timestamps.now_millis() };
+        let mut state = engine.tasks.state.lock();
+        let id = state.next;
+        state.next += 1;
+        state.running.insert(id, task);
+        RunningTask { tasks: &engine.tasks, id }
+    }
+}
+
+impl Drop for RunningTask<'_> {
+    fn drop(&mut self) {
+        self.tasks.state.lock().running.remove(&self.id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_model::{FamilyDescriptor, TableDescriptor, TableName};
+
+    use super::*;
+    use crate::Store;
+
+    #[test]
+    fn a_task_is_listed_with_its_family_and_region_until_it_is_done() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path()).unwrap();
+        let name = TableName::parse("t").unwrap();
+        let family = FamilyDescriptor::new("f").unwrap();
+        store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
+        let region = store.table(&name).unwrap().regions()[0].clone();
+        let task =
+            Tasks::begin_family(store.engine(), "Flushing", &region.families()[0], "1 byte".into());
+        let listed = store.tasks();
+        assert_eq!(listed.len(), 1);
+        assert_eq!(listed[0].description, format!("Flushing f in {}", region.name()));
+        assert_eq!(listed[0].status, "1 byte");
+        assert!(listed[0].begun_millis > 0);
+        drop(task);
+        assert!(store.tasks().is_empty());
+    }
+}

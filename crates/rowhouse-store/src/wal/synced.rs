@@ -1,0 +1,176 @@
+//! The file `wal/SYNCED`: how far the log is known to be on the disk.
+//!
+//! A record that was cut off a segment takes everything with it that the segment said about it. This
+//! file stands beside the segments, so a segment that is missing, or shorter than what was synced, is
+//! told from a log that ends there.
+
+use std::io;
+use std::sync::Arc;
+
+use bytes::{Buf, BufMut};
+use parking_lot::Mutex;
+use rowhouse_model::{Error, Result};
+
+use super::{LogEnd, WAL_DIR};
+use crate::disk::{Disk, DiskFile};
+
+/// The path of the file.
+pub(super) const PATH: &str = "wal/SYNCED";
+
+const MAGIC: [u8; 8] = *b"ROWHSYNC";
+const VERSION: u32 = 1;
+/// Less than a sector, so a power cut leaves an old or a new version of it.
+const LEN: usize = 44;
+
+/// The file of an open log. It is overwritten in place after every sync and never synced by a commit:
+/// after a power cut an older version of it says less, and nothing wrong.
+pub(super) struct SyncedFile {
+    file: Arc<dyn DiskFile>,
+    written: Mutex<Written>,
+}
+
+#[derive(Default)]
+struct Written {
+    /// Segment and length.
+    position: (u64, u64),
+    failed: bool,
+}
+
+impl SyncedFile {
+    /// Makes the file of a log that is begun, in place of the one of the log before.
+    pub(super) fn create(disk: &dyn Disk) -> Result<Self> {
+        let create = || {
+            remove(disk)?;
+            disk.create(PATH)
+        };
+        let file =
+            create().map_err(|source| Error::io(format_args!("cannot make {PATH}"), source))?;
+        Ok(Self { file, written: Mutex::default() })
+    }
+
+    /// Notes that the log is on the disk up to `end`, unless more than that is noted already. A failure
+    /// is no error of the log: the file says less then.
+    pub(super) fn note(&self, end: &LogEnd) {
+        let mut written = self.written.lock();
+        let position = (end.segment, end.len);
+        if position <= written.position {
+            return;
+        }
+        match self.file.write_all_at(&encode(end), 0) {
+            Ok(()) => *written = Written { position, failed: false },
+            Err(error) => {
+                if !std::mem::replace(&mut written.failed, true) {
+                    tracing::warn!(file = PATH, %error, "how far the log is synced cannot be noted");
+                }
+            }
+        }
+    }
+
+    /// Makes what is noted survive a power cut.
+    pub(super) fn sync(&self) {
+        if let Err(error) = self.file.sync() {
+            tracing::warn!(file = PATH, %error, "how far the log is synced cannot be synced");
+        }
+    }
+}
+
+/// What the file says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Synced {
+    /// There is no file: the log was closed, or an older version wrote it.
+    #[default]
+    Absent,
+    /// The file is there, and says nothing: a power cut took what it said, or it is damaged.
+    Unreadable,
+    /// The log was on the disk up to here.
+    UpTo(LogEnd),
+}
+
+/// Reads the file.
+///
+/// # Errors
+/// `Io`, but for a file that is not there.
+pub(crate) fn read(disk: &dyn Disk) -> Result<Synced> {
+    let read = || {
+        let file = match disk.open(PATH) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Synced::Absent),
+            file => file?,
+        };
+        if file.len()? != LEN as u64 {
+            return Ok(Synced::Unreadable);
+        }
+        let mut bytes = [0; LEN];
+        file.read_exact_at(&mut bytes, 0)?;
+        Ok(decode(&bytes).map_or(Synced::Unreadable, Synced::UpTo))
+    };
+    read().map_err(|source| Error::io(format_args!("cannot read {PATH}"), source))
+}
+
+/// Removes the file, so that it vouches for nothing any more.
+pub(super) fn remove(disk: &dyn Disk) -> io::Result<()> {
+    match disk.remove(PATH) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+        // Before anything that it vouches for goes.
+        Ok(()) => disk.sync_dir(WAL_DIR),
+    }
+}
+
+fn encode(end: &LogEnd) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(LEN);
+    bytes.put_slice(&MAGIC);
+    bytes.put_u32_le(VERSION);
+    bytes.put_u32_le(0);
+    bytes.put_u64_le(end.segment);
+    bytes.put_u64_le(end.len);
+    bytes.put_u64_le(end.last_sequence);
+    bytes.put_u32_le(crc32c::crc32c(&bytes));
+    bytes
+}
+
+fn decode(bytes: &[u8; LEN]) -> Option<LogEnd> {
+    let (said, mut crc) = bytes.split_at(LEN - 4);
+    let is_right = said.starts_with(&MAGIC) && crc.get_u32_le() == crc32c::crc32c(said);
+    let mut rest = &said[MAGIC.len()..];
+    let (version, _reserved) = (rest.get_u32_le(), rest.get_u32_le());
+    let (segment, len, last_sequence) = (rest.get_u64_le(), rest.get_u64_le(), rest.get_u64_le());
+    (is_right && version == VERSION).then_some(LogEnd { segment, len, last_sequence })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::simulated::SimulatedDisk;
+
+    const END: LogEnd = LogEnd { segment: 3, len: 500, last_sequence: 77 };
+
+    #[test]
+    fn the_highest_end_that_was_noted_is_read_back() {
+        let disk = SimulatedDisk::default();
+        assert_eq!(read(&disk).unwrap(), Synced::Absent);
+        let file = SyncedFile::create(&disk).unwrap();
+        assert_eq!(read(&disk).unwrap(), Synced::Unreadable);
+        file.note(&END);
+        file.note(&LogEnd { len: 400, ..END });
+        file.note(&LogEnd { segment: 2, len: 900, ..END });
+        assert_eq!(read(&disk).unwrap(), Synced::UpTo(END));
+        remove(&disk).unwrap();
+        assert_eq!(read(&disk).unwrap(), Synced::Absent);
+    }
+
+    #[test]
+    fn every_flipped_bit_and_every_cut_is_seen() {
+        let whole: [u8; LEN] = encode(&END).try_into().unwrap();
+        assert_eq!(decode(&whole), Some(END));
+        for at in 0..LEN {
+            for bit in 0..8 {
+                let mut damaged = whole;
+                damaged[at] ^= 1 << bit;
+                assert_eq!(decode(&damaged), None, "byte {at} bit {bit}");
+            }
+            let disk = SimulatedDisk::default();
+            disk.create(PATH).unwrap().write_all_at(&whole[..at], 0).unwrap();
+            assert_eq!(read(&disk).unwrap(), Synced::Unreadable, "cut to {at}");
+        }
+    }
+}

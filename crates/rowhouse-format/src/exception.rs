@@ -38,10 +38,20 @@ impl Exception {
         }
     }
 
-    /// The answer to a request that is not read because of its length.
-    pub(crate) fn request_too_big(peer: &str, frame: FrameTooLong) -> Self {
+    /// The answer to a request that is not read because of its length. Clients before HBase 1.3 lack the class.
+    pub(crate) fn request_too_big(
+        peer: &str,
+        frame: FrameTooLong,
+        client_release: Option<(u32, u32)>,
+    ) -> Self {
+        let class = match client_release {
+            Some((1, 3..) | (2.., _)) => {
+                "org.apache.hadoop.hbase.exceptions.RequestTooBigException"
+            }
+            _ => "org.apache.hadoop.hbase.DoNotRetryIOException",
+        };
         Self {
-            class: "org.apache.hadoop.hbase.exceptions.RequestTooBigException".into(),
+            class: class.into(),
             message: format!(
                 "RPC data length of {} received from {peer} is greater than max allowed {}",
                 frame.len, frame.len_max
@@ -193,6 +203,12 @@ const CLASSES: &[(ErrorKind, &str, bool)] = &[
         "org.apache.hadoop.hbase.regionserver.NoSuchColumnFamilyException",
         true,
     ),
+    (
+        ErrorKind::ReplicationPeerNotFound,
+        "org.apache.hadoop.hbase.ReplicationPeerNotFoundException",
+        true,
+    ),
+    (ErrorKind::QuotaExceeded, "org.apache.hadoop.hbase.quotas.QuotaExceededException", true),
     (ErrorKind::InvalidFamily, "org.apache.hadoop.hbase.InvalidFamilyOperationException", true),
     (ErrorKind::SnapshotExists, "org.apache.hadoop.hbase.snapshot.SnapshotExistsException", true),
     (
@@ -217,6 +233,7 @@ const CLASSES: &[(ErrorKind, &str, bool)] = &[
     (ErrorKind::RegionTooBusy, "org.apache.hadoop.hbase.RegionTooBusyException", false),
     (ErrorKind::AnswerTooLarge, "org.apache.hadoop.hbase.MultiActionResultTooLarge", false),
     (ErrorKind::UnknownScanner, "org.apache.hadoop.hbase.UnknownScannerException", true),
+    (ErrorKind::ScannerReset, "org.apache.hadoop.hbase.exceptions.ScannerResetException", true),
     (
         ErrorKind::OutOfOrderScanner,
         "org.apache.hadoop.hbase.exceptions.OutOfOrderScannerNextException",
@@ -257,7 +274,6 @@ const FOREIGN: &[(&str, ErrorKind)] = &[
     ("org.apache.hadoop.hbase.MasterNotRunningException", ErrorKind::ServerNotRunning),
     ("org.apache.hadoop.hbase.ipc.CallTimeoutException", ErrorKind::Timeout),
     // The scanner has to be opened again.
-    ("org.apache.hadoop.hbase.exceptions.ScannerResetException", ErrorKind::UnknownScanner),
     ("org.apache.hadoop.hbase.regionserver.LeaseException", ErrorKind::UnknownScanner),
     // The request is wrong.
     ("org.apache.hadoop.hbase.exceptions.RequestTooBigException", ErrorKind::InvalidRequest),

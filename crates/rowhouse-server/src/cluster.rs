@@ -2,7 +2,7 @@
 //! process, but nothing here takes it that there is only one region server.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use rowhouse_format::convert::region::RegionRef;
@@ -13,7 +13,10 @@ use rowhouse_model::{
 use rowhouse_store::{Region, Store};
 
 use crate::backups::Backups;
+use crate::maintenance::Maintenance;
+use crate::requests::Requests;
 use crate::scanners::Scanners;
+use crate::slow_log::SlowLog;
 
 /// Everything that is served.
 pub(crate) struct Cluster {
@@ -25,7 +28,7 @@ pub(crate) struct Cluster {
     namespace_region: RegionInfo,
     /// The system tables as they were at a version of the store's catalog.
     system: Mutex<Option<(u64, SystemTables)>>,
-    balancer_on: AtomicBool,
+    pub(crate) maintenance: Maintenance,
 }
 
 #[derive(Clone)]
@@ -38,6 +41,8 @@ struct SystemTables {
 pub(crate) struct RegionServer {
     pub(crate) name: ServerName,
     pub(crate) scanners: Scanners,
+    pub(crate) slow_log: SlowLog,
+    pub(crate) requests: Requests,
 }
 
 /// A region that a request named.
@@ -49,11 +54,21 @@ pub(crate) enum Served {
 }
 
 impl Cluster {
-    pub(crate) fn new(store: Store, names: Vec<ServerName>, backups: Backups) -> Self {
-        let region_servers = names
-            .into_iter()
-            .map(|name| Arc::new(RegionServer { scanners: Scanners::new(name.start_code), name }));
-        let region_servers: Vec<_> = region_servers.collect();
+    /// `slow` is how long a call and how many bytes an answer may take before it is logged as slow
+    /// or large.
+    pub(crate) fn new(
+        store: Store,
+        names: Vec<ServerName>,
+        backups: Backups,
+        slow: (Duration, u64),
+    ) -> Self {
+        let server = |name: ServerName| RegionServer {
+            scanners: Scanners::new(name.start_code),
+            slow_log: SlowLog::new(slow.0, slow.1),
+            requests: Requests::new(Instant::now()),
+            name,
+        };
+        let region_servers: Vec<_> = names.into_iter().map(|name| Arc::new(server(name))).collect();
         Self {
             id: store.cluster_id(),
             backups: Arc::new(backups),
@@ -62,7 +77,7 @@ impl Cluster {
             region_servers,
             store,
             system: Mutex::default(),
-            balancer_on: AtomicBool::new(false),
+            maintenance: Maintenance::default(),
         }
     }
 
@@ -80,15 +95,6 @@ impl Cluster {
         let sum =
             name.encoded.bytes().fold(0usize, |sum, byte| sum.wrapping_mul(31) + byte as usize);
         &self.region_servers[sum % self.region_servers.len()]
-    }
-
-    pub(crate) fn is_balancer_on(&self) -> bool {
-        self.balancer_on.load(Ordering::Relaxed)
-    }
-
-    /// Turns the balancer on or off; whether it was on.
-    pub(crate) fn set_balancer(&self, on: bool) -> bool {
-        self.balancer_on.swap(on, Ordering::Relaxed)
     }
 
     /// Where `hbase:meta` is.

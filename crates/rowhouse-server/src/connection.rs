@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tokio::task::JoinError;
 
-use crate::dispatch::{self, Client};
+use crate::dispatch::{self, Caller, Client};
 use crate::limits::{
     ANSWERS_BYTES_MAX, BUFFER_KEEP_BYTES, HANDSHAKE_WAIT, LONG_CALLS_MAX, SHORT_CALL_WAIT,
 };
@@ -40,6 +40,7 @@ struct Connection {
     answer: mpsc::Sender<BytesMut>,
     long_calls: usize,
     connected: bool,
+    caller: Arc<Caller>,
 }
 
 /// What goes on after bytes were looked at.
@@ -67,6 +68,7 @@ impl Connection {
             answer,
             long_calls: 0,
             connected: false,
+            caller: Arc::new(Caller { address: peer.to_string(), user: String::new() }),
         }
     }
 
@@ -112,6 +114,8 @@ impl Connection {
                 None => break,
                 Some(ServerEvent::Connected(head)) => {
                     self.connected = true;
+                    let (address, user) = (self.peer.to_string(), head.user.unwrap_or_default());
+                    self.caller = Arc::new(Caller { address, user });
                     tracing::debug!(
                         peer = %self.peer,
                         service = head.service.name(),
@@ -135,7 +139,8 @@ impl Connection {
         let call_id = request.call_id;
         let client = Client {
             codec: self.protocol.codec(),
-            repeats_the_rest: self.protocol.client_is_at_least(1, 2),
+            release: self.protocol.client_release(),
+            caller: Arc::clone(&self.caller),
         };
         let Some(call) = dispatch::answer(&self.context, client, request, &mut self.output) else {
             return;

@@ -1,6 +1,7 @@
 //! From a request to whoever answers it. The match over methods has no wildcard: it is the list of
 //! what is supported.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::BytesMut;
@@ -10,19 +11,38 @@ use rowhouse_format::exception::Exception;
 use rowhouse_format::rpc::{self, Call, CellCodec, Method, Request};
 use rowhouse_model::{Error, ErrorKind, KeyValue, Result};
 
-use crate::handle::{admin, bulk_load, endpoint, get, master, multi, mutate, registry, scan};
+use crate::handle::{
+    admin, bulk_load, endpoint, get, hbck, master, multi, mutate, registry, scan, server, slow_log,
+};
 use crate::limits::{
     CLIENT_WAIT_MIN, SCAN_ANSWER_WAIT, SCAN_ANSWER_WAIT_MIN, SHORT_CALL_BYTES, SHORT_CALL_WAIT,
 };
 use crate::server::Context;
 
 /// Who asks, as far as answers depend on it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Client {
     /// How cell blocks are written; without one, cells stand in the messages.
     pub(crate) codec: Option<CellCodec>,
-    /// Whether what an answer had no room for is asked for again, alone.
-    pub(crate) repeats_the_rest: bool,
+    /// The release of HBase that it announces, as (major, minor).
+    pub(crate) release: Option<(u32, u32)>,
+    pub(crate) caller: Arc<Caller>,
+}
+
+impl Client {
+    /// Whether the client announces this release of HBase or a later one. One that announces none counts as older.
+    pub(crate) fn is_at_least(&self, major: u32, minor: u32) -> bool {
+        self.release.is_some_and(|release| release >= (major, minor))
+    }
+}
+
+/// Whose connection it is.
+#[derive(Debug, Default)]
+pub(crate) struct Caller {
+    /// `host:port`.
+    pub(crate) address: String,
+    /// As the client says; nobody checks it.
+    pub(crate) user: String,
 }
 
 /// A call and everything that answering it needs.
@@ -69,8 +89,9 @@ impl LongCall {
             tracing::warn!(?method, timeout, "a call came up too late for its client, dropped");
             return;
         }
-        if let Err(error) = work(&exchange, out) {
-            exchange.refuse(out, &error);
+        match work(&exchange, out) {
+            Ok(()) => slow_log::note(&exchange, out.len()),
+            Err(error) => exchange.refuse(out, &error),
         }
     }
 }
@@ -83,13 +104,18 @@ pub(crate) fn answer(
     out: &mut BytesMut,
 ) -> Option<LongCall> {
     let arrived = Instant::now();
+    context.server.requests.count();
     let exchange = Exchange { context: context.clone(), request, client, arrived, begun: arrived };
     if *context.stop.borrow() {
         exchange.refuse(out, &Error::new(ErrorKind::ServerNotRunning, "the server is stopping"));
         return None;
     }
+    let written = out.len();
     match route(&exchange, out) {
-        Ok(Done::Answered) => None,
+        Ok(Done::Answered) => {
+            slow_log::note(&exchange, out.len() - written);
+            None
+        }
         Ok(Done::Long(work)) => Some(LongCall { exchange, work, is_begun: false }),
         Ok(Done::Begun(work)) => Some(LongCall { exchange, work, is_begun: true }),
         Err(error) => {
@@ -174,10 +200,11 @@ impl Exchange {
         rpc::encode_exception(out, self.request.call_id, &Exception::from(error));
     }
 
-    fn unsupported(&self) -> Error {
+    /// The error of a method that is never done, for this reason.
+    fn refused<T>(&self, why: &str) -> Result<T> {
         let method = self.request.method;
         let name = format!("{}.{}", method.service().name(), method.name());
-        Error::unsupported(format!("{name} is not supported"))
+        Err(Error::unsupported(format!("{name} is not supported: {why}")))
     }
 }
 
@@ -198,6 +225,21 @@ fn long<M: Call + 'static>(
 ) -> Result<Done> {
     Ok(Done::Long(Box::new(move |exchange, out| short(exchange, out, handle).map(|_| ()))))
 }
+
+/// Answers with a message that has no field set.
+fn empty(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
+    exchange.reply(out, &())?;
+    Ok(Done::Answered)
+}
+
+/// Refuses what HBase refuses when a feature is not configured, in its words.
+fn not_configured<T>(what: &str) -> Result<T> {
+    Err(Error::unsupported(format!("java.lang.UnsupportedOperationException: {what}")))
+}
+
+/// HBase's refusal of what concerns the permissions of users.
+const NO_ACCESS_CONTROL: &str =
+    "org.apache.hadoop.hbase.security.access.AccessController is not loaded";
 
 fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
     match exchange.request.method {
@@ -232,7 +274,53 @@ fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
         Method::IsSnapshotCleanupEnabled => {
             short(exchange, out, master::switches::snapshot_cleanup)
         }
-        Method::IsNormalizerEnabled => short(exchange, out, master::status::normalizer),
+        Method::Normalize => short(exchange, out, master::switches::normalize),
+        Method::SetNormalizerRunning => long(master::switches::set_normalizer),
+        Method::IsNormalizerEnabled => short(exchange, out, master::switches::normalizer),
+        Method::RunCatalogScan => short(exchange, out, master::chores::run_catalog_scan),
+        Method::EnableCatalogJanitor => short(exchange, out, master::chores::set_catalog_janitor),
+        Method::IsCatalogJanitorEnabled => short(exchange, out, master::chores::catalog_janitor),
+        Method::RunCleanerChore => short(exchange, out, master::chores::run_cleaner),
+        Method::SetCleanerChoreRunning => short(exchange, out, master::chores::set_cleaner),
+        Method::IsCleanerChoreEnabled => short(exchange, out, master::chores::cleaner),
+        Method::FlushMasterStore => short(exchange, out, master::chores::flush_master_store),
+        Method::Shutdown => short(exchange, out, master::servers::shutdown),
+        Method::StopMaster => short(exchange, out, master::servers::stop_master),
+        Method::ListDecommissionedRegionServers => {
+            short(exchange, out, master::servers::decommissioned)
+        }
+        Method::DecommissionRegionServers => short(exchange, out, master::servers::decommission),
+        Method::RecommissionRegionServer => short(exchange, out, master::servers::recommission),
+        Method::ClearDeadServers => short(exchange, out, master::servers::clear_dead),
+        Method::GetMasterLogEntries => slow_log::balancer_entries(exchange, out),
+        Method::AbortProcedure => short(exchange, out, master::procedure::abort),
+        // Procedures are done when they are begun, and nothing holds a lock between calls.
+        Method::GetProcedures | Method::GetLocks => empty(exchange, out),
+        Method::SetQuota => not_configured("quota support disabled"),
+        Method::GetQuotaStates | Method::GetSpaceQuotaRegionSizes => empty(exchange, out),
+        Method::SwitchRpcThrottle => short(exchange, out, master::quota::switch_rpc_throttle),
+        Method::IsRpcThrottleEnabled => short(exchange, out, master::quota::rpc_throttle),
+        Method::SwitchExceedThrottleQuota => {
+            short(exchange, out, master::quota::switch_exceed_throttle)
+        }
+        Method::Grant
+        | Method::Revoke
+        | Method::GetUserPermissions
+        | Method::HasUserPermissions => not_configured(NO_ACCESS_CONTROL),
+        Method::ListReplicationPeers => short(exchange, out, master::replication::list),
+        Method::GetReplicationPeerConfig => short(exchange, out, master::replication::config),
+        Method::IsReplicationPeerEnabled => short(exchange, out, master::replication::state),
+        Method::RemoveReplicationPeer => short(exchange, out, master::replication::remove),
+        Method::EnableReplicationPeer => short(exchange, out, master::replication::enable),
+        Method::DisableReplicationPeer => short(exchange, out, master::replication::disable),
+        Method::AddReplicationPeer | Method::UpdateReplicationPeerConfig => {
+            exchange.refused("there is no replication")
+        }
+        Method::ReplicationPeerModificationSwitch => long(master::replication::set_modification),
+        Method::IsReplicationPeerModificationEnabled => {
+            short(exchange, out, master::replication::modification)
+        }
+        Method::GetReplicationPeerModificationProcedures => empty(exchange, out),
         Method::IsMasterInMaintenanceMode => short(exchange, out, master::status::maintenance),
         Method::CreateTable => long(master::table::create),
         Method::ModifyTable => long(master::table::modify),
@@ -240,7 +328,17 @@ fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
         Method::ModifyColumn => long(master::table::modify_family),
         Method::DeleteColumn => long(master::table::delete_family),
         Method::GetSchemaAlterStatus => short(exchange, out, master::table::alter_status),
+        Method::ModifyTableStoreFileTracker => long(master::tracker::modify_table),
+        Method::ModifyColumnStoreFileTracker => long(master::tracker::modify_family),
         Method::TruncateTable => long(master::table::truncate),
+        Method::TruncateRegion => long(master::region::truncate),
+        Method::OfflineRegion => long(master::region::offline),
+        Method::GetLastMajorCompactionTimestamp => {
+            short(exchange, out, master::compaction::of_table)
+        }
+        Method::GetLastMajorCompactionTimestampForRegion => {
+            short(exchange, out, master::compaction::of_region)
+        }
         Method::SplitRegion => long(master::region::split),
         Method::MergeTableRegions => long(master::region::merge),
         Method::MoveRegion => long(master::region::move_to),
@@ -266,8 +364,8 @@ fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
         Method::DeleteSnapshot => long(master::snapshot::delete),
         Method::IsSnapshotDone => short(exchange, out, master::snapshot::is_done),
         Method::RestoreSnapshot => long(master::snapshot::restore),
-        Method::ExecProcedure => long(master::backup::begin),
-        Method::IsProcedureDone => short(exchange, out, master::backup::status),
+        Method::ExecProcedure => long(master::procedure::exec),
+        Method::IsProcedureDone => short(exchange, out, master::procedure::is_done),
         Method::CreateNamespace => long(master::namespace::create),
         Method::ModifyNamespace => long(master::namespace::modify),
         Method::DeleteNamespace => long(master::namespace::delete),
@@ -283,11 +381,44 @@ fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
         Method::FlushRegion => long(admin::flush_region),
         Method::CompactRegion => short(exchange, out, admin::compact_region),
 
+        Method::GetStoreFile => short(exchange, out, admin::store_files),
+        Method::WarmupRegion => short(exchange, out, admin::warm_up_region),
+        Method::CompactionSwitch => short(exchange, out, server::switch_compactions),
+        Method::ClearCompactionQueues => short(exchange, out, server::clear_compaction_queues),
+        Method::ClearRegionBlockCache => long(server::clear_block_cache),
+        Method::RollWALWriter => long(server::roll_log),
+        Method::StopServer => short(exchange, out, server::stop),
+        Method::UpdateConfiguration => short(exchange, out, server::update_configuration),
+        Method::GetSlowLogResponses | Method::GetLargeLogResponses => {
+            slow_log::responses(exchange, out)
+        }
+        Method::ClearSlowLogsResponses => short(exchange, out, slow_log::clear),
+        Method::GetServerLogEntries => slow_log::entries(exchange, out),
+        // Of caches that outlive the process, and of quotas of space: there are none.
+        Method::GetCachedFilesList | Method::GetSpaceQuotaSnapshots => empty(exchange, out),
+
+        // Repairs.
+        Method::RunHbckChore => short(exchange, out, hbck::run_chore),
+        Method::Assigns => long(hbck::assign),
+        Method::Unassigns => long(hbck::unassign),
+        Method::BypassProcedure => short(exchange, out, hbck::bypass),
+        Method::ScheduleServerCrashProcedure => short(exchange, out, hbck::server_crashed),
+        Method::ScheduleSCPsForUnknownServers => short(exchange, out, hbck::unknown_servers),
+        Method::FixMeta => short(exchange, out, hbck::fix_meta),
+        Method::SetTableStateInMeta | Method::SetRegionStateInMeta => {
+            exchange.refused("hbase:meta is made from the manifest")
+        }
+
         Method::ExecService => Ok(Done::Long(Box::new(endpoint::exec))),
-        Method::ExecRegionServerService
-        | Method::ExecMasterService
-        | Method::ExecProcedureWithRet
-        | Method::AbortProcedure
-        | Method::GetStoreFile => Err(exchange.unsupported()),
+        Method::ExecRegionServerService | Method::ExecMasterService => {
+            exchange.refused("only regions have coprocessors")
+        }
+        Method::ExecProcedureWithRet => exchange.refused("no procedure of clients gives data back"),
+        Method::OpenRegion | Method::CloseRegion | Method::ExecuteProcedures => {
+            exchange.refused("there is no master in another process")
+        }
+        Method::UpdateFavoredNodes => exchange.refused("files lie on one machine"),
+        Method::ReplicateWALEntry => exchange.refused("there is no replication"),
+        Method::Replay => exchange.refused("a region has no replicas"),
     }
 }

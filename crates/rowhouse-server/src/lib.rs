@@ -20,9 +20,12 @@ mod dispatch;
 mod filtered;
 mod handle;
 mod limits;
+mod maintenance;
 mod options;
+mod requests;
 mod scanners;
 mod server;
+mod slow_log;
 mod zookeeper;
 
 pub use options::Options;

@@ -22,6 +22,9 @@ pub(crate) const SCANNER_LEASE: Duration = Duration::from_secs(60);
 pub(crate) const SCANNER_MEMORY_WAIT: Duration = Duration::from_secs(1);
 /// Scanners open at once.
 pub(crate) const SCANNERS_MAX: usize = 100_000;
+/// Closed scanners that are remembered: a call for one of these returns no rows, as in HBase, which remembers them for a
+/// minute. A call for an older one is refused.
+pub(crate) const CLOSED_SCANNERS_MAX: usize = 10_000;
 /// Clients that load HFiles at once; of more, the one that began first is forgotten.
 pub(crate) const BULK_LOADS_MAX: usize = 1000;
 /// Bytes of cells in one answer to a scan, whatever the client allows: HBase's
@@ -30,6 +33,8 @@ pub(crate) const SCAN_ANSWER_BYTES_MAX: u64 = 100 << 20;
 /// Bytes of cells in the answers to the actions of one multi call; what is left then is refused, and the client
 /// asks for it again. HBase takes the same setting for it.
 pub(crate) const MULTI_ANSWER_BYTES_MAX: u64 = SCAN_ANSWER_BYTES_MAX;
+/// Bytes that a Java client counts for a cell besides the cell's own, at most: an object, an array's header, padding.
+pub(crate) const CLIENT_CELL_OVERHEAD_BYTES: u64 = 128;
 /// How long a scan looks for rows before it tells the client that it is alive, at most: half of the client's
 /// patience, as in HBase, which is a minute by default.
 pub(crate) const SCAN_ANSWER_WAIT: Duration = Duration::from_secs(10);
@@ -48,6 +53,10 @@ pub(crate) const SHORT_SCAN_BYTES: u64 = 4 << 20;
 pub(crate) const SHORT_CALL_WAIT: Duration = Duration::from_millis(1);
 /// Bytes of a call that is tried where it arrives.
 pub(crate) const SHORT_CALL_BYTES: usize = 16 << 10;
+/// Slow and large calls that a server remembers: HBase's `hbase.regionserver.slowlog.ringbuffer.size`.
+pub(crate) const SLOW_LOG_ENTRIES_MAX: usize = 256;
+/// Bytes of a call's description among them.
+pub(crate) const SLOW_LOG_PARAM_BYTES_MAX: usize = 1 << 10;
 /// Bytes of answers that are written before more calls of a connection are looked at.
 pub(crate) const ANSWERS_BYTES_MAX: usize = 1 << 20;
 /// Bytes of an answer's buffer that a connection keeps for the next one.

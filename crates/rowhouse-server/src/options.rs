@@ -1,6 +1,7 @@
 //! What a server is started with.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use rowhouse_store::Settings;
 
@@ -18,6 +19,15 @@ pub struct Options {
     pub advertise: Option<String>,
     /// Where clients may have backups be written; `None` refuses them.
     pub backups: Option<PathBuf>,
+    /// Whether clients may stop the server: HBase's `Admin.shutdown`, `stopMaster` and
+    /// `stopRegionServer`. Default `false`.
+    pub allow_shutdown: bool,
+    /// Calls that take longer are kept in the slow log; HBase's `hbase.ipc.warn.response.time`.
+    /// Default 10 seconds.
+    pub slow_call: Duration,
+    /// Calls with larger answers are kept in the large log; HBase's `hbase.ipc.warn.response.size`.
+    /// Default 100 MiB.
+    pub large_answer_bytes: u64,
     /// The store's sizes and limits.
     pub settings: Settings,
 }
@@ -31,6 +41,9 @@ impl Options {
             zookeeper: "127.0.0.1:2181".into(),
             advertise: None,
             backups: None,
+            allow_shutdown: false,
+            slow_call: Duration::from_secs(10),
+            large_answer_bytes: 100 << 20,
             settings: Settings::default(),
         }
     }

@@ -1,6 +1,6 @@
 //! Open scanners: by number, each on a lease that its calls renew.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
@@ -12,13 +12,15 @@ use rowhouse_model::{Bytes, Error, ErrorKind, FilterRun, Result, Row};
 use rowhouse_store::{Region, RegionScanner, ScanLimits, ScanProgress, Scanned};
 
 use crate::filtered::filter_row;
-use crate::limits::{SCANNER_LEASE, SCANNERS_MAX, SHORT_SCAN_BYTES};
+use crate::limits::{CLOSED_SCANNERS_MAX, SCANNER_LEASE, SCANNERS_MAX, SHORT_SCAN_BYTES};
 
 /// The scanners of one region server.
 pub(crate) struct Scanners {
     first_id: u64,
     next_id: AtomicU64,
     open: Mutex<HashMap<u64, Entry>>,
+    /// Those closed last without an error, each with the number its next call would have carried.
+    closed: Mutex<VecDeque<(u64, u64)>>,
 }
 
 struct Entry {
@@ -44,6 +46,8 @@ pub(crate) struct Scanner {
     pub(crate) bytes_max: Option<u64>,
     /// Whether the client wants to know how far a scan without results has come.
     pub(crate) wants_cursor: bool,
+    /// Whether the results are batches of cells, many of a row.
+    pub(crate) has_batch: bool,
     is_short: bool,
 }
 
@@ -56,6 +60,7 @@ impl Scanner {
             next_call: 0,
             bytes_max: scan.result_bytes_max,
             wants_cursor: scan.wants_cursor,
+            has_batch: scan.scan.batch.is_some(),
             is_short: Self::is_short_of(scan),
         }
     }
@@ -207,7 +212,12 @@ impl Scanners {
     /// before a restart is not taken for one of now.
     pub(crate) fn new(start_code: u64) -> Self {
         let first_id = (start_code << 22) + 1;
-        Self { first_id, next_id: AtomicU64::new(first_id), open: Mutex::default() }
+        Self {
+            first_id,
+            next_id: AtomicU64::new(first_id),
+            open: Mutex::default(),
+            closed: Mutex::default(),
+        }
     }
 
     /// A number that no scanner has had.
@@ -268,9 +278,27 @@ impl Scanners {
         Ok(Arc::clone(&entry.scanner))
     }
 
-    /// Closes the scanner `id`; fine if it is gone.
+    /// Closes the scanner `id` after an error; fine if it is gone. Later calls for it are refused.
     pub(crate) fn close(&self, id: u64) {
         self.open.lock().remove(&id);
+    }
+
+    /// Closes the scanner `id`, whose scan has ended or whose client wants no more. `next_call` is the number that
+    /// its next call would have carried.
+    pub(crate) fn end(&self, id: u64, next_call: u64) {
+        self.open.lock().remove(&id);
+        let mut closed = self.closed.lock();
+        if closed.len() >= CLOSED_SCANNERS_MAX {
+            closed.pop_front();
+        }
+        closed.push_back((id, next_call));
+    }
+
+    /// The number that the next call of the scanner `id` would have carried, if it was closed without an error
+    /// and is not forgotten yet.
+    pub(crate) fn ended(&self, id: u64) -> Option<u64> {
+        let closed = self.closed.lock();
+        closed.iter().rev().find(|(ended, _)| *ended == id).map(|&(_, next_call)| next_call)
     }
 
     /// Has those that wait for their next call let go of memory that was flushed. Gives the bytes that they

@@ -5,11 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rowhouse_format::rpc::FRAME_LEN_MAX;
-use rowhouse_format::zk::Znodes;
 use rowhouse_model::{Error, ErrorKind, Result, ServerName};
 use rowhouse_store::Store;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::JoinSet;
 use tokio::time::MissedTickBehavior;
 
@@ -28,6 +27,7 @@ pub struct Server {
     address: String,
     zookeeper: SocketAddr,
     stop: watch::Sender<bool>,
+    stop_request: Arc<StopRequest>,
     tasks: JoinSet<()>,
 }
 
@@ -49,7 +49,32 @@ pub(crate) struct Context {
     /// What clients load.
     pub(crate) bulk_loads: Arc<BulkLoads>,
     /// What ZooKeeper clients find.
-    pub(crate) nodes: Arc<Znodes>,
+    pub(crate) nodes: Arc<zookeeper::Nodes>,
+    /// How clients stop the server.
+    pub(crate) stop_request: Arc<StopRequest>,
+}
+
+/// What a client does that stops the server, if it may.
+pub(crate) struct StopRequest {
+    allowed: bool,
+    asked: Notify,
+}
+
+impl StopRequest {
+    /// Has whoever runs the server stop it.
+    ///
+    /// # Errors
+    /// `Unsupported` unless the server was started so that clients may.
+    pub(crate) fn ask(&self, method: &'static str, reason: &str) -> Result<()> {
+        if !self.allowed {
+            return Err(Error::unsupported(format!(
+                "clients may not stop this server unless it is started with --allow-shutdown: call={method}"
+            )));
+        }
+        tracing::info!(method, reason, "a client stops the server");
+        self.asked.notify_one();
+        Ok(())
+    }
 }
 
 impl Server {
@@ -88,20 +113,25 @@ impl Server {
         let start_code = start_code();
         let bulk_loads = Arc::new(BulkLoads::begin(&options.data, start_code)?);
         let name = ServerName { host, port, start_code };
-        let cluster = Arc::new(Cluster::new(store, vec![name], backups));
+        let slow = (options.slow_call, options.large_answer_bytes);
+        let cluster = Arc::new(Cluster::new(store, vec![name], backups, slow));
+        let stop_request =
+            Arc::new(StopRequest { allowed: options.allow_shutdown, asked: Notify::new() });
         let (stop, stopping) = watch::channel(false);
         let mut server = Self {
             address,
             zookeeper: local_address(&zookeeper)?,
             cluster: Arc::clone(&cluster),
             stop,
+            stop_request: Arc::clone(&stop_request),
             tasks: JoinSet::new(),
         };
         let context = Context {
             server: Arc::clone(&cluster.region_servers()[0]),
             bulk_loads,
-            nodes: Arc::new(zookeeper::nodes(&cluster)?),
+            nodes: Arc::new(zookeeper::Nodes::new(Arc::clone(&cluster))?),
             cluster,
+            stop_request,
             stop: stopping,
             workers: Arc::new(Semaphore::new(WORKERS_MAX)),
             // The largest mutation, with what surrounds it.
@@ -127,6 +157,12 @@ impl Server {
     /// Where ZooKeeper clients are answered.
     pub fn zookeeper(&self) -> SocketAddr {
         self.zookeeper
+    }
+
+    /// Returns once a client has asked for the server to be stopped, which [`Options::allow_shutdown`]
+    /// lets it. Whoever runs the server then calls [`Server::stop`].
+    pub async fn stop_requested(&self) {
+        self.stop_request.asked.notified().await;
     }
 
     /// Stops: new calls are refused, calls under way are finished, the log is synced.

@@ -1,11 +1,13 @@
 //! The ZooKeeper port: answers clients that look for the cluster there.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use bytes::BytesMut;
+use parking_lot::Mutex;
 use rowhouse_format::zk::{self, Session, SessionStatus, Znodes};
-use rowhouse_model::{Error, ErrorKind, Result, Timestamp};
+use rowhouse_model::{Error, ErrorKind, Result, ServerName, TableName, TableState, Timestamp};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -15,20 +17,56 @@ use crate::server::Context;
 /// The node that the others lie under; every stock client looks there.
 const PARENT: &str = "/hbase";
 
-/// What clients find. It does not change while the server runs: a restarted server is another one.
-pub(crate) fn nodes(cluster: &Cluster) -> Result<Znodes> {
-    let started = i64::try_from(cluster.master.start_code).unwrap_or(i64::MAX);
-    let servers: Vec<_> =
-        cluster.region_servers().iter().map(|server| server.name.clone()).collect();
-    let nodes = zk::Cluster {
+/// What clients find. All but the states of tables stays the same while the server runs: a restarted
+/// server is another one.
+pub(crate) struct Nodes {
+    cluster: Arc<Cluster>,
+    started: Timestamp,
+    /// The nodes, and the version of the store's catalog that they show.
+    shown: Mutex<(Option<u64>, Znodes)>,
+}
+
+impl Nodes {
+    pub(crate) fn new(cluster: Arc<Cluster>) -> Result<Self> {
+        let started = i64::try_from(cluster.master.start_code).unwrap_or(i64::MAX);
+        let at = Timestamp::from_millis(started)?;
+        let servers = server_names(&cluster);
+        let nodes = zk::znodes(described(&cluster, &servers), started, at)?;
+        Ok(Self { cluster, started: at, shown: Mutex::new((None, nodes)) })
+    }
+
+    /// Calls `read` with the nodes as they are now.
+    fn read<T>(&self, read: impl FnOnce(&Znodes) -> T) -> Result<T> {
+        let mut shown = self.shown.lock();
+        let (version, nodes) = &mut *shown;
+        let now = self.cluster.store.catalog_version();
+        if *version != Some(now) {
+            let system = [TableName::meta(), TableName::namespace_table()];
+            let system = system.map(|name| (name, TableState::Enabled));
+            let tables = self.cluster.store.tables();
+            let tables = tables.iter().map(|table| (table.name().clone(), table.state()));
+            let servers = server_names(&self.cluster);
+            let cluster = described(&self.cluster, &servers);
+            zk::set_table_states(nodes, cluster, system.into_iter().chain(tables), self.started)?;
+            *version = Some(now);
+        }
+        Ok(read(nodes))
+    }
+}
+
+fn server_names(cluster: &Cluster) -> Vec<ServerName> {
+    cluster.region_servers().iter().map(|server| server.name.clone()).collect()
+}
+
+fn described<'a>(cluster: &'a Cluster, servers: &'a [ServerName]) -> zk::Cluster<'a> {
+    zk::Cluster {
         parent: PARENT,
         cluster_id: &cluster.id,
         master: &cluster.master,
         info_port: None,
         meta_server: &cluster.meta_server().name,
-        region_servers: &servers,
-    };
-    zk::znodes(nodes, started, Timestamp::from_millis(started)?)
+        region_servers: servers,
+    }
 }
 
 /// Serves a connection until either side ends it.
@@ -38,6 +76,9 @@ pub(crate) async fn serve(stream: TcpStream, peer: SocketAddr, context: Context)
     let id = (started << 16) + SESSIONS.fetch_add(1, Ordering::Relaxed);
     match run(stream, &context, Session::new(id, [0; 16])).await {
         Ok(()) => tracing::debug!(%peer, "zookeeper session ended"),
+        Err(error) if error.kind() == ErrorKind::Protocol => {
+            tracing::warn!(%peer, %error, "the zookeeper client was refused, closed");
+        }
         Err(error) => tracing::info!(%peer, %error, "zookeeper session broke"),
     }
 }
@@ -58,7 +99,11 @@ async fn run(mut stream: TcpStream, context: &Context, mut session: Session) -> 
         if read.map_err(broken)? == 0 {
             break;
         }
-        let status = session.feed(&mut input, &context.nodes, &mut output)?;
+        let status = context.nodes.read(|nodes| {
+            // Watches fire when their client is heard of, with its next ping at the latest.
+            session.notify(nodes, &mut output);
+            session.feed(&mut input, nodes, &mut output)
+        })??;
         stream.write_all(&output).await.map_err(broken)?;
         output.clear();
         if status == SessionStatus::Closed {

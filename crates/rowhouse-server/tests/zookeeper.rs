@@ -10,7 +10,10 @@ use std::time::Duration;
 
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use rowhouse_format::zk::client::{self, Reply};
-use rowhouse_format::zk::{ZkError, read_cluster_id, read_master, read_meta_server};
+use rowhouse_format::zk::{
+    ZkError, read_cluster_id, read_master, read_meta_server, read_table_state,
+};
+use rowhouse_model::TableState;
 use support::TestServer;
 
 /// A session.
@@ -115,6 +118,24 @@ fn clients_find_the_server_and_its_cluster() {
     let restarted = read_master(&session.data("/hbase/master").unwrap()).unwrap();
     assert!(restarted.start_code > master.start_code);
     assert_eq!(read_cluster_id(&session.data("/hbase/hbaseid").unwrap()).unwrap(), id);
+}
+
+#[test]
+fn clients_of_hbase_1_find_the_states_of_tables() {
+    let server = TestServer::start();
+    let mut session = Session::connect(&server);
+    let mut state = |table: &str| {
+        let data = session.data(&format!("/hbase/table/{table}"));
+        data.map(|data| read_table_state(&data).unwrap())
+    };
+    assert_eq!(state("hbase:meta"), Some(TableState::Enabled));
+    assert_eq!(state("t"), None);
+    server.create_table("t", &["cf"], &[]);
+    assert_eq!(state("t"), Some(TableState::Enabled));
+    server.disable_table("t");
+    assert_eq!(state("t"), Some(TableState::Disabled));
+    server.drop_table("t");
+    assert_eq!(state("t"), None);
 }
 
 #[test]

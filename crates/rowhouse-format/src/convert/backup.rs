@@ -6,7 +6,7 @@ use rowhouse_model::{Error, Result};
 use crate::proto;
 
 /// The signature of the procedure.
-const SIGNATURE: &str = "rowhouse-backup";
+pub(super) const SIGNATURE: &str = "rowhouse-backup";
 
 /// A backup that is asked for, or asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,17 +48,10 @@ pub fn call_to_proto(call: &BackupCall) -> proto::ProcedureDescription {
     }
 }
 
-/// Reads what is asked for.
-///
-/// # Errors
-/// `Unsupported` for any other procedure.
-pub fn call_from_proto(procedure: &proto::ProcedureDescription) -> Result<BackupCall> {
-    if procedure.signature != SIGNATURE {
-        let message = format!("the procedure {} is not supported", procedure.signature);
-        return Err(Error::unsupported(message));
-    }
+/// Reads what is asked for, of a procedure with this signature.
+pub(super) fn call_from_proto(procedure: &proto::ProcedureDescription) -> BackupCall {
     let (into, asked_millis) = (procedure.instance().to_owned(), procedure.creation_time());
-    Ok(BackupCall { into, asked_millis })
+    BackupCall { into, asked_millis }
 }
 
 /// Writes how far a backup has come.
@@ -126,7 +119,7 @@ mod tests {
     #[test]
     fn a_backup_is_asked_for_and_told_of_as_it_was_written() {
         let call = BackupCall { into: "monday".into(), asked_millis: 7 };
-        assert_eq!(call_from_proto(&call_to_proto(&call)).unwrap(), call);
+        assert_eq!(call_from_proto(&call_to_proto(&call)), call);
         let status = BackupStatus {
             is_done: true,
             file: "files/1".into(),
@@ -141,12 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn other_procedures_and_answers_are_refused() {
-        let procedure = proto::ProcedureDescription {
-            signature: "flush-table-proc".into(),
-            ..Default::default()
-        };
-        assert_eq!(call_from_proto(&procedure).unwrap_err().kind(), ErrorKind::Unsupported);
+    fn an_answer_of_another_procedure_is_refused() {
         let answer = proto::IsProcedureDoneResponse { done: Some(true), snapshot: None };
         assert_eq!(status_from_proto(&answer).unwrap_err().kind(), ErrorKind::Protocol);
     }

@@ -88,13 +88,3 @@ pub(super) fn family_offset_from_proto(offset: Option<u32>) -> Result<u32> {
     }
     Ok(offset)
 }
-
-/// Refuses reads of copies that lag behind: there are none.
-pub(super) fn check_consistency(consistency: proto::Consistency) -> Result<()> {
-    match consistency {
-        proto::Consistency::Strong => Ok(()),
-        proto::Consistency::Timeline => {
-            Err(Error::unsupported("consistency TIMELINE is not supported"))
-        }
-    }
-}

@@ -4,9 +4,9 @@ use rowhouse_model::{Error, ErrorKind, Get, Result};
 
 use super::attributes;
 use super::columns::{
-    check_consistency, columns_from_proto, columns_to_proto, family_limit_from_proto,
-    family_offset_from_proto, family_time_ranges_from_proto, family_time_ranges_to_proto,
-    time_range_from_proto, time_range_to_proto,
+    columns_from_proto, columns_to_proto, family_limit_from_proto, family_offset_from_proto,
+    family_time_ranges_from_proto, family_time_ranges_to_proto, time_range_from_proto,
+    time_range_to_proto,
 };
 use super::filter;
 use crate::proto;
@@ -16,8 +16,7 @@ use crate::proto;
 /// Passed over: `query_metrics_enabled`, which asks for numbers that a server need not have.
 ///
 /// # Errors
-/// `Unsupported` for filters and comparators that are not known, timeline consistency and attributes
-/// with an effect; `Protocol` for `closest_row_before`, in the words that asynchbase waits for before
+/// `Unsupported` for filters and comparators that are not known, and attributes with an effect; `Protocol` for `closest_row_before`, in the words that asynchbase waits for before
 /// it turns to reversed scans.
 pub fn from_proto(get: proto::Get) -> Result<Get> {
     if get.closest_row_before() {
@@ -27,7 +26,6 @@ pub fn from_proto(get: proto::Get) -> Result<Get> {
              getClosestRowBefore removed in hbase-2.0.0 replaced by reverse Scan.",
         ));
     }
-    check_consistency(get.consistency())?;
     attributes::check(&get.attribute)?;
     let (versions, existence_only) = (get.max_versions(), get.existence_only());
     let cache_blocks = get.cache_blocks();

@@ -13,6 +13,7 @@ pub mod get;
 pub mod multi;
 pub mod mutate;
 pub mod names;
+pub mod procedure;
 pub mod region;
 pub mod result;
 pub mod scan;

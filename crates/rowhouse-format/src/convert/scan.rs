@@ -4,9 +4,9 @@ use bytes::Bytes;
 use rowhouse_model::{Error, ErrorKind, KeyValue, Result, Row, RowRange, Scan};
 
 use super::columns::{
-    check_consistency, columns_from_proto, columns_to_proto, family_limit_from_proto,
-    family_offset_from_proto, family_time_ranges_from_proto, family_time_ranges_to_proto,
-    time_range_from_proto, time_range_to_proto,
+    columns_from_proto, columns_to_proto, family_limit_from_proto, family_offset_from_proto,
+    family_time_ranges_from_proto, family_time_ranges_to_proto, time_range_from_proto,
+    time_range_to_proto,
 };
 use super::region::RegionRef;
 use super::{CellsIn, attributes, filter, get, result};
@@ -112,10 +112,9 @@ impl OpenScan {
     /// answer.
     ///
     /// # Errors
-    /// `Unsupported` for filters and comparators that are not known, timeline consistency and
-    /// attributes with an effect.
+    /// `Unsupported` for filters and comparators that are not known, and attributes with an
+    /// effect.
     pub fn from_proto(scan: proto::Scan) -> Result<Self> {
-        check_consistency(scan.consistency())?;
         attributes::check(&scan.attribute)?;
         let start_row = scan.start_row.clone().unwrap_or_default();
         let stop_row = scan.stop_row.clone().unwrap_or_default();

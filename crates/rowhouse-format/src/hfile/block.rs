@@ -5,7 +5,7 @@ use bytes::Bytes;
 use rowhouse_model::{Compression, Error, Result, escape};
 
 use super::checksum::{self, CHUNK_LEN, ChecksumKind};
-use super::compress::{Compressor, decompress};
+use super::compress::{Compressor, ZstdForm, decompress};
 
 /// Bytes in front of a payload.
 pub const BLOCK_HEADER_LEN: usize = 33;
@@ -147,6 +147,21 @@ impl Block {
         Ok(Header::parse(header, offset)?.len as u64)
     }
 
+    /// Verifies the checksums of `bytes`, which are exactly one block, read at `offset`. Returns its kind, and where
+    /// the block before it in its chain is. How it is compressed need not be known.
+    ///
+    /// # Errors
+    /// `Corruption` for anything that is not what was written, naming the offset.
+    pub fn verify(bytes: &[u8], offset: u64) -> Result<(BlockKind, Option<u64>)> {
+        let header = Header::parse(bytes, offset)?;
+        if header.len != bytes.len() {
+            return Err(damaged(offset, "length", header.len, bytes.len()));
+        }
+        let (data, sums) = bytes.split_at(header.data_len);
+        checksum::verify(header.checksum, data, header.chunk_len, sums, offset)?;
+        Ok((header.kind, header.previous))
+    }
+
     /// As [`Block::parse`], of the first block in `bytes`; the rest stays there.
     ///
     /// # Errors
@@ -256,8 +271,8 @@ pub(super) struct BlockSealer {
 
 impl BlockSealer {
     /// For one file.
-    pub(super) fn new(compression: Compression) -> Self {
-        let compressor = Compressor::new(compression);
+    pub(super) fn new(compression: Compression, zstd: ZstdForm) -> Self {
+        let compressor = Compressor::new(compression, zstd);
         Self { compressor, spare: Vec::new(), previous: [None; BlockKind::ALL.len()] }
     }
 

@@ -46,6 +46,7 @@ mod writer;
 
 pub use block::{BLOCK_HEADER_LEN, Block, BlockHandle, BlockKind};
 pub use bloom::{Bloom, BloomChunk, BloomKey};
+pub use compress::ZstdForm;
 pub use data_block::{Cursor, DataBlock, Layout, MarkersPassed};
 pub use file_info::FileInfo;
 pub use index::{Index, IndexWalk, Step};

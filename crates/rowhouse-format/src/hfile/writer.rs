@@ -10,6 +10,7 @@ use rowhouse_model::{
 
 use super::block::{BLOCK_HEADER_LEN, BlockHandle, BlockKind, BlockSealer};
 use super::bloom::BloomBuilder;
+use super::compress::ZstdForm;
 use super::data_block::{DataBlockBuilder, Layout};
 use super::file_info::{FileInfo, PROTOBUF_MAGIC, name};
 use super::index::IndexBuilder;
@@ -28,6 +29,8 @@ pub struct WriterOptions {
     pub encoding: DataBlockEncoding,
     /// How payloads of blocks are compressed; not at all by default.
     pub compression: Compression,
+    /// Which form ZSTD has, if it is the compression; that of HBase's default codec by default.
+    pub zstd: ZstdForm,
     /// What the bloom tells; a row by default.
     pub bloom: BloomKind,
     /// Whether cells may have tags, at two bytes a cell; false by default, and then a cell with
@@ -47,6 +50,7 @@ impl Default for WriterOptions {
             block_len: 64 * 1024,
             encoding: DataBlockEncoding::RowIndexV1,
             compression: Compression::None,
+            zstd: ZstdForm::default(),
             bloom: BloomKind::Row,
             with_tags: false,
             created_millis: 0,
@@ -150,7 +154,7 @@ impl<W: Write> Writer<W> {
             out: Out {
                 inner: out,
                 offset: 0,
-                sealer: BlockSealer::new(options.compression),
+                sealer: BlockSealer::new(options.compression, options.zstd),
                 scratch: Vec::new(),
                 uncompressed_len: 0,
                 meta_crc: 0,

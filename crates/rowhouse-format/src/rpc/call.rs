@@ -29,9 +29,11 @@ pub enum Side {
 
 /// Turns the table at the end of this file into [`Service`], [`Method`] and [`Call`]. A method
 /// whose request message is marked `shared` belongs to several methods and names none by itself.
+/// `()` stands for a message that `proto/` does not declare: a request that is answered unread, or
+/// an answer that never has a field set.
 macro_rules! calls {
     ($($service:ident $service_name:literal {
-        $($method:ident $name:literal $unique:ident $request:ident => $response:ident;)*
+        $($method:ident $name:literal $unique:ident $request:ty => $response:ty;)*
     })*) => {
         /// A service of a server; a connection belongs to one.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -84,15 +86,15 @@ macro_rules! calls {
             }
         }
 
-        $($(calls!(@$unique $method $request $response);)*)*
+        $($(calls!(@$unique $method $request, $response);)*)*
     };
-    (@call $method:ident $request:ident $response:ident) => {
+    (@call $method:ident $request:ty, $response:ty) => {
         impl Call for $request {
             const METHOD: Method = Method::$method;
             type Answer = $response;
         }
     };
-    (@shared $method:ident $request:ident $response:ident) => {};
+    (@shared $method:ident $request:ty, $response:ty) => {};
 }
 
 impl Service {
@@ -137,6 +139,32 @@ calls! {
         CompactRegion "CompactRegion" call CompactRegionRequest => CompactRegionResponse;
         GetServerInfo "GetServerInfo" call GetServerInfoRequest => GetServerInfoResponse;
         GetRegionLoad "GetRegionLoad" call GetRegionLoadRequest => GetRegionLoadResponse;
+        WarmupRegion "WarmupRegion" call WarmupRegionRequest => WarmupRegionResponse;
+        CompactionSwitch "CompactionSwitch"
+            call CompactionSwitchRequest => CompactionSwitchResponse;
+        ClearCompactionQueues "ClearCompactionQueues"
+            call ClearCompactionQueuesRequest => ClearCompactionQueuesResponse;
+        ClearRegionBlockCache "ClearRegionBlockCache"
+            call ClearRegionBlockCacheRequest => ClearRegionBlockCacheResponse;
+        RollWALWriter "RollWALWriter" call RollWalWriterRequest => RollWalWriterResponse;
+        StopServer "StopServer" call StopServerRequest => StopServerResponse;
+        UpdateConfiguration "UpdateConfiguration"
+            call UpdateConfigurationRequest => UpdateConfigurationResponse;
+        GetSlowLogResponses "GetSlowLogResponses"
+            shared SlowLogResponseRequest => SlowLogResponses;
+        GetLargeLogResponses "GetLargeLogResponses"
+            shared SlowLogResponseRequest => SlowLogResponses;
+        ClearSlowLogsResponses "ClearSlowLogsResponses"
+            call ClearSlowLogResponseRequest => ClearSlowLogResponses;
+        GetServerLogEntries "GetLogEntries" shared LogRequest => LogEntry;
+        GetCachedFilesList "GetCachedFilesList" shared () => ();
+        GetSpaceQuotaSnapshots "GetSpaceQuotaSnapshots" shared () => ();
+        UpdateFavoredNodes "UpdateFavoredNodes" shared () => ();
+        OpenRegion "OpenRegion" shared () => ();
+        CloseRegion "CloseRegion" shared () => ();
+        ExecuteProcedures "ExecuteProcedures" shared () => ();
+        ReplicateWALEntry "ReplicateWALEntry" shared () => ();
+        Replay "Replay" shared () => ();
     }
     ClientMeta "ClientMetaService" {
         GetClusterId "GetClusterId" call GetClusterIdRequest => GetClusterIdResponse;
@@ -175,8 +203,65 @@ calls! {
             call SetSnapshotCleanupRequest => SetSnapshotCleanupResponse;
         IsSnapshotCleanupEnabled "IsSnapshotCleanupEnabled"
             call IsSnapshotCleanupEnabledRequest => IsSnapshotCleanupEnabledResponse;
+        Normalize "Normalize" call NormalizeRequest => NormalizeResponse;
+        SetNormalizerRunning "SetNormalizerRunning"
+            call SetNormalizerRunningRequest => SetNormalizerRunningResponse;
         IsNormalizerEnabled "IsNormalizerEnabled"
             call IsNormalizerEnabledRequest => IsNormalizerEnabledResponse;
+        RunCatalogScan "RunCatalogScan" call RunCatalogScanRequest => RunCatalogScanResponse;
+        EnableCatalogJanitor "EnableCatalogJanitor"
+            call EnableCatalogJanitorRequest => EnableCatalogJanitorResponse;
+        IsCatalogJanitorEnabled "IsCatalogJanitorEnabled"
+            call IsCatalogJanitorEnabledRequest => IsCatalogJanitorEnabledResponse;
+        RunCleanerChore "RunCleanerChore" call RunCleanerChoreRequest => RunCleanerChoreResponse;
+        SetCleanerChoreRunning "SetCleanerChoreRunning"
+            call SetCleanerChoreRunningRequest => SetCleanerChoreRunningResponse;
+        IsCleanerChoreEnabled "IsCleanerChoreEnabled"
+            call IsCleanerChoreEnabledRequest => IsCleanerChoreEnabledResponse;
+        Shutdown "Shutdown" call ShutdownRequest => ShutdownResponse;
+        StopMaster "StopMaster" call StopMasterRequest => StopMasterResponse;
+        FlushMasterStore "FlushMasterStore"
+            call FlushMasterStoreRequest => FlushMasterStoreResponse;
+        GetMasterLogEntries "GetLogEntries" shared LogRequest => LogEntry;
+        ListDecommissionedRegionServers "ListDecommissionedRegionServers"
+            call ListDecommissionedRegionServersRequest => ListDecommissionedRegionServersResponse;
+        DecommissionRegionServers "DecommissionRegionServers"
+            call DecommissionRegionServersRequest => DecommissionRegionServersResponse;
+        RecommissionRegionServer "RecommissionRegionServer"
+            call RecommissionRegionServerRequest => RecommissionRegionServerResponse;
+        ClearDeadServers "ClearDeadServers"
+            call ClearDeadServersRequest => ClearDeadServersResponse;
+        GetProcedures "GetProcedures" shared () => ();
+        GetLocks "GetLocks" shared () => ();
+        SetQuota "SetQuota" shared () => ();
+        GetQuotaStates "GetQuotaStates" shared () => ();
+        GetSpaceQuotaRegionSizes "GetSpaceQuotaRegionSizes" shared () => ();
+        SwitchRpcThrottle "SwitchRpcThrottle"
+            call SwitchRpcThrottleRequest => SwitchRpcThrottleResponse;
+        IsRpcThrottleEnabled "IsRpcThrottleEnabled"
+            call IsRpcThrottleEnabledRequest => IsRpcThrottleEnabledResponse;
+        SwitchExceedThrottleQuota "SwitchExceedThrottleQuota"
+            call SwitchExceedThrottleQuotaRequest => SwitchExceedThrottleQuotaResponse;
+        Grant "Grant" shared () => ();
+        Revoke "Revoke" shared () => ();
+        GetUserPermissions "GetUserPermissions" shared () => ();
+        HasUserPermissions "HasUserPermissions" shared () => ();
+        ListReplicationPeers "ListReplicationPeers" call ListReplicationPeersRequest => ();
+        GetReplicationPeerConfig "GetReplicationPeerConfig"
+            call GetReplicationPeerConfigRequest => ();
+        IsReplicationPeerEnabled "IsReplicationPeerEnabled"
+            call GetReplicationPeerStateRequest => ();
+        AddReplicationPeer "AddReplicationPeer" shared () => ();
+        UpdateReplicationPeerConfig "UpdateReplicationPeerConfig" shared () => ();
+        RemoveReplicationPeer "RemoveReplicationPeer" call RemoveReplicationPeerRequest => ();
+        EnableReplicationPeer "EnableReplicationPeer" call EnableReplicationPeerRequest => ();
+        DisableReplicationPeer "DisableReplicationPeer" call DisableReplicationPeerRequest => ();
+        ReplicationPeerModificationSwitch "ReplicationPeerModificationSwitch"
+            call ReplicationPeerModificationSwitchRequest => ReplicationPeerModificationSwitchResponse;
+        IsReplicationPeerModificationEnabled "IsReplicationPeerModificationEnabled"
+            call IsReplicationPeerModificationEnabledRequest => IsReplicationPeerModificationEnabledResponse;
+        GetReplicationPeerModificationProcedures "GetReplicationPeerModificationProcedures"
+            shared () => ();
         IsMasterInMaintenanceMode "IsMasterInMaintenanceMode"
             call IsInMaintenanceModeRequest => IsInMaintenanceModeResponse;
         CreateTable "CreateTable" call CreateTableRequest => CreateTableResponse;
@@ -185,6 +270,12 @@ calls! {
         SplitRegion "SplitRegion" call SplitTableRegionRequest => SplitTableRegionResponse;
         MergeTableRegions "MergeTableRegions"
             call MergeTableRegionsRequest => MergeTableRegionsResponse;
+        TruncateRegion "TruncateRegion" call TruncateRegionRequest => TruncateRegionResponse;
+        OfflineRegion "OfflineRegion" call OfflineRegionRequest => OfflineRegionResponse;
+        GetLastMajorCompactionTimestamp "getLastMajorCompactionTimestamp"
+            call MajorCompactionTimestampRequest => MajorCompactionTimestampResponse;
+        GetLastMajorCompactionTimestampForRegion "getLastMajorCompactionTimestampForRegion"
+            call MajorCompactionTimestampForRegionRequest => MajorCompactionTimestampResponse;
         MoveRegion "MoveRegion" call MoveRegionRequest => MoveRegionResponse;
         AssignRegion "AssignRegion" call AssignRegionRequest => AssignRegionResponse;
         UnassignRegion "UnassignRegion" call UnassignRegionRequest => UnassignRegionResponse;
@@ -195,6 +286,10 @@ calls! {
         AddColumn "AddColumn" call AddColumnRequest => AddColumnResponse;
         ModifyColumn "ModifyColumn" call ModifyColumnRequest => ModifyColumnResponse;
         DeleteColumn "DeleteColumn" call DeleteColumnRequest => DeleteColumnResponse;
+        ModifyTableStoreFileTracker "ModifyTableStoreFileTracker"
+            call ModifyTableStoreFileTrackerRequest => ModifyTableStoreFileTrackerResponse;
+        ModifyColumnStoreFileTracker "ModifyColumnStoreFileTracker"
+            call ModifyColumnStoreFileTrackerRequest => ModifyColumnStoreFileTrackerResponse;
         GetSchemaAlterStatus "GetSchemaAlterStatus"
             call GetSchemaAlterStatusRequest => GetSchemaAlterStatusResponse;
         GetTableDescriptors "GetTableDescriptors"
@@ -224,6 +319,19 @@ calls! {
         ListNamespaces "ListNamespaces" call ListNamespacesRequest => ListNamespacesResponse;
         ListNamespaceDescriptors "ListNamespaceDescriptors"
             call ListNamespaceDescriptorsRequest => ListNamespaceDescriptorsResponse;
+    }
+    Hbck "HbckService" {
+        RunHbckChore "RunHbckChore" call RunHbckChoreRequest => RunHbckChoreResponse;
+        SetTableStateInMeta "SetTableStateInMeta" shared () => ();
+        SetRegionStateInMeta "SetRegionStateInMeta" shared () => ();
+        Assigns "Assigns" call AssignsRequest => AssignsResponse;
+        Unassigns "Unassigns" call UnassignsRequest => UnassignsResponse;
+        BypassProcedure "BypassProcedure" call BypassProcedureRequest => BypassProcedureResponse;
+        ScheduleServerCrashProcedure "ScheduleServerCrashProcedure"
+            call ScheduleServerCrashProcedureRequest => ScheduleServerCrashProcedureResponse;
+        ScheduleSCPsForUnknownServers "ScheduleSCPsForUnknownServers"
+            call ScheduleScPsForUnknownServersRequest => ScheduleScPsForUnknownServersResponse;
+        FixMeta "FixMeta" call FixMetaRequest => FixMetaResponse;
     }
 }
 

@@ -13,6 +13,15 @@ use crate::proto;
 /// How far an over-long frame is read to find the call it belongs to.
 const HEADER_LEN_MAX: usize = 64 * 1024;
 
+/// Why a connection is closed that a ZooKeeper client opened.
+const ZOOKEEPER_CLIENT: &str =
+    "a ZooKeeper client connected to the RPC port: it needs the port that --zookeeper names";
+
+/// Whether the first bytes are those of ZooKeeper's ConnectRequest: its length, of 44 bytes and more, and protocol 0.
+fn is_zookeeper(preamble: &[u8; PREAMBLE_LEN]) -> bool {
+    matches!(preamble, [0, 0, 0, 44..=255, 0, 0])
+}
+
 /// Reads one client's bytes as Apache HBase's server does, and answers what needs no server to
 /// answer: preambles, refusals, calls that are not understood.
 ///
@@ -42,7 +51,7 @@ enum State {
     Preamble,
     Header,
     Calls(ConnectionHead),
-    TooLong(FrameTooLong),
+    TooLong { frame: FrameTooLong, client_release: Option<(u32, u32)> },
     Closed,
 }
 
@@ -87,13 +96,11 @@ impl ServerConnection {
         }
     }
 
-    /// Whether the client understands what those of this release of HBase do.
-    pub fn client_is_at_least(&self, major: u32, minor: u32) -> bool {
+    /// The release of HBase that the client announces, as (major, minor); `None` for clients that announce none.
+    pub fn client_release(&self) -> Option<(u32, u32)> {
         match &self.state {
-            State::Calls(head) => {
-                head.client_release.is_some_and(|release| release >= (major, minor))
-            }
-            _ => false,
+            State::Calls(head) => head.client_release,
+            _ => None,
         }
     }
 
@@ -106,7 +113,12 @@ impl ServerConnection {
                     let preamble = *input.first_chunk::<PREAMBLE_LEN>()?;
                     input.advance(PREAMBLE_LEN);
                     if let Err(close) = self.take_preamble(&preamble, output) {
-                        return Some(close);
+                        return Some(match close {
+                            ServerEvent::Close(Some(_)) if is_zookeeper(&preamble) => {
+                                ServerEvent::Close(Some(ZOOKEEPER_CLIENT.to_owned()))
+                            }
+                            close => close,
+                        });
                     }
                 }
                 State::Header => {
@@ -120,7 +132,8 @@ impl ServerConnection {
                 State::Calls(head) => match self.frames.next(input) {
                     Err(too_long) => {
                         input.advance(4);
-                        self.state = State::TooLong(too_long);
+                        let client_release = head.client_release;
+                        self.state = State::TooLong { frame: too_long, client_release };
                     }
                     Ok(frame) => match Request::decode(frame?, head.service) {
                         Ok(request) => return Some(ServerEvent::Request(request)),
@@ -132,9 +145,8 @@ impl ServerConnection {
                         }
                     },
                 },
-                State::TooLong(frame) => {
-                    let frame = *frame;
-                    return self.refuse_too_long(frame, input, output);
+                &State::TooLong { frame, client_release } => {
+                    return self.refuse_too_long(frame, client_release, input, output);
                 }
                 State::Closed => {
                     input.clear();
@@ -184,6 +196,7 @@ impl ServerConnection {
     fn refuse_too_long(
         &mut self,
         frame: FrameTooLong,
+        client_release: Option<(u32, u32)>,
         input: &BytesMut,
         output: &mut BytesMut,
     ) -> Option<ServerEvent> {
@@ -191,7 +204,7 @@ impl ServerConnection {
         let whole = start.len() == HEADER_LEN_MAX;
         match take_delimited(&mut start).and_then(decode_message::<proto::RequestHeader>) {
             Ok(header) => {
-                let exception = Exception::request_too_big(&self.peer, frame);
+                let exception = Exception::request_too_big(&self.peer, frame, client_release);
                 encode_exception(output, header.call_id.unwrap_or_default(), &exception);
                 Some(self.close(Some(exception.message)))
             }
@@ -287,6 +300,16 @@ mod tests {
         assert!(matches!(connection.next(&mut input, &mut output), Some(ServerEvent::Close(_))));
         assert!(refusal(&mut output).1.message.starts_with("Expected HEADER="));
         assert!(connection.next(&mut input, &mut output).is_none());
+    }
+
+    #[test]
+    fn a_zookeeper_client_is_told_from_others() {
+        let mut input = BytesMut::new();
+        crate::zk::client::put_connect(&mut input, 30_000);
+        let mut connection = ServerConnection::new("h:1", "id");
+        let closed = connection.next(&mut input, &mut BytesMut::new());
+        let Some(ServerEvent::Close(Some(why))) = closed else { panic!("{closed:?}") };
+        assert_eq!(why, ZOOKEEPER_CLIENT);
     }
 
     #[test]

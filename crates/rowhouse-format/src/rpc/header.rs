@@ -81,9 +81,7 @@ impl ConnectionHead {
     }
 }
 
-/// Apache has exceptions of its own for these, on the server's class path alone; there it closes the
-/// connection without telling anyone. Clients understand their parent.
-/// In numbers if it says so, as clients do since 1.4; else as it is printed.
+/// The release in numbers where the client sends them, as clients do since 1.4; else read from the version's text.
 fn release(version: &proto::VersionInfo) -> Option<(u32, u32)> {
     if let (Some(major), Some(minor)) = (version.version_major, version.version_minor) {
         return Some((major, minor));
@@ -92,6 +90,8 @@ fn release(version: &proto::VersionInfo) -> Option<(u32, u32)> {
     Some((parts.next()??, parts.next()??))
 }
 
+/// Apache has exceptions of its own for these, on the server's class path alone; there it closes the
+/// connection without telling anyone. Clients understand their parent.
 fn unknown_service(message: &str) -> Exception {
     Exception::fatal("FatalConnectionException", message.to_owned())
 }

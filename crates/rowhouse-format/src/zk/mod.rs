@@ -11,7 +11,10 @@ mod session;
 mod znodes;
 
 pub use op::ZkError;
-pub use payload::{Cluster, read_cluster_id, read_master, read_meta_server, znodes};
+pub use payload::{
+    Cluster, read_cluster_id, read_master, read_meta_server, read_table_state, set_table_states,
+    znodes,
+};
 pub use session::{Session, SessionStatus};
 pub use znodes::{Znode, Znodes};
 

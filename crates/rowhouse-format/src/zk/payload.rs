@@ -1,11 +1,13 @@
 //! What HBase's nodes hold.
 
+use std::collections::BTreeMap;
+
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use prost::Message;
-use rowhouse_model::{Error, ErrorKind, Result, ServerName, Timestamp};
+use rowhouse_model::{Error, ErrorKind, Result, ServerName, TableName, TableState, Timestamp};
 
 use super::Znodes;
-use crate::convert::names::{server_from_proto, server_to_proto};
+use crate::convert::names::{server_from_proto, server_to_proto, state_from_proto, state_to_proto};
 use crate::convert::region::PBUF;
 use crate::proto;
 use crate::rpc::decode_message;
@@ -57,6 +59,41 @@ pub fn znodes(cluster: Cluster<'_>, zxid: i64, at: Timestamp) -> Result<Znodes> 
         nodes.set(&path(&format!("rs/{server}")), Bytes::new(), at)?;
     }
     Ok(nodes)
+}
+
+/// Brings the nodes under `table` to the states of all tables: clients of HBase 1 read them there.
+///
+/// # Errors
+/// `InvalidRequest` for a parent that is no path.
+pub fn set_table_states(
+    nodes: &mut Znodes,
+    cluster: Cluster<'_>,
+    tables: impl IntoIterator<Item = (TableName, TableState)>,
+    at: Timestamp,
+) -> Result<()> {
+    let id = format!("master:{}", cluster.master.port);
+    let folder = format!("{}/table", cluster.parent);
+    let states = tables.into_iter().map(|(table, state)| (table.to_string(), state));
+    let states: BTreeMap<_, _> = states.collect();
+    nodes.set(&folder, Bytes::new(), at)?;
+    let names = nodes.children(&folder).map(str::to_owned);
+    let dropped: Vec<_> = names.filter(|name| !states.contains_key(name)).collect();
+    for name in dropped {
+        nodes.remove(&format!("{folder}/{name}"))?;
+    }
+    for (name, state) in states {
+        // HBase's DeprecatedTableState has the bytes of a TableState.
+        nodes.set(&format!("{folder}/{name}"), wrap(&id, &state_to_proto(state)), at)?;
+    }
+    Ok(())
+}
+
+/// Reads a table's state from the data of its node under `table`.
+///
+/// # Errors
+/// `Protocol` for what is none.
+pub fn read_table_state(data: &Bytes) -> Result<TableState> {
+    Ok(state_from_proto(decode_message(unwrap(data)?)?))
 }
 
 /// Reads the cluster id from the data of `hbaseid`.
@@ -151,6 +188,35 @@ mod tests {
         assert!(znodes(Cluster { parent: "hbase", ..cluster }, 7, Timestamp::MIN).is_err());
     }
 
+    #[test]
+    fn nodes_of_tables_follow_their_states() {
+        let master = server(16000);
+        let cluster = Cluster {
+            parent: "/hbase",
+            cluster_id: "id",
+            master: &master,
+            info_port: None,
+            meta_server: &master,
+            region_servers: &[],
+        };
+        let mut nodes = znodes(cluster, 7, Timestamp::MIN).unwrap();
+        let mut set = |tables: &[(&str, TableState)]| {
+            let tables =
+                tables.iter().map(|&(name, state)| (TableName::parse(name).unwrap(), state));
+            set_table_states(&mut nodes, cluster, tables, Timestamp::MIN).unwrap();
+            let names: Vec<_> = nodes.children("/hbase/table").map(str::to_owned).collect();
+            let state = |name: &String| {
+                read_table_state(&nodes.get(&format!("/hbase/table/{name}")).unwrap().data).unwrap()
+            };
+            names.iter().map(|name| (name.clone(), state(name))).collect::<Vec<_>>()
+        };
+        use TableState::{Disabled, Enabled};
+        assert_eq!(set(&[]), []);
+        let both = set(&[("t", Enabled), ("ns:t", Disabled)]);
+        assert_eq!(both, [("ns:t".to_owned(), Disabled), ("t".to_owned(), Enabled)]);
+        assert_eq!(set(&[("t", Disabled)]), [("t".to_owned(), Disabled)]);
+    }
+
     proptest! {
         #[test]
         fn rubbish_never_panics(mut bytes: Vec<u8>, magic: bool) {
@@ -159,6 +225,7 @@ mod tests {
             }
             let bytes = bytes.into();
             let _ = (read_cluster_id(&bytes), read_master(&bytes), read_meta_server(&bytes));
+            let _ = read_table_state(&bytes);
         }
     }
 }

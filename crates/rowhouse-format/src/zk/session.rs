@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::{BufMut, Bytes, BytesMut};
-use rowhouse_model::Result;
+use rowhouse_model::{Error, ErrorKind, Result};
 
 use super::jute::{Reader, malformed, put_buffer, put_frame};
 use super::op::{EVENT_XID, Op};
@@ -18,6 +18,9 @@ const TIMEOUT_MS: std::ops::RangeInclusive<i32> = 4_000..=40_000;
 const WATCHES_MAX: usize = 4_096;
 /// Permission to read, in an access control list.
 const PERMISSION_READ: i32 = 1;
+
+/// The first bytes of HBase's RPC clients.
+const RPC_PREAMBLES: [&[u8]; 3] = [b"HBas", b"Regi", b"Secu"];
 
 /// One client's session.
 ///
@@ -91,6 +94,12 @@ impl Session {
         nodes: &Znodes,
         output: &mut BytesMut,
     ) -> Result<SessionStatus> {
+        if !self.connected && RPC_PREAMBLES.iter().any(|preamble| input.starts_with(preamble)) {
+            return Err(Error::new(
+                ErrorKind::Protocol,
+                "an HBase RPC client connected to the ZooKeeper port: it needs the port that --listen names",
+            ));
+        }
         let frames = FrameDecoder::new(FRAME_LEN_MAX);
         while let Some(frame) = frames.next(input)? {
             let mut record = Reader::new(frame);

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use rowhouse_format::hfile::WriterOptions;
+use rowhouse_format::hfile::{WriterOptions, ZstdForm};
 use rowhouse_model::{BloomKind, Cell, CellKind, Compression, DataBlockEncoding};
 
 use crate::apache::parse;
@@ -78,11 +78,18 @@ fn files_for_apache_are_written() {
     let cells = cells();
     fs::write(dir().join("cells.txt"), cells.iter().map(line).collect::<String>()).unwrap();
     fs::create_dir_all(dir().join("ours")).unwrap();
-    for compression in Compression::ALL {
+    let named = |compression: Compression| (compression.name().to_lowercase(), compression);
+    let mut codecs: Vec<_> =
+        Compression::ALL.map(named).map(|(name, it)| (name, it, ZstdForm::Frame)).into();
+    for codec in ["zstd_jni", "air_zstd"] {
+        codecs.push((codec.to_owned(), Compression::Zstd, ZstdForm::Chunks));
+    }
+    for (codec, compression, zstd) in codecs {
         for encoding in DataBlockEncoding::ALL {
             for bloom in blooms() {
                 let options = WriterOptions {
                     compression,
+                    zstd,
                     encoding,
                     bloom,
                     block_len: 4096,
@@ -92,7 +99,6 @@ fn files_for_apache_are_written() {
                     ..WriterOptions::default()
                 };
                 let (_, bytes) = write(&cells, &options);
-                let codec = compression.name().to_lowercase();
                 let name = format!("{codec}-{}-{}.hfile", encoding.name(), bloom.name());
                 fs::write(dir().join("ours").join(name), bytes).unwrap();
             }

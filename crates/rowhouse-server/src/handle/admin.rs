@@ -102,6 +102,27 @@ pub(crate) fn compact_region(
     Ok(proto::CompactRegionResponse {})
 }
 
+/// The files of a region, as paths in the data directory.
+pub(crate) fn store_files(
+    context: &Context,
+    request: proto::GetStoreFileRequest,
+) -> Result<proto::GetStoreFileResponse> {
+    let store_file = match find(context, request.region)? {
+        Served::Stored(region) => region.file_paths(&request.family)?,
+        Served::System(..) => Vec::new(),
+    };
+    Ok(proto::GetStoreFileResponse { store_file })
+}
+
+/// Has nothing to do: files are opened when they are first read.
+pub(crate) fn warm_up_region(
+    _: &Context,
+    request: proto::WarmupRegionRequest,
+) -> Result<proto::WarmupRegionResponse> {
+    region::from_proto(request.region_info)?;
+    Ok(proto::WarmupRegionResponse {})
+}
+
 fn find(context: &Context, name: proto::RegionSpecifier) -> Result<Served> {
     context.cluster.region(&context.server, &RegionRef::from_proto(name))
 }

@@ -2,7 +2,7 @@
 
 use bytes::BytesMut;
 use rowhouse_format::convert::region::RegionRef;
-use rowhouse_format::convert::{self, result};
+use rowhouse_format::convert::{self, CellsIn, result};
 use rowhouse_format::proto;
 use rowhouse_model::{FilterRun, Get, Result, Row};
 use rowhouse_store::Tried;
@@ -37,6 +37,11 @@ fn asked(exchange: &Exchange) -> Result<(Served, Get)> {
 fn reply(exchange: &Exchange, get: &Get, row: &Row, out: &mut BytesMut) -> Result<()> {
     if get.existence_only {
         let result = Some(result::existence(!row.is_empty()));
+        return exchange.reply(out, &proto::GetResponse { result });
+    }
+    // Clients before HBase 1.3 look for the cells of a get in the message alone.
+    if !exchange.client.is_at_least(1, 3) {
+        let result = Some(result::to_proto(row, CellsIn::Message));
         return exchange.reply(out, &proto::GetResponse { result });
     }
     let result = Some(result::to_proto(row, exchange.cells_in()));

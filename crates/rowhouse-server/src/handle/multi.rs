@@ -1,6 +1,7 @@
 //! Many actions in one call. An action that fails leaves the others.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::BytesMut;
@@ -11,11 +12,11 @@ use rowhouse_format::convert::multi::{
 use rowhouse_format::convert::mutate::asked_of_row;
 use rowhouse_format::proto;
 use rowhouse_model::{
-    Error, ErrorKind, Get, Mutation, MutationOutcome, Result, Row, RowCondition, escape,
+    Error, ErrorKind, Get, Mutation, MutationOutcome, Result, RowCondition, escape,
 };
-use rowhouse_store::{Store, Tried};
+use rowhouse_store::{Region, Store, Tried};
 
-use super::{Pace, endpoint, get};
+use super::{Pace, bytes_of, endpoint, get};
 use crate::cluster::Served;
 use crate::dispatch::{Done, Exchange, Work};
 use crate::limits::MULTI_ANSWER_BYTES_MAX;
@@ -53,8 +54,9 @@ struct Progress {
 }
 
 /// What is left to do of a region.
+#[expect(clippy::large_enum_variant, reason = "a call has one at a time, on its stack")]
 enum Todo {
-    AsOne { region: Served, conditions: Vec<RowCondition>, mutations: Vec<Mutation> },
+    AsOne { region: Arc<Region>, conditions: Vec<RowCondition>, mutations: Vec<Mutation> },
     Each(Each),
 }
 
@@ -63,7 +65,7 @@ impl Progress {
         let request = exchange.message::<proto::MultiRequest>()?;
         let cells = &mut exchange.request.cells(exchange.client.codec);
         let call = MultiCall::from_proto(request, cells)?;
-        let has_limit = exchange.client.repeats_the_rest;
+        let has_limit = exchange.client.is_at_least(1, 2);
         Ok(Self {
             context: exchange.context.clone(),
             asked: call.regions.into(),
@@ -135,9 +137,10 @@ fn begin(context: &Context, asked: RegionActions) -> Result<Todo> {
     for asked in &conditions {
         mutations.iter().try_for_each(|mutation| asked_of_row(asked, mutation))?;
     }
-    if let Served::System(table, _) = &region {
-        return Err(Store::refuse_write(table));
-    }
+    let region = match region {
+        Served::Stored(region) => region,
+        Served::System(table, _) => return Err(Store::refuse_write(&table)),
+    };
     // HBase does not look at the condition of nothing.
     let conditions = if mutations.is_empty() { Vec::new() } else { conditions };
     Ok(Todo::AsOne { region, conditions, mutations })
@@ -160,15 +163,11 @@ fn mutation_of(numbered: NumberedAction) -> Result<Mutation> {
 
 /// Does all mutations as one, if the conditions hold.
 fn all_or_nothing(
-    region: &Served,
+    region: &Region,
     conditions: &[RowCondition],
     mutations: &[Mutation],
     pace: Pace,
 ) -> Result<Tried<RegionAnswer>> {
-    let region = match region {
-        Served::Stored(region) => region,
-        Served::System(table, _) => return Err(Store::refuse_write(table)),
-    };
     let outcomes = match pace {
         Pace::AtOnce => region.at_once().mutate_rows(conditions, mutations)?,
         Pace::Patient => Tried::Done(region.mutate_rows(conditions, mutations)?),
@@ -205,10 +204,6 @@ impl Bounds {
             )),
             _ => Ok(()),
         }
-    }
-
-    fn take(&mut self, row: &Row) {
-        self.bytes += row.cells().map(|cell| cell.as_bytes().len() as u64).sum::<u64>();
     }
 }
 
@@ -258,7 +253,7 @@ impl Each {
             }
             for numbered in &self.answers[before..] {
                 if let Ok(ActionAnswer::Row(row)) = &numbered.answer {
-                    bounds.take(row);
+                    bounds.bytes += bytes_of(row);
                 }
             }
         }

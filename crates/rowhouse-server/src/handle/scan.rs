@@ -9,10 +9,12 @@ use rowhouse_format::proto;
 use rowhouse_model::{Error, ErrorKind, Result, Row};
 use rowhouse_store::{ScanLimits, ScanProgress, Scanned, Tried};
 
-use super::Pace;
+use super::{Pace, bytes_of};
 use crate::cluster::Served;
 use crate::dispatch::{Done, Exchange};
-use crate::limits::{SCAN_ANSWER_BYTES_MAX, SCANNER_LEASE, SCANNER_WAIT, SHORT_SCAN_ROWS};
+use crate::limits::{
+    CLIENT_CELL_OVERHEAD_BYTES, SCAN_ANSWER_BYTES_MAX, SCANNER_LEASE, SCANNER_WAIT, SHORT_SCAN_ROWS,
+};
 use crate::scanners::{HeldScanner, Rows, Scanner, SystemRows};
 
 pub(crate) fn scan(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
@@ -28,6 +30,10 @@ pub(crate) fn scan(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
     let mut reading = match begin(exchange, &call, Pace::AtOnce)? {
         Tried::Done(Begun::Answered(answer)) => {
             reply(exchange, &answer, out)?;
+            return Ok(Done::Answered);
+        }
+        Tried::Done(Begun::Ended) => {
+            reply_ended(exchange, out)?;
             return Ok(Done::Answered);
         }
         Tried::Done(Begun::Reading(reading)) => reading,
@@ -50,6 +56,7 @@ pub(crate) fn scan(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
 fn scan_to_end(exchange: &Exchange, call: &ScanCall, out: &mut BytesMut) -> Result<()> {
     let answer = match begin(exchange, call, Pace::Patient)? {
         Tried::Done(Begun::Answered(answer)) => answer,
+        Tried::Done(Begun::Ended) => return reply_ended(exchange, out),
         Tried::Done(Begun::Reading(mut reading)) => {
             reading.go_on(exchange, call, None)?;
             reading.end(exchange, call)?
@@ -62,6 +69,12 @@ fn scan_to_end(exchange: &Exchange, call: &ScanCall, out: &mut BytesMut) -> Resu
 fn reply(exchange: &Exchange, answer: &ScanAnswer, out: &mut BytesMut) -> Result<()> {
     let message: proto::ScanResponse = answer.to_proto(exchange.cells_in());
     exchange.reply_with(out, &message, answer.cells())
+}
+
+/// Answers a call for a scanner that was closed at its end. Nothing is said of more results, as in HBase: clients
+/// then go on in the next region.
+fn reply_ended(exchange: &Exchange, out: &mut BytesMut) -> Result<()> {
+    exchange.reply(out, &proto::ScanResponse::default())
 }
 
 /// Whether the call wants few rows, and those come one like the other. A scan usually names its limit as the
@@ -79,6 +92,8 @@ fn is_short(exchange: &Exchange, call: &ScanCall) -> bool {
 /// What a call begins with.
 enum Begun {
     Answered(ScanAnswer),
+    /// The scanner was closed at its end.
+    Ended,
     Reading(Box<Reading>),
 }
 
@@ -112,6 +127,10 @@ fn open(
     let id = context.server.scanners.next_id();
     let scanner = Scanner::new(rows, scan);
     let mut reading = Reading::new(exchange, call, id, Held::New(Box::new(scanner)));
+    // Only clients that know heartbeats read on after an answer without rows.
+    let reads_on = call.client_handles_heartbeats && !call.close;
+    let bytes_max = scan.result_bytes_max.filter(|_| reads_on);
+    reading.prefetch = bytes_max.map(Prefetch::new);
     reading.answer.ttl_ms = u32::try_from(SCANNER_LEASE.as_millis()).ok();
     reading.answer.read_point = Some(read_point);
     Ok(reading)
@@ -121,11 +140,7 @@ fn take_up(exchange: &Exchange, call: &ScanCall, id: u64, pace: Pace) -> Result<
     let scanners = &exchange.context.server.scanners;
     let answered = |answer| Ok(Tried::Done(Begun::Answered(answer)));
     if call.close && call.rows == 0 {
-        // Clients of long ago close what was closed at the region's end.
-        if !scanners.was_given(id) {
-            scanners.find(id)?;
-        }
-        scanners.close(id);
+        close(exchange, id)?;
         return answered(ScanAnswer {
             scanner: Some(id),
             more_results: true,
@@ -133,7 +148,17 @@ fn take_up(exchange: &Exchange, call: &ScanCall, id: u64, pace: Pace) -> Result<
             ..ScanAnswer::default()
         });
     }
-    let scanner = scanners.find(id)?;
+    let scanner = match scanners.find(id) {
+        Ok(scanner) => scanner,
+        Err(unknown) => {
+            let Some(next_call) = scanners.ended(id) else { return Err(unknown) };
+            // HBase takes the call for a repetition unless it has the number after the next one.
+            return match call.next_call_seq.filter(|&number| number != next_call + 1) {
+                Some(number) => Err(out_of_order(id, next_call + 1, number)),
+                None => Ok(Tried::Done(Begun::Ended)),
+            };
+        }
+    };
     let held = match pace {
         Pace::AtOnce => scanner.try_lock_arc(),
         Pace::Patient => scanner.try_lock_arc_for(SCANNER_WAIT),
@@ -151,13 +176,7 @@ fn take_up(exchange: &Exchange, call: &ScanCall, id: u64, pace: Pace) -> Result<
     };
     if let Some(number) = call.next_call_seq {
         if number != scanner.next_call {
-            return Err(Error::new(
-                ErrorKind::OutOfOrderScanner,
-                format!(
-                    "Expected nextCallSeq: {} But the nextCallSeq got from client: {number}; scanner={id}",
-                    scanner.next_call
-                ),
-            ));
+            return Err(out_of_order(id, scanner.next_call, number));
         }
         scanner.next_call += 1;
     }
@@ -172,6 +191,32 @@ fn take_up(exchange: &Exchange, call: &ScanCall, id: u64, pace: Pace) -> Result<
     }
     let reading = Reading::new(exchange, call, id, Held::Kept(scanner));
     Ok(Tried::Done(Begun::Reading(Box::new(reading))))
+}
+
+/// Closes a scanner for its client. HBase's clients also close scanners that the server has closed at the end
+/// of a region.
+fn close(exchange: &Exchange, id: u64) -> Result<()> {
+    let scanners = &exchange.context.server.scanners;
+    match scanners.find(id) {
+        Ok(scanner) => {
+            // A call that is under way goes on, and its scanner is gone afterwards.
+            let next_call = scanner.try_lock().map(|scanner| scanner.next_call);
+            match next_call {
+                Some(next_call) => scanners.end(id, next_call),
+                None => scanners.close(id),
+            }
+            Ok(())
+        }
+        Err(_) if scanners.was_given(id) => Ok(()),
+        Err(unknown) => Err(unknown),
+    }
+}
+
+fn out_of_order(id: u64, expected: u64, number: u64) -> Error {
+    let message = format!(
+        "Expected nextCallSeq: {expected} But the nextCallSeq got from client: {number}; scanner={id}"
+    );
+    Error::new(ErrorKind::OutOfOrderScanner, message)
 }
 
 /// The scanner that a call reads from.
@@ -200,6 +245,8 @@ struct Reading {
     /// Bytes of cells in the answer, and how many there may be.
     bytes: u64,
     bytes_max: u64,
+    /// How much the answer may hold by the client's count, and how much it holds; for the answer to an open.
+    prefetch: Option<Prefetch>,
     /// When to tell the client that the scan is alive, if it understands that.
     until: Option<Instant>,
     at_end: bool,
@@ -222,6 +269,7 @@ impl Reading {
             limit,
             bytes: 0,
             bytes_max,
+            prefetch: None,
             until: call.client_handles_heartbeats.then(|| exchange.scan_until()),
             at_end: false,
             is_left: false,
@@ -235,24 +283,29 @@ impl Reading {
         call: &ScanCall,
         pause: Option<Instant>,
     ) -> Result<bool> {
-        let read = self.read_rows(call, pause);
-        if read.is_err() {
-            // Behind an error the scanner's place is not known.
+        self.read_rows(call, pause).map_err(|error| {
+            // After an error the scanner's place is not known.
             exchange.context.server.scanners.close(self.id);
-        }
-        read
+            reset(exchange, error)
+        })
     }
 
     fn read_rows(&mut self, call: &ScanCall, pause: Option<Instant>) -> Result<bool> {
         let until = self.until.into_iter().chain(pause).min();
         while self.is_left || !self.is_full(call) {
             // A client that cannot join the parts of a row gets whole rows.
-            let row_bytes = match call.client_handles_partials {
-                true => self.bytes_max.saturating_sub(self.bytes),
-                false => u64::MAX,
+            let row_bytes = match (call.client_handles_partials, &self.prefetch) {
+                (true, None) => self.bytes_max.saturating_sub(self.bytes),
+                (true, Some(prefetch)) => prefetch.bytes_max / 4,
+                (false, _) => u64::MAX,
             };
             match self.scanner.get().next(&ScanLimits { bytes: row_bytes, until })? {
                 Scanned::Row { row, is_partial } => {
+                    if self.prefetch.as_mut().is_some_and(|prefetch| !prefetch.admits(&row)) {
+                        self.scanner.get().put_back(ScannedRow { row, partial: is_partial });
+                        self.answer.heartbeat = self.answer.rows.is_empty();
+                        break;
+                    }
                     if self.limit.ends_before(&row) {
                         self.answer.more_results = false;
                         break;
@@ -277,6 +330,10 @@ impl Reading {
                     {
                         self.is_left = true;
                         return Ok(false);
+                    }
+                    // Of the results of an answer only the last may be a part, except with a batch.
+                    if is_partial && !self.scanner.get().has_batch {
+                        break;
                     }
                 }
                 Scanned::Paused(row) => {
@@ -321,7 +378,9 @@ impl Reading {
     }
 
     fn is_full(&self, call: &ScanCall) -> bool {
-        self.answer.rows.len() >= call.rows as usize || self.bytes >= self.bytes_max
+        self.answer.rows.len() >= call.rows as usize
+            || self.bytes >= self.bytes_max
+            || self.prefetch.as_ref().is_some_and(Prefetch::is_full)
     }
 
     /// The answer; the scanner is kept if there is more.
@@ -353,15 +412,28 @@ impl Reading {
         scanner.partial_row = limit.partial_row;
         answer.more_results_in_region = Some(!at_end);
         let stays_open = !call.close && answer.more_results && !at_end;
+        let next_call = scanner.next_call;
         match held {
             Held::New(scanner) if stays_open => scanners.keep(id, *scanner)?,
-            Held::New(_) => {}
             // Its lease is the client's time, not ours.
             Held::Kept(_) if stays_open => scanners.renew(id),
-            Held::Kept(_) => scanners.close(id),
+            Held::New(_) | Held::Kept(_) => scanners.end(id, next_call),
         }
         Ok(answer)
     }
+}
+
+/// The error that makes a client open another scanner where one that may succeed later was closed.
+fn reset(exchange: &Exchange, error: Error) -> Error {
+    if !matches!(error.kind(), ErrorKind::Io | ErrorKind::RegionTooBusy | ErrorKind::Timeout) {
+        return error;
+    }
+    // Clients before HBase 1.4 lack the exception.
+    let kind = match exchange.client.is_at_least(1, 4) {
+        true => ErrorKind::ScannerReset,
+        false => ErrorKind::UnknownScanner,
+    };
+    Error::new(kind, format!("Scanner is closed on the server-side: {error}")).with_source(error)
 }
 
 /// What a client is told that asks what its scan cost; under HBase's names, and times in milliseconds.
@@ -376,6 +448,41 @@ fn metrics(exchange: &Exchange, before: ScanProgress, now: ScanProgress) -> Vec<
         ("RPC_SCAN_PROCESSING_TIME", millis(worked)),
     ];
     all.map(|(name, value)| (name.to_owned(), value)).into()
+}
+
+/// Keeps the answer to an open below the bound that the client sets on an answer, as the client counts.
+///
+/// HBase's `AsyncTableResultScanner` suspends a scan when two such bounds are in its cache and resumes it
+/// when one is left, on the thread that takes rows. At the end of a region that thread opens the next
+/// scanner. If the answer arrives before the thread has registered what to do with it, the thread
+/// handles the answer itself, inside `resumePrefetch`: a second suspension there is forgotten, and the
+/// scan stalls for good. An answer that is smaller than one bound never causes it.
+struct Prefetch {
+    bytes: u64,
+    bytes_max: u64,
+    is_full: bool,
+}
+
+impl Prefetch {
+    fn new(bytes_max: u64) -> Self {
+        Self { bytes: 0, bytes_max, is_full: false }
+    }
+
+    /// Adds a row, or a part of one, if the answer stays below the bound.
+    fn admits(&mut self, row: &Row) -> bool {
+        let bytes = self.bytes + bytes_of(row) + row.len() as u64 * CLIENT_CELL_OVERHEAD_BYTES;
+        let is_admitted = bytes < self.bytes_max;
+        if is_admitted {
+            self.bytes = bytes;
+        }
+        // From the middle on, the next row rarely fits, and reading it would be in vain.
+        self.is_full = bytes >= self.bytes_max / 2;
+        is_admitted
+    }
+
+    fn is_full(&self) -> bool {
+        self.is_full
+    }
 }
 
 /// The rows that a scan may still give, of which several results may be parts.
@@ -410,8 +517,4 @@ impl RowLimit {
         }
         self.left == Some(0)
     }
-}
-
-fn bytes_of(row: &Row) -> u64 {
-    row.cells().map(|cell| cell.as_bytes().len() as u64).sum()
 }

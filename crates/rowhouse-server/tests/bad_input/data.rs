@@ -226,14 +226,6 @@ fn what_is_not_done_is_refused_by_name() {
     let mut filtered = scan(&region, "cf");
     filtered.scan.as_mut().unwrap().filter = Some(filter);
     scene.check_message(&filtered, &expect!["call 7, do not retry: DoNotRetryIOException: filter is not supported: name=org.example.NopeFilter"]);
-    let mut timeline = get(&region, b"a", "cf");
-    timeline.get.consistency = Some(proto::Consistency::Timeline.into());
-    scene.check_message(
-        &timeline,
-        &expect![
-            "call 7, do not retry: DoNotRetryIOException: consistency TIMELINE is not supported"
-        ],
-    );
     let mut closest = get(&region, b"a", "cf");
     closest.get.closest_row_before = Some(true);
     scene.check_message(&closest, &expect!["call 7, do not retry: exceptions.UnknownProtocolException: Is this a pre-hbase-1.0.0 or asynchbase client? Client is invoking getClosestRowBefore removed in hbase-2.0.0 replaced by reverse Scan."]);

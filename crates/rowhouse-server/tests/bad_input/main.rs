@@ -7,6 +7,7 @@ mod admin;
 mod calls;
 mod connections;
 mod data;
+mod methods;
 mod scene;
 #[path = "../support/mod.rs"]
 mod support;

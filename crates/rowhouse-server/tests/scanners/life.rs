@@ -2,6 +2,7 @@
 
 use rowhouse_format::convert::scan::ScanCall;
 use rowhouse_format::exception::Exception;
+use rowhouse_format::proto;
 
 use crate::support::{self, region_ref};
 use crate::{Rows, all, expected, keys};
@@ -42,7 +43,21 @@ fn a_scanner_gives_its_rows_in_order_and_is_closed_behind_the_last() {
     assert_eq!(third.more_results_in_region, Some(false));
 
     let error = rows.refused(&ScanCall::next(scanner, 2, 4));
-    assert_eq!((&*error.class, error.do_not_retry), (UNKNOWN_SCANNER, true));
+    assert_eq!((&*error.class, error.do_not_retry), (OUT_OF_ORDER, true));
+}
+
+#[test]
+fn a_scanner_that_was_closed_at_its_end_returns_no_rows_and_says_nothing_of_more() {
+    let mut rows = Rows::new(4);
+    let whole = rows.open(10).scanner.unwrap();
+    let in_parts = rows.open(2).scanner.unwrap();
+    assert_eq!(rows.next(in_parts, 0, 10).more_results_in_region, Some(false));
+    for (scanner, next_call_seq) in [(whole, None), (whole, Some(1)), (in_parts, Some(2))] {
+        let call = ScanCall { next_call_seq, ..ScanCall::next(scanner, 0, 10) };
+        let answer = rows.client.call(&call.to_proto()).unwrap();
+        assert_eq!(answer, proto::ScanResponse::default(), "{next_call_seq:?}");
+    }
+    assert_eq!(rows.refused(&ScanCall::next(in_parts, 1, 10)).class, OUT_OF_ORDER);
 }
 
 #[test]
@@ -70,7 +85,7 @@ fn a_closed_scanner_is_gone() {
     let closed = rows.scan(&ScanCall::close(scanner));
     assert!(closed.rows.is_empty());
     assert_eq!(closed.scanner, Some(scanner));
-    assert_eq!(rows.refused(&ScanCall::next(scanner, 0, 1)).class, UNKNOWN_SCANNER);
+    assert_eq!(rows.refused(&ScanCall::next(scanner, 0, 1)).class, OUT_OF_ORDER);
 }
 
 #[test]
@@ -117,7 +132,7 @@ fn a_scan_may_be_opened_and_closed_in_one_call() {
     let answer = rows.scan(&ScanCall { close: true, ..open });
     assert_eq!(keys(&answer), expected(0..3));
     let next = ScanCall::next(answer.scanner.unwrap(), 0, 3);
-    assert_eq!(rows.refused(&next).class, UNKNOWN_SCANNER);
+    assert_eq!(rows.refused(&next).class, OUT_OF_ORDER);
 }
 
 #[test]

@@ -42,23 +42,70 @@ fn a_limit_at_once_ends_the_scan() {
     }
 }
 
+fn of_bytes(bytes: u64) -> OpenScan {
+    OpenScan { result_bytes_max: Some(bytes), ..all() }
+}
+
 #[test]
 fn an_answer_ends_with_the_row_that_reaches_its_size() {
-    let mut rows = Rows::new(0);
-    let value = "x".repeat(1000);
-    for number in 0..10 {
-        let row = crate::row(number);
-        support::put(&mut rows.client, &rows.region, &row, &value).unwrap();
-    }
-    let small = |bytes| OpenScan { result_bytes_max: Some(bytes), ..all() };
-    let first = support::open(&mut rows.client, &rows.region, small(2500), u32::MAX).unwrap();
+    let mut rows = Rows::of_values(10, &"x".repeat(1000));
+    let opened = support::open(&mut rows.client, &rows.region, of_bytes(2500), 0).unwrap();
+    let scanner = opened.scanner.unwrap();
+    let first = rows.next(scanner, 0, u32::MAX);
     assert_eq!(keys(&first), expected(0..3));
     assert_eq!(first.more_results_in_region, Some(true));
-    let second = rows.next(first.scanner.unwrap(), 0, u32::MAX);
-    assert_eq!(keys(&second), expected(3..6));
-    // A row that is larger than the size alone still comes.
-    let first = support::open(&mut rows.client, &rows.region, small(1), u32::MAX).unwrap();
-    assert_eq!(keys(&first), expected(0..1));
+    assert_eq!(keys(&rows.next(scanner, 1, u32::MAX)), expected(3..6));
+}
+
+/// The asynchronous Java client stalls where the answer to an open fills its cache (`handle/scan.rs`, `Prefetch`).
+#[test]
+fn the_answer_to_an_open_stays_below_its_size_as_a_java_client_counts() {
+    let mut rows = Rows::of_values(10, &"x".repeat(1000));
+    for (bytes, count) in [(1, 0), (1100, 0), (1500, 1), (2500, 2), (1 << 20, 10)] {
+        let first = support::open(&mut rows.client, &rows.region, of_bytes(bytes), 100).unwrap();
+        assert_eq!(keys(&first), expected(0..count), "{bytes} bytes");
+        // Only a heartbeat may be empty: clients take anything else for the end of the region.
+        assert_eq!(first.heartbeat, count == 0, "{bytes} bytes");
+        assert_eq!(first.more_results_in_region, Some(count < 10), "{bytes} bytes");
+        if count < 10 {
+            // A row that is larger than the size alone still comes.
+            let next = rows.next(first.scanner.unwrap(), 0, 100);
+            assert_eq!(keys(&next)[0], crate::row(count), "{bytes} bytes");
+        }
+    }
+}
+
+#[test]
+fn a_client_without_heartbeats_has_rows_with_the_open_whatever_their_size() {
+    let mut rows = Rows::of_values(3, "x");
+    let mut open = ScanCall::open(region_ref(&rows.region), of_bytes(1), 100);
+    open.client_handles_heartbeats = false;
+    let answer = support::scan(&mut rows.client, &open).unwrap();
+    assert_eq!(keys(&answer), expected(0..1));
+}
+
+#[test]
+fn a_scan_with_every_size_of_answer_has_every_cell_once() {
+    let mut rows = Rows::new(0);
+    for row in 0..3 {
+        support::put_wide_row(&mut rows.client, &rows.region, &crate::row(row), 40);
+    }
+    for bytes in [1, 20, 100, 700, 3000, 10_000, 40_000] {
+        let mut answer =
+            support::open(&mut rows.client, &rows.region, of_bytes(bytes), 100).unwrap();
+        let scanner = answer.scanner.unwrap();
+        let mut cells = 0;
+        for number in 0.. {
+            cells += answer.rows.iter().map(|row| row.row.len()).sum::<usize>();
+            let last = answer.rows.len().saturating_sub(1);
+            assert!(answer.rows[..last].iter().all(|row| !row.partial), "{bytes} bytes");
+            if answer.more_results_in_region == Some(false) {
+                break;
+            }
+            answer = rows.next(scanner, number, 100);
+        }
+        assert_eq!(cells, 120, "{bytes} bytes");
+    }
 }
 
 #[test]
@@ -136,4 +183,19 @@ fn a_client_that_asks_is_told_how_many_rows_were_looked_at() {
     assert_eq!(told(&second), (Some(4), Some(2)));
     let times = ["RPC_SCAN_QUEUE_WAIT_TIME", "RPC_SCAN_PROCESSING_TIME"];
     assert!(times.iter().all(|name| second.metrics.iter().any(|(has, _)| has == name)));
+}
+
+#[test]
+fn a_row_whose_key_ends_the_scan_is_filtered_and_not_scanned() {
+    let mut rows = Rows::new(20);
+    let first = expected(0..1).remove(0);
+    let prefix = &first[..first.len() - 1];
+    let mut some = Scan::all();
+    some.filter = Some(Box::new(Filter::parse(&format!("PrefixFilter('{prefix}')")).unwrap()));
+    let open = ScanCall::open(region_ref(&rows.region), OpenScan::new(some), 100);
+    let answer = support::scan(&mut rows.client, &ScanCall { track_metrics: true, ..open });
+    let answer = answer.unwrap();
+    let named = |name| answer.metrics.iter().find(|(has, _)| has == name).map(|(_, n)| *n);
+    assert_eq!(keys(&answer), expected(0..10));
+    assert_eq!((named("ROWS_SCANNED"), named("ROWS_FILTERED")), (Some(10), Some(1)));
 }

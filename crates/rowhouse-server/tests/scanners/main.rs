@@ -31,6 +31,15 @@ impl Rows {
         Self { server, region, client }
     }
 
+    /// Rows that all have this value.
+    fn of_values(count: usize, value: &str) -> Self {
+        let mut rows = Self::new(0);
+        for number in 0..count {
+            support::put(&mut rows.client, &rows.region, &row(number), value).unwrap();
+        }
+        rows
+    }
+
     /// Opens a scanner of all rows and takes the first `rows`.
     fn open(&mut self, rows: u32) -> ScanAnswer {
         support::open(&mut self.client, &self.region, all(), rows).unwrap()

@@ -34,7 +34,8 @@ fn rows_of_medium_width_come_in_one_result_each() {
     let region = server.create_table("t", &["cf"], &[]).remove(0);
     let mut client = server.client();
     (0..20).for_each(|row| put_wide_row(&mut client, &region, &format!("r{row:02}"), 1_500));
-    let answer = support::open(&mut client, &region, stock(Scan::all()), 100).unwrap();
+    let opened = support::open(&mut client, &region, stock(Scan::all()), 0).unwrap();
+    let answer = support::next(&mut client, opened.scanner.unwrap(), 0, 100).unwrap();
     check_parts(&answer);
     assert_eq!(answer.rows.len(), 20);
 }

@@ -5,7 +5,9 @@ use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
 use bytes::BytesMut;
+use prost::Message;
 use rowhouse_format::exception::Exception;
+use rowhouse_format::proto;
 use rowhouse_format::rpc::{
     Body, Call, CellCodec, CellReader, ConnectionHead, FrameDecoder, RequestHead, Response,
     Service, encode_request,
@@ -34,8 +36,8 @@ pub(crate) fn head(service: Service) -> ConnectionHead {
         service,
         codec: Some(CellCodec::KeyValue),
         user: Some("test".into()),
-        client_version: None,
-        client_release: None,
+        client_version: Some("2.6.4".into()),
+        client_release: Some((2, 6)),
     }
 }
 
@@ -80,6 +82,28 @@ impl Client {
         assert_eq!(response.call_id, call_id);
         let body = response.outcome?;
         Ok((body.message::<M::Answer>().unwrap(), body.cells(self.codec)))
+    }
+
+    /// Asks a method whose messages belong to several.
+    pub(crate) fn raw<M: Message, A: Message + Default>(
+        &mut self,
+        method: &str,
+        message: &M,
+    ) -> Result<A, Exception> {
+        self.last_call += 1;
+        let header = proto::RequestHeader {
+            call_id: Some(self.last_call),
+            method_name: Some(method.to_owned()),
+            request_param: Some(true),
+            ..Default::default()
+        };
+        let mut frame = header.encode_length_delimited_to_vec();
+        frame.extend(message.encode_length_delimited_to_vec());
+        self.send_bytes(&(frame.len() as u32).to_be_bytes());
+        self.send_bytes(&frame);
+        let response = self.receive().expect("the server closed the connection");
+        assert_eq!(response.call_id, self.last_call);
+        Ok(response.outcome?.message::<A>().unwrap())
     }
 
     /// Asks; gives the number of the call.

@@ -48,6 +48,11 @@ impl TestServer {
         Self::start_on(runtime_of(1), tempfile::tempdir().unwrap(), set)
     }
 
+    /// A server with settings of its own.
+    pub(crate) fn start_with(set: impl FnOnce(&mut Options)) -> Self {
+        Self::start_on(runtime(), tempfile::tempdir().unwrap(), set)
+    }
+
     fn start_on(runtime: Runtime, dir: TempDir, set: impl FnOnce(&mut Options)) -> Self {
         let mut options = options(dir.path());
         set(&mut options);
@@ -68,6 +73,11 @@ impl TestServer {
         // Waits for what still runs on threads of its own.
         drop(self.runtime);
         self.dir
+    }
+
+    /// Returns once a client has asked for the server to be stopped.
+    pub(crate) fn wait_for_stop_request(&self) {
+        self.runtime.block_on(self.server.as_ref().unwrap().stop_requested());
     }
 
     /// `host:port` of the RPC.

@@ -7,6 +7,7 @@ use super::Broken;
 /// and its writer leaves as much of that free as the codec could add.
 const BUFFER_LEN: usize = 256 * 1024;
 pub(super) const SNAPPY_CHUNK_LEN_MAX: usize = BUFFER_LEN - (BUFFER_LEN / 6 + 32);
+pub(super) const ZSTD_CHUNK_LEN_MAX: usize = BUFFER_LEN - BUFFER_LEN / 256;
 pub(super) const LZ4_CHUNK_LEN_MAX: usize = BUFFER_LEN - (BUFFER_LEN / 255 + 16);
 
 /// Appends the length of `payload` and its chunks, each behind the length it has compressed.

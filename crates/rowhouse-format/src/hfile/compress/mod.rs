@@ -8,9 +8,23 @@ use std::fmt;
 
 use rowhouse_model::Compression;
 
-use chunks::{LZ4_CHUNK_LEN_MAX, SNAPPY_CHUNK_LEN_MAX, read_chunks, write_chunks};
+use chunks::{
+    LZ4_CHUNK_LEN_MAX, SNAPPY_CHUNK_LEN_MAX, ZSTD_CHUNK_LEN_MAX, read_chunks, write_chunks,
+};
 use gz::Deflater;
 use zstd::ZstdEncoder;
+
+/// The form of blocks with ZSTD compression. HBase has two codecs for it, and each reads only its own form: which
+/// one a cluster has, its `hbase.io.compress.zstd.codec` says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ZstdForm {
+    /// One Zstandard frame: `org.apache.hadoop.io.compress.ZStandardCodec`, HBase's default.
+    #[default]
+    Frame,
+    /// Frames in chunks: `org.apache.hadoop.hbase.io.compress.zstd.ZstdCodec` and
+    /// `org.apache.hadoop.hbase.io.compress.aircompressor.ZstdCodec`.
+    Chunks,
+}
 
 /// Compresses the payloads of one file, and keeps what the next payload can use again.
 pub(super) struct Compressor(Codec);
@@ -20,18 +34,18 @@ enum Codec {
     Gz(Deflater),
     Snappy(Box<snap::raw::Encoder>),
     Lz4(lz4_flex::block::CompressTable),
-    Zstd(Box<ZstdEncoder>),
+    Zstd(Box<ZstdEncoder>, ZstdForm),
 }
 
 impl Compressor {
     /// For the payloads of a file with `compression`.
-    pub(super) fn new(compression: Compression) -> Self {
+    pub(super) fn new(compression: Compression, zstd: ZstdForm) -> Self {
         Self(match compression {
             Compression::None => Codec::None,
             Compression::Gz => Codec::Gz(Deflater::new()),
             Compression::Snappy => Codec::Snappy(Box::new(snap::raw::Encoder::new())),
             Compression::Lz4 => Codec::Lz4(lz4_flex::block::CompressTable::default()),
-            Compression::Zstd => Codec::Zstd(Box::new(ZstdEncoder::new())),
+            Compression::Zstd => Codec::Zstd(Box::new(ZstdEncoder::new()), zstd),
         })
     }
 
@@ -60,7 +74,12 @@ impl Compressor {
                 let written = lz4_flex::block::compress_into_with_table(chunk, room, table);
                 out.truncate(start + written.expect("there is room for the worst case"));
             }),
-            Codec::Zstd(encoder) => encoder.append(payload, out),
+            Codec::Zstd(encoder, ZstdForm::Frame) => encoder.append(payload, out),
+            Codec::Zstd(encoder, ZstdForm::Chunks) => {
+                write_chunks(payload, ZSTD_CHUNK_LEN_MAX, out, |chunk, out| {
+                    encoder.append(chunk, out);
+                });
+            }
         }
     }
 }

@@ -13,7 +13,7 @@ fn zstd_in_chunks(payload: &[u8], chunk_len: usize) -> Vec<u8> {
 
 fn compress(compression: Compression, payload: &[u8]) -> Vec<u8> {
     let mut out = b"in front".to_vec();
-    Compressor::new(compression).append(payload, &mut out);
+    Compressor::new(compression, ZstdForm::Frame).append(payload, &mut out);
     out.split_off(8)
 }
 
@@ -41,7 +41,7 @@ proptest! {
     fn payloads_come_back(payloads in vec(payload(), 1..4)) {
         for compression in Compression::ALL {
             // One compressor for all of them, as in a file.
-            let mut compressor = Compressor::new(compression);
+            let mut compressor = Compressor::new(compression, ZstdForm::Frame);
             for payload in &payloads {
                 let mut bytes = Vec::new();
                 compressor.append(payload, &mut bytes);
@@ -173,4 +173,25 @@ fn runs_of_chunks_are_read_as_one_payload() {
     assert_eq!(decompress(Compression::Lz4, &bytes, 13).unwrap(), b"first, second");
     let frames = [compress(Compression::Zstd, b"first, "), compress(Compression::Zstd, b"second")];
     assert_eq!(decompress(Compression::Zstd, &frames.concat(), 13).unwrap(), b"first, second");
+}
+
+#[test]
+fn zstd_in_chunks_begins_with_the_length_and_has_chunks_that_hbase_has_room_for() {
+    let payload: Vec<u8> = (0..600_000u32).map(|at| (at * at >> 7) as u8).collect();
+    let mut bytes = Vec::new();
+    Compressor::new(Compression::Zstd, ZstdForm::Chunks).append(&payload, &mut bytes);
+    assert_eq!(bytes[..4], 600_000u32.to_be_bytes());
+    assert_eq!(bytes[8..12], [0x28, 0xB5, 0x2F, 0xFD], "a frame after the length of the chunk");
+    let mut chunks = Vec::new();
+    let mut read = vec![0; payload.len()];
+    let mut decoder = ruzstd::decoding::FrameDecoder::new();
+    read_chunks(&bytes, &mut read, |chunk, out| {
+        let len = decoder.decode_all(chunk, out).map_err(Broken::codec)?;
+        chunks.push(len);
+        Ok(len)
+    })
+    .unwrap();
+    assert_eq!(chunks, [261_120, 261_120, 77_760]);
+    assert!(read == payload);
+    assert!(decompress(Compression::Zstd, &bytes, payload.len()).unwrap() == payload);
 }

@@ -2,8 +2,8 @@
 //!
 //! HBase has two codecs under this name and number that cannot read each other: Hadoop's
 //! `ZStandardCodec`, its default, writes the bare frame; those of hbase-compression-zstd and
-//! hbase-compression-aircompressor put frames into chunks. The bare frame is written, both are
-//! read (`docs/decisions/0014-codecs-in-rust.md`).
+//! hbase-compression-aircompressor put frames into chunks. Both forms are read and written
+//! (`docs/decisions/0061-two-forms-of-zstd.md`).
 
 use std::io::Read;
 

@@ -218,6 +218,21 @@ pub struct NameInt64Pair {
     #[prost(int64, optional, tag = "2")]
     pub value: ::core::option::Option<i64>,
 }
+/// Recent entries of a log that is named by the Java class of its request.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LogRequest {
+    #[prost(string, required, tag = "1")]
+    pub log_class_name: ::prost::alloc::string::String,
+    #[prost(bytes = "bytes", required, tag = "2")]
+    pub log_message: ::prost::bytes::Bytes,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LogEntry {
+    #[prost(string, required, tag = "1")]
+    pub log_class_name: ::prost::alloc::string::String,
+    #[prost(bytes = "bytes", required, tag = "2")]
+    pub log_message: ::prost::bytes::Bytes,
+}
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct BytesBytesPair {
     #[prost(bytes = "bytes", required, tag = "1")]
@@ -868,6 +883,77 @@ pub struct CompactRegionRequest {
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CompactRegionResponse {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CompactionSwitchRequest {
+    #[prost(bool, required, tag = "1")]
+    pub enabled: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CompactionSwitchResponse {
+    #[prost(bool, required, tag = "1")]
+    pub prev_state: bool,
+}
+/// The queues are named "long" and "short".
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ClearCompactionQueuesRequest {
+    #[prost(string, repeated, tag = "1")]
+    pub queue_name: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ClearCompactionQueuesResponse {}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ClearRegionBlockCacheRequest {
+    #[prost(message, repeated, tag = "1")]
+    pub region: ::prost::alloc::vec::Vec<RegionSpecifier>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ClearRegionBlockCacheResponse {
+    #[prost(message, required, tag = "1")]
+    pub stats: CacheEvictionStats,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct CacheEvictionStats {
+    #[prost(int64, optional, tag = "1")]
+    pub evicted_blocks: ::core::option::Option<i64>,
+    #[prost(int64, optional, tag = "2")]
+    pub bytes_evicted: ::core::option::Option<i64>,
+    #[prost(int64, optional, tag = "3")]
+    pub max_cache_size: ::core::option::Option<i64>,
+    #[prost(message, repeated, tag = "4")]
+    pub exception: ::prost::alloc::vec::Vec<RegionExceptionMessage>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RegionExceptionMessage {
+    #[prost(message, required, tag = "1")]
+    pub region: RegionSpecifier,
+    #[prost(message, required, tag = "2")]
+    pub exception: NameBytesPair,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WarmupRegionRequest {
+    #[prost(message, required, tag = "1")]
+    pub region_info: RegionInfo,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WarmupRegionResponse {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RollWalWriterRequest {}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RollWalWriterResponse {
+    #[prost(bytes = "bytes", repeated, tag = "1")]
+    pub region_to_flush: ::prost::alloc::vec::Vec<::prost::bytes::Bytes>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StopServerRequest {
+    #[prost(string, required, tag = "1")]
+    pub reason: ::prost::alloc::string::String,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StopServerResponse {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UpdateConfigurationRequest {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UpdateConfigurationResponse {}
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetServerInfoRequest {}
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2054,6 +2140,75 @@ pub struct StackTraceElementMessage {
     pub line_number: ::core::option::Option<i32>,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RunHbckChoreRequest {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RunHbckChoreResponse {
+    #[prost(bool, required, tag = "1")]
+    pub ran: bool,
+}
+/// Procedure ids, -1 where there was nothing to do.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct AssignsRequest {
+    #[prost(message, repeated, tag = "1")]
+    pub region: ::prost::alloc::vec::Vec<RegionSpecifier>,
+    #[prost(bool, optional, tag = "2", default = "false")]
+    pub r#override: ::core::option::Option<bool>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AssignsResponse {
+    #[prost(uint64, repeated, packed = "false", tag = "1")]
+    pub pid: ::prost::alloc::vec::Vec<u64>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct UnassignsRequest {
+    #[prost(message, repeated, tag = "1")]
+    pub region: ::prost::alloc::vec::Vec<RegionSpecifier>,
+    #[prost(bool, optional, tag = "2", default = "false")]
+    pub r#override: ::core::option::Option<bool>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct UnassignsResponse {
+    #[prost(uint64, repeated, packed = "false", tag = "1")]
+    pub pid: ::prost::alloc::vec::Vec<u64>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BypassProcedureRequest {
+    #[prost(uint64, repeated, packed = "false", tag = "1")]
+    pub proc_id: ::prost::alloc::vec::Vec<u64>,
+    #[prost(uint64, optional, tag = "2")]
+    pub wait_time: ::core::option::Option<u64>,
+    #[prost(bool, optional, tag = "3", default = "false")]
+    pub r#override: ::core::option::Option<bool>,
+    #[prost(bool, optional, tag = "4")]
+    pub recursive: ::core::option::Option<bool>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BypassProcedureResponse {
+    #[prost(bool, repeated, packed = "false", tag = "1")]
+    pub bypassed: ::prost::alloc::vec::Vec<bool>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ScheduleServerCrashProcedureRequest {
+    #[prost(message, repeated, tag = "1")]
+    pub server_name: ::prost::alloc::vec::Vec<ServerName>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ScheduleServerCrashProcedureResponse {
+    #[prost(uint64, repeated, packed = "false", tag = "1")]
+    pub pid: ::prost::alloc::vec::Vec<u64>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ScheduleScPsForUnknownServersRequest {}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ScheduleScPsForUnknownServersResponse {
+    #[prost(uint64, repeated, packed = "false", tag = "1")]
+    pub pid: ::prost::alloc::vec::Vec<u64>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FixMetaRequest {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FixMetaResponse {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct IsMasterRunningRequest {}
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct IsMasterRunningResponse {
@@ -2210,6 +2365,30 @@ pub struct IsSnapshotCleanupEnabledResponse {
     #[prost(bool, required, tag = "1")]
     pub enabled: bool,
 }
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct NormalizeRequest {
+    #[prost(message, repeated, tag = "1")]
+    pub table_names: ::prost::alloc::vec::Vec<TableName>,
+    #[prost(string, optional, tag = "2")]
+    pub regex: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(string, optional, tag = "3")]
+    pub namespace: ::core::option::Option<::prost::alloc::string::String>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct NormalizeResponse {
+    #[prost(bool, required, tag = "1")]
+    pub normalizer_ran: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SetNormalizerRunningRequest {
+    #[prost(bool, required, tag = "1")]
+    pub on: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SetNormalizerRunningResponse {
+    #[prost(bool, optional, tag = "1")]
+    pub prev_normalizer_value: ::core::option::Option<bool>,
+}
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct IsNormalizerEnabledRequest {}
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2218,11 +2397,107 @@ pub struct IsNormalizerEnabledResponse {
     pub enabled: bool,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RunCatalogScanRequest {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RunCatalogScanResponse {
+    #[prost(int32, optional, tag = "1")]
+    pub scan_result: ::core::option::Option<i32>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EnableCatalogJanitorRequest {
+    #[prost(bool, required, tag = "1")]
+    pub enable: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EnableCatalogJanitorResponse {
+    #[prost(bool, optional, tag = "1")]
+    pub prev_value: ::core::option::Option<bool>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct IsCatalogJanitorEnabledRequest {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct IsCatalogJanitorEnabledResponse {
+    #[prost(bool, required, tag = "1")]
+    pub value: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RunCleanerChoreRequest {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RunCleanerChoreResponse {
+    #[prost(bool, required, tag = "1")]
+    pub cleaner_chore_ran: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SetCleanerChoreRunningRequest {
+    #[prost(bool, required, tag = "1")]
+    pub on: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SetCleanerChoreRunningResponse {
+    #[prost(bool, optional, tag = "1")]
+    pub prev_value: ::core::option::Option<bool>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct IsCleanerChoreEnabledRequest {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct IsCleanerChoreEnabledResponse {
+    #[prost(bool, required, tag = "1")]
+    pub value: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ShutdownRequest {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ShutdownResponse {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StopMasterRequest {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StopMasterResponse {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FlushMasterStoreRequest {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FlushMasterStoreResponse {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct IsInMaintenanceModeRequest {}
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct IsInMaintenanceModeResponse {
     #[prost(bool, required, tag = "1")]
     pub in_maintenance_mode: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListDecommissionedRegionServersRequest {}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListDecommissionedRegionServersResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub server_name: ::prost::alloc::vec::Vec<ServerName>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct DecommissionRegionServersRequest {
+    #[prost(message, repeated, tag = "1")]
+    pub server_name: ::prost::alloc::vec::Vec<ServerName>,
+    #[prost(bool, required, tag = "2")]
+    pub offload: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DecommissionRegionServersResponse {}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RecommissionRegionServerRequest {
+    #[prost(message, required, tag = "1")]
+    pub server_name: ServerName,
+    #[prost(message, repeated, tag = "2")]
+    pub region: ::prost::alloc::vec::Vec<RegionSpecifier>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RecommissionRegionServerResponse {}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ClearDeadServersRequest {
+    #[prost(message, repeated, tag = "1")]
+    pub server_name: ::prost::alloc::vec::Vec<ServerName>,
+}
+/// The servers that were not cleared.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ClearDeadServersResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub server_name: ::prost::alloc::vec::Vec<ServerName>,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetProcedureResultRequest {
@@ -2399,6 +2674,43 @@ pub struct MergeTableRegionsResponse {
     pub proc_id: ::core::option::Option<u64>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TruncateRegionRequest {
+    #[prost(message, required, tag = "1")]
+    pub region_info: RegionInfo,
+    #[prost(uint64, optional, tag = "2", default = "0")]
+    pub nonce_group: ::core::option::Option<u64>,
+    #[prost(uint64, optional, tag = "3", default = "0")]
+    pub nonce: ::core::option::Option<u64>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TruncateRegionResponse {
+    #[prost(uint64, optional, tag = "1")]
+    pub proc_id: ::core::option::Option<u64>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OfflineRegionRequest {
+    #[prost(message, required, tag = "1")]
+    pub region: RegionSpecifier,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OfflineRegionResponse {}
+/// Milliseconds; 0 when no file was written by a major compaction.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MajorCompactionTimestampRequest {
+    #[prost(message, required, tag = "1")]
+    pub table_name: TableName,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MajorCompactionTimestampForRegionRequest {
+    #[prost(message, required, tag = "1")]
+    pub region: RegionSpecifier,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct MajorCompactionTimestampResponse {
+    #[prost(int64, required, tag = "1")]
+    pub compaction_timestamp: i64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct MoveRegionRequest {
     #[prost(message, required, tag = "1")]
     pub region: RegionSpecifier,
@@ -2538,6 +2850,40 @@ pub struct DeleteColumnRequest {
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct DeleteColumnResponse {
+    #[prost(uint64, optional, tag = "1")]
+    pub proc_id: ::core::option::Option<u64>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ModifyTableStoreFileTrackerRequest {
+    #[prost(message, required, tag = "1")]
+    pub table_name: TableName,
+    #[prost(string, required, tag = "2")]
+    pub dst_sft: ::prost::alloc::string::String,
+    #[prost(uint64, optional, tag = "3", default = "0")]
+    pub nonce_group: ::core::option::Option<u64>,
+    #[prost(uint64, optional, tag = "4", default = "0")]
+    pub nonce: ::core::option::Option<u64>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ModifyTableStoreFileTrackerResponse {
+    #[prost(uint64, optional, tag = "1")]
+    pub proc_id: ::core::option::Option<u64>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ModifyColumnStoreFileTrackerRequest {
+    #[prost(message, required, tag = "1")]
+    pub table_name: TableName,
+    #[prost(bytes = "bytes", required, tag = "2")]
+    pub family: ::prost::bytes::Bytes,
+    #[prost(string, required, tag = "3")]
+    pub dst_sft: ::prost::alloc::string::String,
+    #[prost(uint64, optional, tag = "4", default = "0")]
+    pub nonce_group: ::core::option::Option<u64>,
+    #[prost(uint64, optional, tag = "5", default = "0")]
+    pub nonce: ::core::option::Option<u64>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ModifyColumnStoreFileTrackerResponse {
     #[prost(uint64, optional, tag = "1")]
     pub proc_id: ::core::option::Option<u64>,
 }
@@ -2725,6 +3071,33 @@ impl MasterSwitchType {
         }
     }
 }
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SwitchRpcThrottleRequest {
+    #[prost(bool, required, tag = "1")]
+    pub rpc_throttle_enabled: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SwitchRpcThrottleResponse {
+    #[prost(bool, required, tag = "1")]
+    pub previous_rpc_throttle_enabled: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct IsRpcThrottleEnabledRequest {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct IsRpcThrottleEnabledResponse {
+    #[prost(bool, required, tag = "1")]
+    pub rpc_throttle_enabled: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SwitchExceedThrottleQuotaRequest {
+    #[prost(bool, required, tag = "1")]
+    pub exceed_throttle_quota_enabled: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SwitchExceedThrottleQuotaResponse {
+    #[prost(bool, required, tag = "1")]
+    pub previous_exceed_throttle_quota_enabled: bool,
+}
 /// The answer to the `Regist` preamble.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetConnectionRegistryResponse {
@@ -2772,6 +3145,53 @@ pub struct GetBootstrapNodesRequest {}
 pub struct GetBootstrapNodesResponse {
     #[prost(message, repeated, tag = "1")]
     pub server_name: ::prost::alloc::vec::Vec<ServerName>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RemoveReplicationPeerRequest {
+    #[prost(string, required, tag = "1")]
+    pub peer_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct EnableReplicationPeerRequest {
+    #[prost(string, required, tag = "1")]
+    pub peer_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DisableReplicationPeerRequest {
+    #[prost(string, required, tag = "1")]
+    pub peer_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetReplicationPeerConfigRequest {
+    #[prost(string, required, tag = "1")]
+    pub peer_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListReplicationPeersRequest {
+    #[prost(string, optional, tag = "1")]
+    pub regex: ::core::option::Option<::prost::alloc::string::String>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetReplicationPeerStateRequest {
+    #[prost(string, required, tag = "1")]
+    pub peer_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReplicationPeerModificationSwitchRequest {
+    #[prost(bool, required, tag = "1")]
+    pub on: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReplicationPeerModificationSwitchResponse {
+    #[prost(bool, required, tag = "1")]
+    pub previous_value: bool,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct IsReplicationPeerModificationEnabledRequest {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct IsReplicationPeerModificationEnabledResponse {
+    #[prost(bool, required, tag = "1")]
+    pub enabled: bool,
 }
 /// Who the client says it is.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2873,6 +3293,200 @@ pub struct RpctInfo {
 pub struct SecurityPreamableResponse {
     #[prost(string, required, tag = "1")]
     pub server_principal: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SlowLogResponseRequest {
+    #[prost(string, optional, tag = "1")]
+    pub region_name: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(string, optional, tag = "2")]
+    pub table_name: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(string, optional, tag = "3")]
+    pub client_address: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(string, optional, tag = "4")]
+    pub user_name: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(uint32, optional, tag = "5", default = "10")]
+    pub limit: ::core::option::Option<u32>,
+    #[prost(
+        enumeration = "slow_log_response_request::FilterByOperator",
+        optional,
+        tag = "6",
+        default = "Or"
+    )]
+    pub filter_by_operator: ::core::option::Option<i32>,
+    #[prost(enumeration = "slow_log_response_request::LogType", optional, tag = "7")]
+    pub log_type: ::core::option::Option<i32>,
+}
+/// Nested message and enum types in `SlowLogResponseRequest`.
+pub mod slow_log_response_request {
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum FilterByOperator {
+        And = 0,
+        Or = 1,
+    }
+    impl FilterByOperator {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::And => "AND",
+                Self::Or => "OR",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "AND" => Some(Self::And),
+                "OR" => Some(Self::Or),
+                _ => None,
+            }
+        }
+    }
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum LogType {
+        SlowLog = 0,
+        LargeLog = 1,
+    }
+    impl LogType {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::SlowLog => "SLOW_LOG",
+                Self::LargeLog => "LARGE_LOG",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "SLOW_LOG" => Some(Self::SlowLog),
+                "LARGE_LOG" => Some(Self::LargeLog),
+                _ => None,
+            }
+        }
+    }
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SlowLogResponses {
+    #[prost(message, repeated, tag = "1")]
+    pub slow_log_payloads: ::prost::alloc::vec::Vec<SlowLogPayload>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ClearSlowLogResponseRequest {}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ClearSlowLogResponses {
+    #[prost(bool, required, tag = "1")]
+    pub is_cleaned: bool,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SlowLogPayload {
+    #[prost(int64, required, tag = "1")]
+    pub start_time: i64,
+    #[prost(int32, required, tag = "2")]
+    pub processing_time: i32,
+    #[prost(int32, required, tag = "3")]
+    pub queue_time: i32,
+    #[prost(int64, required, tag = "4")]
+    pub response_size: i64,
+    #[prost(string, required, tag = "5")]
+    pub client_address: ::prost::alloc::string::String,
+    #[prost(string, required, tag = "6")]
+    pub server_class: ::prost::alloc::string::String,
+    #[prost(string, required, tag = "7")]
+    pub method_name: ::prost::alloc::string::String,
+    #[prost(string, required, tag = "8")]
+    pub call_details: ::prost::alloc::string::String,
+    #[prost(string, optional, tag = "9")]
+    pub param: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(string, required, tag = "10")]
+    pub user_name: ::prost::alloc::string::String,
+    #[prost(string, optional, tag = "11")]
+    pub region_name: ::core::option::Option<::prost::alloc::string::String>,
+    #[prost(int32, optional, tag = "12", default = "0")]
+    pub multi_gets: ::core::option::Option<i32>,
+    #[prost(int32, optional, tag = "13", default = "0")]
+    pub multi_mutations: ::core::option::Option<i32>,
+    #[prost(int32, optional, tag = "14", default = "0")]
+    pub multi_service_calls: ::core::option::Option<i32>,
+    #[prost(enumeration = "slow_log_payload::Type", required, tag = "15")]
+    pub r#type: i32,
+    #[prost(int64, optional, tag = "16")]
+    pub block_bytes_scanned: ::core::option::Option<i64>,
+    #[prost(message, optional, tag = "17")]
+    pub scan: ::core::option::Option<Scan>,
+    #[prost(message, repeated, tag = "18")]
+    pub connection_attribute: ::prost::alloc::vec::Vec<NameBytesPair>,
+    #[prost(message, repeated, tag = "19")]
+    pub request_attribute: ::prost::alloc::vec::Vec<NameBytesPair>,
+    #[prost(int64, optional, tag = "20")]
+    pub fs_read_time: ::core::option::Option<i64>,
+}
+/// Nested message and enum types in `SlowLogPayload`.
+pub mod slow_log_payload {
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        PartialOrd,
+        Ord,
+        ::prost::Enumeration
+    )]
+    #[repr(i32)]
+    pub enum Type {
+        SlowLog = 0,
+        LargeLog = 1,
+        All = 2,
+    }
+    impl Type {
+        /// String value of the enum field names used in the ProtoBuf definition.
+        ///
+        /// The values are not transformed in any way and thus are considered stable
+        /// (if the ProtoBuf definition does not change) and safe for programmatic use.
+        pub fn as_str_name(&self) -> &'static str {
+            match self {
+                Self::SlowLog => "SLOW_LOG",
+                Self::LargeLog => "LARGE_LOG",
+                Self::All => "ALL",
+            }
+        }
+        /// Creates an enum from field names used in the ProtoBuf definition.
+        pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
+            match value {
+                "SLOW_LOG" => Some(Self::SlowLog),
+                "LARGE_LOG" => Some(Self::LargeLog),
+                "ALL" => Some(Self::All),
+                _ => None,
+            }
+        }
+    }
 }
 /// A snapshot, kept or asked for.
 #[derive(Clone, PartialEq, ::prost::Message)]

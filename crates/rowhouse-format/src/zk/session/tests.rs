@@ -252,3 +252,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn an_rpc_client_is_told_from_others() {
+    for preamble in [&b"HBas\0\x50"[..], b"Regist", b"Securi"] {
+        let error = Session::new(7, [1; 16])
+            .feed(&mut BytesMut::from(preamble), &Znodes::new(1), &mut BytesMut::new())
+            .unwrap_err();
+        assert!(error.message().contains("RPC client"), "{error}");
+    }
+}

@@ -1,9 +1,8 @@
 //! Tables listed.
 
-use regex::Regex;
 use rowhouse_format::convert::{names, table};
 use rowhouse_format::proto;
-use rowhouse_model::{Error, Result, TableDescriptor, TableName, TableState};
+use rowhouse_model::{FullMatch, Result, TableDescriptor, TableName, TableState};
 
 use crate::server::Context;
 
@@ -24,12 +23,12 @@ impl Choice<'_> {
     /// The tables, by name.
     ///
     /// # Errors
-    /// `NamespaceNotFound`; `InvalidRequest` for a regular expression that is none.
+    /// `NamespaceNotFound`; `InvalidRequest` and `Unsupported` for a regular expression.
     fn list(&self, context: &Context) -> Result<Vec<Listed>> {
         if let Some(namespace) = self.namespace {
             context.cluster.store.namespace(namespace)?;
         }
-        let regex = self.regex.map(whole_name).transpose()?;
+        let regex = self.regex.map(FullMatch::new).transpose()?;
         let tables = context.cluster.store.tables();
         let stored = tables.iter().map(|table| (table.descriptor().clone(), table.state()));
         let system = context.cluster.store.system_tables();
@@ -41,23 +40,23 @@ impl Choice<'_> {
             (named || self.names.is_empty() && (self.include_system || !name.is_system()))
                 && self.state.is_none_or(|wanted| wanted == *state)
                 && self.namespace.is_none_or(|namespace| namespace == name.namespace())
-                && regex.as_ref().is_none_or(|regex| matches(regex, name))
         });
+        if let Some(regex) = regex {
+            let matched =
+                tables.into_iter().map(|table| Ok((matches(&regex, table.0.name())?, table)));
+            let matched = matched.collect::<Result<Vec<_>>>()?.into_iter();
+            tables = matched.filter(|(matches, _)| *matches).map(|(_, table)| table).collect();
+        }
         tables.sort_by(|(a, _), (b, _)| a.name().cmp(b.name()));
         Ok(tables)
     }
 }
 
-/// A regular expression that a whole name must match, as Java's `Matcher.matches` has it.
-fn whole_name(pattern: &str) -> Result<Regex> {
-    Regex::new(&format!("^(?:{pattern})$"))
-        .map_err(|error| Error::invalid(format!("bad regular expression: {error}")))
-}
-
-fn matches(regex: &Regex, name: &TableName) -> bool {
-    regex.is_match(&name.to_string())
-        || regex.is_match(&format!("{}:{}", name.namespace(), name.qualifier()))
-            && name.namespace() == TableName::DEFAULT_NAMESPACE
+/// Whether an expression matches a table's name, or the same with the default namespace in front.
+fn matches(regex: &FullMatch, name: &TableName) -> Result<bool> {
+    Ok(regex.matches(&name.to_string())?
+        || name.namespace() == TableName::DEFAULT_NAMESPACE
+            && regex.matches(&format!("{}:{}", name.namespace(), name.qualifier()))?)
 }
 
 fn schemas(tables: Vec<Listed>) -> Vec<proto::TableSchema> {
@@ -72,8 +71,8 @@ fn state_of(is_enabled: bool) -> Option<TableState> {
     Some(if is_enabled { TableState::Enabled } else { TableState::Disabled })
 }
 
-/// An empty text means that nothing was said.
-fn said(text: &Option<String>) -> Option<&str> {
+/// An empty namespace means that none was given. An empty regular expression matches nothing.
+fn namespace_of(text: &Option<String>) -> Option<&str> {
     text.as_deref().filter(|text| !text.is_empty())
 }
 
@@ -85,8 +84,8 @@ pub(crate) fn descriptors(
     let names = request.table_names.into_iter().map(names::table_from_proto);
     let choice = Choice {
         names: names.collect::<Result<_>>()?,
-        regex: said(&request.regex),
-        namespace: said(&request.namespace),
+        regex: request.regex.as_deref(),
+        namespace: namespace_of(&request.namespace),
         include_system,
         state: None,
     };
@@ -97,8 +96,7 @@ pub(crate) fn descriptors_by_state(
     context: &Context,
     request: proto::ListTableDescriptorsByStateRequest,
 ) -> Result<proto::ListTableDescriptorsByStateResponse> {
-    let choice =
-        Choice { state: state_of(request.is_enabled), include_system: true, ..Choice::default() };
+    let choice = Choice { state: state_of(request.is_enabled), ..Choice::default() };
     Ok(proto::ListTableDescriptorsByStateResponse { table_schema: schemas(choice.list(context)?) })
 }
 
@@ -117,8 +115,8 @@ pub(crate) fn names(
     request: proto::GetTableNamesRequest,
 ) -> Result<proto::GetTableNamesResponse> {
     let choice = Choice {
-        regex: said(&request.regex),
-        namespace: said(&request.namespace),
+        regex: request.regex.as_deref(),
+        namespace: namespace_of(&request.namespace),
         include_system: request.include_sys_tables(),
         ..Choice::default()
     };
@@ -129,8 +127,7 @@ pub(crate) fn names_by_state(
     context: &Context,
     request: proto::ListTableNamesByStateRequest,
 ) -> Result<proto::ListTableNamesByStateResponse> {
-    let choice =
-        Choice { state: state_of(request.is_enabled), include_system: true, ..Choice::default() };
+    let choice = Choice { state: state_of(request.is_enabled), ..Choice::default() };
     Ok(proto::ListTableNamesByStateResponse { table_names: names_of(choice.list(context)?) })
 }
 

@@ -1,8 +1,11 @@
-//! Regions split and merged, taken into service and out of it.
+//! Regions split, merged and truncated, taken into service and out of it.
+
+use std::sync::Arc;
 
 use rowhouse_format::convert::region::{self, RegionRef};
 use rowhouse_format::proto;
 use rowhouse_model::{Bytes, Error, ErrorKind, Result};
+use rowhouse_store::Region;
 
 use super::procedure;
 use crate::server::Context;
@@ -62,18 +65,45 @@ pub(crate) fn unassign(
     Ok(proto::UnassignRegionResponse {})
 }
 
+/// Drops all cells of a region.
+pub(crate) fn truncate(
+    context: &Context,
+    request: proto::TruncateRegionRequest,
+) -> Result<proto::TruncateRegionResponse> {
+    let region = region::from_proto(request.region_info)?;
+    if region.table.is_system() {
+        return Err(Error::invalid("Can't truncate region in catalog tables"));
+    }
+    context.cluster.store.truncate_region(&region.name().full)?;
+    Ok(proto::TruncateRegionResponse { proc_id: procedure::done() })
+}
+
+/// Takes a region out of service, as [`unassign`]. HBase only forgets where the region is.
+pub(crate) fn offline(
+    context: &Context,
+    request: proto::OfflineRegionRequest,
+) -> Result<proto::OfflineRegionResponse> {
+    let name = full_name(context, request.region)?;
+    context.cluster.store.unassign_region(&name)?;
+    Ok(proto::OfflineRegionResponse {})
+}
+
+/// The region of a table that has this name, if there is one.
+pub(crate) fn find(context: &Context, name: &RegionRef) -> Result<Option<Arc<Region>>> {
+    let store = &context.cluster.store;
+    Ok(match name {
+        RegionRef::Full(full) => store.find_region(full),
+        RegionRef::Encoded(_) => store.find_region_by_encoded_name(name.encoded_name()?),
+    })
+}
+
 /// The full name of a region of a table.
 ///
 /// # Errors
 /// `UnknownRegion`.
 fn full_name(context: &Context, region: proto::RegionSpecifier) -> Result<Bytes> {
     let name = RegionRef::from_proto(region);
-    let store = &context.cluster.store;
-    let found = match &name {
-        RegionRef::Full(full) => store.find_region(full),
-        RegionRef::Encoded(_) => store.find_region_by_encoded_name(name.encoded_name()?),
-    };
-    match found {
+    match find(context, &name)? {
         Some(region) => Ok(region.name().full.clone()),
         None => Err(Error::new(ErrorKind::UnknownRegion, name.to_string())),
     }

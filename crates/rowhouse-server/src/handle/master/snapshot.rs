@@ -8,7 +8,7 @@ use super::procedure;
 use crate::server::Context;
 
 /// How long a client that asks whether a snapshot is done is to go on asking: HBase's own word.
-const EXPECTED_MILLIS: i64 = 300_000;
+pub(super) const EXPECTED_MILLIS: i64 = 300_000;
 
 pub(crate) fn take(
     context: &Context,

@@ -1,16 +1,19 @@
 //! How the cluster is.
 
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
 use rowhouse_format::convert::names;
 use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::proto;
-use rowhouse_model::{Result, TableName, TableState};
-use rowhouse_store::Region;
+use rowhouse_model::{CompactionState, MasterSwitch, Result, TableName, TableState};
+use rowhouse_store::{Region, Task};
 
 use crate::cluster::RegionServer;
 use crate::server::Context;
 
 /// The version of HBase whose protocol is spoken. Clients look at it to choose how to speak.
 const HBASE_VERSION: &str = "2.6.4";
+const KIBIBYTE: u64 = 1 << 10;
 const MEBIBYTE: u64 = 1 << 20;
 
 pub(crate) fn is_running(
@@ -27,13 +30,6 @@ pub(crate) fn security(
     use proto::security_capabilities_response::Capability;
     let capabilities = vec![Capability::SimpleAuthentication.into()];
     Ok(proto::SecurityCapabilitiesResponse { capabilities })
-}
-
-pub(crate) fn normalizer(
-    _: &Context,
-    _: proto::IsNormalizerEnabledRequest,
-) -> Result<proto::IsNormalizerEnabledResponse> {
-    Ok(proto::IsNormalizerEnabledResponse { enabled: false })
 }
 
 pub(crate) fn maintenance(
@@ -68,7 +64,7 @@ pub(crate) fn cluster_status(
         status.master = Some(names::server_to_proto(&cluster.master));
     }
     if wants(Part::BalancerOn) {
-        status.balancer_on = Some(cluster.is_balancer_on());
+        status.balancer_on = Some(cluster.store.master_switch(MasterSwitch::Balancer));
     }
     if wants(Part::ServersName) {
         let servers = cluster.region_servers().iter();
@@ -81,15 +77,44 @@ pub(crate) fn cluster_status(
 }
 
 fn live_server(context: &Context, server: &RegionServer) -> proto::LiveServerInfo {
+    let store = &context.cluster.store;
+    let (memstores, caches) = (store.memstore_bytes(), store.block_cache_bytes());
     proto::LiveServerInfo {
         server: names::server_to_proto(&server.name),
         server_load: proto::ServerLoad {
+            number_of_requests: Some(server.requests.per_second(Instant::now())),
+            total_number_of_requests: Some(server.requests.total()),
+            // What a heap holds in HBase: the memstores and the block cache.
+            used_heap_mb: Some(rounded(memstores.0 + caches.0, MEBIBYTE)),
+            max_heap_mb: Some(rounded(memstores.1 + caches.1, MEBIBYTE)),
             region_loads: region_loads(context, server, |_| true),
             report_start_time: Some(server.name.start_code),
-            report_end_time: Some(server.name.start_code),
+            report_end_time: Some(now_millis()),
+            tasks: store.tasks().into_iter().map(server_task).collect(),
             ..Default::default()
         },
     }
+}
+
+fn server_task(task: Task) -> proto::ServerTask {
+    proto::ServerTask {
+        description: task.description,
+        status: task.status,
+        state: proto::server_task::State::Running.into(),
+        start_time: Some(task.begun_millis.unsigned_abs()),
+        completion_time: None,
+    }
+}
+
+fn now_millis() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Bytes in a larger unit. As in HBase only nothing is 0: balancers take 0 for a region without data.
+fn rounded(bytes: u64, unit: u64) -> u32 {
+    let least = u64::from(bytes > 0);
+    u32::try_from((bytes / unit).max(least)).unwrap_or(u32::MAX)
 }
 
 /// The loads of the regions of `server` that belong to a table that `wanted` names.
@@ -113,19 +138,40 @@ pub(crate) fn region_loads(
 }
 
 fn region_load(region: &Region) -> proto::RegionLoad {
-    let (size, (reads, writes)) = (region.size(), region.requests());
-    let mebibytes = |bytes: u64| u32::try_from(bytes / MEBIBYTE).unwrap_or(u32::MAX);
+    let (size, requests) = (region.size(), region.requests());
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
+    let mebibytes = |bytes| Some(rounded(bytes, MEBIBYTE));
+    let kibibytes = |bytes| Some(rounded(bytes, KIBIBYTE));
     proto::RegionLoad {
         stores: Some(count(size.stores)),
         storefiles: Some(count(size.files)),
-        store_uncompressed_size_mb: Some(mebibytes(size.file_bytes)),
-        storefile_size_mb: Some(mebibytes(size.file_bytes)),
-        mem_store_size_mb: Some(mebibytes(size.memstore_bytes)),
-        read_requests_count: Some(reads),
-        write_requests_count: Some(writes),
+        store_uncompressed_size_mb: mebibytes(size.uncompressed_bytes),
+        storefile_size_mb: mebibytes(size.file_bytes),
+        mem_store_size_mb: mebibytes(size.memstore_bytes),
+        storefile_index_size_kb: Some(u64::from(rounded(size.index_bytes, KIBIBYTE))),
+        total_static_index_size_kb: kibibytes(size.index_bytes),
+        total_static_bloom_size_kb: kibibytes(size.bloom_bytes),
+        read_requests_count: Some(requests.reads),
+        filtered_read_requests_count: Some(requests.filtered_reads),
+        write_requests_count: Some(requests.writes),
+        last_major_compaction_ts: region.last_major_compaction().map(i64::unsigned_abs),
+        compaction_state: Some(compaction_state(region.compaction_state()).into()),
+        region_size_mb: mebibytes(size.file_bytes),
+        // All blocks are on this machine.
         data_locality: Some(1.0),
+        blocks_local_weight: Some(size.file_bytes),
+        blocks_total_weight: Some(size.file_bytes),
         ..Default::default()
+    }
+}
+
+fn compaction_state(state: CompactionState) -> proto::region_load::CompactionState {
+    use proto::region_load::CompactionState as State;
+    match state {
+        CompactionState::None => State::None,
+        CompactionState::Minor => State::Minor,
+        CompactionState::Major => State::Major,
+        CompactionState::MajorAndMinor => State::MajorAndMinor,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What can be switched on and off for the whole cluster.
 
 use rowhouse_format::proto;
-use rowhouse_model::{Error, RegionSwitch, Result};
+use rowhouse_model::{Error, MasterSwitch, RegionSwitch, Result};
 
 use crate::server::Context;
 
@@ -51,13 +51,12 @@ pub(crate) fn snapshot_cleanup(
     Ok(proto::IsSnapshotCleanupEnabledResponse { enabled })
 }
 
-/// The balancer's switch is kept while the server runs. Where a region is follows from its name, so a balancer that is on
-/// finds nothing to move.
+/// Turns the balancer on or off, for good; answers with what was before.
 pub(crate) fn set_balancer(
     context: &Context,
     request: proto::SetBalancerRunningRequest,
 ) -> Result<proto::SetBalancerRunningResponse> {
-    let before = context.cluster.set_balancer(request.on);
+    let before = context.cluster.store.set_master_switch(MasterSwitch::Balancer, request.on)?;
     Ok(proto::SetBalancerRunningResponse { prev_balance_value: Some(before) })
 }
 
@@ -65,16 +64,44 @@ pub(crate) fn balancer(
     context: &Context,
     _: proto::IsBalancerEnabledRequest,
 ) -> Result<proto::IsBalancerEnabledResponse> {
-    Ok(proto::IsBalancerEnabledResponse { enabled: context.cluster.is_balancer_on() })
+    let enabled = context.cluster.store.master_switch(MasterSwitch::Balancer);
+    Ok(proto::IsBalancerEnabledResponse { enabled })
 }
 
+/// Balances. The server of a region follows from its name, so there is never anything to move.
 pub(crate) fn balance(
     context: &Context,
     _: proto::BalanceRequest,
 ) -> Result<proto::BalanceResponse> {
     Ok(proto::BalanceResponse {
-        balancer_ran: context.cluster.is_balancer_on(),
+        balancer_ran: context.cluster.store.master_switch(MasterSwitch::Balancer),
         moves_calculated: Some(0),
         moves_executed: Some(0),
     })
+}
+
+/// Turns the normalizer on or off, for good; answers with what was before.
+pub(crate) fn set_normalizer(
+    context: &Context,
+    request: proto::SetNormalizerRunningRequest,
+) -> Result<proto::SetNormalizerRunningResponse> {
+    let before = context.cluster.store.set_master_switch(MasterSwitch::Normalizer, request.on)?;
+    Ok(proto::SetNormalizerRunningResponse { prev_normalizer_value: Some(before) })
+}
+
+pub(crate) fn normalizer(
+    context: &Context,
+    _: proto::IsNormalizerEnabledRequest,
+) -> Result<proto::IsNormalizerEnabledResponse> {
+    let enabled = context.cluster.store.master_switch(MasterSwitch::Normalizer);
+    Ok(proto::IsNormalizerEnabledResponse { enabled })
+}
+
+/// Runs the normalizer, which plans nothing: `NORMALIZATION_ENABLED` has no effect here.
+pub(crate) fn normalize(
+    context: &Context,
+    _: proto::NormalizeRequest,
+) -> Result<proto::NormalizeResponse> {
+    let normalizer_ran = context.cluster.store.master_switch(MasterSwitch::Normalizer);
+    Ok(proto::NormalizeResponse { normalizer_ran })
 }

@@ -3,6 +3,7 @@
 use rowhouse_format::convert::{names, table};
 use rowhouse_format::proto;
 use rowhouse_model::{Error, ErrorKind, Result, TableName};
+use rowhouse_store::Table;
 
 use super::procedure;
 use crate::server::Context;
@@ -128,11 +129,16 @@ pub(crate) fn flush(
     request: proto::FlushTableRequest,
 ) -> Result<proto::FlushTableResponse> {
     let table = context.cluster.store.table(&names::table_from_proto(request.table_name)?)?;
-    match &request.column_family[..] {
-        [] => table.flush()?,
-        families => families.iter().try_for_each(|family| table.flush_family(family))?,
-    }
+    flush_families(&table, &request.column_family)?;
     Ok(proto::FlushTableResponse { proc_id: procedure::done() })
+}
+
+/// Flushes these families of a table, or all where none are named.
+pub(super) fn flush_families(table: &Table, families: &[impl AsRef<[u8]>]) -> Result<()> {
+    match families {
+        [] => table.flush(),
+        families => families.iter().try_for_each(|family| table.flush_family(family.as_ref())),
+    }
 }
 
 fn altered_meanwhile(table: &TableName) -> Error {

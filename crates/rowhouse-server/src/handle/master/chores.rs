@@ -1,0 +1,62 @@
+//! What a master does by itself from time to time. Here nothing is left for it to do: splits, merges
+//! and drops take away what they leave before their calls return, and files go with their last reader.
+
+use rowhouse_format::proto;
+use rowhouse_model::Result;
+
+use crate::server::Context;
+
+pub(crate) fn run_catalog_scan(
+    _: &Context,
+    _: proto::RunCatalogScanRequest,
+) -> Result<proto::RunCatalogScanResponse> {
+    Ok(proto::RunCatalogScanResponse { scan_result: Some(0) })
+}
+
+pub(crate) fn set_catalog_janitor(
+    context: &Context,
+    request: proto::EnableCatalogJanitorRequest,
+) -> Result<proto::EnableCatalogJanitorResponse> {
+    let before = context.cluster.maintenance.catalog_janitor.set(request.enable);
+    Ok(proto::EnableCatalogJanitorResponse { prev_value: Some(before) })
+}
+
+pub(crate) fn catalog_janitor(
+    context: &Context,
+    _: proto::IsCatalogJanitorEnabledRequest,
+) -> Result<proto::IsCatalogJanitorEnabledResponse> {
+    let value = context.cluster.maintenance.catalog_janitor.is_on();
+    Ok(proto::IsCatalogJanitorEnabledResponse { value })
+}
+
+/// Runs the cleaner, as in HBase also where it is off.
+pub(crate) fn run_cleaner(
+    _: &Context,
+    _: proto::RunCleanerChoreRequest,
+) -> Result<proto::RunCleanerChoreResponse> {
+    Ok(proto::RunCleanerChoreResponse { cleaner_chore_ran: true })
+}
+
+pub(crate) fn set_cleaner(
+    context: &Context,
+    request: proto::SetCleanerChoreRunningRequest,
+) -> Result<proto::SetCleanerChoreRunningResponse> {
+    let before = context.cluster.maintenance.cleaner.set(request.on);
+    Ok(proto::SetCleanerChoreRunningResponse { prev_value: Some(before) })
+}
+
+pub(crate) fn cleaner(
+    context: &Context,
+    _: proto::IsCleanerChoreEnabledRequest,
+) -> Result<proto::IsCleanerChoreEnabledResponse> {
+    let value = context.cluster.maintenance.cleaner.is_on();
+    Ok(proto::IsCleanerChoreEnabledResponse { value })
+}
+
+/// Every change of the catalog is in the manifest when its call returns.
+pub(crate) fn flush_master_store(
+    _: &Context,
+    _: proto::FlushMasterStoreRequest,
+) -> Result<proto::FlushMasterStoreResponse> {
+    Ok(proto::FlushMasterStoreResponse {})
+}

@@ -1,0 +1,63 @@
+//! Store file trackers. The manifest is the only one there is; what a table or family declares is kept
+//! for HBase, where the table may go.
+
+use rowhouse_format::convert::names;
+use rowhouse_format::proto;
+use rowhouse_model::{Error, ErrorKind, Result, TableName, escape};
+
+use super::procedure;
+use crate::server::Context;
+
+/// HBase's setting.
+const TRACKER: &str = "hbase.store.file-tracker.impl";
+
+/// Declares another tracker for a table.
+pub(crate) fn modify_table(
+    context: &Context,
+    request: proto::ModifyTableStoreFileTrackerRequest,
+) -> Result<proto::ModifyTableStoreFileTrackerResponse> {
+    let name = names::table_from_proto(request.table_name)?;
+    let tracker = tracker_of(&request.dst_sft)?;
+    check_enabled(context, &name)?;
+    context
+        .cluster
+        .store
+        .change_table(&name, |current| Ok(current.clone().attribute(TRACKER, tracker)))?;
+    Ok(proto::ModifyTableStoreFileTrackerResponse { proc_id: procedure::done() })
+}
+
+/// Declares another tracker for a family.
+pub(crate) fn modify_family(
+    context: &Context,
+    request: proto::ModifyColumnStoreFileTrackerRequest,
+) -> Result<proto::ModifyColumnStoreFileTrackerResponse> {
+    let name = names::table_from_proto(request.table_name)?;
+    let tracker = tracker_of(&request.dst_sft)?;
+    check_enabled(context, &name)?;
+    context.cluster.store.change_table(&name, |current| {
+        let family = current.find_family(&request.family).map_err(|_| {
+            let message = format!("{} does not exist for table {name}", escape(&request.family));
+            Error::new(ErrorKind::NoSuchColumnFamily, message)
+        })?;
+        let mut family = family.clone();
+        family.configuration.insert(TRACKER.into(), tracker.into());
+        Ok(current.clone().family(family))
+    })?;
+    Ok(proto::ModifyColumnStoreFileTrackerResponse { proc_id: procedure::done() })
+}
+
+fn check_enabled(context: &Context, name: &TableName) -> Result<()> {
+    context.cluster.store.table(name)?.check_enabled()
+}
+
+/// The tracker that is asked for, one of HBase's that a table can be changed to.
+fn tracker_of(name: &str) -> Result<&'static str> {
+    match &*name.to_ascii_uppercase() {
+        "DEFAULT" => Ok("DEFAULT"),
+        "FILE" => Ok("FILE"),
+        "MIGRATION" => Err(Error::invalid(format!("Do not need to transfer to {name}"))),
+        _ => Err(Error::unsupported(format!(
+            "store file tracker is not known: name={name}, known=DEFAULT, FILE"
+        ))),
+    }
+}

@@ -1,0 +1,92 @@
+//! What administrators ask of a region server as a whole.
+
+use rowhouse_format::convert::region::RegionRef;
+use rowhouse_format::exception::Exception;
+use rowhouse_format::proto;
+use rowhouse_model::{Error, Result};
+
+use crate::cluster::Served;
+use crate::server::Context;
+
+/// Turns merges of files on or off until the server is started again; answers with what was before.
+pub(crate) fn switch_compactions(
+    context: &Context,
+    request: proto::CompactionSwitchRequest,
+) -> Result<proto::CompactionSwitchResponse> {
+    let prev_state = context.cluster.store.set_compactions(request.enabled);
+    Ok(proto::CompactionSwitchResponse { prev_state })
+}
+
+pub(crate) fn clear_compaction_queues(
+    context: &Context,
+    request: proto::ClearCompactionQueuesRequest,
+) -> Result<proto::ClearCompactionQueuesResponse> {
+    let large = request.queue_name.iter().map(|name| match &**name {
+        "long" => Ok(true),
+        "short" => Ok(false),
+        _ => Err(Error::invalid(format!("Unknown queue name {name}"))),
+    });
+    for large in large.collect::<Result<Vec<_>>>()? {
+        context.cluster.store.forget_requested_compactions(large);
+    }
+    Ok(proto::ClearCompactionQueuesResponse {})
+}
+
+/// Drops the blocks of regions from the block cache; answers with how many, and the regions that are
+/// not here.
+pub(crate) fn clear_block_cache(
+    context: &Context,
+    request: proto::ClearRegionBlockCacheRequest,
+) -> Result<proto::ClearRegionBlockCacheResponse> {
+    let (mut blocks, mut bytes, mut exception) = (0, 0, Vec::new());
+    for region in request.region {
+        let name = RegionRef::from_proto(region.clone());
+        match context.cluster.region(&context.server, &name) {
+            Ok(Served::Stored(found)) => {
+                let evicted = found.clear_block_cache();
+                blocks += evicted.blocks;
+                bytes += evicted.bytes;
+            }
+            Ok(Served::System(..)) => {}
+            Err(error) => exception.push(proto::RegionExceptionMessage {
+                region,
+                exception: Exception::from(&error).to_pair(),
+            }),
+        }
+    }
+    let (_, bytes_max) = context.cluster.store.block_cache_bytes();
+    let number = |number: u64| Some(i64::try_from(number).unwrap_or(i64::MAX));
+    let stats = proto::CacheEvictionStats {
+        evicted_blocks: number(blocks),
+        bytes_evicted: number(bytes),
+        max_cache_size: number(bytes_max),
+        exception,
+    };
+    Ok(proto::ClearRegionBlockCacheResponse { stats })
+}
+
+/// Begins a new segment of the log.
+pub(crate) fn roll_log(
+    context: &Context,
+    _: proto::RollWalWriterRequest,
+) -> Result<proto::RollWalWriterResponse> {
+    context.cluster.store.roll_log()?;
+    Ok(proto::RollWalWriterResponse { region_to_flush: Vec::new() })
+}
+
+/// Master and region server are one process: it stops.
+pub(crate) fn stop(
+    context: &Context,
+    request: proto::StopServerRequest,
+) -> Result<proto::StopServerResponse> {
+    context.stop_request.ask("AdminService.StopServer", &request.reason)?;
+    Ok(proto::StopServerResponse {})
+}
+
+/// Reads the configuration again: there is no file of it, so nothing can have changed.
+pub(crate) fn update_configuration(
+    _: &Context,
+    _: proto::UpdateConfigurationRequest,
+) -> Result<proto::UpdateConfigurationResponse> {
+    Ok(proto::UpdateConfigurationResponse {})
+}

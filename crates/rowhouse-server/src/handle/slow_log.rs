@@ -1,0 +1,197 @@
+//! The logs of slow and large calls: kept, and asked for.
+
+use bytes::{Bytes, BytesMut};
+use prost::Message;
+use rowhouse_format::convert::region::RegionRef;
+use rowhouse_format::proto;
+use rowhouse_format::rpc::{Method, Service};
+use rowhouse_model::{Error, Result, escape};
+
+use crate::dispatch::{Done, Exchange};
+use crate::limits::SLOW_LOG_PARAM_BYTES_MAX;
+use crate::server::Context;
+use crate::slow_log::began_millis;
+
+/// Where HBase's messages are in Java.
+const PROTOS: &str = "org.apache.hadoop.hbase.shaded.protobuf.generated";
+
+/// Keeps a call in the logs that was answered with so many bytes, if it took long or was large.
+pub(crate) fn note(exchange: &Exchange, bytes: usize) {
+    let (waited, took) = exchange.times();
+    let log = &exchange.context.server.slow_log;
+    let Some(kind) = log.kind_of(took, bytes) else { return };
+    let method = exchange.request.method;
+    let millis = |time: std::time::Duration| i32::try_from(time.as_millis()).unwrap_or(i32::MAX);
+    let Described { region_name, param, gets, mutations, service_calls } = describe(exchange);
+    let caller = &exchange.client.caller;
+    tracing::warn!(
+        ?kind,
+        ?method,
+        ?took,
+        bytes,
+        client = caller.address,
+        param,
+        "a call was slow, or its answer large"
+    );
+    log.add(proto::SlowLogPayload {
+        start_time: began_millis(took),
+        processing_time: millis(took),
+        queue_time: millis(waited),
+        response_size: i64::try_from(bytes).unwrap_or(i64::MAX),
+        client_address: caller.address.clone(),
+        server_class: "HRegionServer".into(),
+        method_name: method.name().into(),
+        call_details: call_details(method),
+        param: Some(param),
+        user_name: caller.user.clone(),
+        region_name: Some(region_name),
+        multi_gets: Some(gets),
+        multi_mutations: Some(mutations),
+        multi_service_calls: Some(service_calls),
+        r#type: kind.into(),
+        ..Default::default()
+    });
+}
+
+/// The method, and for calls about data the Java class of the request.
+fn call_details(method: Method) -> String {
+    let name = method.name();
+    match (method.service(), method) {
+        (_, Method::ExecService) => {
+            format!("{name}({PROTOS}.ClientProtos$CoprocessorServiceRequest)")
+        }
+        (Service::Client, _) => format!("{name}({PROTOS}.ClientProtos${name}Request)"),
+        _ => name.into(),
+    }
+}
+
+/// What a call was about.
+#[derive(Default)]
+struct Described {
+    region_name: String,
+    param: String,
+    gets: i32,
+    mutations: i32,
+    service_calls: i32,
+}
+
+fn describe(exchange: &Exchange) -> Described {
+    let described = match exchange.request.method {
+        Method::Get => exchange.message::<proto::GetRequest>().map(|request| {
+            let region_name = shown(request.region);
+            let param = format!("region= {region_name}, row= {}", escape(&request.get.row));
+            Described { region_name, param, ..Described::default() }
+        }),
+        Method::Mutate => exchange.message::<proto::MutateRequest>().map(|request| {
+            let region_name = shown(request.region);
+            let row = escape(request.mutation.row.as_deref().unwrap_or_default());
+            let param = format!("region= {region_name}, row= {row}");
+            Described { region_name, param, ..Described::default() }
+        }),
+        Method::Scan => exchange.message::<proto::ScanRequest>().map(|request| {
+            let region_name = request.region.map(shown).unwrap_or_default();
+            let mut param = format!("region= {region_name}");
+            if let Some(scan) = &request.scan {
+                let row = |row: &Option<Bytes>| escape(row.as_deref().unwrap_or_default());
+                let (start, stop) = (row(&scan.start_row), row(&scan.stop_row));
+                param += &format!(", start row= {start}, stop row= {stop}");
+            }
+            if let Some(id) = request.scanner_id {
+                param += &format!(", scanner_id= {id}");
+            }
+            Described { region_name, param, ..Described::default() }
+        }),
+        Method::Multi => exchange.message::<proto::MultiRequest>().map(described_multi),
+        Method::ExecService => {
+            exchange.message::<proto::CoprocessorServiceRequest>().map(|request| {
+                let call = request.call;
+                let param =
+                    format!("coprocessorService= {}:{}", call.service_name, call.method_name);
+                Described { param, ..Described::default() }
+            })
+        }
+        _ => Ok(Described::default()),
+    };
+    let mut described = described.unwrap_or_default();
+    let mut end = described.param.len().min(SLOW_LOG_PARAM_BYTES_MAX);
+    while !described.param.is_char_boundary(end) {
+        end -= 1;
+    }
+    described.param.truncate(end);
+    described
+}
+
+fn described_multi(request: proto::MultiRequest) -> Described {
+    let actions = || request.region_action.iter().flat_map(|region| &region.action);
+    let count = |is: fn(&proto::Action) -> bool| {
+        i32::try_from(actions().filter(|action| is(action)).count()).unwrap_or(i32::MAX)
+    };
+    let first = request.region_action.first();
+    let region_name = first.map(|first| shown(first.region.clone())).unwrap_or_default();
+    Described {
+        param: format!("region= {region_name}, for {} action(s)", actions().count()),
+        gets: count(|action| action.get.is_some()),
+        mutations: count(|action| action.mutation.is_some()),
+        service_calls: count(|action| action.service_call.is_some()),
+        region_name,
+    }
+}
+
+fn shown(region: proto::RegionSpecifier) -> String {
+    RegionRef::from_proto(region).to_string()
+}
+
+/// The calls of the slow or the large log, asked for as clients before 2.5 do.
+pub(crate) fn responses(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
+    let request = exchange.message::<proto::SlowLogResponseRequest>()?;
+    let slow_log_payloads = exchange.context.server.slow_log.select(&request);
+    exchange.reply(out, &proto::SlowLogResponses { slow_log_payloads })?;
+    Ok(Done::Answered)
+}
+
+/// The same, as newer clients ask.
+pub(crate) fn entries(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
+    let request = exchange.message::<proto::LogRequest>()?;
+    if !request.log_class_name.contains("SlowLogResponseRequest") {
+        return Err(unknown_log(&request));
+    }
+    let asked = proto::SlowLogResponseRequest::decode(request.log_message)
+        .map_err(|error| Error::invalid(format!("malformed request of a log: {error}")))?;
+    let slow_log_payloads = exchange.context.server.slow_log.select(&asked);
+    exchange.reply(
+        out,
+        &proto::LogEntry {
+            log_class_name: format!("{PROTOS}.AdminProtos$SlowLogResponses"),
+            log_message: proto::SlowLogResponses { slow_log_payloads }.encode_to_vec().into(),
+        },
+    )?;
+    Ok(Done::Answered)
+}
+
+pub(crate) fn clear(
+    context: &Context,
+    _: proto::ClearSlowLogResponseRequest,
+) -> Result<proto::ClearSlowLogResponses> {
+    context.server.slow_log.clear();
+    Ok(proto::ClearSlowLogResponses { is_cleaned: true })
+}
+
+/// The decisions of the balancer, of which there are none.
+pub(crate) fn balancer_entries(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
+    let request = exchange.message::<proto::LogRequest>()?;
+    let known = ["BalancerDecisions", "BalancerRejections"];
+    let log = known.iter().find(|log| request.log_class_name.contains(&format!("{log}Request")));
+    let log = log.ok_or_else(|| unknown_log(&request))?;
+    exchange.reply(
+        out,
+        &proto::LogEntry {
+            log_class_name: format!("{PROTOS}.MasterProtos${log}Response"),
+            log_message: Bytes::new(),
+        },
+    )?;
+    Ok(Done::Answered)
+}
+
+fn unknown_log(request: &proto::LogRequest) -> Error {
+    Error::invalid(format!("Invalid request params: log={}", request.log_class_name))
+}

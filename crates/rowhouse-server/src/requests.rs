@@ -1,0 +1,69 @@
+//! How many calls a server has answered, and how many in a second.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+/// The calls of a server.
+pub(crate) struct Requests {
+    total: AtomicU64,
+    rate: Mutex<Rate>,
+}
+
+/// Calls per second as last counted.
+struct Rate {
+    since: Instant,
+    total: u64,
+    per_second: u64,
+}
+
+/// A rate over less time than this says little: HBase's servers report every three seconds.
+const RATE_WINDOW: Duration = Duration::from_secs(3);
+
+impl Requests {
+    pub(crate) fn new(now: Instant) -> Self {
+        let rate = Rate { since: now, total: 0, per_second: 0 };
+        Self { total: AtomicU64::new(0), rate: Mutex::new(rate) }
+    }
+
+    pub(crate) fn count(&self) {
+        self.total.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn total(&self) -> u64 {
+        self.total.load(Ordering::Relaxed)
+    }
+
+    /// Calls per second since this was asked last, or as it was then if that is not long ago.
+    pub(crate) fn per_second(&self, now: Instant) -> u64 {
+        let mut rate = self.rate.lock();
+        let passed = now.saturating_duration_since(rate.since);
+        if passed >= RATE_WINDOW {
+            let total = self.total();
+            rate.per_second = (total - rate.total) * 1000 / passed.as_millis().max(1) as u64;
+            (rate.since, rate.total) = (now, total);
+        }
+        rate.per_second
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_counted_anew_after_each_window() {
+        let begin = Instant::now();
+        let requests = Requests::new(begin);
+        let count = |calls: u32| (0..calls).for_each(|_| requests.count());
+        count(40);
+        assert_eq!(requests.per_second(begin + Duration::from_secs(1)), 0);
+        assert_eq!(requests.per_second(begin + Duration::from_secs(4)), 10);
+        count(400);
+        assert_eq!(requests.per_second(begin + Duration::from_secs(5)), 10);
+        assert_eq!(requests.per_second(begin + Duration::from_secs(8)), 100);
+        assert_eq!(requests.per_second(begin + Duration::from_secs(12)), 0);
+        assert_eq!(requests.total(), 440);
+    }
+}

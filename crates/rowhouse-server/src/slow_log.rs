@@ -1,0 +1,161 @@
+//! Calls that took long and answers that were large, the newest of them, as HBase's slow log.
+
+use std::collections::VecDeque;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use parking_lot::Mutex;
+use rowhouse_format::proto;
+use rowhouse_format::proto::slow_log_payload::Type;
+use rowhouse_format::proto::slow_log_response_request::{FilterByOperator, LogType};
+
+use crate::limits::SLOW_LOG_ENTRIES_MAX;
+
+/// The newest slow and large calls of a server.
+pub(crate) struct SlowLog {
+    slow: Duration,
+    large_bytes: u64,
+    /// Oldest first.
+    entries: Mutex<VecDeque<proto::SlowLogPayload>>,
+}
+
+impl SlowLog {
+    /// Calls that take longer than `slow` are slow, answers of more than `large_bytes` are large.
+    pub(crate) fn new(slow: Duration, large_bytes: u64) -> Self {
+        Self { slow, large_bytes, entries: Mutex::default() }
+    }
+
+    /// As what a call that took so long, with an answer of so many bytes, is logged.
+    pub(crate) fn kind_of(&self, took: Duration, bytes: usize) -> Option<Type> {
+        match (took > self.slow, bytes as u64 > self.large_bytes) {
+            (true, true) => Some(Type::All),
+            (true, false) => Some(Type::SlowLog),
+            (false, true) => Some(Type::LargeLog),
+            (false, false) => None,
+        }
+    }
+
+    /// Adds a call; the oldest goes when there are too many.
+    pub(crate) fn add(&self, entry: proto::SlowLogPayload) {
+        let mut entries = self.entries.lock();
+        if entries.len() == SLOW_LOG_ENTRIES_MAX {
+            entries.pop_front();
+        }
+        entries.push_back(entry);
+    }
+
+    /// Forgets all calls.
+    pub(crate) fn clear(&self) {
+        self.entries.lock().clear();
+    }
+
+    /// The calls that a request selects, newest first.
+    pub(crate) fn select(
+        &self,
+        request: &proto::SlowLogResponseRequest,
+    ) -> Vec<proto::SlowLogPayload> {
+        let log = match request.log_type() {
+            LogType::SlowLog => Type::SlowLog,
+            LogType::LargeLog => Type::LargeLog,
+        };
+        let entries = self.entries.lock();
+        let logged =
+            entries.iter().rev().filter(|entry| [log, Type::All].contains(&entry.r#type()));
+        let selected = logged.filter(|entry| is_selected(request, entry));
+        selected.take(request.limit() as usize).cloned().collect()
+    }
+}
+
+/// Whether an entry passes the filters of a request: all of them, or one of them.
+fn is_selected(request: &proto::SlowLogResponseRequest, entry: &proto::SlowLogPayload) -> bool {
+    let given = |filter: &Option<String>| filter.clone().filter(|text| !text.is_empty());
+    let client = entry.client_address.rsplit_once(':').map_or("", |(host, _)| host);
+    let passes = [
+        given(&request.region_name).map(|name| entry.region_name() == name),
+        given(&request.table_name).map(|name| entry.region_name().starts_with(&name)),
+        given(&request.client_address)
+            .map(|address| entry.client_address == address || client == address),
+        given(&request.user_name).map(|name| entry.user_name == name),
+    ];
+    let mut passes = passes.into_iter().flatten().peekable();
+    match request.filter_by_operator() {
+        _ if passes.peek().is_none() => true,
+        FilterByOperator::And => passes.all(|passes| passes),
+        FilterByOperator::Or => passes.any(|passes| passes),
+    }
+}
+
+/// When something that took so long began, in milliseconds.
+pub(crate) fn began_millis(took: Duration) -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.saturating_sub(took).as_millis()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log() -> SlowLog {
+        SlowLog::new(Duration::from_millis(10), 100)
+    }
+
+    fn entry(log: Type, region: &str, client: &str, user: &str) -> proto::SlowLogPayload {
+        proto::SlowLogPayload {
+            r#type: log.into(),
+            region_name: Some(region.into()),
+            client_address: client.into(),
+            user_name: user.into(),
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn only_what_is_above_a_threshold_is_logged() {
+        let kind = |millis, bytes| log().kind_of(Duration::from_millis(millis), bytes);
+        assert_eq!(kind(10, 100), None);
+        assert_eq!(kind(11, 100), Some(Type::SlowLog));
+        assert_eq!(kind(10, 101), Some(Type::LargeLog));
+        assert_eq!(kind(11, 101), Some(Type::All));
+    }
+
+    #[test]
+    fn the_newest_calls_are_kept_and_come_first() {
+        let log = log();
+        for number in 0..SLOW_LOG_ENTRIES_MAX + 3 {
+            log.add(entry(Type::SlowLog, &number.to_string(), "h:1", "u"));
+        }
+        let limit = Some(u32::MAX);
+        let all = log.select(&proto::SlowLogResponseRequest { limit, ..Default::default() });
+        let names: Vec<_> = all.iter().map(|entry| entry.region_name().to_owned()).collect();
+        let expected: Vec<_> =
+            (3..SLOW_LOG_ENTRIES_MAX + 3).rev().map(|number| number.to_string()).collect();
+        assert_eq!(names, expected);
+        assert_eq!(log.select(&proto::SlowLogResponseRequest::default()).len(), 10);
+        log.clear();
+        assert!(log.select(&proto::SlowLogResponseRequest::default()).is_empty());
+    }
+
+    #[test]
+    fn filters_select_by_log_region_table_client_and_user() {
+        let log = log();
+        log.add(entry(Type::SlowLog, "t,,1.a.", "h:1", "ann"));
+        log.add(entry(Type::LargeLog, "t,,1.a.", "h:1", "ann"));
+        log.add(entry(Type::All, "u,,1.b.", "g:1", "bob"));
+        type Request = proto::SlowLogResponseRequest;
+        let count = |request: Request| log.select(&request).len();
+        let text = |text: &str| Some(text.to_owned());
+        let large = Some(LogType::LargeLog.into());
+        assert_eq!(count(Request::default()), 2);
+        assert_eq!(count(Request { log_type: large, ..Default::default() }), 2);
+        assert_eq!(count(Request { table_name: text("t"), ..Default::default() }), 1);
+        assert_eq!(count(Request { region_name: text("u,,1.b."), ..Default::default() }), 1);
+        assert_eq!(count(Request { client_address: text("h"), ..Default::default() }), 1);
+        assert_eq!(count(Request { client_address: text("g:1"), ..Default::default() }), 1);
+        assert_eq!(count(Request { client_address: text("g:2"), ..Default::default() }), 0);
+        let either =
+            Request { table_name: text("t"), user_name: text("bob"), ..Default::default() };
+        assert_eq!(count(either.clone()), 2);
+        let both = Some(FilterByOperator::And.into());
+        assert_eq!(count(Request { filter_by_operator: both, ..either }), 0);
+        assert_eq!(count(Request { limit: Some(1), ..Default::default() }), 1);
+    }
+}

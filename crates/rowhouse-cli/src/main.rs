@@ -2,6 +2,7 @@
 
 mod args;
 mod command;
+mod counted;
 mod one_line;
 mod shell;
 

@@ -38,7 +38,7 @@ fn a_directory_is_backed_up_and_restored_once() {
     let output = rowhouse(&["backup", text(&data), "--into", text(&backup)]);
     assert!(output.status.success(), "{output:?}");
     let told = String::from_utf8(output.stdout).unwrap();
-    assert!(told.starts_with("1 tables, 1 snapshots, 1 files, "), "{told}");
+    assert!(told.starts_with("1 table, 1 snapshot, 1 file, "), "{told}");
     let again = rowhouse(&["backup", text(&data), "--into", text(&backup)]);
     assert!(refused(&again).contains("is there already"), "{again:?}");
     let output = rowhouse(&["restore", text(&backup), "--into", text(&restored)]);

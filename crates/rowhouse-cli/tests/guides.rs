@@ -3,8 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 use expect_test::expect_file;
 use tempfile::TempDir;
@@ -90,4 +91,67 @@ fn printed(command: &str, dir: &Path) -> String {
         code => printed.push_str(&format!("exit status {}\n", code.unwrap())),
     }
     printed
+}
+
+/// The README's commands, each as it stands there, one after the other: those below `serve` while the server runs, and
+/// those after Ctrl-C when it has ended.
+#[test]
+fn the_commands_of_the_readme_work_in_the_order_in_which_they_stand() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("docs")).unwrap();
+    std::os::unix::fs::symlink(root.join("docs/tables"), dir.path().join("docs/tables")).unwrap();
+    let readme = fs::read_to_string(root.join("README.md")).unwrap();
+    let chinese = fs::read_to_string(root.join("README.zh-CN.md")).unwrap();
+    assert_eq!(commands(&readme), commands(&chinese), "the two readmes have other commands");
+    let binary = env!("CARGO_BIN_EXE_rowhouse");
+    let mut server: Option<Server> = None;
+    let mut count = 0;
+    for command in commands(&readme) {
+        let Some(ours) = command.strip_prefix("cargo run --release -- ") else {
+            assert_eq!(command, "cargo test --workspace");
+            continue;
+        };
+        count += 1;
+        let mut shell = Command::new("sh");
+        shell.current_dir(dir.path()).arg("-c");
+        if ours == "serve" {
+            // The default ports may be taken where this runs.
+            shell.arg(format!("exec {binary} serve --listen 127.0.0.1:0 --zookeeper 127.0.0.1:0"));
+            let mut child = shell.stdout(Stdio::piped()).spawn().unwrap();
+            let mut line = String::new();
+            BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+            server = Some(Server(child));
+            continue;
+        }
+        if ours.starts_with("check")
+            && let Some(mut server) = server.take()
+        {
+            let id = rustix::process::Pid::from_child(&server.0);
+            rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
+            assert!(server.0.wait().unwrap().success());
+        }
+        let output = shell.arg(format!("{binary} {ours}")).output().unwrap();
+        // A check of a template ends with 1 where it has found something.
+        let is_key_check = ours.starts_with("key") && ours.ends_with("check");
+        assert!(output.status.success() || is_key_check, "{command}: {output:?}");
+        assert!(!output.stdout.is_empty(), "{command} prints nothing");
+    }
+    assert!(server.is_none() && count >= 8, "{count}");
+}
+
+/// A server that ends with the test, also where that fails.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// The lines of the shell's blocks.
+fn commands(readme: &str) -> Vec<&str> {
+    let blocks = readme.split("```sh\n").skip(1);
+    blocks.flat_map(|block| block.split("```").next().unwrap().lines()).collect()
 }

@@ -5,6 +5,7 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use expect_test::expect;
 use rowhouse::{FamilyDescriptor, TableSpec};
 
 fn stats(dir: &Path, args: &[&str]) -> Output {
@@ -50,6 +51,37 @@ fn tables_are_told_as_text_and_as_json() {
     assert!(text.starts_with("mail\n  family  files"), "{text}");
     assert!(text.contains("(user='bob', n=11)"), "{text}");
     assert!(!text.contains("other"), "{text}");
+}
+
+#[test]
+fn what_rows_and_names_cost_is_warned_of_with_the_measured_numbers() {
+    let dir = tempfile::tempdir().unwrap();
+    let fill = async {
+        let database = rowhouse::open(dir.path().display().to_string()).await?;
+        let spec = TableSpec::new("pages").key("[host domain]");
+        let spec = ["details", "b", "c", "d"].into_iter().fold(spec, TableSpec::family);
+        let pages = database.create_table(spec).await?;
+        for n in 0..120 {
+            let host = format!("{}{n}.example.com", "h".repeat(70));
+            pages.row(&[("host", host.into())]).set("details", "description", "x").put().await?;
+        }
+        database.flush("pages").await?;
+        database.close().await
+    };
+    tokio::runtime::Runtime::new().unwrap().block_on(fill).unwrap();
+    let ran = stats(dir.path(), &["--table", "pages"]);
+    let text = String::from_utf8(ran.stdout).unwrap();
+    let findings: Vec<_> = text.lines().filter(|line| line.starts_with(['K', 'T'])).collect();
+    expect![[r#"
+        K11 few leading domains: 120 keys of the sample begin with 120 hosts of 1 domain, by the last two parts of `host`, and the hosts of a domain stand together; put a bucket in front: domains=1, min=9
+        T1 many families: each of b, c, d, details has a memstore and files of its own in every region; put columns that are read together into one family: families=4, max=3
+        T2 long names: the names of `details` and its qualifiers take 15.0 bytes a cell beyond one letter and two, in 120 cells: 1800 bytes, 13 % of the family; store short names, and declare readable ones as columns: max=10 %
+        T3 long row keys: row keys take 84.1 bytes a cell, in 120 cells: 10090 bytes, 73 % of the table; store a hash or a shorter type: max=64"#]].assert_eq(&findings.join("\n"));
+    let ran = stats(dir.path(), &["--json"]);
+    let json: serde_json::Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let rules = json["tables"][0]["findings"].as_array().unwrap().iter();
+    let rules: Vec<_> = rules.map(|finding| finding["rule"].as_str().unwrap()).collect();
+    assert_eq!(rules, ["K11", "T1", "T2", "T3"]);
 }
 
 #[test]

@@ -90,13 +90,18 @@ pub use rowhouse_model::{
 };
 pub use rowhouse_schema::{
     COLUMNS_ATTRIBUTE, Calendar, CellBytes, CellNotFitting, Column, ColumnFilter, ColumnSchema,
-    Computed, Date, Decimal, Direction, Estimate, EstimatedRows, Field, FieldType, FieldValue,
-    Finding, Float, FromField, FromRowKey, Holds, KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema,
-    Labels, NamedCell, NamedValues, NotFitting, Plan, Predicate, QualifierPlan, QualifierRange,
-    RowKey, RowSequence, Rule, Statistics, StreamMerge, Time, TimeUnit, TimeZone, ToField, Uuid,
-    Value, Values, derived,
+    Computed, Date, Decimal, Direction, Estimate, EstimatedRows, FamilySize, Field, FieldType,
+    FieldValue, Finding, Float, FromField, FromRowKey, Holds, KEY_ATTRIBUTE, KeyPrefix, KeyReader,
+    KeySchema, Labels, NamedCell, NamedValues, NotFitting, Plan, Predicate, QualifierPlan,
+    QualifierRange, RowKey, RowSequence, Rule, Statistics, StreamMerge, Time, TimeUnit, TimeZone,
+    ToField, Uuid, Value, Values, check_table, derived,
 };
 pub use rowhouse_store::CompactionKind;
 
 #[cfg(feature = "derive")]
 pub use rowhouse_derive::FacadeRowKey as RowKey;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+#[doc = include_str!("../../../docs/in-tests.md")]
+struct Guides;

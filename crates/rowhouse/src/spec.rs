@@ -1,7 +1,9 @@
 //! Declaring a table.
 
 use rowhouse_model::{Bytes, Error, FamilyDescriptor, Result, TableDescriptor, TableName};
-use rowhouse_schema::{COLUMNS_ATTRIBUTE, ColumnSchema, Finding, KEY_ATTRIBUTE, KeySchema, RowKey};
+use rowhouse_schema::{
+    COLUMNS_ATTRIBUTE, ColumnSchema, Finding, KEY_ATTRIBUTE, KeySchema, RowKey, check_table,
+};
 
 /// A table to be made: families, the template of its key, where its regions are split. The first
 /// mistake is told by [`crate::Database::create_table`], or by [`TableSpec::check`].
@@ -127,8 +129,8 @@ impl TableSpec {
         self
     }
 
-    /// What is to be thought about before the template of the key is used, by the template alone: nothing
-    /// where there is none. Creating the table does not ask.
+    /// What is to be thought about before a table with a template is made, by its declaration alone. A table without
+    /// a template has no findings. Creating the table does not ask.
     ///
     /// ```
     /// use rowhouse::{Rule, TableSpec};
@@ -137,10 +139,12 @@ impl TableSpec {
     /// assert_eq!(spec.advice()[0].rule, Rule::LeadingTime);
     /// ```
     pub fn advice(&self) -> Vec<Finding> {
-        match self.key_schema() {
-            Ok(Some(schema)) => schema.check(),
+        match (self.key_schema(), &self.declared) {
+            (Ok(Some(schema)), Ok(declared)) => {
+                schema.check().into_iter().chain(check_table(declared, &[])).collect()
+            }
             // A mistake is told when the table is made.
-            Ok(None) | Err(_) => Vec::new(),
+            _ => Vec::new(),
         }
     }
 

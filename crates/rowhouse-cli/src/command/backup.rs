@@ -9,6 +9,7 @@ use rowhouse_store::{Holder, Progress, copy_store};
 
 use super::progress::Bar;
 use super::{Done, argument};
+use crate::counted::counted;
 
 /// Which store, and where to.
 #[derive(Debug, clap::Args)]
@@ -106,11 +107,11 @@ struct Told {
 impl Told {
     fn print(&self, into: &Path) {
         println!(
-            "{} tables, {} snapshots, {} files, {} bytes into {}\nwhat was written was read back: nothing is wrong",
-            self.tables,
-            self.snapshots,
-            self.files,
-            self.bytes,
+            "{}, {}, {}, {} into {}\nwhat was written was read back: nothing is wrong",
+            counted(self.tables, "table"),
+            counted(self.snapshots, "snapshot"),
+            counted(self.files, "file"),
+            counted(self.bytes, "byte"),
             into.display()
         );
     }

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 
 use rowhouse_store::CheckReport;
 
-use super::Done;
+use super::{Done, NOT_CLOSED};
 use super::progress::Bar;
+use crate::counted::counted;
 
 /// Which store.
 #[derive(Debug, clap::Args)]
@@ -16,7 +17,8 @@ pub(crate) struct CheckArgs {
     data: PathBuf,
 }
 
-/// Reads everything and says what is wrong. Ends with 1 when anything is.
+/// Reads everything and says what is wrong. Ends with 1 when anything is, and with 3 when nothing is but the log was
+/// not closed: what was not synced may be missing.
 pub(crate) fn run(args: &CheckArgs) -> Done {
     let mut bar = Bar::new();
     let checked = rowhouse_store::check(&args.data, |progress| bar.draw(&progress));
@@ -24,7 +26,10 @@ pub(crate) fn run(args: &CheckArgs) -> Done {
     let report = checked?;
     print!("{}", told(&report));
     if report.problems.is_empty() {
-        return Ok(ExitCode::SUCCESS);
+        return Ok(match report.log_end {
+            None => ExitCode::SUCCESS,
+            Some(_) => ExitCode::from(NOT_CLOSED),
+        });
     }
     println!("\nWhat can still be read: rowhouse salvage {} --into NEW_DIR", args.data.display());
     Ok(ExitCode::FAILURE)
@@ -32,16 +37,19 @@ pub(crate) fn run(args: &CheckArgs) -> Done {
 
 fn told(report: &CheckReport) -> String {
     let mut text = format!(
-        "{} tables, {} regions, {} snapshots\n{} files, {} bytes, {} cells\nlog: {} commits, {} bytes\n",
-        report.tables,
-        report.regions,
-        report.snapshots,
-        report.files,
-        report.file_bytes,
-        report.cells,
-        report.log_records,
-        report.log_bytes,
+        "{}, {}, {}\n{}, {}, {}\nlog: {}, {}\n",
+        counted(report.tables, "table"),
+        counted(report.regions, "region"),
+        counted(report.snapshots, "snapshot"),
+        counted(report.files, "file"),
+        counted(report.file_bytes, "byte"),
+        counted(report.cells, "cell"),
+        counted(report.log_records, "commit"),
+        counted(report.log_bytes, "byte"),
     );
+    if let Some(why) = &report.unlocked {
+        text.push_str(&format!("{why}\n"));
+    }
     if let Some(end) = &report.log_end {
         text.push_str(&format!("the log was not closed: {end}\n"));
     }
@@ -51,6 +59,9 @@ fn told(report: &CheckReport) -> String {
         ));
     }
     match report.problems.len() {
+        0 if report.log_end.is_some() => {
+            text.push_str("no damage was found, in a store that was not closed\n");
+        }
         0 => text.push_str("nothing is wrong\n"),
         problems => {
             text.push_str(&format!("{problems} wrong:\n"));

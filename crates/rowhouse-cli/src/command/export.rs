@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use rowhouse::TableName;
-use rowhouse_store::{ExportedCells, Store};
+use rowhouse_store::{ExportOptions, ExportedCells, Store, ZstdForm};
 
 use super::progress::Bar;
 use super::{DATA_DIR, Done};
+use crate::counted::counted;
 
 /// Which table, and where to.
 #[derive(Debug, clap::Args)]
@@ -21,9 +22,21 @@ pub(crate) struct ExportArgs {
     /// All cells that are stored, delete markers and what they cover too, instead of what a major compaction would keep
     #[arg(long)]
     raw: bool,
+    /// The codec that the cluster reads ZSTD with, as its hbase.io.compress.zstd.codec says; for families with COMPRESSION => 'ZSTD'
+    #[arg(long, value_name = "CODEC", default_value = "hadoop")]
+    zstd: ZstdCodec,
     /// The data directory; no server may have it open
     #[arg(long, value_name = "DIR", default_value = DATA_DIR)]
     data: PathBuf,
+}
+
+/// The codecs of HBase for ZSTD, each of which reads its own files only.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum ZstdCodec {
+    /// org.apache.hadoop.io.compress.ZStandardCodec, HBase's default
+    Hadoop,
+    /// org.apache.hadoop.hbase.io.compress.zstd.ZstdCodec, and the one of aircompressor
+    Hbase,
 }
 
 /// Writes the files.
@@ -31,16 +44,22 @@ pub(crate) fn run(args: &ExportArgs) -> Done {
     let table = &args.table;
     let store = Store::builder(&args.data).only_existing().open()?;
     let cells = if args.raw { ExportedCells::Raw } else { ExportedCells::Kept };
+    let zstd = match args.zstd {
+        ZstdCodec::Hadoop => ZstdForm::Frame,
+        ZstdCodec::Hbase => ZstdForm::Chunks,
+    };
+    let options = ExportOptions { cells, zstd };
     let mut bar = Bar::new();
-    let exported = store.export_hfiles(table, &args.hfiles, cells, |progress| bar.draw(&progress));
+    let exported =
+        store.export_hfiles(table, &args.hfiles, options, |progress| bar.draw(&progress));
     bar.clear();
     let report = exported?;
     store.close()?;
     println!(
-        "{} cells of {table} in {} HFiles, {} bytes, in {}",
-        report.cells,
-        report.files.len(),
-        report.bytes,
+        "{} of {table} in {}, {}, in {}",
+        counted(report.cells, "cell"),
+        counted(report.files.len(), "HFile"),
+        counted(report.bytes, "byte"),
         args.hfiles.display()
     );
     Ok(ExitCode::SUCCESS)

@@ -21,5 +21,8 @@ use location::{database_url, directory_of};
 /// The data directory where none is named.
 const DATA_DIR: &str = "./rowhouse-data";
 
+/// The exit status of a check or salvage that found no damage in a store whose log was not closed.
+const NOT_CLOSED: u8 = 3;
+
 /// How a command ends: with an exit status, or with what went wrong.
 type Done = rowhouse::Result<std::process::ExitCode>;

@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rowhouse::{Error, ErrorKind};
 use rowhouse_server::{Options, Server};
@@ -48,12 +49,21 @@ pub(crate) struct ServeArgs {
     /// MAX_FILESIZE; a table's only region is split at 268435456 (256 MiB)
     #[arg(long, value_name = "BYTES", default_value_t = 10 << 30)]
     pub(crate) region_bytes_max: u64,
+    /// Clients may stop the server, as HBase's `Admin.shutdown`, `stopMaster` and `stopRegionServer` ask
+    #[arg(long)]
+    pub(crate) allow_shutdown: bool,
+    /// Calls that take longer than so many milliseconds are kept in the slow log and said in the log
+    #[arg(long, value_name = "MILLIS", default_value_t = 10_000)]
+    pub(crate) slow_call_millis: u64,
+    /// Calls with answers of more bytes are kept in the large log and said in the log
+    #[arg(long, value_name = "BYTES", default_value_t = 100 << 20)]
+    pub(crate) large_answer_bytes: u64,
     /// No region is split by itself
     #[arg(long)]
     pub(crate) no_automatic_splits: bool,
 }
 
-/// Serves until it is told to stop, by Ctrl-C or SIGTERM.
+/// Serves until it is told to stop, by Ctrl-C, SIGTERM or a client that may.
 pub(crate) fn run(args: ServeArgs) -> Done {
     // Before the log is touched: it may be another server's.
     if let Some(holder) = Holder::of(&args.data)? {
@@ -94,6 +104,9 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
         zookeeper: args.zookeeper,
         advertise: args.advertise,
         backups: args.backups,
+        allow_shutdown: args.allow_shutdown,
+        slow_call: Duration::from_millis(args.slow_call_millis),
+        large_answer_bytes: args.large_answer_bytes,
         ..Options::new(&args.data)
     };
     let server = Server::start(options).await?;
@@ -102,6 +115,7 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
     tokio::select! {
         _ = interrupt.recv() => {}
         _ = terminate.recv() => {}
+        () = server.stop_requested() => {}
     }
     server.stop().await
 }

@@ -4,12 +4,13 @@ use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use rowhouse::{KeySchema, TableName, escape};
+use rowhouse::{Bytes, FamilySize, Finding, KeySchema, TableName, check_table, escape};
 use rowhouse_store::{FamilyStats, RegionStats, RowSize, StoreStats, TableStats};
 use serde_json::{Value as Json, json};
 
 use super::Done;
 use super::progress::Bar;
+use crate::counted::counted;
 use crate::one_line::on_one_line;
 
 /// Which store.
@@ -49,9 +50,17 @@ fn text(stats: &StoreStats) -> String {
     // Writing to a text does not fail.
     let _ = writeln!(
         text,
-        "log: {} commits, {} bytes; cells that are in the log only are not counted",
-        stats.log_records, stats.log_bytes
+        "log: {}, {}; cells that are in the log only are not counted",
+        counted(stats.log_records, "commit"),
+        counted(stats.log_bytes, "byte")
     );
+    if stats.aside_files > 0 {
+        let _ = writeln!(
+            text,
+            "aside: {} files, {} bytes that no table has; old ones are removed when the store is opened",
+            stats.aside_files, stats.aside_bytes
+        );
+    }
     text
 }
 
@@ -80,7 +89,31 @@ fn table_text(table: &TableStats) -> String {
         sum(|family| family.repeated_bytes),
         sum(|family| family.name_bytes)
     );
+    for finding in findings(table) {
+        let _ = writeln!(text, "{finding}");
+    }
     text
+}
+
+/// What the rules about tables, and those about keys that look at rows, find.
+fn findings(table: &TableStats) -> Vec<Finding> {
+    let families = table.descriptor.families().iter().map(|family| {
+        let regions = table.regions.iter().flat_map(|region| &region.families);
+        let of_family = regions.filter(|size| size.name[..] == *family.name());
+        let mut size =
+            FamilySize { name: Bytes::copy_from_slice(family.name()), ..FamilySize::default() };
+        for stats in of_family {
+            size.cells += stats.cells;
+            size.bytes += stats.key_bytes + stats.value_bytes + stats.tag_bytes;
+            size.row_bytes += stats.row_bytes;
+            size.name_bytes += stats.name_bytes;
+        }
+        size
+    });
+    let sizes: Vec<_> = families.collect();
+    let key = KeySchema::of_table(&table.descriptor).ok().flatten();
+    let of_rows = key.and_then(|key| key.check_sample(&table.sample));
+    of_rows.into_iter().chain(check_table(&table.descriptor, &sizes)).collect()
 }
 
 const HEADINGS: [&str; 13] = [
@@ -140,16 +173,20 @@ fn row_text(key: Option<&KeySchema>, row: &[u8]) -> String {
 fn document(stats: &StoreStats) -> Json {
     let table = |table: &TableStats| {
         let row = |row: &RowSize| json!({"row": escape(&row.row), "bytes": row.bytes, "cells": row.cells});
+        let finding = |finding: &Finding| json!({"rule": finding.rule.code(), "name": finding.rule.name(), "message": finding.message});
         json!({
             "table": table.descriptor.name().to_string(),
             "regions": table.regions.iter().map(region_json).collect::<Vec<_>>(),
             "largest_rows": table.largest_rows.iter().map(row).collect::<Vec<_>>(),
+            "findings": findings(table).iter().map(finding).collect::<Vec<_>>(),
         })
     };
     json!({
         "tables": stats.tables.iter().map(table).collect::<Vec<_>>(),
         "log_commits": stats.log_records,
         "log_bytes": stats.log_bytes,
+        "aside_files": stats.aside_files,
+        "aside_bytes": stats.aside_bytes,
     })
 }
 
@@ -166,6 +203,7 @@ fn region_json(region: &RegionStats) -> Json {
             "older_versions": family.older_versions,
             "markers": family.markers,
             "key_bytes": family.key_bytes,
+            "row_bytes": family.row_bytes,
             "value_bytes": family.value_bytes,
             "tag_bytes": family.tag_bytes,
             "repeated_bytes": family.repeated_bytes,

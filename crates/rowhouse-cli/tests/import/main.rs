@@ -9,6 +9,7 @@ mod round_trip;
 mod served;
 #[path = "../support/mod.rs"]
 mod support;
+mod times;
 
 use std::path::Path;
 use std::process::Command;

@@ -117,7 +117,7 @@ fn hfiles_go_into_a_table_and_take_no_options_of_rows() {
         .status();
     assert!(exported.unwrap().success());
     let ran = import(dir.path(), &["t", "--hfiles", "out"]);
-    assert_eq!((ran.status, &*ran.out), (0, "2 cells of 1 HFiles are in t\n"), "{}", ran.err);
+    assert_eq!((ran.status, &*ran.out), (0, "2 cells of 1 HFile are in t\n"), "{}", ran.err);
     assert_eq!(import(dir.path(), &["t", "--hfiles", "out", "--sorted"]).status, 2);
     assert_eq!(import(dir.path(), &["t", "a.csv", "--hfiles", "out"]).status, 2);
 }

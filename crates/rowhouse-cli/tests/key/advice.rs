@@ -33,11 +33,11 @@ fn findings_make_the_exit_status() {
     check(
         &[template, "check", "--deny", "K0"],
         expect![[r#"
-        error: invalid value 'K0' for '--deny <RULE>': no such rule; there are: K1, K2, K3, K4, K5, K6, K7, K8, K9: rule=K0
+            error: invalid value 'K0' for '--deny <RULE>': no such rule; there are: K1, K2, K3, K4, K5, K6, K7, K8, K9, K10, K11, T1, T2, T3: rule=K0
 
-        For more information, try '--help'.
-        exit status 2
-    "#]],
+            For more information, try '--help'.
+            exit status 2
+        "#]],
     );
     check(
         &["[user string][day date]", "check"],

@@ -46,9 +46,9 @@ fn keys_of_the_literature_are_made_and_read() {
         ),
         (
             "[followed text md5 4 hex][follower text md5 4 hex]",
-            &["followed=alice", "follower=0x9f9d51bc"],
+            &["followed=alice", "hash(follower)=0x9f9d51bc"],
             "6384e2b29f9d51bc",
-            "followed=0x6384e2b2, follower=0x9f9d51bc",
+            "hash(followed)=0x6384e2b2, hash(follower)=0x9f9d51bc",
         ),
         ("[phone digits 11 reverse]", &["phone=13912345678"], "87654321931", "phone=13912345678"),
         ("[host domain]", &["host=www.example.com"], "com.example.www", "host='www.example.com'"),
@@ -263,4 +263,28 @@ fn an_infinite_number_is_text_in_json() {
         {"key":"fff0000000000000","values":{"f":"inf"},"computed":{}}
     "#]],
     );
+}
+
+#[test]
+fn a_text_is_never_a_stored_hash_and_what_decoding_prints_is_one() {
+    let template = "[user text md5 4 hex]";
+    let json = told(&[template, "decode", "--json", "9f9d51bc"], b"");
+    assert_eq!(
+        json,
+        "{\"key\":\"9f9d51bc\",\"values\":{\"hash(user)\":\"0x9f9d51bc\"},\"computed\":{}}\n"
+    );
+    let made = |args: &[&str], input: &str| {
+        told(&[&[template, "encode"], args].concat(), input.as_bytes())
+    };
+    // MD5 of `0x9f9d51bc`.
+    let text = "34500211\n";
+    let stored = "9f9d51bc\n";
+    assert_eq!(made(&["user=0x9f9d51bc"], ""), text);
+    assert_eq!(made(&[], "user=0x9f9d51bc\n"), text);
+    assert_eq!(made(&["--csv", "-"], "user\n0x9f9d51bc\n"), text);
+    assert_eq!(made(&["--jsonl", "-"], r#"{"user":"0x9f9d51bc"}"#), text);
+    assert_eq!(made(&["hash(user)=0x9f9d51bc"], ""), stored);
+    assert_eq!(made(&[], "hash(user)=0x9f9d51bc\n"), stored);
+    assert_eq!(made(&["--csv", "-"], "hash(user)\n0x9f9d51bc\n"), stored);
+    assert_eq!(made(&["--jsonl", "-"], r#"{"hash(user)":"0x9f9d51bc"}"#), stored);
 }

@@ -16,9 +16,10 @@ fn a_plan_tells_ranges_and_what_is_left_to_check() {
     check(
         &[BLOG, "plan"],
         expect![[r#"
-        […, …)
-        exact
-    "#]],
+            […, …)
+            reads the whole table
+            exact
+        "#]],
     );
     check(
         &["[bucket 3 of user][user string]", "plan", "user starts with 'b'"],
@@ -60,9 +61,10 @@ fn a_plan_tells_ranges_and_what_is_left_to_check() {
     check(
         &["[at millis digits 13]#[metric text]", "plan", "metric = 'cpu'"],
         expect![[r#"
-        […, …)
-        residual: metric = 'cpu'
-    "#]],
+            […, …)
+            reads the whole table
+            residual: metric = 'cpu'
+        "#]],
     );
 }
 
@@ -138,14 +140,14 @@ fn a_plan_in_json_has_every_range() {
     check(
         &["[bucket 2 of user][user string]", "plan", "--json", "user >= 'b'"],
         expect![[r#"
-        {"ranges":[{"start":"\\x00b\\x00\\x01","stop":"\\x01","buckets":[0]},{"start":"\\x01b\\x00\\x01","stop":"\\x02","buckets":[1]}],"exact":true,"residual":null,"candidates":[]}
-    "#]],
+            {"ranges":[{"start":"\\x00b\\x00\\x01","stop":"\\x01","buckets":[0]},{"start":"\\x01b\\x00\\x01","stop":"\\x02","buckets":[1]}],"whole_table":false,"exact":true,"residual":null,"candidates":[]}
+        "#]],
     );
     check(
         &["[user text][at millis desc]", "explain", "--json", "user = 'bob'"],
         expect![[r#"
-        {"ranges":[{"start":"bob","stop":"boc","buckets":[]}],"exact":false,"residual":"user = 'bob'","candidates":[],"order":{"sequence":"as read","fields":[{"name":"user","desc":false,"order":"ordered"},{"name":"at","desc":true,"order":"ordered"}],"complete":true},"fields":[{"name":"user","type":"text","desc":false,"order":"unordered"},{"name":"at","type":"millis","desc":true,"order":"unordered"}]}
-    "#]],
+            {"ranges":[{"start":"bob","stop":"boc","buckets":[]}],"whole_table":false,"exact":false,"residual":"user = 'bob'","candidates":[],"order":{"sequence":"as read","fields":[{"name":"user","desc":false,"order":"ordered"},{"name":"at","desc":true,"order":"ordered"}],"complete":true},"fields":[{"name":"user","type":"text","desc":false,"order":"unordered"},{"name":"at","type":"millis","desc":true,"order":"unordered"}]}
+        "#]],
     );
     let numbers: Vec<_> = (0..100).map(|n| (2 * n).to_string()).collect();
     let query = format!("n in ({})", numbers.join(", "));
@@ -233,14 +235,14 @@ fn columns_that_are_declared_can_be_asked_for() {
     check(
         &asked(&["plan", "--json"]),
         expect![[r#"
-        {"ranges":[{"start":"bob\\x00\\x01","stop":"bob\\x00\\x01\\x00","buckets":[]}],"exact":false,"residual":null,"candidates":[],"columns":"count > 5 (d:n)","qualifiers":[{"column":"price","family":"f","template":"[at seconds 4 desc][id u8]","ranges":[{"start":"\\xFF\\xFF\\xFF\\xF6\\x01","stop":"\\xFF\\xFF\\xFF\\xF6\\x01\\x00"},{"start":"\\xFF\\xFF\\xFF\\xF6\\x07","stop":"\\xFF\\xFF\\xFF\\xF6\\x07\\x00"}],"residual":null}]}
-    "#]],
+            {"ranges":[{"start":"bob\\x00\\x01","stop":"bob\\x00\\x01\\x00","buckets":[]}],"whole_table":false,"exact":false,"residual":null,"candidates":[],"columns":"count > 5 (d:n)","qualifiers":[{"column":"price","family":"f","template":"[at seconds 4 desc][id u8]","ranges":[{"start":"\\xFF\\xFF\\xFF\\xF6\\x01","stop":"\\xFF\\xFF\\xFF\\xF6\\x01\\x00"},{"start":"\\xFF\\xFF\\xFF\\xF6\\x07","stop":"\\xFF\\xFF\\xFF\\xF6\\x07\\x00"}],"residual":null}]}
+        "#]],
     );
     check(
         &asked(&["explain", "--json"]),
         expect![[r#"
-        {"ranges":[{"start":"bob\\x00\\x01","stop":"bob\\x00\\x01\\x00","buckets":[]}],"exact":false,"residual":null,"candidates":[],"columns":"count > 5 (d:n)","qualifiers":[{"column":"price","family":"f","template":"[at seconds 4 desc][id u8]","ranges":[{"start":"\\xFF\\xFF\\xFF\\xF6\\x01","stop":"\\xFF\\xFF\\xFF\\xF6\\x01\\x00"},{"start":"\\xFF\\xFF\\xFF\\xF6\\x07","stop":"\\xFF\\xFF\\xFF\\xF6\\x07\\x00"}],"residual":null}],"order":{"sequence":"as read","fields":[{"name":"user","desc":false,"order":"ordered"}],"complete":true},"fields":[{"name":"user","type":"string","desc":false,"order":"ordered"}]}
-    "#]],
+            {"ranges":[{"start":"bob\\x00\\x01","stop":"bob\\x00\\x01\\x00","buckets":[]}],"whole_table":false,"exact":false,"residual":null,"candidates":[],"columns":"count > 5 (d:n)","qualifiers":[{"column":"price","family":"f","template":"[at seconds 4 desc][id u8]","ranges":[{"start":"\\xFF\\xFF\\xFF\\xF6\\x01","stop":"\\xFF\\xFF\\xFF\\xF6\\x01\\x00"},{"start":"\\xFF\\xFF\\xFF\\xF6\\x07","stop":"\\xFF\\xFF\\xFF\\xF6\\x07\\x00"}],"residual":null}],"order":{"sequence":"as read","fields":[{"name":"user","desc":false,"order":"ordered"}],"complete":true},"fields":[{"name":"user","type":"string","desc":false,"order":"ordered"}]}
+        "#]],
     );
     check(
         &["[user string]", "plan", "--columns", "d:user user u8", "user = 'bob'"],

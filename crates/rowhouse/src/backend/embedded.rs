@@ -45,17 +45,17 @@ impl Embedded {
         let tables = self.store.tables();
         let open = tables.iter().filter(|table| table.state() == TableState::Enabled);
         let regions = open.flat_map(|table| table.regions()).map(|region| {
-            let (size, (reads, writes)) = (region.size(), region.requests());
+            let (size, requests) = (region.size(), region.requests());
             let (files, memstore_mib) = (size.files as u64, size.memstore_bytes >> 20);
             RegionLoad {
                 name: region.name().full.clone(),
                 stores: size.stores as u64,
                 files,
-                uncompressed_mib: size.file_bytes >> 20,
+                uncompressed_mib: size.uncompressed_bytes >> 20,
                 file_mib: size.file_bytes >> 20,
                 memstore_mib,
-                reads,
-                writes,
+                reads: requests.reads,
+                writes: requests.writes,
             }
         });
         let mut regions: Vec<_> = regions.collect();

@@ -9,6 +9,7 @@ use rowhouse_store::HFile;
 use serde_json::{Map, Value as Json, json};
 
 use super::{Shown, Told};
+use crate::counted::counted;
 use crate::shell::timestamp;
 
 /// Prints the page.
@@ -92,54 +93,59 @@ impl Counted {
     }
 }
 
-fn lines(file: &HFile, counted: &Counted, shown: &Shown) -> Result<Vec<(&'static str, String)>> {
+fn lines(file: &HFile, cells: &Counted, shown: &Shown) -> Result<Vec<(&'static str, String)>> {
     let (meta, trailer) = (file.meta(), file.meta().trailer());
     let mut lines = vec![
-        ("file", format!("{} bytes", trailer.file_len)),
+        ("file", counted(trailer.file_len, "byte")),
         (
             "cells",
             format!(
-                "{} in {} rows; {} delete markers, {} with tags",
-                counted.cells, counted.rows, counted.markers, counted.tagged
+                "{} in {}; {}, {} with tags",
+                cells.cells,
+                counted(cells.rows, "row"),
+                counted(cells.markers, "delete marker"),
+                cells.tagged
             ),
         ),
         (
             "bytes",
             format!(
                 "{} of keys, {} of values, {} of tags",
-                counted.key_bytes, counted.value_bytes, counted.tag_bytes
+                cells.key_bytes, cells.value_bytes, cells.tag_bytes
             ),
         ),
-        ("families", counted.families().join(", ")),
+        ("families", cells.families().join(", ")),
     ];
     if let (Some(first), Some(last)) = (meta.first_key(), meta.last_key()) {
         lines.push(("first row", shown.row(first.row)));
         lines.push(("last row", shown.row(last.row)));
     }
-    if let Some((min, max)) = counted.timestamps {
+    if let Some((min, max)) = cells.timestamps {
         let range = format!("{min} to {max} ({} to {})", timestamp(min), timestamp(max));
         lines.push(("timestamps", range));
     }
     let sequence = meta.sequence_max()?.map_or("not told".to_owned(), |number| number.to_string());
-    if let Some((min, max)) = counted.sequences {
+    if let Some((min, max)) = cells.sequences {
         lines.push(("sequence", format!("{min} to {max} in cells, {sequence} of the file")));
     }
     let layout = meta.layout();
     lines.push((
         "blocks",
         format!(
-            "compression {}, encoding {}{}; {} bytes before compression",
+            "compression {}, encoding {}{}; {} before compression",
             trailer.compression.name(),
             layout.encoding.name(),
             if layout.tags_compressed { ", tags compressed" } else { "" },
-            trailer.uncompressed_len
+            counted(trailer.uncompressed_len, "byte")
         ),
     ));
     lines.push((
         "index",
         format!(
-            "levels {}, {} entries in the root, {} bytes before compression",
-            trailer.index_levels, trailer.root_entries, trailer.uncompressed_index_len
+            "levels {}, {} in the root, {} before compression",
+            trailer.index_levels,
+            counted(trailer.root_entries, "entry"),
+            counted(trailer.uncompressed_index_len, "byte")
         ),
     ));
     for (name, bloom) in [("bloom", meta.bloom()), ("deletes", meta.delete_family_bloom())] {
@@ -147,9 +153,11 @@ fn lines(file: &HFile, counted: &Counted, shown: &Shown) -> Result<Vec<(&'static
             let bytes: u64 = bloom.chunks().map(|chunk| u64::from(chunk.len)).sum();
             let chunks = bloom.chunks().count();
             format!(
-                "{}, {} keys in {chunks} chunks of {bytes} bytes",
+                "{}, {} in {} of {}",
                 bloom.kind().name(),
-                bloom.keys()
+                counted(bloom.keys(), "key"),
+                counted(chunks, "chunk"),
+                counted(bytes, "byte")
             )
         });
         lines.push((name, told.unwrap_or_else(|| "no bloom".to_owned())));

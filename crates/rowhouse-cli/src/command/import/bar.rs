@@ -5,6 +5,7 @@ use std::time::Instant;
 use rowhouse_store::Progress;
 
 use crate::command::progress::Bar;
+use crate::counted::counted;
 
 /// A bar with the number of rows and their rate.
 pub(super) struct RowBar {
@@ -32,7 +33,8 @@ impl RowBar {
         let seconds = self.begun.elapsed().as_secs_f64().max(f64::MIN_POSITIVE);
         let rate = |count: u64| count as f64 / seconds;
         let text = format!(
-            "{doing}: {rows} rows, {:.0} rows/s, {:.1} MB/s",
+            "{doing}: {}, {:.0} rows/s, {:.1} MB/s",
+            counted(rows, "row"),
             rate(rows),
             rate(bytes_done) / 1e6
         );

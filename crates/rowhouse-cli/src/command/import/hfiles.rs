@@ -8,6 +8,7 @@ use rowhouse_store::{Store, files_to_load};
 
 use crate::command::Done;
 use crate::command::progress::Bar;
+use crate::counted::counted;
 
 /// Loads the files under `hfiles`, all of them or none, into a table of the store in `data`.
 pub(super) fn run(table: &TableName, hfiles: &Path, data: &Path) -> Done {
@@ -21,6 +22,8 @@ pub(super) fn run(table: &TableName, hfiles: &Path, data: &Path) -> Done {
     bar.clear();
     let report = loaded?;
     store.close()?;
-    println!("{} cells of {} HFiles are in {table}", report.cells, report.files);
+    let (cells, files) = (counted(report.cells, "cell"), counted(report.files, "HFile"));
+    let are = if report.cells == 1 { "is" } else { "are" };
+    println!("{cells} of {files} {are} in {table}");
     Ok(ExitCode::SUCCESS)
 }

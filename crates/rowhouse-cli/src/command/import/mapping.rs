@@ -7,6 +7,7 @@ use rowhouse::{Error, Result};
 use super::compose::Composed;
 use super::source::{Datum, Record};
 use super::targets::Targets;
+use super::times::TimeForm;
 use crate::command::argument;
 
 /// What the user says of fields whose names are not the table's.
@@ -25,6 +26,10 @@ pub(super) struct MappingArgs {
     /// All fields of the file that the table has no place for are left out
     #[arg(long)]
     skip_unknown: bool,
+    /// How a field's or column's times are written: iso (2022-12-01T08:00), ymd (20221201), ymdhm, ymdhms, a count of
+    /// its own units, or of seconds, millis, micros or nanos [default: recognized from all values of a file]
+    #[arg(long = "times", value_name = "NAME=FORM", value_parser = times)]
+    times: Vec<String>,
 }
 
 /// Where the value of a field or column comes from.
@@ -69,6 +74,21 @@ impl MappingArgs {
             }
         }
         Ok(once)
+    }
+
+    /// The declared form of the times of each field.
+    ///
+    /// # Errors
+    /// `InvalidRequest` for names that the table does not have, and for a name with two forms.
+    pub(super) fn times(&self, targets: &Targets) -> Result<BTreeMap<String, TimeForm>> {
+        let mut forms = BTreeMap::new();
+        for (name, form) in pairs(&self.times, "times")? {
+            targets.check_name(name)?;
+            if forms.insert(name.to_owned(), TimeForm::parse(form)?).is_some() {
+                return Err(Error::invalid(format!("--times is given twice: field={name}")));
+            }
+        }
+        Ok(forms)
     }
 
     /// What rows with open names may have besides.
@@ -174,6 +194,13 @@ fn set(text: &str) -> Result<String> {
     Ok(text)
 }
 
+/// NAME=FORM.
+fn times(text: &str) -> Result<String> {
+    let text = argument::pair(text)?;
+    TimeForm::parse(text.split_once('=').map_or("", |(_, form)| form))?;
+    Ok(text)
+}
+
 /// The names of fields in a text of `--set`.
 fn names_in(text: &str) -> Result<Vec<String>> {
     let names = std::cell::RefCell::new(Vec::new());
@@ -203,7 +230,7 @@ mod tests {
             maps: owned(maps),
             sets: owned(sets),
             skips: owned(skips),
-            skip_unknown: false,
+            ..MappingArgs::default()
         }
     }
 

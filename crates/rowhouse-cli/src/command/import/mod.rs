@@ -21,6 +21,7 @@ mod source;
 mod summary;
 mod survey;
 mod targets;
+mod times;
 mod write;
 
 use std::path::PathBuf;

@@ -1,5 +1,7 @@
 //! A row of a file as a row of the table.
 
+use std::collections::BTreeMap;
+
 use rowhouse::{Bytes, CellBytes, Column, Error, FieldType, KeySchema, Put, Result, Value};
 use rowhouse_model::check_row;
 use xxhash_rust::xxh3::xxh3_64;
@@ -7,27 +9,69 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::mapping::{Origin, Origins};
 use super::source::{Datum, Record};
 use super::targets::Targets;
+use super::times::{TimeForm, Times};
 
 /// How the rows of one file are made.
 pub(super) struct RowMaker {
     key: KeySchema,
     /// Of the fields of the key, in their order; of one that may have no value, maybe none.
-    key_origins: Vec<Option<Origin>>,
+    key_sources: Vec<Option<FieldSource>>,
     columns: Vec<ColumnMaker>,
 }
 
 /// A column of which the file has values.
 struct ColumnMaker {
     column: Column,
-    origin: Origin,
+    source: FieldSource,
     qualifier: QualifierMaker,
 }
 
 enum QualifierMaker {
     One(Bytes),
     /// The fields of a template, in their order.
-    Fields(Vec<Option<Origin>>),
+    Fields(Vec<Option<FieldSource>>),
 }
+
+/// Where the values of a field or column come from, and how they are written if they are times.
+#[derive(Clone)]
+pub(super) struct FieldSource {
+    pub(super) name: String,
+    pub(super) origin: Origin,
+    /// `None` where they are no times.
+    pub(super) times: Option<Times>,
+}
+
+impl FieldSource {
+    fn new(
+        name: &str,
+        field_type: &FieldType,
+        origin: &Origin,
+        declared: &Declared,
+    ) -> Result<Self> {
+        let times = match (field_type.is_time(), declared.get(name)) {
+            (true, Some(form)) => Some(Times::Declared(*form)),
+            (true, None) => Some(Times::Unknown),
+            (false, None) => None,
+            (false, Some(form)) => {
+                return Err(Error::invalid(format!(
+                    "--times is for fields and columns of times: field={name}, type={field_type}, times={form}"
+                )));
+            }
+        };
+        Ok(Self { name: name.to_owned(), origin: origin.clone(), times })
+    }
+
+    /// Reads a text of the file; `parse` reads it as the field's values are written.
+    fn read(&self, text: &str, parse: impl Fn(&str) -> Result<Value>) -> Result<Value> {
+        match self.times {
+            Some(times) => times.read(text, parse),
+            None => parse(text),
+        }
+    }
+}
+
+/// The declared forms of times, by the names of their fields.
+type Declared = BTreeMap<String, TimeForm>;
 
 /// The key of a row, and its cells.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,21 +85,22 @@ impl RowMaker {
     ///
     /// # Errors
     /// `InvalidRequest` for a field of the key, or of a qualifier, of which the file has nothing; for a file without any column.
-    pub(super) fn new(targets: &Targets, origins: &Origins) -> Result<Self> {
+    pub(super) fn new(targets: &Targets, origins: &Origins, declared: &Declared) -> Result<Self> {
         let key = targets.key.clone();
-        let key_origins = origins_of(&key, origins, "the key")?;
+        let key_sources = sources_of(&key, origins, declared, "the key")?;
         let mut columns = Vec::new();
         for column in targets.columns.columns() {
-            let Some(origin) = origins.get(column.name()).cloned() else { continue };
+            let Some(origin) = origins.get(column.name()) else { continue };
             let qualifier = match (column.qualifier(), column.template()) {
                 (Some(qualifier), _) => QualifierMaker::One(Bytes::copy_from_slice(qualifier)),
                 (None, Some(template)) => {
                     let of = format!("the qualifiers of `{}`", column.name());
-                    QualifierMaker::Fields(origins_of(template, origins, &of)?)
+                    QualifierMaker::Fields(sources_of(template, origins, declared, &of)?)
                 }
                 (None, None) => continue,
             };
-            columns.push(ColumnMaker { column: column.clone(), origin, qualifier });
+            let source = FieldSource::new(column.name(), column.field_type(), origin, declared)?;
+            columns.push(ColumnMaker { column: column.clone(), source, qualifier });
         }
         if columns.is_empty() {
             let names: Vec<_> = targets.columns.columns().iter().map(Column::name).collect();
@@ -65,7 +110,22 @@ impl RowMaker {
                 names.join(",")
             )));
         }
-        Ok(Self { key, key_origins, columns })
+        Ok(Self { key, key_sources, columns })
+    }
+
+    /// The sources of times.
+    pub(super) fn times(&mut self) -> impl Iterator<Item = (&str, &Origin, &mut Times)> {
+        let columns = self.columns.iter_mut().flat_map(|column| {
+            let fields = match &mut column.qualifier {
+                QualifierMaker::One(_) => &mut [],
+                QualifierMaker::Fields(sources) => &mut sources[..],
+            };
+            fields.iter_mut().flatten().chain([&mut column.source])
+        });
+        let sources = self.key_sources.iter_mut().flatten().chain(columns);
+        sources.filter_map(|source| {
+            Some((source.name.as_str(), &source.origin, source.times.as_mut()?))
+        })
     }
 
     /// Makes a row.
@@ -73,23 +133,23 @@ impl RowMaker {
     /// # Errors
     /// `InvalidRequest` that says of which field, and why.
     pub(super) fn row(&self, record: &Record) -> Result<NewRow> {
-        let key = key_of(&self.key, &self.key_origins, record)?;
+        let key = key_of(&self.key, &self.key_sources, record)?;
         check_row(&key)?;
         let mut cells = Vec::with_capacity(self.columns.len());
         for maker in &self.columns {
             let column = &maker.column;
             let in_column = |error: Error| named("column", column.name(), &error);
-            let datum = maker.origin.datum(record).map_err(in_column)?;
-            let read = |text: &str| column.parse_value(text);
+            let datum = maker.source.origin.datum(record).map_err(in_column)?;
+            let read = |text: &str| maker.source.read(text, |text| column.parse_value(text));
             let value = value_of(datum, column.field_type(), read).map_err(in_column)?;
             if value.is_null() {
                 continue;
             }
             let qualifier = match &maker.qualifier {
                 QualifierMaker::One(qualifier) => qualifier.clone(),
-                QualifierMaker::Fields(origins) => {
+                QualifierMaker::Fields(sources) => {
                     let Some(template) = column.template() else { continue };
-                    key_of(template, origins, record).map_err(in_column)?
+                    key_of(template, sources, record).map_err(in_column)?
                 }
             };
             let family = Bytes::copy_from_slice(column.family());
@@ -112,26 +172,38 @@ impl NewRow {
 }
 
 /// Where the fields of a template come from.
-fn origins_of(schema: &KeySchema, origins: &Origins, of: &str) -> Result<Vec<Option<Origin>>> {
-    let origin = |field: &rowhouse::Field| match origins.get(field.name()) {
+fn sources_of(
+    schema: &KeySchema,
+    origins: &Origins,
+    declared: &Declared,
+    of: &str,
+) -> Result<Vec<Option<FieldSource>>> {
+    let source = |field: &rowhouse::Field| match origins.get(field.name()) {
         None if !field.is_nullable() => Err(Error::invalid(format!(
             "the file has nothing for a field of {of}: name a field of the file that it is (--map NAME={name}), or what it \
              is made of (--set {name}=TEXT): field={name}",
             name = field.name()
         ))),
-        found => Ok(found.cloned()),
+        None => Ok(None),
+        Some(origin) => {
+            FieldSource::new(field.name(), field.field_type(), origin, declared).map(Some)
+        }
     };
-    schema.fields().iter().map(origin).collect()
+    schema.fields().iter().map(source).collect()
 }
 
 /// The bytes of a template with the values of a row. Salts follow from the values, so that a row that is imported again is
 /// the same row.
-fn key_of(schema: &KeySchema, origins: &[Option<Origin>], record: &Record) -> Result<Bytes> {
-    let mut values = Vec::with_capacity(origins.len());
-    for (field, origin) in schema.fields().iter().zip(origins) {
+fn key_of(schema: &KeySchema, sources: &[Option<FieldSource>], record: &Record) -> Result<Bytes> {
+    let mut values = Vec::with_capacity(sources.len());
+    for (field, source) in schema.fields().iter().zip(sources) {
         let in_field = |error: Error| named("field", field.name(), &error);
-        let datum = origin.as_ref().map_or(Ok(Datum::Null), |origin| origin.datum(record));
-        let read = |text: &str| field.parse_value(text);
+        let datum = source.as_ref().map_or(Ok(Datum::Null), |source| source.origin.datum(record));
+        let parse = |text: &str| field.parse_value(text);
+        let read = |text: &str| match source {
+            Some(source) => source.read(text, parse),
+            None => parse(text),
+        };
         let value = datum.and_then(|datum| value_of(datum, field.field_type(), read));
         let value = value.map_err(in_field)?;
         if value.is_null() && !field.is_nullable() {

@@ -1,14 +1,17 @@
 //! The rows of all files, one after the other.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rowhouse::{Error, KeySchema, Result};
 
-use super::mapping::MappingArgs;
+use super::bar::RowBar;
+use super::mapping::{MappingArgs, Origin};
 use super::rejects::Original;
 use super::row::{NewRow, RowMaker};
-use super::source::{Next, Place, Reading, Record, Source};
+use super::source::{Datum, Next, Place, Reading, Record, Source};
 use super::targets::Targets;
+use super::times::{Looks, Times};
 
 /// The files of an import, and how rows are made of each.
 pub(super) struct Inputs {
@@ -33,24 +36,88 @@ impl Inputs {
         mapping: &MappingArgs,
         targets: &Targets,
     ) -> Result<Self> {
-        let wanted = mapping.wanted(targets)?;
+        let (wanted, declared) = (mapping.wanted(targets)?, mapping.times(targets)?);
         let mut files = Vec::with_capacity(paths.len());
         for path in paths {
-            let in_file = |error: Error| {
-                let message = format!("{}\n  in {}", error.message(), path.display());
-                Error::new(error.kind(), message)
-            };
             let source = Source::open(path, reading, &wanted)?;
             let origins = mapping.origins(source.names(), targets, source.has_open_names());
-            let maker = origins.and_then(|origins| RowMaker::new(targets, &origins));
+            let maker = origins.and_then(|origins| RowMaker::new(targets, &origins, &declared));
             files.push(Input {
                 path: path.clone(),
                 len: source.len(),
-                maker: maker.map_err(in_file)?,
+                maker: maker.map_err(|error| in_file(path, &error))?,
             });
         }
         let (reading, passed_over) = (reading.clone(), mapping.passed_over());
         Ok(Self { reading, passed_over, wanted, key: targets.key.clone(), files })
+    }
+
+    /// Looks at the times of all files whose form is not declared, and recognizes how each column of a file writes
+    /// them. Says in words where that is not as times print. Files without such columns are not read.
+    ///
+    /// # Errors
+    /// `Io` and `Corruption`; `InvalidRequest` where two forms have as many values.
+    pub(super) fn recognize_times(&mut self, bar: &mut RowBar) -> Result<Vec<String>> {
+        let mut told = Vec::new();
+        let mut bytes_done = 0;
+        for nth in 0..self.files.len() {
+            let mut columns: BTreeMap<String, (Origin, Looks)> = BTreeMap::new();
+            for (name, origin, times) in self.files[nth].maker.times() {
+                if matches!(times, Times::Unknown) {
+                    columns.insert(name.to_owned(), (origin.clone(), Looks::default()));
+                }
+            }
+            if !columns.is_empty() {
+                self.look_at_times(nth, &mut columns, bytes_done, bar)?;
+            }
+            bytes_done += self.files[nth].len;
+            let Input { path, maker, .. } = &mut self.files[nth];
+            for (name, (_, looks)) in columns {
+                let most = looks.most(&name).map_err(|error| in_file(path, &error))?;
+                let Some((form, first)) = most else { continue };
+                let recognized = Times::Recognized(form);
+                for (_, _, times) in maker.times().filter(|(known, ..)| *known == name) {
+                    *times = recognized;
+                }
+                if recognized.is_remarkable() {
+                    let path = path.display();
+                    told.push(format!("times of `{name}` in {path} are read as {form}: {first}"));
+                }
+            }
+        }
+        Ok(told)
+    }
+
+    fn look_at_times(
+        &self,
+        nth: usize,
+        columns: &mut BTreeMap<String, (Origin, Looks)>,
+        bytes_before: u64,
+        bar: &mut RowBar,
+    ) -> Result<()> {
+        let mut rows = Rows { inputs: self, file: nth, source: None, record: Record::default() };
+        rows.open(None)?;
+        let (Some(source), record) = (&mut rows.source, &mut rows.record) else { return Ok(()) };
+        let mut count = 0;
+        loop {
+            match source.next(record)? {
+                Next::End => return Ok(()),
+                // The survey rejects it.
+                Next::Broken(..) => continue,
+                Next::Row(_) => {}
+            }
+            for (origin, looks) in columns.values_mut() {
+                match origin.datum(record) {
+                    Ok(Datum::Text(text)) => looks.note(&text),
+                    Ok(Datum::Bytes(bytes)) => {
+                        std::str::from_utf8(&bytes).iter().for_each(|text| looks.note(text));
+                    }
+                    Ok(_) | Err(_) => {}
+                }
+            }
+            count += 1;
+            bar.draw("looking at times", count, bytes_before + source.bytes_done());
+        }
     }
 
     /// The template of the keys.
@@ -80,6 +147,10 @@ impl Inputs {
         rows.open(Some(from.place).filter(|place| *place != Place::default()))?;
         Ok(rows)
     }
+}
+
+fn in_file(path: &Path, error: &Error) -> Error {
+    Error::new(error.kind(), format!("{}\n  in {}", error.message(), path.display()))
 }
 
 /// A place in one of the files; the default is the beginning of the first.

@@ -88,11 +88,12 @@ impl Import<'_> {
     async fn run(&self, name: &TableName) -> Result<(Summary, Option<Survey>)> {
         let args = self.args;
         let (destination, targets) = args.making.destination(&self.database, name).await?;
-        let inputs = Inputs::new(&args.files, &args.reading, &args.mapping, &targets)?;
+        let mut inputs = Inputs::new(&args.files, &args.reading, &args.mapping, &targets)?;
         self.check_outputs()?;
         let journal = Journal::new(&self.progress_path(), self.identity(name, &targets).await?);
         let mut bar = RowBar::new(inputs.bytes());
         let mut summary = Summary::new(args, name, &inputs);
+        summary.times = inputs.recognize_times(&mut bar).inspect_err(|_| bar.clear())?;
         let reached = match args.rows.sorted {
             true => None,
             false => journal.reached()?,

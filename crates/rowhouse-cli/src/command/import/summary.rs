@@ -10,6 +10,7 @@ use super::ImportArgs;
 use super::journal::Reached;
 use super::rows::Inputs;
 use super::survey::Counts;
+use crate::counted::counted;
 
 /// What became of the rows.
 pub(super) struct Summary {
@@ -23,6 +24,8 @@ pub(super) struct Summary {
     pub(super) counts: Counts,
     /// The first rows that have the key of another, where nothing was to be written.
     pub(super) examples: Vec<String>,
+    /// How times were recognized, where they are not written as they print.
+    pub(super) times: Vec<String>,
     /// Files of rejected rows.
     pub(super) rejects: Vec<PathBuf>,
     pub(super) written: u64,
@@ -41,6 +44,7 @@ impl Summary {
             bytes: inputs.bytes(),
             counts: Counts::default(),
             examples: Vec::new(),
+            times: Vec::new(),
             rejects: Vec::new(),
             written: 0,
             is_resumed: false,
@@ -77,6 +81,9 @@ impl Summary {
         // Writing to a text does not fail.
         for example in &self.examples {
             let _ = writeln!(text, "  {example}");
+        }
+        for times in &self.times {
+            let _ = writeln!(text, "{times}");
         }
         for path in &self.rejects {
             let _ = writeln!(text, "rejected rows are in {}", path.display());
@@ -117,13 +124,9 @@ impl Summary {
             "resumed": self.is_resumed,
             "dry_run": self.is_dry_run,
             "refused": self.is_refused,
+            "times": self.times,
             "rejects": rejects,
             "seconds": self.seconds,
         })
     }
-}
-
-fn counted(count: u64, what: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {what}{plural}")
 }

@@ -55,7 +55,9 @@ fn print_text(key: &str, decoded: &Decoded, zone: Zone, out: &mut impl Write) ->
     match decoded {
         Ok(values) => {
             let zone = |name: &str| zone.of_field(values.schema(), name);
-            let pair = |(name, value)| format!("{name}={}", notation::text(value, zone(name)));
+            let pair = |(name, value): (&str, &Value)| {
+                format!("{}={}", value.written_name(name), notation::text(value, zone(name)))
+            };
             let pairs: Vec<_> = values.iter().chain(computed(values)).map(pair).collect();
             writeln!(out, "{}", pairs.join(", "))
         }
@@ -68,7 +70,7 @@ fn print_json(key: &str, decoded: &Decoded, zone: Zone, out: &mut impl Write) ->
         Ok(values) => {
             let zone = |name: &str| zone.of_field(values.schema(), name);
             let pair = |(name, value): (&str, &Value)| {
-                (name.to_owned(), notation::json(value, zone(name)))
+                (value.written_name(name).into_owned(), notation::json(value, zone(name)))
             };
             let pairs = |pairs: &mut dyn Iterator<Item = (&str, &Value)>| -> Map<_, _> {
                 pairs.map(pair).collect()

@@ -51,6 +51,7 @@ impl QueryArgs {
         });
         let mut document = json!({
             "ranges": ranges.collect::<Json>(),
+            "whole_table": plan.reads_whole_table(),
             "exact": plan.is_exact(),
             "residual": plan.residual().map(ToString::to_string),
             "candidates": plan.candidates().collect::<Json>(),
@@ -79,6 +80,9 @@ pub(super) fn run(args: &PlanArgs, schema: &KeySchema, json: bool, out: &mut imp
             key => args.notation.print(key),
         };
         writeln!(out, "{buckets}[{}, {})", bound(&range.start), bound(&range.stop))?;
+    }
+    if plan.reads_whole_table() {
+        writeln!(out, "reads the whole table")?;
     }
     match plan.residual() {
         _ if plan.ranges().is_empty() => writeln!(out, "no row can match")?,

@@ -6,6 +6,7 @@ use rowhouse::{Bytes, Error, KeySchema, Result};
 use serde_json::json;
 
 use super::notation::Notation;
+use crate::counted::counted;
 
 /// Regions, and the keys of a sample that lie in each.
 pub(super) struct Spread {
@@ -52,7 +53,7 @@ impl Spread {
     ) -> io::Result<()> {
         let Self { by, regions, keys } = self;
         if !json {
-            writeln!(out, "{} regions, split by the {by}:", regions.len())?;
+            writeln!(out, "{}, split by the {by}:", counted(regions.len(), "region"))?;
         }
         for (start, count) in regions {
             let share = *count as f64 / *keys as f64;

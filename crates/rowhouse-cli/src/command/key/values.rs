@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::io::Read;
 
-use rowhouse::{Bytes, Calendar, Error, FieldType, KeySchema, Result, Time, Value};
+use rowhouse::{Bytes, Error, KeySchema, Result, Value};
 use serde_json::{Map, Value as Json};
 
 use super::input::{each_line_in, opened};
@@ -42,10 +42,8 @@ impl ValueFiles {
         }
         match self.csv.as_deref() {
             Some(file) => each_record(opened(file)?, |names, record| {
-                let values = names
-                    .iter()
-                    .zip(record)
-                    .map(|(name, text)| Ok((name.to_owned(), value(schema, name, text, zone)?)));
+                let values =
+                    names.iter().zip(record).map(|(name, text)| named(schema, name, text, zone));
                 take(&key(schema, values.collect::<Result<_>>()?)?)
             }),
             None => Ok(Verdict::Fine),
@@ -106,9 +104,15 @@ pub(super) fn pairs<'a>(
         let (name, text) = pair
             .split_once('=')
             .ok_or_else(|| Error::invalid(format!("expected NAME=VALUE: argument={pair}")))?;
-        Ok((name.to_owned(), value(schema, name, text, zone)?))
+        named(schema, name, text, zone)
     };
     pairs.map(value).collect()
+}
+
+/// The value of a field or salt, or a stored hash, that is written as plain text.
+fn named(schema: &KeySchema, name: &str, text: &str, zone: Zone) -> Result<(String, Value)> {
+    let (name, value) = schema.parse_value(name, text, &zone.time_zone())?;
+    Ok((name.to_owned(), value))
 }
 
 /// Values that are the members of a JSON object. Texts and numbers are read as they are in `NAME=VALUE`,
@@ -117,14 +121,16 @@ fn members(schema: &KeySchema, line: &str, zone: Zone) -> Result<Named> {
     let object: Map<String, Json> = serde_json::from_str(line)
         .map_err(|error| Error::invalid(format!("expected a JSON object: {error}")))?;
     let value = |(name, json): (String, Json)| {
-        let value = match json {
-            Json::Null => Value::Null,
-            Json::String(text) if text == "null" => text.into(),
-            Json::String(text) => value(schema, &name, &text, zone)?,
-            Json::Bool(_) | Json::Number(_) => value(schema, &name, &json.to_string(), zone)?,
-            Json::Array(_) | Json::Object(_) => list(&name, &json)?,
-        };
-        Ok((name, value))
+        Ok(match json {
+            Json::Null => (name, Value::Null),
+            Json::String(text) if text == "null" => (name, text.into()),
+            Json::String(text) => named(schema, &name, &text, zone)?,
+            Json::Bool(_) | Json::Number(_) => named(schema, &name, &json.to_string(), zone)?,
+            Json::Array(_) | Json::Object(_) => {
+                let list = list(&name, &json)?;
+                (name, list)
+            }
+        })
     };
     object.into_iter().map(value).collect()
 }
@@ -146,27 +152,4 @@ fn list(name: &str, json: &Json) -> Result<Value> {
         },
         Json::Null | Json::Object(_) => return Err(wrong()),
     })
-}
-
-/// The value of a field or salt that is written as plain text.
-fn value(schema: &KeySchema, name: &str, text: &str, zone: Zone) -> Result<Value> {
-    let computed = || schema.computed().iter().find(|computed| computed.name() == Some(name));
-    let value = match (schema.field(name), computed()) {
-        (Some(field), _) => match field.parse_value(text) {
-            // A day is a day wherever one is; other times without a zone are of the one that is asked for.
-            Ok(Value::Time(_)) if field.zone().is_none() && !is_day(field.field_type()) => {
-                Time::parse_in(text, &zone.time_zone()).map(Value::from)
-            }
-            read => read,
-        },
-        (None, Some(computed)) => computed.parse_value(text),
-        // No such field: making the key says so, and which field may have been meant.
-        (None, None) => Ok(text.into()),
-    };
-    let in_field = |error: Error| Error::new(error.kind(), format!("field `{name}`: {error}"));
-    value.map_err(in_field)
-}
-
-fn is_day(field_type: &FieldType) -> bool {
-    matches!(field_type, FieldType::Date | FieldType::Calendar(Calendar::Day))
 }

@@ -63,6 +63,7 @@ pub(crate) enum Verb {
     GetSplits,
     Help,
     Incr,
+    Insert,
     IsDisabled,
     IsEnabled,
     List,

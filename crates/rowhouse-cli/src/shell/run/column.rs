@@ -5,9 +5,10 @@
 use rowhouse::{Bytes, Column, ColumnSchema, Columns, Error, Table, Value as FieldValue, escape};
 
 use super::converter::{Converter, Converters};
+use super::row::values;
 use crate::shell::call::{self, Call, Options};
 use crate::shell::failure::{Failure, Result, said};
-use crate::shell::grammar::Value;
+use crate::shell::grammar::{Hash, Value};
 use crate::shell::session::Session;
 
 /// A family, and a qualifier if one was written.
@@ -26,28 +27,58 @@ pub(super) fn column(text: &Bytes) -> Result<(Bytes, Option<Bytes>)> {
     Ok((family, qualifier))
 }
 
-/// A column that a command cannot do without, as it was written: the third argument.
-pub(super) struct WrittenColumn(Bytes);
+/// A column that a command needs, as it was written.
+pub(super) enum WrittenColumn {
+    /// `'family:qualifier'`, or the name of a declared column.
+    Text(Bytes),
+    /// `{price => {at => '2022-12-24'}}`: the name of a column with many qualifiers, and the fields of one.
+    Fields(String, Hash),
+}
 
 impl WrittenColumn {
-    /// Takes it from the call. What can be refused without the table is refused now.
+    /// Takes the third argument of a call. What can be refused without the table is refused now.
     pub(super) fn of(call: &Call) -> Result<Self> {
-        let text = call.bytes(2)?;
-        column(&text)?;
-        Ok(Self(text))
+        if let Some(Value::Hash(pairs)) = call.arguments.get(2)
+            && let [(name, Value::Hash(fields))] = &pairs[..]
+        {
+            return Ok(Self::Fields(name.clone(), fields.clone()));
+        }
+        Self::text(call.bytes(2)?)
     }
 
-    /// The column of a table that is meant.
+    /// A column that is written as a text.
+    pub(super) fn text(text: Bytes) -> Result<Self> {
+        column(&text)?;
+        Ok(Self::Text(text))
+    }
+
+    /// Where the column of a table is stored; a family alone may stand for all of it, or for the empty qualifier.
+    pub(super) async fn place_or_family<W>(
+        &self,
+        session: &Session<W>,
+        table: &Table,
+    ) -> Result<Place> {
+        match self {
+            Self::Text(text) => one_place(session, table, text).await,
+            Self::Fields(name, fields) => {
+                let (column, qualifier) = by_fields(table, name, fields)?;
+                Ok((Bytes::copy_from_slice(column.family()), Some(qualifier)))
+            }
+        }
+    }
+
+    /// Where the column of a table is stored.
     pub(super) async fn place<W>(
         &self,
         session: &Session<W>,
         table: &Table,
     ) -> Result<(Bytes, Bytes)> {
-        match one_place(session, table, &self.0).await? {
-            (family, Some(qualifier)) => Ok((family, qualifier)),
-            (_, None) => said(format!(
+        match (self.place_or_family(session, table).await?, self) {
+            ((family, Some(qualifier)), _) => Ok((family, qualifier)),
+            ((family, None), Self::Fields(..)) => Ok((family, Bytes::new())),
+            ((_, None), Self::Text(text)) => said(format!(
                 "a column is FAMILY:QUALIFIER or the name of a declared one, its qualifier is missing: '{}'",
-                escape(&self.0)
+                escape(text)
             )),
         }
     }
@@ -58,7 +89,11 @@ impl WrittenColumn {
         session: &Session<W>,
         table: &Table,
     ) -> Result<(Bytes, Bytes)> {
-        if let Some(column) = named(session, table, &self.0).await? {
+        let declared = match self {
+            Self::Text(text) => named(session, table, text).await?,
+            Self::Fields(name, fields) => Some(by_fields(table, name, fields)?.0),
+        };
+        if let Some(column) = declared {
             // As an increment writes it.
             let one = column.encode_value(&1.into());
             if !one.is_ok_and(|one| one[..] == 1i64.to_be_bytes()) {
@@ -70,6 +105,52 @@ impl WrittenColumn {
             }
         }
         self.place(session, table).await
+    }
+
+    /// Where a cell is put, and its bytes: of a declared column, the value is one of the column's type.
+    pub(super) async fn cell<W>(
+        &self,
+        session: &Session<W>,
+        table: &Table,
+        value: Bytes,
+    ) -> Result<(Bytes, Bytes, Bytes)> {
+        let (declared, qualifier) = match self {
+            Self::Text(text) => match named(session, table, text).await? {
+                None => {
+                    let (family, qualifier) = column(text)?;
+                    return Ok((family, qualifier.unwrap_or_default(), value));
+                }
+                Some(declared) => match declared.qualifier() {
+                    Some(qualifier) => (declared, Bytes::copy_from_slice(qualifier)),
+                    None => return many(declared),
+                },
+            },
+            Self::Fields(name, fields) => by_fields(table, name, fields)?,
+        };
+        let refused = |error: Error| {
+            Failure::Said(format!("column `{}`: {}", declared.name(), error.message()))
+        };
+        let value = typed(declared, &value).map_err(refused)?;
+        // This error names the column itself.
+        let encoded = declared.encode_value(&value).or_else(|error| said(error.message()))?;
+        Ok((Bytes::copy_from_slice(declared.family()), qualifier, encoded))
+    }
+}
+
+/// The declared column of this name, and its qualifier with these fields.
+fn by_fields<'t>(table: &'t Table, name: &str, fields: &Hash) -> Result<(&'t Column, Bytes)> {
+    let declared = table.column_schema().map(ColumnSchema::columns).unwrap_or_default();
+    let column = declared.iter().find(|column| column.name() == name);
+    let Some((column, template)) = column.and_then(|column| Some((column, column.template()?)))
+    else {
+        return said(format!(
+            "the table declares no column `{name}` whose qualifiers have fields: alter it with COLUMNS => '…'"
+        ));
+    };
+    let qualifier = values(template, fields).and_then(|values| template.encode(&values));
+    match qualifier {
+        Ok(qualifier) => Ok((column, qualifier)),
+        Err(error) => said(format!("column `{name}`: {}", error.message())),
     }
 }
 
@@ -101,38 +182,13 @@ async fn place<W>(session: &Session<W>, table: &Table, text: &Bytes) -> Result<P
 }
 
 /// As [`place`], of a column to be changed: a name of many qualifiers is refused.
-pub(super) async fn one_place<W>(
-    session: &Session<W>,
-    table: &Table,
-    text: &Bytes,
-) -> Result<Place> {
+async fn one_place<W>(session: &Session<W>, table: &Table, text: &Bytes) -> Result<Place> {
     if let Some(column) = named(session, table, text).await?
         && column.qualifier().is_none()
     {
         return many(column);
     }
     place(session, table, text).await
-}
-
-/// Where a cell is to be put, and its bytes: by a column's name, the value is one of the column's type.
-pub(super) async fn cell<W>(
-    session: &Session<W>,
-    table: &Table,
-    text: &Bytes,
-    value: Bytes,
-) -> Result<(Bytes, Bytes, Bytes)> {
-    let Some(declared) = named(session, table, text).await? else {
-        let (family, qualifier) = column(text)?;
-        return Ok((family, qualifier.unwrap_or_default(), value));
-    };
-    let Some(qualifier) = declared.qualifier() else { return many(declared) };
-    let refused =
-        |error: Error| Failure::Said(format!("column `{}`: {}", declared.name(), error.message()));
-    let value = typed(declared, &value).map_err(refused)?;
-    // This error names the column itself.
-    let encoded = declared.encode_value(&value).or_else(|error| said(error.message()))?;
-    let copied = Bytes::copy_from_slice;
-    Ok((copied(declared.family()), copied(qualifier), encoded))
 }
 
 /// A value as the column's values are written; what is no text is bytes.
@@ -145,10 +201,10 @@ fn typed(column: &Column, value: &[u8]) -> rowhouse::Result<FieldValue> {
 
 fn many<T>(column: &Column) -> Result<T> {
     said(format!(
-        "`{}` has many qualifiers, those of {}: write the one that is meant as '{}:…'",
-        column.name(),
+        "`{name}` has many qualifiers, those of {}: name one by its fields, {{{name} => {{FIELD => value}}}}, or as '{}:…'",
         column.template().map(ToString::to_string).unwrap_or_default(),
-        escape(column.family())
+        escape(column.family()),
+        name = column.name(),
     ))
 }
 

@@ -3,12 +3,13 @@
 use std::io::Write;
 
 use rowhouse::{
-    Append, Bytes, Delete, Increment, Mutation, Put, RowRange, Scan, Table, Timestamp, escape,
+    Append, Bytes, Delete, ErrorKind, Increment, Mutation, Put, RowRange, Scan, Table, Timestamp,
+    escape,
 };
 
-use super::column::{self, WrittenColumn};
+use super::column::WrittenColumn;
 use super::row::{Bound, Named};
-use crate::shell::call::{Call, Options};
+use crate::shell::call::{self, Call, Options};
 use crate::shell::failure::{Result, said};
 use crate::shell::grammar::Value;
 use crate::shell::session::Session;
@@ -17,17 +18,45 @@ pub(super) async fn put<W: Write>(session: &mut Session<W>, mut call: Call) -> R
     let ttl = ttl(&mut call)?;
     let table = call.table()?;
     let (row, value) = (Named::of(&call, 1)?, call.bytes(3)?);
-    let text = call.bytes(2)?;
-    column::column(&text)?;
+    let column = WrittenColumn::of(&call)?;
     let at = timestamp(&call, 4)?;
     call.no_more_than(5)?;
     let table = session.database.table(&table).await?;
-    let (family, qualifier, value) = column::cell(session, &table, &text, value).await?;
+    let (family, qualifier, value) = column.cell(session, &table, value).await?;
     let mut put = Put::new(row.new_key(&table)?)
         .and_then(|put| put.add_at(family, qualifier, at, value))
         .or_else(|error| said(error.message()))?;
     put.ttl_millis = ttl;
     Ok(table.put(put).await?)
+}
+
+/// Writes a row that is not there yet, of several columns.
+pub(super) async fn insert<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
+    let table = call.table()?;
+    let row = Named::of(&call, 1)?;
+    let columns = match &call.arguments[2] {
+        Value::Hash(pairs) if !pairs.is_empty() => pairs,
+        other => {
+            return said(format!(
+                "insert takes the columns of a row as a hash, {{COLUMN => value}}: {other}"
+            ));
+        }
+    };
+    let columns = columns.iter().map(|(name, value)| {
+        let column = WrittenColumn::text(Bytes::copy_from_slice(name.as_bytes()))?;
+        Ok((column, call::bytes(name, value)?))
+    });
+    let columns: Vec<_> = columns.collect::<Result<_>>()?;
+    let table = session.database.table(&table).await?;
+    let mut put = Put::new(row.inserted_key(&table)?).or_else(|error| said(error.message()))?;
+    for (column, value) in columns {
+        let (family, qualifier, value) = column.cell(session, &table, value).await?;
+        put = put.add(family, qualifier, value).or_else(|error| said(error.message()))?;
+    }
+    table.insert(put).await.or_else(|error| match error.kind() {
+        ErrorKind::RowExists => said(error.message()),
+        _ => Err(error.into()),
+    })
 }
 
 /// The option TTL, which is all that the command has.
@@ -77,12 +106,11 @@ pub(super) async fn incr<W: Write>(session: &mut Session<W>, mut call: Call) -> 
 pub(super) async fn delete<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     call.take_options()?.finish()?;
     let (table, row) = (call.table()?, Named::of(&call, 1)?);
-    let text = call.bytes(2)?;
-    column::column(&text)?;
+    let column = WrittenColumn::of(&call)?;
     let at = timestamp(&call, 3)?;
     call.no_more_than(4)?;
     let table = session.database.table(&table).await?;
-    let (family, qualifier) = column::one_place(session, &table, &text).await?;
+    let (family, qualifier) = column.place_or_family(session, &table).await?;
     for row in row.keys(&table)? {
         let (family, qualifier) = (family.clone(), qualifier.clone());
         let delete = Delete::new(row)
@@ -110,7 +138,7 @@ pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, mut call: Cal
         None | Some(Value::Nil) => None,
         Some(_) => Some(call.bytes(2)?).filter(|column| !column.is_empty()),
     };
-    column.as_ref().map(column::column).transpose()?;
+    let column = column.map(WrittenColumn::text).transpose()?;
     let at = timestamp(&call, 3)?;
     call.no_more_than(4)?;
     match prefix {
@@ -151,11 +179,11 @@ impl Wanted {
     async fn new<W>(
         session: &Session<W>,
         table: &Table,
-        column: Option<Bytes>,
+        column: Option<WrittenColumn>,
         at: Timestamp,
     ) -> Result<Self> {
         let column = match column {
-            Some(text) => Some(column::one_place(session, table, &text).await?),
+            Some(column) => Some(column.place_or_family(session, table).await?),
             None => None,
         };
         Ok(Self { column, at })

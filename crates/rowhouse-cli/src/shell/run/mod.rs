@@ -84,6 +84,7 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
             Ok(Returned::Silence)
         }
         Verb::Incr => data::incr(session, call).await.map(nothing),
+        Verb::Insert => data::insert(session, call).await.map(nothing),
         Verb::IsDisabled => tables::is_disabled(session, call).await.map(Returned::Truth),
         Verb::IsEnabled => tables::is_enabled(session, call).await.map(Returned::Truth),
         Verb::List => tables::list(session, call).await.map(Returned::Names),

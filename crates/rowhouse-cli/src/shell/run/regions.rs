@@ -1,8 +1,9 @@
 //! Where the regions of a table begin and end, and what changes that.
 
 use std::io::Write;
+use std::net::IpAddr;
 
-use rowhouse::{Bytes, KeySchema, RegionInfo, RegionSwitch, escape};
+use rowhouse::{Bytes, KeySchema, RegionInfo, RegionSwitch, ServerName, escape};
 
 use super::decode;
 use super::row::Named;
@@ -39,13 +40,25 @@ pub(super) async fn splits<W: Write>(
 /// Tells the name, start and end of every region.
 pub(super) async fn list<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
-    call.no_more_than(1)?;
+    call.no_more_than(2)?;
     let wanted = decode::wanted(&mut options)?;
     options.finish()?;
     let name = existing(session, &call).await?;
     let table = session.database.table(&name).await?;
     let schema = decode::schema(wanted, &table)?;
-    let regions = table.regions().await?;
+    let mut regions = table.regions().await?;
+    if let Some(server) = call.text_if_given(1)?.filter(|server| !server.is_empty()) {
+        let mut served = Vec::new();
+        for region in regions {
+            let (_, on) = table.locate(&region.range.start).await?;
+            if let Some(on) = on
+                && is_named(&on, &server).await
+            {
+                served.push(region);
+            }
+        }
+        regions = served;
+    }
 
     let heading = ["REGION_NAME", "START_KEY", "END_KEY"].map(String::from);
     let lines: Vec<[String; 3]> = regions.iter().map(columns).collect();
@@ -65,6 +78,26 @@ pub(super) async fn list<W: Write>(session: &mut Session<W>, mut call: Call) -> 
         session.say(line(columns, widths))?;
     }
     session.say(format_args!(" {} rows", regions.len()))
+}
+
+/// Whether a server's name, `HOST,PORT,START CODE`, begins with `wanted`, which may call its host by
+/// another name or address of it.
+async fn is_named(server: &ServerName, wanted: &str) -> bool {
+    if server.to_string().starts_with(wanted) {
+        return true;
+    }
+    let (host, rest) = wanted.split_once(',').unwrap_or((wanted, ""));
+    if !format!("{},{}", server.port, server.start_code).starts_with(rest) {
+        return false;
+    }
+    let addresses = addresses(&server.host).await;
+    self::addresses(host).await.iter().any(|address| addresses.contains(address))
+}
+
+/// The addresses of a host; none when it is not known.
+async fn addresses(host: &str) -> Vec<IpAddr> {
+    let found = tokio::net::lookup_host((host, 0)).await;
+    found.into_iter().flatten().map(|address| address.ip()).collect()
 }
 
 /// Tells which region has a row, and who serves it: of each key that fields may stand for.

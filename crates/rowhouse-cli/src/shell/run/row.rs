@@ -1,7 +1,7 @@
 //! The row that a command is about: its key, or the fields of its key.
 
 use rowhouse::{
-    Bytes, Error, Field, KeySchema, Predicate, Result as ModelResult, RowRange, Table,
+    Bytes, Error, Field, KeySchema, Predicate, Result as ModelResult, RowRange, Table, TimeZone,
     Value as FieldValue,
 };
 
@@ -45,6 +45,23 @@ impl Named {
         match self {
             Self::Key(key) => Ok(key.clone()),
             Self::Fields(pairs) => made(table, |schema| schema.encode(&values(schema, pairs)?)),
+        }
+    }
+
+    /// The key of a row that is not there yet. A salt has to be given: the same values may be in another row.
+    pub(super) fn inserted_key(&self, table: &Table) -> Result<Bytes> {
+        match self {
+            Self::Key(key) => Ok(key.clone()),
+            Self::Fields(pairs) => made(table, |schema| {
+                let values = values(schema, pairs)?;
+                schema.encode(&values).map_err(|error| match schema.encode_salted(&values, 0) {
+                    Ok(_) => Error::invalid(
+                        "a row with a random salt cannot be inserted, the same values may be in another row: \
+                         use bucket, or give the salt",
+                    ),
+                    Err(_) => error,
+                })
+            }),
         }
     }
 
@@ -130,21 +147,18 @@ fn made<T>(table: &Table, make: impl FnOnce(&KeySchema) -> ModelResult<T>) -> Re
 }
 
 /// The values of fields. Texts are read as each field's values are written.
-fn values(schema: &KeySchema, pairs: &Hash) -> ModelResult<Vec<(String, FieldValue)>> {
-    let computed =
-        |name: &str| schema.computed().iter().find(|computed| computed.name() == Some(name));
+pub(super) fn values(schema: &KeySchema, pairs: &Hash) -> ModelResult<Vec<(String, FieldValue)>> {
     let value = |(name, given): &(String, Value)| {
         let text = match given {
             Value::Text(bytes) => std::str::from_utf8(bytes).ok(),
             _ => None,
         };
-        let value = match (text, schema.field(name), computed(name)) {
-            (Some(text), Some(field), _) => field.parse_value(text),
-            (Some(text), None, Some(computed)) => computed.parse_value(text),
-            _ => plain(given),
-        };
+        if let Some(text) = text {
+            let (name, value) = schema.parse_value(name, text, &TimeZone::UTC)?;
+            return Ok((name.to_owned(), value));
+        }
         let in_field = |error: Error| Error::new(error.kind(), format!("field `{name}`: {error}"));
-        Ok((name.clone(), value.map_err(in_field)?))
+        Ok((name.clone(), plain(given).map_err(in_field)?))
     };
     pairs.iter().map(value).collect()
 }

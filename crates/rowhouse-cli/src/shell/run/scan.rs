@@ -36,6 +36,7 @@ pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> 
     (scan.range, scan.reversed) =
         (ends.range(|bound| bound.rows(&table), |bound| bound.prefix(&table))?, ends.reversed);
     scan.columns = columns.of(session, &table).await?;
+    let hint = ends.hint(&scan.range);
     let declared = decode::declared(wanted, &table, columns.converters())?;
     let mut rows = table.scan(scan).await?;
     let mut count = 0_u64;
@@ -48,7 +49,8 @@ pub(super) async fn scan<W: Write>(session: &mut Session<W>, mut call: Call) -> 
             count += 1;
         }
     }
-    session.say(format_args!("{count} row(s)"))
+    session.say(format_args!("{count} row(s)"))?;
+    hint.map_or(Ok(()), |hint| session.say(hint))
 }
 
 /// Prints a row's cells, behind the fields of its key where there is a template, each behind its name where
@@ -132,6 +134,20 @@ impl Ends {
             return said("ROWPREFIXFILTER excludes STARTROW and STOPROW");
         }
         Ok(Self { start, stop, prefix, reversed: options.take_truth("REVERSED")? })
+    }
+
+    /// What to say of bounds that have no row between them whatever the table holds.
+    fn hint(&self, range: &RowRange) -> Option<&'static str> {
+        let both = self.start.is_some() && self.stop.is_some();
+        match both && range.start > range.stop {
+            false => None,
+            true if self.reversed => {
+                Some("STARTROW comes before STOPROW: a reversed scan starts at the greater row")
+            }
+            true => Some(
+                "STARTROW comes after STOPROW: no row is between them (REVERSED => true reads backward)",
+            ),
+        }
     }
 
     /// The rows: those of the start are in them, those of the stop are not, whatever the direction. `rows` are those

@@ -305,7 +305,7 @@ count 'mail', COLUMN => 'subject'"#,
             Took T seconds
             > put 'mail', {user => 'bob'}, 'read', 'true', 1
 
-            ERROR: `read` has many qualifiers, those of by_[who text]: write the one that is meant as 'f:…'
+            ERROR: `read` has many qualifiers, those of by_[who text]: name one by its fields, {read => {FIELD => value}}, or as 'f:…'
 
             For usage try 'help "put"'
 
@@ -350,7 +350,7 @@ count 'mail', COLUMN => 'subject'"#,
             Took T seconds
             > delete 'mail', {user => 'bob'}, 'read'
 
-            ERROR: `read` has many qualifiers, those of by_[who text]: write the one that is meant as 'f:…'
+            ERROR: `read` has many qualifiers, those of by_[who text]: name one by its fields, {read => {FIELD => value}}, or as 'f:…'
 
             For usage try 'help "delete"'
 
@@ -537,6 +537,180 @@ query 'shop', "name.at = 2022""#,
 
             ERROR: column `name` has one qualifier, d:n, without fields; ask for its value: name = …: offset=0
               name.at = 2022
+              ^
+
+            For usage try 'help "query"'
+
+            Took T seconds
+        "#]],
+    );
+}
+
+#[test]
+fn a_column_of_many_qualifiers_is_named_by_the_fields_of_one() {
+    check(
+        r#"create 'stocks', 'f', 'g', KEY => '[stock string]', COLUMNS => 'f:[at ymd desc] price u32; g:[who text] reads java.long'
+put 'stocks', {stock => 'ACME'}, {price => {at => '2022-12-24'}}, 9, 1
+incr 'stocks', {stock => 'ACME'}, {reads => {who => 'eve'}}, 3
+get_counter 'stocks', {stock => 'ACME'}, {reads => {who => 'eve'}}
+get 'stocks', {stock => 'ACME'}, 'price'
+delete 'stocks', {stock => 'ACME'}, {price => {at => '2022-12-24'}}, 1
+get 'stocks', {stock => 'ACME'}, 'f'
+put 'stocks', {stock => 'ACME'}, {price => {on => '2022-12-24'}}, 9
+put 'stocks', {stock => 'ACME'}, {cost => {at => '2022-12-24'}}, 9
+put 'stocks', {stock => 'ACME'}, {price => {at => '2022-12-24'}}, 'nine'
+put 'stocks', {stock => 'ACME'}, 'price', 9
+incr 'stocks', {stock => 'ACME'}, {price => {at => '2022-12-24'}}"#,
+        expect![[r#"
+            > create 'stocks', 'f', 'g', KEY => '[stock string]', COLUMNS => 'f:[at ymd desc] price u32; g:[who text] reads java.long'
+            Created table stocks
+            Took T seconds
+            => Hbase::Table - stocks
+            > put 'stocks', {stock => 'ACME'}, {price => {at => '2022-12-24'}}, 9, 1
+            Took T seconds
+            > incr 'stocks', {stock => 'ACME'}, {reads => {who => 'eve'}}, 3
+            COUNTER VALUE = 3
+            Took T seconds
+            > get_counter 'stocks', {stock => 'ACME'}, {reads => {who => 'eve'}}
+            COUNTER VALUE = 3
+            Took T seconds
+            > get 'stocks', {stock => 'ACME'}, 'price'
+            COLUMN  CELL
+             # ACME\x00\x01: stock='ACME'
+             #   price[at=2022-12-24]=9
+             f:79778775 timestamp=1970-01-01T00:00:00.001, value=\x00\x00\x00\x09
+            1 row(s)
+            Took T seconds
+            > delete 'stocks', {stock => 'ACME'}, {price => {at => '2022-12-24'}}, 1
+            Took T seconds
+            > get 'stocks', {stock => 'ACME'}, 'f'
+            COLUMN  CELL
+            0 row(s)
+            Took T seconds
+            > put 'stocks', {stock => 'ACME'}, {price => {on => '2022-12-24'}}, 9
+
+            ERROR: column `price`: the key has no field `on`; it has: at
+
+            For usage try 'help "put"'
+
+            Took T seconds
+            > put 'stocks', {stock => 'ACME'}, {cost => {at => '2022-12-24'}}, 9
+
+            ERROR: the table declares no column `cost` whose qualifiers have fields: alter it with COLUMNS => '…'
+
+            For usage try 'help "put"'
+
+            Took T seconds
+            > put 'stocks', {stock => 'ACME'}, {price => {at => '2022-12-24'}}, 'nine'
+
+            ERROR: column `price`: expected a whole number: offset=0
+              nine
+              ^
+
+            For usage try 'help "put"'
+
+            Took T seconds
+            > put 'stocks', {stock => 'ACME'}, 'price', 9
+
+            ERROR: `price` has many qualifiers, those of [at ymd desc]: name one by its fields, {price => {FIELD => value}}, or as 'f:…'
+
+            For usage try 'help "put"'
+
+            Took T seconds
+            > incr 'stocks', {stock => 'ACME'}, {price => {at => '2022-12-24'}}
+
+            ERROR: `price` is u32, and a counter is java.long: eight bytes, the highest first
+
+            For usage try 'help "incr"'
+
+            Took T seconds
+        "#]],
+    );
+}
+
+#[test]
+fn a_row_is_inserted_once() {
+    check(
+        r#"create 'mail', 'd', KEY => '[user string]', COLUMNS => 'd:s subject string; d:n size u32'
+insert 'mail', {user => 'bob'}, {subject => 'Christmas', size => 20000, 'd:other' => 'x'}
+insert 'mail', {user => 'bob'}, {subject => 'again'}
+insert 'mail', 'eve', {subject => 'bytes'}
+insert 'mail', {user => 'zoe'}, {size => 'many'}
+insert 'mail', {user => 'zoe'}, {}
+insert 'mail', {user => 'zoe'}, 'd:s'
+count 'mail'
+create 'salted', 'd', KEY => '[salt 4][id string]'
+insert 'salted', {id => 'a'}, {'d:s' => 'x'}
+query 'mail', "weight > 5"
+query 'salted', "title = 'x'""#,
+        expect![[r#"
+            > create 'mail', 'd', KEY => '[user string]', COLUMNS => 'd:s subject string; d:n size u32'
+            Created table mail
+            Took T seconds
+            => Hbase::Table - mail
+            > insert 'mail', {user => 'bob'}, {subject => 'Christmas', size => 20000, 'd:other' => 'x'}
+            Took T seconds
+            > insert 'mail', {user => 'bob'}, {subject => 'again'}
+
+            ERROR: the row exists already: table=mail, row=bob\x00\x01 (user='bob')
+
+            For usage try 'help "insert"'
+
+            Took T seconds
+            > insert 'mail', 'eve', {subject => 'bytes'}
+            Took T seconds
+            > insert 'mail', {user => 'zoe'}, {size => 'many'}
+
+            ERROR: column `size`: expected a whole number: offset=0
+              many
+              ^
+
+            For usage try 'help "insert"'
+
+            Took T seconds
+            > insert 'mail', {user => 'zoe'}, {}
+
+            ERROR: insert takes the columns of a row as a hash, {COLUMN => value}: {}
+
+            For usage try 'help "insert"'
+
+            Took T seconds
+            > insert 'mail', {user => 'zoe'}, 'd:s'
+
+            ERROR: insert takes the columns of a row as a hash, {COLUMN => value}: 'd:s'
+
+            For usage try 'help "insert"'
+
+            Took T seconds
+            > count 'mail'
+            2 row(s)
+            Took T seconds
+            => 2
+            > create 'salted', 'd', KEY => '[salt 4][id string]'
+            WARNING: K5 random salt: `salt 4` is random: a get by the other fields asks for 4 keys, and the same fields may make several rows; use bucket where rows are read by their key
+            Created table salted
+            Took T seconds
+            => Hbase::Table - salted
+            > insert 'salted', {id => 'a'}, {'d:s' => 'x'}
+
+            ERROR: a row with a random salt cannot be inserted, the same values may be in another row: use bucket, or give the salt
+
+            For usage try 'help "insert"'
+
+            Took T seconds
+            > query 'mail', "weight > 5"
+
+            ERROR: there is no `weight`; fields of the key: user; columns: subject, size: offset=0
+              weight > 5
+              ^
+
+            For usage try 'help "query"'
+
+            Took T seconds
+            > query 'salted', "title = 'x'"
+
+            ERROR: the key has no field `title`; it has: id; a query names columns as they are declared: COLUMNS => 'FAMILY:QUALIFIER title string': offset=0
+              title = 'x'
               ^
 
             For usage try 'help "query"'

@@ -462,3 +462,17 @@ scan 'plain', STARTROW => {user => 'bob'}",
         "#]],
     );
 }
+
+#[test]
+fn a_text_is_never_a_stored_hash_and_what_is_shown_is_one() {
+    check(
+        "create 'wallets', 'd', KEY => '[wallet text sha1 4]'
+put 'wallets', {wallet => '0x01020304'}, 'd:n', 'one', 1
+get 'wallets', {wallet => '0x01020304'}
+query 'wallets', \"wallet = '0x01020304'\"
+get 'wallets', {'hash(wallet)' => '0x98fd74d8'}
+query 'wallets', 'hash(wallet) = 0x98fd74d8'
+get 'wallets', {'hash(wallet)' => 'bob'}",
+        expect![""],
+    );
+}

@@ -293,7 +293,7 @@ query 'plain', "user = 'bob'""#,
               [at millis desc] ordered
             Took T seconds
             > explain 'mail', "at >= 2022-12-02"
-            ranges: 1
+            ranges: 1, reads the whole table
               […, …)
             residual: at >= 2022-12-02
             order: user ascending, at descending (newest first)
@@ -315,7 +315,7 @@ query 'plain', "user = 'bob'""#,
             Took T seconds
             > query 'mail', "sender = 'bob'"
 
-            ERROR: the key has no field `sender`; it has: user, at: offset=0
+            ERROR: the key has no field `sender`; it has: user, at; a query names columns as they are declared: COLUMNS => 'FAMILY:QUALIFIER sender string': offset=0
               sender = 'bob'
               ^
 

@@ -279,3 +279,42 @@ scan 'post', FILTER => \"PrefixFilter('row1' AND\"
         "#]],
     );
 }
+
+#[test]
+fn bounds_in_the_wrong_order_are_pointed_out() {
+    check(
+        r#"create 't', 'f'
+put 't', 'b', 'f:q', 'v', 1
+scan 't', {STARTROW => 'c', STOPROW => 'a'}
+scan 't', {STARTROW => 'a', STOPROW => 'c', REVERSED => true}
+scan 't', {STARTROW => 'c', STOPROW => 'a', REVERSED => true}
+scan 't', {STARTROW => 'a', STOPROW => 'a'}"#,
+        expect![[r#"
+            > create 't', 'f'
+            Created table t
+            Took T seconds
+            => Hbase::Table - t
+            > put 't', 'b', 'f:q', 'v', 1
+            Took T seconds
+            > scan 't', {STARTROW => 'c', STOPROW => 'a'}
+            ROW  COLUMN+CELL
+            0 row(s)
+            STARTROW comes after STOPROW: no row is between them (REVERSED => true reads backward)
+            Took T seconds
+            > scan 't', {STARTROW => 'a', STOPROW => 'c', REVERSED => true}
+            ROW  COLUMN+CELL
+            0 row(s)
+            STARTROW comes before STOPROW: a reversed scan starts at the greater row
+            Took T seconds
+            > scan 't', {STARTROW => 'c', STOPROW => 'a', REVERSED => true}
+            ROW  COLUMN+CELL
+             b column=f:q, timestamp=1970-01-01T00:00:00.001, value=v
+            1 row(s)
+            Took T seconds
+            > scan 't', {STARTROW => 'a', STOPROW => 'a'}
+            ROW  COLUMN+CELL
+            0 row(s)
+            Took T seconds
+        "#]],
+    );
+}

@@ -1,0 +1,24 @@
+//! Counts in messages.
+
+/// A count and what is counted: `1 table`, `2 tables`, `2 index entries`.
+pub(crate) fn counted(count: impl TryInto<u64>, what: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    match (count, what.strip_suffix('y')) {
+        (1, _) => format!("1 {what}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        (_, None) => format!("{count} {what}s"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_is_singular_and_every_other_count_is_plural() {
+        let texts = [0_u64, 1, 2].map(|count| counted(count, "table"));
+        assert_eq!(texts, ["0 tables", "1 table", "2 tables"]);
+        assert_eq!(counted(1_usize, "entry"), "1 entry");
+        assert_eq!(counted(7_u32, "entry"), "7 entries");
+    }
+}

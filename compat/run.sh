@@ -64,6 +64,7 @@ launch
 steps_until_stop
 step 180 History zk "$zookeeper" replay "$here/histories/apache-2.6.4.txt.gz"
 stop
+step 60 InTests "$binary"
 "$here/hfile.sh" "$data"
 "$here/hfile-kinds.sh"
 start

@@ -24,13 +24,16 @@ steps_until_stop() {
   step 180 Basics zk "$zookeeper"
   step 120 Mutations zk "$zookeeper"
   step 120 Answers zk "$zookeeper"
+  step 180 AsyncScans zk "$zookeeper" "${ASYNC_ROUNDS:-2}"
   step 120 Endpoints zk "$zookeeper"
   step 120 Families zk "$zookeeper"
   step 240 Kept zk "$zookeeper"
+  step 240 Reopened zk "$zookeeper"
   step 120 Flush zk "$zookeeper"
   step 240 Snapshots zk "$zookeeper"
   [ "${SPLIT_ROUNDS:-3}" = 0 ] || step 300 Splits zk "$zookeeper" "${SPLIT_ROUNDS:-3}"
   step 120 Regions zk "$zookeeper"
+  step 120 Administration zk "$zookeeper"
   bulk_load "${BULK_LOAD_ROUNDS:-2}"
   step 120 Blog rpc "$bootstrap" verify
 }

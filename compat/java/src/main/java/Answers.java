@@ -17,7 +17,9 @@ import org.apache.hadoop.hbase.client.ResultScanner;
 import org.apache.hadoop.hbase.client.Scan;
 import org.apache.hadoop.hbase.client.Table;
 import org.apache.hadoop.hbase.client.TableDescriptorBuilder;
+import org.apache.hadoop.hbase.filter.BinaryComparator;
 import org.apache.hadoop.hbase.filter.Filter;
+import org.apache.hadoop.hbase.filter.InclusiveStopFilter;
 import org.apache.hadoop.hbase.filter.KeyOnlyFilter;
 import org.apache.hadoop.hbase.filter.PageFilter;
 import org.apache.hadoop.hbase.filter.PrefixFilter;
@@ -25,6 +27,7 @@ import org.apache.hadoop.hbase.filter.RegexStringComparator;
 import org.apache.hadoop.hbase.filter.RowFilter;
 import org.apache.hadoop.hbase.filter.SubstringComparator;
 import org.apache.hadoop.hbase.filter.ValueFilter;
+import org.apache.hadoop.hbase.filter.WhileMatchFilter;
 import org.apache.hadoop.hbase.util.Bytes;
 
 /** What bounds an answer, and what it tells of its cost: Answers REGISTRY HOST:PORT. */
@@ -70,7 +73,12 @@ public final class Answers {
       }
     });
     checks.equal("a page of rows", "3 rows", () -> filtered(table, new PageFilter(3)).replaceAll(",.*", ""));
-    checks.equal("rows of a prefix", "10 rows", () -> filtered(table, new PrefixFilter(Bytes.toBytes("r1"))).replaceAll(",.*", ""));
+    checks.equal("rows of a prefix, the last ones", "10 rows, 11 scanned, 1 filtered", () -> filtered(table, new PrefixFilter(Bytes.toBytes("r1"))));
+    checks.equal("rows of a prefix, and others after them", "9 rows, 10 scanned, 2 filtered", () -> filtered(table, new PrefixFilter(Bytes.toBytes("r0"))));
+    checks.equal("rows of a prefix, backward", "10 rows, 10 scanned, 1 filtered", () -> cost(table, new Scan().setReversed(true).setFilter(new PrefixFilter(Bytes.toBytes("r1")))));
+    checks.equal("rows up to one", "6 rows, 6 scanned, 1 filtered", () -> filtered(table, new InclusiveStopFilter(row(5))));
+    checks.equal("rows while their keys match", "5 rows, 5 scanned, 1 filtered", () -> filtered(table, new WhileMatchFilter(new RowFilter(CompareOperator.LESS, new BinaryComparator(row(5))))));
+    checks.equal("rows while their values match", "1 rows, 2 scanned, 1 filtered", () -> filtered(table, new WhileMatchFilter(new ValueFilter(CompareOperator.LESS, new BinaryComparator(Bytes.toBytes("v05"))))));
   }
 
   /** More than one answer takes: the client asks again for what is left. */

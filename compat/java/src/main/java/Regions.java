@@ -63,6 +63,15 @@ public final class Regions {
     admin.modifyTable(table.setSplitEnabled(false).setMergeEnabled(false).build());
     checks.refused("not this table", DoNotRetryIOException.class, "failed as region split is disabled for the table", () -> split(admin, "f"));
     checks.refused("nor merged", DoNotRetryIOException.class, "failed as region merge is disabled for the table", () -> merge(admin));
+    String disabled = "org.apache.hadoop.hbase.regionserver.DisabledRegionSplitPolicy";
+    admin.modifyTable(table.setSplitEnabled(true).setRegionSplitPolicyClassName(disabled).build());
+    checks.refused("nor one whose policy has none", DoNotRetryIOException.class, "[0-9a-f]{32} NOT splittable", () -> split(admin, "f"));
+    checks.refused("nor in the middle", DoNotRetryIOException.class, "[0-9a-f]{32} NOT splittable",
+        () -> wait(admin.splitRegionAsync(admin.getRegions(TABLE).get(0).getRegionName(), null)));
+    checks.refused("nor the whole table", DoNotRetryIOException.class, "NOT splittable", () -> {
+      admin.split(TABLE);
+      return "split";
+    });
     checks.refused("a policy that nobody has", DoNotRetryIOException.class, "(?i)split.policy", () -> {
       admin.modifyTable(table.setRegionSplitPolicyClassName("example.NoSplitPolicy").build());
       return "altered";

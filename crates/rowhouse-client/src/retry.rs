@@ -100,13 +100,13 @@ pub(crate) fn decide(failure: &Failure, situation: Situation, settings: &Setting
         AnswerTooLarge => Duration::ZERO,
         // A region that moved is somewhere else already, most of the time; a scanner is opened
         // again without asking anybody to wait.
-        WrongRegion | NotServingRegion | UnknownScanner | OutOfOrderScanner
+        WrongRegion | NotServingRegion | UnknownScanner | ScannerReset | OutOfOrderScanner
             if situation.failures == 0 =>
         {
             Duration::ZERO
         }
         WrongRegion | NotServingRegion | RegionTooBusy | ServerNotRunning | UnknownScanner
-        | OutOfOrderScanner | Connection | Timeout | Io => {
+        | ScannerReset | OutOfOrderScanner | Connection | Timeout | Io => {
             backoff(settings.retry_pause, situation.failures, situation.chance)
         }
         // Neither repeating nor looking again changes the answer. The enumeration is open: what

@@ -28,6 +28,10 @@ const CALL_KIB_MIN: u32 = 64;
 const CALLS_MAX: usize = (UNDER_WAY_KIB_MAX / CALL_KIB_MIN) as usize;
 /// What every connection speaks.
 const CODEC: Option<CellCodec> = Some(CellCodec::KeyValue);
+/// What servers are told; they answer older clients in older ways, gets without cell blocks for example.
+const CLIENT_VERSION: &str = concat!("rowhouse-", env!("CARGO_PKG_VERSION"));
+/// The release of HBase whose clients understand what this one does.
+const CLIENT_RELEASE: (u32, u32) = (2, 6);
 /// HBase's priority of calls about `hbase:meta`.
 const META_PRIORITY: u32 = 200;
 
@@ -153,8 +157,8 @@ impl Connection {
             service,
             codec: CODEC,
             user: Some(settings.user.clone()),
-            client_version: None,
-            client_release: None,
+            client_version: Some(CLIENT_VERSION.to_owned()),
+            client_release: Some(CLIENT_RELEASE),
         };
         let end = Arc::new(OnceLock::new());
         let ended = task::Ended { room: room.clone(), why: end.clone() };

@@ -106,7 +106,7 @@ impl Cursor {
                 self.client.locator().forget(&located, &failure).await;
                 // The server has closed it, or lost it; if not, it may close it now.
                 match failure.error.kind() {
-                    ErrorKind::UnknownScanner => drop(self.open.take()),
+                    ErrorKind::UnknownScanner | ErrorKind::ScannerReset => drop(self.open.take()),
                     _ => self.close(),
                 }
                 Err(failure)

@@ -15,7 +15,9 @@ use crate::disk::Disk;
 use crate::family::FamilyStore;
 use crate::flush;
 use crate::manifest::{Edit, EditKind, LogForgotten, Manifest};
+use crate::memstore::Memstore;
 use crate::mvcc::Mvcc;
+use crate::read::ReaderMemory;
 use crate::settings::Settings;
 use crate::space::Space;
 use crate::split::Due;
@@ -44,6 +46,7 @@ pub(crate) struct Engine {
     /// other commit is half done.
     pub(crate) gate: RwLock<()>,
     pub(crate) memory: Memory,
+    pub(crate) reader_memory: Arc<ReaderMemory>,
     pub(crate) nonces: Nonces,
     pub(crate) recent_writes: RecentWrites,
     pub(crate) files: Arc<Files>,
@@ -137,6 +140,12 @@ impl Engine {
         self.families.write().remove(&(family.region_id(), family.name().clone()));
     }
 
+    /// Counts memstores that nobody writes to or finds any more as held by readers, no longer as live.
+    pub(crate) fn leave_to_readers<'m>(&self, memstores: impl Iterator<Item = &'m Arc<Memstore>>) {
+        let bytes = memstores.map(|memstore| memstore.leave_to_readers(&self.reader_memory)).sum();
+        self.memory.free(bytes);
+    }
+
     /// Removes the log segments that hold nothing that is not in files.
     pub(crate) fn forget_flushed(&self) -> Result<()> {
         let keep_from = {
@@ -208,7 +217,7 @@ fn closed() -> Error {
     Error::new(ErrorKind::ServerNotRunning, "the store is closed")
 }
 
-/// Bytes of all memstores.
+/// Bytes of all memstores that are in no file yet.
 #[derive(Default)]
 pub(crate) struct Memory {
     bytes: AtomicU64,

@@ -356,7 +356,7 @@ impl FamilyStore {
     /// Gives up what is in memory and marks the files for removal.
     pub(crate) fn drop_all(&self, engine: &Engine) {
         self.set_dropped();
-        engine.memory.free(self.memstore_bytes());
+        let parts = self.parts();
         self.change(|parts| {
             parts.active = Arc::default();
             parts.frozen.clear();
@@ -364,6 +364,9 @@ impl FamilyStore {
                 file.release();
             }
         });
+        engine.leave_to_readers(parts.frozen.iter().chain([&parts.active]));
+        drop(parts);
+        engine.reader_memory.free();
     }
 
     /// Lets its files go, which those that came in its place have. Whoever comes to read it is told that it

@@ -57,7 +57,11 @@ fn flush_frozen(engine: &Arc<Engine>, family: &FamilyStore, frozen_at: Option<u6
         return Ok(());
     };
     // Of what was frozen before, only what lies in it is known to be flushed with it.
-    flush_memstores(engine, family, &memstores, frozen_at.unwrap_or(last))
+    flush_memstores(engine, family, &memstores, frozen_at.unwrap_or(last))?;
+    // What nobody reads is free now, and what is left is for readers to let go of.
+    drop(memstores);
+    engine.reader_memory.free();
+    Ok(())
 }
 
 /// Flushes a memstore that is full, unless there are so many files that some are to be merged first.
@@ -88,7 +92,7 @@ fn flush_memstores(
     memstores: &[Arc<Memstore>],
     flushed_sequence: u64,
 ) -> Result<()> {
-    let bytes = memstores.iter().map(|memstore| memstore.bytes()).sum();
+    let bytes: u64 = memstores.iter().map(|memstore| memstore.bytes()).sum();
     let _task = Tasks::begin_family(engine, "Flushing", family, format!("{bytes} bytes"));
     // What cannot be named need not be written.
     engine.manifest.check_writable()?;
@@ -116,7 +120,7 @@ fn flush_memstores(
     let Written { readable_from, now_millis, kept, .. } = written;
     let flushed = Arc::new(Flushed { file, readable_from, now_millis, kept });
     memstores.iter().for_each(|memstore| memstore.set_flushed(Arc::clone(&flushed)));
-    engine.memory.free(bytes);
+    engine.leave_to_readers(memstores.iter());
     tracing::debug!(
         region = family.region_id(),
         family = %rowhouse_model::escape(family.name()),

@@ -290,8 +290,7 @@ impl Region {
         let rows = Rows::Range(&range);
         let opening =
             Opening { engine: &self.engine, families: self.families(), rows, point, as_of };
-        let scanner = RegionScanner::open(&opening, scan)?;
-        Ok(scanner.counted_by(&self.reads))
+        RegionScanner::open(&opening, scan, &self.reads)
     }
 
     /// Changes one row.

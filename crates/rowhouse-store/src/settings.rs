@@ -12,6 +12,12 @@ pub struct Settings {
     /// Bytes all memstores together may hold. Above it writers wait for flushes, up to
     /// [`Settings::busy_wait`], then are refused with `RegionTooBusy`. Default 128 MiB.
     pub memstore_bytes_max: u64,
+    /// Bytes of flushed memstores that read points and open scanners may hold together; they do not
+    /// count as memstores, so that readers do not stop writers. Above it readers go on in files, the
+    /// oldest first, and those that cannot end: their next use is refused with `ScannerReset` or, of a
+    /// read point, `UnknownScanner`. One memstore is always allowed. Default `None`:
+    /// [`Settings::memstore_bytes_max`].
+    pub reader_memstore_bytes_max: Option<u64>,
     /// Bytes of data and index blocks kept in memory. Default 128 MiB.
     pub block_cache_bytes: u64,
     /// Bytes of cells of one mutation, or of several that are one, at most, as they lie in the log; 16 MiB to
@@ -123,6 +129,12 @@ impl Settings {
     /// least, and no record is longer than a reader takes.
     pub const MUTATION_BYTES: std::ops::RangeInclusive<usize> = 16 << 20..=1 << 30;
 
+    /// Bytes of flushed memstores that readers may hold.
+    pub(crate) fn reader_memstore_bytes_max(&self) -> u64 {
+        let bytes = self.reader_memstore_bytes_max.unwrap_or(self.memstore_bytes_max);
+        bytes.max(self.memstore_flush_bytes)
+    }
+
     /// Checks that a store can be opened so.
     ///
     /// # Errors
@@ -145,6 +157,7 @@ impl Default for Settings {
         Self {
             memstore_flush_bytes: 32 << 20,
             memstore_bytes_max: 128 << 20,
+            reader_memstore_bytes_max: None,
             block_cache_bytes: 128 << 20,
             mutation_bytes_max: 256 << 20,
             cell_bytes_max: 10 << 20,

@@ -380,9 +380,9 @@ impl TableScanner {
     pub fn next(&mut self) -> Result<Option<Row>> {
         while self.rows_left > 0 {
             let Some(scanner) = &mut self.current else { return Ok(None) };
-            let scanned = scanner.next_part(&ScanLimits::NONE)?;
             // A row may turn out to have ended where the next is looked for.
-            self.rows_left = scanner.rows_left();
+            let (scanned, rows_left) = scanner.next_counted(&ScanLimits::NONE)?;
+            self.rows_left = rows_left;
             if let Scanned::Row { row, .. } = scanned {
                 self.region_gave_rows = true;
                 return Ok(Some(row));

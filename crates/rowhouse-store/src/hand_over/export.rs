@@ -77,25 +77,25 @@ impl Store {
         let table = self.table(table)?;
         make_empty(dir)?;
         let point = self.read_point();
-        let mut bytes_total = 0;
-        for family in table.regions().iter().flat_map(|region| region.families()) {
-            let parts = parts_of(&point, family)?;
-            bytes_total += parts.files.iter().map(|file| file.len()).sum::<u64>();
-        }
+        let families = table.regions().iter();
+        let families =
+            families.flat_map(|region| region.families().iter().map(move |it| (region, it)));
+        // Held from the beginning, so that the point may let go: a raw export shows what flushes drop.
+        let families = families.map(|(region, it)| Ok((region, it, point.parts_of(it)?)));
+        let families: Vec<_> = families.collect::<Result<_>>()?;
+        let bytes_of = |parts: &Parts| parts.files.iter().map(|file| file.len()).sum::<u64>();
+        let bytes_total = families.iter().map(|(.., parts)| bytes_of(parts)).sum();
         let (mut report, mut bytes_done) = (ExportReport::default(), 0);
-        for region in table.regions() {
-            for family in region.families() {
-                let parts = parts_of(&point, family)?;
-                let path = path_of(dir, region, family);
-                progress(Progress::new(&path.display().to_string(), bytes_done, bytes_total));
-                let export = Export { engine: self.engine(), point: &point, options };
-                if let Some((cells, bytes)) = export.family(family, parts, &path)? {
-                    report.files.push(path);
-                    report.cells += cells;
-                    report.bytes += bytes;
-                }
-                bytes_done += parts.files.iter().map(|file| file.len()).sum::<u64>();
+        for (region, family, parts) in families {
+            let path = path_of(dir, region, family);
+            progress(Progress::new(&path.display().to_string(), bytes_done, bytes_total));
+            let export = Export { engine: self.engine(), point: &point, options };
+            if let Some((cells, bytes)) = export.family(family, &parts, &path)? {
+                report.files.push(path);
+                report.cells += cells;
+                report.bytes += bytes;
             }
+            bytes_done += bytes_of(&parts);
         }
         progress(Progress::new("", bytes_done, bytes_total));
         sync_dir(dir)?;
@@ -202,12 +202,6 @@ impl NewHFile {
         sync_dir(self.path.parent().unwrap_or(&self.path))?;
         Ok((summary.cells, summary.len))
     }
-}
-
-fn parts_of<'a>(point: &'a ReadPoint, family: &FamilyStore) -> Result<&'a Arc<Parts>> {
-    // Only who alters the table at this moment can bring that about.
-    let younger = || Error::invalid("a family was made while the export began: try again");
-    point.parts_of(family).ok_or_else(younger)
 }
 
 fn path_of(dir: &Path, region: &Region, family: &FamilyStore) -> PathBuf {

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 
 use super::Memstore;
-use crate::read::Kept;
+use crate::read::{CountedBytes, Kept, ReaderMemory};
 use crate::store_file::StoreFile;
 
 /// What became of a memstore, or of several together.
@@ -27,6 +27,8 @@ pub(super) struct Readers {
     /// How many read at each sequence.
     sequences: Mutex<BTreeMap<u64, usize>>,
     flushed: OnceLock<Arc<Flushed>>,
+    /// Its bytes, once only readers hold it.
+    held: OnceLock<CountedBytes>,
 }
 
 /// One who reads a memstore for long at a sequence. As long as it lives a flush that begins drops nothing
@@ -48,9 +50,14 @@ impl Reading {
         self.memstore.flushed().filter(|flushed| flushed.readable_from <= self.sequence)
     }
 
-    /// Bytes of the memstore, if it was flushed.
-    pub(crate) fn flushed_bytes(&self) -> u64 {
-        self.memstore.flushed().map_or(0, |_| self.memstore.bytes())
+    /// Whether it is of this memstore.
+    pub(crate) fn is_of(&self, memstore: &Arc<Memstore>) -> bool {
+        Arc::ptr_eq(&self.memstore, memstore)
+    }
+
+    /// Bytes of the memstore, if only readers hold it.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.memstore.held_bytes()
     }
 }
 
@@ -80,5 +87,21 @@ impl Memstore {
     /// Notes what became of it, once.
     pub(crate) fn set_flushed(&self, flushed: Arc<Flushed>) {
         let _ = self.readers.flushed.set(flushed);
+    }
+
+    /// Notes that only readers hold it from now on: its bytes are counted with `memory` until it is
+    /// dropped. Nobody writes to it any more. Returns these bytes, the first time.
+    pub(crate) fn leave_to_readers(&self, memory: &Arc<ReaderMemory>) -> u64 {
+        let mut bytes = 0;
+        self.readers.held.get_or_init(|| {
+            bytes = self.bytes();
+            memory.count(bytes)
+        });
+        bytes
+    }
+
+    /// Its bytes, if only readers hold it.
+    pub(crate) fn held_bytes(&self) -> u64 {
+        self.readers.held.get().map_or(0, CountedBytes::bytes)
     }
 }

@@ -24,6 +24,7 @@ use crate::family::FamilyStore;
 use crate::large_rows::RowLimit;
 use crate::manifest::{Edit, EditKind, Manifest, ManifestState, NamespaceChanged, StoreCreated};
 use crate::mvcc::Mvcc;
+use crate::read::ReaderMemory;
 use crate::region::Region;
 use crate::settings::Settings;
 use crate::space::Space;
@@ -138,6 +139,8 @@ impl Builder {
         let files = Files::new(Arc::clone(&disk), open_files_max, block_cache_bytes);
         let files = Arc::new(files);
         let (families, snapshots) = open_families(&files, &self.settings, &state);
+        let reader_memory = ReaderMemory::new(self.settings.reader_memstore_bytes_max());
+        let reader_memory = Arc::new(reader_memory);
         let engine = Arc::new(Engine {
             files,
             space: Space::new(self.settings.disk_reserve_bytes),
@@ -150,6 +153,7 @@ impl Builder {
             row_locks: RowLocks::new(),
             gate: RwLock::default(),
             memory: Memory::default(),
+            reader_memory,
             nonces: Nonces::new(),
             recent_writes: RecentWrites::default(),
             queue: Queue::default(),

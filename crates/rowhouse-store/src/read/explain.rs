@@ -9,7 +9,8 @@ use rowhouse_model::{
 
 use super::deletes::Marker;
 use super::own_ttl::lives_until;
-use super::{At, Fate, Rules, Source, Visible};
+use super::point::parts_at;
+use super::{Fate, Rules, Source, Visible};
 use crate::block_cache::Caching;
 use crate::cells::Cells;
 use crate::engine::Engine;
@@ -28,9 +29,9 @@ pub(crate) fn explain_cell(
     qualifier: &Bytes,
 ) -> Result<CellHistory> {
     let (parts, sequence) = loop {
-        let at = At::of(engine, None);
-        if let Some(parts) = at.parts(family)? {
-            break (parts, at.sequence());
+        let sequence = engine.mvcc.visible();
+        if let Some(parts) = parts_at(family, sequence)? {
+            break (parts, sequence);
         }
     };
     let mut found = Vec::new();

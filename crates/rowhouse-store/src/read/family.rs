@@ -9,7 +9,7 @@ use rowhouse_model::{
 
 use super::row::{Judging, Room, RowRead};
 use super::sift::Sift;
-use super::{At, Merge, Rules, Source};
+use super::{At, Kept, Merge, Rules, Source};
 use crate::block_cache::Caching;
 use crate::cells::Cells;
 use crate::engine::Engine;
@@ -65,6 +65,12 @@ impl Asked<'_> {
         self.family_time_ranges.get(family).copied().unwrap_or(self.time_range)
     }
 
+    /// Whether it sees nothing of what a flush dropped of the family when that was declared so.
+    pub(super) fn sees_nothing_dropped(&self, family: &FamilyStore, kept: &Kept) -> bool {
+        let time_range = self.time_range_of(family.name());
+        !self.raw && kept.hides_dropped(&family.kept(), &time_range)
+    }
+
     /// What becomes of blocks that are read.
     fn caching(&self, family: &FamilyStore) -> Caching {
         if self.cache_blocks { family.caching() } else { Caching::LookOnly }
@@ -108,7 +114,7 @@ pub(super) enum Found {
 
 /// Finds the first cell of the rows asked for; behind the last of them for a read that goes backward.
 pub(super) fn find(family: &FamilyStore, asked: &Asked<'_>, at: At<'_>) -> Result<Found> {
-    let Some(parts) = at.parts(family)? else { return Ok(Found::TooOld) };
+    let Some(parts) = at.parts(family, asked)? else { return Ok(Found::TooOld) };
     let memstores = parts.frozen.iter().chain([&parts.active]);
     let memstores = memstores.filter(|memstore| !memstore.is_empty());
     let start = Key::row_start(asked.rows.first());
@@ -206,9 +212,14 @@ impl<'a> FamilyReader<'a> {
         Ok(())
     }
 
-    /// Bytes of memstores that were flushed and that it keeps.
-    pub(super) fn flushed_bytes(&self) -> u64 {
-        self.readings.iter().map(Reading::flushed_bytes).sum()
+    /// Whether it reads from memory.
+    pub(super) fn holds_memstores(&self) -> bool {
+        self.merge.memstores().next().is_some()
+    }
+
+    /// Bytes of memstores that it holds and that nobody but readers does.
+    pub(super) fn held_bytes(&self) -> u64 {
+        self.readings.iter().map(Reading::held_bytes).sum()
     }
 
     /// The family's name.

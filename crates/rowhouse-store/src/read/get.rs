@@ -7,7 +7,7 @@ use rowhouse_model::{Get, Result, Row, RowBuilder, Scan};
 
 use super::family::{Asked, FamilyReader, Found, Rows, find};
 use super::row::{CELLS_BETWEEN_CHECKS, Room, RowRead};
-use super::scan::{Opening, RegionScanner, ScanLimits, Scanned};
+use super::scan::{Opening, ScanCursor, ScanLimits, Scanned};
 use super::sift::Sift;
 use super::{At, ReadPoint};
 use crate::engine::Engine;
@@ -166,7 +166,7 @@ fn sifter(
     families: &[Arc<FamilyStore>],
     get: &Get,
     point: Option<&ReadPoint>,
-) -> Result<RegionScanner> {
+) -> Result<ScanCursor> {
     let scan = Scan {
         columns: get.columns.clone(),
         time_range: get.time_range,
@@ -180,5 +180,5 @@ fn sifter(
         ..Scan::all()
     };
     let opening = Opening { engine, families, rows: Rows::One(get.row()), point, as_of: None };
-    RegionScanner::open(&opening, &scan)
+    ScanCursor::open(&opening, &scan)
 }

@@ -5,12 +5,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use arc_swap::Guard;
+use parking_lot::RwLock;
 use rowhouse_model::{Bytes, Error, ErrorKind, Result};
 
+use super::family::Asked;
+use super::memory::{MemoryHolder, Over, Registered};
+use super::rules::Kept;
 use crate::catalog::{Catalog, Entries};
 use crate::engine::Engine;
 use crate::family::{FamilyStore, Parts};
-use crate::memstore::Memstore;
+use crate::memstore::{Memstore, Reading};
 use crate::region::Region;
 
 /// A moment to read at: every read at it sees the mutations that were visible when it was taken,
@@ -18,15 +22,39 @@ use crate::region::Region;
 /// neither wait for it nor take anything from it; what they free becomes free with it.
 /// [`Settings::scan_age_max`] is how long it may be used.
 ///
+/// When readers hold too much memory ([`Settings::reader_memstore_bytes_max`]) it goes on in the files of
+/// memstores that were flushed. Reads that would see what a flush drops are refused from then on: raw ones, those
+/// with an upper end of time, those of a family that was declared anew or dropped.
+///
 /// [`Settings::scan_age_max`]: crate::Settings::scan_age_max
+/// [`Settings::reader_memstore_bytes_max`]: crate::Settings::reader_memstore_bytes_max
 #[derive(Clone)]
 pub struct ReadPoint {
-    sequence: u64,
-    parts: HashMap<(u64, Bytes), Arc<Parts>>,
+    held: Arc<Registered<HeldFamilies>>,
+    /// Memstores that it alone reads.
+    own: HashMap<FamilyKey, Arc<Memstore>>,
     /// What was served: regions that others come in the place of go with the last point.
     _served: Arc<Entries>,
     taken: Instant,
     age_max: Duration,
+}
+
+/// Region id and family name.
+type FamilyKey = (u64, Bytes);
+
+struct HeldFamilies {
+    sequence: u64,
+    families: RwLock<HashMap<FamilyKey, HeldFamily>>,
+}
+
+struct HeldFamily {
+    parts: Arc<Parts>,
+    /// The memstores that know of it: their flushes keep what is seen at its sequence.
+    readings: Vec<Reading>,
+    /// By what flushes have dropped of the memstores in whose place their files came.
+    dropped_by: Vec<Kept>,
+    /// Why it gave up memstores that it needed, if it did.
+    ended: Option<Over>,
 }
 
 impl ReadPoint {
@@ -40,42 +68,71 @@ impl ReadPoint {
 
     /// The moment at which `sequence` was the last, if all families can be read at it.
     pub(crate) fn at(engine: &Engine, catalog: &Catalog, sequence: u64) -> Option<Self> {
-        // Not while regions come in the place of others.
+        // Not while regions come in the place of others. No memstore is frozen meanwhile either: its flush
+        // knows of this point.
         let _gate = engine.gate.read();
         let served = catalog.entries();
         let families = engine.families.read();
-        let parts = families.iter();
-        let parts = parts
-            .map(|(key, family)| Some((key.clone(), Guard::into_inner(family.parts_at(sequence)?))))
+        let families = families.iter();
+        let families = families
+            .map(|(key, family)| {
+                let parts = Guard::into_inner(family.parts_at(sequence)?);
+                Some((key.clone(), HeldFamily::new(parts, sequence)))
+            })
             .collect::<Option<_>>()?;
-        let age_max = engine.settings.scan_age_max;
-        Some(Self { sequence, parts, _served: served, taken: Instant::now(), age_max })
+        let held = HeldFamilies { sequence, families: RwLock::new(families) };
+        Some(Self {
+            held: Arc::new(engine.reader_memory.register(held)),
+            own: HashMap::new(),
+            _served: served,
+            taken: Instant::now(),
+            age_max: engine.settings.scan_age_max,
+        })
     }
 
     /// Adds a memstore of its own to what it sees of a family.
     pub(crate) fn add_memstore(&mut self, family: &FamilyStore) -> Arc<Memstore> {
-        let memstore = Arc::new(Memstore::default());
-        let key = (family.region_id(), family.name().clone());
-        if let Some(parts) = self.parts.get_mut(&key) {
-            Arc::make_mut(parts).frozen.push(Arc::clone(&memstore));
-        }
-        memstore
+        Arc::clone(self.own.entry(key_of(family)).or_default())
     }
 
-    /// What it sees of a family, however old it is; none of a family that is younger.
-    pub(crate) fn parts_of(&self, family: &FamilyStore) -> Option<&Arc<Parts>> {
-        self.parts.get(&(family.region_id(), family.name().clone()))
+    /// What it sees of a family, for who copies all of it, however old it is.
+    ///
+    /// # Errors
+    /// The family is younger, or a flush has dropped cells of it that a raw read may see.
+    pub(crate) fn parts_of(&self, family: &FamilyStore) -> Result<Arc<Parts>> {
+        self.find(family, |_| false)
     }
 
     /// The sequence number of the last mutation it sees.
     pub fn sequence(&self) -> u64 {
-        self.sequence
+        self.held.sequence
     }
 
     /// Whether the region was there.
     pub(crate) fn has_seen(&self, region: &Region) -> bool {
-        let mut families = region.families().iter();
-        families.any(|family| self.parts.contains_key(&(region.id(), family.name().clone())))
+        let held = self.held.families.read();
+        region.families().iter().any(|family| held.contains_key(&key_of(family)))
+    }
+
+    /// What it sees of a family, where the read sees nothing of what was dropped by this.
+    fn find(
+        &self,
+        family: &FamilyStore,
+        sees_nothing: impl Fn(&Kept) -> bool,
+    ) -> Result<Arc<Parts>> {
+        let key = key_of(family);
+        let parts = {
+            let held = self.held.families.read();
+            let held = held.get(&key).ok_or_else(|| {
+                Error::invalid("the table was made after the read point was taken")
+            })?;
+            held.check(sees_nothing)?;
+            Arc::clone(&held.parts)
+        };
+        let Some(own) = self.own.get(&key) else { return Ok(parts) };
+        let mut parts = Parts::clone(&parts);
+        parts.frozen.push(Arc::clone(own));
+        Ok(Arc::new(parts))
     }
 
     fn check_age(&self) -> Result<()> {
@@ -88,6 +145,93 @@ impl ReadPoint {
             format!("the read point is too old: age={age:?}, max={:?}", self.age_max),
         ))
     }
+}
+
+impl HeldFamily {
+    fn new(parts: Arc<Parts>, sequence: u64) -> Self {
+        // What comes into a memstore that is empty now comes later than the point.
+        let memstores = memstores_of(&parts).filter(|memstore| !memstore.is_empty());
+        let readings = memstores.map(|memstore| Reading::new(Arc::clone(memstore), sequence));
+        Self { readings: readings.collect(), parts, dropped_by: Vec::new(), ended: None }
+    }
+
+    /// Refuses a read that may see what is not held any more.
+    fn check(&self, sees_nothing: impl Fn(&Kept) -> bool) -> Result<()> {
+        if let Some(over) = self.ended {
+            return Err(over.error(ErrorKind::UnknownScanner, "the read point"));
+        }
+        if self.dropped_by.iter().all(sees_nothing) {
+            return Ok(());
+        }
+        Err(Error::new(
+            ErrorKind::UnknownScanner,
+            "the read point went on in files to free memory, of which flushes have dropped what this read may see",
+        ))
+    }
+
+    /// Reads files in the place of the memstores that were flushed, where that shows the same at
+    /// `sequence`.
+    fn follow_flushes(&mut self, sequence: u64) {
+        if !memstores_of(&self.parts).any(|memstore| memstore.held_bytes() > 0) {
+            return;
+        }
+        let mut files = self.parts.files.clone();
+        let mut left = Vec::new();
+        for memstore in memstores_of(&self.parts) {
+            // It was empty when the point was taken.
+            if memstore.first_sequence().is_none_or(|first| first > sequence) {
+                continue;
+            }
+            match memstore.flushed() {
+                Some(flushed) if flushed.readable_from <= sequence => {
+                    if flushed.readable_from > 0 && !self.dropped_by.contains(&flushed.kept) {
+                        self.dropped_by.push(flushed.kept);
+                    }
+                    // Several memstores may be in one file.
+                    if let Some(file) = &flushed.file
+                        && !files.iter().any(|have| Arc::ptr_eq(have, file))
+                    {
+                        files.push(Arc::clone(file));
+                    }
+                }
+                _ => left.push(Arc::clone(memstore)),
+            }
+        }
+        self.readings.retain(|reading| left.iter().any(|memstore| reading.is_of(memstore)));
+        let readable_from = self.parts.readable_from;
+        let parts = Parts { active: Arc::default(), frozen: left, files, readable_from };
+        self.parts = Arc::new(parts);
+    }
+
+    /// Gives up memstores that nobody but readers holds.
+    fn end(&mut self, over: Over) {
+        if self.readings.iter().all(|reading| reading.held_bytes() == 0) {
+            return;
+        }
+        let (active, frozen, files) = (Arc::default(), Vec::new(), Vec::new());
+        self.parts = Arc::new(Parts { active, frozen, files, readable_from: 0 });
+        self.readings.clear();
+        self.ended = Some(over);
+    }
+}
+
+impl MemoryHolder for HeldFamilies {
+    fn let_go(&self, over: Option<Over>) {
+        for family in self.families.write().values_mut() {
+            family.follow_flushes(self.sequence);
+            if let Some(over) = over {
+                family.end(over);
+            }
+        }
+    }
+}
+
+fn memstores_of(parts: &Parts) -> impl Iterator<Item = &Arc<Memstore>> {
+    parts.frozen.iter().chain([&parts.active])
+}
+
+fn key_of(family: &FamilyStore) -> FamilyKey {
+    (family.region_id(), family.name().clone())
 }
 
 /// What a read goes by.
@@ -107,31 +251,42 @@ impl<'a> At<'a> {
     pub(super) fn sequence(&self) -> u64 {
         match self {
             Self::Sequence(sequence) => *sequence,
-            Self::Point(point) => point.sequence,
+            Self::Point(point) => point.sequence(),
         }
     }
 
-    /// What there is to read of a family; `None` when the sequence is too old by now.
+    /// What there is to read of a family for what is asked; `None` when the sequence is too old by now.
     ///
     /// # Errors
-    /// The read point is too old, or older than the table; the region is not served any more.
-    pub(super) fn parts(&self, family: &FamilyStore) -> Result<Option<Guard<Arc<Parts>>>> {
+    /// The read point is too old, or older than the table, or has let go of what the read may see; the region
+    /// is not served any more.
+    pub(super) fn parts(
+        &self,
+        family: &FamilyStore,
+        asked: &Asked<'_>,
+    ) -> Result<Option<Guard<Arc<Parts>>>> {
         match self {
-            Self::Sequence(sequence) => match family.parts_at(*sequence) {
-                None if family.is_dropped() => Err(Error::new(
-                    ErrorKind::NotServingRegion,
-                    "others came in the place of the region meanwhile",
-                )),
-                parts => Ok(parts),
-            },
+            Self::Sequence(sequence) => parts_at(family, *sequence),
             Self::Point(point) => {
                 point.check_age()?;
-                let key = (family.region_id(), family.name().clone());
-                let parts = point.parts.get(&key).map(Arc::clone);
-                let younger =
-                    || Error::invalid("the table was made after the read point was taken");
-                parts.map(Guard::from_inner).ok_or_else(younger).map(Some)
+                let sees_nothing =
+                    |dropped_by: &Kept| asked.sees_nothing_dropped(family, dropped_by);
+                point.find(family, sees_nothing).map(Guard::from_inner).map(Some)
             }
         }
+    }
+}
+
+/// What there is to read of a family at a sequence; `None` when that is too old by now.
+///
+/// # Errors
+/// The region is not served any more.
+pub(super) fn parts_at(family: &FamilyStore, sequence: u64) -> Result<Option<Guard<Arc<Parts>>>> {
+    match family.parts_at(sequence) {
+        None if family.is_dropped() => Err(Error::new(
+            ErrorKind::NotServingRegion,
+            "others came in the place of the region meanwhile",
+        )),
+        parts => Ok(parts),
     }
 }

@@ -38,6 +38,13 @@ impl Kept {
         self.versions_max > 1
     }
 
+    /// Whether what a flush drops of a family that is declared so is seen by no read of these times that shows
+    /// no markers: not where the read goes by another declaration, or sees versions behind newer ones that it
+    /// does not see.
+    pub(super) fn hides_dropped(&self, declared: &Self, time_range: &TimeRange) -> bool {
+        self == declared && time_range.max().is_latest()
+    }
+
     /// Cells below this timestamp have outlived the TTL; below every timestamp without one.
     fn unexpired_from(&self, now_millis: i64) -> i64 {
         self.ttl_millis.map_or(i64::MIN, |ttl| now_millis.saturating_sub(ttl))
@@ -164,10 +171,10 @@ impl<'a> Rules<'a> {
         self.purpose == Purpose::Raw
     }
 
-    /// Whether a read sees nothing of what a flush drops of a family that is declared so: not where the family was
-    /// declared anew since the read began, where markers are shown, or versions behind newer ones that are not.
+    /// Whether a read sees nothing of what a flush drops of a family that is declared so: not where markers are
+    /// shown, nor as [`Kept::hides_dropped`] has it.
     pub(super) fn sees_nothing_dropped(&self, kept: &Kept) -> bool {
-        !self.is_raw() && self.kept == *kept && self.time_range.max().is_latest()
+        !self.is_raw() && kept.hides_dropped(&self.kept, &self.time_range)
     }
 
     /// Has what is expired at `now_millis` be so, if that is later.

@@ -1,15 +1,16 @@
-//! Scanners of a region: rows of all its families, one after the other.
+//! The work of a scanner of a region: rows of all its families, one after the other.
 //!
 //! Where a filter has its say the order of things is that of HBase's `RegionScannerImpl`: the row's
 //! key, the cells of the families the filter needs, the row as a whole, the cells of the other families.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rowhouse_model::{Bytes, Error, ErrorKind, FilterRun, Result, Row, RowBuilder, RowRange, Scan};
 
 use super::family::{Asked, FamilyReader, Found, Rows, find};
+use super::memory::Over;
 use super::row::{CELLS_BETWEEN_CHECKS, Room, RowRead};
 use super::sift::Sift;
 use super::{At, ReadPoint};
@@ -20,14 +21,8 @@ use crate::region::ReadCounts;
 /// How many rows a scanner looks at between two looks at the clock, which would cost as much as a row.
 const ROWS_BETWEEN_CHECKS: u32 = 64;
 
-/// A scan of one region, open: it sees what was there when it was opened, as long as it lives. It
-/// holds the files and memstores it reads, so merges neither wait for it nor take anything from it;
-/// what they free on the disk becomes free with it. [`Settings::scan_age_max`] is how long that may
-/// be. When a memstore is flushed it goes on in the file, on its way or by
-/// [`RegionScanner::follow_flushes`].
-///
-/// [`Settings::scan_age_max`]: crate::Settings::scan_age_max
-pub struct RegionScanner {
+/// Where a scan of one region is, and what it holds.
+pub(super) struct ScanCursor {
     families: Vec<FamilyReader<'static>>,
     /// Families that are read where the others have let a row through.
     on_demand: Vec<FamilyReader<'static>>,
@@ -56,6 +51,10 @@ pub struct RegionScanner {
     judged: u64,
     /// It met an error, and what it had is let go of.
     failed: bool,
+    /// The same, since readers held too much memory.
+    ended: Option<Over>,
+    /// Where it is asked to end while it is in a call; none where nobody asks.
+    asked_to_end: Option<Arc<AskedToEnd>>,
     progress: ScanProgress,
     /// Rows that were given and are not counted yet.
     rows_given: u64,
@@ -65,6 +64,31 @@ pub struct RegionScanner {
     counter: Option<Arc<ReadCounts>>,
     /// How many filtered rows were counted there.
     filtered_counted: u64,
+}
+
+/// What asks a scanner that is in a call to end.
+#[derive(Default)]
+pub(super) struct AskedToEnd {
+    /// Bytes that readers held then; 0 while it is not asked.
+    bytes: AtomicU64,
+    bytes_max: AtomicU64,
+}
+
+impl AskedToEnd {
+    pub(super) fn ask(&self, over: Over) {
+        self.bytes_max.store(over.bytes_max, Ordering::Relaxed);
+        self.bytes.store(over.bytes, Ordering::Release);
+    }
+
+    /// What it was asked since the last time, if it was.
+    #[inline]
+    pub(super) fn take(&self) -> Option<Over> {
+        if self.bytes.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        let bytes = self.bytes.swap(0, Ordering::Acquire);
+        Some(Over { bytes, bytes_max: self.bytes_max.load(Ordering::Relaxed) })
+    }
 }
 
 /// A family in the middle of which a row was left.
@@ -132,9 +156,9 @@ pub(crate) struct Opening<'a> {
     pub(crate) as_of: Option<u64>,
 }
 
-impl RegionScanner {
+impl ScanCursor {
     /// Opens a scan.
-    pub(crate) fn open(opening: &Opening<'_>, scan: &Scan) -> Result<Self> {
+    pub(super) fn open(opening: &Opening<'_>, scan: &Scan) -> Result<Self> {
         let &Opening { engine, families, rows, point, mut as_of } = opening;
         let filter = scan.filter.as_deref().map(|filter| FilterRun::new(filter, scan.reversed));
         let filter = filter.transpose()?.map(Box::new);
@@ -200,6 +224,8 @@ impl RegionScanner {
             rows_until_check: 0,
             judged: 0,
             failed: false,
+            ended: None,
+            asked_to_end: None,
             progress: ScanProgress::default(),
             rows_given: 0,
             ended_at_key: false,
@@ -209,7 +235,7 @@ impl RegionScanner {
     }
 
     /// The same, with the rows that it gives counted: when it looks at the clock, and when it is closed.
-    pub(crate) fn counted_by(mut self, counter: &Arc<ReadCounts>) -> Self {
+    pub(super) fn counted_by(mut self, counter: &Arc<ReadCounts>) -> Self {
         self.counter = Some(Arc::clone(counter));
         self
     }
@@ -227,25 +253,19 @@ impl RegionScanner {
         }
     }
 
-    /// The next row that has anything to show, or the next part of it where the scan has a batch;
-    /// `None` behind the last.
-    ///
-    /// # Errors
-    /// `Io` and `Corruption`; `UnknownScanner` when it has been open for too long, and after any error:
-    /// it does not come to an end that is none.
-    #[expect(clippy::should_implement_trait, reason = "an iterator could not borrow later")]
-    pub fn next(&mut self) -> Result<Option<Row>> {
+    /// The next row that has anything to show.
+    pub(super) fn next(&mut self) -> Result<Option<Row>> {
         match self.next_part(&ScanLimits::NONE)? {
             Scanned::Row { row, .. } => Ok(Some(row)),
             Scanned::Paused(_) | Scanned::End => Ok(None),
         }
     }
 
-    /// The same, as far as the limits allow: what a server answers a call with.
-    ///
-    /// # Errors
-    /// As [`RegionScanner::next`].
-    pub fn next_part(&mut self, limits: &ScanLimits) -> Result<Scanned> {
+    /// The next row, or part of one, as far as the limits allow.
+    pub(super) fn next_part(&mut self, limits: &ScanLimits) -> Result<Scanned> {
+        if let Some(over) = self.ended.filter(|_| self.rows_left > 0) {
+            return Err(over.error(ErrorKind::ScannerReset, "the scanner"));
+        }
         if self.failed {
             let message = "the scanner has failed before, begin another";
             return Err(Error::new(ErrorKind::UnknownScanner, message));
@@ -264,19 +284,41 @@ impl RegionScanner {
         }
     }
 
-    /// Lets go of memory that was flushed to files since it was opened. It does so on its way; this is for
-    /// scanners that wait to be asked for more, which would keep it meanwhile. Gives the bytes that it
-    /// keeps all the same: it may see what a flush has dropped that had begun before the first time, and
-    /// one that goes backward keeps them up to the end of its row.
-    ///
-    /// # Errors
-    /// `Io` and `Corruption`.
-    pub fn follow_flushes(&mut self) -> Result<u64> {
+    /// Whether it reads from memory.
+    pub(super) fn holds_memstores(&self) -> bool {
+        self.families.iter().chain(&self.on_demand).any(FamilyReader::holds_memstores)
+    }
+
+    /// From now on it ends where this asks it to.
+    pub(super) fn ends_when(&mut self, asked: &Arc<AskedToEnd>) {
+        self.asked_to_end = Some(Arc::clone(asked));
+    }
+
+    /// Goes on in files between two calls. Where `over` is given, it ends if it cannot.
+    pub(super) fn let_go(&mut self, over: Option<Over>) {
+        match self.follow_flushes() {
+            Ok(0) => {}
+            Ok(_) => self.end(over),
+            Err(error) => tracing::warn!(%error, "a scanner that waits cannot go on in files"),
+        }
+    }
+
+    fn end(&mut self, over: Option<Over>) {
+        if over.is_some() {
+            self.ended = over;
+            self.families.clear();
+            self.on_demand.clear();
+        }
+    }
+
+    /// Lets go of memory that was flushed to files since it was opened. Returns the bytes that it holds
+    /// all the same.
+    pub(super) fn follow_flushes(&mut self) -> Result<u64> {
         let between_rows = self.left_in.is_none();
         let mut families = self.families.iter_mut().chain(&mut self.on_demand);
         let kept = families.try_fold(0, |kept, family| {
             family.follow_flushes(between_rows)?;
-            Ok(kept + family.flushed_bytes())
+            Ok(kept + family.held_bytes())
         });
         self.fail_if(kept.is_err());
         kept
@@ -470,28 +512,30 @@ impl RegionScanner {
     }
 
     /// Whether there may be more rows; `false` is certain.
-    pub fn may_have_more(&mut self) -> bool {
+    pub(super) fn may_have_more(&mut self) -> bool {
         self.rows_left > 0
-            && (self.left_in.is_some() || (!self.is_filter_done() && self.find_row()))
+            && (self.ended.is_some()
+                || self.left_in.is_some()
+                || (!self.is_filter_done() && self.find_row()))
     }
 
     /// Whether a filter has said that nothing more comes, here or in any other region.
-    pub fn is_filter_done(&mut self) -> bool {
+    pub(super) fn is_filter_done(&mut self) -> bool {
         self.filter.as_mut().is_some_and(|filter| filter.is_done())
     }
 
     /// How many rows it may still give.
-    pub(crate) fn rows_left(&self) -> u64 {
+    pub(super) fn rows_left(&self) -> u64 {
         self.rows_left
     }
 
     /// How far it has come.
-    pub fn progress(&self) -> ScanProgress {
+    pub(super) fn progress(&self) -> ScanProgress {
         self.progress
     }
 
     /// The sequence it reads at.
-    pub fn read_point(&self) -> u64 {
+    pub(super) fn read_point(&self) -> u64 {
         self.read_point
     }
 
@@ -515,7 +559,13 @@ impl RegionScanner {
         (self.rows_until_check, self.judged) = (ROWS_BETWEEN_CHECKS, 0);
         // Most scans have come to their end by now.
         if !self.row.is_empty() {
-            self.follow_flushes()?;
+            let held_bytes = self.follow_flushes()?;
+            if let Some(over) = self.asked_to_end.as_ref().and_then(|asked| asked.take())
+                && held_bytes > 0
+            {
+                self.end(Some(over));
+                return Err(over.error(ErrorKind::ScannerReset, "the scanner"));
+            }
         }
         Ok(limits.until.is_some_and(|until| Instant::now() >= until))
     }
@@ -535,7 +585,7 @@ impl RegionScanner {
     }
 }
 
-impl Drop for RegionScanner {
+impl Drop for ScanCursor {
     fn drop(&mut self) {
         self.count_rows();
     }

@@ -217,9 +217,15 @@ impl Store {
         self.inner.engine.tasks.list()
     }
 
-    /// Bytes of all memstores, and how many there may be.
+    /// Bytes of all memstores that are in no file yet, and how many there may be.
     pub fn memstore_bytes(&self) -> (u64, u64) {
         (self.inner.engine.memory.bytes(), self.inner.engine.settings.memstore_bytes_max)
+    }
+
+    /// Bytes of flushed memstores that read points and open scanners hold, and how many there may be.
+    pub fn reader_memstore_bytes(&self) -> (u64, u64) {
+        let memory = &self.inner.engine.reader_memory;
+        (memory.bytes(), memory.bytes_max())
     }
 
     /// Bytes in the block cache, and how many there may be.

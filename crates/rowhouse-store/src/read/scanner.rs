@@ -1,0 +1,147 @@
+//! Scanners of a region, as their users hold them.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use rowhouse_model::{Result, Row, Scan};
+
+use super::memory::{MemoryHolder, Over, Registered};
+use super::scan::{AskedToEnd, Opening, ScanCursor, ScanLimits, ScanProgress, Scanned};
+use crate::region::ReadCounts;
+
+/// A scan of one region, open: it sees what was there when it was opened, as long as it lives. It
+/// holds the files and memstores it reads, so merges neither wait for it nor take anything from it;
+/// what they free on the disk becomes free with it. [`Settings::scan_age_max`] is how long that may
+/// be. When a memstore is flushed it goes on in the file, on its way or by
+/// [`RegionScanner::follow_flushes`]. One that cannot ends when readers hold too much memory:
+/// [`Settings::reader_memstore_bytes_max`].
+///
+/// [`Settings::scan_age_max`]: crate::Settings::scan_age_max
+/// [`Settings::reader_memstore_bytes_max`]: crate::Settings::reader_memstore_bytes_max
+pub struct RegionScanner {
+    cursor: Cursor,
+    read_point: u64,
+}
+
+enum Cursor {
+    /// It holds files only.
+    Own(Box<ScanCursor>),
+    /// It holds memstores, and is asked to let go of them.
+    Shared(Registered<SharedCursor>),
+}
+
+struct SharedCursor {
+    /// Held by a call, and by who has it let go of memstores between two calls.
+    cursor: Mutex<ScanCursor>,
+    asked_to_end: Arc<AskedToEnd>,
+}
+
+impl RegionScanner {
+    pub(crate) fn open(
+        opening: &Opening<'_>,
+        scan: &Scan,
+        counter: &Arc<ReadCounts>,
+    ) -> Result<Self> {
+        let mut cursor = ScanCursor::open(opening, scan)?.counted_by(counter);
+        let read_point = cursor.read_point();
+        let cursor = if cursor.holds_memstores() {
+            let asked_to_end = Arc::default();
+            cursor.ends_when(&asked_to_end);
+            let shared = SharedCursor { cursor: Mutex::new(cursor), asked_to_end };
+            Cursor::Shared(opening.engine.reader_memory.register(shared))
+        } else {
+            Cursor::Own(Box::new(cursor))
+        };
+        Ok(Self { cursor, read_point })
+    }
+
+    /// The next row that has anything to show, or the next part of it where the scan has a batch;
+    /// `None` behind the last.
+    ///
+    /// # Errors
+    /// `Io` and `Corruption`; `UnknownScanner` when it has been open for too long, and after any error:
+    /// it does not come to an end that is none. `ScannerReset` when it was ended to free memory.
+    #[expect(clippy::should_implement_trait, reason = "an iterator could not borrow later")]
+    pub fn next(&mut self) -> Result<Option<Row>> {
+        match self.next_part(&ScanLimits::NONE)? {
+            Scanned::Row { row, .. } => Ok(Some(row)),
+            Scanned::Paused(_) | Scanned::End => Ok(None),
+        }
+    }
+
+    /// The same, as far as the limits allow: what a server answers a call with.
+    ///
+    /// # Errors
+    /// As [`RegionScanner::next`].
+    pub fn next_part(&mut self, limits: &ScanLimits) -> Result<Scanned> {
+        Ok(self.next_counted(limits)?.0)
+    }
+
+    /// The same, and how many rows it may still give.
+    pub(crate) fn next_counted(&mut self, limits: &ScanLimits) -> Result<(Scanned, u64)> {
+        match &mut self.cursor {
+            Cursor::Own(cursor) => Ok((cursor.next_part(limits)?, cursor.rows_left())),
+            Cursor::Shared(shared) => {
+                let mut cursor = shared.cursor.lock();
+                let scanned = cursor.next_part(limits)?;
+                // Its user may not come back for long.
+                if let Some(over) = shared.asked_to_end.take() {
+                    cursor.let_go(Some(over));
+                }
+                Ok((scanned, cursor.rows_left()))
+            }
+        }
+    }
+
+    /// Lets go of memory that was flushed to files since it was opened. It does so on its way; this is for
+    /// scanners that wait to be asked for more, which would keep it meanwhile. Gives the bytes that it
+    /// keeps all the same: it may see what a flush has dropped that had begun before the first time, and
+    /// one that goes backward keeps them up to the end of its row.
+    ///
+    /// # Errors
+    /// `Io` and `Corruption`.
+    pub fn follow_flushes(&mut self) -> Result<u64> {
+        self.with(ScanCursor::follow_flushes)
+    }
+
+    /// Whether there may be more rows; `false` is certain.
+    pub fn may_have_more(&mut self) -> bool {
+        self.with(ScanCursor::may_have_more)
+    }
+
+    /// Whether a filter has said that nothing more comes, here or in any other region.
+    pub fn is_filter_done(&mut self) -> bool {
+        self.with(ScanCursor::is_filter_done)
+    }
+
+    /// How far it has come.
+    pub fn progress(&self) -> ScanProgress {
+        match &self.cursor {
+            Cursor::Own(cursor) => cursor.progress(),
+            Cursor::Shared(shared) => shared.cursor.lock().progress(),
+        }
+    }
+
+    /// The sequence it reads at.
+    pub fn read_point(&self) -> u64 {
+        self.read_point
+    }
+
+    fn with<T>(&mut self, act: impl FnOnce(&mut ScanCursor) -> T) -> T {
+        match &mut self.cursor {
+            Cursor::Own(cursor) => act(cursor),
+            Cursor::Shared(shared) => act(&mut shared.cursor.lock()),
+        }
+    }
+}
+
+impl MemoryHolder for SharedCursor {
+    fn let_go(&self, over: Option<Over>) {
+        match (self.cursor.try_lock(), over) {
+            (Some(mut cursor), over) => cursor.let_go(over),
+            (None, Some(over)) => self.asked_to_end.ask(over),
+            // It goes on in files on its way.
+            (None, None) => {}
+        }
+    }
+}

@@ -100,24 +100,29 @@ impl ReaderMemory {
     /// Has readers let go, the oldest first, until no more is held than may be. A reader ends only
     /// where too much is held after all of them have gone on in files.
     pub(crate) fn free(&self) {
-        if self.bytes() <= self.bytes_max {
+        self.free_to(self.bytes_max);
+    }
+
+    /// The same, until no more than `bytes_max` is held.
+    pub(crate) fn free_to(&self, bytes_max: u64) {
+        if self.bytes() <= bytes_max {
             return;
         }
         let _freeing = self.freeing.lock();
         for ends in [false, true] {
             for reader in self.oldest_first() {
                 let bytes = self.bytes();
-                if bytes <= self.bytes_max {
+                if bytes <= bytes_max {
                     return;
                 }
                 if let Some(reader) = reader.upgrade() {
-                    reader.let_go(ends.then_some(Over { bytes, bytes_max: self.bytes_max }));
+                    reader.let_go(ends.then_some(Over { bytes, bytes_max }));
                 }
             }
         }
-        let (bytes, max) = (self.bytes(), self.bytes_max);
-        if bytes > max {
-            tracing::debug!(bytes, max, "readers that are in a call hold flushed memstores");
+        let bytes = self.bytes();
+        if bytes > bytes_max {
+            tracing::debug!(bytes, bytes_max, "readers in a call hold flushed memstores");
         }
     }
 

@@ -145,3 +145,91 @@ impl MemoryHolder for SharedCursor {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rowhouse_model::{
+        ErrorKind, FamilyDescriptor, Filter, Put, TableDescriptor, TableName, Timestamp,
+    };
+
+    use super::*;
+    use crate::disk::simulated::SimulatedDisk;
+    use crate::{Settings, Store, Table};
+
+    const ROWS: u8 = 200;
+
+    fn open() -> (Store, Arc<Table>) {
+        let settings = Settings { reader_memstore_bytes_max: Some(0), ..Settings::default() };
+        let disk = SimulatedDisk::default();
+        let store = Store::builder("simulated").settings(settings).with_disk(disk).open().unwrap();
+        let name = TableName::parse("t").unwrap();
+        let family = FamilyDescriptor::new("f").unwrap();
+        store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
+        let table = store.table(&name).unwrap();
+        (store, table)
+    }
+
+    fn put_all(table: &Table, millis: i64) {
+        for row in 0..ROWS {
+            let at = Timestamp::from_millis(millis).unwrap();
+            let put = Put::new(vec![row]).unwrap().add_at("f", "q", at, "").unwrap();
+            table.mutate(&put.into()).unwrap();
+        }
+    }
+
+    /// A scanner that has read a row and holds a flushed memstore, of which the flush has dropped what it sees.
+    fn cannot_follow(store: &Store, table: &Table, scan: &Scan) -> RegionScanner {
+        put_all(table, 1);
+        let mut scanner = table.regions()[0].scan(scan).unwrap();
+        assert!(scanner.next().unwrap().is_some());
+        put_all(table, 2);
+        table.flush().unwrap();
+        assert!(store.reader_memstore_bytes().0 > 0);
+        scanner
+    }
+
+    fn asked_in_a_call(scanner: &RegionScanner, store: &Store) {
+        let Cursor::Shared(shared) = &scanner.cursor else { panic!("it holds no memstore") };
+        let call = shared.cursor.lock();
+        store.release_reader_memory();
+        assert!(store.reader_memstore_bytes().0 > 0, "it is in use");
+        drop(call);
+    }
+
+    #[test]
+    fn a_scanner_that_is_asked_in_a_call_lets_go_at_its_end() {
+        let (store, table) = open();
+        let mut scanner = cannot_follow(&store, &table, &Scan::all());
+        asked_in_a_call(&scanner, &store);
+        assert!(scanner.next().unwrap().is_some(), "it has not looked at the clock");
+        assert_eq!(store.reader_memstore_bytes().0, 0);
+        assert!(scanner.may_have_more());
+        assert_eq!(scanner.next().unwrap_err().kind(), ErrorKind::ScannerReset);
+    }
+
+    #[test]
+    fn a_scanner_that_is_asked_in_a_long_call_ends_within_it() {
+        let (store, table) = open();
+        let first = Filter::parse("RowFilter(<=, 'binary:\x01')").unwrap();
+        let scan = Scan { filter: Some(Box::new(first)), ..Scan::all() };
+        let mut scanner = cannot_follow(&store, &table, &scan);
+        assert!(scanner.next().unwrap().is_some());
+        asked_in_a_call(&scanner, &store);
+        // It would look at all other rows.
+        let error = scanner.next().unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::ScannerReset);
+        assert!(error.to_string().contains("flushed memstores held by readers: bytes="), "{error}");
+        assert_eq!(store.reader_memstore_bytes().0, 0);
+        assert_eq!(scanner.next().unwrap_err().kind(), ErrorKind::ScannerReset);
+    }
+
+    #[test]
+    fn a_scanner_of_files_only_is_not_registered() {
+        let (store, table) = open();
+        put_all(&table, 1);
+        table.flush().unwrap();
+        let scanner = table.regions()[0].scan(&Scan::all()).unwrap();
+        assert!(matches!(scanner.cursor, Cursor::Own(_)));
+        drop(store);
+    }
+}

@@ -228,6 +228,12 @@ impl Store {
         (memory.bytes(), memory.bytes_max())
     }
 
+    /// Has all read points and open scanners go on in files, and ends those that cannot, as if they held too
+    /// much: for a program that is short of memory.
+    pub fn release_reader_memory(&self) {
+        self.inner.engine.reader_memory.free_to(0);
+    }
+
     /// Bytes in the block cache, and how many there may be.
     pub fn block_cache_bytes(&self) -> (u64, u64) {
         let blocks = &self.inner.engine.files.blocks;

@@ -425,7 +425,11 @@ impl Reading {
 
 /// The error that makes a client open another scanner where one that may succeed later was closed.
 fn reset(exchange: &Exchange, error: Error) -> Error {
-    if !matches!(error.kind(), ErrorKind::Io | ErrorKind::RegionTooBusy | ErrorKind::Timeout) {
+    let is_closed = match error.kind() {
+        ErrorKind::ScannerReset => !exchange.client.is_at_least(1, 4),
+        kind => matches!(kind, ErrorKind::Io | ErrorKind::RegionTooBusy | ErrorKind::Timeout),
+    };
+    if !is_closed {
         return error;
     }
     // Clients before HBase 1.4 lack the exception.

@@ -1,4 +1,4 @@
-//! Scanners that are on their way through a memstore when it is flushed: they go on in its file.
+//! Scanners and read points that hold a memstore when it is flushed: they go on in its file.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};

@@ -66,7 +66,7 @@ impl ReadPoint {
         }
     }
 
-    /// The moment at which `sequence` was the last, if all families can be read at it.
+    /// The moment at which `sequence` was the last; `None` where that is too old to read some family at.
     pub(crate) fn at(engine: &Engine, catalog: &Catalog, sequence: u64) -> Option<Self> {
         // Not while regions come in the place of others. No memstore is frozen meanwhile either: its flush
         // knows of this point.
@@ -77,6 +77,9 @@ impl ReadPoint {
         let families = families
             .map(|(key, family)| {
                 let parts = Guard::into_inner(family.parts_at(sequence)?);
+                // A flush that has begun does not know of this point, and may drop what is seen before its last.
+                let is_known = parts.frozen.iter().all(|frozen| frozen.last_sequence() <= sequence);
+                is_known.then_some(())?;
                 Some((key.clone(), HeldFamily::new(parts, sequence)))
             })
             .collect::<Option<_>>()?;

@@ -78,15 +78,18 @@ pub(crate) fn cluster_status(
 
 fn live_server(context: &Context, server: &RegionServer) -> proto::LiveServerInfo {
     let store = &context.cluster.store;
-    let (memstores, caches) = (store.memstore_bytes(), store.block_cache_bytes());
+    // What a heap holds in HBase: the memstores, those that only readers hold too, and the block cache.
+    let parts =
+        [store.memstore_bytes(), store.reader_memstore_bytes(), store.block_cache_bytes()];
+    let (used_bytes, max_bytes) =
+        parts.iter().fold((0, 0u64), |(used, max), part| (used + part.0, max.saturating_add(part.1)));
     proto::LiveServerInfo {
         server: names::server_to_proto(&server.name),
         server_load: proto::ServerLoad {
             number_of_requests: Some(server.requests.per_second(Instant::now())),
             total_number_of_requests: Some(server.requests.total()),
-            // What a heap holds in HBase: the memstores and the block cache.
-            used_heap_mb: Some(rounded(memstores.0 + caches.0, MEBIBYTE)),
-            max_heap_mb: Some(rounded(memstores.1 + caches.1, MEBIBYTE)),
+            used_heap_mb: Some(rounded(used_bytes, MEBIBYTE)),
+            max_heap_mb: Some(rounded(max_bytes, MEBIBYTE)),
             region_loads: region_loads(context, server, |_| true),
             report_start_time: Some(server.name.start_code),
             report_end_time: Some(now_millis()),

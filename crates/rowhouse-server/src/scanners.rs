@@ -98,6 +98,22 @@ impl Scanner {
         }
     }
 
+    /// As [`RegionScanner::begin_call`].
+    pub(crate) fn begin_call(&mut self) {
+        match &mut self.rows {
+            Rows::Stored(_, scanner) => scanner.begin_call(),
+            Rows::System(_) => {}
+        }
+    }
+
+    /// As [`RegionScanner::end_call`].
+    pub(crate) fn end_call(&mut self) {
+        match &mut self.rows {
+            Rows::Stored(_, scanner) => scanner.end_call(),
+            Rows::System(_) => {}
+        }
+    }
+
     /// Has a row, or part of one, be given by the next call.
     pub(crate) fn put_back(&mut self, row: ScannedRow) {
         self.ahead = Some(row);

@@ -160,7 +160,8 @@ fn write_file(
     let mut keep = Keep::of_family(CompactionKind::Minor, family, i64::MIN, now_millis);
     // What came behind the oldest of those who read on in the file is written as if it came into the next
     // memstore: it covers nothing here.
-    let judged_to = memstores.iter().filter_map(|memstore| memstore.lowest_reader()).min();
+    let first = memstores.iter().filter_map(|memstore| memstore.first_sequence()).min();
+    let judged_to = first.and_then(|first| engine.reader_memory.lowest_sequence(first));
     let judged_to = judged_to.unwrap_or(u64::MAX);
     let mut file: Option<NewFile<'_>> = None;
     let (mut cells, mut dropped) = (0u64, false);

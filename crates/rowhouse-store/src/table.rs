@@ -205,6 +205,7 @@ impl Table {
             scan,
             current: None,
             region_gave_rows: false,
+            in_call: false,
         };
         scanner.open_next()?;
         Ok(scanner)
@@ -369,9 +370,27 @@ pub struct TableScanner {
     current: Option<RegionScanner>,
     /// The region being read has given a row.
     region_gave_rows: bool,
+    /// Its user has begun a call.
+    in_call: bool,
 }
 
 impl TableScanner {
+    /// As [`RegionScanner::begin_call`].
+    pub fn begin_call(&mut self) {
+        self.in_call = true;
+        if let Some(scanner) = &mut self.current {
+            scanner.begin_call();
+        }
+    }
+
+    /// As [`RegionScanner::end_call`].
+    pub fn end_call(&mut self) {
+        self.in_call = false;
+        if let Some(scanner) = &mut self.current {
+            scanner.end_call();
+        }
+    }
+
     /// The next row, or the next part of it where the scan has a batch; `None` behind the last.
     ///
     /// # Errors
@@ -381,8 +400,7 @@ impl TableScanner {
         while self.rows_left > 0 {
             let Some(scanner) = &mut self.current else { return Ok(None) };
             // A row may turn out to have ended where the next is looked for.
-            let (scanned, rows_left) = scanner.next_counted(&ScanLimits::NONE)?;
-            self.rows_left = rows_left;
+            let scanned = scanner.next_counted(&ScanLimits::NONE, &mut self.rows_left)?;
             if let Scanned::Row { row, .. } = scanned {
                 self.region_gave_rows = true;
                 return Ok(Some(row));
@@ -429,6 +447,9 @@ impl TableScanner {
         };
         self.left = rest(left, &opened, self.scan.reversed);
         self.current = Some(scanner);
+        if self.in_call {
+            self.begin_call();
+        }
         Ok(())
     }
 }

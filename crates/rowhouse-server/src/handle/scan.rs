@@ -283,7 +283,10 @@ impl Reading {
         call: &ScanCall,
         pause: Option<Instant>,
     ) -> Result<bool> {
-        self.read_rows(call, pause).map_err(|error| {
+        self.scanner.get().begin_call();
+        let read = self.read_rows(call, pause);
+        self.scanner.get().end_call();
+        read.map_err(|error| {
             // After an error the scanner's place is not known.
             exchange.context.server.scanners.close(self.id);
             reset(exchange, error)

@@ -1,7 +1,8 @@
 use std::sync::{Arc, Weak};
 
 use rowhouse_model::{
-    Cell, Delete, FamilyDescriptor, Get, Mutation, Put, Scan, TableDescriptor, TableName, Timestamp,
+    Cell, Delete, FamilyDescriptor, Get, Mutation, Put, Scan, TableDescriptor, TableName,
+    TimeRange, Timestamp,
 };
 
 use crate::disk::simulated::SimulatedDisk;
@@ -201,16 +202,17 @@ fn scanners_on_their_way_let_memstores_go_that_were_flushed() {
 }
 
 #[test]
-fn a_scanner_that_a_flush_did_not_know_of_sees_what_it_dropped() {
+fn a_scanner_that_sees_what_a_flush_dropped_keeps_the_memstore() {
     let store = open(&SimulatedDisk::default());
     let table = table(&store, family());
     let region = Arc::clone(&table.regions()[0]);
     table.mutate(&put(1)).unwrap();
-    let mut scanner = region.scan(&Scan::all()).unwrap();
     table.mutate(&put(2)).unwrap();
+    let early = TimeRange::new(at(0), at(9)).unwrap();
+    let mut scanner = region.scan(&Scan::all().time_range(early)).unwrap();
     let memstore = Arc::downgrade(&region.families()[0].active());
     table.flush().unwrap();
     assert!(scanner.follow_flushes().unwrap() > 0);
     assert_eq!(alive(&[memstore]), 1);
-    assert_eq!(scanner.next().unwrap().unwrap().to_cells()[0].timestamp(), at(1));
+    assert_eq!(scanner.next().unwrap().unwrap().to_cells()[0].timestamp(), at(2));
 }

@@ -33,7 +33,7 @@ use rowhouse_model::CellRef;
 
 pub(crate) use cursor::MemstoreCursor;
 use readers::Readers;
-pub(crate) use readers::{Flushed, Reading};
+pub(crate) use readers::Flushed;
 use skip_list::SkipList;
 use sync::{AtomicBool, AtomicU64};
 

@@ -1,9 +1,6 @@
 //! Scanners and read points that hold a memstore when it is flushed: they go on in its file.
 
-use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
-
-use parking_lot::Mutex;
 
 use super::Memstore;
 use crate::read::{CountedBytes, Kept, ReaderMemory};
@@ -21,64 +18,15 @@ pub(crate) struct Flushed {
     pub(crate) kept: Kept,
 }
 
-/// What a memstore knows of those who read it for long.
+/// What became of a memstore that was flushed.
 #[derive(Default)]
 pub(super) struct Readers {
-    /// How many read at each sequence.
-    sequences: Mutex<BTreeMap<u64, usize>>,
     flushed: OnceLock<Arc<Flushed>>,
     /// Its bytes, once only readers hold it.
     held: OnceLock<CountedBytes>,
 }
 
-/// One who reads a memstore for long at a sequence. As long as it lives a flush that begins drops nothing
-/// that can be seen there.
-pub(crate) struct Reading {
-    memstore: Arc<Memstore>,
-    sequence: u64,
-}
-
-impl Reading {
-    pub(crate) fn new(memstore: Arc<Memstore>, sequence: u64) -> Self {
-        *memstore.readers.sequences.lock().entry(sequence).or_default() += 1;
-        Self { memstore, sequence }
-    }
-
-    /// What became of the memstore, if it can be read there: where the flush had begun before, it may have
-    /// dropped too much.
-    pub(crate) fn flushed(&self) -> Option<&Arc<Flushed>> {
-        self.memstore.flushed().filter(|flushed| flushed.readable_from <= self.sequence)
-    }
-
-    /// Whether it is of this memstore.
-    pub(crate) fn is_of(&self, memstore: &Arc<Memstore>) -> bool {
-        Arc::ptr_eq(&self.memstore, memstore)
-    }
-
-    /// Bytes of the memstore, if only readers hold it.
-    pub(crate) fn held_bytes(&self) -> u64 {
-        self.memstore.held_bytes()
-    }
-}
-
-impl Drop for Reading {
-    fn drop(&mut self) {
-        let mut sequences = self.memstore.readers.sequences.lock();
-        if let Some(count) = sequences.get_mut(&self.sequence) {
-            *count -= 1;
-            if *count == 0 {
-                sequences.remove(&self.sequence);
-            }
-        }
-    }
-}
-
 impl Memstore {
-    /// The lowest sequence at which somebody reads it for long.
-    pub(crate) fn lowest_reader(&self) -> Option<u64> {
-        self.readers.sequences.lock().first_key_value().map(|(&sequence, _)| sequence)
-    }
-
     /// What became of it; `None` before it was flushed.
     pub(crate) fn flushed(&self) -> Option<&Arc<Flushed>> {
         self.readers.flushed.get()

@@ -14,7 +14,7 @@ use crate::block_cache::Caching;
 use crate::cells::Cells;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
-use crate::memstore::{Flushed, MemstoreCursor, Reading};
+use crate::memstore::{Flushed, Memstore, MemstoreCursor};
 use crate::store_file::{FileCursor, StoreFile};
 
 /// What is asked of each family.
@@ -99,8 +99,6 @@ pub(super) struct FamilyReader<'a> {
     merge: Merge,
     judging: Judging<'a>,
     caching: Caching,
-    /// The memstores that know of it.
-    readings: Vec<Reading>,
 }
 
 /// Cells of a family that could be asked for, as they were at a moment.
@@ -116,7 +114,9 @@ pub(super) enum Found {
 pub(super) fn find(family: &FamilyStore, asked: &Asked<'_>, at: At<'_>) -> Result<Found> {
     let Some(parts) = at.parts(family, asked)? else { return Ok(Found::TooOld) };
     let memstores = parts.frozen.iter().chain([&parts.active]);
-    let memstores = memstores.filter(|memstore| !memstore.is_empty());
+    // One that has nothing as old as is asked for is not held either.
+    let has_seen = |first: u64| first <= at.sequence();
+    let memstores = memstores.filter(|memstore| memstore.first_sequence().is_some_and(has_seen));
     let start = Key::row_start(asked.rows.first());
     let caching = asked.caching(family);
     let mut sources = Vec::new();
@@ -173,7 +173,7 @@ impl<'a> FamilyReader<'a> {
         }
         let is_one = matches!(asked.rows, Rows::One(_));
         let judging = Judging::new(rules, family.name().clone(), is_one, sift);
-        Self { merge, judging, caching: asked.caching(family), readings: Vec::new() }
+        Self { merge, judging, caching: asked.caching(family) }
     }
 
     /// The same, for longer than the question lives.
@@ -181,14 +181,9 @@ impl<'a> FamilyReader<'a> {
         FamilyReader { judging: self.judging.into_owned(), ..self }
     }
 
-    /// Goes on in the files of the memstores that were flushed meanwhile, and lets these go. From the first
-    /// time on flushes leave in the files what it may see.
+    /// Goes on in the files of the memstores that were flushed meanwhile, and lets these go.
     pub(super) fn follow_flushes(&mut self, between_rows: bool) -> Result<()> {
-        let Self { merge, judging, caching, readings } = self;
-        if readings.is_empty() {
-            let reading = |memstore| Reading::new(Arc::clone(memstore), merge.sequence_max());
-            readings.extend(merge.memstores().map(reading));
-        }
+        let Self { merge, judging, caching } = self;
         let backward = judging.sift.reversed;
         if backward && !between_rows {
             return Ok(());
@@ -196,10 +191,14 @@ impl<'a> FamilyReader<'a> {
         loop {
             let rules = judging.visible.rules();
             let can_follow = |flushed: &&Arc<Flushed>| {
-                flushed.readable_from == 0 || rules.sees_nothing_dropped(&flushed.kept)
+                // Where the flush did not know of it, it may have dropped too much.
+                flushed.readable_from <= merge.sequence_max()
+                    && (flushed.readable_from == 0 || rules.sees_nothing_dropped(&flushed.kept))
             };
-            let found = readings.iter().find_map(|one| one.flushed().filter(can_follow));
-            let Some(flushed) = found.map(Arc::clone) else { break };
+            let mut flushed = merge.memstores().filter_map(|memstore| memstore.flushed());
+            let found = flushed.find(can_follow).map(Arc::clone);
+            drop(flushed);
+            let Some(flushed) = found else { break };
             match backward {
                 true => merge.follow_flush_backward(&flushed, *caching)?,
                 false => merge.follow_flush(&flushed, *caching)?,
@@ -207,7 +206,6 @@ impl<'a> FamilyReader<'a> {
             if flushed.readable_from > 0 {
                 judging.visible.grow_older(flushed.now_millis);
             }
-            readings.retain(|one| one.flushed().is_none_or(|other| !Arc::ptr_eq(other, &flushed)));
         }
         Ok(())
     }
@@ -219,7 +217,7 @@ impl<'a> FamilyReader<'a> {
 
     /// Bytes of memstores that it holds and that nobody but readers does.
     pub(super) fn held_bytes(&self) -> u64 {
-        self.readings.iter().map(Reading::held_bytes).sum()
+        self.merge.memstores().map(|memstore: &Arc<Memstore>| memstore.held_bytes()).sum()
     }
 
     /// The family's name.

@@ -15,7 +15,7 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 use rowhouse_model::{Error, ErrorKind};
 
-/// Lists of readers: short scans on many cores must not wait for each other.
+/// How many lists of readers there are: short scans on many cores must not wait for each other.
 const SHARDS: usize = 16;
 
 /// A reader that may hold memstores between two calls of its user.
@@ -53,9 +53,15 @@ pub(crate) struct ReaderMemory {
     bytes_max: u64,
     next_age: AtomicU64,
     /// By age: the least is the oldest.
-    readers: [Mutex<BTreeMap<u64, Weak<dyn MemoryHolder>>>; SHARDS],
+    readers: [Mutex<BTreeMap<u64, Reader>>; SHARDS],
     /// Held by the one thread that has readers let go.
     freeing: Mutex<()>,
+}
+
+struct Reader {
+    /// The sequence it reads at.
+    sequence: u64,
+    holder: Weak<dyn MemoryHolder>,
 }
 
 impl ReaderMemory {
@@ -85,16 +91,27 @@ impl ReaderMemory {
         CountedBytes { memory: Arc::clone(self), bytes }
     }
 
-    /// Has a reader be asked when memory is short, until what this returns is dropped.
+    /// Registers a reader at `sequence` until what this returns is dropped. It is asked when memory is
+    /// short, and flushes that begin keep what it sees.
     pub(crate) fn register<H: MemoryHolder + 'static>(
         self: &Arc<Self>,
+        sequence: u64,
         holder: H,
     ) -> Registered<H> {
         let holder = Arc::new(holder);
         let age = self.next_age.fetch_add(1, Ordering::Relaxed);
-        let weak = Arc::downgrade(&holder);
-        self.shard(age).lock().insert(age, weak);
+        let weak: Weak<H> = Arc::downgrade(&holder);
+        self.shard(age).lock().insert(age, Reader { sequence, holder: weak });
         Registered { holder, memory: Arc::clone(self), age }
+    }
+
+    /// The lowest sequence of a reader that can see cells from `first` on.
+    pub(crate) fn lowest_sequence(&self, first: u64) -> Option<u64> {
+        let lowest_of = |shard: &Mutex<BTreeMap<u64, Reader>>| {
+            let readers = shard.lock();
+            readers.values().map(|reader| reader.sequence).filter(|&at| at >= first).min()
+        };
+        self.readers.iter().filter_map(lowest_of).min()
     }
 
     /// Has readers let go, the oldest first, until no more is held than may be. A reader ends only
@@ -129,12 +146,14 @@ impl ReaderMemory {
     fn oldest_first(&self) -> Vec<Weak<dyn MemoryHolder>> {
         let mut readers = BTreeMap::new();
         for shard in &self.readers {
-            readers.extend(shard.lock().iter().map(|(&age, reader)| (age, Weak::clone(reader))));
+            readers.extend(
+                shard.lock().iter().map(|(&age, reader)| (age, Weak::clone(&reader.holder))),
+            );
         }
         readers.into_values().collect()
     }
 
-    fn shard(&self, age: u64) -> &Mutex<BTreeMap<u64, Weak<dyn MemoryHolder>>> {
+    fn shard(&self, age: u64) -> &Mutex<BTreeMap<u64, Reader>> {
         &self.readers[age as usize % SHARDS]
     }
 }

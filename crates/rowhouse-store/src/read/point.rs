@@ -14,7 +14,7 @@ use super::rules::Kept;
 use crate::catalog::{Catalog, Entries};
 use crate::engine::Engine;
 use crate::family::{FamilyStore, Parts};
-use crate::memstore::{Memstore, Reading};
+use crate::memstore::Memstore;
 use crate::region::Region;
 
 /// A moment to read at: every read at it sees the mutations that were visible when it was taken,
@@ -49,8 +49,6 @@ struct HeldFamilies {
 
 struct HeldFamily {
     parts: Arc<Parts>,
-    /// The memstores that know of it: their flushes keep what is seen at its sequence.
-    readings: Vec<Reading>,
     /// By what flushes have dropped of the memstores in whose place their files came.
     dropped_by: Vec<Kept>,
     /// Why it gave up memstores that it needed, if it did.
@@ -80,12 +78,12 @@ impl ReadPoint {
                 // A flush that has begun does not know of this point, and may drop what is seen before its last.
                 let is_known = parts.frozen.iter().all(|frozen| frozen.last_sequence() <= sequence);
                 is_known.then_some(())?;
-                Some((key.clone(), HeldFamily::new(parts, sequence)))
+                Some((key.clone(), HeldFamily { parts, dropped_by: Vec::new(), ended: None }))
             })
             .collect::<Option<_>>()?;
         let held = HeldFamilies { sequence, families: RwLock::new(families) };
         Some(Self {
-            held: Arc::new(engine.reader_memory.register(held)),
+            held: Arc::new(engine.reader_memory.register(sequence, held)),
             own: HashMap::new(),
             _served: served,
             taken: Instant::now(),
@@ -151,13 +149,6 @@ impl ReadPoint {
 }
 
 impl HeldFamily {
-    fn new(parts: Arc<Parts>, sequence: u64) -> Self {
-        // What comes into a memstore that is empty now comes later than the point.
-        let memstores = memstores_of(&parts).filter(|memstore| !memstore.is_empty());
-        let readings = memstores.map(|memstore| Reading::new(Arc::clone(memstore), sequence));
-        Self { readings: readings.collect(), parts, dropped_by: Vec::new(), ended: None }
-    }
-
     /// Refuses a read that may see what is not held any more.
     fn check(&self, sees_nothing: impl Fn(&Kept) -> bool) -> Result<()> {
         if let Some(over) = self.ended {
@@ -200,7 +191,6 @@ impl HeldFamily {
                 _ => left.push(Arc::clone(memstore)),
             }
         }
-        self.readings.retain(|reading| left.iter().any(|memstore| reading.is_of(memstore)));
         let readable_from = self.parts.readable_from;
         let parts = Parts { active: Arc::default(), frozen: left, files, readable_from };
         self.parts = Arc::new(parts);
@@ -208,12 +198,11 @@ impl HeldFamily {
 
     /// Gives up memstores that nobody but readers holds.
     fn end(&mut self, over: Over) {
-        if self.readings.iter().all(|reading| reading.held_bytes() == 0) {
+        if memstores_of(&self.parts).all(|memstore| memstore.held_bytes() == 0) {
             return;
         }
         let (active, frozen, files) = (Arc::default(), Vec::new(), Vec::new());
         self.parts = Arc::new(Parts { active, frozen, files, readable_from: 0 });
-        self.readings.clear();
         self.ended = Some(over);
     }
 }

@@ -53,8 +53,6 @@ pub(super) struct ScanCursor {
     failed: bool,
     /// The same, since readers held too much memory.
     ended: Option<Over>,
-    /// Where it is asked to end while it is in a call; none where nobody asks.
-    asked_to_end: Option<Arc<AskedToEnd>>,
     progress: ScanProgress,
     /// Rows that were given and are not counted yet.
     rows_given: u64,
@@ -67,7 +65,6 @@ pub(super) struct ScanCursor {
 }
 
 /// What asks a scanner that is in a call to end.
-#[derive(Default)]
 pub(super) struct AskedToEnd {
     /// Bytes that readers held then; 0 while it is not asked.
     bytes: AtomicU64,
@@ -75,6 +72,9 @@ pub(super) struct AskedToEnd {
 }
 
 impl AskedToEnd {
+    #[expect(clippy::declare_interior_mutable_const, reason = "each use is one of its own")]
+    pub(super) const NEVER: Self = Self { bytes: AtomicU64::new(0), bytes_max: AtomicU64::new(0) };
+
     pub(super) fn ask(&self, over: Over) {
         self.bytes_max.store(over.bytes_max, Ordering::Relaxed);
         self.bytes.store(over.bytes, Ordering::Release);
@@ -225,7 +225,6 @@ impl ScanCursor {
             judged: 0,
             failed: false,
             ended: None,
-            asked_to_end: None,
             progress: ScanProgress::default(),
             rows_given: 0,
             ended_at_key: false,
@@ -255,14 +254,18 @@ impl ScanCursor {
 
     /// The next row that has anything to show.
     pub(super) fn next(&mut self) -> Result<Option<Row>> {
-        match self.next_part(&ScanLimits::NONE)? {
+        match self.next_part(&ScanLimits::NONE, &AskedToEnd::NEVER)? {
             Scanned::Row { row, .. } => Ok(Some(row)),
             Scanned::Paused(_) | Scanned::End => Ok(None),
         }
     }
 
     /// The next row, or part of one, as far as the limits allow.
-    pub(super) fn next_part(&mut self, limits: &ScanLimits) -> Result<Scanned> {
+    pub(super) fn next_part(
+        &mut self,
+        limits: &ScanLimits,
+        asked_to_end: &AskedToEnd,
+    ) -> Result<Scanned> {
         if let Some(over) = self.ended.filter(|_| self.rows_left > 0) {
             return Err(over.error(ErrorKind::ScannerReset, "the scanner"));
         }
@@ -270,7 +273,7 @@ impl ScanCursor {
             let message = "the scanner has failed before, begin another";
             return Err(Error::new(ErrorKind::UnknownScanner, message));
         }
-        let next = self.read_next(limits);
+        let next = self.read_next(limits, asked_to_end);
         self.fail_if(next.is_err());
         next
     }
@@ -287,11 +290,6 @@ impl ScanCursor {
     /// Whether it reads from memory.
     pub(super) fn holds_memstores(&self) -> bool {
         self.families.iter().chain(&self.on_demand).any(FamilyReader::holds_memstores)
-    }
-
-    /// From now on it ends where this asks it to.
-    pub(super) fn ends_when(&mut self, asked: &Arc<AskedToEnd>) {
-        self.asked_to_end = Some(Arc::clone(asked));
     }
 
     /// Goes on in files between two calls. Where `over` is given, it ends if it cannot.
@@ -324,12 +322,12 @@ impl ScanCursor {
         kept
     }
 
-    fn read_next(&mut self, limits: &ScanLimits) -> Result<Scanned> {
+    fn read_next(&mut self, limits: &ScanLimits, asked_to_end: &AskedToEnd) -> Result<Scanned> {
         if self.rows_left == 0 {
             return Ok(Scanned::End);
         }
         loop {
-            let timed_out = self.check_time(limits)?;
+            let timed_out = self.check_time(limits, asked_to_end)?;
             if self.left_in.is_none() && (self.is_filter_done() || !self.find_row()) {
                 return Ok(Scanned::End);
             }
@@ -540,7 +538,7 @@ impl ScanCursor {
     }
 
     /// Whether the time there is to read is over; an error when it is for good.
-    fn check_time(&mut self, limits: &ScanLimits) -> Result<bool> {
+    fn check_time(&mut self, limits: &ScanLimits, asked_to_end: &AskedToEnd) -> Result<bool> {
         if self.rows_until_check > 0 && self.judged < CELLS_BETWEEN_CHECKS {
             self.rows_until_check -= 1;
             return Ok(false);
@@ -560,7 +558,7 @@ impl ScanCursor {
         // Most scans have come to their end by now.
         if !self.row.is_empty() {
             let held_bytes = self.follow_flushes()?;
-            if let Some(over) = self.asked_to_end.as_ref().and_then(|asked| asked.take())
+            if let Some(over) = asked_to_end.take()
                 && held_bytes > 0
             {
                 self.end(Some(over));

@@ -27,13 +27,18 @@ enum Cursor {
     /// It holds files only.
     Own(Box<ScanCursor>),
     /// It holds memstores, and is asked to let go of them.
-    Shared(Registered<SharedCursor>),
+    Shared {
+        shared: Registered<SharedCursor>,
+        /// The cursor during a call that its user has begun.
+        in_call: Option<Box<ScanCursor>>,
+    },
 }
 
 struct SharedCursor {
-    /// Held by a call, and by who has it let go of memstores between two calls.
-    cursor: Mutex<ScanCursor>,
-    asked_to_end: Arc<AskedToEnd>,
+    /// Held while a row is read, and by who has it let go of memstores between two calls; none during a call
+    /// that the user has begun.
+    cursor: Mutex<Option<Box<ScanCursor>>>,
+    asked_to_end: AskedToEnd,
 }
 
 impl RegionScanner {
@@ -42,17 +47,40 @@ impl RegionScanner {
         scan: &Scan,
         counter: &Arc<ReadCounts>,
     ) -> Result<Self> {
-        let mut cursor = ScanCursor::open(opening, scan)?.counted_by(counter);
+        let cursor = Box::new(ScanCursor::open(opening, scan)?.counted_by(counter));
         let read_point = cursor.read_point();
         let cursor = if cursor.holds_memstores() {
-            let asked_to_end = Arc::default();
-            cursor.ends_when(&asked_to_end);
-            let shared = SharedCursor { cursor: Mutex::new(cursor), asked_to_end };
-            Cursor::Shared(opening.engine.reader_memory.register(shared))
+            let cursor = Mutex::new(Some(cursor));
+            let shared = SharedCursor { cursor, asked_to_end: AskedToEnd::NEVER };
+            let shared = opening.engine.reader_memory.register(read_point, shared);
+            Cursor::Shared { shared, in_call: None }
         } else {
-            Cursor::Own(Box::new(cursor))
+            Cursor::Own(cursor)
         };
         Ok(Self { cursor, read_point })
+    }
+
+    /// Begins a call in which many rows are read: up to [`RegionScanner::end_call`] it is in use, which spares
+    /// a lock for each row. Memory that it holds is not free before.
+    pub fn begin_call(&mut self) {
+        if let Cursor::Shared { shared, in_call } = &mut self.cursor
+            && in_call.is_none()
+        {
+            *in_call = shared.cursor.lock().take();
+        }
+    }
+
+    /// Ends a call: its user may not come back for long.
+    pub fn end_call(&mut self) {
+        if let Cursor::Shared { shared, in_call } = &mut self.cursor
+            && let Some(mut cursor) = in_call.take()
+        {
+            let mut place = shared.cursor.lock();
+            if let Some(over) = shared.asked_to_end.take() {
+                cursor.let_go(Some(over));
+            }
+            *place = Some(cursor);
+        }
     }
 
     /// The next row that has anything to show, or the next part of it where the scan has a batch;
@@ -74,21 +102,37 @@ impl RegionScanner {
     /// # Errors
     /// As [`RegionScanner::next`].
     pub fn next_part(&mut self, limits: &ScanLimits) -> Result<Scanned> {
-        Ok(self.next_counted(limits)?.0)
+        self.next_counted(limits, &mut 0)
     }
 
-    /// The same, and how many rows it may still give.
-    pub(crate) fn next_counted(&mut self, limits: &ScanLimits) -> Result<(Scanned, u64)> {
+    /// The same, with the number of rows that it may still give. A tuple would be one copy more for each row.
+    #[inline]
+    pub(crate) fn next_counted(
+        &mut self,
+        limits: &ScanLimits,
+        rows_left: &mut u64,
+    ) -> Result<Scanned> {
         match &mut self.cursor {
-            Cursor::Own(cursor) => Ok((cursor.next_part(limits)?, cursor.rows_left())),
-            Cursor::Shared(shared) => {
+            Cursor::Own(cursor) => {
+                let scanned = cursor.next_part(limits, &AskedToEnd::NEVER);
+                *rows_left = cursor.rows_left();
+                scanned
+            }
+            Cursor::Shared { shared, in_call: Some(cursor) } => {
+                let scanned = cursor.next_part(limits, &shared.asked_to_end);
+                *rows_left = cursor.rows_left();
+                scanned
+            }
+            Cursor::Shared { shared, in_call: None } => {
                 let mut cursor = shared.cursor.lock();
-                let scanned = cursor.next_part(limits)?;
+                let cursor = cursor.as_mut().expect(AT_REST);
+                let scanned = cursor.next_part(limits, &shared.asked_to_end);
                 // Its user may not come back for long.
                 if let Some(over) = shared.asked_to_end.take() {
                     cursor.let_go(Some(over));
                 }
-                Ok((scanned, cursor.rows_left()))
+                *rows_left = cursor.rows_left();
+                scanned
             }
         }
     }
@@ -117,8 +161,10 @@ impl RegionScanner {
     /// How far it has come.
     pub fn progress(&self) -> ScanProgress {
         match &self.cursor {
-            Cursor::Own(cursor) => cursor.progress(),
-            Cursor::Shared(shared) => shared.cursor.lock().progress(),
+            Cursor::Own(cursor) | Cursor::Shared { in_call: Some(cursor), .. } => cursor.progress(),
+            Cursor::Shared { shared, in_call: None } => {
+                shared.cursor.lock().as_ref().expect(AT_REST).progress()
+            }
         }
     }
 
@@ -129,16 +175,22 @@ impl RegionScanner {
 
     fn with<T>(&mut self, act: impl FnOnce(&mut ScanCursor) -> T) -> T {
         match &mut self.cursor {
-            Cursor::Own(cursor) => act(cursor),
-            Cursor::Shared(shared) => act(&mut shared.cursor.lock()),
+            Cursor::Own(cursor) | Cursor::Shared { in_call: Some(cursor), .. } => act(cursor),
+            Cursor::Shared { shared, in_call: None } => {
+                act(shared.cursor.lock().as_mut().expect(AT_REST))
+            }
         }
     }
 }
 
+/// Why the cursor is in its place.
+const AT_REST: &str = "outside of a call the cursor is in its place";
+
 impl MemoryHolder for SharedCursor {
     fn let_go(&self, over: Option<Over>) {
-        match (self.cursor.try_lock(), over) {
-            (Some(mut cursor), over) => cursor.let_go(over),
+        let mut place = self.cursor.try_lock();
+        match (place.as_mut().and_then(|place| place.as_mut()), over) {
+            (Some(cursor), over) => cursor.let_go(over),
             (None, Some(over)) => self.asked_to_end.ask(over),
             // It goes on in files on its way.
             (None, None) => {}
@@ -149,7 +201,7 @@ impl MemoryHolder for SharedCursor {
 #[cfg(test)]
 mod tests {
     use rowhouse_model::{
-        ErrorKind, FamilyDescriptor, Filter, Put, TableDescriptor, TableName, Timestamp,
+        ErrorKind, FamilyDescriptor, Filter, Put, TableDescriptor, TableName, TimeRange, Timestamp,
     };
 
     use super::*;
@@ -177,10 +229,14 @@ mod tests {
         }
     }
 
-    /// A scanner that has read a row and holds a flushed memstore, of which the flush has dropped what it sees.
-    fn cannot_follow(store: &Store, table: &Table, scan: &Scan) -> RegionScanner {
+    /// A scanner that has read a row and holds a flushed memstore, of which the flush has dropped what a scan
+    /// with an upper end of time may see.
+    fn cannot_follow(store: &Store, table: &Table, scan: Scan) -> RegionScanner {
         put_all(table, 1);
-        let mut scanner = table.regions()[0].scan(scan).unwrap();
+        put_all(table, 1);
+        let [start, end] = [0, 9].map(|millis| Timestamp::from_millis(millis).unwrap());
+        let scan = scan.time_range(TimeRange::new(start, end).unwrap());
+        let mut scanner = table.regions()[0].scan(&scan).unwrap();
         assert!(scanner.next().unwrap().is_some());
         put_all(table, 2);
         table.flush().unwrap();
@@ -189,7 +245,7 @@ mod tests {
     }
 
     fn asked_in_a_call(scanner: &RegionScanner, store: &Store) {
-        let Cursor::Shared(shared) = &scanner.cursor else { panic!("it holds no memstore") };
+        let Cursor::Shared { shared, .. } = &scanner.cursor else { panic!("it holds no memstore") };
         let call = shared.cursor.lock();
         store.release_reader_memory();
         assert!(store.reader_memstore_bytes().0 > 0, "it is in use");
@@ -199,7 +255,7 @@ mod tests {
     #[test]
     fn a_scanner_that_is_asked_in_a_call_lets_go_at_its_end() {
         let (store, table) = open();
-        let mut scanner = cannot_follow(&store, &table, &Scan::all());
+        let mut scanner = cannot_follow(&store, &table, Scan::all());
         asked_in_a_call(&scanner, &store);
         assert!(scanner.next().unwrap().is_some(), "it has not looked at the clock");
         assert_eq!(store.reader_memstore_bytes().0, 0);
@@ -208,11 +264,24 @@ mod tests {
     }
 
     #[test]
+    fn a_scanner_that_is_asked_in_a_call_of_many_rows_lets_go_where_the_user_ends_it() {
+        let (store, table) = open();
+        let mut scanner = cannot_follow(&store, &table, Scan::all());
+        scanner.begin_call();
+        store.release_reader_memory();
+        assert!(scanner.next().unwrap().is_some());
+        assert!(store.reader_memstore_bytes().0 > 0, "it is in use");
+        scanner.end_call();
+        assert_eq!(store.reader_memstore_bytes().0, 0);
+        assert_eq!(scanner.next().unwrap_err().kind(), ErrorKind::ScannerReset);
+    }
+
+    #[test]
     fn a_scanner_that_is_asked_in_a_long_call_ends_within_it() {
         let (store, table) = open();
         let first = Filter::parse("RowFilter(<=, 'binary:\x01')").unwrap();
         let scan = Scan { filter: Some(Box::new(first)), ..Scan::all() };
-        let mut scanner = cannot_follow(&store, &table, &scan);
+        let mut scanner = cannot_follow(&store, &table, scan);
         assert!(scanner.next().unwrap().is_some());
         asked_in_a_call(&scanner, &store);
         // It would look at all other rows.

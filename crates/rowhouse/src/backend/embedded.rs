@@ -605,6 +605,13 @@ fn this_process() -> ServerName {
 
 /// Reads rows until they are enough. Rows in front of an error are dropped: the scan ends there.
 fn read_batch(scanner: &mut TableScanner, rows_max: usize) -> Result<Batch> {
+    scanner.begin_call();
+    let batch = read_rows(scanner, rows_max);
+    scanner.end_call();
+    batch
+}
+
+fn read_rows(scanner: &mut TableScanner, rows_max: usize) -> Result<Batch> {
     let mut rows = VecDeque::new();
     let mut bytes = 0;
     while rows.len() < rows_max && bytes < BATCH_BYTES_MAX {

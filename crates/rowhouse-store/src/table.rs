@@ -399,8 +399,11 @@ impl TableScanner {
     pub fn next(&mut self) -> Result<Option<Row>> {
         while self.rows_left > 0 {
             let Some(scanner) = &mut self.current else { return Ok(None) };
-            // A row may turn out to have ended where the next is looked for.
-            let scanned = scanner.next_counted(&ScanLimits::NONE, &mut self.rows_left)?;
+            let scanned = scanner.next_part(&ScanLimits::NONE)?;
+            if self.scan.limit.is_some() {
+                // A row may turn out to have ended where the next is looked for.
+                self.rows_left = scanner.rows_left();
+            }
             if let Scanned::Row { row, .. } = scanned {
                 self.region_gave_rows = true;
                 return Ok(Some(row));

@@ -102,27 +102,9 @@ impl RegionScanner {
     /// # Errors
     /// As [`RegionScanner::next`].
     pub fn next_part(&mut self, limits: &ScanLimits) -> Result<Scanned> {
-        self.next_counted(limits, &mut 0)
-    }
-
-    /// The same, with the number of rows that it may still give. A tuple would be one copy more for each row.
-    #[inline]
-    pub(crate) fn next_counted(
-        &mut self,
-        limits: &ScanLimits,
-        rows_left: &mut u64,
-    ) -> Result<Scanned> {
-        match &mut self.cursor {
-            Cursor::Own(cursor) => {
-                let scanned = cursor.next_part(limits, &AskedToEnd::NEVER);
-                *rows_left = cursor.rows_left();
-                scanned
-            }
-            Cursor::Shared { shared, in_call: Some(cursor) } => {
-                let scanned = cursor.next_part(limits, &shared.asked_to_end);
-                *rows_left = cursor.rows_left();
-                scanned
-            }
+        let (cursor, asked_to_end) = match &mut self.cursor {
+            Cursor::Own(cursor) => (cursor, &AskedToEnd::NEVER),
+            Cursor::Shared { shared, in_call: Some(cursor) } => (cursor, &shared.asked_to_end),
             Cursor::Shared { shared, in_call: None } => {
                 let mut cursor = shared.cursor.lock();
                 let cursor = cursor.as_mut().expect(AT_REST);
@@ -131,10 +113,10 @@ impl RegionScanner {
                 if let Some(over) = shared.asked_to_end.take() {
                     cursor.let_go(Some(over));
                 }
-                *rows_left = cursor.rows_left();
-                scanned
+                return scanned;
             }
-        }
+        };
+        cursor.next_part(limits, asked_to_end)
     }
 
     /// Lets go of memory that was flushed to files since it was opened. It does so on its way; this is for
@@ -151,6 +133,11 @@ impl RegionScanner {
     /// Whether there may be more rows; `false` is certain.
     pub fn may_have_more(&mut self) -> bool {
         self.with(ScanCursor::may_have_more)
+    }
+
+    /// How many rows it may still give.
+    pub(crate) fn rows_left(&mut self) -> u64 {
+        self.with(|cursor| cursor.rows_left())
     }
 
     /// Whether a filter has said that nothing more comes, here or in any other region.

@@ -23,9 +23,13 @@ pub struct RegionScanner {
     read_point: u64,
 }
 
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a box for files only is one allocation more for each short scan"
+)]
 enum Cursor {
     /// It holds files only.
-    Own(Box<ScanCursor>),
+    Own(ScanCursor),
     /// It holds memstores, and is asked to let go of them.
     Shared {
         shared: Registered<SharedCursor>,
@@ -47,10 +51,10 @@ impl RegionScanner {
         scan: &Scan,
         counter: &Arc<ReadCounts>,
     ) -> Result<Self> {
-        let cursor = Box::new(ScanCursor::open(opening, scan)?.counted_by(counter));
+        let cursor = ScanCursor::open(opening, scan)?.counted_by(counter);
         let read_point = cursor.read_point();
         let cursor = if cursor.holds_memstores() {
-            let cursor = Mutex::new(Some(cursor));
+            let cursor = Mutex::new(Some(Box::new(cursor)));
             let shared = SharedCursor { cursor, asked_to_end: AskedToEnd::NEVER };
             let shared = opening.engine.reader_memory.register(read_point, shared);
             Cursor::Shared { shared, in_call: None }
@@ -104,7 +108,9 @@ impl RegionScanner {
     pub fn next_part(&mut self, limits: &ScanLimits) -> Result<Scanned> {
         let (cursor, asked_to_end) = match &mut self.cursor {
             Cursor::Own(cursor) => (cursor, &AskedToEnd::NEVER),
-            Cursor::Shared { shared, in_call: Some(cursor) } => (cursor, &shared.asked_to_end),
+            Cursor::Shared { shared, in_call: Some(cursor) } => {
+                (&mut **cursor, &shared.asked_to_end)
+            }
             Cursor::Shared { shared, in_call: None } => {
                 let mut cursor = shared.cursor.lock();
                 let cursor = cursor.as_mut().expect(AT_REST);
@@ -148,7 +154,8 @@ impl RegionScanner {
     /// How far it has come.
     pub fn progress(&self) -> ScanProgress {
         match &self.cursor {
-            Cursor::Own(cursor) | Cursor::Shared { in_call: Some(cursor), .. } => cursor.progress(),
+            Cursor::Own(cursor) => cursor.progress(),
+            Cursor::Shared { in_call: Some(cursor), .. } => cursor.progress(),
             Cursor::Shared { shared, in_call: None } => {
                 shared.cursor.lock().as_ref().expect(AT_REST).progress()
             }
@@ -162,7 +169,8 @@ impl RegionScanner {
 
     fn with<T>(&mut self, act: impl FnOnce(&mut ScanCursor) -> T) -> T {
         match &mut self.cursor {
-            Cursor::Own(cursor) | Cursor::Shared { in_call: Some(cursor), .. } => act(cursor),
+            Cursor::Own(cursor) => act(cursor),
+            Cursor::Shared { in_call: Some(cursor), .. } => act(cursor),
             Cursor::Shared { shared, in_call: None } => {
                 act(shared.cursor.lock().as_mut().expect(AT_REST))
             }

@@ -140,7 +140,8 @@ impl Engine {
         self.families.write().remove(&(family.region_id(), family.name().clone()));
     }
 
-    /// Counts memstores that nobody writes to or finds any more as held by readers, no longer as live.
+    /// Counts memstores that nobody writes to or finds any more as held by readers, no longer as
+    /// live.
     pub(crate) fn leave_to_readers<'m>(&self, memstores: impl Iterator<Item = &'m Arc<Memstore>>) {
         let bytes = memstores.map(|memstore| memstore.leave_to_readers(&self.reader_memory)).sum();
         self.memory.free(bytes);

@@ -5,8 +5,9 @@
 //! over all tables, and none above. Only the commit path advances the sequence.
 //!
 //! Readers are not registered: a number is taken with one load. What a reader reads it holds, and
-//! what it takes hold of says how old a reader may be (`Parts::readable_from`). Only read points and
-//! scanners that take long tell the memstores they read, to go on in the files of these (`memstore/readers.rs`).
+//! what it takes hold of says how old a reader may be (`Parts::readable_from`). Only read points
+//! and scanners that hold memstores tell the store their sequence: flushes keep what is seen there
+//! (`read/memory.rs`).
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;

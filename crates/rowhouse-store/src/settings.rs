@@ -13,9 +13,9 @@ pub struct Settings {
     /// [`Settings::busy_wait`], then are refused with `RegionTooBusy`. Default 128 MiB.
     pub memstore_bytes_max: u64,
     /// Bytes of flushed memstores that read points and open scanners may hold together; they do not
-    /// count as memstores, so that readers do not stop writers. Above it readers go on in files, the
-    /// oldest first, and those that cannot end: their next use is refused with `ScannerReset` or, of a
-    /// read point, `UnknownScanner`. One memstore is always allowed. Default `None`:
+    /// count as memstores, so that readers do not stop writers. Above it readers go on in files,
+    /// the oldest first, and those that cannot end: their next use is refused with `ScannerReset`
+    /// or, of a read point, `UnknownScanner`. One memstore is always allowed. Default `None`:
     /// [`Settings::memstore_bytes_max`].
     pub reader_memstore_bytes_max: Option<u64>,
     /// Bytes of data and index blocks kept in memory. Default 128 MiB.

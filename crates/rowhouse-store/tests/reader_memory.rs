@@ -1,5 +1,5 @@
-//! What read points and open scanners hold of flushed memstores is counted and bounded. Above the bound they go on in
-//! files, and the oldest of those that cannot end with an error.
+//! What read points and open scanners hold of flushed memstores is counted and bounded. Above the
+//! bound they go on in files, and the oldest of those that cannot end with an error.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -67,7 +67,8 @@ fn begin(store: &Store, table: &Arc<Table>, nth: i64) -> (Reader, u32) {
     match nth % 4 {
         0 => (Reader::Point(store.read_point()), 0),
         1 => {
-            // A flush may drop what is seen by one with an upper end of time: it cannot go on in files.
+            // A flush may drop what is seen by one with an upper end of time: it cannot go on in
+            // files.
             let scan = Scan::all().time_range(before(10_000));
             (Reader::Scanner(Box::new(table.regions()[0].scan(&scan).unwrap())), 0)
         }

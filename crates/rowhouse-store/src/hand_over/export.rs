@@ -80,7 +80,8 @@ impl Store {
         let families = table.regions().iter();
         let families =
             families.flat_map(|region| region.families().iter().map(move |it| (region, it)));
-        // Held from the beginning, so that the point may let go: a raw export shows what flushes drop.
+        // Held from the beginning, so that the point may let go: a raw export shows what flushes
+        // drop.
         let families = families.map(|(region, it)| Ok((region, it, point.parts_of(it)?)));
         let families: Vec<_> = families.collect::<Result<_>>()?;
         let bytes_of = |parts: &Parts| parts.files.iter().map(|file| file.len()).sum::<u64>();

@@ -7,7 +7,7 @@ use rowhouse_model::{Get, Result, Row, RowBuilder, Scan};
 
 use super::family::{Asked, FamilyReader, Found, Rows, find};
 use super::row::{CELLS_BETWEEN_CHECKS, Room, RowRead};
-use super::scan::{AskedToEnd, Opening, ScanCursor, ScanLimits, Scanned};
+use super::scan::{NOT_ASKED, Opening, ScanCursor, ScanLimits, Scanned};
 use super::sift::Sift;
 use super::{At, ReadPoint};
 use crate::engine::Engine;
@@ -50,13 +50,11 @@ pub(crate) fn read_row_at_once(
 ) -> Result<Tried<Row>> {
     if !is_plain(get) {
         let limits = ScanLimits { bytes: BYTES_AT_ONCE_MAX, until: Some(Instant::now() + MOMENT) };
-        return Ok(
-            match sifter(engine, families, get, None)?.next_part(&limits, &AskedToEnd::NEVER)? {
-                Scanned::Row { row, is_partial: false } => Tried::Done(row),
-                Scanned::End => Tried::Done(Row::default()),
-                Scanned::Row { .. } | Scanned::Paused(_) => Tried::WouldWait,
-            },
-        );
+        return Ok(match sifter(engine, families, get, None)?.next_part(&limits, &NOT_ASKED)? {
+            Scanned::Row { row, is_partial: false } => Tried::Done(row),
+            Scanned::End => Tried::Done(Row::default()),
+            Scanned::Row { .. } | Scanned::Paused(_) => Tried::WouldWait,
+        });
     }
     let asked = asked(get);
     let room = Room { bytes: BYTES_AT_ONCE_MAX, judged_max: CELLS_AT_ONCE_MAX, ..Room::WHOLE };

@@ -1,9 +1,9 @@
 //! Memory of flushed memstores that readers still hold: counted, and bounded.
 //!
 //! Each (region, family) flushes its memstores to free memory for writers. A memstore that a reader
-//! holds stays in memory after that. Its bytes move from [`Memory`] to [`ReaderMemory`] then, and leave
-//! it when the memstore is dropped. Above the bound the readers let go, the oldest first: they go on
-//! in files where these show the same, and end where they do not (decision 0062).
+//! holds stays in memory after that. Its bytes move from [`Memory`] to [`ReaderMemory`] then, and
+//! leave it when the memstore is dropped. Above the bound the readers let go, the oldest first:
+//! they go on in files where these show the same, and end where they do not (decision 0062).
 //!
 //! [`Memory`]: crate::engine::Memory
 
@@ -20,9 +20,9 @@ const SHARDS: usize = 16;
 
 /// A reader that may hold memstores between two calls of its user.
 pub(crate) trait MemoryHolder: Send + Sync {
-    /// Goes on in the files of memstores that were flushed and drops these. Where `over` is given, a
-    /// reader that cannot ends, and drops them all the same. A reader in the middle of a call does
-    /// this when it looks at the clock next.
+    /// Goes on in the files of memstores that were flushed and drops these. Where `over` is given,
+    /// a reader that cannot ends, and drops them all the same. A reader in the middle of a call
+    /// does this when it looks at the clock next.
     fn let_go(&self, over: Option<Over>);
 }
 
@@ -91,8 +91,8 @@ impl ReaderMemory {
         CountedBytes { memory: Arc::clone(self), bytes }
     }
 
-    /// Registers a reader at `sequence` until what this returns is dropped. It is asked when memory is
-    /// short, and flushes that begin keep what it sees.
+    /// Registers a reader at `sequence` until what this returns is dropped. It is asked when memory
+    /// is short, and flushes that begin keep what it sees.
     pub(crate) fn register<H: MemoryHolder + 'static>(
         self: &Arc<Self>,
         sequence: u64,

@@ -22,9 +22,10 @@ use crate::region::Region;
 /// neither wait for it nor take anything from it; what they free becomes free with it.
 /// [`Settings::scan_age_max`] is how long it may be used.
 ///
-/// When readers hold too much memory ([`Settings::reader_memstore_bytes_max`]) it goes on in the files of
-/// memstores that were flushed. Reads that would see what a flush drops are refused from then on: raw ones, those
-/// with an upper end of time, those of a family that was declared anew or dropped.
+/// When readers hold too much memory ([`Settings::reader_memstore_bytes_max`]) it goes on in the
+/// files of memstores that were flushed. Reads that would see what a flush drops are refused from
+/// then on: raw ones, those with an upper end of time, those of a family that was declared anew or
+/// dropped.
 ///
 /// [`Settings::scan_age_max`]: crate::Settings::scan_age_max
 /// [`Settings::reader_memstore_bytes_max`]: crate::Settings::reader_memstore_bytes_max
@@ -64,10 +65,11 @@ impl ReadPoint {
         }
     }
 
-    /// The moment at which `sequence` was the last; `None` where that is too old to read some family at.
+    /// The moment at which `sequence` was the last; `None` where that is too old to read some
+    /// family at.
     pub(crate) fn at(engine: &Engine, catalog: &Catalog, sequence: u64) -> Option<Self> {
-        // Not while regions come in the place of others. No memstore is frozen meanwhile either: its flush
-        // knows of this point.
+        // Not while regions come in the place of others. No memstore is frozen meanwhile either:
+        // its flush knows of this point.
         let _gate = engine.gate.read();
         let served = catalog.entries();
         let families = engine.families.read();
@@ -75,7 +77,8 @@ impl ReadPoint {
         let families = families
             .map(|(key, family)| {
                 let parts = Guard::into_inner(family.parts_at(sequence)?);
-                // A flush that has begun does not know of this point, and may drop what is seen before its last.
+                // A flush that has begun does not know of this point, and may drop what is seen
+                // before its last.
                 let is_known = parts.frozen.iter().all(|frozen| frozen.last_sequence() <= sequence);
                 is_known.then_some(())?;
                 Some((key.clone(), HeldFamily { parts, dropped_by: Vec::new(), ended: None }))
@@ -247,11 +250,12 @@ impl<'a> At<'a> {
         }
     }
 
-    /// What there is to read of a family for what is asked; `None` when the sequence is too old by now.
+    /// What there is to read of a family for what is asked; `None` when the sequence is too old by
+    /// now.
     ///
     /// # Errors
-    /// The read point is too old, or older than the table, or has let go of what the read may see; the region
-    /// is not served any more.
+    /// The read point is too old, or older than the table, or has let go of what the read may see;
+    /// the region is not served any more.
     pub(super) fn parts(
         &self,
         family: &FamilyStore,

@@ -38,9 +38,9 @@ impl Kept {
         self.versions_max > 1
     }
 
-    /// Whether what a flush drops of a family that is declared so is seen by no read of these times that shows
-    /// no markers: not where the read goes by another declaration, or sees versions behind newer ones that it
-    /// does not see.
+    /// Whether what a flush drops of a family that is declared so is seen by no read of these times
+    /// that shows no markers: not where the read goes by another declaration, or sees versions
+    /// behind newer ones that it does not see.
     pub(super) fn hides_dropped(&self, declared: &Self, time_range: &TimeRange) -> bool {
         self == declared && time_range.max().is_latest()
     }
@@ -171,8 +171,8 @@ impl<'a> Rules<'a> {
         self.purpose == Purpose::Raw
     }
 
-    /// Whether a read sees nothing of what a flush drops of a family that is declared so: not where markers are
-    /// shown, nor as [`Kept::hides_dropped`] has it.
+    /// Whether a read sees nothing of what a flush drops of a family that is declared so: not where
+    /// markers are shown, nor as [`Kept::hides_dropped`] has it.
     pub(super) fn sees_nothing_dropped(&self, kept: &Kept) -> bool {
         !self.is_raw() && kept.hides_dropped(&self.kept, &self.time_range)
     }

@@ -71,9 +71,13 @@ pub(super) struct AskedToEnd {
     bytes_max: AtomicU64,
 }
 
+/// For a scanner that nobody asks.
+pub(super) static NOT_ASKED: AskedToEnd = AskedToEnd::new();
+
 impl AskedToEnd {
-    #[expect(clippy::declare_interior_mutable_const, reason = "each use is one of its own")]
-    pub(super) const NEVER: Self = Self { bytes: AtomicU64::new(0), bytes_max: AtomicU64::new(0) };
+    pub(super) const fn new() -> Self {
+        Self { bytes: AtomicU64::new(0), bytes_max: AtomicU64::new(0) }
+    }
 
     pub(super) fn ask(&self, over: Over) {
         self.bytes_max.store(over.bytes_max, Ordering::Relaxed);
@@ -254,7 +258,7 @@ impl ScanCursor {
 
     /// The next row that has anything to show.
     pub(super) fn next(&mut self) -> Result<Option<Row>> {
-        match self.next_part(&ScanLimits::NONE, &AskedToEnd::NEVER)? {
+        match self.next_part(&ScanLimits::NONE, &NOT_ASKED)? {
             Scanned::Row { row, .. } => Ok(Some(row)),
             Scanned::Paused(_) | Scanned::End => Ok(None),
         }
@@ -309,8 +313,8 @@ impl ScanCursor {
         }
     }
 
-    /// Lets go of memory that was flushed to files since it was opened. Returns the bytes that it holds
-    /// all the same.
+    /// Lets go of memory that was flushed to files since it was opened. Returns the bytes that it
+    /// holds all the same.
     pub(super) fn follow_flushes(&mut self) -> Result<u64> {
         let between_rows = self.left_in.is_none();
         let mut families = self.families.iter_mut().chain(&mut self.on_demand);

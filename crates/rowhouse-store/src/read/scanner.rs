@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use rowhouse_model::{Result, Row, Scan};
 
 use super::memory::{MemoryHolder, Over, Registered};
-use super::scan::{AskedToEnd, Opening, ScanCursor, ScanLimits, ScanProgress, Scanned};
+use super::scan::{AskedToEnd, NOT_ASKED, Opening, ScanCursor, ScanLimits, ScanProgress, Scanned};
 use crate::region::ReadCounts;
 
 /// A scan of one region, open: it sees what was there when it was opened, as long as it lives. It
@@ -39,8 +39,8 @@ enum Cursor {
 }
 
 struct SharedCursor {
-    /// Held while a row is read, and by who has it let go of memstores between two calls; none during a call
-    /// that the user has begun.
+    /// Held while a row is read, and by who has it let go of memstores between two calls; none
+    /// during a call that the user has begun.
     cursor: Mutex<Option<Box<ScanCursor>>>,
     asked_to_end: AskedToEnd,
 }
@@ -55,7 +55,7 @@ impl RegionScanner {
         let read_point = cursor.read_point();
         let cursor = if cursor.holds_memstores() {
             let cursor = Mutex::new(Some(Box::new(cursor)));
-            let shared = SharedCursor { cursor, asked_to_end: AskedToEnd::NEVER };
+            let shared = SharedCursor { cursor, asked_to_end: AskedToEnd::new() };
             let shared = opening.engine.reader_memory.register(read_point, shared);
             Cursor::Shared { shared, in_call: None }
         } else {
@@ -64,8 +64,8 @@ impl RegionScanner {
         Ok(Self { cursor, read_point })
     }
 
-    /// Begins a call in which many rows are read: up to [`RegionScanner::end_call`] it is in use, which spares
-    /// a lock for each row. Memory that it holds is not free before.
+    /// Begins a call in which many rows are read: up to [`RegionScanner::end_call`] it is in use,
+    /// which spares a lock for each row. Memory that it holds is not free before.
     pub fn begin_call(&mut self) {
         if let Cursor::Shared { shared, in_call } = &mut self.cursor
             && in_call.is_none()
@@ -91,8 +91,9 @@ impl RegionScanner {
     /// `None` behind the last.
     ///
     /// # Errors
-    /// `Io` and `Corruption`; `UnknownScanner` when it has been open for too long, and after any error:
-    /// it does not come to an end that is none. `ScannerReset` when it was ended to free memory.
+    /// `Io` and `Corruption`; `UnknownScanner` when it has been open for too long, and after any
+    /// error: it does not come to an end that is none. `ScannerReset` when it was ended to free
+    /// memory.
     #[expect(clippy::should_implement_trait, reason = "an iterator could not borrow later")]
     pub fn next(&mut self) -> Result<Option<Row>> {
         match self.next_part(&ScanLimits::NONE)? {
@@ -107,7 +108,7 @@ impl RegionScanner {
     /// As [`RegionScanner::next`].
     pub fn next_part(&mut self, limits: &ScanLimits) -> Result<Scanned> {
         let (cursor, asked_to_end) = match &mut self.cursor {
-            Cursor::Own(cursor) => (cursor, &AskedToEnd::NEVER),
+            Cursor::Own(cursor) => (cursor, &NOT_ASKED),
             Cursor::Shared { shared, in_call: Some(cursor) } => {
                 (&mut **cursor, &shared.asked_to_end)
             }
@@ -125,10 +126,10 @@ impl RegionScanner {
         cursor.next_part(limits, asked_to_end)
     }
 
-    /// Lets go of memory that was flushed to files since it was opened. It does so on its way; this is for
-    /// scanners that wait to be asked for more, which would keep it meanwhile. Gives the bytes that it
-    /// keeps all the same: it may see what a flush has dropped that had begun before the first time, and
-    /// one that goes backward keeps them up to the end of its row.
+    /// Lets go of memory that was flushed to files since it was opened. It does so on its way; this
+    /// is for scanners that wait to be asked for more, which would keep it meanwhile. Gives the
+    /// bytes that it keeps all the same: it may see what a flush has dropped that had begun before
+    /// the first time, and one that goes backward keeps them up to the end of its row.
     ///
     /// # Errors
     /// `Io` and `Corruption`.
@@ -224,8 +225,8 @@ mod tests {
         }
     }
 
-    /// A scanner that has read a row and holds a flushed memstore, of which the flush has dropped what a scan
-    /// with an upper end of time may see.
+    /// A scanner that has read a row and holds a flushed memstore, of which the flush has dropped
+    /// what a scan with an upper end of time may see.
     fn cannot_follow(store: &Store, table: &Table, scan: Scan) -> RegionScanner {
         put_all(table, 1);
         put_all(table, 1);

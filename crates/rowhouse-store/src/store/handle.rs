@@ -222,14 +222,15 @@ impl Store {
         (self.inner.engine.memory.bytes(), self.inner.engine.settings.memstore_bytes_max)
     }
 
-    /// Bytes of flushed memstores that read points and open scanners hold, and how many there may be.
+    /// Bytes of flushed memstores that read points and open scanners hold, and how many there may
+    /// be.
     pub fn reader_memstore_bytes(&self) -> (u64, u64) {
         let memory = &self.inner.engine.reader_memory;
         (memory.bytes(), memory.bytes_max())
     }
 
-    /// Has all read points and open scanners go on in files, and ends those that cannot, as if they held too
-    /// much: for a program that is short of memory.
+    /// Has all read points and open scanners go on in files, and ends those that cannot, as if they
+    /// held too much: for a program that is short of memory.
     pub fn release_reader_memory(&self) {
         self.inner.engine.reader_memory.free_to(0);
     }

@@ -78,7 +78,8 @@ pub(crate) fn cluster_status(
 
 fn live_server(context: &Context, server: &RegionServer) -> proto::LiveServerInfo {
     let store = &context.cluster.store;
-    // What a heap holds in HBase: the memstores, those that only readers hold too, and the block cache.
+    // What a heap holds in HBase: the memstores, those that only readers hold too, and the block
+    // cache.
     let parts =
         [store.memstore_bytes(), store.reader_memstore_bytes(), store.block_cache_bytes()];
     let (used_bytes, max_bytes) =

@@ -5,7 +5,7 @@
 //! over all tables, and none above. Only the commit path advances the sequence.
 //!
 //! Readers are not registered: a number is taken with one load. What a reader reads it holds, and
-//! what it takes hold of says how old a reader may be (`Parts::readable_from`). Only read points
+//! what it takes hold of says how old a reader may be (`SuperVersion::readable_from`). Only read points
 //! and scanners that hold memstores tell the store their sequence: flushes keep what is seen there
 //! (`read/memory.rs`).
 

@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use proptest::prelude::*;
 use rowhouse_model::{
-    Cell, Delete, Error, ErrorKind, FamilyDescriptor, Filter, Put, RowRange, Scan, TableDescriptor, TableName,
-    TimeRange, Timestamp,
+    Cell, Delete, Error, ErrorKind, FamilyDescriptor, Filter, Put, RowRange, Scan, TableDescriptor,
+    TableName, TimeRange, Timestamp,
 };
 use rowhouse_store::{
     CompactionKind, CompactionSettings, ReadPoint, RegionScanner, ScanLimits, Scanned, Settings,

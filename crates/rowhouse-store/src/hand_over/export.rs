@@ -11,9 +11,9 @@ use rowhouse_model::{Error, FamilyDescriptor, Key, Result, TableName};
 
 use crate::cells::Cells;
 use crate::check::Progress;
-use crate::compact::{CompactionKind, Keep};
+use crate::compact::{CompactionFilter, CompactionKind};
 use crate::engine::Engine;
-use crate::family::{FamilyStore, Parts};
+use crate::family::{FamilyStore, SuperVersion};
 use crate::memstore::MemstoreCursor;
 use crate::read::{Merge, ReadPoint, Source};
 use crate::region::Region;
@@ -82,21 +82,23 @@ impl Store {
             families.flat_map(|region| region.families().iter().map(move |it| (region, it)));
         // Held from the beginning, so that the point may let go: a raw export shows what flushes
         // drop.
-        let families = families.map(|(region, it)| Ok((region, it, point.parts_of(it)?)));
+        let families = families.map(|(region, it)| Ok((region, it, point.super_version_of(it)?)));
         let families: Vec<_> = families.collect::<Result<_>>()?;
-        let bytes_of = |parts: &Parts| parts.files.iter().map(|file| file.len()).sum::<u64>();
-        let bytes_total = families.iter().map(|(.., parts)| bytes_of(parts)).sum();
+        let bytes_of = |super_version: &SuperVersion| {
+            super_version.files.iter().map(|file| file.len()).sum::<u64>()
+        };
+        let bytes_total = families.iter().map(|(.., super_version)| bytes_of(super_version)).sum();
         let (mut report, mut bytes_done) = (ExportReport::default(), 0);
-        for (region, family, parts) in families {
+        for (region, family, super_version) in families {
             let path = path_of(dir, region, family);
             progress(Progress::new(&path.display().to_string(), bytes_done, bytes_total));
             let export = Export { engine: self.engine(), point: &point, options };
-            if let Some((cells, bytes)) = export.family(family, &parts, &path)? {
+            if let Some((cells, bytes)) = export.family(family, &super_version, &path)? {
                 report.files.push(path);
                 report.cells += cells;
                 report.bytes += bytes;
             }
-            bytes_done += bytes_of(&parts);
+            bytes_done += bytes_of(&super_version);
         }
         progress(Progress::new("", bytes_done, bytes_total));
         sync_dir(dir)?;
@@ -116,19 +118,19 @@ impl Export<'_> {
     fn family(
         &self,
         family: &FamilyStore,
-        parts: &Parts,
+        super_version: &SuperVersion,
         path: &Path,
     ) -> Result<Option<(u64, u64)>> {
         // A file that was split is one of both regions until it is written anew.
         let range = family.range();
         let start = Key::row_start(&range.start);
         let (mut sources, mut with_tags, mut earliest_put) = (Vec::new(), false, i64::MAX);
-        for file in &parts.files {
+        for file in &super_version.files {
             with_tags |= file.has_tags()?;
             earliest_put = earliest_put.min(file.earliest_put()?);
             sources.push(Source::File(FileCursor::open_once(file, &start)?));
         }
-        for memstore in parts.frozen.iter().chain([&parts.active]) {
+        for memstore in super_version.frozen.iter().chain([&super_version.active]) {
             with_tags |= memstore.has_tags();
             if !memstore.is_empty() {
                 // What is in memory does not say.
@@ -138,7 +140,8 @@ impl Export<'_> {
         }
         let now_millis = self.engine.timestamps.now_millis();
         let descriptor = family.descriptor();
-        let mut keep = Keep::new(CompactionKind::Major, descriptor, earliest_put, now_millis);
+        let mut keep =
+            CompactionFilter::new(CompactionKind::Major, descriptor, earliest_put, now_millis);
         let mut merge = Merge::new(sources, self.point.sequence())?;
         let mut file: Option<NewHFile> = None;
         while let Some(cell) = merge.cell().filter(|cell| range.contains(cell.key.row)) {

@@ -32,8 +32,8 @@ use std::time::Instant;
 use rowhouse_model::CellRef;
 
 pub(crate) use cursor::MemstoreCursor;
-use readers::Readers;
 pub(crate) use readers::Flushed;
+use readers::Readers;
 use skip_list::SkipList;
 use sync::{AtomicBool, AtomicU64};
 

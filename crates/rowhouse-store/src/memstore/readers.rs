@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::Memstore;
-use crate::read::{CountedBytes, Kept, ReaderMemory};
+use crate::read::{CountedBytes, ReaderMemory, Retention};
 use crate::store_file::StoreFile;
 
 /// What became of a memstore, or of several together.
@@ -15,7 +15,7 @@ pub(crate) struct Flushed {
     /// What had expired then was dropped.
     pub(crate) now_millis: i64,
     /// By what else it was dropped.
-    pub(crate) kept: Kept,
+    pub(crate) retention: Retention,
 }
 
 /// What became of a memstore that was flushed.

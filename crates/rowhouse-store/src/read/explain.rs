@@ -9,12 +9,12 @@ use rowhouse_model::{
 
 use super::deletes::Marker;
 use super::own_ttl::lives_until;
-use super::point::parts_at;
+use super::point::super_version_at;
 use super::{Fate, Rules, Source, Visible};
 use crate::block_cache::Caching;
 use crate::cells::Cells;
 use crate::engine::Engine;
-use crate::family::{FamilyStore, Parts};
+use crate::family::{FamilyStore, SuperVersion};
 use crate::memstore::MemstoreCursor;
 use crate::store_file::{self, FileCursor};
 
@@ -28,14 +28,14 @@ pub(crate) fn explain_cell(
     get: &Get,
     qualifier: &Bytes,
 ) -> Result<CellHistory> {
-    let (parts, sequence) = loop {
+    let (super_version, sequence) = loop {
         let sequence = engine.mvcc.visible();
-        if let Some(parts) = parts_at(family, sequence)? {
-            break (parts, sequence);
+        if let Some(super_version) = super_version_at(family, sequence)? {
+            break (super_version, sequence);
         }
     };
     let mut found = Vec::new();
-    for (mut source, place) in sources(&parts, get.row())? {
+    for (mut source, place) in sources(&super_version, get.row())? {
         collect(&mut source, get.row(), family.name(), qualifier, |cell| {
             if cell.sequence() <= sequence {
                 found.push((cell, place.clone()));
@@ -47,7 +47,8 @@ pub(crate) fn explain_cell(
     let range = get.family_time_ranges.get(family.name()).unwrap_or(&get.time_range);
     let qualifiers: Qualifiers = [qualifier.clone()].into_iter().collect();
     let now_millis = engine.timestamps.now_millis();
-    let rules = Rules::read(family.kept(), Some(&qualifiers), *range, get.versions, now_millis);
+    let rules =
+        Rules::read(family.retention(), Some(&qualifiers), *range, get.versions, now_millis);
     let mut entries = judge(Visible::new(rules), family, found);
     // The markers of the family stand in front of every column.
     entries.sort_by(|a, b| {
@@ -79,14 +80,14 @@ pub(crate) fn only_column(get: &Get) -> Result<(Bytes, Bytes)> {
 }
 
 /// Everything that may have cells of the row.
-fn sources(parts: &Parts, row: &[u8]) -> Result<Vec<(Source, CellPlace)>> {
+fn sources(super_version: &SuperVersion, row: &[u8]) -> Result<Vec<(Source, CellPlace)>> {
     let start = Key::row_start(row);
     let mut sources = Vec::new();
-    for memstore in parts.frozen.iter().chain([&parts.active]) {
+    for memstore in super_version.frozen.iter().chain([&super_version.active]) {
         let cursor = MemstoreCursor::new(Arc::clone(memstore), &start);
         sources.push((Source::Memory(cursor), CellPlace::Memory));
     }
-    for file in &parts.files {
+    for file in &super_version.files {
         if file.may_hold_row(row, || None)? {
             let place = CellPlace::File(store_file::path(file.id()));
             sources.push((Source::File(FileCursor::open(file, &start, Caching::LookOnly)?), place));

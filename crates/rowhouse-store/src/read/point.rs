@@ -10,10 +10,10 @@ use rowhouse_model::{Bytes, Error, ErrorKind, Result};
 
 use super::family::Asked;
 use super::memory::{MemoryHolder, Over, Registered};
-use super::rules::Kept;
+use super::rules::Retention;
 use crate::catalog::{Catalog, Entries};
 use crate::engine::Engine;
-use crate::family::{FamilyStore, Parts};
+use crate::family::{FamilyStore, SuperVersion};
 use crate::memstore::Memstore;
 use crate::region::Region;
 
@@ -49,9 +49,9 @@ struct HeldFamilies {
 }
 
 struct HeldFamily {
-    parts: Arc<Parts>,
+    super_version: Arc<SuperVersion>,
     /// By what flushes have dropped of the memstores in whose place their files came.
-    dropped_by: Vec<Kept>,
+    dropped_by: Vec<Retention>,
     /// Why it gave up memstores that it needed, if it did.
     ended: Option<Over>,
 }
@@ -70,18 +70,22 @@ impl ReadPoint {
     pub(crate) fn at(engine: &Engine, catalog: &Catalog, sequence: u64) -> Option<Self> {
         // Not while regions come in the place of others. No memstore is frozen meanwhile either:
         // its flush knows of this point.
-        let _gate = engine.gate.read();
+        let _latch = engine.freeze_latch.read();
         let served = catalog.entries();
         let families = engine.families.read();
         let families = families.iter();
         let families = families
             .map(|(key, family)| {
-                let parts = Guard::into_inner(family.parts_at(sequence)?);
+                let super_version = Guard::into_inner(family.super_version_at(sequence)?);
                 // A flush that has begun does not know of this point, and may drop what is seen
                 // before its last.
-                let is_known = parts.frozen.iter().all(|frozen| frozen.last_sequence() <= sequence);
+                let is_known =
+                    super_version.frozen.iter().all(|frozen| frozen.last_sequence() <= sequence);
                 is_known.then_some(())?;
-                Some((key.clone(), HeldFamily { parts, dropped_by: Vec::new(), ended: None }))
+                Some((
+                    key.clone(),
+                    HeldFamily { super_version, dropped_by: Vec::new(), ended: None },
+                ))
             })
             .collect::<Option<_>>()?;
         let held = HeldFamilies { sequence, families: RwLock::new(families) };
@@ -103,7 +107,7 @@ impl ReadPoint {
     ///
     /// # Errors
     /// The family is younger, or a flush has dropped cells of it that a raw read may see.
-    pub(crate) fn parts_of(&self, family: &FamilyStore) -> Result<Arc<Parts>> {
+    pub(crate) fn super_version_of(&self, family: &FamilyStore) -> Result<Arc<SuperVersion>> {
         self.find(family, |_| false)
     }
 
@@ -122,21 +126,21 @@ impl ReadPoint {
     fn find(
         &self,
         family: &FamilyStore,
-        sees_nothing: impl Fn(&Kept) -> bool,
-    ) -> Result<Arc<Parts>> {
+        sees_nothing: impl Fn(&Retention) -> bool,
+    ) -> Result<Arc<SuperVersion>> {
         let key = key_of(family);
-        let parts = {
+        let super_version = {
             let held = self.held.families.read();
             let held = held.get(&key).ok_or_else(|| {
                 Error::invalid("the table was made after the read point was taken")
             })?;
             held.check(sees_nothing)?;
-            Arc::clone(&held.parts)
+            Arc::clone(&held.super_version)
         };
-        let Some(own) = self.own.get(&key) else { return Ok(parts) };
-        let mut parts = Parts::clone(&parts);
-        parts.frozen.push(Arc::clone(own));
-        Ok(Arc::new(parts))
+        let Some(own) = self.own.get(&key) else { return Ok(super_version) };
+        let mut super_version = SuperVersion::clone(&super_version);
+        super_version.frozen.push(Arc::clone(own));
+        Ok(Arc::new(super_version))
     }
 
     fn check_age(&self) -> Result<()> {
@@ -153,7 +157,7 @@ impl ReadPoint {
 
 impl HeldFamily {
     /// Refuses a read that may see what is not held any more.
-    fn check(&self, sees_nothing: impl Fn(&Kept) -> bool) -> Result<()> {
+    fn check(&self, sees_nothing: impl Fn(&Retention) -> bool) -> Result<()> {
         if let Some(over) = self.ended {
             return Err(over.error(ErrorKind::UnknownScanner, "the read point"));
         }
@@ -169,20 +173,20 @@ impl HeldFamily {
     /// Reads files in the place of the memstores that were flushed, where that shows the same at
     /// `sequence`.
     fn follow_flushes(&mut self, sequence: u64) {
-        if !memstores_of(&self.parts).any(|memstore| memstore.held_bytes() > 0) {
+        if !memstores_of(&self.super_version).any(|memstore| memstore.held_bytes() > 0) {
             return;
         }
-        let mut files = self.parts.files.clone();
+        let mut files = self.super_version.files.clone();
         let mut left = Vec::new();
-        for memstore in memstores_of(&self.parts) {
+        for memstore in memstores_of(&self.super_version) {
             // It was empty when the point was taken.
             if memstore.first_sequence().is_none_or(|first| first > sequence) {
                 continue;
             }
             match memstore.flushed() {
                 Some(flushed) if flushed.readable_from <= sequence => {
-                    if flushed.readable_from > 0 && !self.dropped_by.contains(&flushed.kept) {
-                        self.dropped_by.push(flushed.kept);
+                    if flushed.readable_from > 0 && !self.dropped_by.contains(&flushed.retention) {
+                        self.dropped_by.push(flushed.retention);
                     }
                     // Several memstores may be in one file.
                     if let Some(file) = &flushed.file
@@ -194,18 +198,19 @@ impl HeldFamily {
                 _ => left.push(Arc::clone(memstore)),
             }
         }
-        let readable_from = self.parts.readable_from;
-        let parts = Parts { active: Arc::default(), frozen: left, files, readable_from };
-        self.parts = Arc::new(parts);
+        let readable_from = self.super_version.readable_from;
+        let super_version =
+            SuperVersion { active: Arc::default(), frozen: left, files, readable_from };
+        self.super_version = Arc::new(super_version);
     }
 
     /// Gives up memstores that nobody but readers holds.
     fn end(&mut self, over: Over) {
-        if memstores_of(&self.parts).all(|memstore| memstore.held_bytes() == 0) {
+        if memstores_of(&self.super_version).all(|memstore| memstore.held_bytes() == 0) {
             return;
         }
         let (active, frozen, files) = (Arc::default(), Vec::new(), Vec::new());
-        self.parts = Arc::new(Parts { active, frozen, files, readable_from: 0 });
+        self.super_version = Arc::new(SuperVersion { active, frozen, files, readable_from: 0 });
         self.ended = Some(over);
     }
 }
@@ -221,8 +226,8 @@ impl MemoryHolder for HeldFamilies {
     }
 }
 
-fn memstores_of(parts: &Parts) -> impl Iterator<Item = &Arc<Memstore>> {
-    parts.frozen.iter().chain([&parts.active])
+fn memstores_of(super_version: &SuperVersion) -> impl Iterator<Item = &Arc<Memstore>> {
+    super_version.frozen.iter().chain([&super_version.active])
 }
 
 fn key_of(family: &FamilyStore) -> FamilyKey {
@@ -256,17 +261,17 @@ impl<'a> At<'a> {
     /// # Errors
     /// The read point is too old, or older than the table, or has let go of what the read may see;
     /// the region is not served any more.
-    pub(super) fn parts(
+    pub(super) fn super_version(
         &self,
         family: &FamilyStore,
         asked: &Asked<'_>,
-    ) -> Result<Option<Guard<Arc<Parts>>>> {
+    ) -> Result<Option<Guard<Arc<SuperVersion>>>> {
         match self {
-            Self::Sequence(sequence) => parts_at(family, *sequence),
+            Self::Sequence(sequence) => super_version_at(family, *sequence),
             Self::Point(point) => {
                 point.check_age()?;
                 let sees_nothing =
-                    |dropped_by: &Kept| asked.sees_nothing_dropped(family, dropped_by);
+                    |dropped_by: &Retention| asked.sees_nothing_dropped(family, dropped_by);
                 point.find(family, sees_nothing).map(Guard::from_inner).map(Some)
             }
         }
@@ -277,12 +282,15 @@ impl<'a> At<'a> {
 ///
 /// # Errors
 /// The region is not served any more.
-pub(super) fn parts_at(family: &FamilyStore, sequence: u64) -> Result<Option<Guard<Arc<Parts>>>> {
-    match family.parts_at(sequence) {
+pub(super) fn super_version_at(
+    family: &FamilyStore,
+    sequence: u64,
+) -> Result<Option<Guard<Arc<SuperVersion>>>> {
+    match family.super_version_at(sequence) {
         None if family.is_dropped() => Err(Error::new(
             ErrorKind::NotServingRegion,
             "others came in the place of the region meanwhile",
         )),
-        parts => Ok(parts),
+        super_version => Ok(super_version),
     }
 }

@@ -80,10 +80,10 @@ fn live_server(context: &Context, server: &RegionServer) -> proto::LiveServerInf
     let store = &context.cluster.store;
     // What a heap holds in HBase: the memstores, those that only readers hold too, and the block
     // cache.
-    let parts =
-        [store.memstore_bytes(), store.reader_memstore_bytes(), store.block_cache_bytes()];
-    let (used_bytes, max_bytes) =
-        parts.iter().fold((0, 0u64), |(used, max), part| (used + part.0, max.saturating_add(part.1)));
+    let parts = [store.memstore_bytes(), store.reader_memstore_bytes(), store.block_cache_bytes()];
+    let (used_bytes, max_bytes) = parts
+        .iter()
+        .fold((0, 0u64), |(used, max), part| (used + part.0, max.saturating_add(part.1)));
     proto::LiveServerInfo {
         server: names::server_to_proto(&server.name),
         server_load: proto::ServerLoad {

@@ -250,8 +250,14 @@ fn what_a_type_does_not_compare_with_is_said() {
           h = 'AB12'
               ^"#]],
     );
-    check("[at millis]", "at >= 20221201", expect![""]);
-    check("[d ymd]", "d in (2022-12-01, 202212010800)", expect![""]);
+    check("[at millis]", "at >= 20221201", expect![[r#"
+        20221201 may be a time or a count of millis; write 2022-12-01, or 020221201 for the count: offset=6
+          at >= 20221201
+                ^"#]]);
+    check("[d ymd]", "d in (2022-12-01, 202212010800)", expect![[r#"
+        202212010800 may be a time or a count of days; write 2022-12-01T08:00, or 0202212010800 for the count: offset=18
+          d in (2022-12-01, 202212010800)
+                            ^"#]]);
     check(
         "[u text md5 4]",
         "u > 'a'",
@@ -266,7 +272,7 @@ fn what_a_type_does_not_compare_with_is_said() {
         expect![[r#"
             field `u` takes exactly 4 bytes: len=1: offset=10
               hash(u) = 0x01
-              ^"#]],
+                        ^"#]],
     );
     check(
         "[u text]",

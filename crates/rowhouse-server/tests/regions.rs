@@ -98,11 +98,11 @@ fn regions_that_are_not_there_are_neither_moved_nor_assigned() {
 fn the_balancers_switch_is_kept_while_the_server_runs() {
     let server = TestServer::start();
     let mut master = server.connect(Service::Master);
-    let on = proto::SetBalancerRunningRequest { on: true, synchronous: Some(true) };
-    assert!(!master.call(&proto::BalanceRequest::default()).unwrap().balancer_ran);
-    assert_eq!(master.call(&on).unwrap().prev_balance_value, Some(false));
-    assert_eq!(master.call(&on).unwrap().prev_balance_value, Some(true));
-    assert!(master.call(&proto::IsBalancerEnabledRequest {}).unwrap().enabled);
+    let switch = |on| proto::SetBalancerRunningRequest { on, synchronous: Some(true) };
     let ran = master.call(&proto::BalanceRequest::default()).unwrap();
-    assert_eq!((ran.balancer_ran, ran.moves_executed), (true, Some(0)));
+    assert_eq!((ran.balancer_ran, ran.moves_executed), (true, Some(0)), "it begins as on");
+    assert_eq!(master.call(&switch(false)).unwrap().prev_balance_value, Some(true));
+    assert_eq!(master.call(&switch(false)).unwrap().prev_balance_value, Some(false));
+    assert!(!master.call(&proto::IsBalancerEnabledRequest {}).unwrap().enabled);
+    assert!(!master.call(&proto::BalanceRequest::default()).unwrap().balancer_ran);
 }

@@ -84,8 +84,8 @@ fn a_mistake_in_a_declaration_is_pointed_at() {
         "d:n my-count u64",
         expect![[r#"
             `my-count` is not a name; a name has ASCII letters, digits and _, and does not begin with a digit: offset=6
-          d:n my-count u64
-                ^"#]],
+              d:n my-count u64
+                    ^"#]],
     );
     check(
         "d:n count long",

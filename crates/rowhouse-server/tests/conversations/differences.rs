@@ -88,16 +88,6 @@ pub(crate) const DIFFERENCES: &[Difference] = &[
         why: "the master has no page of its own",
     },
     Difference {
-        method: "GetClusterStatus",
-        what: Part("balancer_on: true", "balancer_on: false"),
-        why: "there is no balancer",
-    },
-    Difference {
-        method: "IsBalancerEnabled",
-        what: Part("enabled: true", "enabled: false"),
-        why: "there is no balancer",
-    },
-    Difference {
         method: "IsNormalizerEnabled",
         what: Part("enabled: true", "enabled: false"),
         why: "there is no normalizer",

@@ -183,7 +183,9 @@ fn columns_that_are_not_there_take_no_bytes() {
         (size.files, size.file_bytes)
     };
     let alone = bytes(&["f"]);
-    assert_eq!(bytes(&["e", "f", "g"]), alone, "other families");
+    let beside = bytes(&["e", "f", "g"]);
+    // The ends of the files name what they are of.
+    assert!(beside.0 == 1 && beside.1.abs_diff(alone.1) < 100, "{beside:?} {alone:?}");
     let per_row = alone.1 / 2000;
     // Lengths 8, row 2 + 5, family 1 + 1, qualifier 4, time 8, kind 1, value 5, sequence 1, row index 4.
     assert!(per_row < 60, "{per_row} bytes a row");

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 
 use crate::Client;
 use crate::connection::{Address, Question};
-use crate::locate::{Located, Place};
+use crate::locate::{Located, RegionTarget};
 use crate::retry::{Attempts, Failure, Verdict, from_now};
 use crate::table::is_repeatable;
 
@@ -132,7 +132,7 @@ async fn locate(
             outcomes.push((at, Err(same(failure))));
             continue;
         }
-        match client.locator().locate(table, Place::Row(row), deadline).await {
+        match client.locator().locate(table, RegionTarget::Row(row), deadline).await {
             Ok(located) => grouping.add_region(located, at),
             Err(failure) => {
                 // One region that nobody has says nothing about the others; anything else does.

@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
 use crate::connection::{Connections, Question};
-use crate::locate::{Located, Locator, Place, table_state};
+use crate::locate::{Located, Locator, RegionTarget, table_state};
 use crate::retry::{Attempts, Failure};
 use crate::{Admin, Settings, Table, Target};
 
@@ -114,7 +114,8 @@ impl Client {
         let mut state_checked = false;
         loop {
             let deadline = attempts.deadline();
-            let failure = match self.locator().locate(table, Place::Row(row), deadline).await {
+            let failure = match self.locator().locate(table, RegionTarget::Row(row), deadline).await
+            {
                 Err(failure) => failure,
                 Ok(located) => {
                     let (message, cells) = build(&located)?;

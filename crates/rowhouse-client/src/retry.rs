@@ -158,7 +158,7 @@ impl<'a> Attempts<'a> {
     }
 
     /// Begins its time anew: there was an answer, though it achieved nothing yet.
-    pub(crate) fn go_on(&mut self) {
+    pub(crate) fn extend_deadline(&mut self) {
         self.end = from_now(self.settings.operation_timeout);
     }
 

@@ -27,7 +27,7 @@ pub(crate) fn implementations(row: &KeyStruct, facade: &TokenStream) -> TokenStr
 }
 
 /// A step of a plain key, and the member that it is of.
-enum Step<'r> {
+enum EncodeStep<'r> {
     Literal(Vec<u8>),
     Text(&'r Member),
     Bytes(&'r Member),
@@ -36,21 +36,21 @@ enum Step<'r> {
     Number(&'r Member, PlainNumber),
 }
 
-fn plain_steps(row: &KeyStruct) -> Option<Vec<Step<'_>>> {
+fn plain_steps(row: &KeyStruct) -> Option<Vec<EncodeStep<'_>>> {
     let mut members = row.members.iter();
     let step = |step| {
         Some(match step {
-            PlainStep::Literal(bytes) => Step::Literal(bytes),
-            PlainStep::Text => Step::Text(members.next()?),
-            PlainStep::Bytes => Step::Bytes(members.next()?),
-            PlainStep::Padded { width, pad } => Step::Padded(members.next()?, width, pad),
-            PlainStep::Number(number) => Step::Number(members.next()?, number),
+            PlainStep::Literal(bytes) => EncodeStep::Literal(bytes),
+            PlainStep::Text => EncodeStep::Text(members.next()?),
+            PlainStep::Bytes => EncodeStep::Bytes(members.next()?),
+            PlainStep::Padded { width, pad } => EncodeStep::Padded(members.next()?, width, pad),
+            PlainStep::Number(number) => EncodeStep::Number(members.next()?, number),
         })
     };
     row.schema.plain_steps()?.into_iter().map(step).collect()
 }
 
-fn row_key(row: &KeyStruct, plain: Option<&[Step<'_>]>, facade: &TokenStream) -> TokenStream {
+fn row_key(row: &KeyStruct, plain: Option<&[EncodeStep<'_>]>, facade: &TokenStream) -> TokenStream {
     let (ident, template) = (&row.ident, row.schema.to_string());
     let (generics, arguments, wheres) = row.generics.split_for_impl();
     let arms = row.members.iter().enumerate().map(|(at, Member { ident, rust_type })| {
@@ -82,18 +82,18 @@ fn row_key(row: &KeyStruct, plain: Option<&[Step<'_>]>, facade: &TokenStream) ->
     }
 }
 
-fn encode_plain(steps: &[Step<'_>], facade: &TokenStream) -> TokenStream {
+fn encode_plain(steps: &[EncodeStep<'_>], facade: &TokenStream) -> TokenStream {
     let steps = steps.iter().map(|step| match step {
-        Step::Literal(bytes) => {
+        EncodeStep::Literal(bytes) => {
             let bytes = Literal::byte_string(bytes);
             quote!(.literal(#bytes))
         }
-        Step::Text(Member { ident, .. }) => quote!(.text(&self.#ident)),
-        Step::Bytes(Member { ident, .. }) => quote!(.bytes(&self.#ident)),
-        Step::Padded(Member { ident, .. }, width, pad) => {
+        EncodeStep::Text(Member { ident, .. }) => quote!(.text(&self.#ident)),
+        EncodeStep::Bytes(Member { ident, .. }) => quote!(.bytes(&self.#ident)),
+        EncodeStep::Padded(Member { ident, .. }, width, pad) => {
             quote!(.padded(&self.#ident, #width, #pad))
         }
-        Step::Number(Member { ident, .. }, number) => {
+        EncodeStep::Number(Member { ident, .. }, number) => {
             let number = number_tokens(*number, facade);
             quote!(.number(&self.#ident, #number))
         }
@@ -106,7 +106,11 @@ fn encode_plain(steps: &[Step<'_>], facade: &TokenStream) -> TokenStream {
     }
 }
 
-fn from_row_key(row: &KeyStruct, plain: Option<&[Step<'_>]>, facade: &TokenStream) -> TokenStream {
+fn from_row_key(
+    row: &KeyStruct,
+    plain: Option<&[EncodeStep<'_>]>,
+    facade: &TokenStream,
+) -> TokenStream {
     let ident = &row.ident;
     let (_, arguments, _) = row.generics.split_for_impl();
     let (key, generics) = with_key_lifetime(&row.generics);
@@ -130,28 +134,28 @@ fn from_row_key(row: &KeyStruct, plain: Option<&[Step<'_>]>, facade: &TokenStrea
     }
 }
 
-fn decode_plain(row: &KeyStruct, steps: &[Step<'_>], facade: &TokenStream) -> TokenStream {
+fn decode_plain(row: &KeyStruct, steps: &[EncodeStep<'_>], facade: &TokenStream) -> TokenStream {
     let members: Vec<_> = row.members.iter().map(|Member { ident, .. }| ident).collect();
     let values: Vec<_> = (0..members.len()).map(|at| format_ident!("value_{at}")).collect();
     let mut next = values.iter();
     let reads = steps.iter().map(|step| match step {
-        Step::Literal(bytes) => {
+        EncodeStep::Literal(bytes) => {
             let bytes = Literal::byte_string(bytes);
             quote!(plain.literal(#bytes);)
         }
-        Step::Text(_) => {
+        EncodeStep::Text(_) => {
             let value = next.next();
             quote!(let #value = plain.text();)
         }
-        Step::Bytes(_) => {
+        EncodeStep::Bytes(_) => {
             let value = next.next();
             quote!(let #value = plain.bytes();)
         }
-        Step::Padded(_, width, pad) => {
+        EncodeStep::Padded(_, width, pad) => {
             let value = next.next();
             quote!(let #value = plain.padded(#width, #pad);)
         }
-        Step::Number(_, number) => {
+        EncodeStep::Number(_, number) => {
             let (value, number) = (next.next(), number_tokens(*number, facade));
             quote!(let #value = plain.number(#number);)
         }

@@ -29,27 +29,27 @@ pub fn check_row(row: &[u8]) -> Result<()> {
 /// Cells that lie in one block share it: the row holds the block once, however many cells it has.
 #[derive(Clone, Default)]
 pub struct Row {
-    cells: Places,
+    cells: CellSpans,
     runs: Runs,
 }
 
 /// Where the cells of a row lie. That of a row with one cell is here, without an allocation.
 #[derive(Clone, Default)]
-enum Places {
+enum CellSpans {
     #[default]
     None,
-    One(Place),
+    One(CellSpan),
     /// Any number, where room was made for them.
-    Many(Vec<Place>),
+    Many(Vec<CellSpan>),
 }
 
-impl Places {
+impl CellSpans {
     fn with_capacity(cells: usize) -> Self {
         if cells > 1 { Self::Many(Vec::with_capacity(cells)) } else { Self::None }
     }
 
     #[inline]
-    fn as_slice(&self) -> &[Place] {
+    fn as_slice(&self) -> &[CellSpan] {
         match self {
             Self::None => &[],
             Self::One(place) => std::slice::from_ref(place),
@@ -58,7 +58,7 @@ impl Places {
     }
 
     #[inline]
-    fn as_mut_slice(&mut self) -> &mut [Place] {
+    fn as_mut_slice(&mut self) -> &mut [CellSpan] {
         match self {
             Self::None => &mut [],
             Self::One(place) => std::slice::from_mut(place),
@@ -67,7 +67,7 @@ impl Places {
     }
 
     #[inline]
-    fn push(&mut self, place: Place) {
+    fn push(&mut self, place: CellSpan) {
         match self {
             Self::Many(places) => places.push(place),
             Self::None => *self = Self::One(place),
@@ -79,7 +79,7 @@ impl Places {
         }
     }
 
-    fn retain(&mut self, mut keeps: impl FnMut(&Place) -> bool) {
+    fn retain(&mut self, mut keeps: impl FnMut(&CellSpan) -> bool) {
         match self {
             Self::One(place) if !keeps(place) => *self = Self::None,
             Self::None | Self::One(_) => {}
@@ -90,7 +90,7 @@ impl Places {
 
 /// Where a cell lies.
 #[derive(Clone, Copy)]
-struct Place {
+struct CellSpan {
     /// The number of the run.
     run: u32,
     start: u32,
@@ -178,7 +178,7 @@ impl Row {
     }
 
     #[inline]
-    fn at(&self, place: &Place) -> KeyValue<'_> {
+    fn at(&self, place: &CellSpan) -> KeyValue<'_> {
         let run = self.runs.get(place.run);
         let start = place.start as usize;
         KeyValue::from_checked(&run[start..start + place.len as usize], run, place.sequence)

@@ -7,10 +7,10 @@ use std::fmt;
 
 use rowhouse_model::Result;
 
-use crate::encode::foreign::Image;
+use crate::encode::foreign::ByteMapping;
 use crate::encode::{
-    Arrangement, Body, Codec, Container, Content, Fixed, Labels, Number, Scale, Sequence, Shape,
-    digits_of,
+    Arrangement, Body, Codec, Container, Content, Fixed, Labels, Number, OrdinalDomain, Sequence,
+    Shape, digits_of,
 };
 use crate::transform::{Bucketing, Digest, HashFunction, bucket_width};
 use crate::value::Value;
@@ -82,19 +82,20 @@ pub(crate) const BUCKETS_MAX: u32 = 65_536;
 impl Formula {
     /// The codec of the field's bytes.
     pub(crate) fn codec(&self) -> Codec {
-        let scaled = |scale, shape| Codec::of(Body::Number(Number::plain(scale, shape)));
-        let number = |max: u32, shape| scaled(Scale::up_to(max.into()), shape);
+        let scaled = |domain, shape| Codec::of(Body::Number(Number::plain(domain, shape)));
+        let number = |max: u32, shape| scaled(OrdinalDomain::up_to(max.into()), shape);
         let bytes = |bytes| Shape::Binary { bytes, signed: false };
         let binary = |max| bytes(bucket_width(max + 1));
         match self {
             Self::Bucket { count, by: Bucketing::JavaRemainder(_), .. } => {
                 let max = i128::from(count - 1);
-                let shape = Shape::Foreign(Image::JavaInteger { bytes: 2 });
-                scaled(Scale::integers(-max, max), shape)
+                let shape = Shape::Foreign(ByteMapping::JavaInteger { bytes: 2 });
+                scaled(OrdinalDomain::integers(-max, max), shape)
             }
-            Self::Bucket { count, by: Bucketing::Hbasewd, .. } => {
-                scaled(Scale::up_to_and(count - 1, Bucketing::stray(*count).into()), bytes(1))
-            }
+            Self::Bucket { count, by: Bucketing::Hbasewd, .. } => scaled(
+                OrdinalDomain::up_to_and(count - 1, Bucketing::stray(*count).into()),
+                bytes(1),
+            ),
             Self::Bucket { count, by: Bucketing::Opentsdb { bytes: width }, .. } => {
                 number(count - 1, bytes(*width))
             }
@@ -116,9 +117,9 @@ impl Formula {
                 container: Container::Fixed(Fixed { hex: *hex, ..Fixed::new((*len).into()) }),
             })),
             Self::Salt { alphabet: Some(alphabet), .. } => {
-                let scale = Scale::of_labels(Labels::of_alphabet(&alphabet.characters));
+                let domain = OrdinalDomain::of_labels(Labels::of_alphabet(&alphabet.characters));
                 let shape = Shape::Binary { bytes: 1, signed: false };
-                Codec::of(Body::Number(Number::plain(scale, shape)))
+                Codec::of(Body::Number(Number::plain(domain, shape)))
             }
             Self::Salt { count, alphabet: None } => number(count - 1, binary(count - 1)),
         }

@@ -119,7 +119,9 @@ impl FieldType {
     pub fn is_time(&self) -> bool {
         match self {
             Self::Time { .. } | Self::Date | Self::Calendar(_) => true,
-            Self::Foreign(foreign) => foreign.scale().is_some_and(|scale| scale.tick().is_some()),
+            Self::Foreign(foreign) => {
+                foreign.domain().is_some_and(|domain| domain.tick().is_some())
+            }
             _ => false,
         }
     }

@@ -46,7 +46,7 @@ pub(crate) struct Caller {
 }
 
 /// A call and everything that answering it needs.
-pub(crate) struct Exchange {
+pub(crate) struct CallContext {
     pub(crate) context: Context,
     pub(crate) request: Request,
     pub(crate) client: Client,
@@ -67,11 +67,11 @@ pub(crate) enum Done {
 }
 
 /// What is done for a call on a thread of its own.
-pub(crate) type Work = Box<dyn FnOnce(&Exchange, &mut BytesMut) -> Result<()> + Send>;
+pub(crate) type Work = Box<dyn FnOnce(&CallContext, &mut BytesMut) -> Result<()> + Send>;
 
 /// A call that may take long, to be run on a thread of its own.
 pub(crate) struct LongCall {
-    exchange: Exchange,
+    call_context: CallContext,
     work: Work,
     is_begun: bool,
 }
@@ -80,18 +80,18 @@ impl LongCall {
     /// Writes the answer; none when the client has given up before the call could begin. As on HBase,
     /// it is not told.
     pub(crate) fn run(self, out: &mut BytesMut) {
-        let Self { mut exchange, work, is_begun } = self;
+        let Self { mut call_context, work, is_begun } = self;
         if !is_begun {
-            exchange.begun = Instant::now();
+            call_context.begun = Instant::now();
         }
-        if !is_begun && exchange.is_late() {
-            let (method, timeout) = (exchange.request.method, exchange.request.timeout_ms);
+        if !is_begun && call_context.is_late() {
+            let (method, timeout) = (call_context.request.method, call_context.request.timeout_ms);
             tracing::warn!(?method, timeout, "a call came up too late for its client, dropped");
             return;
         }
-        match work(&exchange, out) {
-            Ok(()) => slow_log::note(&exchange, out.len()),
-            Err(error) => exchange.refuse(out, &error),
+        match work(&call_context, out) {
+            Ok(()) => slow_log::note(&call_context, out.len()),
+            Err(error) => call_context.refuse(out, &error),
         }
     }
 }
@@ -105,27 +105,29 @@ pub(crate) fn answer(
 ) -> Option<LongCall> {
     let arrived = Instant::now();
     context.server.requests.count();
-    let exchange = Exchange { context: context.clone(), request, client, arrived, begun: arrived };
+    let call_context =
+        CallContext { context: context.clone(), request, client, arrived, begun: arrived };
     if *context.stop.borrow() {
-        exchange.refuse(out, &Error::new(ErrorKind::ServerNotRunning, "the server is stopping"));
+        call_context
+            .refuse(out, &Error::new(ErrorKind::ServerNotRunning, "the server is stopping"));
         return None;
     }
     let written = out.len();
-    match route(&exchange, out) {
+    match route(&call_context, out) {
         Ok(Done::Answered) => {
-            slow_log::note(&exchange, out.len() - written);
+            slow_log::note(&call_context, out.len() - written);
             None
         }
-        Ok(Done::Long(work)) => Some(LongCall { exchange, work, is_begun: false }),
-        Ok(Done::Begun(work)) => Some(LongCall { exchange, work, is_begun: true }),
+        Ok(Done::Long(work)) => Some(LongCall { call_context, work, is_begun: false }),
+        Ok(Done::Begun(work)) => Some(LongCall { call_context, work, is_begun: true }),
         Err(error) => {
-            exchange.refuse(out, &error);
+            call_context.refuse(out, &error);
             None
         }
     }
 }
 
-impl Exchange {
+impl CallContext {
     /// How long the client waits for the answer, as it says.
     fn patience(&self) -> Option<Duration> {
         let millis = u64::from(self.request.timeout_ms?);
@@ -210,12 +212,12 @@ impl Exchange {
 
 /// Answers with what `handle` makes of the message.
 fn short<M: Call>(
-    exchange: &Exchange,
+    call_context: &CallContext,
     out: &mut BytesMut,
     handle: impl FnOnce(&Context, M) -> Result<M::Answer>,
 ) -> Result<Done> {
-    let message = exchange.message::<M>()?;
-    exchange.reply(out, &handle(&exchange.context, message)?)?;
+    let message = call_context.message::<M>()?;
+    call_context.reply(out, &handle(&call_context.context, message)?)?;
     Ok(Done::Answered)
 }
 
@@ -223,12 +225,12 @@ fn short<M: Call>(
 fn long<M: Call + 'static>(
     handle: impl FnOnce(&Context, M) -> Result<M::Answer> + Send + 'static,
 ) -> Result<Done> {
-    Ok(Done::Long(Box::new(move |exchange, out| short(exchange, out, handle).map(|_| ()))))
+    Ok(Done::Long(Box::new(move |call_context, out| short(call_context, out, handle).map(|_| ()))))
 }
 
 /// Answers with a message that has no field set.
-fn empty(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
-    exchange.reply(out, &())?;
+fn empty(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
+    call_context.reply(out, &())?;
     Ok(Done::Answered)
 }
 
@@ -241,103 +243,109 @@ fn not_configured<T>(what: &str) -> Result<T> {
 const NO_ACCESS_CONTROL: &str =
     "org.apache.hadoop.hbase.security.access.AccessController is not loaded";
 
-fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
-    match exchange.request.method {
+fn route(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
+    match call_context.request.method {
         // The data.
-        Method::Get => get::get(exchange, out),
-        Method::Mutate => mutate::mutate(exchange, out),
-        Method::Scan => scan::scan(exchange, out),
-        Method::Multi => multi::multi(exchange, out),
+        Method::Get => get::get(call_context, out),
+        Method::Mutate => mutate::mutate(call_context, out),
+        Method::Scan => scan::scan(call_context, out),
+        Method::Multi => multi::multi(call_context, out),
 
         Method::PrepareBulkLoad => long(bulk_load::prepare),
         Method::BulkLoadHFile => long(bulk_load::load),
         Method::CleanupBulkLoad => long(bulk_load::clean_up),
 
         // Finding the cluster.
-        Method::GetClusterId => short(exchange, out, registry::cluster_id),
-        Method::GetActiveMaster => short(exchange, out, registry::active_master),
-        Method::GetMasters => short(exchange, out, registry::masters),
-        Method::GetMetaRegionLocations => short(exchange, out, registry::meta_locations),
-        Method::GetBootstrapNodes => short(exchange, out, registry::bootstrap_nodes),
+        Method::GetClusterId => short(call_context, out, registry::cluster_id),
+        Method::GetActiveMaster => short(call_context, out, registry::active_master),
+        Method::GetMasters => short(call_context, out, registry::masters),
+        Method::GetMetaRegionLocations => short(call_context, out, registry::meta_locations),
+        Method::GetBootstrapNodes => short(call_context, out, registry::bootstrap_nodes),
 
         // The master.
-        Method::IsMasterRunning => short(exchange, out, master::status::is_running),
-        Method::GetProcedureResult => short(exchange, out, master::procedure::result),
-        Method::GetClusterStatus => short(exchange, out, master::status::cluster_status),
-        Method::GetSecurityCapabilities => short(exchange, out, master::status::security),
-        Method::IsBalancerEnabled => short(exchange, out, master::switches::balancer),
-        Method::SetBalancerRunning => short(exchange, out, master::switches::set_balancer),
-        Method::Balance => short(exchange, out, master::switches::balance),
+        Method::IsMasterRunning => short(call_context, out, master::status::is_running),
+        Method::GetProcedureResult => short(call_context, out, master::procedure::result),
+        Method::GetClusterStatus => short(call_context, out, master::status::cluster_status),
+        Method::GetSecurityCapabilities => short(call_context, out, master::status::security),
+        Method::IsBalancerEnabled => short(call_context, out, master::switches::balancer),
+        Method::SetBalancerRunning => short(call_context, out, master::switches::set_balancer),
+        Method::Balance => short(call_context, out, master::switches::balance),
         Method::SetSplitOrMergeEnabled => long(master::switches::set),
-        Method::IsSplitOrMergeEnabled => short(exchange, out, master::switches::is_on),
+        Method::IsSplitOrMergeEnabled => short(call_context, out, master::switches::is_on),
         Method::SwitchSnapshotCleanup => long(master::switches::set_snapshot_cleanup),
         Method::IsSnapshotCleanupEnabled => {
-            short(exchange, out, master::switches::snapshot_cleanup)
+            short(call_context, out, master::switches::snapshot_cleanup)
         }
-        Method::Normalize => short(exchange, out, master::switches::normalize),
+        Method::Normalize => short(call_context, out, master::switches::normalize),
         Method::SetNormalizerRunning => long(master::switches::set_normalizer),
-        Method::IsNormalizerEnabled => short(exchange, out, master::switches::normalizer),
-        Method::RunCatalogScan => short(exchange, out, master::chores::run_catalog_scan),
-        Method::EnableCatalogJanitor => short(exchange, out, master::chores::set_catalog_janitor),
-        Method::IsCatalogJanitorEnabled => short(exchange, out, master::chores::catalog_janitor),
-        Method::RunCleanerChore => short(exchange, out, master::chores::run_cleaner),
-        Method::SetCleanerChoreRunning => short(exchange, out, master::chores::set_cleaner),
-        Method::IsCleanerChoreEnabled => short(exchange, out, master::chores::cleaner),
-        Method::FlushMasterStore => short(exchange, out, master::chores::flush_master_store),
-        Method::Shutdown => short(exchange, out, master::servers::shutdown),
-        Method::StopMaster => short(exchange, out, master::servers::stop_master),
-        Method::ListDecommissionedRegionServers => {
-            short(exchange, out, master::servers::decommissioned)
+        Method::IsNormalizerEnabled => short(call_context, out, master::switches::normalizer),
+        Method::RunCatalogScan => short(call_context, out, master::chores::run_catalog_scan),
+        Method::EnableCatalogJanitor => {
+            short(call_context, out, master::chores::set_catalog_janitor)
         }
-        Method::DecommissionRegionServers => short(exchange, out, master::servers::decommission),
-        Method::RecommissionRegionServer => short(exchange, out, master::servers::recommission),
-        Method::ClearDeadServers => short(exchange, out, master::servers::clear_dead),
-        Method::GetMasterLogEntries => slow_log::balancer_entries(exchange, out),
-        Method::AbortProcedure => short(exchange, out, master::procedure::abort),
+        Method::IsCatalogJanitorEnabled => {
+            short(call_context, out, master::chores::catalog_janitor)
+        }
+        Method::RunCleanerChore => short(call_context, out, master::chores::run_cleaner),
+        Method::SetCleanerChoreRunning => short(call_context, out, master::chores::set_cleaner),
+        Method::IsCleanerChoreEnabled => short(call_context, out, master::chores::cleaner),
+        Method::FlushMasterStore => short(call_context, out, master::chores::flush_master_store),
+        Method::Shutdown => short(call_context, out, master::servers::shutdown),
+        Method::StopMaster => short(call_context, out, master::servers::stop_master),
+        Method::ListDecommissionedRegionServers => {
+            short(call_context, out, master::servers::decommissioned)
+        }
+        Method::DecommissionRegionServers => {
+            short(call_context, out, master::servers::decommission)
+        }
+        Method::RecommissionRegionServer => short(call_context, out, master::servers::recommission),
+        Method::ClearDeadServers => short(call_context, out, master::servers::clear_dead),
+        Method::GetMasterLogEntries => slow_log::balancer_entries(call_context, out),
+        Method::AbortProcedure => short(call_context, out, master::procedure::abort),
         // Procedures are done when they are begun, and nothing holds a lock between calls.
-        Method::GetProcedures | Method::GetLocks => empty(exchange, out),
+        Method::GetProcedures | Method::GetLocks => empty(call_context, out),
         Method::SetQuota => not_configured("quota support disabled"),
-        Method::GetQuotaStates | Method::GetSpaceQuotaRegionSizes => empty(exchange, out),
-        Method::SwitchRpcThrottle => short(exchange, out, master::quota::switch_rpc_throttle),
-        Method::IsRpcThrottleEnabled => short(exchange, out, master::quota::rpc_throttle),
+        Method::GetQuotaStates | Method::GetSpaceQuotaRegionSizes => empty(call_context, out),
+        Method::SwitchRpcThrottle => short(call_context, out, master::quota::switch_rpc_throttle),
+        Method::IsRpcThrottleEnabled => short(call_context, out, master::quota::rpc_throttle),
         Method::SwitchExceedThrottleQuota => {
-            short(exchange, out, master::quota::switch_exceed_throttle)
+            short(call_context, out, master::quota::switch_exceed_throttle)
         }
         Method::Grant
         | Method::Revoke
         | Method::GetUserPermissions
         | Method::HasUserPermissions => not_configured(NO_ACCESS_CONTROL),
-        Method::ListReplicationPeers => short(exchange, out, master::replication::list),
-        Method::GetReplicationPeerConfig => short(exchange, out, master::replication::config),
-        Method::IsReplicationPeerEnabled => short(exchange, out, master::replication::state),
-        Method::RemoveReplicationPeer => short(exchange, out, master::replication::remove),
-        Method::EnableReplicationPeer => short(exchange, out, master::replication::enable),
-        Method::DisableReplicationPeer => short(exchange, out, master::replication::disable),
+        Method::ListReplicationPeers => short(call_context, out, master::replication::list),
+        Method::GetReplicationPeerConfig => short(call_context, out, master::replication::config),
+        Method::IsReplicationPeerEnabled => short(call_context, out, master::replication::state),
+        Method::RemoveReplicationPeer => short(call_context, out, master::replication::remove),
+        Method::EnableReplicationPeer => short(call_context, out, master::replication::enable),
+        Method::DisableReplicationPeer => short(call_context, out, master::replication::disable),
         Method::AddReplicationPeer | Method::UpdateReplicationPeerConfig => {
-            exchange.refused("there is no replication")
+            call_context.refused("there is no replication")
         }
         Method::ReplicationPeerModificationSwitch => long(master::replication::set_modification),
         Method::IsReplicationPeerModificationEnabled => {
-            short(exchange, out, master::replication::modification)
+            short(call_context, out, master::replication::modification)
         }
-        Method::GetReplicationPeerModificationProcedures => empty(exchange, out),
-        Method::IsMasterInMaintenanceMode => short(exchange, out, master::status::maintenance),
+        Method::GetReplicationPeerModificationProcedures => empty(call_context, out),
+        Method::IsMasterInMaintenanceMode => short(call_context, out, master::status::maintenance),
         Method::CreateTable => long(master::table::create),
         Method::ModifyTable => long(master::table::modify),
         Method::AddColumn => long(master::table::add_family),
         Method::ModifyColumn => long(master::table::modify_family),
         Method::DeleteColumn => long(master::table::delete_family),
-        Method::GetSchemaAlterStatus => short(exchange, out, master::table::alter_status),
+        Method::GetSchemaAlterStatus => short(call_context, out, master::table::alter_status),
         Method::ModifyTableStoreFileTracker => long(master::tracker::modify_table),
         Method::ModifyColumnStoreFileTracker => long(master::tracker::modify_family),
         Method::TruncateTable => long(master::table::truncate),
         Method::TruncateRegion => long(master::region::truncate),
         Method::OfflineRegion => long(master::region::offline),
         Method::GetLastMajorCompactionTimestamp => {
-            short(exchange, out, master::compaction::of_table)
+            short(call_context, out, master::compaction::of_table)
         }
         Method::GetLastMajorCompactionTimestampForRegion => {
-            short(exchange, out, master::compaction::of_region)
+            short(call_context, out, master::compaction::of_region)
         }
         Method::SplitRegion => long(master::region::split),
         Method::MergeTableRegions => long(master::region::merge),
@@ -348,77 +356,81 @@ fn route(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
         Method::EnableTable => long(master::table::enable),
         Method::DisableTable => long(master::table::disable),
         Method::FlushTable => long(master::table::flush),
-        Method::GetTableDescriptors => short(exchange, out, master::list::descriptors),
+        Method::GetTableDescriptors => short(call_context, out, master::list::descriptors),
         Method::ListTableDescriptorsByState => {
-            short(exchange, out, master::list::descriptors_by_state)
+            short(call_context, out, master::list::descriptors_by_state)
         }
         Method::ListTableDescriptorsByNamespace => {
-            short(exchange, out, master::list::descriptors_by_namespace)
+            short(call_context, out, master::list::descriptors_by_namespace)
         }
-        Method::GetTableNames => short(exchange, out, master::list::names),
-        Method::ListTableNamesByState => short(exchange, out, master::list::names_by_state),
-        Method::ListTableNamesByNamespace => short(exchange, out, master::list::names_by_namespace),
-        Method::GetTableState => short(exchange, out, master::list::state),
+        Method::GetTableNames => short(call_context, out, master::list::names),
+        Method::ListTableNamesByState => short(call_context, out, master::list::names_by_state),
+        Method::ListTableNamesByNamespace => {
+            short(call_context, out, master::list::names_by_namespace)
+        }
+        Method::GetTableState => short(call_context, out, master::list::state),
         Method::Snapshot => long(master::snapshot::take),
-        Method::GetCompletedSnapshots => short(exchange, out, master::snapshot::list),
+        Method::GetCompletedSnapshots => short(call_context, out, master::snapshot::list),
         Method::DeleteSnapshot => long(master::snapshot::delete),
-        Method::IsSnapshotDone => short(exchange, out, master::snapshot::is_done),
+        Method::IsSnapshotDone => short(call_context, out, master::snapshot::is_done),
         Method::RestoreSnapshot => long(master::snapshot::restore),
         Method::ExecProcedure => long(master::procedure::exec),
-        Method::IsProcedureDone => short(exchange, out, master::procedure::is_done),
+        Method::IsProcedureDone => short(call_context, out, master::procedure::is_done),
         Method::CreateNamespace => long(master::namespace::create),
         Method::ModifyNamespace => long(master::namespace::modify),
         Method::DeleteNamespace => long(master::namespace::delete),
-        Method::GetNamespaceDescriptor => short(exchange, out, master::namespace::get),
-        Method::ListNamespaces => short(exchange, out, master::namespace::names),
-        Method::ListNamespaceDescriptors => short(exchange, out, master::namespace::list),
+        Method::GetNamespaceDescriptor => short(call_context, out, master::namespace::get),
+        Method::ListNamespaces => short(call_context, out, master::namespace::names),
+        Method::ListNamespaceDescriptors => short(call_context, out, master::namespace::list),
 
         // A region server's regions.
         Method::GetRegionInfo => long(admin::region_info),
-        Method::GetOnlineRegion => short(exchange, out, admin::online_regions),
-        Method::GetServerInfo => short(exchange, out, admin::server_info),
-        Method::GetRegionLoad => short(exchange, out, admin::region_load),
+        Method::GetOnlineRegion => short(call_context, out, admin::online_regions),
+        Method::GetServerInfo => short(call_context, out, admin::server_info),
+        Method::GetRegionLoad => short(call_context, out, admin::region_load),
         Method::FlushRegion => long(admin::flush_region),
-        Method::CompactRegion => short(exchange, out, admin::compact_region),
+        Method::CompactRegion => short(call_context, out, admin::compact_region),
 
-        Method::GetStoreFile => short(exchange, out, admin::store_files),
-        Method::WarmupRegion => short(exchange, out, admin::warm_up_region),
-        Method::CompactionSwitch => short(exchange, out, server::switch_compactions),
-        Method::ClearCompactionQueues => short(exchange, out, server::clear_compaction_queues),
+        Method::GetStoreFile => short(call_context, out, admin::store_files),
+        Method::WarmupRegion => short(call_context, out, admin::warm_up_region),
+        Method::CompactionSwitch => short(call_context, out, server::switch_compactions),
+        Method::ClearCompactionQueues => short(call_context, out, server::clear_compaction_queues),
         Method::ClearRegionBlockCache => long(server::clear_block_cache),
         Method::RollWALWriter => long(server::roll_log),
-        Method::StopServer => short(exchange, out, server::stop),
-        Method::UpdateConfiguration => short(exchange, out, server::update_configuration),
+        Method::StopServer => short(call_context, out, server::stop),
+        Method::UpdateConfiguration => short(call_context, out, server::update_configuration),
         Method::GetSlowLogResponses | Method::GetLargeLogResponses => {
-            slow_log::responses(exchange, out)
+            slow_log::responses(call_context, out)
         }
-        Method::ClearSlowLogsResponses => short(exchange, out, slow_log::clear),
-        Method::GetServerLogEntries => slow_log::entries(exchange, out),
+        Method::ClearSlowLogsResponses => short(call_context, out, slow_log::clear),
+        Method::GetServerLogEntries => slow_log::entries(call_context, out),
         // Of caches that outlive the process, and of quotas of space: there are none.
-        Method::GetCachedFilesList | Method::GetSpaceQuotaSnapshots => empty(exchange, out),
+        Method::GetCachedFilesList | Method::GetSpaceQuotaSnapshots => empty(call_context, out),
 
         // Repairs.
-        Method::RunHbckChore => short(exchange, out, hbck::run_chore),
+        Method::RunHbckChore => short(call_context, out, hbck::run_chore),
         Method::Assigns => long(hbck::assign),
         Method::Unassigns => long(hbck::unassign),
-        Method::BypassProcedure => short(exchange, out, hbck::bypass),
-        Method::ScheduleServerCrashProcedure => short(exchange, out, hbck::server_crashed),
-        Method::ScheduleSCPsForUnknownServers => short(exchange, out, hbck::unknown_servers),
-        Method::FixMeta => short(exchange, out, hbck::fix_meta),
+        Method::BypassProcedure => short(call_context, out, hbck::bypass),
+        Method::ScheduleServerCrashProcedure => short(call_context, out, hbck::server_crashed),
+        Method::ScheduleSCPsForUnknownServers => short(call_context, out, hbck::unknown_servers),
+        Method::FixMeta => short(call_context, out, hbck::fix_meta),
         Method::SetTableStateInMeta | Method::SetRegionStateInMeta => {
-            exchange.refused("hbase:meta is made from the manifest")
+            call_context.refused("hbase:meta is made from the manifest")
         }
 
         Method::ExecService => Ok(Done::Long(Box::new(endpoint::exec))),
         Method::ExecRegionServerService | Method::ExecMasterService => {
-            exchange.refused("only regions have coprocessors")
+            call_context.refused("only regions have coprocessors")
         }
-        Method::ExecProcedureWithRet => exchange.refused("no procedure of clients gives data back"),
+        Method::ExecProcedureWithRet => {
+            call_context.refused("no procedure of clients gives data back")
+        }
         Method::OpenRegion | Method::CloseRegion | Method::ExecuteProcedures => {
-            exchange.refused("there is no master in another process")
+            call_context.refused("there is no master in another process")
         }
-        Method::UpdateFavoredNodes => exchange.refused("files lie on one machine"),
-        Method::ReplicateWALEntry => exchange.refused("there is no replication"),
-        Method::Replay => exchange.refused("a region has no replicas"),
+        Method::UpdateFavoredNodes => call_context.refused("files lie on one machine"),
+        Method::ReplicateWALEntry => call_context.refused("there is no replication"),
+        Method::Replay => call_context.refused("a region has no replicas"),
     }
 }

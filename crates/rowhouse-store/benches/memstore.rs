@@ -14,7 +14,7 @@ mod store_file {
     pub(crate) struct StoreFile;
 }
 mod read {
-    pub(crate) struct Kept;
+    pub(crate) struct Retention;
 }
 
 use std::collections::BTreeMap;

@@ -147,7 +147,7 @@ pub(crate) fn do_work(engine: &Arc<Engine>, work: &Work) {
     let done = guard(|| match work {
         Work::Flush { region, family } => engine
             .find_family(*region, family)
-            .map_or(Ok(()), |family| flush::flush_full(engine, &family))
+            .map_or(Ok(()), |family| flush::flush_full_memstore(engine, &family))
             .and_then(|()| engine.forget_flushed()),
         Work::TidyLog => engine.wal().tidy(),
         Work::SyncLog => engine.wal().sync_in_background(),

@@ -193,7 +193,7 @@ mod tests {
     fn kept(table: &Table, family: &str) -> usize {
         let region = &table.regions()[0];
         let store = region.families().iter().find(|have| have.name() == family.as_bytes()).unwrap();
-        let file = store.parts().files[0].id();
+        let file = store.super_version().files[0].id();
         region.engine().files.blocks.data_blocks_of(file)
     }
 

@@ -10,10 +10,10 @@ use rowhouse_model::{BloomKind, Bytes, CellRef, Error, Key, Qualifiers, Result, 
 use crate::cells::Cells;
 use crate::directory::{self, Look};
 use crate::disk::{Disk, RealDisk};
+use crate::key_formatter::KeyFormatter;
 use crate::manifest::{self, ManifestState, NamedFile, SnapshotEntry};
 use crate::open::{log_known, open_files_max};
 use crate::settings::Settings;
-use crate::shown_keys::ShownKeys;
 use crate::store_file::{self, FileCursor, Files, StoreFile};
 use crate::wal;
 
@@ -140,7 +140,7 @@ pub(crate) fn placed(error: Error, state: &ManifestState, named: &NamedFile<'_>)
 fn whereabouts(state: &ManifestState, named: &NamedFile<'_>) -> String {
     let mut tables = state.tables.values();
     let table = tables.find(|table| table.regions.contains_key(&named.region_id));
-    let keys = table.map(|table| ShownKeys::of(&table.descriptor));
+    let keys = table.map(|table| KeyFormatter::of(&table.descriptor));
     let key = |row: &[u8]| keys.as_ref().map_or_else(|| escape(row), |keys| keys.row(row));
     let table = table.map(|table| format!("table={}", table.descriptor.name()));
     let place = table.unwrap_or_else(|| {

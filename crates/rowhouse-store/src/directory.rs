@@ -242,7 +242,9 @@ impl Look {
             }
             Lock::NoFile => {
                 let dir = path.display();
-                let why = format!("{dir} is on a read-only mount and has no {LOCK}: it is read without a lock");
+                let why = format!(
+                    "{dir} is on a read-only mount and has no {LOCK}: it is read without a lock"
+                );
                 (None, Some(why))
             }
         };

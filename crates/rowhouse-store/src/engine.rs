@@ -42,7 +42,7 @@ pub(crate) struct Engine {
     /// Held for reading from reserving a sequence to publishing it, for writing to freeze a
     /// memstore, to stop serving a region, and to check and commit a transaction: a moment at which no
     /// other commit is half done.
-    pub(crate) gate: RwLock<()>,
+    pub(crate) freeze_latch: RwLock<()>,
     pub(crate) memory: Memory,
     pub(crate) nonces: Nonces,
     pub(crate) recent_writes: RecentWrites,
@@ -141,7 +141,7 @@ impl Engine {
     pub(crate) fn forget_flushed(&self) -> Result<()> {
         let keep_from = {
             // A commit between log and memstore would be missed.
-            let _gate = self.gate.write();
+            let _latch = self.freeze_latch.write();
             let families = self.families.read();
             let oldest = families.values().filter_map(|family| family.first_unflushed()).min();
             oldest.unwrap_or_else(|| self.mvcc.reserved() + 1)

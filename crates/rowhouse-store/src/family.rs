@@ -11,12 +11,14 @@ use rowhouse_model::{BloomKind, Bytes, FamilyDescriptor, KeepDeletedCells, RowRa
 
 use crate::background::Work;
 use crate::block_cache::Caching;
-use crate::compact::{CompactionKind, Drops, FileFacts, Policy, Running, Situation, crowding};
+use crate::compact::{
+    CompactionKind, Drops, FileFacts, Policy, Running, Situation, read_amplification,
+};
 use crate::engine::Engine;
-use crate::large_rows::{RowLimit, ToldRows};
 use crate::memstore::Memstore;
 use crate::newest::Newest;
-use crate::read::Kept;
+use crate::oversized_rows::{OversizedRowLog, RowLimit};
+use crate::read::Retention;
 use crate::read::unexpired_from;
 use crate::store_file::StoreFile;
 
@@ -27,8 +29,8 @@ pub(crate) struct FamilyStore {
     range: RowRange,
     name: Bytes,
     declared: Newest<Declared>,
-    told_rows: ToldRows,
-    parts: ArcSwap<Parts>,
+    oversized_rows: OversizedRowLog,
+    super_version: ArcSwap<SuperVersion>,
     /// Held by whoever changes the parts.
     changing: Mutex<()>,
     /// Held by whoever flushes.
@@ -38,8 +40,8 @@ pub(crate) struct FamilyStore {
     /// The merges that run.
     pub(crate) merges: Running,
     flush_requested: AtomicBool,
-    /// What the files cost their readers, as [`crowding`] counts.
-    crowding: AtomicUsize,
+    /// What the files cost their readers, as [`read_amplification`] counts.
+    read_amplification: AtomicUsize,
     /// Since when a flush is put off.
     blocked_since: Mutex<Option<Instant>>,
     /// The region is going: a merge of its files is worth nothing.
@@ -52,7 +54,7 @@ pub(crate) struct FamilyStore {
 struct Declared {
     descriptor: FamilyDescriptor,
     policy: Policy,
-    kept: Kept,
+    retention: Retention,
     bloom: BloomKind,
     caching: Caching,
     row_limit: Arc<RowLimit>,
@@ -61,7 +63,7 @@ struct Declared {
 /// What a read has to merge, at one moment. A reader holds it as long as it reads: whatever becomes
 /// of the store meanwhile, it goes on seeing this.
 #[derive(Clone)]
-pub(crate) struct Parts {
+pub(crate) struct SuperVersion {
     pub(crate) active: Arc<Memstore>,
     /// Being written to files, oldest first.
     pub(crate) frozen: Vec<Arc<Memstore>>,
@@ -80,7 +82,14 @@ impl Declared {
             (true, true) => Caching::InMemory,
             (true, false) => Caching::Shared,
         };
-        Self { kept: Kept::from(&descriptor), bloom, caching, descriptor, policy, row_limit }
+        Self {
+            retention: Retention::from(&descriptor),
+            bloom,
+            caching,
+            descriptor,
+            policy,
+            row_limit,
+        }
     }
 }
 
@@ -94,22 +103,23 @@ impl FamilyStore {
         mut files: Vec<Arc<StoreFile>>,
     ) -> Self {
         files.sort_by_key(|file| (file.sequence_max(), file.id()));
-        let crowding = AtomicUsize::new(crowding_of(&files, &range));
+        let read_amplification = AtomicUsize::new(read_amplification_of(&files, &range));
         // Who has files that were flushed or merged says from where on they can be read.
-        let parts = Parts { active: Arc::default(), frozen: Vec::new(), files, readable_from: 0 };
+        let super_version =
+            SuperVersion { active: Arc::default(), frozen: Vec::new(), files, readable_from: 0 };
         Self {
             region_id,
             range,
             name: descriptor.name().clone(),
             declared: Newest::new(Declared::new(descriptor, policy, row_limit)),
-            told_rows: ToldRows::default(),
-            parts: ArcSwap::from_pointee(parts),
+            oversized_rows: OversizedRowLog::default(),
+            super_version: ArcSwap::from_pointee(super_version),
             changing: Mutex::default(),
             flushing: Mutex::default(),
             compacting: RwLock::default(),
             merges: Running::default(),
             flush_requested: AtomicBool::new(false),
-            crowding,
+            read_amplification,
             blocked_since: Mutex::default(),
             leaving: AtomicBool::new(false),
             dropped: AtomicBool::new(false),
@@ -134,13 +144,13 @@ impl FamilyStore {
     }
 
     /// How long its cells are kept.
-    pub(crate) fn kept(&self) -> Kept {
-        self.declared.get().kept
+    pub(crate) fn retention(&self) -> Retention {
+        self.declared.get().retention
     }
 
     /// Whether older versions of a cell are seen.
     pub(crate) fn has_versions(&self) -> bool {
-        self.declared.get().kept.has_versions()
+        self.declared.get().retention.has_versions()
     }
 
     /// What the blooms of its new files are over.
@@ -163,8 +173,8 @@ impl FamilyStore {
     }
 
     /// Tells of a row that a file has so many bytes of, once.
-    pub(crate) fn tell_large_row(&self, row: &[u8], len: u64) {
-        self.told_rows.tell(self.row_limit(), self.region_id, &self.name, row, len);
+    pub(crate) fn log_oversized_row(&self, row: &[u8], len: u64) {
+        self.oversized_rows.log(self.row_limit(), self.region_id, &self.name, row, len);
     }
 
     /// Declares it anew, for reads, flushes and merges that begin from now on.
@@ -181,33 +191,36 @@ impl FamilyStore {
     /// What a reader at `sequence` has to merge. `None` when a flush or a merge has dropped since
     /// what it could see: it must take a newer sequence. A reader that takes its sequence and then its parts is
     /// told so only if a whole flush or merge, from its first look at the sequence on, fell between the two.
-    pub(crate) fn parts_at(&self, sequence: u64) -> Option<Guard<Arc<Parts>>> {
-        let parts = self.parts.load();
-        (parts.readable_from <= sequence).then_some(parts)
+    pub(crate) fn super_version_at(&self, sequence: u64) -> Option<Guard<Arc<SuperVersion>>> {
+        let super_version = self.super_version.load();
+        (super_version.readable_from <= sequence).then_some(super_version)
     }
 
     /// Everything there is, for whoever does not read at a sequence.
-    pub(crate) fn parts(&self) -> Arc<Parts> {
-        self.parts.load_full()
+    pub(crate) fn super_version(&self) -> Arc<SuperVersion> {
+        self.super_version.load_full()
     }
 
-    /// The memstore that takes writes. It stays the one while `Engine::gate` is held.
+    /// The memstore that takes writes. It stays the one while `Engine::freeze_latch` is held.
     pub(crate) fn active(&self) -> Arc<Memstore> {
-        Arc::clone(&self.parts.load().active)
+        Arc::clone(&self.super_version.load().active)
     }
 
     /// Changes the parts for all readers that come after.
-    pub(crate) fn change(&self, change: impl FnOnce(&mut Parts)) {
+    pub(crate) fn change(&self, change: impl FnOnce(&mut SuperVersion)) {
         let _changing = self.changing.lock();
-        let mut changed = Parts::clone(&self.parts.load());
+        let mut changed = SuperVersion::clone(&self.super_version.load());
         change(&mut changed);
-        self.crowding.store(crowding_of(&changed.files, &self.range), Ordering::Relaxed);
-        self.parts.store(Arc::new(changed));
+        self.read_amplification
+            .store(read_amplification_of(&changed.files, &self.range), Ordering::Relaxed);
+        self.super_version.store(Arc::new(changed));
     }
 
     /// Takes the memstore out of the way of writers; nobody may be writing.
     pub(crate) fn set_aside_active(&self) {
-        self.change(|parts| parts.frozen.push(std::mem::take(&mut parts.active)));
+        self.change(|super_version| {
+            super_version.frozen.push(std::mem::take(&mut super_version.active))
+        });
     }
 
     /// Puts the outcome of a merge in the place of the files that were merged, whose cells it holds
@@ -218,12 +231,13 @@ impl FamilyStore {
         outcome: Option<Arc<StoreFile>>,
         readable_from: u64,
     ) {
-        self.change(|parts| {
+        self.change(|super_version| {
             let is_merged = |file: &Arc<StoreFile>| merged.iter().any(|old| old.id() == file.id());
-            let at = parts.files.iter().position(is_merged).unwrap_or(parts.files.len());
-            parts.files.retain(|file| !is_merged(file));
-            parts.files.splice(at..at, outcome);
-            parts.readable_from = parts.readable_from.max(readable_from);
+            let at =
+                super_version.files.iter().position(is_merged).unwrap_or(super_version.files.len());
+            super_version.files.retain(|file| !is_merged(file));
+            super_version.files.splice(at..at, outcome);
+            super_version.readable_from = super_version.readable_from.max(readable_from);
         });
         for file in merged {
             file.release();
@@ -251,22 +265,22 @@ impl FamilyStore {
 
     /// Whether there are so many files that a full memstore is not flushed for now.
     pub(crate) fn is_blocked(&self) -> bool {
-        self.crowding() >= self.policy().files_blocking
+        self.read_amplification() >= self.policy().files_blocking
     }
 
     /// What the files cost their readers, in files that every read looks into.
-    pub(crate) fn crowding(&self) -> usize {
-        self.crowding.load(Ordering::Relaxed)
+    pub(crate) fn read_amplification(&self) -> usize {
+        self.read_amplification.load(Ordering::Relaxed)
     }
 
     /// Whether it has files that hold rows of other regions: what a split leaves until they are merged.
     pub(crate) fn has_wider_files(&self) -> bool {
-        self.parts().files.iter().any(|file| file.is_wider_than(&self.range))
+        self.super_version().files.iter().any(|file| file.is_wider_than(&self.range))
     }
 
     /// Bytes of files.
     pub(crate) fn file_bytes(&self) -> u64 {
-        self.parts().files.iter().map(|file| file.share_len()).sum()
+        self.super_version().files.iter().map(|file| file.share_len()).sum()
     }
 
     /// Whether writers have to wait until files are merged.
@@ -285,7 +299,7 @@ impl FamilyStore {
             tracing::warn!(
                 region = self.region_id,
                 family = %rowhouse_model::escape(self.name()),
-                files = self.crowding(),
+                files = self.read_amplification(),
                 ?wait,
                 "too many files: a flush is put off until some are merged"
             );
@@ -299,21 +313,30 @@ impl FamilyStore {
 
     /// Whether anything in memory is in no log.
     pub(crate) fn has_unlogged(&self) -> bool {
-        let parts = self.parts();
-        parts.frozen.iter().chain([&parts.active]).any(|memstore| memstore.is_unlogged())
+        let super_version = self.super_version();
+        super_version
+            .frozen
+            .iter()
+            .chain([&super_version.active])
+            .any(|memstore| memstore.is_unlogged())
     }
 
     /// The lowest sequence that is in no file yet.
     pub(crate) fn first_unflushed(&self) -> Option<u64> {
-        let parts = self.parts();
-        let memstores = parts.frozen.iter().chain([&parts.active]);
+        let super_version = self.super_version();
+        let memstores = super_version.frozen.iter().chain([&super_version.active]);
         memstores.filter_map(|memstore| memstore.first_sequence()).min()
     }
 
     /// Bytes in memory.
     pub(crate) fn memstore_bytes(&self) -> u64 {
-        let parts = self.parts();
-        parts.frozen.iter().chain([&parts.active]).map(|memstore| memstore.bytes()).sum()
+        let super_version = self.super_version();
+        super_version
+            .frozen
+            .iter()
+            .chain([&super_version.active])
+            .map(|memstore| memstore.bytes())
+            .sum()
     }
 
     /// After cells were put into its memstore: has it flushed, or others, where memory is short.
@@ -357,10 +380,10 @@ impl FamilyStore {
     pub(crate) fn drop_all(&self, engine: &Engine) {
         self.set_dropped();
         engine.memory.free(self.memstore_bytes());
-        self.change(|parts| {
-            parts.active = Arc::default();
-            parts.frozen.clear();
-            for file in parts.files.drain(..) {
+        self.change(|super_version| {
+            super_version.active = Arc::default();
+            super_version.frozen.clear();
+            for file in super_version.files.drain(..) {
                 file.release();
             }
         });
@@ -369,9 +392,9 @@ impl FamilyStore {
     /// Lets its files go, which those that came in its place have. Whoever comes to read it is told that it
     /// is not served, and finds them.
     pub(crate) fn give_up_files(&self) {
-        self.change(|parts| {
-            parts.readable_from = u64::MAX;
-            for file in parts.files.drain(..) {
+        self.change(|super_version| {
+            super_version.readable_from = u64::MAX;
+            for file in super_version.files.drain(..) {
                 file.release();
             }
         });
@@ -382,6 +405,6 @@ impl FamilyStore {
     }
 }
 
-fn crowding_of(files: &[Arc<StoreFile>], range: &RowRange) -> usize {
-    crowding(&files.iter().map(|file| file.facts(range)).collect::<Vec<_>>())
+fn read_amplification_of(files: &[Arc<StoreFile>], range: &RowRange) -> usize {
+    read_amplification(&files.iter().map(|file| file.facts(range)).collect::<Vec<_>>())
 }

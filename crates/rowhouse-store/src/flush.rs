@@ -5,12 +5,12 @@ use std::sync::Arc;
 use rowhouse_model::{Key, Result};
 
 use crate::cells::Cells;
-use crate::compact::{CompactionKind, Keep};
+use crate::compact::{CompactionFilter, CompactionKind};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::manifest::{Edit, EditKind, FileMeta, FilesChanged};
 use crate::memstore::{Flushed, Memstore, MemstoreCursor};
-use crate::read::{Kept, Merge, Source};
+use crate::read::{Merge, Retention, Source};
 use crate::store_file::{NewFile, StoreFile};
 use crate::tasks::Tasks;
 
@@ -20,11 +20,11 @@ pub(crate) const CELLS_BETWEEN_CHECKS: u64 = 4096;
 /// Writes what is in memory now to files, but for what a merge of some files drops too (decision 0051).
 pub(crate) fn flush(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
     let _flushing = family.flushing.lock();
-    flush_alone(engine, family)
+    flush_locked(engine, family)
 }
 
 /// The same, by who holds `family.flushing`.
-pub(crate) fn flush_alone(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
+pub(crate) fn flush_locked(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
     family.flush_begins();
     if family.is_dropped() {
         return Ok(());
@@ -36,10 +36,10 @@ pub(crate) fn flush_alone(engine: &Arc<Engine>, family: &FamilyStore) -> Result<
 
 /// Writes what was in memory of several families at one moment to files, by who holds `flushing` of all of
 /// them: then that is what is in their files. Gives the highest sequence there was.
-pub(crate) fn flush_together(engine: &Arc<Engine>, families: &[Arc<FamilyStore>]) -> Result<u64> {
+pub(crate) fn flush_all_locked(engine: &Arc<Engine>, families: &[Arc<FamilyStore>]) -> Result<u64> {
     engine.check_working()?;
     let frozen_at = {
-        let _gate = engine.gate.write();
+        let _latch = engine.freeze_latch.write();
         let filled = families.iter().filter(|family| !family.active().is_empty());
         filled.for_each(|family| family.set_aside_active());
         engine.mvcc.reserved()
@@ -52,16 +52,16 @@ pub(crate) fn flush_together(engine: &Arc<Engine>, families: &[Arc<FamilyStore>]
 /// them, if that is known.
 fn flush_frozen(engine: &Arc<Engine>, family: &FamilyStore, frozen_at: Option<u64>) -> Result<()> {
     // With what is left over from a flush that failed, and what a long log came back in.
-    let memstores = family.parts().frozen.clone();
+    let memstores = family.super_version().frozen.clone();
     let Some(last) = memstores.iter().map(|memstore| memstore.last_sequence()).max() else {
         return Ok(());
     };
     // Of what was frozen before, only what lies in it is known to be flushed with it.
-    flush_memstores(engine, family, &memstores, frozen_at.unwrap_or(last))
+    write_frozen(engine, family, &memstores, frozen_at.unwrap_or(last))
 }
 
 /// Flushes a memstore that is full, unless there are so many files that some are to be merged first.
-pub(crate) fn flush_full(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
+pub(crate) fn flush_full_memstore(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
     if family.puts_off_flush(engine.settings.compaction.blocking_wait) {
         family.flush_begins();
         engine.compactions.request(family, None);
@@ -73,7 +73,7 @@ pub(crate) fn flush_full(engine: &Arc<Engine>, family: &FamilyStore) -> Result<(
 /// Takes the memstore out of the way of writers, at a moment when no commit is half done. Gives the
 /// highest sequence that can be in it; `None` when it is empty.
 fn freeze(engine: &Engine, family: &FamilyStore) -> Option<u64> {
-    let _gate = engine.gate.write();
+    let _latch = engine.freeze_latch.write();
     if family.active().is_empty() {
         return None;
     }
@@ -82,7 +82,7 @@ fn freeze(engine: &Engine, family: &FamilyStore) -> Option<u64> {
 }
 
 /// Writes frozen memstores to a file, names it, and lets them go.
-fn flush_memstores(
+fn write_frozen(
     engine: &Arc<Engine>,
     family: &FamilyStore,
     memstores: &[Arc<Memstore>],
@@ -105,16 +105,16 @@ fn flush_memstores(
     })))?;
     let file = written.file.map(|meta| Arc::new(StoreFile::new(&engine.files, meta)));
     let mut files_len = 0;
-    family.change(|parts| {
+    family.change(|super_version| {
         let is_flushed =
             |frozen: &Arc<Memstore>| memstores.iter().any(|flushed| Arc::ptr_eq(frozen, flushed));
-        parts.frozen.retain(|frozen| !is_flushed(frozen));
-        parts.files.extend(file.clone());
-        parts.readable_from = parts.readable_from.max(written.readable_from);
-        files_len = parts.files.len();
+        super_version.frozen.retain(|frozen| !is_flushed(frozen));
+        super_version.files.extend(file.clone());
+        super_version.readable_from = super_version.readable_from.max(written.readable_from);
+        files_len = super_version.files.len();
     });
-    let Written { readable_from, now_millis, kept, .. } = written;
-    let flushed = Arc::new(Flushed { file, readable_from, now_millis, kept });
+    let Written { readable_from, now_millis, retention, .. } = written;
+    let flushed = Arc::new(Flushed { file, readable_from, now_millis, retention });
     memstores.iter().for_each(|memstore| memstore.set_flushed(Arc::clone(&flushed)));
     engine.memory.free(bytes);
     tracing::debug!(
@@ -139,7 +139,7 @@ struct Written {
     readable_from: u64,
     /// What had expired then was dropped.
     now_millis: i64,
-    kept: Kept,
+    retention: Retention,
 }
 
 fn write_file(
@@ -153,7 +153,7 @@ fn write_file(
     let cursor = |memstore| Source::Memory(MemstoreCursor::new(Arc::clone(memstore), &start));
     let mut merge = Merge::new(memstores.iter().map(cursor).collect(), u64::MAX)?;
     let now_millis = engine.timestamps.now_millis();
-    let mut keep = Keep::of_family(CompactionKind::Minor, family, i64::MIN, now_millis);
+    let mut keep = CompactionFilter::of_family(CompactionKind::Minor, family, i64::MIN, now_millis);
     // What came behind the oldest of those who read on in the file is written as if it came into the next
     // memstore: it covers nothing here.
     let judged_to = memstores.iter().filter_map(|memstore| memstore.lowest_reader()).min();
@@ -181,7 +181,7 @@ fn write_file(
     engine.check_working()?;
     let file = file.map(|file| file.finish(last, false)).transpose()?;
     let readable_from = if dropped { last.min(judged_to) } else { 0 };
-    Ok(Written { file, readable_from, now_millis, kept: family.descriptor().into() })
+    Ok(Written { file, readable_from, now_millis, retention: family.descriptor().into() })
 }
 
 #[cfg(test)]

@@ -21,7 +21,6 @@
 //! # Ok::<(), rowhouse_model::Error>(())
 //! ```
 
-mod at_once;
 mod background;
 mod backup;
 mod block_cache;
@@ -37,17 +36,18 @@ mod family;
 mod flush;
 mod hand_over;
 mod hfile;
-mod large_rows;
+mod key_formatter;
 mod manifest;
 mod memstore;
 mod mvcc;
 mod newest;
+mod non_blocking;
 mod open;
+mod oversized_rows;
 mod read;
 mod region;
 mod salvage;
 mod settings;
-mod shown_keys;
 mod space;
 mod split;
 mod stats;
@@ -59,7 +59,6 @@ mod tasks;
 mod wal;
 mod write;
 
-pub use at_once::AtOnce;
 pub use backup::{CopyReport, copy_store};
 pub use block_cache::Evicted;
 pub use check::{CheckReport, Progress, check};
@@ -69,11 +68,12 @@ pub use directory::{Holder, is_data_directory};
 pub use disk::{Disk, DiskFile, RealDisk};
 pub use hand_over::{ExportOptions, ExportReport, ExportedCells, LoadReport, files_to_load};
 pub use hfile::{BlockFacts, HFile, HFileCells};
+pub use non_blocking::NonBlockingRegion;
 pub use open::Builder;
 pub use read::{ReadPoint, RegionScanner, ScanLimits, ScanProgress, Scanned};
 pub use region::{Region, RegionRequests, RegionSize};
-pub use salvage::{SalvageReport, salvage};
 pub use rowhouse_format::hfile::ZstdForm;
+pub use salvage::{SalvageReport, salvage};
 pub use settings::{CompactionSettings, Settings, SplitSettings};
 pub use stats::{
     FamilyStats, LARGEST_ROWS, RegionStats, RowSize, SAMPLE_ROWS, StoreStats, TableStats, stats,
@@ -81,8 +81,8 @@ pub use stats::{
 pub use store::Store;
 pub use table::{Table, TableScanner};
 pub use tasks::Task;
-pub use write::patience::Tried;
 pub use write::transaction::Transaction;
+pub use write::wait_mode::NonBlocking;
 
 #[cfg(test)]
 mod crash_tests;

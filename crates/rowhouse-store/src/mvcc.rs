@@ -5,7 +5,7 @@
 //! over all tables, and none above. Only the commit path advances the sequence.
 //!
 //! Readers are not registered: a number is taken with one load. What a reader reads it holds, and
-//! what it takes hold of says how old a reader may be (`Parts::readable_from`). Only scanners that take
+//! what it takes hold of says how old a reader may be (`SuperVersion::readable_from`). Only scanners that take
 //! long tell the memstores they read, to go on in the files of these (`memstore/readers.rs`).
 
 use std::collections::BTreeSet;

@@ -23,7 +23,7 @@ use crate::read::{
 };
 use crate::store_file;
 use crate::write::apply;
-use crate::write::patience::{Patience, Tried};
+use crate::write::wait_mode::{NonBlocking, WaitMode};
 
 /// A region that is served.
 pub struct Region {
@@ -171,10 +171,10 @@ impl Region {
     pub fn size(&self) -> RegionSize {
         let mut size = RegionSize::default();
         for family in self.families() {
-            let parts = family.parts();
+            let super_version = family.super_version();
             size.stores += 1;
-            size.files += parts.files.len();
-            for file in &parts.files {
+            size.files += super_version.files.len();
+            for file in &super_version.files {
                 let blocks = file.block_sizes();
                 size.file_bytes += file.share_len();
                 size.uncompressed_bytes += blocks.uncompressed;
@@ -206,10 +206,10 @@ impl Region {
 
     /// Reads one row if that does not take long, else some of it in vain.
     #[inline]
-    pub(crate) fn read_at_once(&self, get: &Get) -> Result<Tried<Row>> {
+    pub(crate) fn read_non_blocking(&self, get: &Get) -> Result<NonBlocking<Row>> {
         self.check_get(get, None)?;
         let read = read_row_at_once(&self.engine, self.families(), get)?;
-        if matches!(read, Tried::Done(_)) {
+        if matches!(read, NonBlocking::Done(_)) {
             self.count(1, 0);
         }
         Ok(read)
@@ -301,7 +301,7 @@ impl Region {
     /// none, `RegionTooBusy`, `ReadOnly`, `OutcomeUnknown`.
     pub fn mutate(&self, mutation: &Mutation) -> Result<MutationOutcome> {
         self.count(0, 1);
-        apply::apply_one(self, mutation, Patience::Waits).map(Tried::done)
+        apply::apply_one(self, mutation, WaitMode::Blocking).map(NonBlocking::done)
     }
 
     /// Changes one row if `condition` holds for it; `None` if it does not, and nothing is written then.
@@ -316,7 +316,7 @@ impl Region {
         mutation: &Mutation,
     ) -> Result<Option<MutationOutcome>> {
         self.count(1, 1);
-        apply::apply_if(self, condition, mutation, Patience::Waits).map(Tried::done)
+        apply::apply_if(self, condition, mutation, WaitMode::Blocking).map(NonBlocking::done)
     }
 
     /// Changes rows as one, if all conditions hold; `None` if one does not, and nothing is written then.
@@ -336,13 +336,13 @@ impl Region {
         mutations: &[Mutation],
     ) -> Result<Option<Vec<MutationOutcome>>> {
         self.count(conditions.len(), mutations.len());
-        apply::apply_rows(self, conditions, mutations, Patience::Waits).map(Tried::done)
+        apply::apply_rows(self, conditions, mutations, WaitMode::Blocking).map(NonBlocking::done)
     }
 
     /// Changes rows, each by itself, in order. Neighbours that need not read share a log record.
     pub fn batch(&self, mutations: &[Mutation]) -> Vec<Result<MutationOutcome>> {
         self.count(0, mutations.len());
-        apply::apply(self, mutations, Patience::Waits).done()
+        apply::apply(self, mutations, WaitMode::Blocking).done()
     }
 
     /// Writes what is in memory to files.
@@ -403,7 +403,7 @@ impl Region {
 
     /// Drops the blocks of its files from the block cache.
     pub fn clear_block_cache(&self) -> Evicted {
-        let files = self.families().iter().flat_map(|family| family.parts().files.clone());
+        let files = self.families().iter().flat_map(|family| family.super_version().files.clone());
         self.engine.files.blocks.evict(&files.map(|file| file.id()).collect())
     }
 
@@ -417,14 +417,14 @@ impl Region {
         let is_wanted =
             |family: &&Arc<FamilyStore>| families.is_empty() || families.contains(family.name());
         let wanted = self.families().iter().filter(is_wanted);
-        let files = wanted.flat_map(|family| family.parts().files.clone());
+        let files = wanted.flat_map(|family| family.super_version().files.clone());
         Ok(files.map(|file| store_file::path(file.id())).collect())
     }
 
     /// When the oldest of the files that a major merge wrote was written, in milliseconds; `None`
     /// when there is no such file.
     pub fn last_major_compaction(&self) -> Option<i64> {
-        let files = self.families().iter().flat_map(|family| family.parts().files.clone());
+        let files = self.families().iter().flat_map(|family| family.super_version().files.clone());
         files.filter(|file| file.is_major()).map(|file| file.created_millis()).min()
     }
 
@@ -586,7 +586,7 @@ impl Region {
 
     /// Begins or ends serving; when it returns no commit is under way under the old word.
     pub(crate) fn serve(&self, serving: bool) {
-        let _gate = self.engine.gate.write();
+        let _latch = self.engine.freeze_latch.write();
         self.serving.store(serving, Ordering::Release);
     }
 

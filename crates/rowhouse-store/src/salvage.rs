@@ -23,7 +23,7 @@ use crate::store_file::{self, Files, StoreFile};
 use crate::wal::{self, Commit, Known};
 use crate::write::admit::admit;
 use crate::write::commit;
-use crate::write::draft::Draft;
+use crate::write::record_builder::RecordBuilder;
 
 /// What [`salvage`] did.
 #[derive(Debug, Default)]
@@ -260,9 +260,9 @@ impl Salvage {
         walk(files, named, &mut lost, |cell| {
             // Of equal keys the first is the newest, and the others were overwritten.
             // A file that was split has rows of other regions, which may have been written anew since.
-            let elsewhere = !named.range.contains(cell.row());
+            let other_files = !named.range.contains(cell.row());
             let overwritten = last.as_ref().is_some_and(|last| last.key() == cell.key());
-            if overwritten || elsewhere {
+            if overwritten || other_files {
                 return Ok(());
             }
             bytes += cell.as_bytes().len();
@@ -316,8 +316,8 @@ impl Salvage {
             }
             Err(error) => return Err(error),
         };
-        let _gate = engine.gate.read();
-        let mut draft = Draft::default();
+        let _latch = engine.freeze_latch.read();
+        let mut draft = RecordBuilder::default();
         cells.iter().for_each(|cell| draft.push(family, cell, None));
         let committed = commit::commit(engine, draft, Durability::UseDefault)?;
         committed.wait(engine)?;

@@ -13,8 +13,8 @@ use crate::check::{CheckReport, Progress, check_log};
 use crate::directory::{self, Look};
 use crate::disk::RealDisk;
 use crate::hfile::{HFile, HFileCells};
-use crate::open::aside::{self, AsideSize};
 use crate::manifest::{self, FamilyFiles, RegionState, TableEntry};
+use crate::open::aside::{self, AsideSize};
 use crate::store_file;
 
 /// What [`stats`] found.

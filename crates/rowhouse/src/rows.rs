@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rowhouse_client::Scanner;
 use rowhouse_model::{Result, Row, Scan};
 
-use crate::backend::{EmbeddedRows, Moment, ReadAhead};
+use crate::backend::{EmbeddedRows, ReadAhead, TableReadPoint};
 
 /// The rows of a scan, in key order, read as they are asked for.
 ///
@@ -26,7 +26,11 @@ impl Rows {
     }
 
     /// The rows of a scan as they were at a moment of its table.
-    pub(crate) async fn at(moment: &Moment, scan: Scan, ahead: &Arc<ReadAhead>) -> Result<Self> {
+    pub(crate) async fn at(
+        moment: &TableReadPoint,
+        scan: Scan,
+        ahead: &Arc<ReadAhead>,
+    ) -> Result<Self> {
         Ok(Self::new(Source::Embedded(moment.scan(scan, ahead).await?)))
     }
 

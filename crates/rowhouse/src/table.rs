@@ -10,7 +10,7 @@ use rowhouse_model::{
 };
 use rowhouse_schema::{ColumnSchema, KeySchema, NamedValues, Predicate, RowKey};
 
-use crate::backend::{Backend, Moment, ReadAhead};
+use crate::backend::{Backend, ReadAhead, TableReadPoint};
 use crate::declared::DeclaredColumns;
 use crate::query::Query;
 use crate::row_put::RowPut;
@@ -234,7 +234,7 @@ impl Table {
         self.inner.backend.scan(self.name(), scan, ahead).await
     }
 
-    pub(crate) async fn moment(&self) -> Result<Option<Moment>> {
+    pub(crate) async fn moment(&self) -> Result<Option<TableReadPoint>> {
         self.inner.backend.moment(self.name()).await
     }
 

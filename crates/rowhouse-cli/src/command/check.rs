@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use rowhouse_store::CheckReport;
 
-use super::{Done, NOT_CLOSED};
 use super::progress::Bar;
+use super::{Done, NOT_CLOSED};
 use crate::counted::counted;
 
 /// Which store.

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::{Done, NOT_CLOSED};
 use super::progress::Bar;
+use super::{Done, NOT_CLOSED};
 use crate::counted::counted;
 
 /// Which store, and where to.

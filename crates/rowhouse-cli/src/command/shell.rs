@@ -10,7 +10,7 @@ use rowhouse_store::is_data_directory;
 use tokio::runtime::Runtime;
 
 use super::{DATA_DIR, Done, argument, database_url, directory_of};
-use crate::shell::{Input, Outcome, Reader, Session, Step, Terminal};
+use crate::shell::{Input, LineOutcome, Outcome, Session, StatementReader, Terminal};
 
 /// Which database, and where the commands come from.
 #[derive(Debug, clap::Args)]
@@ -121,7 +121,7 @@ impl Shell {
 
     /// Runs the commands of a file, or of what else is called `name`.
     fn run_lines(&mut self, name: &str, mut lines: impl BufRead) -> io::Result<ExitCode> {
-        let mut reader = Reader::default();
+        let mut reader = StatementReader::default();
         let mut line = String::new();
         // Where a command begins that may go on for several lines.
         let mut begun = 1;
@@ -142,7 +142,7 @@ impl Shell {
                 }
             }
             let step = if len == 0 { reader.finish() } else { reader.push(&line) };
-            let inside = if let Step::Refuse(_, inside) = &step { *inside } else { 0 };
+            let inside = if let LineOutcome::Refuse(_, inside) = &step { *inside } else { 0 };
             self.session.stand_at(format_args!("{name}:{}", begun + inside));
             if let Flow::Leave(code) = self.step(step)? {
                 return Ok(code);
@@ -158,7 +158,7 @@ impl Shell {
         let history = std::env::home_dir().map(|home| home.join(".rowhouse_history"));
         let mut terminal = Terminal::open(history).map_err(io::Error::other)?;
         println!("rowhouse {}; help explains, exit leaves.", env!("CARGO_PKG_VERSION"));
-        let mut reader = Reader::default();
+        let mut reader = StatementReader::default();
         for line in 1_u32.. {
             let tables = self.runtime.block_on(self.session.database.tables());
             // Completion without tables is better than none.
@@ -195,14 +195,14 @@ impl Shell {
         })
     }
 
-    fn step(&mut self, step: Step) -> io::Result<Flow> {
+    fn step(&mut self, step: LineOutcome) -> io::Result<Flow> {
         let statements = match step {
-            Step::More => return Ok(Flow::On),
-            Step::Refuse(message, _) => {
+            LineOutcome::More => return Ok(Flow::On),
+            LineOutcome::Refuse(message, _) => {
                 self.session.refuse(&message, None)?;
                 return Ok(self.after_error());
             }
-            Step::Run(statements) => statements,
+            LineOutcome::Run(statements) => statements,
         };
         for statement in statements {
             match self.runtime.block_on(self.session.run(statement))? {

@@ -12,7 +12,7 @@ pub(crate) fn complete(line: &str, tables: &[String]) -> (usize, Vec<String>) {
         return (statement, matching(rest, command_names()));
     };
     let Some(command) = Command::find(&rest[..name_len]) else { return (line.len(), Vec::new()) };
-    let place = Place::at_end(&rest[name_len..]);
+    let place = CursorPosition::at_end(&rest[name_len..]);
     let kind = command.place(place.argument).map(|argument| argument.kind);
     let word_at = statement + name_len + place.word;
     let word = &line[word_at..];
@@ -35,13 +35,13 @@ fn matching<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Vec<String>
 }
 
 /// Where a text ends: in which argument, inside quotes or not, and where its last word begins.
-struct Place {
+struct CursorPosition {
     argument: usize,
     quoted: bool,
     word: usize,
 }
 
-impl Place {
+impl CursorPosition {
     fn at_end(arguments: &str) -> Self {
         let mut place = Self { argument: 0, quoted: false, word: 0 };
         let (mut quote, mut depth) = (None, 0_i32);

@@ -15,7 +15,7 @@ mod session;
 mod terminal;
 
 pub(crate) use print::timestamp;
-pub(crate) use read::{Reader, Step};
+pub(crate) use read::{LineOutcome, StatementReader};
 pub(crate) use session::{Outcome, Session};
 pub(crate) use terminal::{Input, Terminal};
 

@@ -4,13 +4,13 @@ use super::grammar::{Fault, Parsed, Statement, parse};
 
 /// Lines that do not make a whole statement yet.
 #[derive(Default)]
-pub(crate) struct Reader {
+pub(crate) struct StatementReader {
     script: String,
 }
 
 /// What to do after a line.
 #[derive(Debug)]
-pub(crate) enum Step {
+pub(crate) enum LineOutcome {
     /// Read on: the statement is not whole.
     More,
     /// Run these.
@@ -19,19 +19,19 @@ pub(crate) enum Step {
     Refuse(String, u64),
 }
 
-impl Reader {
+impl StatementReader {
     /// Takes a line, with or without its newline.
-    pub(crate) fn push(&mut self, line: &str) -> Step {
+    pub(crate) fn push(&mut self, line: &str) -> LineOutcome {
         self.script.push_str(line.strip_suffix('\n').unwrap_or(line));
         self.script.push('\n');
         match parse(&self.script) {
-            Parsed::Open(_) => Step::More,
+            Parsed::Open(_) => LineOutcome::More,
             parsed => self.step(parsed),
         }
     }
 
     /// The input has ended.
-    pub(crate) fn finish(&mut self) -> Step {
+    pub(crate) fn finish(&mut self) -> LineOutcome {
         let parsed = parse(&self.script);
         self.step(parsed)
     }
@@ -46,11 +46,12 @@ impl Reader {
         self.script.clear();
     }
 
-    fn step(&mut self, parsed: Parsed) -> Step {
+    fn step(&mut self, parsed: Parsed) -> LineOutcome {
         let script = std::mem::take(&mut self.script);
-        let refuse = |fault: Fault| Step::Refuse(fault.in_script(&script), fault.line(&script));
+        let refuse =
+            |fault: Fault| LineOutcome::Refuse(fault.in_script(&script), fault.line(&script));
         match parsed {
-            Parsed::Whole(statements) => Step::Run(statements),
+            Parsed::Whole(statements) => LineOutcome::Run(statements),
             Parsed::Open(fault) | Parsed::Wrong(fault) => refuse(fault),
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use rowhouse_model::TableName;
 
-use super::{Located, Place};
+use super::{Located, RegionTarget};
 use crate::connection::Address;
 
 /// Regions by table and start key. No two of a table overlap: a region that is learned takes the
@@ -18,12 +18,12 @@ pub(super) struct RegionCache {
 }
 
 impl RegionCache {
-    pub(super) fn find(&self, table: &TableName, place: Place<'_>) -> Option<Arc<Located>> {
+    pub(super) fn find(&self, table: &TableName, place: RegionTarget<'_>) -> Option<Arc<Located>> {
         let regions = self.tables.get(table)?;
         let candidate = match place {
-            Place::Row(row) => up_to(regions, Bound::Included(row)),
-            Place::Before([]) => regions.last_key_value(),
-            Place::Before(row) => up_to(regions, Bound::Excluded(row)),
+            RegionTarget::Row(row) => up_to(regions, Bound::Included(row)),
+            RegionTarget::Before([]) => regions.last_key_value(),
+            RegionTarget::Before(row) => up_to(regions, Bound::Excluded(row)),
         };
         let (_, located) = candidate?;
         located.has(place).then(|| located.clone())
@@ -67,12 +67,12 @@ impl RegionCache {
 }
 
 impl Located {
-    pub(super) fn has(&self, place: Place<'_>) -> bool {
+    pub(super) fn has(&self, place: RegionTarget<'_>) -> bool {
         let range = &self.region.range;
         match place {
-            Place::Row(row) => range.contains(row),
-            Place::Before([]) => range.stop.is_empty(),
-            Place::Before(row) => {
+            RegionTarget::Row(row) => range.contains(row),
+            RegionTarget::Before([]) => range.stop.is_empty(),
+            RegionTarget::Before(row) => {
                 row > &range.start[..] && (range.stop.is_empty() || row <= &range.stop[..])
             }
         }
@@ -112,7 +112,7 @@ mod tests {
         cache
     }
 
-    fn port(cache: &RegionCache, place: Place<'_>) -> Option<u16> {
+    fn port(cache: &RegionCache, place: RegionTarget<'_>) -> Option<u16> {
         cache.find(&table(), place).map(|located| located.server.port)
     }
 
@@ -131,7 +131,7 @@ mod tests {
             (b"\xff\0", 3),
             (b"\xff\xff", 3),
         ] {
-            assert_eq!(port(&cache, Place::Row(row)), Some(expected), "{row:?}");
+            assert_eq!(port(&cache, RegionTarget::Row(row)), Some(expected), "{row:?}");
         }
     }
 
@@ -146,41 +146,41 @@ mod tests {
             (b"a,b\0", Some(2)),
             (b"\0", Some(0)),
         ] {
-            assert_eq!(port(&cache, Place::Before(row)), expected, "{row:?}");
+            assert_eq!(port(&cache, RegionTarget::Before(row)), expected, "{row:?}");
         }
     }
 
     #[test]
     fn holes_are_not_filled_by_the_region_in_front() {
         let mut cache = cache();
-        cache.remove(&cache.find(&table(), Place::Row(b"b")).unwrap());
-        assert_eq!(port(&cache, Place::Row(b"b")), None);
-        assert_eq!(port(&cache, Place::Before(b"\xff\0")), None);
-        assert_eq!(port(&cache, Place::Row(b"a")), Some(1));
+        cache.remove(&cache.find(&table(), RegionTarget::Row(b"b")).unwrap());
+        assert_eq!(port(&cache, RegionTarget::Row(b"b")), None);
+        assert_eq!(port(&cache, RegionTarget::Before(b"\xff\0")), None);
+        assert_eq!(port(&cache, RegionTarget::Row(b"a")), Some(1));
     }
 
     #[test]
     fn daughters_and_merged_regions_take_the_place_of_what_they_overlap() {
         let mut cache = cache();
         cache.insert(located(b"b", b"\xff\0", 20));
-        assert_eq!(port(&cache, Place::Row(b"b")), Some(20));
-        assert_eq!(port(&cache, Place::Row(b"a,b")), None);
+        assert_eq!(port(&cache, RegionTarget::Row(b"b")), Some(20));
+        assert_eq!(port(&cache, RegionTarget::Row(b"a,b")), None);
         cache.insert(located(b"", b"", 30));
         assert_eq!(cache.tables[&table()].len(), 1);
-        assert_eq!(port(&cache, Place::Row(b"a,b")), Some(30));
+        assert_eq!(port(&cache, RegionTarget::Row(b"a,b")), Some(30));
     }
 
     #[test]
     fn only_the_location_that_failed_is_forgotten() {
         let mut cache = cache();
-        let old = cache.find(&table(), Place::Row(b"a")).unwrap();
+        let old = cache.find(&table(), RegionTarget::Row(b"a")).unwrap();
         cache.insert(located(b"\0", b"a,b", 9));
         cache.remove(&old);
-        assert_eq!(port(&cache, Place::Row(b"a")), Some(9));
+        assert_eq!(port(&cache, RegionTarget::Row(b"a")), Some(9));
         cache.remove_server(&Address { host: "h".into(), port: 9 });
-        assert_eq!(port(&cache, Place::Row(b"a")), None);
-        assert_eq!(port(&cache, Place::Row(b"")), Some(0));
+        assert_eq!(port(&cache, RegionTarget::Row(b"a")), None);
+        assert_eq!(port(&cache, RegionTarget::Row(b"")), Some(0));
         cache.remove_table(&table());
-        assert_eq!(port(&cache, Place::Row(b"")), None);
+        assert_eq!(port(&cache, RegionTarget::Row(b"")), None);
     }
 }

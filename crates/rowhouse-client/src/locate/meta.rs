@@ -11,7 +11,7 @@ use rowhouse_model::{
     escape,
 };
 
-use super::{Located, Place};
+use super::{Located, RegionTarget};
 use crate::connection::Address;
 use crate::retry::Failure;
 
@@ -62,14 +62,14 @@ fn server(row: &Row) -> Result<Option<ServerName>> {
 }
 
 /// A scan of `hbase:meta`, backwards from where the region's row would be.
-pub(super) fn lookup(meta: RegionRef, table: &TableName, place: Place<'_>) -> ScanCall {
+pub(super) fn lookup(meta: RegionRef, table: &TableName, place: RegionTarget<'_>) -> ScanCall {
     let start = match place {
         // Behind every region that begins at the row, whatever its id.
-        Place::Row(row) => meta_row(table, row, ",99999999999999"),
+        RegionTarget::Row(row) => meta_row(table, row, ",99999999999999"),
         // In front of every region that begins at the row.
-        Place::Before(row) if !row.is_empty() => meta_row(table, row, ",00000000000000"),
+        RegionTarget::Before(row) if !row.is_empty() => meta_row(table, row, ",00000000000000"),
         // Behind the table's last region: no table name goes on with a zero byte.
-        Place::Before(_) => [table.to_string().as_bytes(), b"\0"].concat().into(),
+        RegionTarget::Before(_) => [table.to_string().as_bytes(), b"\0"].concat().into(),
     };
     let mut scan = Scan::all().family(REGION_FAMILY);
     scan.reversed = true;
@@ -107,7 +107,7 @@ pub(super) fn regions(
 pub(super) fn choose(
     found: &[MetaRegion],
     table: &TableName,
-    place: Place<'_>,
+    place: RegionTarget<'_>,
 ) -> Result<Located, Failure> {
     let fail = |kind, message: String| Err(Failure::before(Error::new(kind, message)));
     let mut of_table = found.iter().filter(|meta| meta.region.table == *table);
@@ -118,7 +118,7 @@ pub(super) fn choose(
     match nearest.located(table) {
         Some(located) if located.has(place) => Ok(located),
         Some(_) => {
-            let (Place::Row(row) | Place::Before(row)) = place;
+            let (RegionTarget::Row(row) | RegionTarget::Before(row)) = place;
             fail(
                 ErrorKind::NotServingRegion,
                 format!("no region of {table} has row {}: nearest={name}", escape(row)),
@@ -185,7 +185,7 @@ mod tests {
         MetaRegion::from_row(&row(&region, &columns)).unwrap().unwrap()
     }
 
-    fn bounds(place: Place<'_>) -> (Bytes, Bytes) {
+    fn bounds(place: RegionTarget<'_>) -> (Bytes, Bytes) {
         let call = lookup(RegionRef::encoded("1588230740"), &table(), place);
         let ScanTarget::Open { scan, .. } = call.target else { panic!("it opens a scanner") };
         (scan.start_row, scan.stop_row)
@@ -194,18 +194,18 @@ mod tests {
     #[test]
     fn lookups_are_those_of_the_stock_client() {
         assert_eq!(
-            bounds(Place::Row(b"a,\xff")),
+            bounds(RegionTarget::Row(b"a,\xff")),
             (b"t,a,\xff,99999999999999"[..].into(), "t,,".into())
         );
-        assert_eq!(bounds(Place::Row(b"")).0, "t,,99999999999999");
-        assert_eq!(bounds(Place::Before(b"m")).0, "t,m,00000000000000");
-        assert_eq!(bounds(Place::Before(b"")).0, "t\0");
+        assert_eq!(bounds(RegionTarget::Row(b"")).0, "t,,99999999999999");
+        assert_eq!(bounds(RegionTarget::Before(b"m")).0, "t,m,00000000000000");
+        assert_eq!(bounds(RegionTarget::Before(b"")).0, "t\0");
     }
 
     #[test]
     fn rows_say_where_a_region_is() {
         let found = meta_region("a", "b", Some(b"host:16020"));
-        let located = choose(&[found], &table(), Place::Row(b"aa")).unwrap();
+        let located = choose(&[found], &table(), RegionTarget::Row(b"aa")).unwrap();
         assert_eq!(located.server.to_string(), "host:16020");
         assert_eq!(located.region.range, RowRange::new("a", "b"));
     }
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn what_cannot_be_asked_is_an_error_that_says_why() {
         let failed = |found: &[MetaRegion]| {
-            let failure = choose(found, &table(), Place::Row(b"x")).unwrap_err();
+            let failure = choose(found, &table(), RegionTarget::Row(b"x")).unwrap_err();
             (failure.error.kind(), failure.error.message().to_owned())
         };
         assert_eq!(failed(&[]), (ErrorKind::TableNotFound, "t".into()));

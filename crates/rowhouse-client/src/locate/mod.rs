@@ -27,7 +27,7 @@ use registry::Registry;
 
 /// Which region of a table is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place<'a> {
+pub(crate) enum RegionTarget<'a> {
     /// The one that has this row.
     Row(&'a [u8]),
     /// The one that has the last row in front of this one; of all rows, where it is empty.
@@ -111,7 +111,7 @@ impl Locator {
     pub(crate) async fn locate(
         &self,
         table: &TableName,
-        place: Place<'_>,
+        place: RegionTarget<'_>,
         deadline: Instant,
     ) -> Result<Arc<Located>, Failure> {
         if *table == TableName::meta() {
@@ -154,7 +154,7 @@ impl Locator {
         lock(&self.regions).remove_table(table);
     }
 
-    fn cached(&self, table: &TableName, place: Place<'_>) -> Option<Arc<Located>> {
+    fn cached(&self, table: &TableName, place: RegionTarget<'_>) -> Option<Arc<Located>> {
         lock(&self.regions).find(table, place)
     }
 
@@ -186,7 +186,7 @@ impl Locator {
     async fn look_up(
         &self,
         table: &TableName,
-        place: Place<'_>,
+        place: RegionTarget<'_>,
         deadline: Instant,
     ) -> Result<Arc<Located>, Failure> {
         let meta = self.meta(deadline).await?;

@@ -9,10 +9,10 @@ use rowhouse_model::{ErrorKind, Result, Row, Scan, TableName};
 use tokio::time::Instant;
 
 use super::join::Joiner;
-use super::parts::Parts;
+use super::parts::RowParts;
 use crate::Client;
 use crate::connection::Question;
-use crate::locate::{Located, Place};
+use crate::locate::{Located, RegionTarget};
 use crate::retry::{Attempts, Failure};
 
 /// Rows that are asked for at once, when the scan does not say: as many as fit.
@@ -29,7 +29,7 @@ pub(super) struct Cursor {
     open: Option<OpenScanner>,
     joiner: Joiner,
     /// In the joiner's place where rows come in parts.
-    parts: Option<Parts>,
+    parts: Option<RowParts>,
     finished: bool,
 }
 
@@ -42,7 +42,7 @@ struct OpenScanner {
 
 impl Cursor {
     pub(super) fn new(client: Client, table: TableName, scan: Scan) -> Self {
-        let parts = scan.batch.map(|_| Parts::default());
+        let parts = scan.batch.map(|_| RowParts::default());
         let joiner = Joiner::default();
         Self { client, table, scan, open: None, joiner, parts, finished: false }
     }
@@ -62,7 +62,7 @@ impl Cursor {
                 Ok(rows) if rows.is_empty() && !self.finished => {
                     // A heartbeat, or a region without rows. What failed before still counts: it
                     // might fail again at the same place.
-                    attempts.go_on();
+                    attempts.extend_deadline();
                     continue;
                 }
                 Ok(rows) => return Ok(rows),
@@ -115,10 +115,10 @@ impl Cursor {
     }
 
     /// Where the next row is.
-    fn place(&self) -> Place<'_> {
+    fn place(&self) -> RegionTarget<'_> {
         match self.scan.reversed {
-            true => Place::Before(&self.scan.range.stop),
-            false => Place::Row(&self.scan.range.start),
+            true => RegionTarget::Before(&self.scan.range.stop),
+            false => RegionTarget::Row(&self.scan.range.start),
         }
     }
 

@@ -9,7 +9,7 @@ use rowhouse_model::{Cell, Row};
 /// Passes on the parts of rows, each cell once: a row that has to be read again from its beginning goes
 /// on behind the last cell that was given.
 #[derive(Debug, Default)]
-pub(super) struct Parts {
+pub(super) struct RowParts {
     /// The last cell given of a row that is not known to be whole.
     given: Option<Cell>,
 }
@@ -24,7 +24,7 @@ pub(super) struct Passed {
     pub(super) last: Option<Bytes>,
 }
 
-impl Parts {
+impl RowParts {
     /// Takes results in their order.
     pub(super) fn push(&mut self, results: Vec<ScannedRow>) -> Passed {
         let mut passed = Passed::default();
@@ -74,7 +74,7 @@ mod tests {
 
     /// `a1 a2* b1` is three results: the second may be followed by more of its row. Prints the parts,
     /// how many rows are whole, and the last of them.
-    fn push(parts: &mut Parts, text: &str) -> String {
+    fn push(parts: &mut RowParts, text: &str) -> String {
         let result = |word: &str| {
             let partial = word.ends_with('*');
             let word = word.trim_end_matches('*');
@@ -96,14 +96,14 @@ mod tests {
 
     #[test]
     fn parts_are_passed_on_and_whole_rows_counted() {
-        let mut parts = Parts::default();
+        let mut parts = RowParts::default();
         assert_eq!(push(&mut parts, "a12* a3 b1*"), "a12 a3 b1 / 1 a");
         assert_eq!(push(&mut parts, "b23* c1"), "b23 c1 / 2 c");
     }
 
     #[test]
     fn a_row_that_is_read_again_goes_on_where_it_was() {
-        let mut parts = Parts::default();
+        let mut parts = RowParts::default();
         assert_eq!(push(&mut parts, "a12*"), "a12 / 0 ");
         assert_eq!(push(&mut parts, "a1* a23* a4"), "a3 a4 / 1 a");
     }

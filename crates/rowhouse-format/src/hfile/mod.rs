@@ -49,7 +49,7 @@ pub use bloom::{Bloom, BloomChunk, BloomKey};
 pub use compress::ZstdForm;
 pub use data_block::{Cursor, DataBlock, Layout, MarkersPassed};
 pub use file_info::FileInfo;
-pub use index::{Index, IndexWalk, Step};
+pub use index::{Index, IndexStep, IndexWalk};
 pub use key::OwnedKey;
 pub use marker_runs::{Follow, MarkerRun};
 pub use meta::{FileMeta, MetaSeal, verify_meta};

@@ -3,7 +3,7 @@
 use bytes::{BufMut, Bytes, BytesMut};
 use rowhouse_model::{Error, ErrorKind, Result};
 
-use super::jute::{Reader, put_buffer, put_frame};
+use super::jute::{JuteReader, put_buffer, put_frame};
 use super::op::{PING_XID, code};
 use super::{FRAME_LEN_MAX, ZkError};
 use crate::rpc::FrameDecoder;
@@ -30,7 +30,7 @@ pub fn put_connect(out: &mut BytesMut, timeout_ms: i32) {
 /// # Errors
 /// `Protocol` for what is none; `Connection` when the server refuses the session.
 pub fn read_connected(frame: Bytes) -> Result<i32> {
-    let mut record = Reader::new(frame);
+    let mut record = JuteReader::new(frame);
     record.i32()?;
     let timeout_ms = record.i32()?;
     if timeout_ms <= 0 {
@@ -80,7 +80,7 @@ pub struct Reply {
     /// The number of the request; −2 for a ping, −1 for an event.
     pub xid: i32,
     /// What the request gives, or ZooKeeper's number for what is wrong.
-    outcome: Result<Reader, i32>,
+    outcome: Result<JuteReader, i32>,
 }
 
 impl Reply {
@@ -89,7 +89,7 @@ impl Reply {
     /// # Errors
     /// `Protocol` for what is none.
     pub fn decode(frame: Bytes) -> Result<Self> {
-        let mut record = Reader::new(frame);
+        let mut record = JuteReader::new(frame);
         let xid = record.i32()?;
         record.i64()?;
         let error = record.i32()?;
@@ -112,7 +112,7 @@ impl Reply {
         self.found()?.map(|mut record| record.texts()).transpose()
     }
 
-    fn found(self) -> Result<Option<Reader>> {
+    fn found(self) -> Result<Option<JuteReader>> {
         match self.outcome {
             Ok(record) => Ok(Some(record)),
             Err(error) if error == ZkError::NoNode.code() => Ok(None),

@@ -5,9 +5,9 @@ use rowhouse_model::{Error, ErrorKind, Result};
 
 /// Reads a record; what is read shares its bytes.
 #[derive(Clone, Debug)]
-pub(super) struct Reader(Bytes);
+pub(super) struct JuteReader(Bytes);
 
-impl Reader {
+impl JuteReader {
     pub(super) fn new(bytes: Bytes) -> Self {
         Self(bytes)
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::{BufMut, Bytes, BytesMut};
 use rowhouse_model::{Error, ErrorKind, Result};
 
-use super::jute::{Reader, malformed, put_buffer, put_frame};
+use super::jute::{JuteReader, malformed, put_buffer, put_frame};
 use super::op::{EVENT_XID, Op};
 use super::znodes::check_path;
 use super::{FRAME_LEN_MAX, ZkError, Znode, Znodes};
@@ -102,7 +102,7 @@ impl Session {
         }
         let frames = FrameDecoder::new(FRAME_LEN_MAX);
         while let Some(frame) = frames.next(input)? {
-            let mut record = Reader::new(frame);
+            let mut record = JuteReader::new(frame);
             if !self.connected {
                 self.connect(&mut record, output)?;
             } else if self.answer(&mut record, nodes, output)? == SessionStatus::Closed {
@@ -135,7 +135,7 @@ impl Session {
         });
     }
 
-    fn connect(&mut self, record: &mut Reader, output: &mut BytesMut) -> Result<()> {
+    fn connect(&mut self, record: &mut JuteReader, output: &mut BytesMut) -> Result<()> {
         let _protocol = record.i32()?;
         let _last_zxid = record.i64()?;
         let timeout_ms = record.i32()?;
@@ -163,7 +163,7 @@ impl Session {
 
     fn answer(
         &mut self,
-        record: &mut Reader,
+        record: &mut JuteReader,
         nodes: &Znodes,
         output: &mut BytesMut,
     ) -> Result<SessionStatus> {
@@ -195,7 +195,7 @@ impl Session {
     fn operate(
         &mut self,
         op: Op,
-        record: &mut Reader,
+        record: &mut JuteReader,
         nodes: &Znodes,
         body: &mut BytesMut,
     ) -> Result<(), ZkError> {
@@ -260,7 +260,12 @@ impl Session {
 
     /// Takes up the watches of a client that reconnects: those whose node has changed since the
     /// zxid it has seen are made to look changed, and fire behind the answer.
-    fn set_watches(&mut self, op: Op, record: &mut Reader, nodes: &Znodes) -> Result<(), ZkError> {
+    fn set_watches(
+        &mut self,
+        op: Op,
+        record: &mut JuteReader,
+        nodes: &Znodes,
+    ) -> Result<(), ZkError> {
         let mut lists = || -> Result<_> {
             let seen = record.i64()?;
             let lists = [record.texts()?, record.texts()?, record.texts()?];
@@ -295,19 +300,19 @@ impl Session {
     }
 }
 
-fn path(record: &mut Reader) -> Result<String, ZkError> {
+fn path(record: &mut JuteReader) -> Result<String, ZkError> {
     let path = record.text().map_err(|_| ZkError::Marshalling)?;
     check_path(&path).map_err(|_| ZkError::BadArguments)?;
     Ok(path)
 }
 
-fn path_and_watch(record: &mut Reader) -> Result<(String, bool), ZkError> {
+fn path_and_watch(record: &mut JuteReader) -> Result<(String, bool), ZkError> {
     let path = path(record)?;
     Ok((path, record.bool().map_err(|_| ZkError::Marshalling)?))
 }
 
 /// A digest gives the client a name, which no node asks for.
-fn authenticate(record: &mut Reader) -> Result<(), ZkError> {
+fn authenticate(record: &mut JuteReader) -> Result<(), ZkError> {
     let mut scheme = || -> Result<(String, Bytes)> {
         record.i32()?;
         Ok((record.text()?, record.buffer()?))

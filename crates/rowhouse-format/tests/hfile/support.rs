@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use rowhouse_format::hfile::{
-    BlockHandle, Bloom, Closing, Cursor, DataBlock, FileMeta, IndexWalk, Step, Summary, Trailer,
-    Writer, WriterOptions,
+    BlockHandle, Bloom, Closing, Cursor, DataBlock, FileMeta, IndexStep, IndexWalk, Summary,
+    Trailer, Writer, WriterOptions,
 };
 use rowhouse_model::{Bytes, Cell, CellKind, Key, Result, Timestamp};
 
@@ -52,15 +52,15 @@ impl File {
         Ok(Self { bytes, meta })
     }
 
-    fn data(&self, walk: &mut IndexWalk, mut step: Step) -> Result<Option<Arc<DataBlock>>> {
+    fn data(&self, walk: &mut IndexWalk, mut step: IndexStep) -> Result<Option<Arc<DataBlock>>> {
         loop {
             match step {
-                Step::Index(handle) => {
+                IndexStep::Index(handle) => {
                     let bytes = read(&self.bytes, handle.range());
                     step = walk.enter(Arc::new(self.meta.index_block(&handle, bytes)?));
                 }
-                Step::Data(handle) => return self.block(&handle).map(Some),
-                Step::End => return Ok(None),
+                IndexStep::Data(handle) => return self.block(&handle).map(Some),
+                IndexStep::End => return Ok(None),
             }
         }
     }

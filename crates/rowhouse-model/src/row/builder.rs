@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::{Place, Places, Row, Runs};
+use super::{CellSpan, CellSpans, Row, Runs};
 use crate::{Cell, CellRef, compare};
 
 /// A row that is being made.
@@ -22,7 +22,7 @@ use crate::{Cell, CellRef, compare};
 /// ```
 #[derive(Default)]
 pub struct RowBuilder {
-    cells: Places,
+    cells: CellSpans,
     /// Run [`COPIED`].
     copied: Vec<u8>,
     /// Run 0: what cells share.
@@ -39,7 +39,7 @@ impl RowBuilder {
     /// Room for so many cells, of which so many bytes will be copied.
     pub fn with_capacity(cells: usize, copied_len: usize) -> Self {
         Self {
-            cells: Places::with_capacity(cells),
+            cells: CellSpans::with_capacity(cells),
             copied: Vec::with_capacity(copied_len),
             ..Self::default()
         }
@@ -49,7 +49,7 @@ impl RowBuilder {
     pub fn push(&mut self, cell: Cell) {
         let (sequence, len) = (cell.sequence(), cell.as_bytes().len() as u32);
         let run = self.add_run(cell.into_bytes());
-        self.add(Place { run, start: 0, len, sequence });
+        self.add(CellSpan { run, start: 0, len, sequence });
     }
 
     /// Makes bytes part of the row, so that cells that lie in them can be added.
@@ -78,7 +78,7 @@ impl RowBuilder {
         }
         self.copied.extend_from_slice(key_value);
         let (start, len) = (start as u32, key_value.len() as u32);
-        self.add(Place { run: COPIED, start, len, sequence });
+        self.add(CellSpan { run: COPIED, start, len, sequence });
     }
 
     /// The cell added last.
@@ -86,8 +86,8 @@ impl RowBuilder {
         Some(self.at(self.cells.as_slice().last()?))
     }
 
-    fn at(&self, place: &Place) -> CellRef<'_> {
-        let &Place { run, start, len, sequence } = place;
+    fn at(&self, place: &CellSpan) -> CellRef<'_> {
+        let &CellSpan { run, start, len, sequence } = place;
         let bytes = match run {
             COPIED => &self.copied[..],
             0 => &self.shared[..],
@@ -164,7 +164,7 @@ impl RowBuilder {
     }
 
     #[inline]
-    fn add(&mut self, place: Place) {
+    fn add(&mut self, place: CellSpan) {
         self.byte_len += u64::from(place.len);
         self.cells.push(place);
     }
@@ -198,7 +198,7 @@ impl SharedRun<'_> {
     /// Where there is no KeyValue, now or when the row is looked at.
     #[inline]
     pub fn push(&mut self, start: u32, end: u32, sequence: u64) {
-        self.row.add(Place { run: self.run, start, len: end - start, sequence });
+        self.row.add(CellSpan { run: self.run, start, len: end - start, sequence });
     }
 }
 

@@ -67,9 +67,9 @@ fn leading(schema: &KeySchema) -> Option<(Rule, String)> {
         FieldType::Unsigned { bytes } | FieldType::Signed { bytes } => *bytes >= 4,
         FieldType::Digits { width } => *width >= 8,
         FieldType::ShortestDigits => true,
-        FieldType::Foreign(foreign) => {
-            foreign.scale().is_some_and(|scale| scale.is_integer() && scale.max >= i32::MAX.into())
-        }
+        FieldType::Foreign(foreign) => foreign
+            .domain()
+            .is_some_and(|domain| domain.is_integer() && domain.max >= i32::MAX.into()),
         _ => false,
     };
     is_wide.then(|| {
@@ -138,7 +138,7 @@ fn length(field: &Field) -> Option<String> {
                 (usize::from(width) / 2, "without hex")
             }
             (Shape::Digits { .. }, _) => {
-                let bits = 128 - number.scale.max.unsigned_abs().leading_zeros() as usize;
+                let bits = 128 - number.domain.max.unsigned_abs().leading_zeros() as usize;
                 (bits.div_ceil(8), "in binary")
             }
             _ => return None,
@@ -218,7 +218,7 @@ fn step_operand(schema: &KeySchema, computed: &Computed) -> Option<String> {
 fn not_unique(schema: &KeySchema) -> Option<String> {
     let (last, before) = schema.fields().split_last()?;
     let tick = match &last.codec.body {
-        Body::Number(number) => number.scale.tick()?,
+        Body::Number(number) => number.domain.tick()?,
         _ => return None,
     };
     let names: Vec<_> = before.iter().map(|field| format!("`{}`", field.name())).collect();

@@ -4,7 +4,7 @@ use std::fmt;
 
 use rowhouse_model::{Bytes, Error, Result, escape};
 
-use super::{Column, ColumnSchema, Place};
+use super::{Column, ColumnAddress, ColumnSchema};
 use crate::error::NotFitting;
 use crate::value::{NamedValues, Shown, Value, Values};
 
@@ -87,7 +87,7 @@ impl ColumnSchema {
         let Some(qualifier) = column.qualifier() else {
             return Err(Error::invalid(format!(
                 "column `{name}` has many qualifiers, {}: say which by the values of their fields",
-                Place(column)
+                ColumnAddress(column)
             )));
         };
         let value = column.encode_value(&value.into())?;
@@ -110,7 +110,7 @@ impl ColumnSchema {
         let Some(template) = column.template() else {
             return Err(Error::invalid(format!(
                 "column `{name}` has one qualifier, {}, without fields",
-                Place(column)
+                ColumnAddress(column)
             )));
         };
         let qualifier = template.encode(fields).map_err(|error| {

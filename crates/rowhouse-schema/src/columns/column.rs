@@ -132,9 +132,9 @@ impl Column {
 }
 
 /// Family and qualifier of a column, as declarations write them.
-pub(crate) struct Place<'c>(pub(crate) &'c Column);
+pub(crate) struct ColumnAddress<'c>(pub(crate) &'c Column);
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for ColumnAddress<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // In front of a family, `;` would separate declarations.
         let family = Literal(&self.0.family).to_string().replace(';', "\\x3B");
@@ -157,6 +157,6 @@ impl fmt::Display for Literal<'_> {
 impl fmt::Display for Column {
     /// The declaration, so that parsing it gives the same column.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", Place(self), self.value)
+        write!(f, "{} {}", ColumnAddress(self), self.value)
     }
 }

@@ -19,7 +19,7 @@ use crate::template::closest;
 
 pub use cell::{CellBytes, CellNotFitting, NamedCell};
 pub use column::Column;
-pub(crate) use column::Place;
+pub(crate) use column::ColumnAddress;
 
 /// The attribute of a table that holds the declaration of its columns. It travels with the table, on
 /// rowhouse and on Apache HBase alike; tools that do not know it are not disturbed.

@@ -2,7 +2,7 @@
 
 use rowhouse_model::{Bytes, FamilyDescriptor, escape};
 
-use super::column::{Column, Place, Qualifier};
+use super::column::{Column, ColumnAddress, Qualifier};
 use crate::error::Fault;
 use crate::key::KeySchema;
 use crate::template::{check_name, is_name, is_type, parse_literal, parse_value};
@@ -169,7 +169,8 @@ fn check(column: &Column, earlier: &[Column], written: &Written<'_>) -> Result<(
             qualifier.is_some_and(|(qualifier, template)| template.decode(qualifier).is_ok())
         };
         if column.qualifier().is_some() && column.qualifier() == other.qualifier() {
-            let message = format!("{} is the column `{}` already", Place(other), other.name());
+            let message =
+                format!("{} is the column `{}` already", ColumnAddress(other), other.name());
             return Err(Fault::new(at, message));
         }
         if fits(column, other) || fits(other, column) {

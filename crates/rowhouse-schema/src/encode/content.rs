@@ -42,8 +42,8 @@ impl Content {
     #[inline]
     pub(crate) fn bytes<'v>(self, value: &'v Value) -> Result<Cow<'v, [u8]>, String> {
         match (self, value) {
-            (Self::Decimal(image), value) => image.bytes(value).map(Cow::from),
-            (Self::Integer(image), value) => image.bytes(value).map(Cow::from),
+            (Self::Decimal(mapping), value) => mapping.bytes(value).map(Cow::from),
+            (Self::Integer(mapping), value) => mapping.bytes(value).map(Cow::from),
             (_, Value::Text(text)) => self.text_bytes(text),
             (_, Value::Bytes(bytes)) => self.raw_bytes(bytes),
             (Self::Uuid, Value::Uuid(uuid)) => Ok(uuid.as_bytes().as_slice().into()),
@@ -99,8 +99,8 @@ impl Content {
             (Self::Uuid, Value::Text(text)) => Ok(digits(text)?.into()),
             (Self::Ascii, Value::Text(text)) => Ok(text.as_bytes().into()),
             (Self::Some, Value::Bytes(bytes)) => Ok(bytes.into()),
-            (Self::Decimal(image), value) => image.part(value).map(Cow::from),
-            (Self::Integer(image), value) => image.part(value).map(Cow::from),
+            (Self::Decimal(mapping), value) => mapping.part(value).map(Cow::from),
+            (Self::Integer(mapping), value) => mapping.part(value).map(Cow::from),
             _ => self.bytes(value),
         }
     }
@@ -117,12 +117,12 @@ impl Content {
                 check_ascii(&text).map_err(|why| (0, why))?;
                 Ok(FieldValue::Text(text))
             }
-            Self::Decimal(image) => {
-                let value = image.value(&bytes).ok_or_else(|| no_value(&bytes))?;
+            Self::Decimal(mapping) => {
+                let value = mapping.value(&bytes).ok_or_else(|| no_value(&bytes))?;
                 Ok(FieldValue::Other(value))
             }
-            Self::Integer(image) => {
-                let value = image.value(&bytes).ok_or_else(|| no_value(&bytes))?;
+            Self::Integer(mapping) => {
+                let value = mapping.value(&bytes).ok_or_else(|| no_value(&bytes))?;
                 Ok(FieldValue::Other(value))
             }
             Self::Uuid => match bytes.as_ref().try_into() {
@@ -177,7 +177,7 @@ impl Arrangement {
 
     /// The bytes in the other arrangement: doing it twice changes nothing.
     #[inline]
-    pub(crate) fn turn(self, content: Content, bytes: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
+    pub(crate) fn order_break(self, content: Content, bytes: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
         match self {
             Self::AsGiven => bytes,
             _ => self.rearranged(content, bytes),

@@ -2,7 +2,7 @@
 //! only the sign bit otherwise, as IEEE 754's total order has it. −0 comes directly before 0, and NaNs lie beyond
 //! −∞ and ∞, by their sign.
 
-use super::scale::Point;
+use super::ordinal_domain::Point;
 
 /// The numbers of −∞ and ∞.
 pub(super) fn ends(bytes: u8) -> (i128, i128) {

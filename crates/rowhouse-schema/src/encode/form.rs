@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use rowhouse_model::escape;
 
-use super::foreign::Image;
+use super::foreign::ByteMapping;
 
 /// How a number is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(crate) enum Shape {
     /// Hexadecimal digits, lower case, zero padded; the sign bit flipped if there is one.
     Hex { width: u8, signed: bool },
     /// As another system writes them.
-    Foreign(Image),
+    Foreign(ByteMapping),
 }
 
 /// The longest form: 38 digits.
@@ -41,7 +41,7 @@ impl Form {
         match self.shape {
             Shape::Binary { bytes, .. } => Some(bytes.into()),
             Shape::Digits { width } | Shape::Hex { width, .. } => Some(width.into()),
-            Shape::Foreign(image) => image.width(),
+            Shape::Foreign(mapping) => mapping.width(),
         }
     }
 
@@ -50,10 +50,10 @@ impl Form {
     pub(crate) fn cut(self, rest: &[u8]) -> Result<&[u8], String> {
         let width = match (self.width(), self.shape) {
             (Some(width), _) => width,
-            (None, Shape::Foreign(image)) => {
+            (None, Shape::Foreign(mapping)) => {
                 let flip = if self.flipped { 0xFF } else { 0 };
                 let head = [rest.first(), rest.get(1)].map(|byte| byte.map(|byte| byte ^ flip));
-                image.len(head)?
+                mapping.len(head)?
             }
             (None, _) => rest.len(),
         };
@@ -76,7 +76,7 @@ impl Form {
                 let digit = |place: u8| b"0123456789abcdef"[(number >> (4 * place)) as usize & 15];
                 out.extend((0..width).rev().map(digit));
             }
-            Shape::Foreign(image) => image.write(number, out),
+            Shape::Foreign(mapping) => mapping.write(number, out),
         }
         if self.reversed {
             out[start..].reverse();
@@ -123,7 +123,7 @@ impl Form {
                 })?;
                 Ok(unflipped(number, signed, usize::from(width) / 2))
             }
-            Shape::Foreign(image) => image
+            Shape::Foreign(mapping) => mapping
                 .read(bytes)
                 .ok_or_else(|| format!("{} is no value of the field", escape(bytes)).into()),
         }

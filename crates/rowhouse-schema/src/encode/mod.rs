@@ -16,9 +16,9 @@ mod labels;
 mod lead;
 mod number;
 mod open;
+mod ordinal_domain;
 mod quick;
 mod repeat;
-mod scale;
 mod separated;
 mod sequence;
 mod seven_bits;
@@ -41,9 +41,9 @@ pub use labels::Labels;
 pub(crate) use lead::{Lead, Led};
 pub(crate) use number::{Number, digits_of};
 pub(crate) use open::{End, ends_at_its_end};
+pub(crate) use ordinal_domain::{OrdinalDomain, Point, ValueForm, count_ticks, integer, is_count};
 pub(crate) use quick::Quick;
 pub(crate) use repeat::Repeat;
-pub(crate) use scale::{Point, Scale, ValueForm, count_ticks, integer, is_count};
 pub(crate) use separated::{SEPARATOR_AT_END, Separated, Separation};
 pub(crate) use sequence::{Container, Sequence};
 pub(crate) use seven_bits::SevenBits;
@@ -218,8 +218,8 @@ impl Codec {
                 content.part(value).map(|_| ())
             }
             Body::Sequence(sequence) => sequence.content.bytes(value).map(|_| ()),
-            body => match body.scale() {
-                Some(scale) => scale.point(value, &TimeZone::UTC).map(|_| ()),
+            body => match body.domain() {
+                Some(domain) => domain.point(value, &TimeZone::UTC).map(|_| ()),
                 None => Ok(()),
             },
         }
@@ -233,11 +233,15 @@ impl Codec {
 
     /// Reads the number of a scale that begins at `at`, if it is one of the commonest kind.
     #[inline(always)]
-    pub(crate) fn decode_quickly(&self, key: &[u8], at: usize) -> Option<(&Scale, i128, usize)> {
+    pub(crate) fn decode_quickly(
+        &self,
+        key: &[u8],
+        at: usize,
+    ) -> Option<(&OrdinalDomain, i128, usize)> {
         match &self.body {
             Body::Number(number) if self.lead.is_none() => {
                 let (read, next) = number.decode_quickly(key, at)?;
-                Some((&number.scale, read, next))
+                Some((&number.domain, read, next))
             }
             _ => None,
         }
@@ -291,11 +295,11 @@ impl Body {
         if let FieldType::Foreign(foreign) = field_type {
             return Ok(foreign.body(modifiers.desc));
         }
-        match (field_type, Scale::new(field_type)) {
+        match (field_type, OrdinalDomain::new(field_type)) {
             (FieldType::ShortestDigits, _) => {
                 Ok(Self::Shortest(ShortestDigits::new(end, modifiers.reverse)))
             }
-            (_, Some(scale)) => Number::new(field_type, scale, modifiers).map(Self::Number),
+            (_, Some(domain)) => Number::new(field_type, domain, modifiers).map(Self::Number),
             (_, None) => Sequence::new(field_type, modifiers, end)
                 .map(Self::Sequence)
                 .ok_or_else(|| format!("`{field_type}` has no encoding")),
@@ -321,11 +325,11 @@ impl Body {
         let (value, next) = match self {
             Self::Number(number) => {
                 let (read, next) = number.decode(key, at)?;
-                (number.scale.value_as(read, form), next)
+                (number.domain.value_as(read, form), next)
             }
             Self::Shortest(shortest) => {
                 let (read, next) = shortest.decode(key, at)?;
-                (shortest.scale.value_as(read, form), next)
+                (shortest.domain.value_as(read, form), next)
             }
             Self::Sequence(sequence) => return sequence.decode(key, at),
             Self::Repeat(repeat) => repeat.decode(key, at)?,
@@ -335,19 +339,19 @@ impl Body {
     }
 
     /// The scale, if values are numbers of one.
-    pub(crate) fn scale(&self) -> Option<&Scale> {
+    pub(crate) fn domain(&self) -> Option<&OrdinalDomain> {
         match self {
-            Self::Number(number) => Some(&number.scale),
-            Self::Shortest(shortest) => Some(&shortest.scale),
+            Self::Number(number) => Some(&number.domain),
+            Self::Shortest(shortest) => Some(&shortest.domain),
             _ => None,
         }
     }
 
     pub(crate) fn put_canonical(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
         match self {
-            Self::Number(number) => number.put_canonical(number.scale.number(value)?, out),
+            Self::Number(number) => number.put_canonical(number.domain.number(value)?, out),
             Self::Shortest(shortest) => {
-                shortest::put_canonical(shortest.scale.number(value)?, out);
+                shortest::put_canonical(shortest.domain.number(value)?, out);
             }
             Self::Sequence(sequence) => out.extend_from_slice(&sequence.content.bytes(value)?),
             Self::Repeat(repeat) => repeat.encode(value, out)?,
@@ -361,8 +365,8 @@ impl Body {
 
     fn read(&self, text: &str) -> Result<Value, Fault> {
         match self {
-            Self::Number(number) => number.scale.read(text),
-            Self::Shortest(shortest) => shortest.scale.read(text),
+            Self::Number(number) => number.domain.read(text),
+            Self::Shortest(shortest) => shortest.domain.read(text),
             Self::Sequence(Sequence { content: Content::Raw | Content::Some, .. }) => {
                 read_bytes(text)
                     .map(Value::Bytes)

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use rowhouse_model::escape;
 
 use super::float;
-use super::foreign::{Image, Turn};
+use super::foreign::{ByteMapping, OrderBreak};
 use super::form::{Form, Shape, write_digits};
+use super::ordinal_domain::OrdinalDomain;
 use super::quick::Quick;
-use super::scale::Scale;
 use crate::error::NotFitting;
 use crate::field_type::{Calendar, FieldType};
 use crate::transform::{Modifiers, TextForm};
@@ -18,7 +18,7 @@ use crate::value::Value;
 /// The codec of a field of whole numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Number {
-    pub(crate) scale: Scale,
+    pub(crate) domain: OrdinalDomain,
     /// Stored is the number cut down to a multiple of this one.
     step: Option<i128>,
     /// How many ticks the clocks by which steps begin are ahead of the numbers.
@@ -51,15 +51,15 @@ impl Number {
     /// The codec of a type whose values are numbers of a scale; says what is wrong with a step.
     pub(crate) fn new(
         field_type: &FieldType,
-        mut scale: Scale,
+        mut domain: OrdinalDomain,
         modifiers: &Modifiers,
     ) -> Result<Self, String> {
         let natural = natural(field_type);
         let mut shape = natural;
         match (modifiers.form, natural) {
             (Some(TextForm::Digits(width)), _) => {
-                let width = width.unwrap_or(digits_of(scale.max));
-                scale.max = scale.max.min(10_i128.pow(width.into()) - 1);
+                let width = width.unwrap_or(digits_of(domain.max));
+                domain.max = domain.max.min(10_i128.pow(width.into()) - 1);
                 shape = Shape::Digits { width };
             }
             (Some(TextForm::Hex), Shape::Binary { bytes, signed }) => {
@@ -74,18 +74,18 @@ impl Number {
         let mirror = modifiers.desc.then(|| match field_type {
             FieldType::Bool => 255,
             FieldType::Calendar(calendar) => 10_i128.pow(calendar.digits().into()) - 1,
-            _ => scale.min + scale.max,
+            _ => domain.min + domain.max,
         });
         let is_java = matches!(field_type, FieldType::Time { bytes: 8, .. });
         if mirror.is_some() && is_java && shape == (Shape::Digits { width: 19 }) {
-            scale.max = JAVA_DIGITS_TIME_MAX;
+            domain.max = JAVA_DIGITS_TIME_MAX;
         }
-        let unit = scale.tick().map(|tick| tick.nanos);
+        let unit = domain.tick().map(|tick| tick.nanos);
         let step = modifiers.floor.map(|floor| floor.step(unit)).transpose()?;
         let mut phase = 0;
         if let Some(zone) = modifiers.zone {
             let is_calendar = matches!(field_type, FieldType::Date | FieldType::Calendar(_));
-            scale = scale.in_zone(zone, is_calendar);
+            domain = domain.in_zone(zone, is_calendar);
             phase = if is_calendar { 0 } else { zone.nanos() / unit.unwrap_or(1) };
         }
         let canonical = match (field_type, natural) {
@@ -99,34 +99,34 @@ impl Number {
         let form = Form { reversed: modifiers.reverse, ..Form::new(shape) };
         let is_plain = step.is_none() && calendar.is_none() && !form.reversed;
         let quick = Quick::new(shape, mirror).filter(|_| is_plain);
-        Ok(Self { scale, step, phase, calendar, mirror, form, canonical, quick })
+        Ok(Self { domain, step, phase, calendar, mirror, form, canonical, quick })
     }
 
     /// Numbers of a scale as another system writes them. Its descending order complements every byte.
-    pub(crate) fn foreign(scale: Scale, shape: Shape, desc: bool) -> Self {
-        let is_flag = shape == Shape::Foreign(Image::PhoenixBoolean);
-        let mirror = (desc && is_flag).then_some(scale.max);
+    pub(crate) fn foreign(domain: OrdinalDomain, shape: Shape, desc: bool) -> Self {
+        let is_flag = shape == Shape::Foreign(ByteMapping::PhoenixBoolean);
+        let mirror = (desc && is_flag).then_some(domain.max);
         let form = Form { flipped: desc && !is_flag, ..Form::new(shape) };
         let quick = Quick::new(shape, None).filter(|_| !desc);
         let (step, calendar) = (None, None);
         let canonical = Canonical::Foreign;
-        Self { scale, step, phase: 0, calendar, mirror, form, canonical, quick }
+        Self { domain, step, phase: 0, calendar, mirror, form, canonical, quick }
     }
 
     /// Numbers of a scale in a given shape, ascending: what computed fields hold.
-    pub(crate) fn plain(scale: Scale, shape: Shape) -> Self {
+    pub(crate) fn plain(domain: OrdinalDomain, shape: Shape) -> Self {
         let (step, calendar, mirror) = (None, None, None);
         let canonical = Canonical::Integer(8);
         let quick = Quick::new(shape, mirror);
         let form = Form::new(shape);
-        Self { scale, step, phase: 0, calendar, mirror, form, canonical, quick }
+        Self { domain, step, phase: 0, calendar, mirror, form, canonical, quick }
     }
 
     /// The number as a quick way without a scale takes it, if there is one.
     pub(crate) fn plain_number(&self) -> Option<PlainNumber> {
-        let unit = self.scale.plain_unit().filter(|_| self.quick.is_some())?;
+        let unit = self.domain.plain_unit().filter(|_| self.quick.is_some())?;
         let Shape::Binary { bytes, signed } = self.form.shape else { return None };
-        let (min, max) = (self.scale.min, self.scale.max);
+        let (min, max) = (self.domain.min, self.domain.max);
         Some(PlainNumber { bytes, signed, mirror: self.mirror, min, max, unit })
     }
 
@@ -146,13 +146,13 @@ impl Number {
 
     /// Whether keys come in the order of the numbers, or in that against it.
     pub(crate) fn is_ordered(&self) -> bool {
-        !self.form.reversed && self.turn().is_none()
+        !self.form.reversed && self.order_break().is_none()
     }
 
     /// Where the order of keys turns, if it is that of two halves of the numbers.
-    pub(crate) fn turn(&self) -> Option<Turn> {
+    pub(crate) fn order_break(&self) -> Option<OrderBreak> {
         match self.form.shape {
-            Shape::Foreign(image) => image.turn(),
+            Shape::Foreign(mapping) => mapping.order_break(),
             Shape::Binary { .. } | Shape::Digits { .. } | Shape::Hex { .. } => None,
         }
     }
@@ -163,7 +163,7 @@ impl Number {
 
     /// Whether digits can be anything: those of a calendar or a time cannot, unless the last comes first.
     pub(crate) fn is_evenly_written(&self) -> bool {
-        !self.is_ordered() || self.scale.tick().is_none()
+        !self.is_ordered() || self.domain.tick().is_none()
     }
 
     pub(crate) fn is_floored(&self) -> bool {
@@ -171,14 +171,14 @@ impl Number {
     }
 
     pub(crate) fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
-        self.put(self.scale.number(value)?, out);
+        self.put(self.domain.number(value)?, out);
         Ok(())
     }
 
     /// Appends the bytes of a value, if that can be done the shortest way; says whether it was.
     #[inline(always)]
     pub(crate) fn encode_quickly(&self, value: &Value, out: &mut Vec<u8>) -> bool {
-        let (Some(quick), Some(number)) = (self.quick, self.scale.quick_number(value)) else {
+        let (Some(quick), Some(number)) = (self.quick, self.domain.quick_number(value)) else {
             return false;
         };
         quick.put(number, out);
@@ -191,7 +191,7 @@ impl Number {
         let quick = self.quick?;
         let next = at + quick.width();
         let number = quick.read(key.get(at..next)?);
-        match self.scale.contains(number) {
+        match self.domain.contains(number) {
             true => Some((number, next)),
             false => None,
         }
@@ -205,7 +205,7 @@ impl Number {
             None => self.read(bytes).map_err(|why| NotFitting::new(at, why))?,
         };
         match number {
-            Some(number) if self.scale.contains(number) && self.floor(number) == number => {
+            Some(number) if self.domain.contains(number) && self.floor(number) == number => {
                 Ok((number, at + bytes.len()))
             }
             _ => Err(not_a_value(bytes, at)),
@@ -227,7 +227,7 @@ impl Number {
         match self.step {
             Some(step) => {
                 let begun = (number + self.phase).div_euclid(step) * step - self.phase;
-                begun.max(self.scale.min)
+                begun.max(self.domain.min)
             }
             None => number,
         }
@@ -273,7 +273,7 @@ impl Number {
 
     /// One number for each that is stored from `low` to `high`.
     pub(crate) fn each(&self, low: i128, high: i128) -> impl Iterator<Item = i128> {
-        let known = move |number: &i128| self.scale.is_known(*number);
+        let known = move |number: &i128| self.domain.is_known(*number);
         let next = move |number: &i128| self.following(*number).filter(|next| *next <= high);
         std::iter::successors(Some(low).filter(|_| low <= high), next).filter(known)
     }
@@ -284,13 +284,13 @@ impl Number {
             Some(step) => ((number + self.phase).div_euclid(step) + 1) * step - self.phase,
             None => number + 1,
         };
-        (next <= self.scale.max).then_some(next)
+        (next <= self.domain.max).then_some(next)
     }
 
     /// The greatest number below those that are stored as this one is.
     pub(crate) fn preceding(&self, number: i128) -> Option<i128> {
         let floor = self.floor(number);
-        (floor > self.scale.min).then(|| floor - 1)
+        (floor > self.domain.min).then(|| floor - 1)
     }
 }
 

@@ -100,7 +100,7 @@ impl Sequence {
     /// Appends a value's bytes, arranged and contained.
     #[inline]
     pub(crate) fn put(&self, value: Cow<'_, [u8]>, out: &mut Vec<u8>) -> Result<(), String> {
-        let stored = self.arrangement.turn(self.content, value);
+        let stored = self.arrangement.order_break(self.content, value);
         match &self.container {
             Container::Open(end) => {
                 end.check(&stored)?;
@@ -141,7 +141,7 @@ impl Sequence {
             Container::Numeric { desc } => numeric::cut(*desc, key, at).map(owned)?,
             Container::Separated(separated) => separated.decode(key, at).map(owned)?,
         };
-        let value = self.content.value(self.arrangement.turn(self.content, stored));
+        let value = self.content.value(self.arrangement.order_break(self.content, stored));
         Ok((value.map_err(|(behind, why)| NotFitting::new(at + behind, why))?, next))
     }
 }

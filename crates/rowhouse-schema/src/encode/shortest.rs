@@ -3,7 +3,7 @@
 
 use super::form::{read_digits, write_digits};
 use super::open::End;
-use super::scale::Scale;
+use super::ordinal_domain::OrdinalDomain;
 use crate::error::NotFitting;
 use crate::value::Value;
 
@@ -13,18 +13,18 @@ pub(crate) const MAX: i128 = 10_i128.pow(38) - 1;
 /// The codec of `decimal`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ShortestDigits {
-    pub(crate) scale: Scale,
+    pub(crate) domain: OrdinalDomain,
     pub(crate) end: End,
     pub(crate) reversed: bool,
 }
 
 impl ShortestDigits {
     pub(crate) fn new(end: End, reversed: bool) -> Self {
-        Self { scale: Scale::up_to(MAX), end, reversed }
+        Self { domain: OrdinalDomain::up_to(MAX), end, reversed }
     }
 
     pub(crate) fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
-        self.put(self.scale.number(value)?, out);
+        self.put(self.domain.number(value)?, out);
         Ok(())
     }
 

@@ -14,13 +14,13 @@ use crate::value::Value;
 /// The steps in front of each computed field, in the order of the template, and those behind the last.
 #[derive(Debug)]
 pub(super) struct ComputedSteps {
-    before: Box<[(Steps, Place)]>,
+    before: Box<[(Steps, ComputedField)]>,
     behind: Steps,
 }
 
 /// A computed field.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct ComputedField {
     /// Its position among the computed fields.
     nth: usize,
     width: usize,
@@ -36,7 +36,7 @@ impl ComputedSteps {
         let (mut before, mut start) = (Vec::new(), 0);
         for (at, element) in elements.iter().enumerate() {
             if let Element::Computed(nth) = *element {
-                let place = Place { nth, width: computed[nth].codec.width()? };
+                let place = ComputedField { nth, width: computed[nth].codec.width()? };
                 before.push((Steps::new(&elements[start..at], fields)?, place));
                 start = at + 1;
             }
@@ -102,10 +102,11 @@ fn take_computed(
         },
         Operands::Chance => None,
     };
-    if let (Some(input), Some((scale, number, _))) = (input, computed.codec.decode_quickly(key, at))
+    if let (Some(input), Some((domain, number, _))) =
+        (input, computed.codec.decode_quickly(key, at))
         && computed.is_bucket(number, input)
     {
-        return Some(scale.value(number));
+        return Some(domain.value(number));
     }
     let (value, _) = computed.codec.decode(key, at).ok()?;
     schema.check_computed(computed, at, key, |field| &values[field]).ok()?;

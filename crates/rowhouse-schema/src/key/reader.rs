@@ -99,9 +99,10 @@ impl<'s, 'k> KeyReader<'s, 'k> {
                     return Err(NotFitting::new(self.at, NO_VALUE));
                 }
                 // Twice, because moving a value costs more than reading a number.
-                if let Some((scale, number, next)) = field.codec.decode_quickly(self.key, self.at) {
+                if let Some((domain, number, next)) = field.codec.decode_quickly(self.key, self.at)
+                {
                     self.at = next;
-                    return Ok(made(field, scale.value_as(number, form).into()));
+                    return Ok(made(field, domain.value_as(number, form).into()));
                 }
                 let decoded = field.codec.decode_as(form, self.key, self.at);
                 let (value, next) = decoded.map_err(|why| in_field(field, why))?;

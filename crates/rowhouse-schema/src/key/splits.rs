@@ -165,7 +165,7 @@ fn of_bytes(width: usize, hex: bool) -> Spread {
 fn every(codec: &Codec) -> Option<Spread> {
     const VALUES_MAX: u128 = 65_536;
     let Body::Number(number) = &codec.body else { return None };
-    let (low, high) = (number.scale.min, number.scale.max);
+    let (low, high) = (number.domain.min, number.domain.max);
     if number.count(low, high) > VALUES_MAX {
         return None;
     }

@@ -4,22 +4,24 @@
 
 use rowhouse_model::ROW_LEN_MAX;
 
-use crate::encode::{Body, Codec, Container, Content, Fixed, Quick, Scale, Sequence, Terminated};
+use crate::encode::{
+    Body, Codec, Container, Content, Fixed, OrdinalDomain, Quick, Sequence, Terminated,
+};
 use crate::field::Field;
 use crate::template::Element;
 use crate::value::Value;
 
 /// The elements of a key, in its order. Fields are numbered from left to right, as those of the schema.
 #[derive(Debug)]
-pub(super) struct Steps(Box<[Step]>);
+pub(super) struct Steps(Box<[KeyElement]>);
 
 #[derive(Debug)]
-enum Step {
+enum KeyElement {
     Literal(Box<[u8]>),
     /// A big-endian number or time, which may be given as a whole number.
-    Whole(Quick, Scale),
+    Whole(Quick, OrdinalDomain),
     /// A big-endian date, float or bool.
-    Number(Quick, Scale),
+    Number(Quick, OrdinalDomain),
     /// An ascending `string`.
     Text,
     /// A `text N` that is written as it is, with its padding.
@@ -32,8 +34,8 @@ impl Steps {
     /// The steps of a template, if there is a quick way.
     pub(super) fn new(elements: &[Element], fields: &[Field]) -> Option<Self> {
         let step = |element: &Element| match element {
-            Element::Literal(bytes) => Some(Step::Literal(bytes.as_slice().into())),
-            Element::Field(at) => Step::of(&fields[*at].codec),
+            Element::Literal(bytes) => Some(KeyElement::Literal(bytes.as_slice().into())),
+            Element::Field(at) => KeyElement::of(&fields[*at].codec),
             Element::Computed(_) => None,
         };
         elements.iter().map(step).collect::<Option<_>>().map(Self)
@@ -50,7 +52,7 @@ impl Steps {
         let start = out.len();
         let mut field = 0;
         for step in &self.0 {
-            if let Step::Literal(bytes) = step {
+            if let KeyElement::Literal(bytes) = step {
                 out.extend_from_slice(bytes);
                 continue;
             }
@@ -91,7 +93,7 @@ impl Steps {
         field: &mut usize,
     ) -> Option<usize> {
         for step in &self.0 {
-            if let Step::Literal(bytes) = step {
+            if let KeyElement::Literal(bytes) = step {
                 if !key[at..].starts_with(bytes) {
                     return None;
                 }
@@ -112,18 +114,18 @@ impl Steps {
     }
 }
 
-impl Step {
+impl KeyElement {
     fn of(codec: &Codec) -> Option<Self> {
         if codec.tail().is_some() {
             return None;
         }
         let quick = match &codec.body {
             _ if !codec.lead.is_none() => None,
-            Body::Number(number) if number.scale.has_labels() => None,
+            Body::Number(number) if number.domain.has_labels() => None,
             Body::Number(number) => {
-                let is_whole = number.scale.plain_unit().is_some();
+                let is_whole = number.domain.plain_unit().is_some();
                 let step = if is_whole { Self::Whole } else { Self::Number };
-                number.quick().map(|quick| step(quick, number.scale.clone()))
+                number.quick().map(|quick| step(quick, number.domain.clone()))
             }
             Body::Sequence(Sequence { content: Content::Text, arrangement, container })
                 if arrangement.is_as_given() =>
@@ -145,14 +147,14 @@ impl Step {
     #[inline(always)]
     fn put(&self, value: &Value, out: &mut Vec<u8>) -> bool {
         match (self, value) {
-            (Self::Whole(quick, scale), value) => {
-                let number = scale.whole_number(value).or_else(|| scale.quick_number(value));
+            (Self::Whole(quick, domain), value) => {
+                let number = domain.whole_number(value).or_else(|| domain.quick_number(value));
                 match number {
                     Some(number) => quick.put_any(number, out),
                     None => return false,
                 }
             }
-            (Self::Number(quick, scale), value) => match scale.quick_number(value) {
+            (Self::Number(quick, domain), value) => match domain.quick_number(value) {
                 Some(number) => quick.put_any(number, out),
                 None => return false,
             },
@@ -170,10 +172,10 @@ impl Step {
     #[inline(always)]
     fn take(&self, key: &[u8], at: usize, slot: &mut Value) -> Option<usize> {
         match self {
-            Self::Whole(quick, scale) | Self::Number(quick, scale) => {
+            Self::Whole(quick, domain) | Self::Number(quick, domain) => {
                 let next = at + quick.width();
                 let number = quick.read(key.get(at..next)?);
-                *slot = scale.contains(number).then(|| scale.value(number))?;
+                *slot = domain.contains(number).then(|| domain.value(number))?;
                 Some(next)
             }
             Self::Text => {

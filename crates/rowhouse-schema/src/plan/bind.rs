@@ -11,7 +11,7 @@ use super::qualifiers::{QualifierPlan, WantedQualifiers};
 use super::set::{BytesSet, BytesTest, NumberSet, Set, Wanted};
 use crate::columns::{Column, ColumnSchema};
 use crate::computed::Computed;
-use crate::encode::{Arrangement, Body, Codec, Point, Scale};
+use crate::encode::{Arrangement, Body, Codec, OrdinalDomain, Point};
 use crate::error::Fault;
 use crate::field::Field;
 use crate::key::KeySchema;
@@ -148,10 +148,10 @@ impl Wanted {
             (Test::IsNull, ..) => self.never(),
             (Test::IsNotNull, ..) => self.nulls = false,
             (_, Set::Numbers(set), Body::Number(number)) => {
-                set.add(&number.scale, condition, reader)?;
+                set.add(&number.domain, condition, reader)?;
             }
             (_, Set::Numbers(set), Body::Shortest(shortest)) => {
-                set.add(&shortest.scale, condition, reader)?;
+                set.add(&shortest.domain, condition, reader)?;
             }
             (_, Set::Bytes(set), body) => set.add(body, condition, reader)?,
             (_, Set::Hashes(_), _) if condition.test.mixes_hashes_and_values() => {
@@ -187,29 +187,29 @@ impl Wanted {
 impl NumberSet {
     fn add(
         &mut self,
-        scale: &Scale,
+        domain: &OrdinalDomain,
         condition: &Condition,
         reader: &ConstantReader<'_>,
     ) -> Result<(), Fault> {
         if !condition.test.is_of_presence() {
-            let (least, greatest) = scale.compared();
+            let (least, greatest) = domain.compared();
             self.limit(Comparison::GreaterOrEqual, Point::exact(least));
             self.limit(Comparison::LessOrEqual, Point::exact(greatest));
         }
         match &condition.test {
             Test::Compare(comparison, constant) => {
-                self.limit(*comparison, reader.point(scale, constant)?);
+                self.limit(*comparison, reader.point(domain, constant)?);
             }
             Test::Between(low, high) => {
-                self.limit(Comparison::GreaterOrEqual, reader.point(scale, low)?);
-                self.limit(Comparison::LessOrEqual, reader.point(scale, high)?);
+                self.limit(Comparison::GreaterOrEqual, reader.point(domain, low)?);
+                self.limit(Comparison::LessOrEqual, reader.point(domain, high)?);
             }
             Test::OneOf(constants) => {
-                let points = constants.iter().map(|constant| reader.point(scale, constant));
+                let points = constants.iter().map(|constant| reader.point(domain, constant));
                 self.keep(points.collect::<Result<_, _>>()?);
             }
             Test::During(constant) => {
-                let (start, stop) = reader.interval(scale, constant)?;
+                let (start, stop) = reader.interval(domain, constant)?;
                 self.limit(Comparison::GreaterOrEqual, start);
                 self.limit(Comparison::Less, stop);
             }

@@ -5,7 +5,7 @@ use std::fmt;
 use rowhouse_model::Row;
 
 use super::set::Wanted;
-use crate::columns::{CellNotFitting, Column, ColumnSchema, Place};
+use crate::columns::{CellNotFitting, Column, ColumnAddress, ColumnSchema};
 use crate::value::Value;
 
 /// What remains of a query when the key's fields have been taken out of it: conditions on columns.
@@ -86,7 +86,7 @@ impl fmt::Display for ColumnFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (nth, (wanted, column)) in self.wanted.iter().zip(self.columns()).enumerate() {
             let and = if nth == 0 { "" } else { " and " };
-            write!(f, "{and}{wanted} ({})", Place(column))?;
+            write!(f, "{and}{wanted} ({})", ColumnAddress(column))?;
         }
         Ok(())
     }

@@ -4,7 +4,9 @@ use jiff::tz::TimeZone;
 
 use super::predicate::{Constant, Literal};
 use super::set::Hash;
-use crate::encode::{Body, Codec, Content, Point, Scale, Sequence, integer, is_count, read_bytes};
+use crate::encode::{
+    Body, Codec, Content, OrdinalDomain, Point, Sequence, integer, is_count, read_bytes,
+};
 use crate::error::Fault;
 use crate::time::{TimeLiteral, calendar_digits};
 use crate::value::{Decimal, Value};
@@ -19,19 +21,23 @@ pub(super) struct ConstantReader<'a> {
 
 impl ConstantReader<'_> {
     /// Where a constant lies on a scale.
-    pub(super) fn point(&self, scale: &Scale, constant: &Constant) -> Result<Point, Fault> {
-        let value = self.number(scale, constant)?;
-        scale.point(&value, self.zone).map_err(|why| self.wrong(constant, &why))
+    pub(super) fn point(
+        &self,
+        domain: &OrdinalDomain,
+        constant: &Constant,
+    ) -> Result<Point, Fault> {
+        let value = self.number(domain, constant)?;
+        domain.point(&value, self.zone).map_err(|why| self.wrong(constant, &why))
     }
 
     /// The first instant of a time, and the first behind it.
     pub(super) fn interval(
         &self,
-        scale: &Scale,
+        domain: &OrdinalDomain,
         constant: &Constant,
     ) -> Result<(Point, Point), Fault> {
         let text = match &constant.literal {
-            _ if scale.tick().is_none() => {
+            _ if domain.tick().is_none() => {
                 return Err(self.wrong(constant, "is no time, `during` is for times"));
             }
             Literal::Word(text) | Literal::Value(Value::Text(text)) => text,
@@ -43,9 +49,9 @@ impl ConstantReader<'_> {
         };
         let literal = self.time_literal(constant, text)?;
         let (start, stop) = literal
-            .interval(&scale.zone_or(self.zone))
+            .interval(&domain.zone_or(self.zone))
             .map_err(|fault| fault.behind(constant.at))?;
-        Ok((scale.point_of(start), scale.point_of(stop)))
+        Ok((domain.point_of(start), domain.point_of(stop)))
     }
 
     /// The bytes of a whole value; nothing if no key can hold it.
@@ -94,14 +100,14 @@ impl ConstantReader<'_> {
             }
             _ => fault,
         })?;
-        let values = match hashed.of.scale() {
+        let values = match hashed.of.domain() {
             None if self.is_held(&hashed.of, &value, constant)? => vec![value],
             None => Vec::new(),
-            Some(scale) => {
-                let point = scale.point(&value, self.zone);
+            Some(domain) => {
+                let point = domain.point(&value, self.zone);
                 let point = point.map_err(|why| self.wrong(constant, &why))?;
-                let numbers = (point.low..=point.high).filter(|number| scale.contains(*number));
-                numbers.map(|number| scale.value(number)).collect()
+                let numbers = (point.low..=point.high).filter(|number| domain.contains(*number));
+                numbers.map(|number| domain.value(number)).collect()
             }
         };
         let hash = |value: &Value| {
@@ -130,8 +136,8 @@ impl ConstantReader<'_> {
                 let groups = groups.iter().map(|group| self.group(&repeat.group, group));
                 Ok(Value::List(groups.collect::<Result<_, _>>()?))
             }
-            (Body::Number(number), _) => self.number(&number.scale, constant),
-            (Body::Shortest(shortest), _) => self.number(&shortest.scale, constant),
+            (Body::Number(number), _) => self.number(&number.domain, constant),
+            (Body::Shortest(shortest), _) => self.number(&shortest.domain, constant),
             (_, Literal::Value(value)) => Ok(value.clone()),
             (_, Literal::List(_)) => Err(self.wrong(constant, "takes one value, not a list")),
             (Body::Sequence(Sequence { content, .. }), Literal::Word(word)) => match content {
@@ -174,16 +180,16 @@ impl ConstantReader<'_> {
     }
 
     /// The value of a field of numbers or times.
-    fn number(&self, scale: &Scale, constant: &Constant) -> Result<Value, Fault> {
-        let is_time = scale.tick().is_some();
+    fn number(&self, domain: &OrdinalDomain, constant: &Constant) -> Result<Value, Fault> {
+        let is_time = domain.tick().is_some();
         match &constant.literal {
-            Literal::Word(word) if is_time && !is_count(word) => self.time(scale, constant, word),
-            Literal::Value(Value::Text(text)) if is_time => self.time(scale, constant, text),
+            Literal::Word(word) if is_time && !is_count(word) => self.time(domain, constant, word),
+            Literal::Value(Value::Text(text)) if is_time => self.time(domain, constant, text),
             Literal::Word(word) if is_time && calendar_digits(word).is_some() => {
-                Err(scale.day_or_count(word).behind(constant.at))
+                Err(domain.day_or_count(word).behind(constant.at))
             }
-            Literal::Word(word) => scale.read(word).map_err(|_| {
-                let why = format!("takes {}, not {word}", scale.expected());
+            Literal::Word(word) => domain.read(word).map_err(|_| {
+                let why = format!("takes {}, not {word}", domain.expected());
                 self.wrong(constant, &why)
             }),
             Literal::Value(value) => Ok(value.clone()),
@@ -191,9 +197,14 @@ impl ConstantReader<'_> {
         }
     }
 
-    fn time(&self, scale: &Scale, constant: &Constant, text: &str) -> Result<Value, Fault> {
+    fn time(
+        &self,
+        domain: &OrdinalDomain,
+        constant: &Constant,
+        text: &str,
+    ) -> Result<Value, Fault> {
         let literal = self.time_literal(constant, text)?;
-        let time = literal.instant(&scale.zone_or(self.zone));
+        let time = literal.instant(&domain.zone_or(self.zone));
         let time = time.map_err(|fault| fault.behind(constant.at))?;
         Ok(time.into())
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use rowhouse_model::{RowRange, escape};
 
 use super::{Plan, QualifierPlan, RANGES_MAX, Residual};
-use crate::columns::Place;
+use crate::columns::ColumnAddress;
 use crate::value::Value;
 
 /// How many ranges are printed before the rest is counted.
@@ -60,7 +60,7 @@ impl fmt::Display for Plan {
                     writeln!(
                         f,
                         "note: keys hold only the {kept} of {name}, {} decides",
-                        Place(column)
+                        ColumnAddress(column)
                     )?;
                 }
             }
@@ -83,7 +83,7 @@ impl fmt::Display for Residual {
 
 impl fmt::Display for QualifierPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "qualifiers of {} ({}): ", self.column().name(), Place(self.column()))?;
+        write!(f, "qualifiers of {} ({}): ", self.column().name(), ColumnAddress(self.column()))?;
         match self.ranges.len() {
             0 => return writeln!(f, "none, no cell can match"),
             1 => writeln!(f, "1 range")?,

@@ -6,13 +6,13 @@
 
 use rowhouse_model::{Bytes, RowRange};
 
-use super::found::Found;
+use super::found::KeyRanges;
 use super::predicate::Comparison;
 use super::ranges::{normalize, subtract};
 use super::sequence::{StoredTest, is_boundary};
 use crate::encode::Fixed;
 
-pub(super) fn fixed_keys(fixed: Fixed, test: StoredTest<'_>, is_text: bool) -> Found {
+pub(super) fn fixed_keys(fixed: Fixed, test: StoredTest<'_>, is_text: bool) -> KeyRanges {
     if fixed.low_first {
         return digits_reversed(fixed, test);
     }
@@ -27,25 +27,25 @@ pub(super) fn fixed_keys(fixed: Fixed, test: StoredTest<'_>, is_text: bool) -> F
         let range = if fixed.desc { complemented(&range)? } else { range };
         Some(if fixed.hex { in_hex(&range) } else { range })
     });
-    Found::exact(ranges.collect())
+    KeyRanges::exact(ranges.collect())
 }
 
 /// As [`fixed_keys`], of bytes whose hex digits stand in reverse order. Only what the digits begin with can be
 /// said of them, which is what reversed values are asked for.
-fn digits_reversed(fixed: Fixed, test: StoredTest<'_>) -> Found {
+fn digits_reversed(fixed: Fixed, test: StoredTest<'_>) -> KeyRanges {
     let start = match test {
         StoredTest::Compare(Comparison::Equal, constant) if fixed.check(constant).is_err() => {
-            return Found::none();
+            return KeyRanges::none();
         }
         StoredTest::StartsWith(start) if start.len() > usize::from(fixed.width) => {
-            return Found::none();
+            return KeyRanges::none();
         }
         StoredTest::Compare(Comparison::Equal, start) | StoredTest::StartsWith(start) => start,
-        StoredTest::Compare(..) => return Found::candidates(RowRange::all()),
+        StoredTest::Compare(..) => return KeyRanges::candidates(RowRange::all()),
     };
     let mut digits = Vec::with_capacity(2 * start.len());
     fixed.write(start, &mut digits);
-    Found::exact(vec![RowRange::prefix(&digits)])
+    KeyRanges::exact(vec![RowRange::prefix(&digits)])
 }
 
 struct Compared<'a> {

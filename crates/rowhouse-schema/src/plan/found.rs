@@ -14,13 +14,13 @@ use crate::encode::{Body, Codec, Lead, Number, Repeat};
 
 /// Keys that hold the values wanted, and perhaps others.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct KeyRanges {
     pub(super) ranges: Vec<RowRange>,
     /// Whether there are no others.
     pub(super) exact: bool,
 }
 
-impl Found {
+impl KeyRanges {
     pub(super) fn exact(ranges: Vec<RowRange>) -> Self {
         Self { ranges: normalize(ranges), exact: true }
     }
@@ -58,21 +58,21 @@ impl Pin {
 }
 
 /// The keys that hold what is wanted of a field; in about `limit` ranges at most.
-pub(super) fn found(codec: &Codec, wanted: Option<&Wanted>, limit: usize) -> Found {
-    let Some(wanted) = wanted else { return Found::exact(vec![RowRange::all()]) };
+pub(super) fn found(codec: &Codec, wanted: Option<&Wanted>, limit: usize) -> KeyRanges {
+    let Some(wanted) = wanted else { return KeyRanges::exact(vec![RowRange::all()]) };
     let values = match (&codec.body, &wanted.set) {
         (Body::Number(number), Set::Numbers(set)) => number_keys(number, set),
         (Body::Shortest(shortest), Set::Numbers(set)) => shortest_keys(shortest, set),
         (Body::Sequence(sequence), Set::Bytes(set)) => sequence_keys(sequence, set, limit),
         (Body::Repeat(repeat), Set::Bytes(set)) => repeat_keys(repeat, set),
         // Of hashes, single ones are wanted, or all.
-        _ => Found::exact(vec![RowRange::all()]),
+        _ => KeyRanges::exact(vec![RowRange::all()]),
     };
     if codec.lead.is_none() { values } else { led(codec.lead, values, wanted.nulls) }
 }
 
 /// The values behind their lead, and null if it is wanted.
-fn led(lead: Lead, values: Found, nulls: bool) -> Found {
+fn led(lead: Lead, values: KeyRanges, nulls: bool) -> KeyRanges {
     let mut ranges: Vec<RowRange> = match (lead.value, lead.nulls()) {
         (Some(value), _) => values.ranges.iter().map(|range| under(&[value], range)).collect(),
         // No value begins with the byte of null.
@@ -84,10 +84,10 @@ fn led(lead: Lead, values: Found, nulls: bool) -> Found {
         (None, None) => values.ranges,
     };
     ranges.extend(lead.nulls().filter(|_| nulls));
-    Found { ranges: normalize(ranges), exact: values.exact }
+    KeyRanges { ranges: normalize(ranges), exact: values.exact }
 }
 
-fn repeat_keys(repeat: &Repeat, set: &BytesSet) -> Found {
+fn repeat_keys(repeat: &Repeat, set: &BytesSet) -> KeyRanges {
     let mut ranges = vec![RowRange::all()];
     for test in &set.tests {
         if let BytesTest::StartsWith(start) = test {
@@ -95,7 +95,7 @@ fn repeat_keys(repeat: &Repeat, set: &BytesSet) -> Found {
             ranges = intersect(&ranges, &[RowRange::prefix(start)]);
         }
     }
-    Found::exact(ranges)
+    KeyRanges::exact(ranges)
 }
 
 /// A relative range behind these bytes.
@@ -163,7 +163,7 @@ pub(super) fn pins(codec: &Codec, wanted: &Wanted) -> Option<Vec<Pin>> {
 pub(super) fn values_count(codec: &Codec) -> Option<u128> {
     let Body::Number(number) = &codec.body else { return None };
     let nulls = u128::from(codec.is_nullable());
-    Some(number.count(number.scale.min, number.scale.max).saturating_add(nulls))
+    Some(number.count(number.domain.min, number.domain.max).saturating_add(nulls))
 }
 
 /// Every value of a small field one by one, in the order of their bytes: what a scan may go through to
@@ -172,7 +172,7 @@ pub(super) fn every_pin(codec: &Codec, wanted: Option<&Wanted>, max: usize) -> O
     let Body::Number(number) = &codec.body else { return None };
     let (low, high) = match wanted.map(|wanted| &wanted.set) {
         Some(Set::Numbers(set)) => (set.low, set.high),
-        _ => (number.scale.min, number.scale.max),
+        _ => (number.domain.min, number.domain.max),
     };
     if low > high || number.count(low, high) > max as u128 {
         return None;

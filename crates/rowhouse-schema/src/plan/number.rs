@@ -2,37 +2,37 @@
 
 use rowhouse_model::{Bytes, RowRange};
 
-use super::found::Found;
+use super::found::KeyRanges;
 use super::set::NumberSet;
 use crate::encode::Number;
-use crate::encode::foreign::Turn;
+use crate::encode::foreign::OrderBreak;
 
-pub(super) fn number_keys(number: &Number, set: &NumberSet) -> Found {
+pub(super) fn number_keys(number: &Number, set: &NumberSet) -> KeyRanges {
     match &set.list {
-        Some(list) if !number.is_ordered() => Found::exact(
+        Some(list) if !number.is_ordered() => KeyRanges::exact(
             list.iter().map(|&value| RowRange::prefix(&bytes(number, value))).collect(),
         ),
         Some(list) => {
             let ranges = runs(number, list).into_iter().map(|run| number_range(number, run));
-            Found::exact(ranges.collect())
+            KeyRanges::exact(ranges.collect())
         }
-        None if set.low > set.high => Found::none(),
-        None if !number.is_ordered() => match number.turn() {
-            Some(turn) => Found::exact(halves(number, set, turn)),
+        None if set.low > set.high => KeyRanges::none(),
+        None if !number.is_ordered() => match number.order_break() {
+            Some(order_break) => KeyRanges::exact(halves(number, set, order_break)),
             // Written in reverse, numbers keep no order.
             None => {
-                let all = set.low == number.scale.min && set.high == number.scale.max;
-                Found { exact: all, ..Found::candidates(RowRange::all()) }
+                let all = set.low == number.domain.min && set.high == number.domain.max;
+                KeyRanges { exact: all, ..KeyRanges::candidates(RowRange::all()) }
             }
         },
-        None => Found::exact(vec![number_range(number, (set.low, set.high))]),
+        None => KeyRanges::exact(vec![number_range(number, (set.low, set.high))]),
     }
 }
 
 /// The numbers from `low` to `high`. The bounds are the bytes of the first number and of the first
 /// behind the last, where there are such.
 fn number_range(number: &Number, (low, high): (i128, i128)) -> RowRange {
-    let first = number.floor(low) > number.floor(number.scale.min);
+    let first = number.floor(low) > number.floor(number.domain.min);
     let (start, stop) = match number.is_desc() {
         false => (first.then_some(low), number.following(high)),
         true => (number.following(high).map(|_| high), number.preceding(low)),
@@ -43,9 +43,9 @@ fn number_range(number: &Number, (low, high): (i128, i128)) -> RowRange {
 }
 
 /// The numbers of a set whose keys are in two halves: a range in each.
-fn halves(number: &Number, set: &NumberSet, turn: Turn) -> Vec<RowRange> {
-    let below = (set.low, set.high.min(turn.at - 1), turn.is_lower_backward);
-    let above = (set.low.max(turn.at), set.high, false);
+fn halves(number: &Number, set: &NumberSet, order_break: OrderBreak) -> Vec<RowRange> {
+    let below = (set.low, set.high.min(order_break.at - 1), order_break.is_lower_backward);
+    let above = (set.low.max(order_break.at), set.high, false);
     let halves = [below, above].into_iter().filter(|(low, high, _)| low <= high);
     let range = |(low, high, is_backward): (i128, i128, bool)| {
         let (first, last) = if is_backward { (high, low) } else { (low, high) };

@@ -7,28 +7,30 @@
 
 use rowhouse_model::RowRange;
 
-use super::found::Found;
+use super::found::KeyRanges;
 use super::predicate::Comparison;
 use super::ranges::subtract;
 use super::sequence::{StoredTest, is_boundary};
 use crate::encode::{End, ends_at_its_end};
 
 /// The keys of texts that pass the test; in about `limit` ranges at most.
-pub(super) fn open_keys(end: &End, test: StoredTest<'_>, limit: usize) -> Found {
+pub(super) fn open_keys(end: &End, test: StoredTest<'_>, limit: usize) -> KeyRanges {
     match (end, test) {
-        (End::Key, StoredTest::StartsWith(start)) => Found::exact(vec![RowRange::prefix(start)]),
+        (End::Key, StoredTest::StartsWith(start)) => {
+            KeyRanges::exact(vec![RowRange::prefix(start)])
+        }
         (End::Key, StoredTest::Compare(comparison, constant)) => {
-            Found::exact(last_text_keys(comparison, constant).into_iter().collect())
+            KeyRanges::exact(last_text_keys(comparison, constant).into_iter().collect())
         }
         (End::Literal(literal), StoredTest::StartsWith(start)) => starting_keys(literal, start),
         (End::Literal(literal), StoredTest::Compare(comparison, constant)) => {
             Delimited { literal, constant, limit }.compare(comparison)
         }
         (End::Before(_), StoredTest::StartsWith(start)) => {
-            Found::candidates(RowRange::prefix(start))
+            KeyRanges::candidates(RowRange::prefix(start))
         }
         (End::Before(_), StoredTest::Compare(comparison, constant)) => {
-            Found::candidates(match comparison {
+            KeyRanges::candidates(match comparison {
                 Comparison::Equal => RowRange::prefix(constant),
                 // A text that begins the constant may be followed by anything.
                 Comparison::Less | Comparison::LessOrEqual => RowRange::all(),
@@ -62,7 +64,7 @@ fn below(constant: &[u8]) -> Option<RowRange> {
 
 /// The keys of the texts before a literal that begin with `start`: those that begin with its bytes,
 /// without the shorter texts whose literal makes up the rest of these bytes.
-fn starting_keys(literal: &[u8], start: &[u8]) -> Found {
+fn starting_keys(literal: &[u8], start: &[u8]) -> KeyRanges {
     let mut holes = Vec::new();
     for len in (0..start.len()).filter(|&len| is_boundary(start, len)) {
         let (text, rest) = start.split_at(len);
@@ -71,13 +73,13 @@ fn starting_keys(literal: &[u8], start: &[u8]) -> Found {
         }
         if rest.starts_with(literal) {
             // Whatever begins so ends there.
-            return Found::none();
+            return KeyRanges::none();
         }
         if literal.starts_with(rest) {
             holes.push(RowRange::prefix(&[text, literal].concat()));
         }
     }
-    Found::exact(subtract(RowRange::prefix(start), holes))
+    KeyRanges::exact(subtract(RowRange::prefix(start), holes))
 }
 
 /// Comparing texts before a literal with a constant.
@@ -88,21 +90,21 @@ struct Delimited<'a> {
 }
 
 impl Delimited<'_> {
-    fn compare(&self, comparison: Comparison) -> Found {
+    fn compare(&self, comparison: Comparison) -> KeyRanges {
         let equal = || RowRange::prefix(&[self.constant, self.literal].concat());
         // Whether the constant can be a value of the field.
         let is_value = ends_at_its_end(self.constant, self.literal);
         let Some(mut strays) = self.strays() else { return self.candidates(comparison) };
         match comparison {
-            Comparison::Equal => Found::exact(is_value.then(equal).into_iter().collect()),
+            Comparison::Equal => KeyRanges::exact(is_value.then(equal).into_iter().collect()),
             Comparison::Less | Comparison::LessOrEqual => {
                 strays.extend(below(self.constant));
                 strays.extend((comparison == Comparison::LessOrEqual && is_value).then(equal));
-                Found::exact(strays)
+                KeyRanges::exact(strays)
             }
             Comparison::Greater | Comparison::GreaterOrEqual => {
                 strays.extend((comparison == Comparison::Greater && is_value).then(equal));
-                Found::exact(subtract(from(self.constant), strays))
+                KeyRanges::exact(subtract(from(self.constant), strays))
             }
         }
     }
@@ -125,8 +127,8 @@ impl Delimited<'_> {
     }
 
     /// One range that holds all keys asked for, and others.
-    fn candidates(&self, comparison: Comparison) -> Found {
-        Found::candidates(match comparison {
+    fn candidates(&self, comparison: Comparison) -> KeyRanges {
+        KeyRanges::candidates(match comparison {
             Comparison::Equal => RowRange::prefix(&[self.constant, self.literal].concat()),
             Comparison::Less | Comparison::LessOrEqual => RowRange::all(),
             Comparison::Greater | Comparison::GreaterOrEqual => from(self.constant),

@@ -21,7 +21,7 @@ use crate::value::{Value, parse_hex};
 
 /// Reads a query.
 pub(super) fn parse(text: &str) -> Result<Predicate, Fault> {
-    let mut reader = Reader { text, at: 0, depth: 0 };
+    let mut reader = QueryLexer { text, at: 0, depth: 0 };
     let source: Arc<str> = text.into();
     let mut conditions = Vec::new();
     if reader.peek()?.1 == Token::End {
@@ -61,7 +61,7 @@ enum Token<'a> {
     End,
 }
 
-struct Reader<'a> {
+struct QueryLexer<'a> {
     text: &'a str,
     at: usize,
     /// How many parentheses are open.
@@ -73,7 +73,7 @@ const WORDS: &[&str] = &["true", "false", "inf"];
 /// A list of groups of values has two.
 const DEPTH_MAX: usize = 3;
 
-impl<'a> Reader<'a> {
+impl<'a> QueryLexer<'a> {
     fn field(&mut self) -> Result<(String, usize), Fault> {
         let (at, token) = self.next()?;
         let Token::Word(word) = token else {
@@ -248,7 +248,7 @@ impl<'a> Reader<'a> {
     }
 
     fn peek(&self) -> Result<(usize, Token<'a>), Fault> {
-        Reader { text: self.text, at: self.at, depth: self.depth }.next()
+        QueryLexer { text: self.text, at: self.at, depth: self.depth }.next()
     }
 
     fn next(&mut self) -> Result<(usize, Token<'a>), Fault> {

@@ -12,7 +12,7 @@ use super::constant::ConstantReader;
 use super::predicate::{Condition, Predicate};
 use super::set::Wanted;
 use super::walk::walk;
-use crate::columns::{Column, ColumnSchema, Place};
+use crate::columns::{Column, ColumnAddress, ColumnSchema};
 use crate::error::Fault;
 use crate::field::Field;
 use crate::key::KeySchema;
@@ -183,7 +183,7 @@ fn field_of<'c>(
     let column = &columns.columns()[at];
     let Some(template) = column.template() else {
         let message =
-            format!("column `{name}` has one qualifier, {}, without fields", Place(column));
+            format!("column `{name}` has one qualifier, {}, without fields", ColumnAddress(column));
         return Err(fault(message).hint(format!("ask for its value: {name} = …")));
     };
     let Some(slot) = template.slot(field) else {

@@ -5,22 +5,24 @@
 
 use rowhouse_model::RowRange;
 
-use super::found::Found;
+use super::found::KeyRanges;
 use super::predicate::Comparison;
 use super::sequence::{StoredTest, compared};
 use crate::encode::{Separated, Separation};
 
-pub(super) fn separated_keys(separated: Separated, test: StoredTest<'_>) -> Found {
+pub(super) fn separated_keys(separated: Separated, test: StoredTest<'_>) -> KeyRanges {
     let mut bytes = Vec::new();
     let (comparison, constant) = match test {
-        StoredTest::StartsWith(start) if separated.cut(start).is_some() => return Found::none(),
+        StoredTest::StartsWith(start) if separated.cut(start).is_some() => {
+            return KeyRanges::none();
+        }
         StoredTest::StartsWith(start) => {
             separated.start(start, &mut bytes);
-            return Found::exact(vec![RowRange::prefix(&bytes)]);
+            return KeyRanges::exact(vec![RowRange::prefix(&bytes)]);
         }
         StoredTest::Compare(comparison, constant) => match separated.cut(constant) {
             None => (comparison, constant),
-            Some(_) if comparison == Comparison::Equal => return Found::none(),
+            Some(_) if comparison == Comparison::Equal => return KeyRanges::none(),
             // What begins as the constant does is less than it.
             Some(value) => match comparison {
                 Comparison::Less | Comparison::LessOrEqual => (Comparison::LessOrEqual, value),
@@ -31,12 +33,14 @@ pub(super) fn separated_keys(separated: Separated, test: StoredTest<'_>) -> Foun
     if separated.separation == Separation::Phoenix && constant.is_empty() {
         // No value is empty, so all are greater.
         return match comparison {
-            Comparison::Greater | Comparison::GreaterOrEqual => Found::exact(vec![RowRange::all()]),
-            Comparison::Equal | Comparison::Less | Comparison::LessOrEqual => Found::none(),
+            Comparison::Greater | Comparison::GreaterOrEqual => {
+                KeyRanges::exact(vec![RowRange::all()])
+            }
+            Comparison::Equal | Comparison::Less | Comparison::LessOrEqual => KeyRanges::none(),
         };
     }
     let comparison = if separated.desc { comparison.mirrored() } else { comparison };
-    Found::exact(compared(comparison, rows(separated, constant)).into_iter().collect())
+    KeyRanges::exact(compared(comparison, rows(separated, constant)).into_iter().collect())
 }
 
 /// The rows of a value.

@@ -3,7 +3,7 @@
 use rowhouse_model::RowRange;
 
 use super::fixed::fixed_keys;
-use super::found::Found;
+use super::found::KeyRanges;
 use super::open::open_keys;
 use super::predicate::Comparison;
 use super::ranges::{intersect, normalize};
@@ -20,14 +20,14 @@ pub(super) enum StoredTest<'a> {
     StartsWith(&'a [u8]),
 }
 
-pub(super) fn sequence_keys(sequence: &Sequence, set: &BytesSet, limit: usize) -> Found {
-    let mut all = Found::exact(vec![RowRange::all()]);
+pub(super) fn sequence_keys(sequence: &Sequence, set: &BytesSet, limit: usize) -> KeyRanges {
+    let mut all = KeyRanges::exact(vec![RowRange::all()]);
     let list = set.list.as_ref().map(|list| {
         let equal = |value: &Vec<u8>| {
-            let stored = sequence.arrangement.turn(sequence.content, value.into());
+            let stored = sequence.arrangement.order_break(sequence.content, value.into());
             stored_keys(sequence, StoredTest::Compare(Comparison::Equal, &stored), limit)
         };
-        list.iter().map(equal).reduce(either).unwrap_or_else(Found::none)
+        list.iter().map(equal).reduce(either).unwrap_or_else(KeyRanges::none)
     });
     // Whatever is in a list has passed the tests.
     if let Some(list) = list {
@@ -41,14 +41,15 @@ pub(super) fn sequence_keys(sequence: &Sequence, set: &BytesSet, limit: usize) -
     all
 }
 
-fn either(a: Found, b: Found) -> Found {
+fn either(a: KeyRanges, b: KeyRanges) -> KeyRanges {
     let ranges = a.ranges.into_iter().chain(b.ranges).collect();
-    Found { ranges: normalize(ranges), exact: a.exact && b.exact }
+    KeyRanges { ranges: normalize(ranges), exact: a.exact && b.exact }
 }
 
-fn keys(sequence: &Sequence, test: &BytesTest, limit: usize) -> Found {
-    let turned =
-        |bytes: &[u8]| sequence.arrangement.turn(sequence.content, bytes.into()).into_owned();
+fn keys(sequence: &Sequence, test: &BytesTest, limit: usize) -> KeyRanges {
+    let turned = |bytes: &[u8]| {
+        sequence.arrangement.order_break(sequence.content, bytes.into()).into_owned()
+    };
     let stored = |test: StoredTest<'_>| stored_keys(sequence, test, limit);
     match (sequence.arrangement, test) {
         (Arrangement::AsGiven, BytesTest::Compare(comparison, constant)) => {
@@ -69,18 +70,18 @@ fn keys(sequence: &Sequence, test: &BytesTest, limit: usize) -> Found {
         (Arrangement::Labels, BytesTest::EndsWith(end)) => {
             // All parts but the first are whole, and come first.
             let Some(dot) = end.iter().position(|byte| *byte == b'.') else {
-                return Found::candidates(RowRange::all());
+                return KeyRanges::candidates(RowRange::all());
             };
             let (part, mut whole) = (&end[..dot], turned(&end[dot + 1..]));
             whole.push(b'.');
             let found = stored(StoredTest::StartsWith(&whole));
-            Found { exact: found.exact && part.is_empty(), ..found }
+            KeyRanges { exact: found.exact && part.is_empty(), ..found }
         }
-        _ => Found::candidates(RowRange::all()),
+        _ => KeyRanges::candidates(RowRange::all()),
     }
 }
 
-fn stored_keys(sequence: &Sequence, test: StoredTest<'_>, limit: usize) -> Found {
+fn stored_keys(sequence: &Sequence, test: StoredTest<'_>, limit: usize) -> KeyRanges {
     match &sequence.container {
         Container::Open(end) => open_keys(end, test, limit),
         Container::Terminated(terminated) => terminated_keys(*terminated, test),
@@ -89,9 +90,9 @@ fn stored_keys(sequence: &Sequence, test: StoredTest<'_>, limit: usize) -> Found
             StoredTest::Compare(Comparison::Equal, constant) => {
                 let mut bytes = Vec::new();
                 seven.put(constant, &mut bytes);
-                Found::exact(vec![RowRange::prefix(&bytes)])
+                KeyRanges::exact(vec![RowRange::prefix(&bytes)])
             }
-            _ => Found::candidates(RowRange::all()),
+            _ => KeyRanges::candidates(RowRange::all()),
         },
         Container::Numeric { desc } => numeric_keys(*desc, test),
         Container::Separated(separated) => separated_keys(*separated, test),
@@ -99,12 +100,12 @@ fn stored_keys(sequence: &Sequence, test: StoredTest<'_>, limit: usize) -> Found
 }
 
 /// Numbers whose bytes are in their order.
-fn numeric_keys(desc: bool, test: StoredTest<'_>) -> Found {
-    let StoredTest::Compare(comparison, constant) = test else { return Found::none() };
+fn numeric_keys(desc: bool, test: StoredTest<'_>) -> KeyRanges {
+    let StoredTest::Compare(comparison, constant) = test else { return KeyRanges::none() };
     let mut bytes = Vec::new();
     numeric::put(constant, desc, &mut bytes);
     let comparison = if desc { comparison.mirrored() } else { comparison };
-    Found::exact(compared(comparison, RowRange::prefix(&bytes)).into_iter().collect())
+    KeyRanges::exact(compared(comparison, RowRange::prefix(&bytes)).into_iter().collect())
 }
 
 /// The keys that compare so with those of a range, which are one value's.

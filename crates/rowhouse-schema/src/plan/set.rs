@@ -82,8 +82,8 @@ impl Wanted {
     pub(super) fn everything(slot: usize, codec: &Codec, predicate: &Predicate) -> Self {
         let numbers = |low, high| Set::Numbers(NumberSet { low, high, list: None });
         let set = match &codec.body {
-            Body::Number(number) => numbers(number.scale.min, number.scale.max),
-            Body::Shortest(shortest) => numbers(shortest.scale.min, shortest.scale.max),
+            Body::Number(number) => numbers(number.domain.min, number.domain.max),
+            Body::Shortest(shortest) => numbers(shortest.domain.min, shortest.domain.max),
             Body::Sequence(_) | Body::Repeat(_) => Set::Bytes(BytesSet::default()),
             Body::Hashed(_) => Set::Hashes(None),
         };
@@ -120,10 +120,10 @@ impl Wanted {
         match (&self.set, &codec.body) {
             _ if value.is_null() => self.nulls,
             (Set::Numbers(set), Body::Number(number)) => {
-                number.scale.number(value).is_ok_and(|stored| set.matches_stored(number, stored))
+                number.domain.number(value).is_ok_and(|stored| set.matches_stored(number, stored))
             }
             (Set::Numbers(set), Body::Shortest(shortest)) => {
-                shortest.scale.number(value).is_ok_and(|number| set.matches(number))
+                shortest.domain.number(value).is_ok_and(|number| set.matches(number))
             }
             (Set::Bytes(set), Body::Sequence(sequence)) => {
                 sequence.content.bytes(value).is_ok_and(|bytes| set.matches(&bytes))
@@ -159,7 +159,7 @@ impl Wanted {
             (Set::Numbers(NumberSet { low, high, list: Some(list) }), body) => {
                 list.retain(|number| {
                     let known = match body {
-                        Body::Number(codec) => codec.scale.contains(*number),
+                        Body::Number(codec) => codec.domain.contains(*number),
                         _ => true,
                     };
                     known && (*low..=*high).contains(number)

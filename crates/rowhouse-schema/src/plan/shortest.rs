@@ -3,20 +3,20 @@
 
 use rowhouse_model::RowRange;
 
-use super::found::Found;
+use super::found::KeyRanges;
 use super::set::NumberSet;
 use crate::encode::{ShortestDigits, digits_of};
 
-pub(super) fn shortest_keys(shortest: &ShortestDigits, set: &NumberSet) -> Found {
+pub(super) fn shortest_keys(shortest: &ShortestDigits, set: &NumberSet) -> KeyRanges {
     let &NumberSet { low, high, .. } = set;
     if set.list.as_ref().is_some_and(Vec::is_empty) || low > high {
-        return Found::none();
+        return KeyRanges::none();
     }
-    if low == shortest.scale.min && high == shortest.scale.max {
-        return Found::exact(vec![RowRange::all()]);
+    if low == shortest.domain.min && high == shortest.domain.max {
+        return KeyRanges::exact(vec![RowRange::all()]);
     }
     if shortest.reversed {
-        return Found::candidates(RowRange::all());
+        return KeyRanges::candidates(RowRange::all());
     }
     let ranges = (digits_of(low)..=digits_of(high)).map(|digits| {
         let least = if digits == 1 { 0 } else { 10_i128.pow(u32::from(digits) - 1) };
@@ -25,5 +25,5 @@ pub(super) fn shortest_keys(shortest: &ShortestDigits, set: &NumberSet) -> Found
         let last = high.min(greatest).to_string();
         RowRange { start: start.into_bytes().into(), stop: RowRange::prefix(last.as_bytes()).stop }
     });
-    Found { exact: false, ..Found::exact(ranges.collect()) }
+    KeyRanges { exact: false, ..KeyRanges::exact(ranges.collect()) }
 }

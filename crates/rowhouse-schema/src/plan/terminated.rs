@@ -2,27 +2,29 @@
 
 use rowhouse_model::{Bytes, RowRange};
 
-use super::found::Found;
+use super::found::KeyRanges;
 use super::predicate::Comparison;
 use super::sequence::{StoredTest, compared};
 use crate::encode::Terminated;
 
-pub(super) fn terminated_keys(terminated: Terminated, test: StoredTest<'_>) -> Found {
+pub(super) fn terminated_keys(terminated: Terminated, test: StoredTest<'_>) -> KeyRanges {
     let mut bytes = Vec::new();
     let (comparison, constant) = match test {
         StoredTest::Compare(comparison, constant) => match cut(terminated, constant) {
             None => (comparison, constant),
-            Some(_) if comparison == Comparison::Equal => return Found::none(),
+            Some(_) if comparison == Comparison::Equal => return KeyRanges::none(),
             // What begins as the constant does is less than it.
             Some(value) => match comparison {
                 Comparison::Less | Comparison::LessOrEqual => (Comparison::LessOrEqual, value),
                 _ => (Comparison::Greater, value),
             },
         },
-        StoredTest::StartsWith(start) if cut(terminated, start).is_some() => return Found::none(),
+        StoredTest::StartsWith(start) if cut(terminated, start).is_some() => {
+            return KeyRanges::none();
+        }
         StoredTest::StartsWith(start) => {
             terminated.start(start, &mut bytes);
-            return Found::exact(vec![RowRange::prefix(&bytes)]);
+            return KeyRanges::exact(vec![RowRange::prefix(&bytes)]);
         }
     };
     terminated.put(constant, &mut bytes);
@@ -32,7 +34,7 @@ pub(super) fn terminated_keys(terminated: Terminated, test: StoredTest<'_>) -> F
         this.stop = Bytes::from(bytes);
     }
     let comparison = if terminated.desc { comparison.mirrored() } else { comparison };
-    Found::exact(compared(comparison, this).into_iter().collect())
+    KeyRanges::exact(compared(comparison, this).into_iter().collect())
 }
 
 /// The part of a constant before its first zero, if values hold none.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rowhouse_model::{Bytes, ROW_LEN_MAX, RowRange};
 
 use super::RANGES_MAX;
-use super::found::{Found, Pin, every_pin, found, pins, under, values_count};
+use super::found::{KeyRanges, Pin, every_pin, found, pins, under, values_count};
 use super::ranges::{coarsen, hull, intersect};
 use super::set::Wanted;
 use super::streams::Walked;
@@ -225,8 +225,8 @@ impl Walk<'_> {
     }
 
     /// Ends with the ranges that a codec found.
-    pub(super) fn stop_at(&mut self, nth: usize, codec: &Codec, found: Found) -> Next {
-        let Found { mut ranges, mut exact } = found;
+    pub(super) fn stop_at(&mut self, nth: usize, codec: &Codec, found: KeyRanges) -> Next {
+        let KeyRanges { mut ranges, mut exact } = found;
         if ranges.is_empty() {
             return self.nothing(nth);
         }

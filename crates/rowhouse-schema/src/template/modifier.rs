@@ -3,7 +3,7 @@
 use super::bracket::{Words, number_up_to};
 use super::field_type::DIGITS_MAX;
 use super::words::{self, Role, is_foreign};
-use crate::encode::{ForeignType, Scale};
+use crate::encode::{ForeignType, OrdinalDomain};
 use crate::error::Fault;
 use crate::field_type::FieldType;
 use crate::time::FixedZone;
@@ -11,7 +11,7 @@ use crate::transform::{Floor, HashFunction, Hashing, Modifiers, NullPlace, TextF
 
 /// The places of the modifiers, in the order in which they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum ModifierOrder {
     Zone,
     Floor,
     Form,
@@ -24,7 +24,7 @@ enum Place {
 /// Reads the modifiers of a type.
 pub(super) fn parse(field_type: &FieldType, words: &mut Words<'_>) -> Result<Modifiers, Fault> {
     let mut modifiers = Modifiers::default();
-    let mut last: Option<(Place, &str)> = None;
+    let mut last: Option<(ModifierOrder, &str)> = None;
     while let Some((at, word)) = words.next()? {
         let place = place(word).ok_or_else(|| unknown(at, word))?;
         match last {
@@ -44,20 +44,20 @@ pub(super) fn parse(field_type: &FieldType, words: &mut Words<'_>) -> Result<Mod
     Ok(modifiers)
 }
 
-fn place(word: &str) -> Option<Place> {
+fn place(word: &str) -> Option<ModifierOrder> {
     match word {
-        "tz" => Some(Place::Zone),
-        "floor" => Some(Place::Floor),
-        "digits" | "hex" => Some(Place::Form),
-        "reverse" => Some(Place::Reverse),
-        "desc" => Some(Place::Desc),
-        "null" => Some(Place::Null),
-        word => HashFunction::named(word).map(|_| Place::Hash),
+        "tz" => Some(ModifierOrder::Zone),
+        "floor" => Some(ModifierOrder::Floor),
+        "digits" | "hex" => Some(ModifierOrder::Form),
+        "reverse" => Some(ModifierOrder::Reverse),
+        "desc" => Some(ModifierOrder::Desc),
+        "null" => Some(ModifierOrder::Null),
+        word => HashFunction::named(word).map(|_| ModifierOrder::Hash),
     }
 }
 
 fn read(
-    place: Place,
+    place: ModifierOrder,
     (at, word): (usize, &str),
     field_type: &FieldType,
     words: &mut Words<'_>,
@@ -68,7 +68,13 @@ fn read(
         return fault(format!("`{word}` cannot stand behind repeat(…)"));
     }
     if let FieldType::Foreign(foreign) = field_type
-        && matches!(place, Place::Zone | Place::Floor | Place::Form | Place::Reverse)
+        && matches!(
+            place,
+            ModifierOrder::Zone
+                | ModifierOrder::Floor
+                | ModifierOrder::Form
+                | ModifierOrder::Reverse
+        )
     {
         return fault(format!(
             "`{}` is written as elsewhere, `{word}` changes that",
@@ -76,36 +82,36 @@ fn read(
         ));
     }
     match place {
-        Place::Zone => modifiers.zone = Some(zone(at, field_type, words)?),
-        Place::Floor => modifiers.floor = Some(floor(at, field_type, words)?),
-        Place::Form if word == "hex" => {
+        ModifierOrder::Zone => modifiers.zone = Some(zone(at, field_type, words)?),
+        ModifierOrder::Floor => modifiers.floor = Some(floor(at, field_type, words)?),
+        ModifierOrder::Form if word == "hex" => {
             check_hex(field_type, at)?;
             modifiers.form = Some(TextForm::Hex);
         }
-        Place::Form => {
+        ModifierOrder::Form => {
             check_digits(field_type, at)?;
             let width = words.number()?;
             let width = width.map(|(at, width)| number_up_to(at, width, DIGITS_MAX, "digits"));
             modifiers.form = Some(TextForm::Digits(width.transpose()?));
         }
-        Place::Reverse if *field_type == FieldType::Domain => {
+        ModifierOrder::Reverse if *field_type == FieldType::Domain => {
             return fault("`domain` is stored in reverse already, part by part".to_owned());
         }
-        Place::Reverse => modifiers.reverse = true,
-        Place::Hash if modifiers.reverse => {
+        ModifierOrder::Reverse => modifiers.reverse = true,
+        ModifierOrder::Hash if modifiers.reverse => {
             return fault(
                 "`reverse` is pointless before a hash, which is made of the value".into(),
             );
         }
-        Place::Hash if modifiers.floor.is_some() || modifiers.form.is_some() => {
+        ModifierOrder::Hash if modifiers.floor.is_some() || modifiers.form.is_some() => {
             return fault("a hash is made of the value, nothing stands between them".to_owned());
         }
-        Place::Hash => modifiers.hash = Some(hashing(at, word, field_type, words)?),
-        Place::Desc => {
+        ModifierOrder::Hash => modifiers.hash = Some(hashing(at, word, field_type, words)?),
+        ModifierOrder::Desc => {
             check_desc(field_type, modifiers, at)?;
             modifiers.desc = true;
         }
-        Place::Null => modifiers.null = Some(null(at, field_type, modifiers, words)?),
+        ModifierOrder::Null => modifiers.null = Some(null(at, field_type, modifiers, words)?),
     }
     Ok(())
 }
@@ -128,7 +134,7 @@ fn floor(at: usize, field_type: &FieldType, words: &mut Words<'_>) -> Result<Flo
     }
     let (at, step) = words.expect("a step behind `floor`: 1h, 15m, 1d, or 100 for a number")?;
     let floor = Floor::parse(step).map_err(|why| Fault::new(at, why))?;
-    let tick = Scale::new(field_type).and_then(|scale| scale.tick());
+    let tick = OrdinalDomain::new(field_type).and_then(|domain| domain.tick());
     floor.step(tick.map(|tick| tick.nanos)).map_err(|why| Fault::new(at, why))?;
     Ok(floor)
 }

@@ -39,7 +39,7 @@ enum Precision {
 impl TimeLiteral {
     /// Reads a literal. Faults point into `text`.
     pub(crate) fn parse(text: &str) -> Result<Self, Fault> {
-        let mut reader = Reader { text, at: 0 };
+        let mut reader = TimeScanner { text, at: 0 };
         let mut literal = reader.date()?;
         if reader.at < text.len() {
             reader.clock(&mut literal)?;
@@ -124,12 +124,12 @@ pub(crate) fn calendar_digits(text: &str) -> Option<String> {
     TimeLiteral::parse(&literal).is_ok().then_some(literal)
 }
 
-struct Reader<'a> {
+struct TimeScanner<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl Reader<'_> {
+impl TimeScanner<'_> {
     fn date(&mut self) -> Result<TimeLiteral, Fault> {
         let year = if self.skip("+") {
             self.run(5, 12, "a year")?
@@ -178,9 +178,9 @@ impl Reader<'_> {
         if length == 1 && self.skip(".") {
             let from = self.at;
             let fraction = self.run(1, 9, "parts of a second")?;
-            let scale = 10_i64.pow(9 - (self.at - from) as u32);
-            literal.nanos = (fraction * scale) as i32;
-            literal.precision = Precision::Nanos(scale.into());
+            let domain = 10_i64.pow(9 - (self.at - from) as u32);
+            literal.nanos = (fraction * domain) as i32;
+            literal.precision = Precision::Nanos(domain.into());
         }
         literal.zone = self.zone()?;
         if self.at < self.text.len() {

@@ -153,7 +153,7 @@ fn of_body(body: &Body) -> Vec<Holds> {
         },
         Body::Repeat(_) | Body::Hashed(_) => Vec::new(),
         Body::Number(_) | Body::Shortest(_) => {
-            body.scale().map_or(Vec::new(), |scale| scale.needs())
+            body.domain().map_or(Vec::new(), |domain| domain.needs())
         }
     }
 }

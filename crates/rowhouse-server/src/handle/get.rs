@@ -5,47 +5,49 @@ use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::convert::{self, CellsIn, result};
 use rowhouse_format::proto;
 use rowhouse_model::{FilterRun, Get, Result, Row};
-use rowhouse_store::Tried;
+use rowhouse_store::NonBlocking;
 
 use crate::cluster::Served;
-use crate::dispatch::{Done, Exchange};
+use crate::dispatch::{CallContext, Done};
 use crate::filtered::filter_row;
 
-pub(crate) fn get(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
-    if !exchange.is_small() {
-        return Ok(Done::Long(Box::new(|exchange, out| {
-            let (region, get) = asked(exchange)?;
-            reply(exchange, &get, &read(&region, &get)?, out)
+pub(crate) fn get(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
+    if !call_context.is_small() {
+        return Ok(Done::Long(Box::new(|call_context, out| {
+            let (region, get) = asked(call_context)?;
+            reply(call_context, &get, &read(&region, &get)?, out)
         })));
     }
-    let (region, get) = asked(exchange)?;
-    if let Tried::Done(row) = read_at_once(&region, &get)? {
-        reply(exchange, &get, &row, out)?;
+    let (region, get) = asked(call_context)?;
+    if let NonBlocking::Done(row) = read_non_blocking(&region, &get)? {
+        reply(call_context, &get, &row, out)?;
         return Ok(Done::Answered);
     }
-    Ok(Done::Long(Box::new(move |exchange, out| reply(exchange, &get, &read(&region, &get)?, out))))
+    Ok(Done::Long(Box::new(move |call_context, out| {
+        reply(call_context, &get, &read(&region, &get)?, out)
+    })))
 }
 
-fn asked(exchange: &Exchange) -> Result<(Served, Get)> {
-    let request = exchange.message::<proto::GetRequest>()?;
+fn asked(call_context: &CallContext) -> Result<(Served, Get)> {
+    let request = call_context.message::<proto::GetRequest>()?;
     let name = RegionRef::from_proto(request.region);
     let get = convert::get::from_proto(request.get)?;
-    let context = &exchange.context;
+    let context = &call_context.context;
     Ok((context.cluster.region(&context.server, &name)?, get))
 }
 
-fn reply(exchange: &Exchange, get: &Get, row: &Row, out: &mut BytesMut) -> Result<()> {
+fn reply(call_context: &CallContext, get: &Get, row: &Row, out: &mut BytesMut) -> Result<()> {
     if get.existence_only {
         let result = Some(result::existence(!row.is_empty()));
-        return exchange.reply(out, &proto::GetResponse { result });
+        return call_context.reply(out, &proto::GetResponse { result });
     }
     // Clients before HBase 1.3 look for the cells of a get in the message alone.
-    if !exchange.client.is_at_least(1, 3) {
+    if !call_context.client.is_at_least(1, 3) {
         let result = Some(result::to_proto(row, CellsIn::Message));
-        return exchange.reply(out, &proto::GetResponse { result });
+        return call_context.reply(out, &proto::GetResponse { result });
     }
-    let result = Some(result::to_proto(row, exchange.cells_in()));
-    exchange.reply_with(out, &proto::GetResponse { result }, row.cells())
+    let result = Some(result::to_proto(row, call_context.cells_in()));
+    call_context.reply_with(out, &proto::GetResponse { result }, row.cells())
 }
 
 /// Reads a row of a region.
@@ -62,10 +64,10 @@ pub(super) fn read(region: &Served, get: &Get) -> Result<Row> {
 }
 
 /// The same, if it is done in a moment.
-pub(super) fn read_at_once(region: &Served, get: &Get) -> Result<Tried<Row>> {
+pub(super) fn read_non_blocking(region: &Served, get: &Get) -> Result<NonBlocking<Row>> {
     match region {
-        Served::Stored(region) => region.at_once().get(get),
-        Served::System(..) if get.filter.is_some() => Ok(Tried::WouldWait),
-        Served::System(..) => read(region, get).map(Tried::Done),
+        Served::Stored(region) => region.non_blocking().get(get),
+        Served::System(..) if get.filter.is_some() => Ok(NonBlocking::WouldBlock),
+        Served::System(..) => read(region, get).map(NonBlocking::Done),
     }
 }

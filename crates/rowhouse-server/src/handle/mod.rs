@@ -22,7 +22,7 @@ fn bytes_of(row: &Row) -> u64 {
 
 /// Whether what would wait or may take long is done, or left to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pace {
-    AtOnce,
-    Patient,
+enum WaitMode {
+    NonBlocking,
+    Blocking,
 }

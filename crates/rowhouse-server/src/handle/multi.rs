@@ -14,31 +14,31 @@ use rowhouse_format::proto;
 use rowhouse_model::{
     Error, ErrorKind, Get, Mutation, MutationOutcome, Result, RowCondition, escape,
 };
-use rowhouse_store::{Region, Store, Tried};
+use rowhouse_store::{NonBlocking, Region, Store};
 
-use super::{Pace, bytes_of, endpoint, get};
+use super::{WaitMode, bytes_of, endpoint, get};
 use crate::cluster::Served;
-use crate::dispatch::{Done, Exchange, Work};
+use crate::dispatch::{CallContext, Done, Work};
 use crate::limits::MULTI_ANSWER_BYTES_MAX;
 use crate::server::Context;
 
-pub(crate) fn multi(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
-    if !exchange.is_small() {
-        return Ok(Done::Long(Box::new(|exchange, out| {
-            let mut progress = Progress::new(exchange)?;
-            progress.go_on(Pace::Patient);
-            progress.reply(exchange, out)
+pub(crate) fn multi(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
+    if !call_context.is_small() {
+        return Ok(Done::Long(Box::new(|call_context, out| {
+            let mut progress = Progress::new(call_context)?;
+            progress.resume(WaitMode::Blocking);
+            progress.reply(call_context, out)
         })));
     }
-    let mut progress = Progress::new(exchange)?;
-    if progress.go_on(Pace::AtOnce) {
-        progress.reply(exchange, out)?;
+    let mut progress = Progress::new(call_context)?;
+    if progress.resume(WaitMode::NonBlocking) {
+        progress.reply(call_context, out)?;
         return Ok(Done::Answered);
     }
     let is_begun = progress.is_begun();
-    let rest: Work = Box::new(move |exchange, out| {
-        progress.go_on(Pace::Patient);
-        progress.reply(exchange, out)
+    let rest: Work = Box::new(move |call_context, out| {
+        progress.resume(WaitMode::Blocking);
+        progress.reply(call_context, out)
     });
     Ok(if is_begun { Done::Begun(rest) } else { Done::Long(rest) })
 }
@@ -61,20 +61,20 @@ enum Todo {
 }
 
 impl Progress {
-    fn new(exchange: &Exchange) -> Result<Self> {
-        let request = exchange.message::<proto::MultiRequest>()?;
-        let cells = &mut exchange.request.cells(exchange.client.codec);
+    fn new(call_context: &CallContext) -> Result<Self> {
+        let request = call_context.message::<proto::MultiRequest>()?;
+        let cells = &mut call_context.request.cells(call_context.client.codec);
         let call = MultiCall::from_proto(request, cells)?;
-        let has_limit = exchange.client.is_at_least(1, 2);
+        let has_limit = call_context.client.is_at_least(1, 2);
         Ok(Self {
-            context: exchange.context.clone(),
+            context: call_context.context.clone(),
             asked: call.regions.into(),
             current: None,
             answers: Vec::new(),
             bounds: Bounds {
                 bytes: 0,
                 max: has_limit.then_some(MULTI_ANSWER_BYTES_MAX),
-                pause: exchange.pause(),
+                pause: call_context.pause(),
             },
         })
     }
@@ -86,7 +86,7 @@ impl Progress {
     }
 
     /// Does what is left; `false` when what comes next has to wait, or may take long.
-    fn go_on(&mut self, pace: Pace) -> bool {
+    fn resume(&mut self, wait_mode: WaitMode) -> bool {
         loop {
             let mut todo = match self.current.take() {
                 Some(todo) => todo,
@@ -101,14 +101,14 @@ impl Progress {
             };
             let done = match &mut todo {
                 Todo::AsOne { region, conditions, mutations } => {
-                    all_or_nothing(region, conditions, mutations, pace)
+                    all_or_nothing(region, conditions, mutations, wait_mode)
                 }
-                Todo::Each(each) => Ok(each.go_on(&self.context, &mut self.bounds, pace)),
+                Todo::Each(each) => Ok(each.resume(&self.context, &mut self.bounds, wait_mode)),
             };
             match done {
-                Ok(Tried::Done(answer)) => self.answers.push(Ok(answer)),
+                Ok(NonBlocking::Done(answer)) => self.answers.push(Ok(answer)),
                 Err(refused) => self.answers.push(Err(refused)),
-                Ok(Tried::WouldWait) => {
+                Ok(NonBlocking::WouldBlock) => {
                     self.current = Some(todo);
                     return false;
                 }
@@ -116,9 +116,9 @@ impl Progress {
         }
     }
 
-    fn reply(self, exchange: &Exchange, out: &mut BytesMut) -> Result<()> {
+    fn reply(self, call_context: &CallContext, out: &mut BytesMut) -> Result<()> {
         let answer = MultiAnswer { regions: self.answers };
-        exchange.reply_with(out, &answer.to_proto(exchange.cells_in()), answer.cells())
+        call_context.reply_with(out, &answer.to_proto(call_context.cells_in()), answer.cells())
     }
 }
 
@@ -166,11 +166,11 @@ fn all_or_nothing(
     region: &Region,
     conditions: &[RowCondition],
     mutations: &[Mutation],
-    pace: Pace,
-) -> Result<Tried<RegionAnswer>> {
-    let outcomes = match pace {
-        Pace::AtOnce => region.at_once().mutate_rows(conditions, mutations)?,
-        Pace::Patient => Tried::Done(region.mutate_rows(conditions, mutations)?),
+    wait_mode: WaitMode,
+) -> Result<NonBlocking<RegionAnswer>> {
+    let outcomes = match wait_mode {
+        WaitMode::NonBlocking => region.non_blocking().mutate_rows(conditions, mutations)?,
+        WaitMode::Blocking => NonBlocking::Done(region.mutate_rows(conditions, mutations)?),
     };
     Ok(outcomes.map(|outcomes| {
         let Some(outcomes) = outcomes else {
@@ -212,12 +212,12 @@ struct Each {
     region: Served,
     actions: VecDeque<NumberedAction>,
     /// What had to wait.
-    step: Option<Step>,
+    step: Option<RegionOperation>,
     answers: Vec<NumberedAnswer>,
 }
 
 /// What is done of them at a time.
-enum Step {
+enum RegionOperation {
     /// Neighbouring mutations go to the region together; each has the client's number for it.
     Mutate(Vec<u32>, Vec<Mutation>),
     Get(u32, Get),
@@ -225,7 +225,7 @@ enum Step {
     Refuse(u32, Error),
 }
 
-impl Step {
+impl RegionOperation {
     fn indexes(self) -> Vec<u32> {
         match self {
             Self::Mutate(indexes, _) => indexes,
@@ -240,16 +240,21 @@ impl Each {
         Self { region, actions: actions.into(), step: None, answers }
     }
 
-    fn go_on(&mut self, context: &Context, bounds: &mut Bounds, pace: Pace) -> Tried<RegionAnswer> {
+    fn resume(
+        &mut self,
+        context: &Context,
+        bounds: &mut Bounds,
+        wait_mode: WaitMode,
+    ) -> NonBlocking<RegionAnswer> {
         while let Some(step) = self.step.take().or_else(|| self.next_step()) {
-            if pace == Pace::AtOnce && Instant::now() >= bounds.pause {
+            if wait_mode == WaitMode::NonBlocking && Instant::now() >= bounds.pause {
                 self.step = Some(step);
-                return Tried::WouldWait;
+                return NonBlocking::WouldBlock;
             }
             let before = self.answers.len();
-            if let Some(step) = self.take_step(context, bounds, pace, step) {
+            if let Some(step) = self.take_step(context, bounds, wait_mode, step) {
                 self.step = Some(step);
-                return Tried::WouldWait;
+                return NonBlocking::WouldBlock;
             }
             for numbered in &self.answers[before..] {
                 if let Ok(ActionAnswer::Row(row)) = &numbered.answer {
@@ -257,16 +262,16 @@ impl Each {
                 }
             }
         }
-        Tried::Done(RegionAnswer::each(std::mem::take(&mut self.answers)))
+        NonBlocking::Done(RegionAnswer::each(std::mem::take(&mut self.answers)))
     }
 
-    fn next_step(&mut self) -> Option<Step> {
+    fn next_step(&mut self) -> Option<RegionOperation> {
         let NumberedAction { index, action } = self.actions.pop_front()?;
         let (first, nonce) = match action {
             Ok(Action::Mutate(mutation, nonce)) => (mutation, nonce),
-            Ok(Action::Get(get)) => return Some(Step::Get(index, get)),
-            Ok(Action::Service(call)) => return Some(Step::Service(index, call)),
-            Err(refused) => return Some(Step::Refuse(index, refused)),
+            Ok(Action::Get(get)) => return Some(RegionOperation::Get(index, get)),
+            Ok(Action::Service(call)) => return Some(RegionOperation::Service(index, call)),
+            Err(refused) => return Some(RegionOperation::Refuse(index, refused)),
         };
         let (mut indexes, mut mutations) = (vec![index], vec![first.with_nonce(nonce)]);
         while let Some(NumberedAction { index, action }) = self.actions.pop_front() {
@@ -281,7 +286,7 @@ impl Each {
                 }
             }
         }
-        Some(Step::Mutate(indexes, mutations))
+        Some(RegionOperation::Mutate(indexes, mutations))
     }
 
     /// Takes a step, or gives it back when it has to wait.
@@ -289,9 +294,9 @@ impl Each {
         &mut self,
         context: &Context,
         bounds: &Bounds,
-        pace: Pace,
-        step: Step,
-    ) -> Option<Step> {
+        wait_mode: WaitMode,
+        step: RegionOperation,
+    ) -> Option<RegionOperation> {
         if let Err(full) = bounds.check() {
             let refuse = |index| {
                 let full = Error::new(full.kind(), full.message());
@@ -301,16 +306,18 @@ impl Each {
             return None;
         }
         let (index, answer) = match step {
-            Step::Mutate(indexes, mutations) => {
-                return self.mutate(indexes, mutations, pace);
+            RegionOperation::Mutate(indexes, mutations) => {
+                return self.mutate(indexes, mutations, wait_mode);
             }
-            Step::Refuse(index, refused) => (index, Err(refused)),
-            Step::Get(index, get) => {
-                let row = match pace {
-                    Pace::Patient => get::read(&self.region, &get),
-                    Pace::AtOnce => match get::read_at_once(&self.region, &get) {
-                        Ok(Tried::WouldWait) => return Some(Step::Get(index, get)),
-                        Ok(Tried::Done(row)) => Ok(row),
+            RegionOperation::Refuse(index, refused) => (index, Err(refused)),
+            RegionOperation::Get(index, get) => {
+                let row = match wait_mode {
+                    WaitMode::Blocking => get::read(&self.region, &get),
+                    WaitMode::NonBlocking => match get::read_non_blocking(&self.region, &get) {
+                        Ok(NonBlocking::WouldBlock) => {
+                            return Some(RegionOperation::Get(index, get));
+                        }
+                        Ok(NonBlocking::Done(row)) => Ok(row),
                         Err(error) => Err(error),
                     },
                 };
@@ -321,8 +328,10 @@ impl Each {
                 (index, answer)
             }
             // It may read a whole region.
-            Step::Service(..) if pace == Pace::AtOnce => return Some(step),
-            Step::Service(index, call) => {
+            RegionOperation::Service(..) if wait_mode == WaitMode::NonBlocking => {
+                return Some(step);
+            }
+            RegionOperation::Service(index, call) => {
                 let answer = endpoint::call(context, &self.region, call);
                 (index, answer.map(ActionAnswer::Service))
             }
@@ -331,13 +340,22 @@ impl Each {
         None
     }
 
-    fn mutate(&mut self, indexes: Vec<u32>, mutations: Vec<Mutation>, pace: Pace) -> Option<Step> {
-        let outcomes: Vec<Result<MutationOutcome>> = match (&self.region, pace) {
-            (Served::Stored(region), Pace::Patient) => region.batch(&mutations),
-            (Served::Stored(region), Pace::AtOnce) => match region.at_once().batch(&mutations) {
-                Tried::Done(outcomes) => outcomes,
-                Tried::WouldWait => return Some(Step::Mutate(indexes, mutations)),
-            },
+    fn mutate(
+        &mut self,
+        indexes: Vec<u32>,
+        mutations: Vec<Mutation>,
+        wait_mode: WaitMode,
+    ) -> Option<RegionOperation> {
+        let outcomes: Vec<Result<MutationOutcome>> = match (&self.region, wait_mode) {
+            (Served::Stored(region), WaitMode::Blocking) => region.batch(&mutations),
+            (Served::Stored(region), WaitMode::NonBlocking) => {
+                match region.non_blocking().batch(&mutations) {
+                    NonBlocking::Done(outcomes) => outcomes,
+                    NonBlocking::WouldBlock => {
+                        return Some(RegionOperation::Mutate(indexes, mutations));
+                    }
+                }
+            }
             (Served::System(table, _), _) => {
                 mutations.iter().map(|_| Err(Store::refuse_write(table))).collect()
             }

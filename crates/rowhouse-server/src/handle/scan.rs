@@ -7,82 +7,84 @@ use rowhouse_format::convert::region::RegionRef;
 use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall, ScanTarget, ScannedRow};
 use rowhouse_format::proto;
 use rowhouse_model::{Error, ErrorKind, Result, Row};
-use rowhouse_store::{ScanLimits, ScanProgress, Scanned, Tried};
+use rowhouse_store::{NonBlocking, ScanLimits, ScanProgress, Scanned};
 
-use super::{Pace, bytes_of};
+use super::{WaitMode, bytes_of};
 use crate::cluster::Served;
-use crate::dispatch::{Done, Exchange};
+use crate::dispatch::{CallContext, Done};
 use crate::limits::{
     CLIENT_CELL_OVERHEAD_BYTES, SCAN_ANSWER_BYTES_MAX, SCANNER_LEASE, SCANNER_WAIT, SHORT_SCAN_ROWS,
 };
 use crate::scanners::{HeldScanner, Rows, Scanner, SystemRows};
 
-pub(crate) fn scan(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
-    if !exchange.is_small() {
-        return Ok(Done::Long(Box::new(|exchange, out| {
-            scan_to_end(exchange, &ScanCall::from_proto(exchange.message()?)?, out)
+pub(crate) fn scan(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
+    if !call_context.is_small() {
+        return Ok(Done::Long(Box::new(|call_context, out| {
+            scan_to_end(call_context, &ScanCall::from_proto(call_context.message()?)?, out)
         })));
     }
-    let call = ScanCall::from_proto(exchange.message()?)?;
-    if !is_short(exchange, &call) {
-        return Ok(Done::Long(Box::new(move |exchange, out| scan_to_end(exchange, &call, out))));
+    let call = ScanCall::from_proto(call_context.message()?)?;
+    if !is_short(call_context, &call) {
+        return Ok(Done::Long(Box::new(move |call_context, out| {
+            scan_to_end(call_context, &call, out)
+        })));
     }
-    let mut reading = match begin(exchange, &call, Pace::AtOnce)? {
-        Tried::Done(Begun::Answered(answer)) => {
-            reply(exchange, &answer, out)?;
+    let mut reading = match begin(call_context, &call, WaitMode::NonBlocking)? {
+        NonBlocking::Done(ScannerState::Answered(answer)) => {
+            reply(call_context, &answer, out)?;
             return Ok(Done::Answered);
         }
-        Tried::Done(Begun::Ended) => {
-            reply_ended(exchange, out)?;
+        NonBlocking::Done(ScannerState::Ended) => {
+            reply_ended(call_context, out)?;
             return Ok(Done::Answered);
         }
-        Tried::Done(Begun::Reading(reading)) => reading,
-        Tried::WouldWait => {
-            return Ok(Done::Long(Box::new(move |exchange, out| {
-                scan_to_end(exchange, &call, out)
+        NonBlocking::Done(ScannerState::Reading(reading)) => reading,
+        NonBlocking::WouldBlock => {
+            return Ok(Done::Long(Box::new(move |call_context, out| {
+                scan_to_end(call_context, &call, out)
             })));
         }
     };
-    if reading.go_on(exchange, &call, Some(exchange.pause()))? {
-        reply(exchange, &reading.end(exchange, &call)?, out)?;
+    if reading.continue_reading(call_context, &call, Some(call_context.pause()))? {
+        reply(call_context, &reading.end(call_context, &call)?, out)?;
         return Ok(Done::Answered);
     }
-    Ok(Done::Begun(Box::new(move |exchange, out| {
-        reading.go_on(exchange, &call, None)?;
-        reply(exchange, &reading.end(exchange, &call)?, out)
+    Ok(Done::Begun(Box::new(move |call_context, out| {
+        reading.continue_reading(call_context, &call, None)?;
+        reply(call_context, &reading.end(call_context, &call)?, out)
     })))
 }
 
-fn scan_to_end(exchange: &Exchange, call: &ScanCall, out: &mut BytesMut) -> Result<()> {
-    let answer = match begin(exchange, call, Pace::Patient)? {
-        Tried::Done(Begun::Answered(answer)) => answer,
-        Tried::Done(Begun::Ended) => return reply_ended(exchange, out),
-        Tried::Done(Begun::Reading(mut reading)) => {
-            reading.go_on(exchange, call, None)?;
-            reading.end(exchange, call)?
+fn scan_to_end(call_context: &CallContext, call: &ScanCall, out: &mut BytesMut) -> Result<()> {
+    let answer = match begin(call_context, call, WaitMode::Blocking)? {
+        NonBlocking::Done(ScannerState::Answered(answer)) => answer,
+        NonBlocking::Done(ScannerState::Ended) => return reply_ended(call_context, out),
+        NonBlocking::Done(ScannerState::Reading(mut reading)) => {
+            reading.continue_reading(call_context, call, None)?;
+            reading.end(call_context, call)?
         }
-        Tried::WouldWait => unreachable!("a patient call waits"),
+        NonBlocking::WouldBlock => unreachable!("a patient call waits"),
     };
-    reply(exchange, &answer, out)
+    reply(call_context, &answer, out)
 }
 
-fn reply(exchange: &Exchange, answer: &ScanAnswer, out: &mut BytesMut) -> Result<()> {
-    let message: proto::ScanResponse = answer.to_proto(exchange.cells_in());
-    exchange.reply_with(out, &message, answer.cells())
+fn reply(call_context: &CallContext, answer: &ScanAnswer, out: &mut BytesMut) -> Result<()> {
+    let message: proto::ScanResponse = answer.to_proto(call_context.cells_in());
+    call_context.reply_with(out, &message, answer.cells())
 }
 
 /// Answers a call for a scanner that was closed at its end. Nothing is said of more results, as in HBase: clients
 /// then go on in the next region.
-fn reply_ended(exchange: &Exchange, out: &mut BytesMut) -> Result<()> {
-    exchange.reply(out, &proto::ScanResponse::default())
+fn reply_ended(call_context: &CallContext, out: &mut BytesMut) -> Result<()> {
+    call_context.reply(out, &proto::ScanResponse::default())
 }
 
 /// Whether the call wants few rows, and those come one like the other. A scan usually names its limit as the
 /// number of rows it wants, or all there are.
-fn is_short(exchange: &Exchange, call: &ScanCall) -> bool {
+fn is_short(call_context: &CallContext, call: &ScanCall) -> bool {
     let comes_fast = match &call.target {
         ScanTarget::Open { scan, .. } => Scanner::is_short_of(scan),
-        ScanTarget::Scanner(id) => exchange.context.server.scanners.is_short(*id),
+        ScanTarget::Scanner(id) => call_context.context.server.scanners.is_short(*id),
     };
     let rows = call.limit.map_or(call.rows, |limit| limit.min(call.rows));
     // Who cannot join the parts of a row gets whole ones, however long.
@@ -90,30 +92,34 @@ fn is_short(exchange: &Exchange, call: &ScanCall) -> bool {
 }
 
 /// What a call begins with.
-enum Begun {
+enum ScannerState {
     Answered(ScanAnswer),
     /// The scanner was closed at its end.
     Ended,
     Reading(Box<Reading>),
 }
 
-fn begin(exchange: &Exchange, call: &ScanCall, pace: Pace) -> Result<Tried<Begun>> {
+fn begin(
+    call_context: &CallContext,
+    call: &ScanCall,
+    wait_mode: WaitMode,
+) -> Result<NonBlocking<ScannerState>> {
     match &call.target {
         ScanTarget::Open { region, scan } => {
-            let reading = open(exchange, call, region, scan)?;
-            Ok(Tried::Done(Begun::Reading(Box::new(reading))))
+            let reading = open(call_context, call, region, scan)?;
+            Ok(NonBlocking::Done(ScannerState::Reading(Box::new(reading))))
         }
-        ScanTarget::Scanner(id) => take_up(exchange, call, *id, pace),
+        ScanTarget::Scanner(id) => resume(call_context, call, *id, wait_mode),
     }
 }
 
 fn open(
-    exchange: &Exchange,
+    call_context: &CallContext,
     call: &ScanCall,
     region: &RegionRef,
     scan: &OpenScan,
 ) -> Result<Reading> {
-    let context = &exchange.context;
+    let context = &call_context.context;
     let (rows, read_point) = match context.cluster.region(&context.server, region)? {
         Served::Stored(region) => {
             let scanner = region.scan_as_of(&scan.scan, scan.read_point)?;
@@ -126,7 +132,7 @@ fn open(
     };
     let id = context.server.scanners.next_id();
     let scanner = Scanner::new(rows, scan);
-    let mut reading = Reading::new(exchange, call, id, Held::New(Box::new(scanner)));
+    let mut reading = Reading::new(call_context, call, id, ScannerHandle::New(Box::new(scanner)));
     // Only clients that know heartbeats read on after an answer without rows.
     let reads_on = call.client_handles_heartbeats && !call.close;
     let bytes_max = scan.result_bytes_max.filter(|_| reads_on);
@@ -136,11 +142,16 @@ fn open(
     Ok(reading)
 }
 
-fn take_up(exchange: &Exchange, call: &ScanCall, id: u64, pace: Pace) -> Result<Tried<Begun>> {
-    let scanners = &exchange.context.server.scanners;
-    let answered = |answer| Ok(Tried::Done(Begun::Answered(answer)));
+fn resume(
+    call_context: &CallContext,
+    call: &ScanCall,
+    id: u64,
+    wait_mode: WaitMode,
+) -> Result<NonBlocking<ScannerState>> {
+    let scanners = &call_context.context.server.scanners;
+    let answered = |answer| Ok(NonBlocking::Done(ScannerState::Answered(answer)));
     if call.close && call.rows == 0 {
-        close(exchange, id)?;
+        close(call_context, id)?;
         return answered(ScanAnswer {
             scanner: Some(id),
             more_results: true,
@@ -155,19 +166,19 @@ fn take_up(exchange: &Exchange, call: &ScanCall, id: u64, pace: Pace) -> Result<
             // HBase takes the call for a repetition unless it has the number after the next one.
             return match call.next_call_seq.filter(|&number| number != next_call + 1) {
                 Some(number) => Err(out_of_order(id, next_call + 1, number)),
-                None => Ok(Tried::Done(Begun::Ended)),
+                None => Ok(NonBlocking::Done(ScannerState::Ended)),
             };
         }
     };
-    let held = match pace {
-        Pace::AtOnce => scanner.try_lock_arc(),
-        Pace::Patient => scanner.try_lock_arc_for(SCANNER_WAIT),
+    let held = match wait_mode {
+        WaitMode::NonBlocking => scanner.try_lock_arc(),
+        WaitMode::Blocking => scanner.try_lock_arc_for(SCANNER_WAIT),
     };
-    let mut scanner = match (held, pace) {
+    let mut scanner = match (held, wait_mode) {
         (Some(scanner), _) => scanner,
-        (None, Pace::AtOnce) => return Ok(Tried::WouldWait),
+        (None, WaitMode::NonBlocking) => return Ok(NonBlocking::WouldBlock),
         // Another call is at it, which may be waiting for a thread in its turn. HBase does not wait for it.
-        (None, Pace::Patient) => {
+        (None, WaitMode::Blocking) => {
             return Err(Error::new(
                 ErrorKind::OutOfOrderScanner,
                 format!("another call for the scanner is under way: scanner={id}"),
@@ -189,14 +200,14 @@ fn take_up(exchange: &Exchange, call: &ScanCall, id: u64, pace: Pace) -> Result<
         scanners.close(id);
         return Err(error);
     }
-    let reading = Reading::new(exchange, call, id, Held::Kept(scanner));
-    Ok(Tried::Done(Begun::Reading(Box::new(reading))))
+    let reading = Reading::new(call_context, call, id, ScannerHandle::Open(scanner));
+    Ok(NonBlocking::Done(ScannerState::Reading(Box::new(reading))))
 }
 
 /// Closes a scanner for its client. HBase's clients also close scanners that the server has closed at the end
 /// of a region.
-fn close(exchange: &Exchange, id: u64) -> Result<()> {
-    let scanners = &exchange.context.server.scanners;
+fn close(call_context: &CallContext, id: u64) -> Result<()> {
+    let scanners = &call_context.context.server.scanners;
     match scanners.find(id) {
         Ok(scanner) => {
             // A call that is under way goes on, and its scanner is gone afterwards.
@@ -220,16 +231,16 @@ fn out_of_order(id: u64, expected: u64, number: u64) -> Error {
 }
 
 /// The scanner that a call reads from.
-enum Held {
+enum ScannerHandle {
     New(Box<Scanner>),
-    Kept(HeldScanner),
+    Open(HeldScanner),
 }
 
-impl Held {
+impl ScannerHandle {
     fn get(&mut self) -> &mut Scanner {
         match self {
             Self::New(scanner) => scanner,
-            Self::Kept(scanner) => scanner,
+            Self::Open(scanner) => scanner,
         }
     }
 }
@@ -237,7 +248,7 @@ impl Held {
 /// An answer that is being read together: as many rows as the call and the limits on an answer allow.
 struct Reading {
     id: u64,
-    scanner: Held,
+    scanner: ScannerHandle,
     answer: ScanAnswer,
     limit: RowLimit,
     /// How far the scanner had come before.
@@ -256,7 +267,12 @@ struct Reading {
 }
 
 impl Reading {
-    fn new(exchange: &Exchange, call: &ScanCall, id: u64, mut scanner: Held) -> Self {
+    fn new(
+        call_context: &CallContext,
+        call: &ScanCall,
+        id: u64,
+        mut scanner: ScannerHandle,
+    ) -> Self {
         let from = scanner.get();
         let bytes_max = from.bytes_max.unwrap_or(SCAN_ANSWER_BYTES_MAX).min(SCAN_ANSWER_BYTES_MAX);
         let limit = RowLimit { left: call.limit, partial_row: from.partial_row.take() };
@@ -270,23 +286,23 @@ impl Reading {
             bytes: 0,
             bytes_max,
             prefetch: None,
-            until: call.client_handles_heartbeats.then(|| exchange.scan_until()),
+            until: call.client_handles_heartbeats.then(|| call_context.scan_until()),
             at_end: false,
             is_left: false,
         }
     }
 
     /// Reads on until the answer is whole, or `pause` is over: `false` then.
-    fn go_on(
+    fn continue_reading(
         &mut self,
-        exchange: &Exchange,
+        call_context: &CallContext,
         call: &ScanCall,
         pause: Option<Instant>,
     ) -> Result<bool> {
         self.read_rows(call, pause).map_err(|error| {
             // After an error the scanner's place is not known.
-            exchange.context.server.scanners.close(self.id);
-            reset(exchange, error)
+            call_context.context.server.scanners.close(self.id);
+            reset(call_context, error)
         })
     }
 
@@ -384,9 +400,9 @@ impl Reading {
     }
 
     /// The answer; the scanner is kept if there is more.
-    fn end(self, exchange: &Exchange, call: &ScanCall) -> Result<ScanAnswer> {
+    fn end(self, call_context: &CallContext, call: &ScanCall) -> Result<ScanAnswer> {
         let Self { id, scanner: mut held, mut answer, limit, before, mut at_end, .. } = self;
-        let scanners = &exchange.context.server.scanners;
+        let scanners = &call_context.context.server.scanners;
         let scanner = held.get();
         // Told that the region is at its end, the client need not close the scanner. Behind the limit
         // it will not ask again.
@@ -407,29 +423,29 @@ impl Reading {
             answer.more_results = false;
         }
         if call.track_metrics {
-            answer.metrics = metrics(exchange, before, scanner.progress());
+            answer.metrics = metrics(call_context, before, scanner.progress());
         }
         scanner.partial_row = limit.partial_row;
         answer.more_results_in_region = Some(!at_end);
         let stays_open = !call.close && answer.more_results && !at_end;
         let next_call = scanner.next_call;
         match held {
-            Held::New(scanner) if stays_open => scanners.keep(id, *scanner)?,
+            ScannerHandle::New(scanner) if stays_open => scanners.keep(id, *scanner)?,
             // Its lease is the client's time, not ours.
-            Held::Kept(_) if stays_open => scanners.renew(id),
-            Held::New(_) | Held::Kept(_) => scanners.end(id, next_call),
+            ScannerHandle::Open(_) if stays_open => scanners.renew(id),
+            ScannerHandle::New(_) | ScannerHandle::Open(_) => scanners.end(id, next_call),
         }
         Ok(answer)
     }
 }
 
 /// The error that makes a client open another scanner where one that may succeed later was closed.
-fn reset(exchange: &Exchange, error: Error) -> Error {
+fn reset(call_context: &CallContext, error: Error) -> Error {
     if !matches!(error.kind(), ErrorKind::Io | ErrorKind::RegionTooBusy | ErrorKind::Timeout) {
         return error;
     }
     // Clients before HBase 1.4 lack the exception.
-    let kind = match exchange.client.is_at_least(1, 4) {
+    let kind = match call_context.client.is_at_least(1, 4) {
         true => ErrorKind::ScannerReset,
         false => ErrorKind::UnknownScanner,
     };
@@ -437,9 +453,13 @@ fn reset(exchange: &Exchange, error: Error) -> Error {
 }
 
 /// What a client is told that asks what its scan cost; under HBase's names, and times in milliseconds.
-fn metrics(exchange: &Exchange, before: ScanProgress, now: ScanProgress) -> Vec<(String, i64)> {
+fn metrics(
+    call_context: &CallContext,
+    before: ScanProgress,
+    now: ScanProgress,
+) -> Vec<(String, i64)> {
     let millis = |time: Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
-    let (waited, worked) = exchange.times();
+    let (waited, worked) = call_context.times();
     let count = |now: u64, before: u64| i64::try_from(now - before).unwrap_or(i64::MAX);
     let all = [
         ("ROWS_SCANNED", count(now.rows_scanned, before.rows_scanned)),

@@ -7,7 +7,7 @@ use rowhouse_format::proto;
 use rowhouse_format::rpc::{Method, Service};
 use rowhouse_model::{Error, Result, escape};
 
-use crate::dispatch::{Done, Exchange};
+use crate::dispatch::{CallContext, Done};
 use crate::limits::SLOW_LOG_PARAM_BYTES_MAX;
 use crate::server::Context;
 use crate::slow_log::began_millis;
@@ -16,14 +16,14 @@ use crate::slow_log::began_millis;
 const PROTOS: &str = "org.apache.hadoop.hbase.shaded.protobuf.generated";
 
 /// Keeps a call in the logs that was answered with so many bytes, if it took long or was large.
-pub(crate) fn note(exchange: &Exchange, bytes: usize) {
-    let (waited, took) = exchange.times();
-    let log = &exchange.context.server.slow_log;
+pub(crate) fn note(call_context: &CallContext, bytes: usize) {
+    let (waited, took) = call_context.times();
+    let log = &call_context.context.server.slow_log;
     let Some(kind) = log.kind_of(took, bytes) else { return };
-    let method = exchange.request.method;
+    let method = call_context.request.method;
     let millis = |time: std::time::Duration| i32::try_from(time.as_millis()).unwrap_or(i32::MAX);
-    let Described { region_name, param, gets, mutations, service_calls } = describe(exchange);
-    let caller = &exchange.client.caller;
+    let Described { region_name, param, gets, mutations, service_calls } = describe(call_context);
+    let caller = &call_context.client.caller;
     tracing::warn!(
         ?kind,
         ?method,
@@ -75,20 +75,20 @@ struct Described {
     service_calls: i32,
 }
 
-fn describe(exchange: &Exchange) -> Described {
-    let described = match exchange.request.method {
-        Method::Get => exchange.message::<proto::GetRequest>().map(|request| {
+fn describe(call_context: &CallContext) -> Described {
+    let described = match call_context.request.method {
+        Method::Get => call_context.message::<proto::GetRequest>().map(|request| {
             let region_name = shown(request.region);
             let param = format!("region= {region_name}, row= {}", escape(&request.get.row));
             Described { region_name, param, ..Described::default() }
         }),
-        Method::Mutate => exchange.message::<proto::MutateRequest>().map(|request| {
+        Method::Mutate => call_context.message::<proto::MutateRequest>().map(|request| {
             let region_name = shown(request.region);
             let row = escape(request.mutation.row.as_deref().unwrap_or_default());
             let param = format!("region= {region_name}, row= {row}");
             Described { region_name, param, ..Described::default() }
         }),
-        Method::Scan => exchange.message::<proto::ScanRequest>().map(|request| {
+        Method::Scan => call_context.message::<proto::ScanRequest>().map(|request| {
             let region_name = request.region.map(shown).unwrap_or_default();
             let mut param = format!("region= {region_name}");
             if let Some(scan) = &request.scan {
@@ -101,9 +101,9 @@ fn describe(exchange: &Exchange) -> Described {
             }
             Described { region_name, param, ..Described::default() }
         }),
-        Method::Multi => exchange.message::<proto::MultiRequest>().map(described_multi),
+        Method::Multi => call_context.message::<proto::MultiRequest>().map(described_multi),
         Method::ExecService => {
-            exchange.message::<proto::CoprocessorServiceRequest>().map(|request| {
+            call_context.message::<proto::CoprocessorServiceRequest>().map(|request| {
                 let call = request.call;
                 let param =
                     format!("coprocessorService= {}:{}", call.service_name, call.method_name);
@@ -142,23 +142,23 @@ fn shown(region: proto::RegionSpecifier) -> String {
 }
 
 /// The calls of the slow or the large log, asked for as clients before 2.5 do.
-pub(crate) fn responses(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
-    let request = exchange.message::<proto::SlowLogResponseRequest>()?;
-    let slow_log_payloads = exchange.context.server.slow_log.select(&request);
-    exchange.reply(out, &proto::SlowLogResponses { slow_log_payloads })?;
+pub(crate) fn responses(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
+    let request = call_context.message::<proto::SlowLogResponseRequest>()?;
+    let slow_log_payloads = call_context.context.server.slow_log.select(&request);
+    call_context.reply(out, &proto::SlowLogResponses { slow_log_payloads })?;
     Ok(Done::Answered)
 }
 
 /// The same, as newer clients ask.
-pub(crate) fn entries(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
-    let request = exchange.message::<proto::LogRequest>()?;
+pub(crate) fn entries(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
+    let request = call_context.message::<proto::LogRequest>()?;
     if !request.log_class_name.contains("SlowLogResponseRequest") {
         return Err(unknown_log(&request));
     }
     let asked = proto::SlowLogResponseRequest::decode(request.log_message)
         .map_err(|error| Error::invalid(format!("malformed request of a log: {error}")))?;
-    let slow_log_payloads = exchange.context.server.slow_log.select(&asked);
-    exchange.reply(
+    let slow_log_payloads = call_context.context.server.slow_log.select(&asked);
+    call_context.reply(
         out,
         &proto::LogEntry {
             log_class_name: format!("{PROTOS}.AdminProtos$SlowLogResponses"),
@@ -177,12 +177,12 @@ pub(crate) fn clear(
 }
 
 /// The decisions of the balancer, of which there are none.
-pub(crate) fn balancer_entries(exchange: &Exchange, out: &mut BytesMut) -> Result<Done> {
-    let request = exchange.message::<proto::LogRequest>()?;
+pub(crate) fn balancer_entries(call_context: &CallContext, out: &mut BytesMut) -> Result<Done> {
+    let request = call_context.message::<proto::LogRequest>()?;
     let known = ["BalancerDecisions", "BalancerRejections"];
     let log = known.iter().find(|log| request.log_class_name.contains(&format!("{log}Request")));
     let log = log.ok_or_else(|| unknown_log(&request))?;
-    exchange.reply(
+    call_context.reply(
         out,
         &proto::LogEntry {
             log_class_name: format!("{PROTOS}.MasterProtos${log}Response"),

@@ -27,14 +27,14 @@ impl Store {
     pub fn checkpoint(&self, into: impl AsRef<Path>) -> Result<CopyReport> {
         let from = self.path()?;
         let target = Target::create(into.as_ref())?;
-        let moment = Moment::hold(self)?;
-        for file in moment.files.values() {
+        let pinned = PinnedState::hold(self)?;
+        for file in pinned.files.values() {
             let path = store_file::path(file.id());
             target.link(&from.join(&path), &path)?;
         }
-        moment.name(&target)?;
+        pinned.name(&target)?;
         target.finish()?;
-        Ok(moment.report())
+        Ok(pinned.report())
     }
 
     /// The same with copies of the HFiles, on any file system. What was written is read back, every checksum of it, before
@@ -50,12 +50,12 @@ impl Store {
     ) -> Result<CopyReport> {
         let from = self.path()?;
         let target = Target::create(into.as_ref())?;
-        let moment = Moment::hold(self)?;
-        let report = moment.report();
+        let pinned = PinnedState::hold(self)?;
+        let report = pinned.report();
         // Each byte is written once and read back once.
         let total = report.file_bytes * 2;
         let mut done = 0;
-        for file in moment.files.values() {
+        for file in pinned.files.values() {
             let path = store_file::path(file.id());
             target.copy(&from.join(&path), &path, |bytes| {
                 done += bytes;
@@ -63,7 +63,7 @@ impl Store {
                 self.engine().check_open()
             })?;
         }
-        moment.name(&target)?;
+        pinned.name(&target)?;
         let read_back = check(target.dir(), |checked| {
             progress(Progress::new(checked.file, done + checked.bytes_done, total));
         })?;
@@ -74,12 +74,12 @@ impl Store {
 }
 
 /// The store at one moment, and its files, which stay as long as this is held.
-struct Moment {
+struct PinnedState {
     state: ManifestState,
     files: BTreeMap<u64, Arc<StoreFile>>,
 }
 
-impl Moment {
+impl PinnedState {
     fn hold(store: &Store) -> Result<Self> {
         let _changing = store.changing();
         let engine = store.engine();
@@ -89,7 +89,7 @@ impl Moment {
         families.iter().try_for_each(|family| flush::flush(engine, family))?;
         // No file comes but those of the one moment.
         let _quiet: Vec<_> = families.iter().map(|family| family.flushing.lock()).collect();
-        let last_sequence = flush::flush_together(engine, &families)?;
+        let last_sequence = flush::flush_all_locked(engine, &families)?;
         let _replacing = engine.replacing.lock();
         let snapshots = engine.snapshots.lock();
         let mut state = ManifestState::clone(&engine.manifest.state());
@@ -98,8 +98,11 @@ impl Moment {
         state.log_segment = None;
         let forgotten = LogForgotten { below_sequence: last_sequence + 1, first_segment: 0 };
         state.apply(&Edit::new(EditKind::LogForgotten(forgotten)))?;
-        let parts: Vec<_> = families.iter().map(|family| family.parts()).collect();
-        let files = parts.iter().flat_map(|parts| &parts.files).chain(snapshots.files());
+        let super_version: Vec<_> = families.iter().map(|family| family.super_version()).collect();
+        let files = super_version
+            .iter()
+            .flat_map(|super_version| &super_version.files)
+            .chain(snapshots.files());
         let files = files.map(|file| (file.id(), Arc::clone(file))).collect();
         Ok(Self { state, files })
     }

@@ -16,7 +16,7 @@ use std::ops::Range;
 use rowhouse_model::CompactionState;
 
 use super::Policy;
-use super::overlap::{crowding, depth};
+use super::overlap::{files_over_one_row, read_amplification};
 
 /// What is known of a file without reading it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -170,7 +170,8 @@ fn choose_unasked(situation: &Situation<'_>, policy: &Policy) -> Choice {
         return merge(files, busy + at..busy + at + 1);
     }
     let crowded = files.len() >= policy.files_blocking.saturating_mul(4);
-    let apart_max = (depth(files) < policy.files_max).then(|| time_apart_max(situation)).flatten();
+    let apart_max =
+        (files_over_one_row(files) < policy.files_max).then(|| time_apart_max(situation)).flatten();
     let gain = |run: Range<usize>, bytes: u64| {
         let run_files = &files[run];
         // Small files cost more than merging them, whatever their rows and times.
@@ -178,9 +179,10 @@ fn choose_unasked(situation: &Situation<'_>, policy: &Policy) -> Choice {
             return Some(run_files.len());
         }
         let together = apart_max.is_none_or(|max| time_apart(run_files, situation) <= max);
-        let depth = depth(run_files);
+        let files_over_one_row = files_over_one_row(run_files);
         // Files that hardly share rows with the others are not taken along for their number.
-        let worth = depth >= policy.files_min && run_files.len() <= 2 * depth;
+        let worth =
+            files_over_one_row >= policy.files_min && run_files.len() <= 2 * files_over_one_row;
         (together && worth).then_some(run_files.len())
     };
     choose_run(files, busy, policy, gain)
@@ -223,7 +225,7 @@ fn is_major_due(situation: &Situation<'_>, policy: &Policy) -> bool {
     };
     match files {
         [file] => !file.major || file.timestamp_min < situation.unexpired_from,
-        _ => depth(files) > 1 || !files.iter().all(is_whole),
+        _ => files_over_one_row(files) > 1 || !files.iter().all(is_whole),
     }
 }
 
@@ -289,7 +291,7 @@ fn explore(
     // Older files that have outgrown merging.
     let outgrown = files[busy..].iter().take_while(|file| file.len > policy.bytes_max).count();
     let first = busy + outgrown;
-    let is_stuck = crowding(files) >= policy.files_blocking;
+    let is_stuck = read_amplification(files) >= policy.files_blocking;
     let mut best = Candidate::default();
     let mut smallest: Option<Candidate> = None;
     for start in first..files.len() {

@@ -1,9 +1,9 @@
-//! Merging files: `policy` and `choose` say which, `keep` what of them stays, `run` does it,
+//! Merging files: `policy` and `choose` say which, `compaction_filter` what of them stays, `run` does it,
 //! `running` knows which files are being merged, `schedule` says when, `pace` how fast.
 
 mod choose;
-mod elsewhere;
-mod keep;
+mod compaction_filter;
+mod other_files;
 mod overlap;
 mod pace;
 mod policy;
@@ -13,11 +13,11 @@ mod schedule;
 
 pub use choose::CompactionKind;
 pub(crate) use choose::{Choice, Drops, FileFacts, Situation, Surplus, choose};
-pub(crate) use elsewhere::Elsewhere;
 #[cfg(test)]
-pub(crate) use keep::is_plain;
-pub(crate) use keep::{Keep, RowKinds};
-pub(crate) use overlap::crowding;
+pub(crate) use compaction_filter::is_plain;
+pub(crate) use compaction_filter::{CompactionFilter, RowKinds};
+pub(crate) use other_files::OtherFiles;
+pub(crate) use overlap::read_amplification;
 pub(crate) use policy::Policy;
 pub(crate) use run::{Hurry, compact, rewrite_wider};
 pub(crate) use running::Running;

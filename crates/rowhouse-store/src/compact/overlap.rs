@@ -7,7 +7,7 @@ use super::FileFacts;
 const DISJOINT_FILES: usize = 8;
 
 /// The most files that have a row between them: how many a read of that row looks into.
-pub(crate) fn depth(files: &[FileFacts<'_>]) -> usize {
+pub(crate) fn files_over_one_row(files: &[FileFacts<'_>]) -> usize {
     let mut first: Vec<&[u8]> = files.iter().map(|file| file.first_row).collect();
     let mut last: Vec<&[u8]> = files.iter().map(|file| file.last_row).collect();
     first.sort_unstable();
@@ -25,8 +25,8 @@ pub(crate) fn depth(files: &[FileFacts<'_>]) -> usize {
 }
 
 /// What the files cost their readers, in files that every read looks into.
-pub(crate) fn crowding(files: &[FileFacts<'_>]) -> usize {
-    depth(files).max(files.len().div_ceil(DISJOINT_FILES))
+pub(crate) fn read_amplification(files: &[FileFacts<'_>]) -> usize {
+    files_over_one_row(files).max(files.len().div_ceil(DISJOINT_FILES))
 }
 
 #[cfg(test)]
@@ -48,7 +48,7 @@ mod tests {
 
     #[test]
     fn depth_is_the_most_files_over_one_row() {
-        let depth_of = |text| depth(&files(text));
+        let depth_of = |text| files_over_one_row(&files(text));
         assert_eq!(depth_of(""), 0);
         assert_eq!(depth_of("a-z"), 1);
         assert_eq!(depth_of("a-c d-f g-i"), 1);
@@ -60,10 +60,10 @@ mod tests {
 
     #[test]
     fn files_with_no_row_in_common_crowd_by_the_eight() {
-        let crowding_of = |text: &str| crowding(&files(text));
-        assert_eq!(crowding_of(""), 0);
-        assert_eq!(crowding_of("a b c d e f g h"), 1);
-        assert_eq!(crowding_of("a b c d e f g h i"), 2);
-        assert_eq!(crowding_of("a-z a-z a-z"), 3);
+        let read_amplification_of = |text: &str| read_amplification(&files(text));
+        assert_eq!(read_amplification_of(""), 0);
+        assert_eq!(read_amplification_of("a b c d e f g h"), 1);
+        assert_eq!(read_amplification_of("a b c d e f g h i"), 2);
+        assert_eq!(read_amplification_of("a-z a-z a-z"), 3);
     }
 }

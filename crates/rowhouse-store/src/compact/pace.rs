@@ -68,7 +68,8 @@ impl Pace {
 /// How near the store with the most files is to where its writers wait.
 fn pressure(engine: &Engine) -> f64 {
     let families = engine.families.read();
-    let pressures = families.values().map(|family| pressure_of(family.crowding(), family.policy()));
+    let pressures =
+        families.values().map(|family| pressure_of(family.read_amplification(), family.policy()));
     pressures.fold(0.0, f64::max)
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use rowhouse_model::{Error, ErrorKind, Key, Result};
 
-use super::keep::Keep;
-use super::{Choice, CompactionKind, Elsewhere, FileFacts, RowKinds, choose};
+use super::compaction_filter::CompactionFilter;
+use super::{Choice, CompactionKind, FileFacts, OtherFiles, RowKinds, choose};
 use crate::cells::Cells;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
@@ -43,7 +43,7 @@ pub(crate) fn compact(
     loop {
         check(engine, family)?;
         let choosing = family.merges.choosing();
-        let files = family.parts().files.clone();
+        let files = family.super_version().files.clone();
         let facts: Vec<FileFacts<'_>> =
             files.iter().map(|file| file.facts(family.range())).collect();
         let now_millis = engine.timestamps.now_millis();
@@ -69,7 +69,7 @@ pub(crate) fn compact(
         let kinds = match (kind, asked) {
             (CompactionKind::Minor, None) => {
                 let others = facts[..run.start].iter().chain(&facts[run.end..]);
-                RowKinds::MajorBut(Elsewhere::of(others))
+                RowKinds::MajorBut(OtherFiles::of(others))
             }
             _ => RowKinds::All(kind),
         };
@@ -86,7 +86,7 @@ pub(crate) fn compact(
 pub(crate) fn rewrite_wider(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
     let _compacting = family.compacting.write();
     check(engine, family)?;
-    let files = family.parts().files.clone();
+    let files = family.super_version().files.clone();
     let is_wider = |file: &Arc<StoreFile>| file.is_wider_than(family.range());
     let Some(first) = files.iter().position(is_wider) else { return Ok(()) };
     let last = files.iter().rposition(is_wider).unwrap_or(first);
@@ -187,7 +187,7 @@ fn merge_files(
         true => family.descriptor().major_compaction_compression(),
         false => family.descriptor().minor_compaction_compression(),
     };
-    let mut keep = Keep::of_family(kinds, family, earliest_put, now_millis);
+    let mut keep = CompactionFilter::of_family(kinds, family, earliest_put, now_millis);
     let mut progress = Progress::new(engine, family, hurry);
     let mut output: Option<NewFile<'_>> = None;
     // A file that a split left goes on with rows of another region.

@@ -230,7 +230,7 @@ impl State {
                 return true;
             }
             let Some(bytes) = bytes_to_merge(engine, &family, asked) else { return false };
-            let files = family.parts().files.len();
+            let files = family.super_version().files.len();
             let urgency = Urgency { blocked: family.is_blocked(), asked, files };
             if bytes <= bytes_max && best.as_ref().is_none_or(|(most, _)| *most < urgency) {
                 best = Some((urgency, Job { key: key.clone(), family, asked }));
@@ -267,10 +267,10 @@ fn bytes_to_merge(
     family: &FamilyStore,
     asked: Option<CompactionKind>,
 ) -> Option<u64> {
-    let parts = family.parts();
+    let super_version = family.super_version();
     let facts: Vec<FileFacts<'_>> =
-        parts.files.iter().map(|file| file.facts(family.range())).collect();
-    let busy = family.merges.busy(&parts.files);
+        super_version.files.iter().map(|file| file.facts(family.range())).collect();
+    let busy = family.merges.busy(&super_version.files);
     let situation = family.situation(&facts, busy, engine.timestamps.now_millis(), asked);
     let files = match choose(&situation, family.policy()) {
         Choice::Nothing => return None,

@@ -10,7 +10,7 @@ use rowhouse_model::{
     TableDescriptor, TableName, TimeRange, Timestamp, compare,
 };
 
-use super::keep::Keep;
+use super::compaction_filter::CompactionFilter;
 use super::{CompactionKind, Hurry};
 use crate::disk::simulated::SimulatedDisk;
 use crate::read::{Rules, Verdict, Visible};
@@ -43,7 +43,12 @@ fn minor_merges_drop_surplus_versions_unless_the_family_says_otherwise() {
             table.flush().unwrap();
         }
         table.compact(CompactionKind::Minor).unwrap();
-        table.regions()[0].families()[0].parts().files.iter().map(|file| file.meta().cells).sum()
+        table.regions()[0].families()[0]
+            .super_version()
+            .files
+            .iter()
+            .map(|file| file.meta().cells)
+            .sum()
     };
     let stored: [u64; 3] = [Some(false), Some(true), None].map(stored);
     assert_eq!(stored, [3, 2, 2]);
@@ -112,7 +117,7 @@ fn sorted<'a>(cells: impl IntoIterator<Item = &'a Cell>) -> Vec<Cell> {
 }
 
 fn merge(kind: CompactionKind, family: &FamilyDescriptor, now: i64, cells: &[Cell]) -> Vec<Cell> {
-    let mut keep = Keep::new(kind, family, i64::MIN, now);
+    let mut keep = CompactionFilter::new(kind, family, i64::MIN, now);
     sorted(cells).into_iter().filter(|cell| keep.keeps(&cell.view())).collect()
 }
 
@@ -220,7 +225,7 @@ proptest! {
             let start = start.index(merged.len());
             let stop = (start + len).min(merged.len());
             let now = now_millis(expired);
-            let keep = Keep::new(CompactionKind::Minor, &family, i64::MIN, now);
+            let keep = CompactionFilter::new(CompactionKind::Minor, &family, i64::MIN, now);
             let mut keep = keep.dropping_surplus(&family);
             let run = sorted(&merged[start..stop].concat());
             let outcome = run.into_iter().filter(|cell| keep.keeps(&cell.view())).collect();
@@ -318,7 +323,7 @@ fn unmerged() -> Settings {
 /// What a merge leaves of cells of [`two_versions`], or a flush.
 fn left_by(kind: CompactionKind, cells: &[Cell], now: i64) -> Vec<Cell> {
     let family = &two_versions();
-    let mut keep = Keep::new(kind, family, i64::MIN, now).dropping_surplus(family);
+    let mut keep = CompactionFilter::new(kind, family, i64::MIN, now).dropping_surplus(family);
     sorted(cells).into_iter().filter(|cell| keep.keeps(&cell.view())).collect()
 }
 
@@ -351,7 +356,7 @@ impl Run {
             Step::Merge { start, len } => {
                 let region = Arc::clone(&self.table().regions()[0]);
                 let family = &region.families()[0];
-                let files = family.parts().files.clone();
+                let files = family.super_version().files.clone();
                 if files.is_empty() {
                     return;
                 }
@@ -368,7 +373,7 @@ impl Run {
                 self.files.splice(places, [left]);
                 self.files.retain(|file| !file.is_empty());
                 let order: Vec<u64> = region.families()[0]
-                    .parts()
+                    .super_version()
                     .files
                     .iter()
                     .map(|file| file.sequence_max())

@@ -22,11 +22,15 @@ fn open(disk: &SimulatedDisk) -> Store {
 }
 
 /// A closed store of one file, whose cells the log does not have.
-fn disk(attributes: &[(&'static str, &'static str)], value: impl Fn(u32) -> Vec<u8>) -> SimulatedDisk {
+fn disk(
+    attributes: &[(&'static str, &'static str)],
+    value: impl Fn(u32) -> Vec<u8>,
+) -> SimulatedDisk {
     let disk = SimulatedDisk::default();
     let store = open(&disk);
     let family = FamilyDescriptor::new("f").unwrap().attribute("BLOCKSIZE", "1024");
-    let family = attributes.iter().fold(family, |family, (key, value)| family.attribute(*key, *value));
+    let family =
+        attributes.iter().fold(family, |family, (key, value)| family.attribute(*key, *value));
     store.create_table(TableDescriptor::new(name()).family(family), &[]).unwrap();
     let table = store.table(&name()).unwrap();
     for row in 0..ROWS {
@@ -75,7 +79,8 @@ fn data_blocks(bytes: &[u8]) -> Vec<Range<usize>> {
     let mut at = 0;
     let mut blocks = Vec::new();
     while at < end {
-        let len = Block::len_on_disk(&bytes[at..at + BLOCK_HEADER_LEN], at as u64).unwrap() as usize;
+        let len =
+            Block::len_on_disk(&bytes[at..at + BLOCK_HEADER_LEN], at as u64).unwrap() as usize;
         let (kind, _) = Block::verify(&bytes[at..at + len], at as u64).unwrap();
         if matches!(kind, BlockKind::Data | BlockKind::EncodedData) {
             blocks.push(at..at + len);
@@ -195,6 +200,9 @@ fn a_file_that_a_value_holds_is_not_taken_for_a_part_of_the_file_it_is_in() {
         let disk = whole.after_kill();
         disk.corrupt(&path, block.start + at, 0x41);
         let (rows, report) = salvage(&disk, value);
-        assert!(!rows.contains(&7) && rows.len() > 50 && !report.lost.is_empty(), "{at}: {report:?}");
+        assert!(
+            !rows.contains(&7) && rows.len() > 50 && !report.lost.is_empty(),
+            "{at}: {report:?}"
+        );
     }
 }

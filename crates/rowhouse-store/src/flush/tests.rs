@@ -47,7 +47,7 @@ fn stored(table: &Arc<Table>) -> String {
 }
 
 fn files(table: &Table) -> usize {
-    table.regions()[0].families()[0].parts().files.len()
+    table.regions()[0].families()[0].super_version().files.len()
 }
 
 /// What is left of puts at 1, 2, 3 and 4 and the deletion of the version at 4.
@@ -101,14 +101,14 @@ fn a_sequence_from_before_a_flush_is_too_old_for_its_outcome() {
     table.mutate(&put(1)).unwrap();
     let old = mvcc.visible();
     table.flush().unwrap();
-    assert!(region.families()[0].parts_at(old - 1).is_some(), "nothing was dropped");
+    assert!(region.families()[0].super_version_at(old - 1).is_some(), "nothing was dropped");
     table.mutate(&put(2)).unwrap();
     let between = mvcc.visible();
     table.mutate(&put(3)).unwrap();
     let mut begun = table.scan(Scan::all()).unwrap();
     table.flush().unwrap();
-    assert!(region.families()[0].parts_at(between).is_none());
-    assert!(region.families()[0].parts_at(mvcc.visible()).is_some());
+    assert!(region.families()[0].super_version_at(between).is_none());
+    assert!(region.families()[0].super_version_at(mvcc.visible()).is_some());
     assert_eq!(begun.next().unwrap().unwrap().to_cells()[0].timestamp(), at(3));
 }
 

@@ -11,9 +11,9 @@ use rowhouse_model::{Error, FamilyDescriptor, Key, Result, TableName};
 
 use crate::cells::Cells;
 use crate::check::Progress;
-use crate::compact::{CompactionKind, Keep};
+use crate::compact::{CompactionFilter, CompactionKind};
 use crate::engine::Engine;
-use crate::family::{FamilyStore, Parts};
+use crate::family::{FamilyStore, SuperVersion};
 use crate::memstore::MemstoreCursor;
 use crate::read::{Merge, ReadPoint, Source};
 use crate::region::Region;
@@ -79,22 +79,22 @@ impl Store {
         let point = self.read_point();
         let mut bytes_total = 0;
         for family in table.regions().iter().flat_map(|region| region.families()) {
-            let parts = parts_of(&point, family)?;
-            bytes_total += parts.files.iter().map(|file| file.len()).sum::<u64>();
+            let super_version = super_version_of(&point, family)?;
+            bytes_total += super_version.files.iter().map(|file| file.len()).sum::<u64>();
         }
         let (mut report, mut bytes_done) = (ExportReport::default(), 0);
         for region in table.regions() {
             for family in region.families() {
-                let parts = parts_of(&point, family)?;
+                let super_version = super_version_of(&point, family)?;
                 let path = path_of(dir, region, family);
                 progress(Progress::new(&path.display().to_string(), bytes_done, bytes_total));
                 let export = Export { engine: self.engine(), point: &point, options };
-                if let Some((cells, bytes)) = export.family(family, parts, &path)? {
+                if let Some((cells, bytes)) = export.family(family, super_version, &path)? {
                     report.files.push(path);
                     report.cells += cells;
                     report.bytes += bytes;
                 }
-                bytes_done += parts.files.iter().map(|file| file.len()).sum::<u64>();
+                bytes_done += super_version.files.iter().map(|file| file.len()).sum::<u64>();
             }
         }
         progress(Progress::new("", bytes_done, bytes_total));
@@ -115,19 +115,19 @@ impl Export<'_> {
     fn family(
         &self,
         family: &FamilyStore,
-        parts: &Parts,
+        super_version: &SuperVersion,
         path: &Path,
     ) -> Result<Option<(u64, u64)>> {
         // A file that was split is one of both regions until it is written anew.
         let range = family.range();
         let start = Key::row_start(&range.start);
         let (mut sources, mut with_tags, mut earliest_put) = (Vec::new(), false, i64::MAX);
-        for file in &parts.files {
+        for file in &super_version.files {
             with_tags |= file.has_tags()?;
             earliest_put = earliest_put.min(file.earliest_put()?);
             sources.push(Source::File(FileCursor::open_once(file, &start)?));
         }
-        for memstore in parts.frozen.iter().chain([&parts.active]) {
+        for memstore in super_version.frozen.iter().chain([&super_version.active]) {
             with_tags |= memstore.has_tags();
             if !memstore.is_empty() {
                 // What is in memory does not say.
@@ -137,7 +137,8 @@ impl Export<'_> {
         }
         let now_millis = self.engine.timestamps.now_millis();
         let descriptor = family.descriptor();
-        let mut keep = Keep::new(CompactionKind::Major, descriptor, earliest_put, now_millis);
+        let mut keep =
+            CompactionFilter::new(CompactionKind::Major, descriptor, earliest_put, now_millis);
         let mut merge = Merge::new(sources, self.point.sequence())?;
         let mut file: Option<NewHFile> = None;
         while let Some(cell) = merge.cell().filter(|cell| range.contains(cell.key.row)) {
@@ -204,10 +205,13 @@ impl NewHFile {
     }
 }
 
-fn parts_of<'a>(point: &'a ReadPoint, family: &FamilyStore) -> Result<&'a Arc<Parts>> {
+fn super_version_of<'a>(
+    point: &'a ReadPoint,
+    family: &FamilyStore,
+) -> Result<&'a Arc<SuperVersion>> {
     // Only who alters the table at this moment can bring that about.
     let younger = || Error::invalid("a family was made while the export began: try again");
-    point.parts_of(family).ok_or_else(younger)
+    point.super_version_of(family).ok_or_else(younger)
 }
 
 fn path_of(dir: &Path, region: &Region, family: &FamilyStore) -> PathBuf {

@@ -179,7 +179,7 @@ fn check_writable(table: &TableDescriptor) -> Result<()> {
 }
 
 /// A file to load that was looked at, and is not open: there may be more of them than the process may have open.
-struct Found<'a> {
+struct LoadFile<'a> {
     family: &'a Bytes,
     path: &'a Path,
     len: u64,
@@ -191,18 +191,18 @@ struct Found<'a> {
 fn look_at_all<'a>(
     table: &TableDescriptor,
     files: &'a [(Bytes, PathBuf)],
-) -> Result<Vec<Found<'a>>> {
+) -> Result<Vec<LoadFile<'a>>> {
     let look_at = |(family, path): &'a (Bytes, PathBuf)| {
         table.find_family(family)?;
         let file = HFile::open(path)?;
         let ends = [file.meta().first_key(), file.meta().last_key()];
         let ends = ends.iter().flatten().map(|key| Bytes::copy_from_slice(key.row)).collect();
-        Ok(Found { family, path, len: file.meta().trailer().file_len, ends })
+        Ok(LoadFile { family, path, len: file.meta().trailer().file_len, ends })
     };
     files.iter().map(look_at).collect()
 }
 
-impl Found<'_> {
+impl LoadFile<'_> {
     /// Whether all rows that the file says it has are in `range`.
     fn fits(&self, range: &RowRange) -> bool {
         self.ends.iter().all(|row| range.contains(row))

@@ -160,7 +160,7 @@ impl<'a> Load<'a> {
         let mut sources: Vec<u64> = self.written.iter().map(|file| file.source_sequence).collect();
         sources.dedup();
         // No commit is half done, so the numbers' place among them is plain; writers wait for two syncs.
-        let _gate = engine.gate.write();
+        let _latch = engine.freeze_latch.write();
         // What was written before is not to be lost where this is not, and an open takes all up to a number that the
         // manifest names for synced: an end of the log that a power cut tore would be damage.
         engine.sync_log()?;
@@ -186,7 +186,7 @@ impl<'a> Load<'a> {
                 // Named by all before a merge can give it up for one of them.
                 let others: Vec<_> = homes.iter().skip(1).map(|_| first.share()).collect();
                 for (home, file) in homes.iter().zip([first].into_iter().chain(others)) {
-                    home.change(|parts| parts.files.push(file));
+                    home.change(|super_version| super_version.files.push(file));
                 }
             }
             engine.recent_writes.note_all(last);

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rowhouse_format::hfile::{BLOCK_HEADER_LEN, ZstdForm};
 use rowhouse_model::{
     Bytes, Cell, Delete, ErrorKind, FamilyDescriptor, Get, Put, Scan, TableDescriptor, TableName,
     escape,
 };
-use rowhouse_format::hfile::{BLOCK_HEADER_LEN, ZstdForm};
 use tempfile::TempDir;
 
 use super::{ExportOptions, ExportedCells, files_to_load};

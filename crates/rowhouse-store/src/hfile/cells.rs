@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use rowhouse_format::hfile::{Cursor, DataBlock, IndexWalk, Step};
+use rowhouse_format::hfile::{Cursor, DataBlock, IndexStep, IndexWalk};
 use rowhouse_model::{Cell, CellRef, Error, Key, Result, compare};
 
 use super::{HFile, named};
@@ -76,12 +76,12 @@ impl<'a> HFileCells<'a> {
     }
 
     /// Follows the index down to a data block.
-    fn enter(&mut self, mut step: Step) -> Result<Option<Arc<DataBlock>>> {
+    fn enter(&mut self, mut step: IndexStep) -> Result<Option<Arc<DataBlock>>> {
         loop {
             match step {
-                Step::Index(handle) => step = self.walk.enter(self.file.index_block(&handle)?),
-                Step::Data(handle) => return self.file.data_block(&handle).map(Some),
-                Step::End => return Ok(None),
+                IndexStep::Index(handle) => step = self.walk.enter(self.file.index_block(&handle)?),
+                IndexStep::Data(handle) => return self.file.data_block(&handle).map(Some),
+                IndexStep::End => return Ok(None),
             }
         }
     }

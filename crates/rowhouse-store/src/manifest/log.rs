@@ -146,7 +146,8 @@ impl Manifest {
         let log = self.begun(&mut log)?;
         let mut state = ManifestState::clone(&self.state());
         state.apply(edit)?;
-        log.append(&*self.disk, edit).map_err(|source| Error::io("cannot append to MANIFEST", source))?;
+        log.append(&*self.disk, edit)
+            .map_err(|source| Error::io("cannot append to MANIFEST", source))?;
         let state = Arc::new(state);
         *self.state.write() = Arc::clone(&state);
         if log.len > log.len_max {

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use rowhouse_model::{Error, ErrorKind, Result};
 
 use super::ManifestState;
-use super::record::{FILE_HEADER_LEN, FileHeader, Found, LEN_END};
+use super::record::{EditRead, FILE_HEADER_LEN, FileHeader, LEN_END};
 use crate::disk::Disk;
 
 /// The file's name in the data directory.
@@ -40,10 +40,7 @@ pub(crate) fn read(disk: &dyn Disk, boot_id: [u8; 16]) -> Result<Option<Whole>> 
 
 /// Decides which copy counts. An edit is on the disk in both before it counts, so either is enough; the
 /// copy is removed where it cannot be written.
-fn choose(
-    original: Result<Option<Whole>>,
-    copy: Result<Option<Whole>>,
-) -> Result<Option<Whole>> {
+fn choose(original: Result<Option<Whole>>, copy: Result<Option<Whole>>) -> Result<Option<Whole>> {
     let is_newer = |error: &Error| error.kind() == ErrorKind::Unsupported;
     let repaired = |mut whole: Whole, wrong: Error| {
         whole.wrong.push(wrong);
@@ -104,14 +101,14 @@ fn read_file(disk: &dyn Disk, path: &'static str, boot_id: [u8; 16]) -> Result<O
     let mut at = FILE_HEADER_LEN;
     let wrong = loop {
         match header.at(&bytes, at)? {
-            Found::Edit(edit, end) => {
+            EditRead::Edit(edit, end) => {
                 whole.gone.extend(whole.state.files_gone(&edit));
                 whole.state.apply(&edit)?;
                 whole.edits += 1;
                 at = end;
             }
-            Found::End => break None,
-            Found::Nothing(what) => break Some(what),
+            EditRead::End => break None,
+            EditRead::Nothing(what) => break Some(what),
         }
     };
     settle_end(&header, &bytes, at, wrong, boot_id)?;
@@ -158,14 +155,14 @@ fn left_of(disk: &dyn Disk, path: &'static str) -> Result<Left> {
     let mut at = FILE_HEADER_LEN;
     loop {
         let wrong = match header.at(&bytes, at) {
-            Ok(Found::Edit(edit, end)) => {
+            Ok(EditRead::Edit(edit, end)) => {
                 left.lost.extend(left.state.apply(&edit).err());
                 at = end;
                 continue;
             }
-            Ok(Found::End) => None,
+            Ok(EditRead::End) => None,
             // Also where the mark after the last edit is not there.
-            Ok(Found::Nothing(what)) => Some(header.damaged(at, what)),
+            Ok(EditRead::Nothing(what)) => Some(header.damaged(at, what)),
             Err(error) => Some(error),
         };
         // Where the next record begins is not known: every place is tried.

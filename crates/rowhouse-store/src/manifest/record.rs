@@ -30,7 +30,7 @@ pub(super) struct FileHeader {
 }
 
 /// What stands where a record could.
-pub(super) enum Found {
+pub(super) enum EditRead {
     /// An edit, and where it ends.
     Edit(Edit, usize),
     /// The end of what was written.
@@ -119,21 +119,21 @@ impl FileHeader {
     ///
     /// # Errors
     /// A whole record whose edit is none, or `Unsupported` for one of a kind that is not known.
-    pub(super) fn at(&self, whole: &Bytes, at: usize) -> Result<Found> {
+    pub(super) fn at(&self, whole: &Bytes, at: usize) -> Result<EditRead> {
         let (len, crc) = match self.record_at(whole, at) {
-            None => return Ok(Found::Nothing("a record header fails its checksum")),
-            Some((LEN_END | LEN_SYNCED, _)) => return Ok(Found::End),
+            None => return Ok(EditRead::Nothing("a record header fails its checksum")),
+            Some((LEN_END | LEN_SYNCED, _)) => return Ok(EditRead::End),
             Some(found) => found,
         };
         let begin = at + RECORD_HEADER_LEN;
         let end = begin.saturating_add(len as usize);
         let Some(payload) = whole.get(begin..end) else {
-            return Ok(Found::Nothing("it ends inside an edit"));
+            return Ok(EditRead::Nothing("it ends inside an edit"));
         };
         if crc32c::crc32c(payload) != crc {
-            return Ok(Found::Nothing("an edit fails its checksum"));
+            return Ok(EditRead::Nothing("an edit fails its checksum"));
         }
-        Ok(Found::Edit(self.edit(whole.slice(begin..end), at)?, end))
+        Ok(EditRead::Edit(self.edit(whole.slice(begin..end), at)?, end))
     }
 
     /// The length and checksum in the record header at `at`; `None` when it is not right.
@@ -219,8 +219,8 @@ mod tests {
         let header = FileHeader::decode(PATH, &bytes).unwrap();
         assert_eq!((header.epoch, header.boot_id), (written.epoch, written.boot_id));
         let found = header.at(&bytes, FILE_HEADER_LEN).unwrap();
-        assert!(matches!(found, Found::Edit(found, at) if found == edit() && at == end));
-        assert!(matches!(header.at(&bytes, end), Ok(Found::End)));
+        assert!(matches!(found, EditRead::Edit(found, at) if found == edit() && at == end));
+        assert!(matches!(header.at(&bytes, end), Ok(EditRead::End)));
     }
 
     #[test]
@@ -231,7 +231,7 @@ mod tests {
             flipped[at] ^= 0x10;
             for broken in [flipped, whole[..at].to_vec()] {
                 let found = header.at(&broken.into(), FILE_HEADER_LEN);
-                assert!(matches!(found, Ok(Found::Nothing(_))), "at={at}");
+                assert!(matches!(found, Ok(EditRead::Nothing(_))), "at={at}");
             }
         }
     }

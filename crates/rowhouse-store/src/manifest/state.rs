@@ -187,12 +187,10 @@ impl ManifestState {
                 self.namespaces.insert(namespace.name().to_owned(), namespace);
             }
             EditKind::NamespaceDropped(name) => {
-                self.namespaces
-                    .remove(&*String::from_utf8_lossy(name))
-                    .ok_or_else(|| {
-                        let name = String::from_utf8_lossy(name);
-                        contradiction(format_args!("an unknown namespace is dropped: {name}"))
-                    })?;
+                self.namespaces.remove(&*String::from_utf8_lossy(name)).ok_or_else(|| {
+                    let name = String::from_utf8_lossy(name);
+                    contradiction(format_args!("an unknown namespace is dropped: {name}"))
+                })?;
             }
             EditKind::TableCreated(edit) => self.create_table(edit)?,
             EditKind::TableStateChanged(edit) => {
@@ -308,7 +306,8 @@ impl ManifestState {
         let table = Arc::make_mut(table);
         for id in &edit.removed {
             let removed = table.regions.remove(id);
-            let unknown = || contradiction(format_args!("an unknown region is replaced: region={id}"));
+            let unknown =
+                || contradiction(format_args!("an unknown region is replaced: region={id}"));
             let removed = removed.ok_or_else(unknown)?;
             added.values_mut().for_each(|region| Arc::make_mut(region).take_files(&removed));
         }
@@ -334,13 +333,10 @@ impl ManifestState {
             .get_mut(&edit.family)
             .ok_or_else(|| files_of_unknown("family", edit))?;
         for id in &edit.removed {
-            family
-                .files
-                .remove(id)
-                .ok_or_else(|| {
-                    let path = store_file::path(*id);
-                    contradiction(format_args!("a file goes that was not there: {path}"))
-                })?;
+            family.files.remove(id).ok_or_else(|| {
+                let path = store_file::path(*id);
+                contradiction(format_args!("a file goes that was not there: {path}"))
+            })?;
         }
         for file in &edit.added {
             family.files.insert(file.file_id, file.clone());

@@ -22,11 +22,11 @@ pub(super) struct Arena {
     /// The chunk that pieces are cut from; null until there is one.
     current: AtomicPtr<Chunk>,
     /// The chunk added last, of any kind; held while one is added.
-    newest: Mutex<Newest>,
+    newest: Mutex<CurrentChunk>,
     bytes: AtomicU64,
 }
 
-struct Newest(*mut Chunk);
+struct CurrentChunk(*mut Chunk);
 
 /// The head of a chunk; what it hands out comes behind it.
 #[repr(C)]
@@ -63,7 +63,7 @@ impl Default for Arena {
     }
 }
 
-impl Default for Newest {
+impl Default for CurrentChunk {
     fn default() -> Self {
         Self(ptr::null_mut())
     }
@@ -111,7 +111,7 @@ impl Arena {
     /// A chunk of `chunk_len` bytes, and its first piece.
     fn add_chunk(
         &self,
-        newest: &mut Newest,
+        newest: &mut CurrentChunk,
         chunk_len: usize,
         len: usize,
     ) -> (Piece, NonNull<Chunk>) {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rowhouse_model::{CellRef, Key, RowBuilder};
 
 use super::Memstore;
-use super::node::{Node, NodeRef, Place, prefetch};
+use super::node::{Node, NodeRef, SearchKey, prefetch};
 
 /// How many cells are stepped over before the list is searched: what is nearer costs less to walk
 /// to, and from the top to search for than from here, since everybody's way leads over the top.
@@ -118,6 +118,6 @@ impl MemstoreCursor {
 }
 
 /// Before every cell with this key.
-pub(super) fn place<'a>(key: &Key<'a>) -> Place<'a> {
-    Place::new(*key, u64::MAX)
+pub(super) fn place<'a>(key: &Key<'a>) -> SearchKey<'a> {
+    SearchKey::new(*key, u64::MAX)
 }

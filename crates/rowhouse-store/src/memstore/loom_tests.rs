@@ -9,7 +9,7 @@ use loom::sync::atomic::AtomicBool;
 use loom::thread;
 use rowhouse_model::{Cell, CellKind, Key, Timestamp};
 
-use super::node::Place;
+use super::node::SearchKey;
 use super::passing::behind_markers;
 use super::skip_list::SkipList;
 use super::spans::said_by_links;
@@ -39,7 +39,7 @@ fn walk(list: &SkipList) -> String {
 
 fn seek(list: &SkipList, row: &str) -> Option<Vec<u8>> {
     let key = Key::row_start(row.as_bytes());
-    list.seek(&Place::new(key, u64::MAX)).map(|node| node.cell().key.row.to_vec())
+    list.seek(&SearchKey::new(key, u64::MAX)).map(|node| node.cell().key.row.to_vec())
 }
 
 /// The rows that second links lead to from nodes that were found over first links.
@@ -291,7 +291,7 @@ fn model_passing(there: &'static [(&str, usize)], writers: &'static [&[(&str, us
 
 fn passes_no_put(list: &SkipList) {
     let key = Key::column_start(b"r", b"f", b"m");
-    let found = list.seek(&Place::new(key, u64::MAX));
+    let found = list.seek(&SearchKey::new(key, u64::MAX));
     let Some(marker) = found.filter(|node| node.cell().key.qualifier == b"m") else { return };
     if let Some((behind, _)) = behind_markers(marker, true, None) {
         assert!(behind.qualifier <= &b"p"[..], "{}", behind.qualifier.escape_ascii());

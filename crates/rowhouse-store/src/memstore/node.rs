@@ -199,7 +199,7 @@ impl<'a> NodeRef<'a> {
 
     /// How this cell compares with a place.
     #[inline]
-    pub(super) fn compare(self, place: &Place<'_>) -> Ordering {
+    pub(super) fn compare(self, place: &SearchKey<'_>) -> Ordering {
         match row_prefix(self.key_value()).cmp(&place.prefix) {
             Ordering::Equal => self.compare_behind_prefix(place),
             decided => decided,
@@ -208,7 +208,7 @@ impl<'a> NodeRef<'a> {
 
     /// The same where the rows' prefixes are equal, as with rows that all begin alike.
     #[inline]
-    fn compare_behind_prefix(self, place: &Place<'_>) -> Ordering {
+    fn compare_behind_prefix(self, place: &SearchKey<'_>) -> Ordering {
         match compare_behind_prefix(row(self.key_value()), place.key.row) {
             Ordering::Equal => self.compare_in_row(place),
             decided => decided,
@@ -216,7 +216,7 @@ impl<'a> NodeRef<'a> {
     }
 
     #[inline(never)]
-    fn compare_in_row(self, place: &Place<'_>) -> Ordering {
+    fn compare_in_row(self, place: &SearchKey<'_>) -> Ordering {
         let cell = self.cell();
         cell.key.cmp(&place.key).then_with(|| place.sequence.cmp(&cell.sequence))
     }
@@ -258,13 +258,13 @@ fn row_prefix(key_value: &[u8]) -> u64 {
 }
 
 /// What is searched for.
-pub(super) struct Place<'a> {
+pub(super) struct SearchKey<'a> {
     prefix: u64,
     key: Key<'a>,
     sequence: u64,
 }
 
-impl<'a> Place<'a> {
+impl<'a> SearchKey<'a> {
     /// Where a cell stands, or would.
     #[inline]
     pub(super) fn new(key: Key<'a>, sequence: u64) -> Self {
@@ -325,11 +325,11 @@ impl<'a> Tower<'a> {
     /// # Safety
     /// The tower has more than `level` links.
     #[inline]
-    pub(super) unsafe fn look(self, level: usize) -> Step<'a> {
+    pub(super) unsafe fn look(self, level: usize) -> Hop<'a> {
         // SAFETY: as the caller says.
         let Seen { node, span } = unsafe { self.link(level) }.look();
         let next = node.map(|node| NodeRef { node, arena: PhantomData });
-        Step { next, span: if level == 0 { Span::EMPTY } else { span } }
+        Hop { next, span: if level == 0 { Span::EMPTY } else { span } }
     }
 
     /// Has the link of a level above the lowest say something else, if it is as it was.
@@ -337,9 +337,9 @@ impl<'a> Tower<'a> {
     /// # Safety
     /// The tower has more than `level` links.
     #[inline]
-    pub(super) unsafe fn say(self, level: usize, was: Step<'a>, span: Span) -> bool {
+    pub(super) unsafe fn say(self, level: usize, was: Hop<'a>, span: Span) -> bool {
         // SAFETY: as the caller says.
-        unsafe { self.link(level) }.change(was.seen(), Step { span, ..was }.seen())
+        unsafe { self.link(level) }.change(was.seen(), Hop { span, ..was }.seen())
     }
 
     /// Has the link of a node that nobody knows on this level lead to `next`, and this one's to the node, if it still leads
@@ -359,7 +359,7 @@ impl<'a> Tower<'a> {
         // SAFETY: as the caller says.
         let (link, link_of_node) = unsafe { (self.link(level), node.tower().link(level)) };
         // The lowest links have nothing to say.
-        let seen = if level == 0 { Step { next, span: Span::UNKNOWN }.seen() } else { link.look() };
+        let seen = if level == 0 { Hop { next, span: Span::UNKNOWN }.seen() } else { link.look() };
         if seen.node != next.map(NodeRef::as_ptr) {
             return None;
         }
@@ -373,12 +373,12 @@ impl<'a> Tower<'a> {
 
 /// A link as a step from a node.
 #[derive(Clone, Copy)]
-pub(super) struct Step<'a> {
+pub(super) struct Hop<'a> {
     pub(super) next: Option<NodeRef<'a>>,
     pub(super) span: Span,
 }
 
-impl Step<'_> {
+impl Hop<'_> {
     fn seen(self) -> Seen {
         Seen { node: self.next.map(NodeRef::as_ptr), span: self.span }
     }

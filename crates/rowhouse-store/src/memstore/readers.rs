@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 
 use super::Memstore;
-use crate::read::Kept;
+use crate::read::Retention;
 use crate::store_file::StoreFile;
 
 /// What became of a memstore, or of several together.
@@ -18,7 +18,7 @@ pub(crate) struct Flushed {
     /// What had expired then was dropped.
     pub(crate) now_millis: i64,
     /// By what else it was dropped.
-    pub(crate) kept: Kept,
+    pub(crate) retention: Retention,
 }
 
 /// What a memstore knows of those who read it for long.

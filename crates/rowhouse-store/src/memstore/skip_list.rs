@@ -13,7 +13,7 @@ use rowhouse_model::CellRef;
 
 use super::arena::Arena;
 use super::link::{Between, Link};
-use super::node::{HEIGHT_MAX, NodeRef, Place, Tower};
+use super::node::{HEIGHT_MAX, NodeRef, SearchKey, Tower};
 use super::spans;
 use super::sync::{AtomicBool, AtomicUsize, fence};
 
@@ -61,7 +61,7 @@ impl SkipList {
     pub(super) fn insert_with_height(&self, key_value: &[u8], sequence: u64, height: usize) -> u64 {
         let (node, added) = NodeRef::new(&self.arena, key_value, sequence, height);
         let cell = CellRef::from_checked(key_value, sequence);
-        let place = Place::new(cell.key, sequence);
+        let place = SearchKey::new(cell.key, sequence);
         let mut gaps = self.gaps();
         self.find(&place, &mut gaps);
         self.link(node, &place, &mut gaps);
@@ -87,7 +87,7 @@ impl SkipList {
         for (key_value, sequence, height) in cells {
             let (node, grown) = NodeRef::new(&self.arena, key_value, sequence, height);
             let cell = CellRef::from_checked(key_value, sequence);
-            let place = Place::new(cell.key, sequence);
+            let place = SearchKey::new(cell.key, sequence);
             // The same cell again goes in front of the one it takes the place of.
             if last.is_some_and(|last| last.compare(&place) == Ordering::Less) {
                 self.find_onward(&place, &mut gaps);
@@ -111,7 +111,7 @@ impl SkipList {
     fn link<'a>(
         &'a self,
         node: NodeRef<'a>,
-        place: &Place<'_>,
+        place: &SearchKey<'_>,
         gaps: &mut [Gap<'a>; HEIGHT_MAX],
     ) -> bool {
         let (height, beside) = (node.height(), node.beside());
@@ -152,7 +152,7 @@ impl SkipList {
     #[inline(never)]
     fn lower(
         &self,
-        place: &Place<'_>,
+        place: &SearchKey<'_>,
         height: usize,
         beside: Between,
         gaps: &[Gap<'_>; HEIGHT_MAX],
@@ -173,7 +173,7 @@ impl SkipList {
 
     /// The first node at or behind `place`.
     #[inline]
-    pub(super) fn seek(&self, place: &Place<'_>) -> Option<NodeRef<'_>> {
+    pub(super) fn seek(&self, place: &SearchKey<'_>) -> Option<NodeRef<'_>> {
         let mut gaps = self.gaps();
         self.find(place, &mut gaps);
         gaps[0].next
@@ -183,7 +183,7 @@ impl SkipList {
     pub(super) fn seek_near<'a>(
         &'a self,
         near: NodeRef<'a>,
-        place: &Place<'_>,
+        place: &SearchKey<'_>,
     ) -> Option<NodeRef<'a>> {
         if near.compare(place) != Ordering::Less {
             return self.seek(place);
@@ -197,7 +197,7 @@ impl SkipList {
     }
 
     /// The last node before `place`, or the last of all.
-    pub(super) fn last_before(&self, place: Option<&Place<'_>>) -> Option<NodeRef<'_>> {
+    pub(super) fn last_before(&self, place: Option<&SearchKey<'_>>) -> Option<NodeRef<'_>> {
         let mut before = None;
         let mut tower = self.head_tower();
         for level in (0..self.height.load(Relaxed)).rev() {
@@ -224,7 +224,7 @@ impl SkipList {
 
     /// Finds where `place` belongs on each level that has nodes.
     #[inline]
-    fn find<'a>(&'a self, place: &Place<'_>, gaps: &mut [Gap<'a>; HEIGHT_MAX]) {
+    fn find<'a>(&'a self, place: &SearchKey<'_>, gaps: &mut [Gap<'a>; HEIGHT_MAX]) {
         let mut gap = Gap { before: self.head_tower(), next: None };
         for level in (0..self.height.load(Relaxed)).rev() {
             // SAFETY: the tower is the head, or was reached on the level above.
@@ -235,7 +235,7 @@ impl SkipList {
 
     /// The same, from gaps of a place that is not behind this one.
     #[inline]
-    fn find_onward<'a>(&'a self, place: &Place<'_>, gaps: &mut [Gap<'a>; HEIGHT_MAX]) {
+    fn find_onward<'a>(&'a self, place: &SearchKey<'_>, gaps: &mut [Gap<'a>; HEIGHT_MAX]) {
         let is_behind =
             |gap: &Gap<'_>| gap.next.is_some_and(|next| next.compare(place) != Ordering::Less);
         let height = self.height.load(Relaxed);
@@ -265,7 +265,7 @@ impl SkipList {
 unsafe fn walk<'a>(
     mut before: Tower<'a>,
     level: usize,
-    place: &Place<'_>,
+    place: &SearchKey<'_>,
     behind: Option<NodeRef<'a>>,
 ) -> Gap<'a> {
     loop {
@@ -285,7 +285,7 @@ unsafe fn walk<'a>(
 }
 
 /// Overwrites the cell that a new one with the same key and sequence was put in front of.
-fn overwrite_equal(next: Option<NodeRef<'_>>, place: &Place<'_>) {
+fn overwrite_equal(next: Option<NodeRef<'_>>, place: &SearchKey<'_>) {
     if let Some(node) = next.filter(|node| node.compare(place) == Ordering::Equal) {
         node.overwrite();
     }

@@ -28,7 +28,7 @@
 use std::cmp::Ordering;
 
 use super::link::Between;
-use super::node::{NodeRef, Place, Tower};
+use super::node::{NodeRef, SearchKey, Tower};
 use super::sync::fence;
 
 /// How often a link is looked at of which somebody is finding out more: they have a few nodes to look at.
@@ -118,7 +118,7 @@ unsafe fn least_between<'a>(
 pub(super) unsafe fn lower<'a>(
     mut before: Tower<'a>,
     level: usize,
-    place: &Place<'_>,
+    place: &SearchKey<'_>,
     behind: Option<NodeRef<'a>>,
     beside: Between,
 ) -> bool {

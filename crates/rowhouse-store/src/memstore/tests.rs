@@ -82,12 +82,12 @@ fn any_cell() -> impl Strategy<Value = Cell> {
 #[derive(Clone, Copy, Debug)]
 enum Way {
     OneByOne,
-    AtOnce,
+    NonBlockingRegion,
 }
 
 /// Cells in order, or nearly so, and how they are put in.
 fn any_run() -> impl Strategy<Value = (Way, Vec<Cell>)> {
-    let way = prop::sample::select(vec![Way::OneByOne, Way::AtOnce]);
+    let way = prop::sample::select(vec![Way::OneByOne, Way::NonBlockingRegion]);
     let cells = prop::collection::vec(any_cell(), 0..if cfg!(miri) { 12 } else { 40 });
     (way, cells, any::<bool>()).prop_map(|(way, mut cells, sorted)| {
         if sorted {
@@ -126,7 +126,7 @@ proptest! {
             let each = run.iter().map(|cell| (&cell.as_bytes()[..], cell.sequence()));
             added += match way {
                 Way::OneByOne => each.map(|(cell, sequence)| memstore.insert(cell, sequence)).sum(),
-                Way::AtOnce => memstore.insert_sorted(each),
+                Way::NonBlockingRegion => memstore.insert_sorted(each),
             };
         }
         let cells: Vec<&Cell> = runs.iter().flat_map(|(_, run)| run).collect();

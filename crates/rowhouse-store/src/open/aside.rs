@@ -13,7 +13,7 @@ const DIR: &str = "aside";
 
 /// A file of the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Kept {
+struct AsideFile {
     name: String,
     /// When it came here; `None` for a name that older versions gave.
     since_millis: Option<i64>,
@@ -74,7 +74,7 @@ fn try_trim(disk: &dyn Disk, settings: &Settings, now_millis: i64) -> io::Result
         file.since_millis = Some(now_millis);
     }
     let (age_max, bytes_max) = (settings.aside_age_max, settings.aside_bytes_max);
-    for Kept { name, len, .. } in surplus(files, now_millis, age_max, bytes_max) {
+    for AsideFile { name, len, .. } in surplus(files, now_millis, age_max, bytes_max) {
         let path = format!("{DIR}/{name}");
         disk.remove(&path)?;
         tracing::warn!(file = path, bytes = len, "a file that had been moved aside was removed");
@@ -84,11 +84,11 @@ fn try_trim(disk: &dyn Disk, settings: &Settings, now_millis: i64) -> io::Result
 
 /// Which files have to go.
 fn surplus(
-    mut files: Vec<Kept>,
+    mut files: Vec<AsideFile>,
     now_millis: i64,
     age_max: Duration,
     bytes_max: u64,
-) -> Vec<Kept> {
+) -> Vec<AsideFile> {
     files.sort_by(|a, b| (a.since_millis, &a.name).cmp(&(b.since_millis, &b.name)));
     let mut bytes: u64 = files.iter().map(|file| file.len).sum();
     let age_max_millis = i64::try_from(age_max.as_millis()).unwrap_or(i64::MAX);
@@ -103,7 +103,7 @@ fn surplus(
     files
 }
 
-fn list(disk: &dyn Disk) -> io::Result<Vec<Kept>> {
+fn list(disk: &dyn Disk) -> io::Result<Vec<AsideFile>> {
     let mut files = Vec::new();
     for name in disk.list(DIR)? {
         // What is no file was put here by somebody else, and stays.
@@ -112,7 +112,7 @@ fn list(disk: &dyn Disk) -> io::Result<Vec<Kept>> {
         };
         let since = name.split_once('-').filter(|(millis, _)| millis.len() == 13);
         let since_millis = since.and_then(|(millis, _)| millis.parse().ok());
-        files.push(Kept { name, since_millis, len });
+        files.push(AsideFile { name, since_millis, len });
     }
     Ok(files)
 }
@@ -122,11 +122,11 @@ mod tests {
     use super::*;
     use crate::disk::simulated::SimulatedDisk;
 
-    fn kept(name: &str, since_millis: i64, len: u64) -> Kept {
-        Kept { name: name.to_owned(), since_millis: Some(since_millis), len }
+    fn kept(name: &str, since_millis: i64, len: u64) -> AsideFile {
+        AsideFile { name: name.to_owned(), since_millis: Some(since_millis), len }
     }
 
-    fn going(files: &[Kept], now_millis: i64, age_millis: u64, bytes_max: u64) -> Vec<String> {
+    fn going(files: &[AsideFile], now_millis: i64, age_millis: u64, bytes_max: u64) -> Vec<String> {
         let age_max = Duration::from_millis(age_millis);
         let going = surplus(files.to_vec(), now_millis, age_max, bytes_max);
         going.into_iter().map(|file| file.name).collect()

@@ -21,9 +21,9 @@ use crate::directory::{self, Directory};
 use crate::disk::{Disk, RealDisk};
 use crate::engine::{Engine, Families, Memory};
 use crate::family::FamilyStore;
-use crate::large_rows::RowLimit;
 use crate::manifest::{Edit, EditKind, Manifest, ManifestState, NamespaceChanged, StoreCreated};
 use crate::mvcc::Mvcc;
+use crate::oversized_rows::RowLimit;
 use crate::region::Region;
 use crate::settings::Settings;
 use crate::space::Space;
@@ -148,7 +148,7 @@ impl Builder {
             manifest,
             log: OnceLock::new(),
             row_locks: RowLocks::new(),
-            gate: RwLock::default(),
+            freeze_latch: RwLock::default(),
             memory: Memory::default(),
             nonces: Nonces::new(),
             recent_writes: RecentWrites::default(),

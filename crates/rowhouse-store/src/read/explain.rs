@@ -13,7 +13,7 @@ use super::{At, Fate, Rules, Source, Visible};
 use crate::block_cache::Caching;
 use crate::cells::Cells;
 use crate::engine::Engine;
-use crate::family::{FamilyStore, Parts};
+use crate::family::{FamilyStore, SuperVersion};
 use crate::memstore::MemstoreCursor;
 use crate::store_file::{self, FileCursor};
 
@@ -27,14 +27,14 @@ pub(crate) fn explain_cell(
     get: &Get,
     qualifier: &Bytes,
 ) -> Result<CellHistory> {
-    let (parts, sequence) = loop {
+    let (super_version, sequence) = loop {
         let at = At::of(engine, None);
-        if let Some(parts) = at.parts(family)? {
-            break (parts, at.sequence());
+        if let Some(super_version) = at.super_version(family)? {
+            break (super_version, at.sequence());
         }
     };
     let mut found = Vec::new();
-    for (mut source, place) in sources(&parts, get.row())? {
+    for (mut source, place) in sources(&super_version, get.row())? {
         collect(&mut source, get.row(), family.name(), qualifier, |cell| {
             if cell.sequence() <= sequence {
                 found.push((cell, place.clone()));
@@ -46,7 +46,8 @@ pub(crate) fn explain_cell(
     let range = get.family_time_ranges.get(family.name()).unwrap_or(&get.time_range);
     let qualifiers: Qualifiers = [qualifier.clone()].into_iter().collect();
     let now_millis = engine.timestamps.now_millis();
-    let rules = Rules::read(family.kept(), Some(&qualifiers), *range, get.versions, now_millis);
+    let rules =
+        Rules::read(family.retention(), Some(&qualifiers), *range, get.versions, now_millis);
     let mut entries = judge(Visible::new(rules), family, found);
     // The markers of the family stand in front of every column.
     entries.sort_by(|a, b| {
@@ -78,14 +79,14 @@ pub(crate) fn only_column(get: &Get) -> Result<(Bytes, Bytes)> {
 }
 
 /// Everything that may have cells of the row.
-fn sources(parts: &Parts, row: &[u8]) -> Result<Vec<(Source, CellPlace)>> {
+fn sources(super_version: &SuperVersion, row: &[u8]) -> Result<Vec<(Source, CellPlace)>> {
     let start = Key::row_start(row);
     let mut sources = Vec::new();
-    for memstore in parts.frozen.iter().chain([&parts.active]) {
+    for memstore in super_version.frozen.iter().chain([&super_version.active]) {
         let cursor = MemstoreCursor::new(Arc::clone(memstore), &start);
         sources.push((Source::Memory(cursor), CellPlace::Memory));
     }
-    for file in &parts.files {
+    for file in &super_version.files {
         if file.may_hold_row(row, || None)? {
             let place = CellPlace::File(store_file::path(file.id()));
             sources.push((Source::File(FileCursor::open(file, &start, Caching::LookOnly)?), place));

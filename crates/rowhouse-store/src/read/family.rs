@@ -7,8 +7,8 @@ use rowhouse_model::{
     BloomKind, Bytes, Columns, FilterRun, Key, Result, RowBuilder, RowRange, TimeRange,
 };
 
-use super::row::{Judging, Room, RowRead};
-use super::sift::Sift;
+use super::post_filter::PostFilter;
+use super::row::{QueryMatcher, ReadBudget, RowRead};
 use super::{At, Merge, Rules, Source};
 use crate::block_cache::Caching;
 use crate::cells::Cells;
@@ -32,7 +32,7 @@ pub(super) struct Asked<'a> {
     /// A filter has its say, behind which versions are counted.
     pub(super) filtered: bool,
     /// What is asked besides.
-    pub(super) sift: Sift,
+    pub(super) post_filter: PostFilter,
 }
 
 /// Which rows are asked for.
@@ -73,7 +73,7 @@ impl Asked<'_> {
     /// Whether a file of the family may have anything that matters; `false` is certain.
     fn may_be_in(&self, file: &StoreFile, family: &FamilyStore) -> Result<bool> {
         let time_range = self.time_range_of(family.name());
-        if !family.kept().needs_all_times() && !file.may_hold_versions(&time_range) {
+        if !family.retention().needs_all_times() && !file.may_hold_versions(&time_range) {
             return Ok(false);
         }
         match self.rows {
@@ -91,14 +91,14 @@ impl Asked<'_> {
 /// The cells of one family that are asked for, row by row.
 pub(super) struct FamilyReader<'a> {
     merge: Merge,
-    judging: Judging<'a>,
+    matcher: QueryMatcher<'a>,
     caching: Caching,
     /// The memstores that know of it.
     readings: Vec<Reading>,
 }
 
 /// Cells of a family that could be asked for, as they were at a moment.
-pub(super) enum Found {
+pub(super) enum FirstCell {
     Merge(Merge),
     /// There are none.
     Nothing,
@@ -107,9 +107,9 @@ pub(super) enum Found {
 }
 
 /// Finds the first cell of the rows asked for; behind the last of them for a read that goes backward.
-pub(super) fn find(family: &FamilyStore, asked: &Asked<'_>, at: At<'_>) -> Result<Found> {
-    let Some(parts) = at.parts(family)? else { return Ok(Found::TooOld) };
-    let memstores = parts.frozen.iter().chain([&parts.active]);
+pub(super) fn find(family: &FamilyStore, asked: &Asked<'_>, at: At<'_>) -> Result<FirstCell> {
+    let Some(super_version) = at.super_version(family)? else { return Ok(FirstCell::TooOld) };
+    let memstores = super_version.frozen.iter().chain([&super_version.active]);
     let memstores = memstores.filter(|memstore| !memstore.is_empty());
     let start = Key::row_start(asked.rows.first());
     let caching = asked.caching(family);
@@ -121,7 +121,7 @@ pub(super) fn find(family: &FamilyStore, asked: &Asked<'_>, at: At<'_>) -> Resul
             false => MemstoreCursor::new(memstore, &start),
         }));
     }
-    for file in &parts.files {
+    for file in &super_version.files {
         if asked.may_be_in(file, family)? {
             sources.push(if asked.reversed {
                 Source::File(FileCursor::at_end(file, caching)?)
@@ -133,14 +133,14 @@ pub(super) fn find(family: &FamilyStore, asked: &Asked<'_>, at: At<'_>) -> Resul
         }
     }
     if sources.is_empty() {
-        return Ok(Found::Nothing);
+        return Ok(FirstCell::Nothing);
     }
     if asked.reversed {
-        return Ok(Found::Merge(Merge::backward(sources, at.sequence())));
+        return Ok(FirstCell::Merge(Merge::backward(sources, at.sequence())));
     }
     let merge = Merge::new(sources, at.sequence())?;
     let first = merge.cell().is_some_and(|cell| asked.rows.may_hold(cell.key.row));
-    Ok(if first { Found::Merge(merge) } else { Found::Nothing })
+    Ok(if first { FirstCell::Merge(merge) } else { FirstCell::Nothing })
 }
 
 impl<'a> FamilyReader<'a> {
@@ -156,41 +156,41 @@ impl<'a> FamilyReader<'a> {
         let now_millis = engine.timestamps.now_millis();
         let qualifiers = asked.columns.qualifiers(family.name());
         let time_range = asked.time_range_of(family.name());
-        let (kept, versions) = (family.kept(), asked.versions);
+        let (retention, versions) = (family.retention(), asked.versions);
         let mut rules = match asked.raw {
-            true => Rules::raw(kept, time_range, versions, now_millis),
-            false => Rules::read(kept, qualifiers, time_range, versions, now_millis),
+            true => Rules::raw(retention, time_range, versions, now_millis),
+            false => Rules::read(retention, qualifiers, time_range, versions, now_millis),
         };
-        let mut sift = asked.sift;
+        let mut post_filter = asked.post_filter;
         if asked.filtered {
-            (rules, sift.versions) = rules.before_filter();
+            (rules, post_filter.versions) = rules.before_filter();
         }
         let is_one = matches!(asked.rows, Rows::One(_));
-        let judging = Judging::new(rules, family.name().clone(), is_one, sift);
-        Self { merge, judging, caching: asked.caching(family), readings: Vec::new() }
+        let matcher = QueryMatcher::new(rules, family.name().clone(), is_one, post_filter);
+        Self { merge, matcher, caching: asked.caching(family), readings: Vec::new() }
     }
 
     /// The same, for longer than the question lives.
     pub(super) fn into_owned(self) -> FamilyReader<'static> {
-        FamilyReader { judging: self.judging.into_owned(), ..self }
+        FamilyReader { matcher: self.matcher.into_owned(), ..self }
     }
 
     /// Goes on in the files of the memstores that were flushed meanwhile, and lets these go. From the first
     /// time on flushes leave in the files what it may see.
     pub(super) fn follow_flushes(&mut self, between_rows: bool) -> Result<()> {
-        let Self { merge, judging, caching, readings } = self;
+        let Self { merge, matcher, caching, readings } = self;
         if readings.is_empty() {
             let reading = |memstore| Reading::new(Arc::clone(memstore), merge.sequence_max());
             readings.extend(merge.memstores().map(reading));
         }
-        let backward = judging.sift.reversed;
+        let backward = matcher.post_filter.reversed;
         if backward && !between_rows {
             return Ok(());
         }
         loop {
-            let rules = judging.visible.rules();
+            let rules = matcher.visible.rules();
             let can_follow = |flushed: &&Arc<Flushed>| {
-                flushed.readable_from == 0 || rules.sees_nothing_dropped(&flushed.kept)
+                flushed.readable_from == 0 || rules.sees_nothing_dropped(&flushed.retention)
             };
             let found = readings.iter().find_map(|one| one.flushed().filter(can_follow));
             let Some(flushed) = found.map(Arc::clone) else { break };
@@ -199,7 +199,7 @@ impl<'a> FamilyReader<'a> {
                 false => merge.follow_flush(&flushed, *caching)?,
             }
             if flushed.readable_from > 0 {
-                judging.visible.grow_older(flushed.now_millis);
+                matcher.visible.grow_older(flushed.now_millis);
             }
             readings.retain(|one| one.flushed().is_none_or(|other| !Arc::ptr_eq(other, &flushed)));
         }
@@ -213,12 +213,12 @@ impl<'a> FamilyReader<'a> {
 
     /// The family's name.
     pub(super) fn name(&self) -> &Bytes {
-        self.judging.family()
+        self.matcher.family()
     }
 
     /// The row of the cell where it stands; `None` behind the last.
     pub(super) fn row(&self) -> Option<&[u8]> {
-        self.merge.cell().filter(|_| !self.judging.is_over).map(|cell| cell.key.row)
+        self.merge.cell().filter(|_| !self.matcher.is_over).map(|cell| cell.key.row)
     }
 
     /// Adds the visible cells of `row` to `cells`, as many as there is room for, and goes to the next
@@ -226,30 +226,30 @@ impl<'a> FamilyReader<'a> {
     pub(super) fn read_row(
         &mut self,
         row: &[u8],
-        room: &mut Room,
+        budget: &mut ReadBudget,
         cells: &mut RowBuilder,
     ) -> Result<RowRead> {
-        let Self { merge, judging, .. } = self;
+        let Self { merge, matcher, .. } = self;
         match merge.only_file() {
             Some(cursor) => {
-                let read = judging.read_row(cursor, row, room, cells)?;
+                let read = matcher.read_row(cursor, row, budget, cells)?;
                 merge.settle()?;
                 Ok(read)
             }
-            None => judging.read_row(merge, row, room, cells),
+            None => matcher.read_row(merge, row, budget, cells),
         }
     }
 
     /// The same, of the cells that pass the sieve as well. A filter may have it go further than to the
     /// next row.
-    pub(super) fn sift_row(
+    pub(super) fn read_filtered_row(
         &mut self,
         row: &[u8],
         filter: Option<&mut FilterRun>,
-        room: &mut Room,
+        budget: &mut ReadBudget,
         cells: &mut RowBuilder,
     ) -> Result<RowRead> {
-        self.judging.sift_row(&mut self.merge, row, filter, room, cells)
+        self.matcher.read_filtered_row(&mut self.merge, row, filter, budget, cells)
     }
 
     /// Forward to `row`, or the first behind it; never back.
@@ -265,7 +265,7 @@ impl<'a> FamilyReader<'a> {
 
     /// Back from `row`, which was read: to the row before it, or to where a filter has said.
     pub(super) fn go_back(&mut self, row: &[u8]) -> Result<()> {
-        match self.judging.take_row_to_go_back_to() {
+        match self.matcher.take_row_to_go_back_to() {
             Some(to) => self.go_back_to(&to),
             // Where it did not stand at the row it stands before it already.
             None if self.row().is_some_and(|here| here < row) => Ok(()),

@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use rowhouse_model::{Get, Result, Row, RowBuilder, Scan};
 
-use super::family::{Asked, FamilyReader, Found, Rows, find};
-use super::row::{CELLS_BETWEEN_CHECKS, Room, RowRead};
+use super::family::{Asked, FamilyReader, FirstCell, Rows, find};
+use super::post_filter::PostFilter;
+use super::row::{CELLS_BETWEEN_CHECKS, ReadBudget, RowRead};
 use super::scan::{Opening, RegionScanner, ScanLimits, Scanned};
-use super::sift::Sift;
 use super::{At, ReadPoint};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
-use crate::write::patience::Tried;
+use crate::write::wait_mode::NonBlocking;
 
 /// What is read at once: bytes of cells to show (of a hundred bytes each they take 0.2 ms), cells to judge for
 /// them, and how long they may take where those are not counted.
@@ -28,13 +28,13 @@ pub(crate) fn read_row(
     point: Option<&ReadPoint>,
 ) -> Result<Row> {
     if !is_plain(get) {
-        return sift_row(engine, families, get, point);
+        return read_filtered_row(engine, families, get, point);
     }
     let asked = asked(get);
     loop {
         let mut cells = None;
         let at = At::of(engine, point);
-        match read_cells(engine, families, get, &asked, at, Room::WHOLE, &mut cells)? {
+        match read_cells(engine, families, get, &asked, at, ReadBudget::WHOLE, &mut cells)? {
             CellsRead::TooOld => {}
             CellsRead::Some | CellsRead::All => return Ok(finish(cells)),
         }
@@ -47,23 +47,24 @@ pub(crate) fn read_row_at_once(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],
     get: &Get,
-) -> Result<Tried<Row>> {
+) -> Result<NonBlocking<Row>> {
     if !is_plain(get) {
         let limits = ScanLimits { bytes: BYTES_AT_ONCE_MAX, until: Some(Instant::now() + MOMENT) };
         return Ok(match sifter(engine, families, get, None)?.next_part(&limits)? {
-            Scanned::Row { row, is_partial: false } => Tried::Done(row),
-            Scanned::End => Tried::Done(Row::default()),
-            Scanned::Row { .. } | Scanned::Paused(_) => Tried::WouldWait,
+            Scanned::Row { row, is_partial: false } => NonBlocking::Done(row),
+            Scanned::End => NonBlocking::Done(Row::default()),
+            Scanned::Row { .. } | Scanned::Paused(_) => NonBlocking::WouldBlock,
         });
     }
     let asked = asked(get);
-    let room = Room { bytes: BYTES_AT_ONCE_MAX, judged_max: CELLS_AT_ONCE_MAX, ..Room::WHOLE };
+    let budget =
+        ReadBudget { bytes: BYTES_AT_ONCE_MAX, judged_max: CELLS_AT_ONCE_MAX, ..ReadBudget::WHOLE };
     loop {
         let mut cells = None;
         let at = At::of(engine, None);
-        match read_cells(engine, families, get, &asked, at, room, &mut cells)? {
-            CellsRead::All => return Ok(Tried::Done(finish(cells))),
-            CellsRead::Some => return Ok(Tried::WouldWait),
+        match read_cells(engine, families, get, &asked, at, budget, &mut cells)? {
+            CellsRead::All => return Ok(NonBlocking::Done(finish(cells))),
+            CellsRead::Some => return Ok(NonBlocking::WouldBlock),
             CellsRead::TooOld => {}
         }
     }
@@ -84,7 +85,7 @@ pub(crate) fn read_row_as_of(
 ) -> Result<Option<Row>> {
     let mut cells = None;
     let at = At::Sequence(sequence);
-    let read = read_cells(engine, families, get, &asked(get), at, Room::WHOLE, &mut cells)?;
+    let read = read_cells(engine, families, get, &asked(get), at, ReadBudget::WHOLE, &mut cells)?;
     Ok((read != CellsRead::TooOld).then(|| finish(cells)))
 }
 
@@ -103,7 +104,7 @@ fn asked(get: &Get) -> Asked<'_> {
         reversed: false,
         raw: false,
         filtered: false,
-        sift: Sift::default(),
+        post_filter: PostFilter::default(),
     }
 }
 
@@ -124,24 +125,24 @@ fn read_cells(
     get: &Get,
     asked: &Asked<'_>,
     at: At<'_>,
-    mut room: Room,
+    mut budget: ReadBudget,
     cells: &mut Option<RowBuilder>,
 ) -> Result<CellsRead> {
     if get.existence_only {
-        room.cells = 1;
+        budget.cells = 1;
     }
     for family in families.iter().filter(|family| get.columns.has_family(family.name())) {
         match find(family, asked, at)? {
-            Found::Merge(merge) => {
+            FirstCell::Merge(merge) => {
                 let mut reader = FamilyReader::new(engine, family, asked, merge);
                 let cells = cells.get_or_insert_default();
-                let read = reader.read_row(get.row(), &mut room, cells)?;
+                let read = reader.read_row(get.row(), &mut budget, cells)?;
                 if read == RowRead::Part && (cells.is_empty() || !get.existence_only) {
                     return Ok(CellsRead::Some);
                 }
             }
-            Found::Nothing => {}
-            Found::TooOld => return Ok(CellsRead::TooOld),
+            FirstCell::Nothing => {}
+            FirstCell::TooOld => return Ok(CellsRead::TooOld),
         }
         if get.existence_only && cells.as_ref().is_some_and(|cells| !cells.is_empty()) {
             break;
@@ -151,7 +152,7 @@ fn read_cells(
 }
 
 /// Reads a row of which only some of what is visible is wanted.
-fn sift_row(
+fn read_filtered_row(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],
     get: &Get,

@@ -380,7 +380,7 @@ mod tests {
     }
 
     fn files_of(table: &Table) -> Vec<Arc<StoreFile>> {
-        table.regions()[0].families()[0].parts().files.clone()
+        table.regions()[0].families()[0].super_version().files.clone()
     }
 
     /// The first rows of a range, up to so many.

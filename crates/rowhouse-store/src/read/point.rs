@@ -9,7 +9,7 @@ use rowhouse_model::{Bytes, Error, ErrorKind, Result};
 
 use crate::catalog::{Catalog, Entries};
 use crate::engine::Engine;
-use crate::family::{FamilyStore, Parts};
+use crate::family::{FamilyStore, SuperVersion};
 use crate::memstore::Memstore;
 use crate::region::Region;
 
@@ -22,7 +22,7 @@ use crate::region::Region;
 #[derive(Clone)]
 pub struct ReadPoint {
     sequence: u64,
-    parts: HashMap<(u64, Bytes), Arc<Parts>>,
+    super_version: HashMap<(u64, Bytes), Arc<SuperVersion>>,
     /// What was served: regions that others come in the place of go with the last point.
     _served: Arc<Entries>,
     taken: Instant,
@@ -41,30 +41,32 @@ impl ReadPoint {
     /// The moment at which `sequence` was the last, if all families can be read at it.
     pub(crate) fn at(engine: &Engine, catalog: &Catalog, sequence: u64) -> Option<Self> {
         // Not while regions come in the place of others.
-        let _gate = engine.gate.read();
+        let _latch = engine.freeze_latch.read();
         let served = catalog.entries();
         let families = engine.families.read();
-        let parts = families.iter();
-        let parts = parts
-            .map(|(key, family)| Some((key.clone(), Guard::into_inner(family.parts_at(sequence)?))))
+        let super_version = families.iter();
+        let super_version = super_version
+            .map(|(key, family)| {
+                Some((key.clone(), Guard::into_inner(family.super_version_at(sequence)?)))
+            })
             .collect::<Option<_>>()?;
         let age_max = engine.settings.scan_age_max;
-        Some(Self { sequence, parts, _served: served, taken: Instant::now(), age_max })
+        Some(Self { sequence, super_version, _served: served, taken: Instant::now(), age_max })
     }
 
     /// Adds a memstore of its own to what it sees of a family.
     pub(crate) fn add_memstore(&mut self, family: &FamilyStore) -> Arc<Memstore> {
         let memstore = Arc::new(Memstore::default());
         let key = (family.region_id(), family.name().clone());
-        if let Some(parts) = self.parts.get_mut(&key) {
-            Arc::make_mut(parts).frozen.push(Arc::clone(&memstore));
+        if let Some(super_version) = self.super_version.get_mut(&key) {
+            Arc::make_mut(super_version).frozen.push(Arc::clone(&memstore));
         }
         memstore
     }
 
     /// What it sees of a family, however old it is; none of a family that is younger.
-    pub(crate) fn parts_of(&self, family: &FamilyStore) -> Option<&Arc<Parts>> {
-        self.parts.get(&(family.region_id(), family.name().clone()))
+    pub(crate) fn super_version_of(&self, family: &FamilyStore) -> Option<&Arc<SuperVersion>> {
+        self.super_version.get(&(family.region_id(), family.name().clone()))
     }
 
     /// The sequence number of the last mutation it sees.
@@ -75,7 +77,8 @@ impl ReadPoint {
     /// Whether the region was there.
     pub(crate) fn has_seen(&self, region: &Region) -> bool {
         let mut families = region.families().iter();
-        families.any(|family| self.parts.contains_key(&(region.id(), family.name().clone())))
+        families
+            .any(|family| self.super_version.contains_key(&(region.id(), family.name().clone())))
     }
 
     fn check_age(&self) -> Result<()> {
@@ -115,22 +118,25 @@ impl<'a> At<'a> {
     ///
     /// # Errors
     /// The read point is too old, or older than the table; the region is not served any more.
-    pub(super) fn parts(&self, family: &FamilyStore) -> Result<Option<Guard<Arc<Parts>>>> {
+    pub(super) fn super_version(
+        &self,
+        family: &FamilyStore,
+    ) -> Result<Option<Guard<Arc<SuperVersion>>>> {
         match self {
-            Self::Sequence(sequence) => match family.parts_at(*sequence) {
+            Self::Sequence(sequence) => match family.super_version_at(*sequence) {
                 None if family.is_dropped() => Err(Error::new(
                     ErrorKind::NotServingRegion,
                     "others came in the place of the region meanwhile",
                 )),
-                parts => Ok(parts),
+                super_version => Ok(super_version),
             },
             Self::Point(point) => {
                 point.check_age()?;
                 let key = (family.region_id(), family.name().clone());
-                let parts = point.parts.get(&key).map(Arc::clone);
+                let super_version = point.super_version.get(&key).map(Arc::clone);
                 let younger =
                     || Error::invalid("the table was made after the read point was taken");
-                parts.map(Guard::from_inner).ok_or_else(younger).map(Some)
+                super_version.map(Guard::from_inner).ok_or_else(younger).map(Some)
             }
         }
     }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use rowhouse_model::{Bytes, Key, Result, RowBuilder, equal_bytes};
 
 use super::markers::MarkersSeen;
-use super::sift::Sift;
+use super::post_filter::PostFilter;
 use super::{Rules, Verdict, Visible};
 use crate::cells::Cells;
 
@@ -21,7 +21,7 @@ pub(super) const CELLS_BETWEEN_CHECKS: u64 = 1024;
 
 /// How much of a row is wanted at a time.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Room {
+pub(super) struct ReadBudget {
     /// Cells; where they are not sifted a few more may come.
     pub(super) cells: usize,
     /// Bytes of cells; the one that fills it is whole, and where they are not sifted a block more may
@@ -35,7 +35,7 @@ pub(super) struct Room {
     pub(super) judged_max: u64,
 }
 
-impl Room {
+impl ReadBudget {
     /// All of it.
     pub(super) const WHOLE: Self =
         Self { cells: usize::MAX, bytes: u64::MAX, until: None, judged: 0, judged_max: u64::MAX };
@@ -69,7 +69,7 @@ pub(super) enum RowRead {
 }
 
 /// What is known on the way through the cells of a family.
-pub(super) struct Judging<'a> {
+pub(super) struct QueryMatcher<'a> {
     pub(super) visible: Visible<'a>,
     /// Bytes passed over since a cell was last part of an answer.
     passed_bytes: usize,
@@ -81,7 +81,7 @@ pub(super) struct Judging<'a> {
     pub(super) markers: MarkersSeen,
     /// What is left of a row that there was no room for.
     left: Option<Left>,
-    pub(super) sift: Sift,
+    pub(super) post_filter: PostFilter,
     /// The row that a filter wants next, of a read that goes backward.
     back_to: Option<Bytes>,
     /// A filter was done when a cell came up: no more rows of this family are read, also where the next
@@ -95,8 +95,13 @@ pub(super) struct Left {
     pub(super) behind: Option<usize>,
 }
 
-impl<'a> Judging<'a> {
-    pub(super) fn new(rules: Rules<'a>, family: Bytes, single_row: bool, sift: Sift) -> Self {
+impl<'a> QueryMatcher<'a> {
+    pub(super) fn new(
+        rules: Rules<'a>,
+        family: Bytes,
+        single_row: bool,
+        post_filter: PostFilter,
+    ) -> Self {
         let passes_markers = rules.passes_markers();
         let visible = Visible::new(rules);
         Self {
@@ -107,15 +112,15 @@ impl<'a> Judging<'a> {
             single_row,
             markers: MarkersSeen::default(),
             left: None,
-            sift,
+            post_filter,
             back_to: None,
             is_over: false,
         }
     }
 
-    pub(super) fn into_owned(self) -> Judging<'static> {
+    pub(super) fn into_owned(self) -> QueryMatcher<'static> {
         let visible = self.visible.into_owned();
-        Judging { visible, ..self }
+        QueryMatcher { visible, ..self }
     }
 
     pub(super) fn family(&self) -> &Bytes {
@@ -140,7 +145,7 @@ impl<'a> Judging<'a> {
         self.back_to = Some(row);
     }
 
-    /// The row that [`Judging::go_back_to`] was told.
+    /// The row that [`QueryMatcher::go_back_to`] was told.
     pub(super) fn take_row_to_go_back_to(&mut self) -> Option<Bytes> {
         self.back_to.take()
     }
@@ -157,7 +162,7 @@ impl<'a> Judging<'a> {
         &mut self,
         from: &mut F,
         row: &[u8],
-        room: &mut Room,
+        budget: &mut ReadBudget,
         cells: &mut RowBuilder,
     ) -> Result<RowRead> {
         // Cells that were passed since nothing of their column was wanted any more.
@@ -167,7 +172,7 @@ impl<'a> Judging<'a> {
             let Some(mut cell) = from.cell().filter(|cell| equal_bytes(cell.key.row, row)) else {
                 return Ok(RowRead::Whole);
             };
-            if room.is_filled_by(cells) || room.is_out_of_time() {
+            if budget.is_filled_by(cells) || budget.is_out_of_time() {
                 return Ok(self.leave(behind));
             }
             if !visible.is_in_column(&cell) {

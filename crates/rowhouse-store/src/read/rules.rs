@@ -9,7 +9,7 @@ use crate::compact::CompactionKind;
 
 /// What a family says about how long its cells are kept. Parsed once: every read asks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct Retention {
     versions_max: u32,
     versions_min: u32,
     /// `None` for ever.
@@ -19,7 +19,7 @@ pub(crate) struct Kept {
     by_sequence: bool,
 }
 
-impl From<&FamilyDescriptor> for Kept {
+impl From<&FamilyDescriptor> for Retention {
     fn from(family: &FamilyDescriptor) -> Self {
         let ttl_millis = family.ttl().map(|ttl| i64::try_from(ttl.as_millis()).unwrap_or(i64::MAX));
         Self {
@@ -32,7 +32,7 @@ impl From<&FamilyDescriptor> for Kept {
     }
 }
 
-impl Kept {
+impl Retention {
     /// Whether older versions of a cell are seen.
     pub(crate) fn has_versions(&self) -> bool {
         self.versions_max > 1
@@ -52,7 +52,7 @@ impl Kept {
 
 /// Cells of `family` below this timestamp have outlived its TTL; below every timestamp without one.
 pub(crate) fn unexpired_from(family: &FamilyDescriptor, now_millis: i64) -> i64 {
-    Kept::from(family).unexpired_from(now_millis)
+    Retention::from(family).unexpired_from(now_millis)
 }
 
 /// What is asked of one family.
@@ -62,7 +62,7 @@ pub(crate) struct Rules<'a> {
     pub(crate) qualifiers: Option<Cow<'a, Qualifiers>>,
     pub(crate) time_range: TimeRange,
     pub(crate) versions: u32,
-    pub(super) kept: Kept,
+    pub(super) retention: Retention,
     /// Cells below this timestamp have outlived their family's TTL.
     pub(super) unexpired_from: i64,
     /// For what says itself how long it lives.
@@ -90,19 +90,19 @@ pub(super) enum Purpose {
 impl<'a> Rules<'a> {
     /// For a read of `versions` versions.
     pub(crate) fn read(
-        family: impl Into<Kept>,
+        family: impl Into<Retention>,
         qualifiers: Option<&'a Qualifiers>,
         time_range: TimeRange,
         versions: u32,
         now_millis: i64,
     ) -> Self {
-        let kept = family.into();
+        let retention = family.into();
         Self {
             qualifiers: qualifiers.map(Cow::Borrowed),
             time_range,
-            versions: versions.min(kept.versions_max),
-            unexpired_from: kept.unexpired_from(now_millis),
-            kept,
+            versions: versions.min(retention.versions_max),
+            unexpired_from: retention.unexpired_from(now_millis),
+            retention,
             now_millis,
             earliest_put: i64::MIN,
             purpose: Purpose::Read,
@@ -113,7 +113,7 @@ impl<'a> Rules<'a> {
     /// whatever these cover, whatever the family keeps and however old it is. A cell that has outlived
     /// a TTL of its own stays hidden. It is for whole families: HBase refuses columns here.
     pub(crate) fn raw(
-        family: impl Into<Kept>,
+        family: impl Into<Retention>,
         time_range: TimeRange,
         versions: u32,
         now_millis: i64,
@@ -136,8 +136,8 @@ impl<'a> Rules<'a> {
         let asked = self.versions;
         self.versions = match self.purpose {
             Purpose::Raw => u32::MAX,
-            _ if self.kept.by_sequence => asked,
-            _ => self.kept.versions_max,
+            _ if self.retention.by_sequence => asked,
+            _ => self.retention.versions_max,
         };
         (self, asked)
     }
@@ -145,17 +145,17 @@ impl<'a> Rules<'a> {
     /// For a merge of files in which no put is older than `earliest_put`.
     pub(crate) fn compact(
         kind: CompactionKind,
-        family: impl Into<Kept>,
+        family: impl Into<Retention>,
         earliest_put: i64,
         now_millis: i64,
     ) -> Self {
-        let kept = family.into();
+        let retention = family.into();
         let purpose = match kind {
-            CompactionKind::Minor if kept.by_sequence => Purpose::MinorOfAll,
+            CompactionKind::Minor if retention.by_sequence => Purpose::MinorOfAll,
             CompactionKind::Minor => Purpose::Minor,
             CompactionKind::Major => Purpose::Major,
         };
-        let all = Self::read(kept, None, TimeRange::ALL, u32::MAX, now_millis);
+        let all = Self::read(retention, None, TimeRange::ALL, u32::MAX, now_millis);
         Self { earliest_put, purpose, ..all }
     }
 
@@ -166,42 +166,42 @@ impl<'a> Rules<'a> {
 
     /// Whether a read sees nothing of what a flush drops of a family that is declared so: not where the family was
     /// declared anew since the read began, where markers are shown, or versions behind newer ones that are not.
-    pub(super) fn sees_nothing_dropped(&self, kept: &Kept) -> bool {
-        !self.is_raw() && self.kept == *kept && self.time_range.max().is_latest()
+    pub(super) fn sees_nothing_dropped(&self, retention: &Retention) -> bool {
+        !self.is_raw() && self.retention == *retention && self.time_range.max().is_latest()
     }
 
     /// Has what is expired at `now_millis` be so, if that is later.
     pub(super) fn grow_older(&mut self, now_millis: i64) {
         self.now_millis = self.now_millis.max(now_millis);
         if !self.is_raw() {
-            self.unexpired_from = self.kept.unexpired_from(self.now_millis);
+            self.unexpired_from = self.retention.unexpired_from(self.now_millis);
         }
     }
 
     /// Whether a reader may pass over markers that cover nothing: no marker is shown, and each covers by timestamp.
     pub(super) fn passes_markers(&self) -> bool {
         self.purpose == Purpose::Read
-            && !self.kept.by_sequence
-            && self.kept.deleted == KeepDeletedCells::False
+            && !self.retention.by_sequence
+            && self.retention.deleted == KeepDeletedCells::False
     }
 
     /// Whether deletes cover by sequence. What is read raw is covered by none.
     pub(super) fn by_sequence(&self) -> bool {
-        self.kept.by_sequence && self.purpose != Purpose::Raw
+        self.retention.by_sequence && self.purpose != Purpose::Raw
     }
 
     pub(super) fn versions_max(&self) -> u32 {
-        self.kept.versions_max
+        self.retention.versions_max
     }
 
     pub(super) fn versions_min(&self) -> u32 {
-        self.kept.versions_min
+        self.retention.versions_min
     }
 
     /// Whether a read minds a marker. With KEEP_DELETED_CELLS only one of the time that is asked for:
     /// what was deleted later is part of that time.
     pub(super) fn minds_marker(&self, timestamp: i64) -> bool {
-        match self.kept.deleted {
+        match self.retention.deleted {
             KeepDeletedCells::False => timestamp >= self.time_range.min().as_millis(),
             KeepDeletedCells::True | KeepDeletedCells::Ttl => self.time_range.contains(timestamp),
         }
@@ -209,12 +209,12 @@ impl<'a> Rules<'a> {
 
     /// Whether cells that are deleted are kept for reads of earlier times.
     pub(super) fn keeps_deleted(&self) -> bool {
-        self.kept.deleted != KeepDeletedCells::False
+        self.retention.deleted != KeepDeletedCells::False
     }
 
     /// Whether a merge of all files keeps a marker, and with it what it covers.
     pub(super) fn keeps_marker(&self, timestamp: i64) -> bool {
-        match self.kept.deleted {
+        match self.retention.deleted {
             KeepDeletedCells::False => false,
             KeepDeletedCells::True => true,
             KeepDeletedCells::Ttl => timestamp >= self.unexpired_from,

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use rowhouse_model::{Bytes, Error, ErrorKind, FilterRun, Result, Row, RowBuilder, RowRange, Scan};
 
-use super::family::{Asked, FamilyReader, Found, Rows, find};
-use super::row::{CELLS_BETWEEN_CHECKS, Room, RowRead};
-use super::sift::Sift;
+use super::family::{Asked, FamilyReader, FirstCell, Rows, find};
+use super::post_filter::PostFilter;
+use super::row::{CELLS_BETWEEN_CHECKS, ReadBudget, RowRead};
 use super::{At, ReadPoint};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
@@ -43,7 +43,7 @@ pub struct RegionScanner {
     /// The row that is being read.
     row: Vec<u8>,
     /// Where it was left, if it was.
-    left_in: Option<Place>,
+    left_in: Option<FamilyPosition>,
     /// Part of the row was given, if it was left.
     part_given: bool,
     /// Cells of the last row, and bytes copied of them: the next one may well have as many.
@@ -69,7 +69,7 @@ pub struct RegionScanner {
 
 /// A family in the middle of which a row was left.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct FamilyPosition {
     on_demand: bool,
     family: usize,
 }
@@ -145,7 +145,7 @@ impl RegionScanner {
                 "Cannot set batch on a scan using a filter that returns true for filter.hasFilterRow: batch={batch}"
             )));
         }
-        let sift = Sift::of(scan);
+        let post_filter = PostFilter::of(scan);
         let asked = Asked {
             columns: &scan.columns,
             time_range: scan.time_range,
@@ -156,7 +156,7 @@ impl RegionScanner {
             reversed: scan.reversed,
             raw: scan.raw,
             filtered: filter.is_some(),
-            sift,
+            post_filter,
         };
         let (read_point, mut readers) = loop {
             let now = At::of(engine, point);
@@ -183,7 +183,7 @@ impl RegionScanner {
         Ok(Self {
             families,
             on_demand,
-            is_plain: filter.is_none() && sift.is_open() && scan.batch.is_none(),
+            is_plain: filter.is_none() && post_filter.is_open() && scan.batch.is_none(),
             filter,
             range,
             single_row: matches!(rows, Rows::One(_)),
@@ -274,12 +274,12 @@ impl RegionScanner {
     pub fn follow_flushes(&mut self) -> Result<u64> {
         let between_rows = self.left_in.is_none();
         let mut families = self.families.iter_mut().chain(&mut self.on_demand);
-        let kept = families.try_fold(0, |kept, family| {
+        let retention = families.try_fold(0, |retention, family| {
             family.follow_flushes(between_rows)?;
-            Ok(kept + family.flushed_bytes())
+            Ok(retention + family.flushed_bytes())
         });
-        self.fail_if(kept.is_err());
-        kept
+        self.fail_if(retention.is_err());
+        retention
     }
 
     fn read_next(&mut self, limits: &ScanLimits) -> Result<Scanned> {
@@ -336,25 +336,25 @@ impl RegionScanner {
     }
 
     /// How much of a row may be read within the limits.
-    fn room(&self, limits: &ScanLimits) -> Room {
-        Room {
+    fn budget(&self, limits: &ScanLimits) -> ReadBudget {
+        ReadBudget {
             cells: self.batch,
             bytes: limits.bytes.max(1),
             until: limits.until.filter(|_| limits.takes_parts()),
             judged: self.judged,
-            ..Room::WHOLE
+            ..ReadBudget::WHOLE
         }
     }
 
     /// The row, or more of it, where everything visible is wanted.
     fn read_plain_row(&mut self, limits: &ScanLimits, cells: &mut RowBuilder) -> Result<RowRead> {
-        let mut room = self.room(limits);
+        let mut budget = self.budget(limits);
         let first = self.left_in.take().map_or(0, |place| place.family);
         for (at, family) in self.families.iter_mut().enumerate().skip(first) {
-            let read = family.read_row(&self.row, &mut room, cells)?;
-            self.judged = room.judged;
+            let read = family.read_row(&self.row, &mut budget, cells)?;
+            self.judged = budget.judged;
             if read == RowRead::Part {
-                self.left_in = Some(Place { on_demand: false, family: at });
+                self.left_in = Some(FamilyPosition { on_demand: false, family: at });
                 return Ok(RowRead::Part);
             }
         }
@@ -364,9 +364,9 @@ impl RegionScanner {
     /// The row, or more of it, as far as it passes; no cells when it does not.
     fn read_row(&mut self, limits: &ScanLimits, cells: &mut RowBuilder) -> Result<RowRead> {
         let whole = self.filter.as_ref().is_some_and(|filter| filter.needs_whole_row());
-        let mut room = match whole {
-            true => Room { judged: self.judged, ..Room::WHOLE },
-            false => self.room(limits),
+        let mut budget = match whole {
+            true => ReadBudget { judged: self.judged, ..ReadBudget::WHOLE },
+            false => self.budget(limits),
         };
         let place = self.left_in.take();
         if place.is_none()
@@ -378,7 +378,7 @@ impl RegionScanner {
         }
         let place = place.unwrap_or_default();
         if !place.on_demand {
-            if self.read_families(place, &mut room, cells)? == RowRead::Part {
+            if self.read_families(place, &mut budget, cells)? == RowRead::Part {
                 return Ok(RowRead::Part);
             }
             if !self.lets_row_through(whole, cells) {
@@ -397,9 +397,11 @@ impl RegionScanner {
                 }
             }
         }
-        let on_demand =
-            Place { on_demand: true, family: if place.on_demand { place.family } else { 0 } };
-        let read = self.read_families(on_demand, &mut room, cells)?;
+        let on_demand = FamilyPosition {
+            on_demand: true,
+            family: if place.on_demand { place.family } else { 0 },
+        };
+        let read = self.read_families(on_demand, &mut budget, cells)?;
         cells.sort();
         Ok(read)
     }
@@ -407,17 +409,17 @@ impl RegionScanner {
     /// Reads the families from `place` on that are read as it is.
     fn read_families(
         &mut self,
-        place: Place,
-        room: &mut Room,
+        place: FamilyPosition,
+        budget: &mut ReadBudget,
         cells: &mut RowBuilder,
     ) -> Result<RowRead> {
         let Self { families, on_demand, filter, row, judged, .. } = self;
         let families = if place.on_demand { on_demand } else { families };
         for (at, family) in families.iter_mut().enumerate().skip(place.family) {
-            let read = family.sift_row(row, filter.as_deref_mut(), room, cells)?;
-            *judged = room.judged;
+            let read = family.read_filtered_row(row, filter.as_deref_mut(), budget, cells)?;
+            *judged = budget.judged;
             if read == RowRead::Part {
-                self.left_in = Some(Place { family: at, ..place });
+                self.left_in = Some(FamilyPosition { family: at, ..place });
                 return Ok(RowRead::Part);
             }
         }
@@ -444,14 +446,14 @@ impl RegionScanner {
     /// Passes what is left of the row in the families that were not left behind it, as the filter says.
     fn pass_row(&mut self) -> Result<()> {
         let Self { families, filter, row, judged, .. } = self;
-        let mut room = Room { judged: *judged, ..Room::WHOLE };
+        let mut budget = ReadBudget { judged: *judged, ..ReadBudget::WHOLE };
         let mut nothing = RowBuilder::default();
         for family in families {
             if family.row() == Some(row) {
-                family.sift_row(row, filter.as_deref_mut(), &mut room, &mut nothing)?;
+                family.read_filtered_row(row, filter.as_deref_mut(), &mut budget, &mut nothing)?;
             }
         }
-        *judged = room.judged;
+        *judged = budget.judged;
         Ok(())
     }
 
@@ -556,11 +558,11 @@ fn open_readers(
     let mut readers = Vec::with_capacity(families.len());
     for family in families.iter().filter(|family| asked.columns.has_family(family.name())) {
         match find(family, asked, at)? {
-            Found::Merge(merge) => {
+            FirstCell::Merge(merge) => {
                 readers.push(FamilyReader::new(engine, family, asked, merge).into_owned());
             }
-            Found::Nothing => {}
-            Found::TooOld => return Ok(None),
+            FirstCell::Nothing => {}
+            FirstCell::TooOld => return Ok(None),
         }
     }
     Ok(Some(readers))

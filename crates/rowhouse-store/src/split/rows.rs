@@ -39,7 +39,7 @@ impl Region {
     /// The middles of its files, the largest first, and then, for files that have one row each, what lies between
     /// these. None is the first row.
     fn middle_rows(&self) -> impl Iterator<Item = Result<Bytes>> {
-        let files = self.families().iter().flat_map(|family| family.parts().files.clone());
+        let files = self.families().iter().flat_map(|family| family.super_version().files.clone());
         let mut files: Vec<_> = files.collect();
         files.sort_by_key(|file| Reverse(file.len()));
         let range = &self.info().range;

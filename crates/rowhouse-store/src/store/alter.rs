@@ -12,10 +12,10 @@ use super::tables::{not_disabled, with_tracker};
 use crate::compact::Policy;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
-use crate::large_rows::RowLimit;
 use crate::manifest::{
     EditKind, RegionMeta, RegionTruncated, TableAltered, TableTruncated, encode_table,
 };
+use crate::oversized_rows::RowLimit;
 use crate::region::Region;
 use crate::table::Table;
 
@@ -247,7 +247,7 @@ impl<'a> Alteration<'a> {
             return Ok(0);
         }
         let last = {
-            let _gate = self.engine.gate.write();
+            let _latch = self.engine.freeze_latch.write();
             self.engine.mvcc.reserved()
         };
         self.engine.sync_log()?;
@@ -305,7 +305,7 @@ pub(super) fn without(
             return Err(error);
         }
         {
-            let _gate = engine.gate.write();
+            let _latch = engine.freeze_latch.write();
             if !lost.is_empty() {
                 // What a transaction read of them is not what is there, also where nobody wrote since.
                 let sequence = engine.mvcc.reserve();

@@ -42,7 +42,7 @@ impl Inner {
         }
         self.engine.memory.wake();
         // No commit is half done once the gate has been held.
-        drop(self.engine.gate.write());
+        drop(self.engine.freeze_latch.write());
         let flushed = self.flush_unlogged();
         self.engine.closed.store(true, Ordering::Release);
         let workers = std::mem::take(&mut *self.workers.lock());

@@ -19,8 +19,8 @@ use super::handle::Tables;
 use crate::compact::{Policy, rewrite_wider};
 use crate::family::FamilyStore;
 use crate::flush;
-use crate::large_rows::RowLimit;
 use crate::manifest::{EditKind, RegionMeta, RegionsReplaced};
+use crate::oversized_rows::RowLimit;
 use crate::region::Region;
 use crate::store_file::StoreFile;
 use crate::table::Table;
@@ -206,7 +206,7 @@ impl Tables {
             .map(|family| (family.flushing.lock(), family.compacting.write()))
             .collect();
         old.iter().for_each(|region| region.serve(false));
-        let flushed = families.iter().try_for_each(|family| flush::flush_alone(engine, family));
+        let flushed = families.iter().try_for_each(|family| flush::flush_locked(engine, family));
         if let Err(error) =
             flushed.and_then(|()| engine.append_removal(EditKind::RegionsReplaced(edit)))
         {
@@ -215,7 +215,7 @@ impl Tables {
             return Err(error);
         }
         let added = {
-            let _gate = engine.gate.write();
+            let _latch = engine.freeze_latch.write();
             // What rows were given is known by their region.
             engine.timestamps.catch_up();
             let added: Vec<_> = added
@@ -297,8 +297,9 @@ impl Tables {
             let policy = Policy::of_stored(&engine.settings, descriptor, family);
             let (id, limit) = (meta.region_id, Arc::clone(&row_limit));
             let store = FamilyStore::new(id, range.clone(), family.clone(), policy, limit, files);
-            let readable_from = stores.iter().map(|store| store.parts().readable_from).max();
-            store.change(|parts| parts.readable_from = readable_from.unwrap_or(0));
+            let readable_from =
+                stores.iter().map(|store| store.super_version().readable_from).max();
+            store.change(|super_version| super_version.readable_from = readable_from.unwrap_or(0));
             engine.add_family(store)
         });
         let families = families.collect();
@@ -311,6 +312,11 @@ impl Tables {
 
 /// The files of a (region, family) in which rows of `range` may be.
 fn files_for(store: &FamilyStore, range: &RowRange) -> Vec<Arc<StoreFile>> {
-    let parts = store.parts();
-    parts.files.iter().filter(|file| file.may_hold_rows(range)).map(StoreFile::share).collect()
+    let super_version = store.super_version();
+    super_version
+        .files
+        .iter()
+        .filter(|file| file.may_hold_rows(range))
+        .map(StoreFile::share)
+        .collect()
 }

@@ -17,11 +17,11 @@ use crate::compact::Policy;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::flush;
-use crate::large_rows::RowLimit;
 use crate::manifest::{
     Edit, EditKind, RegionMeta, SnapshotCloned, SnapshotEntry, SnapshotFamily, SnapshotRegion,
     SnapshotRestored, SnapshotTaken, TableCreated, encode_table,
 };
+use crate::oversized_rows::RowLimit;
 use crate::region::Region;
 use crate::store_file::SnapshotFiles;
 use crate::table::Table;
@@ -236,7 +236,7 @@ fn keep_files(engine: &Arc<Engine>, table: &Table, snapshot: &Snapshot) -> Resul
     // No file comes but those of the one moment.
     let _quiet: Vec<_> = families.iter().map(|family| family.flushing.lock()).collect();
     if flushes {
-        flush::flush_together(engine, &families)?;
+        flush::flush_all_locked(engine, &families)?;
     }
     let _replacing = engine.replacing.lock();
     let mut snapshots = engine.snapshots.lock();
@@ -248,8 +248,9 @@ fn keep_files(engine: &Arc<Engine>, table: &Table, snapshot: &Snapshot) -> Resul
     }
     let taken = SnapshotTaken::new(snapshot, &declared, regions);
     engine.manifest.append(&Edit::new(EditKind::SnapshotTaken(taken)))?;
-    let parts: Vec<_> = families.iter().map(|family| family.parts()).collect();
-    snapshots.add(snapshot.name(), parts.iter().flat_map(|parts| &parts.files));
+    let super_version: Vec<_> = families.iter().map(|family| family.super_version()).collect();
+    snapshots
+        .add(snapshot.name(), super_version.iter().flat_map(|super_version| &super_version.files));
     Ok(())
 }
 
@@ -257,7 +258,7 @@ fn region_of(region: &Region) -> SnapshotRegion {
     let info = region.info();
     let files_of = |family: &Arc<FamilyStore>| SnapshotFamily {
         family: family.name().clone(),
-        files: family.parts().files.iter().map(|file| file.meta().clone()).collect(),
+        files: family.super_version().files.iter().map(|file| file.meta().clone()).collect(),
     };
     SnapshotRegion {
         region: RegionMeta {
@@ -302,7 +303,7 @@ impl Copy<'_> {
                     FamilyStore::new(id, range.clone(), family.clone(), policy, limit, files);
                 // Of what was before, merges may have dropped what could be seen then.
                 let readable_from = self.engine.mvcc.visible();
-                store.change(|parts| parts.readable_from = readable_from);
+                store.change(|super_version| super_version.readable_from = readable_from);
                 self.engine.add_family(store)
             });
             let families = families.collect();

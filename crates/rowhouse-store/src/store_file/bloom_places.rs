@@ -11,14 +11,14 @@ use rowhouse_format::hfile::BloomChunk;
 
 /// The places of a file's chunks, by their numbers.
 #[derive(Default)]
-pub(super) struct BloomPlaces(OnceLock<Box<[Arc<Place>]>>);
+pub(super) struct BloomPlaces(OnceLock<Box<[Arc<ChunkSlot>]>>);
 
-type Place = ArcSwapOption<BloomChunk>;
+type ChunkSlot = ArcSwapOption<BloomChunk>;
 
 /// A chunk that the block cache keeps. When it lets go of it, readers do not find it any more.
 pub(crate) struct KeptChunk {
     chunk: Arc<BloomChunk>,
-    place: Arc<Place>,
+    place: Arc<ChunkSlot>,
 }
 
 /// One in so many readers asks the cache all the same, so that it knows what is read.
@@ -42,7 +42,7 @@ impl BloomPlaces {
         Arc::new(KeptChunk { chunk: Arc::clone(chunk), place })
     }
 
-    fn place(&self, number: usize, chunks: usize) -> &Arc<Place> {
+    fn place(&self, number: usize, chunks: usize) -> &Arc<ChunkSlot> {
         &self.0.get_or_init(|| (0..chunks).map(|_| Arc::default()).collect())[number]
     }
 }
@@ -100,7 +100,7 @@ mod tests {
             table.mutate(&put.add("f", "q", [0; 1000]).unwrap().into()).unwrap();
         }
         table.flush().unwrap();
-        let file = Arc::clone(&table.regions()[0].families()[0].parts().files[0]);
+        let file = Arc::clone(&table.regions()[0].families()[0].super_version().files[0]);
         (store, table, file)
     }
 

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use rowhouse_format::hfile::{Cursor, IndexWalk, MarkersPassed, Step};
+use rowhouse_format::hfile::{Cursor, IndexStep, IndexWalk, MarkersPassed};
 use rowhouse_model::{Bytes, Cell, CellRef, Key, Result, RowBuilder, RowRange};
 
 use super::StoreFile;
@@ -184,17 +184,20 @@ impl FileCursor {
     }
 
     /// Follows the index down to a data block.
-    fn enter(&mut self, mut step: Step) -> Result<Option<Arc<rowhouse_format::hfile::DataBlock>>> {
+    fn enter(
+        &mut self,
+        mut step: IndexStep,
+    ) -> Result<Option<Arc<rowhouse_format::hfile::DataBlock>>> {
         let opened = self.file.opened()?;
         loop {
             match step {
-                Step::Index(handle) => {
+                IndexStep::Index(handle) => {
                     step = self.walk.enter(self.file.index_block(opened, &handle)?);
                 }
-                Step::Data(handle) => {
+                IndexStep::Data(handle) => {
                     return self.file.data_block(opened, &handle, self.caching).map(Some);
                 }
-                Step::End => return Ok(None),
+                IndexStep::End => return Ok(None),
             }
         }
     }

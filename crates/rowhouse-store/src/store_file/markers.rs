@@ -161,8 +161,8 @@ mod tests {
         let put = Put::new("row").unwrap().add("f", "z", "").unwrap();
         table.mutate(&put.into()).unwrap();
         table.flush().unwrap();
-        let parts = table.regions()[0].families()[0].parts();
-        (store, Arc::clone(&parts.files[0]))
+        let super_version = table.regions()[0].families()[0].super_version();
+        (store, Arc::clone(&super_version.files[0]))
     }
 
     /// A file that has its run told.

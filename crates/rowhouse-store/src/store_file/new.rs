@@ -10,9 +10,9 @@ use super::{FILES_DIR, file_name, path, stamp};
 use crate::disk::{Disk, DiskFile};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
-use crate::large_rows::RowMeter;
 use crate::manifest::FileMeta;
 use crate::open::TMP_DIR;
+use crate::oversized_rows::RowMeter;
 
 /// A file that no edit names yet. Dropped before it is finished, it is gone.
 pub(crate) struct NewFile<'a> {
@@ -69,16 +69,16 @@ impl<'a> NewFile<'a> {
         let writer = Writer::new(Output { file, offset: 0 }, options);
         let (disk, writer) = (Arc::clone(&engine.disk), Some(writer));
         let region_id = family.region_id();
-        let stamp = engine.manifest.read(|state| {
-            state.table_of(region_id).map(|table| stamp::entry(table, region_id))
-        });
+        let stamp = engine
+            .manifest
+            .read(|state| state.table_of(region_id).map(|table| stamp::entry(table, region_id)));
         Ok(Self { family, rows: RowMeter::default(), id, disk, created_millis, stamp, writer })
     }
 
     /// Adds the next cell, in order.
     pub(crate) fn append(&mut self, cell: &CellRef<'_>) -> Result<()> {
         if let Some((row, len)) = self.rows.count(cell, self.family.row_limit()) {
-            self.family.tell_large_row(&row, len);
+            self.family.log_oversized_row(&row, len);
         }
         self.writer.as_mut().expect("the writer is there until finish").append(cell)
     }
@@ -86,12 +86,11 @@ impl<'a> NewFile<'a> {
     /// Ends the file, syncs it and gives it its name. It counts once an edit names it.
     pub(crate) fn finish(mut self, sequence_max: u64, major: bool) -> Result<FileMeta> {
         if let Some((row, len)) = std::mem::take(&mut self.rows).end(self.family.row_limit()) {
-            self.family.tell_large_row(&row, len);
+            self.family.log_oversized_row(&row, len);
         }
         let writer = self.writer.take().expect("the writer is there until finish");
         let more = self.stamp.take().into_iter().collect();
-        let closing =
-            Closing { sequence_max, major_compaction: major, more, ..Closing::default() };
+        let closing = Closing { sequence_max, major_compaction: major, more, ..Closing::default() };
         let (summary, output) = match writer.finish(&closing) {
             Ok(finished) => finished,
             Err(error) => {

@@ -56,9 +56,8 @@ impl StampedFile {
             Ok::<_, Error>(Bytes::from(bytes))
         };
         let trailer = read(len.saturating_sub(Trailer::LEN as u64))?;
-        let named = |error: Error| {
-            Error::new(error.kind(), format!("{path}: {error}")).with_source(error)
-        };
+        let named =
+            |error: Error| Error::new(error.kind(), format!("{path}: {error}")).with_source(error);
         let offset = Trailer::parse(&trailer, len).map_err(named)?.load_on_open().start;
         let end = read(offset)?;
         let meta_crc = crc32c::crc32c(&end);
@@ -69,8 +68,9 @@ impl StampedFile {
     fn of(opened: &hfile::FileMeta, file_id: u64, meta_crc: u32) -> Result<Self> {
         let silent = || Error::corruption("it does not say which table it is of");
         let stamp = opened.info().get(NAME).ok_or_else(silent)?;
-        let stamp = Stamp::decode(stamp.clone())
-            .map_err(|error| Error::corruption("what it says of its table cannot be decoded").with_source(error))?;
+        let stamp = Stamp::decode(stamp.clone()).map_err(|error| {
+            Error::corruption("what it says of its table cannot be decoded").with_source(error)
+        })?;
         let proto = Message::decode(stamp.descriptor)
             .map_err(|error| Error::corruption("its table cannot be decoded").with_source(error))?;
         let (first, last) = opened.first_key().zip(opened.last_key()).ok_or_else(silent)?;

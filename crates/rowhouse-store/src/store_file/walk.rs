@@ -212,7 +212,8 @@ impl<O: Fn(&CellRef<'_>) -> bool> Walk<'_, O> {
                 let offset = at + *place as u64;
                 // What magics begin with: most places are not looked at any further.
                 b"BDFIM".contains(&window[*place])
-                    && Block::len_on_disk(&window[*place..], offset).is_ok() && self.is_whole(offset)
+                    && Block::len_on_disk(&window[*place..], offset).is_ok()
+                    && self.is_whole(offset)
             };
             if let Some(place) = places.clone().find(is_header) {
                 return at + place as u64;

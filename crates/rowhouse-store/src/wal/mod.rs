@@ -12,9 +12,9 @@ mod writer;
 
 pub(crate) use record::{Commit, RecordBody, SealedRecord};
 pub(crate) use recovery::{Known, LogScan, scan, sync_segments};
-pub(crate) use synced::read as read_synced;
 pub(crate) use salvage::read_what_is_left;
 pub(crate) use segments::{Epochs, Segments};
+pub(crate) use synced::read as read_synced;
 pub(crate) use writer::{Limits, Position, Wal};
 
 /// The directory of the segments.

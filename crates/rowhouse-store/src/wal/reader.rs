@@ -14,7 +14,7 @@ use crate::disk::{Disk, DiskFile};
 const CHUNK_LEN: usize = 1 << 20;
 
 /// A segment whose header is right.
-pub(super) struct Reader {
+pub(super) struct SegmentReader {
     pub(super) path: String,
     pub(super) header: SegmentHeader,
     /// Bytes of the file: of the segment, and perhaps of what the file was before.
@@ -25,7 +25,7 @@ pub(super) struct Reader {
 }
 
 /// What stands at a place in a segment.
-pub(super) enum Found {
+pub(super) enum RecordRead {
     Record {
         record: Record,
         /// Bytes until the next record.
@@ -68,7 +68,7 @@ pub(super) struct Behind {
     pub(super) sequence_min: u64,
 }
 
-impl Reader {
+impl SegmentReader {
     /// Opens a segment and checks its header, which was on the disk before the segment had its
     /// name: no crash can have damaged it.
     ///
@@ -101,11 +101,11 @@ impl Reader {
     /// The segment's first record; `None` when that is not there.
     ///
     /// # Errors
-    /// As [`Reader::at`]; `Corruption` for another record in its place, and for one that says what cannot be.
+    /// As [`SegmentReader::at`]; `Corruption` for another record in its place, and for one that says what cannot be.
     pub(super) fn begin(&mut self) -> Result<Option<Begin>> {
         let offset = SEGMENT_HEADER_LEN as u64;
         match self.at(offset)? {
-            Found::Record {
+            RecordRead::Record {
                 record: Record::Begin { previous, previous_len },
                 sequence: first_sequence,
                 ..
@@ -116,8 +116,10 @@ impl Reader {
                 }
                 Ok(Some(Begin { previous, previous_len, first_sequence }))
             }
-            Found::Record { .. } => Err(self.damaged(offset, "it does not begin as a segment")),
-            Found::End | Found::Nothing(_) => Ok(None),
+            RecordRead::Record { .. } => {
+                Err(self.damaged(offset, "it does not begin as a segment"))
+            }
+            RecordRead::End | RecordRead::Nothing(_) => Ok(None),
         }
     }
 
@@ -126,26 +128,26 @@ impl Reader {
     /// # Errors
     /// `Io`; `Corruption` and `Unsupported` for a record whose checksums are right and that cannot
     /// be understood.
-    pub(super) fn at(&mut self, offset: u64) -> Result<Found> {
+    pub(super) fn at(&mut self, offset: u64) -> Result<RecordRead> {
         let left = self.len.saturating_sub(offset);
         if left < HEADER_LEN as u64 {
-            return Ok(Found::Nothing("it ends inside a record's header"));
+            return Ok(RecordRead::Nothing("it ends inside a record's header"));
         }
         let header = self.read(offset, HEADER_LEN)?;
         let header = header.first_chunk().expect("as many bytes were read");
         let Some(header) = Header::parse(self.header.epoch, offset, header) else {
-            return Ok(Found::Nothing("a record's header fails its checksum"));
+            return Ok(RecordRead::Nothing("a record's header fails its checksum"));
         };
         if header.is_end() {
-            return Ok(Found::End);
+            return Ok(RecordRead::End);
         }
         let len = (HEADER_LEN + header.padded_len()) as u64;
         if left < len {
-            return Ok(Found::Nothing("it ends inside a record"));
+            return Ok(RecordRead::Nothing("it ends inside a record"));
         }
         let padded = self.read(offset + HEADER_LEN as u64, header.padded_len())?;
         if !header.vouches_for(&padded) {
-            return Ok(Found::Nothing("a record fails its checksum"));
+            return Ok(RecordRead::Nothing("a record fails its checksum"));
         }
         let record = Record::decode(header.sequence, padded.slice(..header.body_len as usize))
             .map_err(|error| {
@@ -153,7 +155,7 @@ impl Reader {
                 Error::new(error.kind(), at).with_source(error)
             })?;
         let (sequence, synced) = (header.sequence, header.synced);
-        Ok(Found::Record { record, len, sequence, synced })
+        Ok(RecordRead::Record { record, len, sequence, synced })
     }
 
     /// Looks for records of this segment behind `offset`, in every place where one could begin.

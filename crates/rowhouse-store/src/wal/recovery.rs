@@ -3,7 +3,7 @@
 
 use rowhouse_model::{Error, Result};
 
-use super::reader::{Begin, Found, Reader};
+use super::reader::{Begin, RecordRead, SegmentReader};
 use super::record::{Commit, Record};
 use super::segment::{self, HEADER_LEN};
 use super::segments::ClosedSegment;
@@ -190,7 +190,7 @@ pub(crate) fn scan(
 
 /// A segment about to be read.
 struct Segment {
-    reader: Reader,
+    reader: SegmentReader,
     /// Which segment it continues and how long that was, and the sequence it begins with; `None`
     /// when that is not there.
     begin: Option<Begin>,
@@ -208,7 +208,7 @@ struct End {
 
 impl Segment {
     fn open(disk: &dyn Disk, number: u64) -> Result<Self> {
-        let mut reader = Reader::open(disk, number)?;
+        let mut reader = SegmentReader::open(disk, number)?;
         let begin = reader.begin()?;
         // Its first record can have been interrupted.
         let is_empty = begin.is_none() && !reader.behind(HEADER_LEN as u64)?.anything;
@@ -236,7 +236,7 @@ impl Segment {
         let mut end = End { offset: HEADER_LEN as u64, synced: 0, wrong: None };
         while limit != Some(end.offset) {
             match self.reader.at(end.offset)? {
-                Found::Record { record, len, sequence, synced } => {
+                RecordRead::Record { record, len, sequence, synced } => {
                     match record {
                         // Numbers below it were used, though what held them may be gone.
                         Record::Begin { .. } if end.offset == HEADER_LEN as u64 => {
@@ -256,8 +256,8 @@ impl Segment {
                     end.offset += len;
                     end.synced = end.synced.max(synced);
                 }
-                Found::End => return Ok(end),
-                Found::Nothing(what) => return Ok(End { wrong: Some(what), ..end }),
+                RecordRead::End => return Ok(end),
+                RecordRead::Nothing(what) => return Ok(End { wrong: Some(what), ..end }),
             }
         }
         Ok(end)
@@ -387,7 +387,9 @@ impl LogScan {
         let mut text = unclosed.to_string();
         if let Some(Cut { segment, offset, bytes, cause }) = &self.cut {
             let cause = cause.describe();
-            text.push_str(&format!("; {bytes} bytes are cut from {segment} at offset {offset}: {cause}"));
+            text.push_str(&format!(
+                "; {bytes} bytes are cut from {segment} at offset {offset}: {cause}"
+            ));
         }
         Some(text)
     }
@@ -418,7 +420,9 @@ impl std::fmt::Display for Unclosed {
             None => write!(f, "it holds no commit, last sequence {last}")?,
         }
         match self.synced_sequence {
-            Some(synced) => write!(f, ", and is known to have been synced up to sequence {synced}")?,
+            Some(synced) => {
+                write!(f, ", and is known to have been synced up to sequence {synced}")?
+            }
             None => f.write_str(", and nothing says how much of it was synced")?,
         }
         write!(f, "; commits after sequence {last} that were not synced may be missing")
@@ -479,7 +483,7 @@ pub(crate) fn sync_segments(disk: &dyn Disk) -> Result<()> {
 }
 
 fn copy_aside(disk: &dyn Disk, number: u64, offset: u64, now_millis: i64) -> Result<()> {
-    let mut reader = Reader::open(disk, number)?;
+    let mut reader = SegmentReader::open(disk, number)?;
     let name = format!("{number:010}.wal.from-{offset}");
     let copy = |source| Error::io(format_args!("cannot set {name} aside"), source);
     let path = aside::free_path(disk, &name, now_millis).map_err(copy)?;

@@ -3,7 +3,7 @@
 use rowhouse_model::{Error, Result};
 
 use super::WAL_DIR;
-use super::reader::{Begin, Found, Reader};
+use super::reader::{Begin, RecordRead, SegmentReader};
 use super::record::{Commit, Record};
 use super::recovery::{Known, missing};
 use super::segment::{self, HEADER_LEN};
@@ -61,14 +61,14 @@ pub(crate) fn read_what_is_left(
 
 /// A segment of which something may be left.
 struct Left {
-    reader: Reader,
+    reader: SegmentReader,
     begin: Option<Begin>,
 }
 
 impl Left {
     /// Opens a segment; also gives what is wrong with its first record.
     fn open(disk: &dyn Disk, number: u64) -> Result<(Self, Option<Error>)> {
-        let mut reader = Reader::open(disk, number)?;
+        let mut reader = SegmentReader::open(disk, number)?;
         let (begin, wrong) = match reader.begin() {
             Ok(begin) => (begin, None),
             Err(error) => (None, Some(error)),
@@ -95,7 +95,7 @@ impl Left {
         let mut is_unreadable = false;
         while offset < len_max {
             let (wrong, is_certain) = match reader.at(offset) {
-                Ok(Found::Record { record, len, .. }) => {
+                Ok(RecordRead::Record { record, len, .. }) => {
                     if let Record::Commit(commit) = record {
                         visit(commit)?;
                     }
@@ -104,8 +104,10 @@ impl Left {
                     continue;
                 }
                 // The log may just end here.
-                Ok(Found::End) => (reader.damaged(offset, "records are missing behind it"), false),
-                Ok(Found::Nothing(what)) => (reader.damaged(offset, what), false),
+                Ok(RecordRead::End) => {
+                    (reader.damaged(offset, "records are missing behind it"), false)
+                }
+                Ok(RecordRead::Nothing(what)) => (reader.damaged(offset, what), false),
                 Err(error) => (error, true),
             };
             // Where the next record begins is not known: every place is tried.

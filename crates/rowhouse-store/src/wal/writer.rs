@@ -35,17 +35,17 @@ pub(crate) struct Wal {
     rolled: AtomicBool,
     /// Something may have been appended since the background synced last.
     dirty: AtomicBool,
-    patience: Mutex<Patience>,
+    segment_retry: Mutex<SegmentRetry>,
 }
 
 /// How many wishes for a segment pass before making one is tried again.
 #[derive(Default)]
-struct Patience {
+struct SegmentRetry {
     left: u32,
     wait: u32,
 }
 
-const PATIENCE_MAX: u32 = 1 << 16;
+const SEGMENT_RETRY_MAX: u32 = 1 << 16;
 
 /// A place in the log: everything up to it, syncing covers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,11 +103,7 @@ impl Wal {
     ) -> Result<Self> {
         let synced_file = SyncedFile::create(segments.disk())?;
         let mut first = segments.make()?;
-        synced_file.note(&LogEnd {
-            segment: first.number,
-            len: HEADER_LEN as u64,
-            last_sequence,
-        });
+        synced_file.note(&LogEnd { segment: first.number, len: HEADER_LEN as u64, last_sequence });
         let (previous, previous_len) =
             closed.last().map_or((0, 0), |segment| (segment.number, segment.bytes));
         let offset = begin(&mut first, previous, previous_len, last_sequence + 1)?;
@@ -136,7 +132,7 @@ impl Wal {
             synced: Condvar::new(),
             rolled: AtomicBool::new(true),
             dirty: AtomicBool::new(false),
-            patience: Mutex::default(),
+            segment_retry: Mutex::default(),
         })
     }
 
@@ -281,24 +277,24 @@ impl Wal {
     /// Makes the next segment. Where that fails it is not tried, and said, at every commit: half as
     /// often each time.
     fn make_next(&self) -> Result<()> {
-        let mut patience = self.patience.lock();
+        let mut segment_retry = self.segment_retry.lock();
         if self.tail.lock().next.is_some() {
             // Somebody else made one meanwhile.
             return Ok(());
         }
-        if patience.left > 0 {
-            patience.left -= 1;
+        if segment_retry.left > 0 {
+            segment_retry.left -= 1;
             return Ok(());
         }
         match self.segments.make() {
             Ok(next) => {
-                *patience = Patience::default();
+                *segment_retry = SegmentRetry::default();
                 self.tail.lock().next = Some(next);
                 Ok(())
             }
             Err(error) => {
-                patience.wait = (patience.wait * 2 + 1).min(PATIENCE_MAX);
-                patience.left = patience.wait;
+                segment_retry.wait = (segment_retry.wait * 2 + 1).min(SEGMENT_RETRY_MAX);
+                segment_retry.left = segment_retry.wait;
                 Err(error)
             }
         }

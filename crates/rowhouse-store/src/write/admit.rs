@@ -5,23 +5,27 @@ use std::time::{Duration, Instant};
 
 use rowhouse_model::{Error, ErrorKind, Result, escape};
 
-use super::patience::{Patience, Tried};
+use super::wait_mode::{NonBlocking, WaitMode};
 use crate::background::Work;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::region::Region;
 use crate::space::Need;
 
-/// Sees to it that there is room for a write, and waits for it where `patience` allows.
+/// Sees to it that there is room for a write, and waits for it where `wait_mode` allows.
 ///
 /// # Errors
 /// `RegionTooBusy` when flushes and merges have not made room in time, or the disk is full;
 /// `ServerNotRunning` once the store is closing.
-pub(crate) fn admit_with(region: &Region, need: Need, patience: Patience) -> Result<Tried<()>> {
+pub(crate) fn admit_with(
+    region: &Region,
+    need: Need,
+    wait_mode: WaitMode,
+) -> Result<NonBlocking<()>> {
     let engine = region.engine();
     engine.check_open()?;
     engine.space.check(&*engine.disk, need)?;
-    if patience == Patience::Waits {
+    if wait_mode == WaitMode::Blocking {
         wait_for_memory(engine)?;
         for family in region.families() {
             if let Some(ahead) = ahead(family) {
@@ -29,20 +33,20 @@ pub(crate) fn admit_with(region: &Region, need: Need, patience: Patience) -> Res
             }
             wait_for_files(region, family)?;
         }
-        return Ok(Tried::Done(()));
+        return Ok(NonBlocking::Done(()));
     }
     let is_held =
         |family: &Arc<FamilyStore>| ahead(family).is_some() || family.holds_writers(engine);
     // Whoever has the gate to itself has every commit wait, for a sync perhaps.
-    let would_wait = engine.gate.is_locked_exclusive()
+    let would_wait = engine.freeze_latch.is_locked_exclusive()
         || is_memory_full(engine)
         || region.families().iter().any(is_held);
-    Ok(if would_wait { Tried::WouldWait } else { Tried::Done(()) })
+    Ok(if would_wait { NonBlocking::WouldBlock } else { NonBlocking::Done(()) })
 }
 
 /// The same, as long as it takes.
 pub(crate) fn admit(region: &Region, need: Need) -> Result<()> {
-    admit_with(region, need, Patience::Waits).map(Tried::done)
+    admit_with(region, need, WaitMode::Blocking).map(NonBlocking::done)
 }
 
 fn is_memory_full(engine: &Engine) -> bool {
@@ -85,7 +89,7 @@ fn wait_for_files(region: &Region, family: &FamilyStore) -> Result<()> {
                  family={}, files={}, max={}",
                 region.shown(),
                 escape(family.name()),
-                family.crowding(),
+                family.read_amplification(),
                 family.policy().files_blocking
             ),
         ));
@@ -105,7 +109,7 @@ const AHEAD_MAX: Duration = Duration::from_millis(100);
 /// How long a write waits so that, where merges lag behind, the memstore of the family is filled more slowly: many
 /// writes that wait a little are better than one that waits until a merge has ended.
 fn ahead(family: &FamilyStore) -> Option<Duration> {
-    let rate = fill_rate(family.crowding(), family.policy().files_blocking)?;
+    let rate = fill_rate(family.read_amplification(), family.policy().files_blocking)?;
     let memstore = family.active();
     let due = memstore.begun() + Duration::from_secs_f64(memstore.bytes() as f64 / rate);
     let ahead = due.saturating_duration_since(Instant::now());

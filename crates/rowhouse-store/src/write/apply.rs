@@ -5,10 +5,10 @@ use rowhouse_model::{
 };
 
 use super::admit::{admit, admit_with};
-use super::batch::{Batch, Unity};
+use super::batch::{Atomicity, Batch};
 use super::condition::{self, Holds};
-use super::patience::{Patience, Tried};
 use super::row_lock::RowsGuard;
+use super::wait_mode::{NonBlocking, WaitMode};
 use crate::engine::Engine;
 use crate::region::Region;
 use crate::space::Need;
@@ -17,9 +17,9 @@ use crate::space::Need;
 pub(crate) fn apply_one(
     region: &Region,
     mutation: &Mutation,
-    patience: Patience,
-) -> Result<Tried<MutationOutcome>> {
-    let tried = apply_where(region, mutation, patience, || Ok(Holds::Yes(Timestamp::MIN)))?;
+    wait_mode: WaitMode,
+) -> Result<NonBlocking<MutationOutcome>> {
+    let tried = apply_where(region, mutation, wait_mode, || Ok(Holds::Yes(Timestamp::MIN)))?;
     Ok(tried.map(|outcome| outcome.expect("what is asked for nothing is applied")))
 }
 
@@ -28,30 +28,30 @@ pub(crate) fn apply_if(
     region: &Region,
     condition: &Condition,
     mutation: &Mutation,
-    patience: Patience,
-) -> Result<Tried<Option<MutationOutcome>>> {
+    wait_mode: WaitMode,
+) -> Result<NonBlocking<Option<MutationOutcome>>> {
     condition::check(region, condition, mutation.row())?;
-    apply_where(region, mutation, patience, || condition::judge(region, condition, mutation.row()))
+    apply_where(region, mutation, wait_mode, || condition::judge(region, condition, mutation.row()))
 }
 
 /// Applies one mutation if `judge`, which is asked with the row locked, finds that it can be.
 fn apply_where(
     region: &Region,
     mutation: &Mutation,
-    patience: Patience,
+    wait_mode: WaitMode,
     judge: impl FnOnce() -> Result<Holds>,
-) -> Result<Tried<Option<MutationOutcome>>> {
+) -> Result<NonBlocking<Option<MutationOutcome>>> {
     let engine = region.engine();
     check(region, mutation)?;
     region.check_serving()?;
-    if admit_with(region, need(std::iter::once(mutation)), patience)? == Tried::WouldWait {
-        return Ok(Tried::WouldWait);
+    if admit_with(region, need(std::iter::once(mutation)), wait_mode)? == NonBlocking::WouldBlock {
+        return Ok(NonBlocking::WouldBlock);
     }
-    let mut batch = Batch::new(region, Unity::Each);
+    let mut batch = Batch::new(region, Atomicity::Each);
     let outcome = {
-        let row = engine.row_locks.lock_one(region.id(), mutation.row(), patience);
-        let Tried::Done(mut row) = row else { return Ok(Tried::WouldWait) };
-        let Holds::Yes(seen) = judge()? else { return Ok(Tried::Done(None)) };
+        let row = engine.row_locks.lock_one(region.id(), mutation.row(), wait_mode);
+        let NonBlocking::Done(mut row) = row else { return Ok(NonBlocking::WouldBlock) };
+        let Holds::Yes(seen) = judge()? else { return Ok(NonBlocking::Done(None)) };
         // With the row locked, so that what comes later to it is not older.
         let is_delete = is_delete(mutation);
         batch.now = match is_delete {
@@ -69,37 +69,37 @@ fn apply_where(
         outcome
     };
     batch.committed.wait(engine)?;
-    Ok(Tried::Done(Some(outcome)))
+    Ok(NonBlocking::Done(Some(outcome)))
 }
 
 /// Applies mutations of one region in order, each by itself: one that is refused leaves the others.
 pub(crate) fn apply(
     region: &Region,
     mutations: &[Mutation],
-    patience: Patience,
-) -> Tried<Vec<Result<MutationOutcome>>> {
+    wait_mode: WaitMode,
+) -> NonBlocking<Vec<Result<MutationOutcome>>> {
     let mut checked: Vec<Result<()>> =
         mutations.iter().map(|mutation| check(region, mutation)).collect();
     let rows = mutations.iter().zip(&checked).filter(|(_, checked)| checked.is_ok());
     let rows: Vec<&[u8]> = rows.map(|(mutation, _)| &mutation.row()[..]).collect();
     if rows.is_empty() {
         let refused = checked.into_iter();
-        return Tried::Done(
+        return NonBlocking::Done(
             refused.map(|checked| checked.map(|()| MutationOutcome::default())).collect(),
         );
     }
     // A word in time; what counts is asked again when the batch is written.
     let ready = region.check_serving();
-    match ready.and_then(|()| admit_with(region, need(mutations.iter()), patience)) {
-        Ok(Tried::Done(())) => {}
-        Ok(Tried::WouldWait) => return Tried::WouldWait,
-        Err(error) => return Tried::Done(refuse_all(checked, &error)),
+    match ready.and_then(|()| admit_with(region, need(mutations.iter()), wait_mode)) {
+        Ok(NonBlocking::Done(())) => {}
+        Ok(NonBlocking::WouldBlock) => return NonBlocking::WouldBlock,
+        Err(error) => return NonBlocking::Done(refuse_all(checked, &error)),
     }
-    let mut batch = Batch::new(region, Unity::Each);
+    let mut batch = Batch::new(region, Atomicity::Each);
     let outcomes = {
         let rows = rows.into_iter().map(|row| (region.id(), row));
-        let rows = region.engine().row_locks.lock(rows, patience);
-        let Tried::Done(mut rows) = rows else { return Tried::WouldWait };
+        let rows = region.engine().row_locks.lock(rows, wait_mode);
+        let NonBlocking::Done(mut rows) = rows else { return NonBlocking::WouldBlock };
         // With the rows locked, so that what comes later to a row is not older.
         batch.now = now_of(region.engine(), &rows, mutations.iter());
         let mut outcomes = Vec::with_capacity(mutations.len());
@@ -120,7 +120,7 @@ pub(crate) fn apply(
         batch.write_or_fail();
         outcomes
     };
-    Tried::Done(batch.finish(outcomes))
+    NonBlocking::Done(batch.finish(outcomes))
 }
 
 /// Applies mutations of rows of one region as one, if all conditions hold; `None` if one does not.
@@ -129,31 +129,31 @@ pub(crate) fn apply_rows(
     region: &Region,
     conditions: &[RowCondition],
     mutations: &[Mutation],
-    patience: Patience,
-) -> Result<Tried<Option<Vec<MutationOutcome>>>> {
+    wait_mode: WaitMode,
+) -> Result<NonBlocking<Option<Vec<MutationOutcome>>>> {
     let engine = region.engine();
     mutations.iter().try_for_each(|mutation| check(region, mutation))?;
     conditions
         .iter()
         .try_for_each(|asked| condition::check(region, &asked.condition, &asked.row))?;
     region.check_serving()?;
-    if admit_with(region, need(mutations.iter()), patience)? == Tried::WouldWait {
-        return Ok(Tried::WouldWait);
+    if admit_with(region, need(mutations.iter()), wait_mode)? == NonBlocking::WouldBlock {
+        return Ok(NonBlocking::WouldBlock);
     }
-    let mut batch = Batch::new(region, Unity::AsOne);
+    let mut batch = Batch::new(region, Atomicity::AsOne);
     batch.durability = strongest(mutations.iter().map(|mutation| asked(region, mutation)));
     let outcomes = {
         let changed = mutations.iter().map(|mutation| &mutation.row()[..]);
         let rows = changed.chain(conditions.iter().map(|asked| &asked.row[..]));
-        let rows = engine.row_locks.lock(rows.map(|row| (region.id(), row)), patience);
-        let Tried::Done(mut rows) = rows else { return Ok(Tried::WouldWait) };
+        let rows = engine.row_locks.lock(rows.map(|row| (region.id(), row)), wait_mode);
+        let NonBlocking::Done(mut rows) = rows else { return Ok(NonBlocking::WouldBlock) };
         for asked in conditions {
             let judged = condition::judge(region, &asked.condition, &asked.row)?;
-            let Holds::Yes(seen) = judged else { return Ok(Tried::Done(None)) };
+            let Holds::Yes(seen) = judged else { return Ok(NonBlocking::Done(None)) };
             batch.seen = batch.seen.max(seen);
         }
         if let Some(outcomes) = batch.repeat_all(mutations)? {
-            return Ok(Tried::Done(Some(outcomes)));
+            return Ok(NonBlocking::Done(Some(outcomes)));
         }
         // With the rows locked, so that what comes later to a row is not older.
         batch.now = now_of(engine, &rows, mutations.iter());
@@ -166,7 +166,7 @@ pub(crate) fn apply_rows(
         outcomes
     };
     batch.committed.wait(engine)?;
-    Ok(Tried::Done(Some(outcomes)))
+    Ok(NonBlocking::Done(Some(outcomes)))
 }
 
 /// Applies mutations of any regions of one store as one: they become visible, and survive,
@@ -182,13 +182,13 @@ pub(crate) fn apply_together(
     }
     let need = need(mutations.iter().map(|(_, mutation)| *mutation));
     mutations.iter().try_for_each(|(region, _)| admit(region, need))?;
-    let mut batch = Batch::new(first, Unity::Together);
+    let mut batch = Batch::new(first, Atomicity::Together);
     batch.durability =
         strongest(mutations.iter().map(|(region, mutation)| asked(region, mutation)));
     let mut outcomes = Vec::with_capacity(mutations.len());
     {
         let rows = mutations.iter().map(|(region, mutation)| (region.id(), &mutation.row()[..]));
-        let mut rows = engine.row_locks.lock(rows, Patience::Waits).done();
+        let mut rows = engine.row_locks.lock(rows, WaitMode::Blocking).done();
         batch.now = now_of(engine, &rows, mutations.iter().map(|(_, mutation)| *mutation));
         for (nth, (region, mutation)) in mutations.iter().enumerate() {
             batch.region = region;

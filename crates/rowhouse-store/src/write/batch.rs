@@ -11,7 +11,7 @@ use rowhouse_model::{
 use super::apply::asked;
 use super::commit::{self, Committed};
 use super::delta::{CELL_LEN_LEN, Delta};
-use super::draft::Draft;
+use super::record_builder::RecordBuilder;
 use crate::family::FamilyStore;
 use crate::read::ReadPoint;
 use crate::region::Region;
@@ -22,7 +22,7 @@ const RECORD_BYTES_MAX: usize = 8 << 20;
 
 /// What the mutations of a batch are to each other.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Unity {
+pub(super) enum Atomicity {
     /// Each is by itself: what reads its row sees what those before it did, and a refusal leaves the
     /// others.
     Each,
@@ -38,8 +38,8 @@ pub(super) enum Unity {
 pub(super) struct Batch<'a> {
     /// Of the mutation that is being added.
     pub(super) region: &'a Region,
-    unity: Unity,
-    /// The regions of `draft`.
+    atomicity: Atomicity,
+    /// The regions of `record`.
     regions: Vec<&'a Region>,
     pub(super) now: Timestamp,
     /// What is put is not older than this: a condition has seen a cell of that time.
@@ -48,9 +48,9 @@ pub(super) struct Batch<'a> {
     stamped: Option<Timestamp>,
     /// What it reads goes by, if that is not now.
     pub(super) point: Option<&'a ReadPoint>,
-    draft: Draft<'a>,
+    record: RecordBuilder<'a>,
     pub(super) durability: Durability,
-    /// The mutations in `draft`, where there are several that are no one.
+    /// The mutations in `record`, where there are several that are no one.
     pub(super) waiting: Vec<usize>,
     pub(super) committed: Committed,
     /// Why the mutation at each place was not written after all.
@@ -58,16 +58,16 @@ pub(super) struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    pub(super) fn new(region: &'a Region, unity: Unity) -> Self {
+    pub(super) fn new(region: &'a Region, atomicity: Atomicity) -> Self {
         Self {
             region,
-            unity,
+            atomicity,
             regions: Vec::new(),
             now: Timestamp::MIN,
             seen: Timestamp::MIN,
             stamped: None,
             point: None,
-            draft: Draft::default(),
+            record: RecordBuilder::default(),
             durability: Durability::UseDefault,
             waiting: Vec::new(),
             committed: Committed::nothing(),
@@ -85,11 +85,11 @@ impl<'a> Batch<'a> {
         let durability = asked(self.region, mutation);
         let bytes = || mutation.cells().iter().map(|cell| cell.as_bytes().len()).sum::<usize>();
         // A large one is a record of its own, so that what is in front of it counts nothing.
-        let is_full = || match self.draft.len() {
+        let is_full = || match self.record.len() {
             0 => false,
             len => len + bytes() > RECORD_BYTES_MAX,
         };
-        if self.unity == Unity::Each && (durability != self.durability || is_full()) {
+        if self.atomicity == Atomicity::Each && (durability != self.durability || is_full()) {
             self.write_or_fail();
             self.durability = durability;
         }
@@ -137,7 +137,7 @@ impl<'a> Batch<'a> {
     fn markers(&mut self, delete: &Delete) -> Result<Vec<Cell>> {
         let cells = delete.cells();
         // The k-th such marker of a column means its k-th newest version.
-        let mut columns: HashMap<_, Newest> = HashMap::new();
+        let mut columns: HashMap<_, NewestVersions> = HashMap::new();
         for cell in cells.iter().filter(|cell| means_newest(cell)) {
             columns.entry((cell.family(), cell.qualifier())).or_default().asked += 1;
         }
@@ -163,15 +163,15 @@ impl<'a> Batch<'a> {
 
     /// Lets what this batch has done to the row so far be seen by a read of it, where it is to be.
     fn settle(&mut self, row: &[u8]) -> Result<()> {
-        match self.unity {
-            Unity::Each => {
+        match self.atomicity {
+            Atomicity::Each => {
                 self.write_or_fail();
                 return Ok(());
             }
-            Unity::AsOne => return Ok(()),
-            Unity::Together => {}
+            Atomicity::AsOne => return Ok(()),
+            Atomicity::Together => {}
         }
-        if self.draft.has_row(self.region.id(), row) {
+        if self.record.has_row(self.region.id(), row) {
             return Err(Error::invalid(format!(
                 "a mutation that reads its row cannot follow another of that row in one commit: row={}",
                 escape(row)
@@ -198,12 +198,12 @@ impl<'a> Batch<'a> {
         }
         let cell_bytes_max = self.region.cell_bytes_max();
         let cell_bytes_max = cell_bytes_max.unwrap_or(self.region.engine().settings.cell_bytes_max);
-        let cells = delta.reckon(&self.read(&get)?, self.now, cell_bytes_max)?;
+        let cells = delta.read_modify_write(&self.read(&get)?, self.now, cell_bytes_max)?;
         for cell in &cells {
             self.note_stamp(self.region.family(cell.family())?, cell.timestamp());
             self.push(cell, None)?;
         }
-        self.draft.nonces.extend(delta.nonce);
+        self.record.nonces.extend(delta.nonce);
         let row = if delta.return_results { Row::new(cells) } else { Row::default() };
         Ok(MutationOutcome { row })
     }
@@ -248,7 +248,7 @@ impl<'a> Batch<'a> {
 
     /// The cells that came together, in the place of writing them.
     pub(super) fn into_cells(self) -> Vec<Cell> {
-        self.draft.cells()
+        self.record.cells()
     }
 
     /// Adds cells that live for so long.
@@ -287,7 +287,7 @@ impl<'a> Batch<'a> {
         if let Some(at) = at {
             self.note_stamp(family, at);
         }
-        self.draft.push(family, cell, at);
+        self.record.push(family, cell, at);
         if !self.regions.last().is_some_and(|last| std::ptr::eq(*last, self.region)) {
             self.regions.push(self.region);
         }
@@ -296,13 +296,13 @@ impl<'a> Batch<'a> {
 
     /// Commits what has come together.
     pub(super) fn write(&mut self) -> Result<()> {
-        let draft = std::mem::take(&mut self.draft);
+        let record = std::mem::take(&mut self.record);
         let regions = std::mem::take(&mut self.regions);
         let engine = self.region.engine();
         // Not while the batch reads: whoever wants the gate waits for every commit.
-        let _gate = engine.gate.read();
+        let _latch = engine.freeze_latch.read();
         regions.iter().try_for_each(|region| region.check_serving())?;
-        let committed = commit::commit(engine, draft, self.durability)?;
+        let committed = commit::commit(engine, record, self.durability)?;
         let before = std::mem::replace(&mut self.committed, Committed::nothing());
         self.committed = before.and(committed);
         Ok(())
@@ -341,7 +341,7 @@ impl<'a> Batch<'a> {
 
 /// The newest versions of a column, of which each marker that means one takes the next.
 #[derive(Default)]
-struct Newest {
+struct NewestVersions {
     /// How many are asked for.
     asked: u32,
     found: Option<IntoIter<Timestamp>>,

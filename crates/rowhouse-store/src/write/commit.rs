@@ -5,7 +5,7 @@ use rowhouse_model::{Durability, Result};
 use crate::background::Work;
 use crate::engine::Engine;
 use crate::wal::Position;
-use crate::write::draft::Draft;
+use crate::write::record_builder::RecordBuilder;
 
 /// A commit that readers see. It counts once [`Committed::wait`] has returned.
 #[must_use]
@@ -35,30 +35,30 @@ impl Committed {
 
 /// Writes a draft as one record under one sequence. When this returns its cells are visible.
 ///
-/// The caller holds the rows locked, and `engine.gate`, so that no memstore is frozen between here and
+/// The caller holds the rows locked, and `engine.freeze_latch`, so that no memstore is frozen between here and
 /// there.
 pub(crate) fn commit(
     engine: &Engine,
-    draft: Draft<'_>,
+    record: RecordBuilder<'_>,
     durability: Durability,
 ) -> Result<Committed> {
-    if draft.is_empty() {
+    if record.is_empty() {
         return Ok(Committed::nothing());
     }
-    draft.check_families()?;
-    let mut draft = draft.seal();
+    record.check_families()?;
+    let mut record = record.seal();
     let (sequence, logged) = match durability {
         Durability::SkipWal => (engine.mvcc.reserve(), Ok(None)),
         _ => {
-            engine.space.wrote(draft.record.body_len() as u64);
+            engine.space.wrote(record.record.body_len() as u64);
             let (sequence, logged) =
-                engine.wal().append(&mut draft.record, || engine.mvcc.reserve());
+                engine.wal().append(&mut record.record, || engine.mvcc.reserve());
             (sequence, logged.map(Some))
         }
     };
-    engine.recent_writes.note(&draft, sequence);
+    engine.recent_writes.note(&record, sequence);
     if let Ok(logged) = &logged {
-        draft.insert(engine, sequence, logged.is_some());
+        record.insert(engine, sequence, logged.is_some());
     }
     // Also when the log refused: a sequence that is never published would stop all behind it.
     engine.mvcc.publish(sequence);
@@ -69,6 +69,6 @@ pub(crate) fn commit(
     if position.is_some() && engine.wal().wants_sync() {
         engine.log_work.push(Work::SyncLog);
     }
-    draft.nonces.iter().for_each(|nonce| engine.nonces.take(*nonce, sequence));
+    record.nonces.iter().for_each(|nonce| engine.nonces.take(*nonce, sequence));
     Ok(Committed { position: position.filter(|_| durability == Durability::FsyncWal) })
 }

@@ -75,7 +75,7 @@ impl Delta<'_> {
     ///
     /// # Errors
     /// `InvalidRequest` for a counter that is none, and for a cell that would become too large.
-    pub(super) fn reckon(
+    pub(super) fn read_modify_write(
         &self,
         current: &Row,
         now: Timestamp,
@@ -149,8 +149,9 @@ mod tests {
 
     /// `q@5=value` of what an append makes of a row of these cells at 100.
     fn appended(append: &Append, current: Vec<Cell>) -> String {
-        let cells =
-            Delta::from(append).reckon(&Row::new(current), at(100), CELL_BYTES_MAX).unwrap();
+        let cells = Delta::from(append)
+            .read_modify_write(&Row::new(current), at(100), CELL_BYTES_MAX)
+            .unwrap();
         let print = |cell: &Cell| {
             let (qualifier, value) = (cell.qualifier(), cell.value());
             let text = [qualifier, value].map(String::from_utf8_lossy);
@@ -198,10 +199,12 @@ mod tests {
         let (note, old) = (b"\0\x02\x40n", tags_with_ttl(b"", 5));
         let mut asked = append().add_cell(cell("a", i64::MAX, b"1", note)).unwrap();
         let current = Row::new(vec![cell("a", 5, b"x", &old)]);
-        let grown = Delta::from(&asked).reckon(&current, at(100), CELL_BYTES_MAX).unwrap();
+        let grown =
+            Delta::from(&asked).read_modify_write(&current, at(100), CELL_BYTES_MAX).unwrap();
         assert_eq!(grown[0].tags(), [&note[..], &old].concat());
         asked.ttl_millis = Some(7);
-        let grown = Delta::from(&asked).reckon(&current, at(100), CELL_BYTES_MAX).unwrap();
+        let grown =
+            Delta::from(&asked).read_modify_write(&current, at(100), CELL_BYTES_MAX).unwrap();
         assert_eq!(grown[0].tags(), tags_with_ttl(note, 7));
     }
 
@@ -211,7 +214,7 @@ mod tests {
         let grow = |len: usize| {
             let current = Row::new(vec![cell("a", 5, &vec![b'x'; len], b"")]);
             Delta::from(&asked)
-                .reckon(&current, at(100), CELL_BYTES_MAX)
+                .read_modify_write(&current, at(100), CELL_BYTES_MAX)
                 .map(|cells| cells[0].as_bytes().len())
         };
         let rest = grow(0).unwrap();
@@ -223,15 +226,15 @@ mod tests {
     #[test]
     fn sums_wrap_and_what_is_no_number_is_refused() {
         let asked = Increment::new("r").unwrap().add("f", "n", 1).unwrap();
-        let reckon = |value: &[u8]| {
+        let read_modify_write = |value: &[u8]| {
             let current = Row::new(vec![cell("n", 5, value, b"")]);
             Delta::from(&asked)
-                .reckon(&current, at(100), CELL_BYTES_MAX)
+                .read_modify_write(&current, at(100), CELL_BYTES_MAX)
                 .map(|cells| cells[0].value().to_vec())
         };
-        assert_eq!(reckon(&i64::MAX.to_be_bytes()).unwrap(), i64::MIN.to_be_bytes());
+        assert_eq!(read_modify_write(&i64::MAX.to_be_bytes()).unwrap(), i64::MIN.to_be_bytes());
         assert_eq!(
-            reckon(b"12345").unwrap_err().message(),
+            read_modify_write(b"12345").unwrap_err().message(),
             "Field is not a long, it's 5 bytes wide"
         );
     }

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use rowhouse_model::RowRange;
 
 use crate::engine::Engine;
-use crate::write::draft::SealedDraft;
+use crate::write::record_builder::SealedBuilder;
 
 /// Bytes of rows, and of what it takes to remember them, that are remembered at most.
 const BYTES_MAX: usize = 16 << 20;
@@ -52,7 +52,7 @@ impl RecentWrites {
             return;
         }
         // No commit is half done now: those that have not looked yet will see it.
-        let _gate = engine.gate.write();
+        let _latch = engine.freeze_latch.write();
         self.open.store(1, Ordering::Relaxed);
     }
 
@@ -67,12 +67,12 @@ impl RecentWrites {
 
     /// Notes the rows of a commit that is not published yet, if anybody will ask. The caller holds the
     /// gate.
-    pub(crate) fn note(&self, draft: &SealedDraft<'_>, sequence: u64) {
+    pub(crate) fn note(&self, record: &SealedBuilder<'_>, sequence: u64) {
         if self.open.load(Ordering::Relaxed) == 0 {
             return;
         }
         let mut rows = self.rows.lock();
-        draft.rows().for_each(|(region, row)| rows.note(region, row, sequence, BYTES_MAX));
+        record.rows().for_each(|(region, row)| rows.note(region, row, sequence, BYTES_MAX));
     }
 
     /// Notes that any row may have been written with `sequence`. The caller holds the gate for writing.

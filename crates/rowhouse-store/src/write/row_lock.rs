@@ -15,7 +15,7 @@ use std::time::Duration;
 use parking_lot::{Mutex, MutexGuard};
 use rowhouse_model::Timestamp;
 
-use super::patience::{Patience, Tried};
+use super::wait_mode::{NonBlocking, WaitMode};
 
 const STRIPES: usize = 1024;
 
@@ -217,10 +217,10 @@ impl RowLocks {
         &self,
         region: u64,
         row: &[u8],
-        patience: Patience,
-    ) -> Tried<RowGuard<'_>> {
+        wait_mode: WaitMode,
+    ) -> NonBlocking<RowGuard<'_>> {
         let row = self.hasher.hash_one((region, row));
-        self.lock_stripe(stripe_of(row), patience).map(|stripe| RowGuard { row, stripe })
+        self.lock_stripe(stripe_of(row), wait_mode).map(|stripe| RowGuard { row, stripe })
     }
 
     /// Locks rows, each with the id of its region. Stripes are taken in their order, so two callers cannot wait for
@@ -228,8 +228,8 @@ impl RowLocks {
     pub(crate) fn lock<'a>(
         &self,
         rows: impl Iterator<Item = (u64, &'a [u8])>,
-        patience: Patience,
-    ) -> Tried<RowsGuard<'_>> {
+        wait_mode: WaitMode,
+    ) -> NonBlocking<RowsGuard<'_>> {
         let hashes = rows.map(|row| self.hasher.hash_one(row));
         let rows: Vec<(usize, u64)> = hashes.map(|row| (stripe_of(row), row)).collect();
         let mut stripes: Vec<usize> = rows.iter().map(|&(stripe, _)| stripe).collect();
@@ -237,20 +237,26 @@ impl RowLocks {
         stripes.dedup();
         let mut locked = Vec::with_capacity(stripes.len());
         for stripe in stripes {
-            let Tried::Done(guard) = self.lock_stripe(stripe, patience) else {
-                return Tried::WouldWait;
+            let NonBlocking::Done(guard) = self.lock_stripe(stripe, wait_mode) else {
+                return NonBlocking::WouldBlock;
             };
             locked.push((stripe, guard));
         }
-        Tried::Done(RowsGuard { rows, stripes: locked })
+        NonBlocking::Done(RowsGuard { rows, stripes: locked })
     }
 
-    fn lock_stripe(&self, stripe: usize, patience: Patience) -> Tried<MutexGuard<'_, Stamped>> {
+    fn lock_stripe(
+        &self,
+        stripe: usize,
+        wait_mode: WaitMode,
+    ) -> NonBlocking<MutexGuard<'_, Stamped>> {
         let stripe = &self.stripes[stripe];
-        match patience {
-            Patience::Waits => Tried::Done(stripe.lock()),
+        match wait_mode {
+            WaitMode::Blocking => NonBlocking::Done(stripe.lock()),
             // As a rule it is held by a write that is done in a moment.
-            Patience::None => stripe.try_lock_for(MOMENT).map_or(Tried::WouldWait, Tried::Done),
+            WaitMode::NonBlocking => {
+                stripe.try_lock_for(MOMENT).map_or(NonBlocking::WouldBlock, NonBlocking::Done)
+            }
         }
     }
 }
@@ -268,18 +274,18 @@ mod tests {
     }
 
     fn lock<'a>(locks: &'a RowLocks, region: u64, row: &[u8]) -> RowGuard<'a> {
-        locks.lock_one(region, row, Patience::Waits).done()
+        locks.lock_one(region, row, WaitMode::Blocking).done()
     }
 
     #[test]
     fn a_row_that_another_holds_is_not_waited_for_by_who_may_not_wait() {
         let locks = RowLocks::new();
         let held = lock(&locks, 1, b"a");
-        assert!(matches!(locks.lock_one(1, b"a", Patience::None), Tried::WouldWait));
+        assert!(matches!(locks.lock_one(1, b"a", WaitMode::NonBlocking), NonBlocking::WouldBlock));
         let rows = || [(1, &b"b"[..]), (1, b"a")].into_iter();
-        assert!(matches!(locks.lock(rows(), Patience::None), Tried::WouldWait));
+        assert!(matches!(locks.lock(rows(), WaitMode::NonBlocking), NonBlocking::WouldBlock));
         drop(held);
-        assert!(matches!(locks.lock(rows(), Patience::None), Tried::Done(_)));
+        assert!(matches!(locks.lock(rows(), WaitMode::NonBlocking), NonBlocking::Done(_)));
     }
 
     /// How far the next timestamps are from the fifth millisecond: the least of a put, that of a version of its own, that
@@ -303,7 +309,7 @@ mod tests {
         lock(&locks, 1, b"a").note_put(millis(6));
         assert_eq!(of(b"a"), Some([1, 2, 1]));
         let rows = [(1, &b"b"[..]), (1, b"a"), (1, b"c")];
-        let mut guard = locks.lock(rows.into_iter(), Patience::Waits).done();
+        let mut guard = locks.lock(rows.into_iter(), WaitMode::Blocking).done();
         assert_eq!(after(guard.after()), Some([1, 2, 1]), "of several rows the latest");
         guard.note_delete(2, millis(7));
         drop(guard);

@@ -10,11 +10,11 @@ use rowhouse_model::{
 
 use super::admit::admit;
 use super::apply::{asked, check, strongest};
-use super::batch::{Batch, Unity};
+use super::batch::{Atomicity, Batch};
 use super::commit;
-use super::draft::Draft;
-use super::patience::Patience;
 use super::recent::Touched;
+use super::record_builder::RecordBuilder;
+use super::wait_mode::WaitMode;
 use crate::catalog::Catalog;
 use crate::engine::Engine;
 use crate::memstore::Memstore;
@@ -127,7 +127,7 @@ impl Transaction {
         }
         let after = {
             let rows = &self.engine.row_locks;
-            rows.lock_one(region.id(), mutation.row(), Patience::Waits).done().after()
+            rows.lock_one(region.id(), mutation.row(), WaitMode::Blocking).done().after()
         };
         let at = self.now.max(self.not_before(&region, &mutation)?);
         let timestamps = &self.engine.timestamps;
@@ -137,7 +137,7 @@ impl Transaction {
             _ => at,
         };
         let (outcome, cells) = {
-            let mut batch = Batch::new(&region, Unity::AsOne);
+            let mut batch = Batch::new(&region, Atomicity::AsOne);
             batch.now = at;
             batch.point = Some(&self.point);
             let outcome = batch.add(&mutation)?;
@@ -220,9 +220,9 @@ impl Transaction {
                 cells.iter().map(move |cell| (region.id(), cell.row()))
             });
             // Who reads a row with it locked must not be overtaken either.
-            let mut rows = engine.row_locks.lock(rows, Patience::Waits).done();
+            let mut rows = engine.row_locks.lock(rows, WaitMode::Blocking).done();
             // Nobody else commits between the check and the commit.
-            let _gate = engine.gate.write();
+            let _latch = engine.freeze_latch.write();
             let moves = |region: &Region| region.is_moved() || region.moving.is_locked();
             if self.writes.iter().any(|(region, _)| moves(region)) {
                 return Ok(Ended::Overtaken);
@@ -235,7 +235,7 @@ impl Transaction {
                 return Ok(Ended::Overtaken);
             }
             let durability = strongest(self.durability.iter().copied());
-            let committed = commit::commit(engine, self.draft()?, durability)?;
+            let committed = commit::commit(engine, self.record()?, durability)?;
             let cells = self.writes.iter().flat_map(|(_, cells)| cells);
             for (nth, cell) in cells.enumerate() {
                 let at = cell.timestamp();
@@ -255,14 +255,14 @@ impl Transaction {
         Ok(Ended::Committed)
     }
 
-    fn draft(&self) -> Result<Draft<'_>> {
-        let mut draft = Draft::default();
+    fn record(&self) -> Result<RecordBuilder<'_>> {
+        let mut record = RecordBuilder::default();
         for (region, cells) in &self.writes {
             for cell in cells {
-                draft.push(region.family(cell.family())?, cell, None);
+                record.push(region.family(cell.family())?, cell, None);
             }
         }
-        Ok(draft)
+        Ok(record)
     }
 }
 

@@ -383,14 +383,14 @@ impl Embedded {
     }
 
     /// This moment of a table. What it is declared to be is what it was declared to be then.
-    pub(super) async fn moment(&self, table: &TableName) -> Result<Moment> {
+    pub(super) async fn moment(&self, table: &TableName) -> Result<TableReadPoint> {
         let (store, name) = (self.store.clone(), table.clone());
         blocking(move || {
             loop {
                 let table = store.table(&name)?;
                 let point = store.read_point();
                 if Arc::ptr_eq(&store.table(&name)?, &table) {
-                    return Ok(Moment { table, point });
+                    return Ok(TableReadPoint { table, point });
                 }
             }
         })
@@ -426,12 +426,12 @@ impl Embedded {
 
 /// A moment of a table that is held, for reads that belong together.
 #[derive(Clone)]
-pub(crate) struct Moment {
+pub(crate) struct TableReadPoint {
     table: Arc<Table>,
     point: Arc<ReadPoint>,
 }
 
-impl Moment {
+impl TableReadPoint {
     /// The families that the table has.
     pub(crate) fn families(&self) -> impl Iterator<Item = &Bytes> {
         self.table.descriptor().families().iter().map(|family| family.name())

@@ -23,7 +23,7 @@ use crate::transaction::Transaction;
 use cluster::Cluster;
 use embedded::Embedded;
 
-pub(crate) use embedded::{EmbeddedRows, EmbeddedTransaction, Moment};
+pub(crate) use embedded::{EmbeddedRows, EmbeddedTransaction, TableReadPoint};
 pub(crate) use read_ahead::ReadAhead;
 
 /// The one or the other.
@@ -296,7 +296,7 @@ impl Backend {
 
     /// This moment of a table, for scans that belong together; none of a cluster, which holds no moment for
     /// several scans.
-    pub(crate) async fn moment(&self, table: &TableName) -> Result<Option<Moment>> {
+    pub(crate) async fn moment(&self, table: &TableName) -> Result<Option<TableReadPoint>> {
         match self {
             Self::Embedded(inner) => inner.moment(table).await.map(Some),
             Self::Cluster(_) => Ok(None),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rowhouse_model::{Columns, Result, Row, RowRange, Scan};
 use rowhouse_schema::{Plan, PlanPart};
 
-use crate::backend::{Moment, ReadAhead};
+use crate::backend::{ReadAhead, TableReadPoint};
 use crate::rows::Rows;
 use crate::table::Table;
 
@@ -15,12 +15,12 @@ pub(super) struct Reads {
     table: Table,
     parts: Vec<PlanPart>,
     /// When, if there are several parts and the backend can hold a moment for all of them.
-    moment: Option<Moment>,
+    moment: Option<TableReadPoint>,
     ahead: Arc<ReadAhead>,
 }
 
 /// Scans of one range, whose rows are put together. Mostly there is one.
-pub(super) struct Parts {
+pub(super) struct RangeScans {
     parts: Vec<Part>,
     reversed: bool,
 }
@@ -51,7 +51,7 @@ impl Reads {
     }
 
     /// Begins to read a range, as `scan` says.
-    pub(super) async fn open(&self, scan: &Scan, range: RowRange) -> Result<Parts> {
+    pub(super) async fn open(&self, scan: &Scan, range: RowRange) -> Result<RangeScans> {
         let mut opened = Vec::with_capacity(self.parts.len());
         for PlanPart { columns, filter } in &self.parts {
             let (range, columns) = (range.clone(), columns.clone());
@@ -63,11 +63,11 @@ impl Reads {
             };
             opened.push(Part { rows, next: None, ended: false });
         }
-        Ok(Parts { parts: opened, reversed: scan.reversed })
+        Ok(RangeScans { parts: opened, reversed: scan.reversed })
     }
 }
 
-impl Parts {
+impl RangeScans {
     /// The next row, if it was read already and no other part has to be asked; nothing otherwise.
     #[inline]
     pub(super) fn next_ready(&mut self) -> Option<Row> {

@@ -8,7 +8,7 @@ use rowhouse_schema::{Direction, KeySchema, Plan, RowSequence, StreamMerge};
 use tokio::task::{JoinError, JoinSet};
 
 use super::QueryRow;
-use super::parts::{Parts, Reads};
+use super::parts::{RangeScans, Reads};
 use crate::table::Table;
 
 /// How many scans are begun at once. All of them are open while rows are merged.
@@ -16,7 +16,7 @@ const OPENING_MAX: usize = 32;
 
 /// The rows of a query, in the order of its plan or from its end, read as they are asked for.
 pub struct QueryRows {
-    reader: Reader,
+    reader: RowReader,
     streams: Vec<Stream>,
     /// What puts the rows of the streams in order; nothing when there is one stream.
     merge: Option<StreamMerge<QueryRow>>,
@@ -25,7 +25,7 @@ pub struct QueryRows {
 }
 
 /// What is the same for all streams.
-struct Reader {
+struct RowReader {
     table: Table,
     schema: KeySchema,
     plan: Plan,
@@ -47,13 +47,13 @@ struct Stream {
     ranges: VecDeque<RowRange>,
     /// A row that was read already.
     first: Option<Row>,
-    current: Option<Parts>,
+    current: Option<RangeScans>,
 }
 
 /// The scan of a stream's first range, and its first row.
 struct Opened {
     at: usize,
-    rows: Parts,
+    rows: RangeScans,
     first: Option<Row>,
 }
 
@@ -77,7 +77,7 @@ impl QueryRows {
         let shown = add_needed(&mut scan.columns, &plan);
         let reads = Reads::new(&table, &plan, &scan.columns).await?;
         let (left, not_fitting, unreadable) = (limit, 0, 0);
-        let reader = Reader {
+        let reader = RowReader {
             table,
             schema,
             plan,
@@ -217,7 +217,7 @@ impl Stream {
     }
 
     /// The next row that is asked for; `None` behind the last.
-    async fn next_admitted(&mut self, reader: &mut Reader) -> Result<Option<QueryRow>> {
+    async fn next_admitted(&mut self, reader: &mut RowReader) -> Result<Option<QueryRow>> {
         while let Some(row) = self.next(reader).await? {
             if let Some(row) = reader.admit(row) {
                 return Ok(Some(row));
@@ -227,7 +227,7 @@ impl Stream {
     }
 
     /// The next row of the ranges.
-    async fn next(&mut self, reader: &Reader) -> Result<Option<Row>> {
+    async fn next(&mut self, reader: &RowReader) -> Result<Option<Row>> {
         loop {
             if let Some(row) = self.first.take() {
                 return Ok(Some(row));
@@ -249,7 +249,7 @@ impl Stream {
     }
 }
 
-impl Reader {
+impl RowReader {
     /// The row with its key taken apart, if it is asked for.
     fn admit(&mut self, row: Row) -> Option<QueryRow> {
         let values = self.schema.decode(row.key());
@@ -285,7 +285,7 @@ impl Reader {
     }
 
     /// Begins to read a range.
-    async fn open(&self, range: RowRange) -> Result<Parts> {
+    async fn open(&self, range: RowRange) -> Result<RangeScans> {
         self.reads.open(&self.scan(), range).await
     }
 

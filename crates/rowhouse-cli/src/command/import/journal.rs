@@ -9,7 +9,7 @@ use serde_json::{Map, Value as Json, json};
 
 use super::lanes::Part;
 use super::rows::Spot;
-use super::source::Place;
+use super::source::RecordPosition;
 use super::survey::Counts;
 
 /// The file that says how far an import has come. It is there while rows are being written, and no longer.
@@ -137,13 +137,14 @@ fn reached_of(kept: &Map<String, Json>) -> Option<Reached> {
 }
 
 fn spot_json(spot: &Spot) -> Json {
-    let Spot { file, place: Place { byte, line, record } } = spot;
+    let Spot { file, place: RecordPosition { byte, line, record } } = spot;
     json!({"file": file, "byte": byte, "line": line, "record": record})
 }
 
 fn spot_of(json: &Json) -> Option<Spot> {
     let number = |name: &str| json.get(name)?.as_u64();
-    let place = Place { byte: number("byte")?, line: number("line")?, record: number("record")? };
+    let place =
+        RecordPosition { byte: number("byte")?, line: number("line")?, record: number("record")? };
     Some(Spot { file: usize::try_from(number("file")?).ok()?, place })
 }
 
@@ -157,7 +158,7 @@ mod tests {
         let path = dir.path().join("a.csv.progress");
         let journal = Journal::new(&path, json!({"table": "a"}));
         assert_eq!(journal.reached().unwrap(), None);
-        let place = Place { byte: u64::MAX, line: 7, record: 6 };
+        let place = RecordPosition { byte: u64::MAX, line: 7, record: 6 };
         let counts = Counts { rows: 9, rejected: 1, same_key: 2, in_table: 3 };
         let spot = Spot { file: 1, place };
         let parts =

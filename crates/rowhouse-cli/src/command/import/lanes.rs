@@ -109,11 +109,11 @@ const MARKS_MAX: usize = 1_024;
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::source::Place;
+    use super::super::source::RecordPosition;
     use super::*;
 
     fn spot(row: u64) -> Spot {
-        Spot { file: 0, place: Place { byte: row * 10, line: row, record: row } }
+        Spot { file: 0, place: RecordPosition { byte: row * 10, line: row, record: row } }
     }
 
     proptest! {

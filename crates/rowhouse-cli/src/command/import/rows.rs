@@ -9,7 +9,7 @@ use super::bar::RowBar;
 use super::mapping::{MappingArgs, Origin};
 use super::rejects::Original;
 use super::row::{NewRow, RowMaker};
-use super::source::{Datum, Next, Place, Reading, Record, Source};
+use super::source::{Datum, Next, Reading, Record, RecordPosition, Source};
 use super::targets::Targets;
 use super::times::{Looks, Times};
 
@@ -144,7 +144,7 @@ impl Inputs {
     pub(super) fn rows(&self, from: Spot) -> Result<Rows<'_>> {
         let mut rows =
             Rows { inputs: self, file: from.file, source: None, record: Record::default() };
-        rows.open(Some(from.place).filter(|place| *place != Place::default()))?;
+        rows.open(Some(from.place).filter(|place| *place != RecordPosition::default()))?;
         Ok(rows)
     }
 }
@@ -159,14 +159,14 @@ pub(super) struct Spot {
     /// The file, counted from 0.
     pub(super) file: usize,
     /// The place in it; the default is its beginning.
-    pub(super) place: Place,
+    pub(super) place: RecordPosition,
 }
 
 /// A row of a file, or why it is none.
 pub(super) struct Read {
     /// Its file, counted from 0.
     pub(super) file: usize,
-    pub(super) place: Place,
+    pub(super) place: RecordPosition,
     pub(super) row: Result<NewRow>,
 }
 
@@ -213,7 +213,7 @@ impl Rows<'_> {
     }
 
     /// The row that was read last as it stands in its file.
-    pub(super) fn original(&self, place: &Place) -> Result<Original> {
+    pub(super) fn original(&self, place: &RecordPosition) -> Result<Original> {
         let Some(source) = &self.source else { return Ok(Original::default()) };
         let heading = source.heading()?.unwrap_or_default();
         let (line, row) = source.original(place, &self.record)?;
@@ -221,7 +221,7 @@ impl Rows<'_> {
     }
 
     /// Opens the file whose turn it is.
-    fn open(&mut self, place: Option<Place>) -> Result<()> {
+    fn open(&mut self, place: Option<RecordPosition>) -> Result<()> {
         self.source = None;
         let Some(input) = self.inputs.files.get(self.file) else { return Ok(()) };
         let mut source = Source::open(&input.path, &self.inputs.reading, &self.inputs.wanted)?;

@@ -40,7 +40,7 @@ pub(super) async fn alter<W: Write>(session: &mut Session<W>, call: Call) -> Res
 }
 
 /// One thing that is altered.
-enum Step {
+enum Alteration {
     /// A family comes, or is declared otherwise; what is not named of it stays.
     Family(FamilyDescriptor, Declared),
     DropFamily(Bytes),
@@ -53,7 +53,7 @@ enum Step {
     RemoveCoprocessor(String),
 }
 
-impl Step {
+impl Alteration {
     fn apply(&self, mut table: TableDescriptor) -> rowhouse::Result<TableDescriptor> {
         match self {
             Self::Family(new, declared) => {
@@ -84,7 +84,7 @@ impl Step {
 }
 
 /// What one argument alters: a family's name, or a hash.
-fn read(command: &Command, argument: Value) -> Result<Vec<Step>> {
+fn read(command: &Command, argument: Value) -> Result<Vec<Alteration>> {
     let pairs = match argument {
         Value::Hash(pairs) => pairs,
         Value::Text(_) => vec![("NAME".to_owned(), argument)],
@@ -105,52 +105,52 @@ fn read(command: &Command, argument: Value) -> Result<Vec<Step>> {
     Ok(steps)
 }
 
-fn by_method(method: &str, options: &mut Options) -> Result<Vec<Step>> {
+fn by_method(method: &str, options: &mut Options) -> Result<Vec<Alteration>> {
     if method == "table_remove_coprocessor" {
         let classes = take_names(options, "CLASSNAME", method)?;
-        return Ok(classes.into_iter().map(Step::RemoveCoprocessor).collect());
+        return Ok(classes.into_iter().map(Alteration::RemoveCoprocessor).collect());
     }
     match method {
         "delete" => drop_families(options, "NAME"),
         "table_att_unset" => {
             let names = take_names(options, "NAME", method)?;
-            Ok(names.into_iter().map(Step::UnsetAttribute).collect())
+            Ok(names.into_iter().map(Alteration::UnsetAttribute).collect())
         }
         "table_conf_unset" => {
             let names = take_names(options, "NAME", method)?;
-            Ok(names.into_iter().map(Step::UnsetConfiguration).collect())
+            Ok(names.into_iter().map(Alteration::UnsetConfiguration).collect())
         }
         _ => said(format!("Unknown method: {method}")),
     }
 }
 
-fn family(options: &mut Options) -> Result<Step> {
+fn family(options: &mut Options) -> Result<Alteration> {
     let name = options.take_bytes("NAME")?.unwrap_or_default();
     let family = FamilyDescriptor::new(name).or_else(|error| said(error.message()))?;
-    Ok(Step::Family(family, Declared::of_family(options)?))
+    Ok(Alteration::Family(family, Declared::of_family(options)?))
 }
 
-fn drop_families(options: &mut Options, option: &str) -> Result<Vec<Step>> {
+fn drop_families(options: &mut Options, option: &str) -> Result<Vec<Alteration>> {
     let names = options.take_list(option);
     if names.is_empty() {
         return said("NAME parameter missing for delete method");
     }
-    names.iter().map(|name| Ok(Step::DropFamily(call::bytes("NAME", name)?))).collect()
+    names.iter().map(|name| Ok(Alteration::DropFamily(call::bytes("NAME", name)?))).collect()
 }
 
-fn table(options: &mut Options) -> Result<Vec<Step>> {
+fn table(options: &mut Options) -> Result<Vec<Alteration>> {
     if options.has("FORCE") {
         return said("FORCE belongs to KEY");
     }
     let mut steps = Vec::new();
     if let Some(columns) = options.take_text("COLUMNS")? {
         let columns = ColumnSchema::parse(&columns).or_else(|error| said(error.message()))?;
-        steps.push(Step::Columns(columns.to_stored()));
+        steps.push(Alteration::Columns(columns.to_stored()));
     }
     if let Some(spec) = options.take_text("coprocessor")? {
-        steps.push(Step::Coprocessor(spec));
+        steps.push(Alteration::Coprocessor(spec));
     }
-    steps.push(Step::Table(Declared::of_table(options)?));
+    steps.push(Alteration::Table(Declared::of_table(options)?));
     Ok(steps)
 }
 

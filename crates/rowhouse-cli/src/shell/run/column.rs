@@ -12,7 +12,7 @@ use crate::shell::grammar::{Hash, Value};
 use crate::shell::session::Session;
 
 /// A family, and a qualifier if one was written.
-pub(super) type Place = (Bytes, Option<Bytes>);
+pub(super) type ColumnName = (Bytes, Option<Bytes>);
 
 /// Reads `family:qualifier`, `family:` (the empty qualifier) or `family`.
 pub(super) fn column(text: &Bytes) -> Result<(Bytes, Option<Bytes>)> {
@@ -57,7 +57,7 @@ impl WrittenColumn {
         &self,
         session: &Session<W>,
         table: &Table,
-    ) -> Result<Place> {
+    ) -> Result<ColumnName> {
         match self {
             Self::Text(text) => one_place(session, table, text).await,
             Self::Fields(name, fields) => {
@@ -171,7 +171,7 @@ async fn named<'t, W>(
 
 /// Where a column is stored that is written as bytes or by its name. Of a name that many qualifiers have, only
 /// the family.
-async fn place<W>(session: &Session<W>, table: &Table, text: &Bytes) -> Result<Place> {
+async fn place<W>(session: &Session<W>, table: &Table, text: &Bytes) -> Result<ColumnName> {
     match named(session, table, text).await? {
         Some(column) => {
             let copied = Bytes::copy_from_slice;
@@ -182,7 +182,7 @@ async fn place<W>(session: &Session<W>, table: &Table, text: &Bytes) -> Result<P
 }
 
 /// As [`place`], of a column to be changed: a name of many qualifiers is refused.
-async fn one_place<W>(session: &Session<W>, table: &Table, text: &Bytes) -> Result<Place> {
+async fn one_place<W>(session: &Session<W>, table: &Table, text: &Bytes) -> Result<ColumnName> {
     if let Some(column) = named(session, table, text).await?
         && column.qualifier().is_none()
     {

@@ -18,7 +18,7 @@ use expect_test::Expect;
 use regex::Regex;
 use rowhouse_server::{Options, Server};
 
-use super::{Outcome, Reader, Session, Step};
+use super::{LineOutcome, Outcome, Session, StatementReader};
 
 /// Runs a script line by line, each shown behind `>`, on a new database in this process and on one
 /// that is served, and holds both to the same transcript. What changes from run to run (how long
@@ -64,7 +64,7 @@ async fn transcript(url: &str, script: &str) -> String {
 }
 
 async fn run(session: &mut Session<&mut Vec<u8>>, script: &str) {
-    let mut reader = Reader::default();
+    let mut reader = StatementReader::default();
     for line in script.lines() {
         session.say(format_args!("> {line}")).unwrap();
         if session.answer(line).await.unwrap().is_some() {
@@ -80,13 +80,13 @@ async fn run(session: &mut Session<&mut Vec<u8>>, script: &str) {
 }
 
 /// Whether to go on.
-async fn obey(session: &mut Session<&mut Vec<u8>>, step: Step) -> bool {
+async fn obey(session: &mut Session<&mut Vec<u8>>, step: LineOutcome) -> bool {
     match step {
-        Step::More => {}
-        Step::Refuse(message, _) => {
+        LineOutcome::More => {}
+        LineOutcome::Refuse(message, _) => {
             session.refuse(&message, None).unwrap();
         }
-        Step::Run(statements) => {
+        LineOutcome::Run(statements) => {
             for statement in statements {
                 if session.run(statement).await.unwrap() == Outcome::Exit {
                     return false;

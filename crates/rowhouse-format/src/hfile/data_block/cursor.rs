@@ -14,7 +14,7 @@ use crate::hfile::varint::read_vint;
 
 /// Where the parts of one cell are in its block. All offsets were checked.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct CellOffsets {
     start: u32,
     row_end: u32,
     family_end: u32,
@@ -26,7 +26,7 @@ pub(super) struct Place {
     sequence: u64,
 }
 
-impl Place {
+impl CellOffsets {
     /// Checks the cell that begins at `start`; none if it is none.
     #[inline]
     pub(super) fn parse(cells: &[u8], start: usize, layout: Layout) -> Option<Self> {
@@ -156,7 +156,7 @@ impl Place {
 #[derive(Clone, Debug)]
 pub struct Cursor {
     block: Arc<DataBlock>,
-    place: Option<Place>,
+    place: Option<CellOffsets>,
 }
 
 /// What came of passing delete markers.
@@ -169,7 +169,7 @@ pub struct MarkersPassed {
 }
 
 impl Cursor {
-    pub(super) fn new(block: Arc<DataBlock>, place: Option<Place>) -> Self {
+    pub(super) fn new(block: Arc<DataBlock>, place: Option<CellOffsets>) -> Self {
         Self { block, place }
     }
 
@@ -266,7 +266,7 @@ impl Cursor {
     }
 
     /// To the cell behind `place`.
-    fn leave(&mut self, place: Place) -> Result<()> {
+    fn leave(&mut self, place: CellOffsets) -> Result<()> {
         self.place = None;
         self.place = self.block.place_at(place.next as usize)?;
         Ok(())

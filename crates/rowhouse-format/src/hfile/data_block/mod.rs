@@ -16,7 +16,7 @@ pub use cursor::{Cursor, MarkersPassed};
 
 use super::block::{Block, BlockKind};
 use super::key::{compare_columns, compare_rows};
-use cursor::Place;
+use cursor::CellOffsets;
 use markers::PassedMarkers;
 
 /// Bytes of an encoding's number.
@@ -183,7 +183,7 @@ impl DataBlock {
 
     /// Where the last row before `row`, or the last at all, begins among the cells.
     fn scan_to_row_before(&self, row: Option<&[u8]>) -> Result<Option<usize>> {
-        let mut found: Option<Place> = None;
+        let mut found: Option<CellOffsets> = None;
         let mut at = 0;
         while at < self.cells.len() {
             let place = self.parse_at(at)?;
@@ -196,15 +196,15 @@ impl DataBlock {
             }
             at = place.next as usize;
         }
-        Ok(found.map(Place::start))
+        Ok(found.map(CellOffsets::start))
     }
 
     /// The place of the first cell at or behind `key`.
-    fn find(&self, key: &Key<'_>) -> Result<Option<Place>> {
+    fn find(&self, key: &Key<'_>) -> Result<Option<CellOffsets>> {
         if self.knows_rows() { self.find_by_row(key) } else { self.scan_to(0, key) }
     }
 
-    fn find_by_row(&self, key: &Key<'_>) -> Result<Option<Place>> {
+    fn find_by_row(&self, key: &Key<'_>) -> Result<Option<CellOffsets>> {
         match self.find_row(key.row)? {
             Ok(at) => self.scan_row_to(self.row_start(at), self.row_start(at + 1), key),
             Err(at) => self.place_at(self.row_start(at)),
@@ -262,7 +262,7 @@ impl DataBlock {
 
     /// The first cell at or behind `key`, among those of the key's own row between two offsets;
     /// the cell at `end` if there is none.
-    fn scan_row_to(&self, start: usize, end: usize, key: &Key<'_>) -> Result<Option<Place>> {
+    fn scan_row_to(&self, start: usize, end: usize, key: &Key<'_>) -> Result<Option<CellOffsets>> {
         // No cell has such a family: the caller wants the end of the row.
         if key.family.len() > u8::MAX as usize {
             return self.place_at(end);
@@ -271,7 +271,7 @@ impl DataBlock {
     }
 
     /// The first cell at or behind `key` from offset `start` on, in any row.
-    fn scan_to(&self, start: usize, key: &Key<'_>) -> Result<Option<Place>> {
+    fn scan_to(&self, start: usize, key: &Key<'_>) -> Result<Option<CellOffsets>> {
         let prefix = row_prefix(key.row);
         self.scan(start, self.cells.len(), |cell| {
             let rows = compare_rows(cell.row, key.row, prefix);
@@ -286,7 +286,7 @@ impl DataBlock {
         start: usize,
         end: usize,
         is_before: impl Fn(&Key<'_>) -> bool,
-    ) -> Result<Option<Place>> {
+    ) -> Result<Option<CellOffsets>> {
         let mut near = start.saturating_add(2 * MILESTONE_BYTES);
         let mut at = start;
         while at < end {
@@ -334,7 +334,7 @@ impl DataBlock {
     fn find_milestones(&self) -> Box<[u32]> {
         let (mut at, mut milestones) = (0, Vec::new());
         let mut next = MILESTONE_BYTES;
-        while let Some(place) = Place::parse(&self.cells, at, self.layout) {
+        while let Some(place) = CellOffsets::parse(&self.cells, at, self.layout) {
             if at >= next {
                 milestones.push(at as u32);
                 next = at + MILESTONE_BYTES;
@@ -345,14 +345,14 @@ impl DataBlock {
     }
 
     /// The cell at an offset; none at the end of the cells.
-    fn place_at(&self, at: usize) -> Result<Option<Place>> {
+    fn place_at(&self, at: usize) -> Result<Option<CellOffsets>> {
         if at >= self.cells.len() { Ok(None) } else { self.parse_at(at).map(Some) }
     }
 
     /// Checks the cell that begins at `at`.
     #[inline]
-    fn parse_at(&self, at: usize) -> Result<Place> {
-        Place::parse(&self.cells, at, self.layout).ok_or_else(|| self.not_a_cell(at))
+    fn parse_at(&self, at: usize) -> Result<CellOffsets> {
+        CellOffsets::parse(&self.cells, at, self.layout).ok_or_else(|| self.not_a_cell(at))
     }
 
     /// Says what is wrong with the bytes at `at`.

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use rowhouse_model::{Error, Key, Result, row_prefix};
 
 pub(super) use builder::IndexBuilder;
-pub use walk::{IndexWalk, Step};
+pub use walk::{IndexStep, IndexWalk};
 
 use super::block::{Block, BlockHandle, BlockKind};
 use super::input::Input;

@@ -9,7 +9,7 @@ use crate::hfile::block::BlockHandle;
 
 /// What to do next on the way to a data block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum IndexStep {
     /// Read this index block, parse it and give it to [`IndexWalk::enter`].
     Index(BlockHandle),
     /// The data block is here.
@@ -66,7 +66,7 @@ impl IndexWalk {
     }
 
     /// Towards the data block where the first cell at or behind `key` is, or would be.
-    pub fn seek(&mut self, root: &Arc<Index>, key: &Key<'_>) -> Step {
+    pub fn seek(&mut self, root: &Arc<Index>, key: &Key<'_>) -> IndexStep {
         self.way.clear();
         let at = root.find(key);
         self.target =
@@ -76,7 +76,7 @@ impl IndexWalk {
     }
 
     /// Towards the last data block.
-    pub fn last(&mut self, root: &Arc<Index>) -> Step {
+    pub fn last(&mut self, root: &Arc<Index>) -> IndexStep {
         self.way.clear();
         self.target = Target::Last;
         self.way.push((Arc::clone(root), root.len().saturating_sub(1)));
@@ -84,22 +84,22 @@ impl IndexWalk {
     }
 
     /// Towards the first data block.
-    pub fn first(&mut self, root: &Arc<Index>) -> Step {
+    pub fn first(&mut self, root: &Arc<Index>) -> IndexStep {
         self.way.clear();
         self.target = Target::First;
         self.way.push((Arc::clone(root), 0));
         self.step()
     }
 
-    /// Goes down into the index block that [`Step::Index`] asked for.
-    pub fn enter(&mut self, index: Arc<Index>) -> Step {
+    /// Goes down into the index block that [`IndexStep::Index`] asked for.
+    pub fn enter(&mut self, index: Arc<Index>) -> IndexStep {
         let at = self.target.entry_of(&index);
         self.way.push((index, at));
         self.step()
     }
 
-    /// Towards the data block behind the one that [`Step::Data`] named last.
-    pub fn advance(&mut self) -> Step {
+    /// Towards the data block behind the one that [`IndexStep::Data`] named last.
+    pub fn advance(&mut self) -> IndexStep {
         self.target = Target::First;
         while let Some((index, at)) = self.way.last_mut() {
             *at += 1;
@@ -108,11 +108,11 @@ impl IndexWalk {
             }
             self.way.pop();
         }
-        Step::End
+        IndexStep::End
     }
 
-    /// Towards the data block before the one that [`Step::Data`] named last.
-    pub fn back(&mut self) -> Step {
+    /// Towards the data block before the one that [`IndexStep::Data`] named last.
+    pub fn back(&mut self) -> IndexStep {
         self.target = Target::Last;
         while let Some((_, at)) = self.way.last_mut() {
             if let Some(before) = at.checked_sub(1) {
@@ -121,20 +121,20 @@ impl IndexWalk {
             }
             self.way.pop();
         }
-        Step::End
+        IndexStep::End
     }
 
-    /// The key between the data block that [`Step::Data`] named last and the next one, where an
+    /// The key between the data block that [`IndexStep::Data`] named last and the next one, where an
     /// index block on the way knows it: every cell of the block is before it.
     pub fn bound(&self) -> Option<Key<'_>> {
         self.way.iter().rev().find_map(|(index, at)| index.key(at + 1))
     }
 
-    fn step(&self) -> Step {
+    fn step(&self) -> IndexStep {
         match self.way.last().and_then(|(index, at)| index.handle(*at)) {
-            Some(handle) if handle.is_index() => Step::Index(handle),
-            Some(handle) => Step::Data(handle),
-            None => Step::End,
+            Some(handle) if handle.is_index() => IndexStep::Index(handle),
+            Some(handle) => IndexStep::Data(handle),
+            None => IndexStep::End,
         }
     }
 }

@@ -43,7 +43,7 @@ impl Client {
             });
         });
         let frame = frame.unwrap();
-        let mut record = Reader::new(frame.clone());
+        let mut record = JuteReader::new(frame.clone());
         assert_eq!(record.i32().unwrap(), 9);
         assert_eq!(record.i64().unwrap(), self.nodes.zxid());
         (record.i32().unwrap(), frame.slice(16..))
@@ -59,7 +59,7 @@ impl Client {
     /// The kind and path of the next event.
     fn event(&mut self) -> Option<(i32, String)> {
         self.session.notify(&self.nodes, &mut self.output);
-        let mut record = Reader::new(self.frame()?);
+        let mut record = JuteReader::new(self.frame()?);
         assert_eq!((record.i32().unwrap(), record.i64().unwrap()), (-1, -1));
         assert_eq!(record.i32().unwrap(), 0);
         let kind = record.i32().unwrap();

@@ -126,14 +126,15 @@ struct Member {
     /// What it said last in this row.
     said: Option<FilterVerdict>,
     /// Of which cell.
-    of: Place,
+    of: HintBuffer,
     /// Whether it let the cell through that was judged last.
     included: bool,
 }
 
 impl AnyOf {
     pub(super) fn new(members: Vec<State>, reversed: bool) -> Self {
-        let member = |state| Member { state, said: None, of: Place::default(), included: false };
+        let member =
+            |state| Member { state, said: None, of: HintBuffer::default(), included: false };
         Self { members: members.into_iter().map(member).collect(), reversed }
     }
 
@@ -263,7 +264,7 @@ fn still_says(
 
 /// A place whose memory is used again.
 #[derive(Debug, Default)]
-struct Place {
+struct HintBuffer {
     row: Vec<u8>,
     family: Vec<u8>,
     qualifier: Vec<u8>,
@@ -271,7 +272,7 @@ struct Place {
     kind: u8,
 }
 
-impl Place {
+impl HintBuffer {
     fn set(&mut self, key: Key<'_>) {
         for (part, bytes) in [
             (&mut self.row, key.row),

@@ -21,7 +21,7 @@ pub enum FilterVerdict {
 
 /// How far a verdict goes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Step {
+enum Extent {
     Cell,
     Column,
     Row,
@@ -51,23 +51,23 @@ impl FilterVerdict {
         Self::of(self.includes() || other.includes(), self.step().min(other.step()))
     }
 
-    fn of(included: bool, step: Step) -> Self {
+    fn of(included: bool, step: Extent) -> Self {
         match (included, step) {
-            (true, Step::Cell) => Self::Include,
-            (true, Step::Column) => Self::IncludeAndNextColumn,
-            (true, Step::Row) => Self::IncludeAndNextRow,
-            (false, Step::Cell) => Self::Skip,
-            (false, Step::Column) => Self::NextColumn,
-            (false, Step::Row) => Self::NextRow,
+            (true, Extent::Cell) => Self::Include,
+            (true, Extent::Column) => Self::IncludeAndNextColumn,
+            (true, Extent::Row) => Self::IncludeAndNextRow,
+            (false, Extent::Cell) => Self::Skip,
+            (false, Extent::Column) => Self::NextColumn,
+            (false, Extent::Row) => Self::NextRow,
         }
     }
 
     /// A hint may lead anywhere: beside other verdicts nothing but the cell is sure.
-    fn step(self) -> Step {
+    fn step(self) -> Extent {
         match self {
-            Self::Include | Self::Skip | Self::SeekToHint => Step::Cell,
-            Self::IncludeAndNextColumn | Self::NextColumn => Step::Column,
-            Self::IncludeAndNextRow | Self::NextRow => Step::Row,
+            Self::Include | Self::Skip | Self::SeekToHint => Extent::Cell,
+            Self::IncludeAndNextColumn | Self::NextColumn => Extent::Column,
+            Self::IncludeAndNextRow | Self::NextRow => Extent::Row,
         }
     }
 }

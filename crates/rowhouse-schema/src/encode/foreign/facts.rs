@@ -1,6 +1,6 @@
 //! What is known of a foreign type: one line of a family's table, from which all else is derived.
 
-use crate::encode::{Content, Scale, Separation, Shape, Style};
+use crate::encode::{Content, OrdinalDomain, Separation, Shape, Style};
 use crate::time::TimeUnit;
 
 /// A foreign type.
@@ -82,14 +82,14 @@ impl Values {
         Self::Integers(0, (1_i128 << (8 * bytes - 1)) - 1)
     }
 
-    pub(super) fn scale(&self) -> Scale {
+    pub(super) fn domain(&self) -> OrdinalDomain {
         match self {
-            Self::Integers(min, max) => Scale::integers(*min, *max),
-            Self::Floats(bytes) => Scale::floats(*bytes),
-            Self::FloatsAndNans(bytes) => Scale::floats_and_nans(*bytes),
-            Self::PositiveFloats(bytes) => Scale::positive_floats(*bytes),
-            Self::Bools => Scale::bools(),
-            Self::Times(unit, min, max) => Scale::times(*unit, *min, *max),
+            Self::Integers(min, max) => OrdinalDomain::integers(*min, *max),
+            Self::Floats(bytes) => OrdinalDomain::floats(*bytes),
+            Self::FloatsAndNans(bytes) => OrdinalDomain::floats_and_nans(*bytes),
+            Self::PositiveFloats(bytes) => OrdinalDomain::positive_floats(*bytes),
+            Self::Bools => OrdinalDomain::bools(),
+            Self::Times(unit, min, max) => OrdinalDomain::times(*unit, *min, *max),
         }
     }
 }

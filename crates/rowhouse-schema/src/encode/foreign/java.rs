@@ -2,27 +2,27 @@
 //!
 //! Nothing is done for their order: negative numbers stand behind all others, negative floats backward.
 
+use super::byte_mapping::{ByteMapping, OrderBreak};
 use super::facts::{Facts, Layout, Null, Values};
-use super::image::{Image, Turn};
 use crate::encode::{Shape, float};
 
 pub(super) const TYPES: &[Facts] = &[
-    number("java.long", Values::signed(8), Image::JavaInteger { bytes: 8 }),
-    number("java.int", Values::signed(4), Image::JavaInteger { bytes: 4 }),
-    number("java.short", Values::signed(2), Image::JavaInteger { bytes: 2 }),
-    number("java.double", Values::Floats(8), Image::JavaFloat { bytes: 8 }),
-    number("java.float", Values::Floats(4), Image::JavaFloat { bytes: 4 }),
-    number("java.boolean", Values::Bools, Image::JavaBoolean),
+    number("java.long", Values::signed(8), ByteMapping::JavaInteger { bytes: 8 }),
+    number("java.int", Values::signed(4), ByteMapping::JavaInteger { bytes: 4 }),
+    number("java.short", Values::signed(2), ByteMapping::JavaInteger { bytes: 2 }),
+    number("java.double", Values::Floats(8), ByteMapping::JavaFloat { bytes: 8 }),
+    number("java.float", Values::Floats(4), ByteMapping::JavaFloat { bytes: 4 }),
+    number("java.boolean", Values::Bools, ByteMapping::JavaBoolean),
 ];
 
-const fn number(word: &'static str, values: Values, image: Image) -> Facts {
-    let layout = Layout::Number(values, Shape::Foreign(image));
+const fn number(word: &'static str, values: Values, mapping: ByteMapping) -> Facts {
+    let layout = Layout::Number(values, Shape::Foreign(mapping));
     Facts { word, layout, tag: None, null: Null::Never, desc: false }
 }
 
 /// Positive floats come first, and of the others the greatest.
-pub(super) fn float_turn(bytes: u8) -> Turn {
-    Turn { at: float::zero(bytes), is_lower_backward: true }
+pub(super) fn float_order_break(bytes: u8) -> OrderBreak {
+    OrderBreak { at: float::zero(bytes), is_lower_backward: true }
 }
 
 pub(super) fn write_integer(number: i128, bytes: u8, out: &mut Vec<u8>) {

@@ -1,12 +1,12 @@
 //! Types of other systems, byte for byte as these write them: a file for each family.
 //!
-//! A family is a table of [`Facts`]; numbers that are not simply big-endian have an [`Image`] besides. What
+//! A family is a table of [`Facts`]; numbers that are not simply big-endian have an [`ByteMapping`] besides. What
 //! comes of both are the codecs that native types have too, so planning knows no foreign type.
 
 mod bigtable;
+mod byte_mapping;
 mod decimal;
 mod facts;
-mod image;
 mod integer;
 mod java;
 mod kiji;
@@ -20,13 +20,13 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use super::{
-    Body, Container, End, Fixed, Lead, Number, Scale, Separated, Sequence, SevenBits, Style,
-    Terminated,
+    Body, Container, End, Fixed, Lead, Number, OrdinalDomain, Separated, Sequence, SevenBits,
+    Style, Terminated,
 };
 use crate::transform::NullPlace;
+pub(crate) use byte_mapping::{ByteMapping, OrderBreak};
 pub(crate) use decimal::DecimalImage;
 pub(crate) use facts::{Facts, Frame, Layout, Null};
-pub(crate) use image::{Image, Turn};
 pub(crate) use integer::IntegerImage;
 
 /// A type of another system: `java.long`, `phoenix.varchar`, `ordered.string`, …
@@ -106,9 +106,9 @@ impl ForeignType {
     }
 
     /// The scale, if its values are numbers of one.
-    pub(crate) fn scale(&self) -> Option<Scale> {
+    pub(crate) fn domain(&self) -> Option<OrdinalDomain> {
         match &self.facts.layout {
-            Layout::Number(values, _) => Some(values.scale()),
+            Layout::Number(values, _) => Some(values.domain()),
             Layout::Sequence(..) => None,
         }
     }
@@ -136,7 +136,7 @@ impl ForeignType {
     pub(crate) fn body(&self, desc: bool) -> Body {
         match &self.facts.layout {
             Layout::Number(values, shape) => {
-                Body::Number(Number::foreign(values.scale(), *shape, desc))
+                Body::Number(Number::foreign(values.domain(), *shape, desc))
             }
             Layout::Sequence(content, frame) => {
                 Body::Sequence(Sequence::foreign(*content, self.container(*frame, desc)))

@@ -1,19 +1,19 @@
 //! `ordered_code.*`: Google's orderedcode. Descending complements every byte, terminators too.
 
+use super::byte_mapping::{ByteMapping, unsigned};
 use super::facts::{Facts, Frame, Layout, Null, Values};
-use super::image::{Image, unsigned};
 use crate::encode::{Content, Shape, Style, float};
 
 pub(super) const TYPES: &[Facts] = &[
     sequence("ordered_code.string", Content::Text),
     sequence("ordered_code.bytes", Content::Raw),
-    number("ordered_code.int64", Values::signed(8), Image::CodeSigned),
-    number("ordered_code.uint64", Values::Integers(0, u64::MAX as i128), Image::CodeUnsigned),
-    number("ordered_code.float64", Values::Floats(8), Image::CodeFloat),
+    number("ordered_code.int64", Values::signed(8), ByteMapping::CodeSigned),
+    number("ordered_code.uint64", Values::Integers(0, u64::MAX as i128), ByteMapping::CodeUnsigned),
+    number("ordered_code.float64", Values::Floats(8), ByteMapping::CodeFloat),
 ];
 
-const fn number(word: &'static str, values: Values, image: Image) -> Facts {
-    let layout = Layout::Number(values, Shape::Foreign(image));
+const fn number(word: &'static str, values: Values, mapping: ByteMapping) -> Facts {
+    let layout = Layout::Number(values, Shape::Foreign(mapping));
     Facts { word, layout, tag: None, null: Null::Never, desc: true }
 }
 

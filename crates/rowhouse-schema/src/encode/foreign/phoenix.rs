@@ -3,8 +3,8 @@
 //! Descending complements every byte of a value. A column of fixed width is never null.
 
 use super::DecimalImage;
+use super::byte_mapping::ByteMapping;
 use super::facts::{Facts, Frame, Layout, Null, Values};
-use super::image::Image;
 use crate::encode::{Content, Separation, Shape};
 use crate::time::TimeUnit;
 use crate::value::Decimal;
@@ -28,7 +28,7 @@ pub(super) const TYPES: &[Facts] = &[
     number("phoenix.float", Values::Floats(4), shifted(4, 1)),
     number("phoenix.unsigned_double", Values::PositiveFloats(8), shifted(8, -(1 << 63))),
     number("phoenix.unsigned_float", Values::PositiveFloats(4), shifted(4, -(1 << 31))),
-    number("phoenix.boolean", Values::Bools, Shape::Foreign(Image::PhoenixBoolean)),
+    number("phoenix.boolean", Values::Bools, Shape::Foreign(ByteMapping::PhoenixBoolean)),
     sequence("phoenix.char", Content::Ascii, Frame::Width { pad: Some(b' ') }),
     sequence("phoenix.binary", Content::Raw, Frame::Width { pad: None }),
     separated("phoenix.varchar", Content::Text),
@@ -56,11 +56,11 @@ const fn binary(bytes: u8, signed: bool) -> Shape {
 }
 
 const fn shifted(bytes: u8, add: i128) -> Shape {
-    Shape::Foreign(Image::Shifted { bytes, add })
+    Shape::Foreign(ByteMapping::Shifted { bytes, add })
 }
 
 const fn timestamp(signed: bool) -> Shape {
-    Shape::Foreign(Image::PhoenixTimestamp { signed })
+    Shape::Foreign(ByteMapping::PhoenixTimestamp { signed })
 }
 
 const MILLIS: Values = Values::Times(TimeUnit::Millis, i64::MIN as i128, i64::MAX as i128);

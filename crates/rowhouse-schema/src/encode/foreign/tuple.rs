@@ -3,20 +3,25 @@
 //! A code in front of each tells its type and, of a whole number, how long it is. No element begins with FF:
 //! so a zero byte that ends a text or bytes can be told from one that is escaped as 00 FF.
 
+use super::byte_mapping::ByteMapping;
 use super::facts::{Facts, Frame, Layout, Null, Values};
-use super::image::Image;
 use crate::encode::shortest::MAX;
 use crate::encode::{Content, Shape, Style};
 
 pub(super) const TYPES: &[Facts] = &[
-    number("tuple.int", None, Values::Integers(-MAX, MAX), Shape::Foreign(Image::TupleInteger)),
+    number(
+        "tuple.int",
+        None,
+        Values::Integers(-MAX, MAX),
+        Shape::Foreign(ByteMapping::TupleInteger),
+    ),
     number("tuple.float", Some(0x20), Values::FloatsAndNans(4), binary(4)),
     number("tuple.double", Some(0x21), Values::FloatsAndNans(8), binary(8)),
     number(
         "tuple.bool",
         None,
         Values::Bools,
-        Shape::Foreign(Image::Shifted { bytes: 1, add: 0x26 }),
+        Shape::Foreign(ByteMapping::Shifted { bytes: 1, add: 0x26 }),
     ),
     sequence("tuple.bytes", 0x01, Content::Raw, Frame::Terminated(Style::BareZero)),
     sequence("tuple.string", 0x02, Content::Text, Frame::Terminated(Style::BareZero)),

@@ -13,20 +13,20 @@ use rowhouse_store::Region;
 use self::aggregate::run;
 use self::number::{Decimal, Double, Long};
 use crate::cluster::Served;
-use crate::dispatch::Exchange;
+use crate::dispatch::CallContext;
 use crate::server::Context;
 
 /// What Java calls the answers.
 const PROTOS: &str = "org.apache.hadoop.hbase.protobuf.generated.";
 
 /// Answers a call of an endpoint of a region.
-pub(crate) fn exec(exchange: &Exchange, out: &mut BytesMut) -> Result<()> {
-    let request = exchange.message::<proto::CoprocessorServiceRequest>()?;
-    let context = &exchange.context;
+pub(crate) fn exec(call_context: &CallContext, out: &mut BytesMut) -> Result<()> {
+    let request = call_context.message::<proto::CoprocessorServiceRequest>()?;
+    let context = &call_context.context;
     let name = RegionRef::from_proto(request.region.clone());
     let region = context.cluster.region(&context.server, &name)?;
     let value = call(context, &region, request.call)?;
-    exchange.reply(out, &proto::CoprocessorServiceResponse { region: request.region, value })
+    call_context.reply(out, &proto::CoprocessorServiceResponse { region: request.region, value })
 }
 
 /// What an endpoint of a region answers: by itself, or as an action of a Multi.

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use super::*;
 use crate::Settings;
-use crate::compact::Elsewhere;
+use crate::compact::OtherFiles;
 
 const CELLS_A_FLUSH: i64 = 64;
 const CELL_LEN: u64 = (32 << 20) / CELLS_A_FLUSH as u64;
@@ -232,7 +232,7 @@ impl Side {
         unexpired_from: i64,
     ) -> Vec<Cell> {
         let facts: Vec<FileFacts<'_>> = files.iter().map(File::facts).collect();
-        let mut elsewhere = Elsewhere::of(facts[..run.start].iter().chain(&facts[run.end..]));
+        let mut other_files = OtherFiles::of(facts[..run.start].iter().chain(&facts[run.end..]));
         let mut is_major = false;
         let mut cells: Vec<Cell> =
             files[run].iter().flat_map(|file| file.cells.iter().copied()).collect();
@@ -244,7 +244,7 @@ impl Side {
                 row = Some(cell.row);
                 (deleted, seen) = (false, false);
                 is_major = kind == CompactionKind::Major
-                    || self != Self::Hbase && !elsewhere.may_hold(&cell.row);
+                    || self != Self::Hbase && !other_files.may_hold(&cell.row);
             }
             if cell.millis < unexpired_from {
                 return false;

@@ -290,7 +290,7 @@ fn a_panic_in_a_flush_leaves_the_memstore_and_the_thread() {
     let table = create(&store, "t", family());
     disk.panics.store(true, Ordering::Relaxed);
     put(&table, "1", vec![1; 32 << 10]).unwrap();
-    wait_until("it begins", || !region(&table).families()[0].parts().frozen.is_empty());
+    wait_until("it begins", || !region(&table).families()[0].super_version().frozen.is_empty());
     disk.panics.store(false, Ordering::Relaxed);
     put(&table, "2", vec![2; 32 << 10]).unwrap();
     wait_until("both are written", || region(&table).families()[0].memstore_bytes() == 0);
@@ -452,10 +452,10 @@ fn a_sequence_from_before_a_merge_is_too_old_for_its_outcome() {
     put_file(&table, "0", [0]);
     let old = mvcc.visible();
     put_file(&table, "0", [1]);
-    assert!(family.parts_at(old).is_some());
+    assert!(family.super_version_at(old).is_some());
     table.compact(CompactionKind::Major).unwrap();
-    assert!(family.parts_at(old).is_none());
-    assert!(family.parts_at(mvcc.visible()).is_some());
+    assert!(family.super_version_at(old).is_none());
+    assert!(family.super_version_at(mvcc.visible()).is_some());
 }
 
 #[test]

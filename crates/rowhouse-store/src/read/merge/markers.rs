@@ -149,11 +149,11 @@ mod tests {
 
     /// All cells of the row.
     fn merge(table: &Table) -> Merge {
-        let parts = table.regions()[0].families()[0].parts();
+        let super_version = table.regions()[0].families()[0].super_version();
         let start = Key::row_start(b"row");
-        let files = parts.files.iter();
+        let files = super_version.files.iter();
         let files = files.map(|file| FileCursor::open(file, &start, Caching::Shared).unwrap());
-        let memory = MemstoreCursor::new(Arc::clone(&parts.active), &start);
+        let memory = MemstoreCursor::new(Arc::clone(&super_version.active), &start);
         let sources = files.map(Source::File).chain([Source::Memory(memory)]);
         Merge::new(sources.collect(), u64::MAX).unwrap()
     }

@@ -7,7 +7,7 @@
 //! keep more than HBase's `MinorCompactionScanQueryMatcher` does: surplus versions, which those drop or keep as
 //! the family says (`compact/keep.rs`). `docs/decisions/0015` says what is dropped when.
 //!
-//! Nobody who reads a file from which cells were dropped reads at a sequence below that of its cells (`Parts::parts_at`),
+//! Nobody who reads a file from which cells were dropped reads at a sequence below that of its cells (`SuperVersion::super_version_at`),
 //! so a merge need not ask who sees what: its cells are all there for every reader, or for none.
 
 mod fate;

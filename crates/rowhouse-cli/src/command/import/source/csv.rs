@@ -9,7 +9,7 @@ use std::rc::Rc;
 use rowhouse::{Error, Result};
 
 use super::quotes::Quotes;
-use super::{Next, Place, ROW_LEN_MAX, Reading, Record, unreadable};
+use super::{Next, ROW_LEN_MAX, Reading, Record, RecordPosition, unreadable};
 use crate::command::unreadable_csv;
 
 /// A CSV file, open.
@@ -79,11 +79,11 @@ impl CsvSource {
     }
 
     /// Where the next row begins, or comments and empty lines in front of it.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> RecordPosition {
         place_of(self.reader.position())
     }
 
-    pub(super) fn seek(&mut self, place: &Place) -> Result<()> {
+    pub(super) fn seek(&mut self, place: &RecordPosition) -> Result<()> {
         let mut position = csv::Position::new();
         position.set_byte(place.byte).set_line(place.line).set_record(place.record);
         self.limit.set(place.byte + ROW_LEN_MAX);
@@ -135,7 +135,7 @@ impl CsvSource {
         Ok(Some(line))
     }
 
-    fn unreadable(&self, error: csv::Error, before: &Place) -> Error {
+    fn unreadable(&self, error: csv::Error, before: &RecordPosition) -> Error {
         match error.into_kind() {
             csv::ErrorKind::Io(source) if source.kind() == io::ErrorKind::FileTooLarge => {
                 Error::invalid(format!(
@@ -160,8 +160,8 @@ fn unequal(values: usize, names: usize) -> Error {
 const BEHIND_QUOTE: &str =
     "a value goes on behind its closing quote; a quote within quotes is written twice";
 
-fn place_of(position: &csv::Position) -> Place {
-    Place { byte: position.byte(), line: position.line(), record: position.record() }
+fn place_of(position: &csv::Position) -> RecordPosition {
+    RecordPosition { byte: position.byte(), line: position.line(), record: position.record() }
 }
 
 /// A file that is read up to a limit, which moves with the rows. Rows are read from their beginning after a seek.

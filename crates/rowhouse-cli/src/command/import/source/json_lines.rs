@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rowhouse::{Error, Result, Value};
 use serde_json::{Map, Value as Json};
 
-use super::{Datum, Next, Place, ROW_LEN_MAX, Reading, Record, unreadable};
+use super::{Datum, Next, ROW_LEN_MAX, Reading, Record, RecordPosition, unreadable};
 
 /// A file of JSON lines, open.
 pub(super) struct JsonLinesSource {
@@ -18,7 +18,7 @@ pub(super) struct JsonLinesSource {
     passed_over: Option<Vec<String>>,
     comment: Option<u8>,
     lines: BufReader<File>,
-    place: Place,
+    place: RecordPosition,
     line: Vec<u8>,
 }
 
@@ -60,11 +60,11 @@ impl JsonLinesSource {
         self.passed_over = names;
     }
 
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> RecordPosition {
         self.place
     }
 
-    pub(super) fn seek(&mut self, place: &Place) -> Result<()> {
+    pub(super) fn seek(&mut self, place: &RecordPosition) -> Result<()> {
         let moved = self.lines.seek(SeekFrom::Start(place.byte));
         moved.map_err(|source| unreadable(&self.path, source))?;
         self.place = *place;
@@ -105,7 +105,7 @@ impl JsonLinesSource {
     }
 
     /// Reads the next line that is not empty and no comment, and gives its place.
-    fn fill(&mut self) -> Result<Option<Place>> {
+    fn fill(&mut self) -> Result<Option<RecordPosition>> {
         loop {
             let place = self.place;
             self.line.clear();
@@ -122,7 +122,8 @@ impl JsonLinesSource {
                     place.line
                 )));
             }
-            self.place = Place { byte: place.byte + read, line: place.line + 1, record: 0 };
+            self.place =
+                RecordPosition { byte: place.byte + read, line: place.line + 1, record: 0 };
             if place.byte == 0 && self.line.starts_with(BYTE_ORDER_MARK) {
                 self.line.drain(..BYTE_ORDER_MARK.len());
             }
@@ -172,5 +173,5 @@ fn no_value(name: &str, json: &Json) -> Error {
     Error::invalid(format!("field `{name}`: not a value of a field: json={json}"))
 }
 
-const START: Place = Place { byte: 0, line: 1, record: 0 };
+const START: RecordPosition = RecordPosition { byte: 0, line: 1, record: 0 };
 const BUFFER_LEN: usize = 64 << 10;

@@ -15,7 +15,7 @@ use rowhouse::{Error, Result};
 use csv::CsvSource;
 use json_lines::JsonLinesSource;
 use parquet::ParquetSource;
-pub(super) use record::{Datum, Place, Record};
+pub(super) use record::{Datum, Record, RecordPosition};
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -93,9 +93,9 @@ impl Reading {
 /// What comes next in a file.
 pub(super) enum Next {
     /// A row, in the record that was handed over.
-    Row(Place),
+    Row(RecordPosition),
     /// Something that is no row, and why.
-    Broken(Place, Error),
+    Broken(RecordPosition, Error),
     End,
 }
 
@@ -103,10 +103,10 @@ pub(super) enum Next {
 pub(super) struct Source {
     path: PathBuf,
     len: u64,
-    reader: Reader,
+    reader: SourceReader,
 }
 
-enum Reader {
+enum SourceReader {
     Csv(Box<CsvSource>),
     JsonLines(JsonLinesSource),
     Parquet(Box<ParquetSource>),
@@ -125,9 +125,11 @@ impl Source {
             )));
         }
         let reader = match format {
-            Format::Csv => Reader::Csv(Box::new(CsvSource::open(path, file, reading)?)),
-            Format::Jsonl => Reader::JsonLines(JsonLinesSource::open(path, file, reading, wanted)?),
-            Format::Parquet => Reader::Parquet(Box::new(ParquetSource::open(path, file)?)),
+            Format::Csv => SourceReader::Csv(Box::new(CsvSource::open(path, file, reading)?)),
+            Format::Jsonl => {
+                SourceReader::JsonLines(JsonLinesSource::open(path, file, reading, wanted)?)
+            }
+            Format::Parquet => SourceReader::Parquet(Box::new(ParquetSource::open(path, file)?)),
         };
         Ok(Self { path: path.to_owned(), len: metadata.len(), reader })
     }
@@ -140,31 +142,31 @@ impl Source {
     /// The names of the fields, in the order of a record's data.
     pub(super) fn names(&self) -> &[String] {
         match &self.reader {
-            Reader::Csv(csv) => csv.names(),
-            Reader::JsonLines(lines) => lines.names(),
-            Reader::Parquet(parquet) => parquet.names(),
+            SourceReader::Csv(csv) => csv.names(),
+            SourceReader::JsonLines(lines) => lines.names(),
+            SourceReader::Parquet(parquet) => parquet.names(),
         }
     }
 
     /// Whether rows may have fields that are not among [`Source::names`]: such rows are broken, unless
     /// [`Source::pass_over`] was called.
     pub(super) fn has_open_names(&self) -> bool {
-        matches!(self.reader, Reader::JsonLines(_))
+        matches!(self.reader, SourceReader::JsonLines(_))
     }
 
     /// Fields of these names, or of any unknown name where there are none given, are passed over in rows.
     pub(super) fn pass_over(&mut self, names: Option<Vec<String>>) {
-        if let Reader::JsonLines(lines) = &mut self.reader {
+        if let SourceReader::JsonLines(lines) = &mut self.reader {
             lines.pass_over(names);
         }
     }
 
     /// Goes on at `place`, which it gave before.
-    pub(super) fn seek(&mut self, place: &Place) -> Result<()> {
+    pub(super) fn seek(&mut self, place: &RecordPosition) -> Result<()> {
         match &mut self.reader {
-            Reader::Csv(csv) => csv.seek(place),
-            Reader::JsonLines(lines) => lines.seek(place),
-            Reader::Parquet(parquet) => parquet.seek(place),
+            SourceReader::Csv(csv) => csv.seek(place),
+            SourceReader::JsonLines(lines) => lines.seek(place),
+            SourceReader::Parquet(parquet) => parquet.seek(place),
         }
     }
 
@@ -174,27 +176,27 @@ impl Source {
     /// `Io`, and `Corruption` of a file that cannot be read on.
     pub(super) fn next(&mut self, record: &mut Record) -> Result<Next> {
         match &mut self.reader {
-            Reader::Csv(csv) => csv.next(record),
-            Reader::JsonLines(lines) => lines.next(record),
-            Reader::Parquet(parquet) => parquet.next(record),
+            SourceReader::Csv(csv) => csv.next(record),
+            SourceReader::JsonLines(lines) => lines.next(record),
+            SourceReader::Parquet(parquet) => parquet.next(record),
         }
     }
 
     /// The place behind what was read last.
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> RecordPosition {
         match &self.reader {
-            Reader::Csv(csv) => csv.place(),
-            Reader::JsonLines(lines) => lines.place(),
-            Reader::Parquet(parquet) => parquet.place(),
+            SourceReader::Csv(csv) => csv.place(),
+            SourceReader::JsonLines(lines) => lines.place(),
+            SourceReader::Parquet(parquet) => parquet.place(),
         }
     }
 
     /// About how many bytes of the file have been read.
     pub(super) fn bytes_done(&self) -> u64 {
         match &self.reader {
-            Reader::Csv(csv) => csv.place().byte,
-            Reader::JsonLines(lines) => lines.place().byte,
-            Reader::Parquet(parquet) => {
+            SourceReader::Csv(csv) => csv.place().byte,
+            SourceReader::JsonLines(lines) => lines.place().byte,
+            SourceReader::Parquet(parquet) => {
                 let (done, all) = (parquet.place().line, parquet.rows().max(1));
                 (self.len as f64 * (done as f64 / all as f64)) as u64
             }
@@ -203,14 +205,18 @@ impl Source {
 
     /// What was read last, as it stands in the file, and its line; of a Parquet file, whose rows have no text, as a line of
     /// JSON.
-    pub(super) fn original(&self, place: &Place, record: &Record) -> Result<(u64, Vec<u8>)> {
+    pub(super) fn original(
+        &self,
+        place: &RecordPosition,
+        record: &Record,
+    ) -> Result<(u64, Vec<u8>)> {
         let comment = match &self.reader {
-            Reader::Parquet(_) => {
+            SourceReader::Parquet(_) => {
                 return Ok((place.line, record.to_json(self.names()).into_bytes()));
             }
-            Reader::Csv(csv) => csv.comment(),
+            SourceReader::Csv(csv) => csv.comment(),
             // Its places are behind what is passed over.
-            Reader::JsonLines(_) => None,
+            SourceReader::JsonLines(_) => None,
         };
         let bytes = bytes_of(&self.path, place.byte, self.place().byte)?;
         let (mut line, mut rest) = (place.line, &bytes[..]);
@@ -229,8 +235,8 @@ impl Source {
     /// The line with the names, where the file has one.
     pub(super) fn heading(&self) -> Result<Option<Vec<u8>>> {
         match &self.reader {
-            Reader::Csv(csv) => csv.heading(),
-            Reader::JsonLines(_) | Reader::Parquet(_) => Ok(None),
+            SourceReader::Csv(csv) => csv.heading(),
+            SourceReader::JsonLines(_) | SourceReader::Parquet(_) => Ok(None),
         }
     }
 }

@@ -14,7 +14,7 @@ use parquet::record::reader::{ReaderIter, TreeBuilder};
 use parquet::record::{Field, Row};
 use rowhouse::{Error, Result, Time, TimeUnit};
 
-use super::{Datum, Next, Place, Record};
+use super::{Datum, Next, Record, RecordPosition};
 
 /// A Parquet file, open.
 pub(super) struct ParquetSource {
@@ -27,7 +27,7 @@ pub(super) struct ParquetSource {
     /// The next group of rows, behind that which is being read.
     next_group: usize,
     group: Option<ReaderIter>,
-    place: Place,
+    place: RecordPosition,
 }
 
 impl ParquetSource {
@@ -56,12 +56,12 @@ impl ParquetSource {
         self.rows
     }
 
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> RecordPosition {
         self.place
     }
 
     /// Goes to a row: groups in front of it are not read.
-    pub(super) fn seek(&mut self, place: &Place) -> Result<()> {
+    pub(super) fn seek(&mut self, place: &RecordPosition) -> Result<()> {
         (self.next_group, self.group, self.place) = (0, None, START);
         for group in self.file.metadata().row_groups() {
             let rows = u64::try_from(group.num_rows()).unwrap_or(0);
@@ -193,5 +193,5 @@ thread_local! {
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-const START: Place = Place { byte: 0, line: 1, record: 0 };
+const START: RecordPosition = RecordPosition { byte: 0, line: 1, record: 0 };
 const SECONDS_PER_DAY: i64 = 86_400;

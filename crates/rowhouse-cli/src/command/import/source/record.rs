@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json};
 
 /// Where a row stands in its file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct RecordPosition {
     /// The byte at which it begins; 0 in a Parquet file.
     pub(crate) byte: u64,
     /// Its line, or its row in a Parquet file, the first being 1.

@@ -52,7 +52,7 @@ fn read(path: &Path, reading: &Reading, wanted: &[&str]) -> Result<Vec<String>> 
     }
 }
 
-fn shown(source: &Source, place: &Place, record: &Record) -> String {
+fn shown(source: &Source, place: &RecordPosition, record: &Record) -> String {
     let value = |at| match record.datum(at) {
         Datum::Null => "-".to_owned(),
         Datum::Text(text) => format!("'{text}'"),
@@ -97,7 +97,7 @@ fn csv_with_text_behind_a_closing_quote_is_no_row_and_rows_around_it_are() {
     );
     // From the middle, too.
     let mut source = Source::open(&path, &reading(&[]), &[]).unwrap();
-    source.seek(&Place { byte: 18, line: 4, record: 3 }).unwrap();
+    source.seek(&RecordPosition { byte: 18, line: 4, record: 3 }).unwrap();
     assert!(matches!(source.next(&mut Record::default()).unwrap(), Next::Broken(..)));
     assert!(matches!(source.next(&mut Record::default()).unwrap(), Next::Row(_)));
     let (_dir, path) = file("a.csv", b"\"a\"b,c\n1,2\n");

@@ -11,7 +11,7 @@ mod tags;
 
 use rowhouse_model::{CellRef, DataBlockEncoding, Key};
 
-use super::cursor::Place;
+use super::cursor::CellOffsets;
 use super::{KEY_OFFSET, Layout};
 use crate::hfile::key::{KEY_FIXED_LEN, write_key};
 use crate::hfile::varint::{read_vint, write_vint};
@@ -135,7 +135,7 @@ impl Unpacker<'_> {
 
     /// Checks the cell that was put at `start`, and notes it as the last one.
     fn note(&mut self, start: usize) -> Option<()> {
-        let place = Place::parse(&self.cells, start, self.layout)?;
+        let place = CellOffsets::parse(&self.cells, start, self.layout)?;
         if place.next as usize != self.cells.len() || self.cells.len() > self.len {
             return None;
         }

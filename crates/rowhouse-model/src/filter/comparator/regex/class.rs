@@ -3,9 +3,9 @@
 use super::Refusal;
 use super::escapes::Escape;
 use super::flags::Case;
-use super::translate::{Reader, write_char};
+use super::translate::{PatternReader, write_char};
 
-impl Reader {
+impl PatternReader {
     /// A set, from its bracket on, written for the crate. Negation goes last, as in Java since 9.
     pub(super) fn class(&mut self) -> Result<String, Refusal> {
         let set = self.nested_class()?;

@@ -2,7 +2,7 @@
 
 use super::super::RegexEngine;
 use super::Refusal;
-use super::translate::Reader;
+use super::translate::PatternReader;
 
 /// What an escape stands for.
 pub(super) enum Escape {
@@ -16,7 +16,7 @@ pub(super) enum Escape {
     Group(usize),
 }
 
-impl Reader {
+impl PatternReader {
     /// Reads an escape, from its backslash on.
     pub(super) fn escape(&mut self, in_class: bool) -> Result<Escape, Refusal> {
         let at = self.at();

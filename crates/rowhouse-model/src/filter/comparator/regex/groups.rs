@@ -2,9 +2,9 @@
 
 use super::super::RegexEngine;
 use super::Refusal;
-use super::translate::Reader;
+use super::translate::PatternReader;
 
-impl Reader {
+impl PatternReader {
     /// A group, from its parenthesis on. Flags set in it end with it.
     pub(super) fn group(&mut self) -> Result<String, Refusal> {
         let at = self.at();

@@ -3,7 +3,7 @@
 use super::super::RegexEngine;
 use super::Refusal;
 use super::flags::Case;
-use super::translate::Reader;
+use super::translate::PatternReader;
 
 /// POSIX's classes: Java's name, what it is in ASCII, and what with UNICODE_CHARACTER_CLASS.
 const POSIX: [(&str, &str, &str); 13] = [
@@ -51,7 +51,7 @@ const PROPERTIES: [(&str, &str); 14] = [
 const CASED: [&str; 9] =
     ["Lower", "Upper", "Lu", "Ll", "Lt", "LOWERCASE", "UPPERCASE", "TITLECASE", "LC"];
 
-impl Reader {
+impl PatternReader {
     /// `\p{name}` or `\pL`, behind the letter.
     pub(super) fn property(&mut self, is_negated: bool, at: usize) -> Result<String, Refusal> {
         let name = self.property_name(at)?;

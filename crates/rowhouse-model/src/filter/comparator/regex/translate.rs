@@ -20,7 +20,7 @@ pub(super) struct Translated {
 /// Reads an expression of Java's.
 pub(super) fn translate(pattern: &str, flags: i32, engine: RegexEngine) -> Result<Translated> {
     let translated = Flags::start(flags, engine).and_then(|flags| {
-        let mut reader = Reader::new(pattern, flags, engine);
+        let mut reader = PatternReader::new(pattern, flags, engine);
         let regex = reader.whole()?;
         Ok(Translated { regex, flags: reader.flags.bits() })
     });
@@ -38,7 +38,7 @@ pub(super) struct Char {
 }
 
 /// What reads an expression, from left to right.
-pub(super) struct Reader {
+pub(super) struct PatternReader {
     chars: Vec<Char>,
     next: usize,
     pub(super) flags: Flags,
@@ -50,7 +50,7 @@ pub(super) struct Reader {
     pub(super) depth: usize,
 }
 
-impl Reader {
+impl PatternReader {
     fn new(pattern: &str, flags: Flags, engine: RegexEngine) -> Self {
         let chars = if flags.has(RegexPattern::LITERAL) {
             let quoted = |(at, char)| Char { char, is_quoted: true, at };
@@ -219,7 +219,7 @@ impl Reader {
 }
 
 /// Moving along the expression.
-impl Reader {
+impl PatternReader {
     /// The next character; with comments, behind them.
     pub(super) fn peek(&mut self) -> Option<Char> {
         if self.flags.has(RegexPattern::COMMENTS) {

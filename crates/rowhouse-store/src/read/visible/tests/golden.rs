@@ -8,7 +8,7 @@ use rowhouse_model::{
 };
 
 use super::{parse, shown};
-use crate::compact::{CompactionKind, Keep, is_plain};
+use crate::compact::{CompactionFilter, CompactionKind, is_plain};
 use crate::read::{Rules, Verdict, Visible};
 
 pub(super) const GOLDEN: &str = include_str!("../../../../tests/fixtures/visible.txt");
@@ -81,7 +81,8 @@ impl<'a> Case<'a> {
 
     /// What a merge of some files leaves, surplus versions dropped unless the family keeps them.
     fn left_by_minor_merge(&self) -> Vec<usize> {
-        let keep = Keep::new(CompactionKind::Minor, &self.family, i64::MIN, self.now_millis);
+        let keep =
+            CompactionFilter::new(CompactionKind::Minor, &self.family, i64::MIN, self.now_millis);
         let mut keep = keep.dropping_surplus(&self.family);
         let cells = self.cells.iter().enumerate();
         cells.filter(|(_, cell)| keep.keeps(&cell.view())).map(|(at, _)| at).collect()

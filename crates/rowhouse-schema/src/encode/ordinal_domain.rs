@@ -14,7 +14,7 @@ use super::labels::Labels;
 
 /// The whole numbers of a field: what they stand for, the least and the greatest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Scale {
+pub(crate) struct OrdinalDomain {
     kind: Kind,
     pub(crate) min: i128,
     pub(crate) max: i128,
@@ -109,7 +109,7 @@ impl Point {
 /// The days and seconds of the years 0000 to 9999, counted from 1970.
 const CALENDAR_DAYS: (i128, i128) = (-719_528, 2_932_896);
 
-impl Scale {
+impl OrdinalDomain {
     /// The scale of a type, if its values are numbers of one.
     pub(crate) fn new(field_type: &FieldType) -> Option<Self> {
         let (kind, min, max) = match field_type {
@@ -149,7 +149,7 @@ impl Scale {
             | FieldType::Bytes { .. }
             | FieldType::Hex { .. }
             | FieldType::Repeat(_) => return None,
-            FieldType::Foreign(foreign) => return foreign.scale(),
+            FieldType::Foreign(foreign) => return foreign.domain(),
         };
         Some(Self::new_in_utc(kind, min, max))
     }

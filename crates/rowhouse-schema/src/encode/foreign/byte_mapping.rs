@@ -5,7 +5,7 @@ use super::{java, ordered_code, phoenix, tuple};
 
 /// The bytes of a number in another system, ascending.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Image {
+pub(crate) enum ByteMapping {
     /// `java.long` and the like: big-endian two's complement.
     JavaInteger { bytes: u8 },
     /// `java.double`, `java.float`: the bits of IEEE 754.
@@ -30,13 +30,13 @@ pub(crate) enum Image {
 
 /// Where the order of keys turns: numbers from `at` on stand before all that are less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Turn {
+pub(crate) struct OrderBreak {
     pub(crate) at: i128,
     /// Whether those that are less stand in descending order.
     pub(crate) is_lower_backward: bool,
 }
 
-impl Image {
+impl ByteMapping {
     /// The number of bytes, if it is always the same.
     pub(crate) fn width(self) -> Option<usize> {
         match self {
@@ -66,10 +66,10 @@ impl Image {
     }
 
     /// Where the order of keys turns, if it is not that of the numbers.
-    pub(crate) fn turn(self) -> Option<Turn> {
+    pub(crate) fn order_break(self) -> Option<OrderBreak> {
         match self {
-            Self::JavaInteger { .. } => Some(Turn { at: 0, is_lower_backward: false }),
-            Self::JavaFloat { bytes } => Some(java::float_turn(bytes)),
+            Self::JavaInteger { .. } => Some(OrderBreak { at: 0, is_lower_backward: false }),
+            Self::JavaFloat { bytes } => Some(java::float_order_break(bytes)),
             _ => None,
         }
     }

@@ -9,7 +9,7 @@ use crate::wal::{RecordBody, SealedRecord};
 /// Cells on their way into the log and the memstores. They are copied once, into the record, and
 /// inserted from there.
 #[derive(Default)]
-pub(crate) struct Draft<'a> {
+pub(crate) struct RecordBuilder<'a> {
     body: RecordBody,
     parts: Vec<Part<'a>>,
     /// Of its increments and appends.
@@ -24,7 +24,7 @@ struct Part<'a> {
     end: usize,
 }
 
-impl<'a> Draft<'a> {
+impl<'a> RecordBuilder<'a> {
     /// Adds a cell, at another timestamp than its own if one is given.
     pub(crate) fn push(&mut self, family: &'a FamilyStore, cell: &Cell, at: Option<Timestamp>) {
         if !self.parts.last().is_some_and(|part| std::ptr::eq(part.family, family)) {
@@ -75,8 +75,12 @@ impl<'a> Draft<'a> {
     }
 
     /// Nothing can be added any more.
-    pub(crate) fn seal(self) -> SealedDraft<'a> {
-        SealedDraft { record: self.body.seal(&self.nonces), parts: self.parts, nonces: self.nonces }
+    pub(crate) fn seal(self) -> SealedBuilder<'a> {
+        SealedBuilder {
+            record: self.body.seal(&self.nonces),
+            parts: self.parts,
+            nonces: self.nonces,
+        }
     }
 }
 
@@ -85,13 +89,13 @@ fn row_of(key_value: &[u8]) -> &[u8] {
 }
 
 /// A draft that is complete: the record, and where its cells belong.
-pub(crate) struct SealedDraft<'a> {
+pub(crate) struct SealedBuilder<'a> {
     pub(crate) record: SealedRecord,
     pub(crate) nonces: Vec<Nonce>,
     parts: Vec<Part<'a>>,
 }
 
-impl SealedDraft<'_> {
+impl SealedBuilder<'_> {
     /// The rows of its cells, each with the id of its region; one may come more than once.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.parts.iter().flat_map(|part| {

@@ -6,13 +6,13 @@ use super::FileFacts;
 
 /// Rows from a first to a last, in order and apart.
 #[derive(Debug, Default)]
-pub(crate) struct Elsewhere {
+pub(crate) struct OtherFiles {
     ranges: Vec<(Bytes, Bytes)>,
     /// Of which rows before are not asked for any more.
     at: usize,
 }
 
-impl Elsewhere {
+impl OtherFiles {
     /// The rows that `files` may have.
     pub(crate) fn of<'a>(files: impl IntoIterator<Item = &'a FileFacts<'a>>) -> Self {
         let mut files: Vec<_> = files.into_iter().collect();
@@ -45,7 +45,7 @@ impl Elsewhere {
 mod tests {
     use super::*;
 
-    fn elsewhere(ranges: &[(&'static str, &'static str)]) -> Elsewhere {
+    fn other_files(ranges: &[(&'static str, &'static str)]) -> OtherFiles {
         let files: Vec<_> = ranges
             .iter()
             .map(|(first_row, last_row)| FileFacts {
@@ -54,12 +54,12 @@ mod tests {
                 ..FileFacts::default()
             })
             .collect();
-        Elsewhere::of(&files)
+        OtherFiles::of(&files)
     }
 
     fn held(ranges: &[(&'static str, &'static str)], rows: &str) -> String {
-        let mut elsewhere = elsewhere(ranges);
-        rows.chars().filter(|row| elsewhere.may_hold(row.to_string().as_bytes())).collect()
+        let mut other_files = other_files(ranges);
+        rows.chars().filter(|row| other_files.may_hold(row.to_string().as_bytes())).collect()
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use rowhouse_model::{CellKind, CellRef, FamilyDescriptor, KeepDeletedCells};
 
-use super::{CompactionKind, Elsewhere};
+use super::{CompactionKind, OtherFiles};
 use crate::family::FamilyStore;
 use crate::read::{Rules, Verdict, Visible, own_ttl};
 
 /// Judges the cells of a merge, in cell order.
-pub(crate) struct Keep {
+pub(crate) struct CompactionFilter {
     /// By kind: for rows that other files may have, and for those that they cannot have.
     visible: [Visible<'static>; 2],
     kinds: RowKinds,
@@ -78,7 +78,7 @@ pub(crate) enum RowKinds {
     /// All alike.
     All(CompactionKind),
     /// As by a major merge, but for those that may be elsewhere.
-    MajorBut(Elsewhere),
+    MajorBut(OtherFiles),
 }
 
 impl RowKinds {
@@ -101,7 +101,7 @@ pub(crate) fn is_plain(family: &FamilyDescriptor) -> bool {
         && !family.new_version_behavior()
 }
 
-impl Keep {
+impl CompactionFilter {
     /// In a merge of files in which no put is older than `earliest_put`.
     pub(crate) fn new(
         kinds: impl Into<RowKinds>,
@@ -167,7 +167,7 @@ impl Keep {
         self.row.extend_from_slice(row);
         self.kind = match &mut self.kinds {
             RowKinds::All(kind) => *kind,
-            RowKinds::MajorBut(elsewhere) => match elsewhere.may_hold(row) {
+            RowKinds::MajorBut(other_files) => match other_files.may_hold(row) {
                 true => CompactionKind::Minor,
                 false => CompactionKind::Major,
             },

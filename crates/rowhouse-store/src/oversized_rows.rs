@@ -6,17 +6,17 @@ use std::collections::BTreeSet;
 use parking_lot::Mutex;
 use rowhouse_model::{Bytes, CellRef, TableDescriptor, TableName, escape};
 
-use crate::shown_keys::ShownKeys;
+use crate::key_formatter::KeyFormatter;
 
 /// HBase's `hbase.hregion.max.filesize`, for tables without MAX_FILESIZE.
 const REGION_BYTES_MAX: u64 = 10 << 30;
 /// Rows of a store that are remembered as told; what comes after them is not told.
-const TOLD_MAX: usize = 1024;
+const LOGGED_MAX: usize = 1024;
 
 /// How large a row of a table may be before it is told.
 pub(crate) struct RowLimit {
     table: TableName,
-    pub(crate) keys: ShownKeys,
+    pub(crate) keys: KeyFormatter,
     bytes_max: u64,
 }
 
@@ -25,7 +25,7 @@ impl RowLimit {
     pub(crate) fn of(table: &TableDescriptor) -> Self {
         Self {
             table: table.name().clone(),
-            keys: ShownKeys::of(table),
+            keys: KeyFormatter::of(table),
             bytes_max: table.region_bytes_max().unwrap_or(REGION_BYTES_MAX),
         }
     }
@@ -33,14 +33,14 @@ impl RowLimit {
 
 /// Rows of a store that were told, since it was opened.
 #[derive(Default)]
-pub(crate) struct ToldRows(Mutex<BTreeSet<Bytes>>);
+pub(crate) struct OversizedRowLog(Mutex<BTreeSet<Bytes>>);
 
-impl ToldRows {
+impl OversizedRowLog {
     /// Tells of a row that a file of this store has so many bytes of, if it was not told before.
-    pub(crate) fn tell(&self, limit: &RowLimit, region: u64, family: &[u8], row: &[u8], len: u64) {
+    pub(crate) fn log(&self, limit: &RowLimit, region: u64, family: &[u8], row: &[u8], len: u64) {
         {
-            let mut told = self.0.lock();
-            if told.len() >= TOLD_MAX || !told.insert(Bytes::copy_from_slice(row)) {
+            let mut logged = self.0.lock();
+            if logged.len() >= LOGGED_MAX || !logged.insert(Bytes::copy_from_slice(row)) {
                 return;
             }
         }

@@ -4,9 +4,9 @@ use rowhouse_model::{RowRange, TableDescriptor, escape};
 use rowhouse_schema::KeySchema;
 
 /// How the rows of a table are shown.
-pub(crate) struct ShownKeys(Option<KeySchema>);
+pub(crate) struct KeyFormatter(Option<KeySchema>);
 
-impl ShownKeys {
+impl KeyFormatter {
     pub(crate) fn of(table: &TableDescriptor) -> Self {
         // A template of a newer version is of no use here, and whoever reads keys is told.
         Self(KeySchema::of_table(table).ok().flatten())
@@ -47,10 +47,10 @@ mod tests {
 
     use super::*;
 
-    fn keys(template: Option<&'static str>) -> ShownKeys {
+    fn keys(template: Option<&'static str>) -> KeyFormatter {
         let table = TableDescriptor::new(TableName::parse("t").unwrap());
         let table = table.family(FamilyDescriptor::new("f").unwrap());
-        ShownKeys::of(&match template {
+        KeyFormatter::of(&match template {
             Some(template) => table.attribute("rowhouse.key", template),
             None => table,
         })

@@ -6,46 +6,46 @@ use rowhouse_model::{
 
 use crate::region::Region;
 use crate::write::apply;
-use crate::write::patience::{Patience, Tried};
+use crate::write::wait_mode::{NonBlocking, WaitMode};
 
 /// A region, of which is done what can be done at once. What would wait (for memory, for merges, for a row that
 /// another call holds, for a sync of the log) or may read much is not begun, and to be asked of the
 /// region itself, where waiting harms nobody.
 #[derive(Clone, Copy)]
-pub struct AtOnce<'a>(&'a Region);
+pub struct NonBlockingRegion<'a>(&'a Region);
 
 impl Region {
     /// The region for a caller that must not be held up.
-    pub fn at_once(&self) -> AtOnce<'_> {
-        AtOnce(self)
+    pub fn non_blocking(&self) -> NonBlockingRegion<'_> {
+        NonBlockingRegion(self)
     }
 }
 
-impl AtOnce<'_> {
+impl NonBlockingRegion<'_> {
     /// As [`Region::get`].
     ///
     /// # Errors
     /// Those of [`Region::get`].
     #[inline]
-    pub fn get(&self, get: &Get) -> Result<Tried<Row>> {
+    pub fn get(&self, get: &Get) -> Result<NonBlocking<Row>> {
         // How many cells a filter looks at, and how long at each, nobody knows.
         if get.filter.is_some() {
-            return Ok(Tried::WouldWait);
+            return Ok(NonBlocking::WouldBlock);
         }
-        self.0.read_at_once(get)
+        self.0.read_non_blocking(get)
     }
 
     /// As [`Region::mutate`].
     ///
     /// # Errors
     /// Those of [`Region::mutate`].
-    pub fn mutate(&self, mutation: &Mutation) -> Result<Tried<MutationOutcome>> {
+    pub fn mutate(&self, mutation: &Mutation) -> Result<NonBlocking<MutationOutcome>> {
         if self.is_synced(mutation) {
-            return Ok(Tried::WouldWait);
+            return Ok(NonBlocking::WouldBlock);
         }
-        let tried = apply::apply_one(self.0, mutation, Patience::None);
-        self.count(&tried, 0, 1);
-        tried
+        let result = apply::apply_one(self.0, mutation, WaitMode::NonBlocking);
+        self.count(&result, 0, 1);
+        result
     }
 
     /// As [`Region::mutate_if`].
@@ -56,13 +56,13 @@ impl AtOnce<'_> {
         &self,
         condition: &Condition,
         mutation: &Mutation,
-    ) -> Result<Tried<Option<MutationOutcome>>> {
+    ) -> Result<NonBlocking<Option<MutationOutcome>>> {
         if self.is_synced(mutation) || is_filter(condition) {
-            return Ok(Tried::WouldWait);
+            return Ok(NonBlocking::WouldBlock);
         }
-        let tried = apply::apply_if(self.0, condition, mutation, Patience::None);
-        self.count(&tried, 1, 1);
-        tried
+        let result = apply::apply_if(self.0, condition, mutation, WaitMode::NonBlocking);
+        self.count(&result, 1, 1);
+        result
     }
 
     /// As [`Region::mutate_rows`].
@@ -73,34 +73,34 @@ impl AtOnce<'_> {
         &self,
         conditions: &[RowCondition],
         mutations: &[Mutation],
-    ) -> Result<Tried<Option<Vec<MutationOutcome>>>> {
+    ) -> Result<NonBlocking<Option<Vec<MutationOutcome>>>> {
         let filters = conditions.iter().any(|asked| is_filter(&asked.condition));
         if filters || mutations.iter().any(|mutation| self.is_synced(mutation)) {
-            return Ok(Tried::WouldWait);
+            return Ok(NonBlocking::WouldBlock);
         }
-        let tried = apply::apply_rows(self.0, conditions, mutations, Patience::None);
-        self.count(&tried, conditions.len(), mutations.len());
-        tried
+        let result = apply::apply_rows(self.0, conditions, mutations, WaitMode::NonBlocking);
+        self.count(&result, conditions.len(), mutations.len());
+        result
     }
 
     /// As [`Region::batch`]: all of it, or nothing.
-    pub fn batch(&self, mutations: &[Mutation]) -> Tried<Vec<Result<MutationOutcome>>> {
+    pub fn batch(&self, mutations: &[Mutation]) -> NonBlocking<Vec<Result<MutationOutcome>>> {
         if mutations.iter().any(|mutation| self.is_synced(mutation)) {
-            return Tried::WouldWait;
+            return NonBlocking::WouldBlock;
         }
-        let tried = apply::apply(self.0, mutations, Patience::None);
-        if matches!(tried, Tried::Done(_)) {
+        let result = apply::apply(self.0, mutations, WaitMode::NonBlocking);
+        if matches!(result, NonBlocking::Done(_)) {
             self.0.count(0, mutations.len());
         }
-        tried
+        result
     }
 
     fn is_synced(&self, mutation: &Mutation) -> bool {
         apply::asked(self.0, mutation) == Durability::FsyncWal
     }
 
-    fn count<T>(&self, tried: &Result<Tried<T>>, reads: usize, writes: usize) {
-        if !matches!(tried, Ok(Tried::WouldWait)) {
+    fn count<T>(&self, result: &Result<NonBlocking<T>>, reads: usize, writes: usize) {
+        if !matches!(result, Ok(NonBlocking::WouldBlock)) {
             self.0.count(reads, writes);
         }
     }

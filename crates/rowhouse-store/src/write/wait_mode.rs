@@ -2,28 +2,28 @@
 
 /// Whether a write may wait for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Patience {
+pub(crate) enum WaitMode {
     /// As long as it takes.
-    Waits,
+    Blocking,
     /// Not at all, but for what is a matter of microseconds.
-    None,
+    NonBlocking,
 }
 
 /// What came of a call that may not wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Tried<T> {
+pub enum NonBlocking<T> {
     /// It came to its end.
     Done(T),
     /// It would have had to wait, and nothing was done.
-    WouldWait,
+    WouldBlock,
 }
 
-impl<T> Tried<T> {
+impl<T> NonBlocking<T> {
     /// The same of something made of what was done.
-    pub fn map<U>(self, map: impl FnOnce(T) -> U) -> Tried<U> {
+    pub fn map<U>(self, map: impl FnOnce(T) -> U) -> NonBlocking<U> {
         match self {
-            Self::Done(done) => Tried::Done(map(done)),
-            Self::WouldWait => Tried::WouldWait,
+            Self::Done(done) => NonBlocking::Done(map(done)),
+            Self::WouldBlock => NonBlocking::WouldBlock,
         }
     }
 
@@ -34,7 +34,7 @@ impl<T> Tried<T> {
     pub(crate) fn done(self) -> T {
         match self {
             Self::Done(done) => done,
-            Self::WouldWait => unreachable!("a call that may wait does"),
+            Self::WouldBlock => unreachable!("a call that may wait does"),
         }
     }
 }

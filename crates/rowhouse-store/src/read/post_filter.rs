@@ -9,12 +9,12 @@ use rowhouse_model::{
 };
 
 use super::Verdict;
-use super::row::{Judging, Left, Room, RowRead, STEPS_BEFORE_SEEK};
+use super::row::{Left, QueryMatcher, ReadBudget, RowRead, STEPS_BEFORE_SEEK};
 use crate::cells::Cells;
 
 /// What is asked of each family's cells, and what is known of the row that is being read.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Sift {
+pub(super) struct PostFilter {
     /// At most so many cells of a row; but one in any case, as in HBase.
     pub(super) limit: Option<u32>,
     /// So many cells of a row are passed over first.
@@ -33,29 +33,29 @@ pub(super) struct Sift {
 
 /// Where to go from a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum MatchCode {
     Next,
     NextColumn,
     NextRow,
     Hint,
 }
 
-impl Judging<'_> {
+impl QueryMatcher<'_> {
     /// Adds the cells of `row` that pass to `cells`, as many as there is room for, and goes to the
     /// next row when it has them all.
-    pub(super) fn sift_row<F: Cells>(
+    pub(super) fn read_filtered_row<F: Cells>(
         &mut self,
         from: &mut F,
         row: &[u8],
         mut filter: Option<&mut FilterRun>,
-        room: &mut Room,
+        budget: &mut ReadBudget,
         cells: &mut RowBuilder,
     ) -> Result<RowRead> {
         if self.is_over {
             return Ok(RowRead::Whole);
         }
         if self.is_new_row() {
-            self.sift.let_through = 0;
+            self.post_filter.let_through = 0;
         }
         let Left { mut behind } = self.begin();
         if from.cell().is_none_or(|cell| !equal_bytes(cell.key.row, row)) {
@@ -73,17 +73,17 @@ impl Judging<'_> {
             };
             if !self.visible.is_in_column(&cell) {
                 self.visible.enter_column(cell.key.qualifier);
-                self.sift.enter_column();
+                self.post_filter.enter_column();
                 behind = None;
             }
-            if room.is_out_of_time() {
+            if budget.is_out_of_time() {
                 return Ok(self.leave(behind));
             }
             if let Some(steps) = &mut behind {
                 self.pass_column(from, row, steps)?;
                 continue;
             }
-            if room.is_filled_by(cells) {
+            if budget.is_filled_by(cells) {
                 return Ok(self.leave(behind));
             }
             let verdict = self.visible.judge_in_column(&cell);
@@ -94,8 +94,8 @@ impl Judging<'_> {
                 }
                 continue;
             }
-            let (passes, way) = self.sift_cell(&cell, verdict, filter.as_deref_mut());
-            if passes && self.sift.takes() {
+            let (passes, code) = self.filter_cell(&cell, verdict, filter.as_deref_mut());
+            if passes && self.post_filter.takes() {
                 match filter.as_deref_mut().map(|filter| filter.kept_value(&cell)) {
                     None | Some(KeptValue::Whole) => self.push(from, cells),
                     Some(KeptValue::Nothing) => cells.push(with_value(&cell, &[])?),
@@ -108,32 +108,32 @@ impl Judging<'_> {
                     }
                 }
             }
-            let way = if passes && self.sift.is_full() { Way::NextRow } else { way };
-            match way {
-                Way::Next => self.pass(from)?,
-                Way::NextColumn if self.visible.rules().qualifiers.is_some() => {
+            let code = if passes && self.post_filter.is_full() { MatchCode::NextRow } else { code };
+            match code {
+                MatchCode::Next => self.pass(from)?,
+                MatchCode::NextColumn if self.visible.rules().qualifiers.is_some() => {
                     if !self.find_next_named_column(from, row)? {
                         return Ok(RowRead::Whole);
                     }
                 }
-                Way::NextColumn => {
+                MatchCode::NextColumn => {
                     behind = Some(0);
                     self.pass(from)?;
                 }
-                Way::NextRow => {
-                    self.is_over = !(passes && self.sift.is_full())
+                MatchCode::NextRow => {
+                    self.is_over = !(passes && self.post_filter.is_full())
                         && filter.as_deref_mut().is_some_and(FilterRun::is_done);
                     self.pass_row(from, row)?;
                     return Ok(RowRead::Whole);
                 }
-                Way::Hint => {
+                MatchCode::Hint => {
                     let hint = filter.as_deref_mut().and_then(|filter| filter.hint(&cell));
                     let Some(hint) = hint else {
                         self.pass(from)?;
                         continue;
                     };
                     let (ahead, same_row) = (hint.as_key() > cell.key, hint.row == row);
-                    match (self.sift.reversed, ahead) {
+                    match (self.post_filter.reversed, ahead) {
                         (true, false) if !same_row => {
                             self.go_back_to(hint.row);
                             return Ok(RowRead::Whole);
@@ -158,49 +158,49 @@ impl Judging<'_> {
     }
 
     /// Whether a visible cell passes, and where to go from there.
-    fn sift_cell(
+    fn filter_cell(
         &mut self,
         cell: &CellRef<'_>,
         verdict: Verdict,
         filter: Option<&mut FilterRun>,
-    ) -> (bool, Way) {
-        let way = match verdict {
-            Verdict::Skip => return (false, Way::Next),
-            Verdict::NextColumn => return (false, self.way_behind_column(cell)),
-            Verdict::Include => Way::Next,
-            Verdict::IncludeLast => Way::NextColumn,
+    ) -> (bool, MatchCode) {
+        let code = match verdict {
+            Verdict::Skip => return (false, MatchCode::Next),
+            Verdict::NextColumn => return (false, self.after_column(cell)),
+            Verdict::Include => MatchCode::Next,
+            Verdict::IncludeLast => MatchCode::NextColumn,
         };
-        if self.sift.column_done {
-            return (false, Way::Next);
+        if self.post_filter.column_done {
+            return (false, MatchCode::Next);
         }
-        let Some(filter) = filter else { return (true, way) };
-        let way = match filter.judge(cell) {
-            FilterVerdict::Include => way,
-            FilterVerdict::IncludeAndNextColumn => Way::NextColumn,
-            FilterVerdict::IncludeAndNextRow => Way::NextRow,
-            FilterVerdict::Skip if way == Way::NextColumn => {
-                return (false, self.way_behind_column(cell));
+        let Some(filter) = filter else { return (true, code) };
+        let code = match filter.judge(cell) {
+            FilterVerdict::Include => code,
+            FilterVerdict::IncludeAndNextColumn => MatchCode::NextColumn,
+            FilterVerdict::IncludeAndNextRow => MatchCode::NextRow,
+            FilterVerdict::Skip if code == MatchCode::NextColumn => {
+                return (false, self.after_column(cell));
             }
-            FilterVerdict::Skip => return (false, Way::Next),
-            FilterVerdict::NextColumn => return (false, self.way_behind_column(cell)),
-            FilterVerdict::NextRow => return (false, Way::NextRow),
-            FilterVerdict::SeekToHint => return (false, Way::Hint),
+            FilterVerdict::Skip => return (false, MatchCode::Next),
+            FilterVerdict::NextColumn => return (false, self.after_column(cell)),
+            FilterVerdict::NextRow => return (false, MatchCode::NextRow),
+            FilterVerdict::SeekToHint => return (false, MatchCode::Hint),
         };
-        self.sift.counted += 1;
-        let passes = self.sift.counted <= self.sift.versions;
-        let way = if passes || way == Way::NextRow { way } else { Way::NextColumn };
-        (passes, if way == Way::NextColumn { self.way_behind_column(cell) } else { way })
+        self.post_filter.counted += 1;
+        let passes = self.post_filter.counted <= self.post_filter.versions;
+        let code = if passes || code == MatchCode::NextRow { code } else { MatchCode::NextColumn };
+        (passes, if code == MatchCode::NextColumn { self.after_column(cell) } else { code })
     }
 
     /// To the next column; but the markers of the family have no qualifier, so they may stand between
     /// the cells of a column without one, which has to be read to its end.
-    fn way_behind_column(&mut self, cell: &CellRef<'_>) -> Way {
+    fn after_column(&mut self, cell: &CellRef<'_>) -> MatchCode {
         if !cell.key.qualifier.is_empty() {
-            return Way::NextColumn;
+            return MatchCode::NextColumn;
         }
         // Where columns were not named HBase goes on asking the filter, about older versions.
-        self.sift.column_done = self.visible.rules().qualifiers.is_some();
-        Way::Next
+        self.post_filter.column_done = self.visible.rules().qualifiers.is_some();
+        MatchCode::Next
     }
 
     /// Passes the rest of the row.
@@ -215,7 +215,7 @@ impl Judging<'_> {
     }
 }
 
-impl Sift {
+impl PostFilter {
     /// What a scan asks.
     pub(super) fn of(scan: &Scan) -> Self {
         Self {

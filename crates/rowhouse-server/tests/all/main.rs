@@ -15,4 +15,6 @@ mod row_mutations;
 mod stop;
 #[path = "../support/mod.rs"]
 mod support;
+#[cfg(feature = "web")]
+mod web;
 mod zookeeper;

@@ -212,6 +212,18 @@ impl Store {
         self.inner.engine.compactions.forget_requested(&self.inner.engine, large);
     }
 
+    /// Returns an error while the store takes no writes: it is closing, or its log or manifest could
+    /// not be written and it has to be opened again.
+    ///
+    /// # Errors
+    /// Those of any write.
+    pub fn check_writable(&self) -> Result<()> {
+        let engine = &self.inner.engine;
+        engine.check_open()?;
+        engine.manifest.check_writable()?;
+        engine.wal().check_writable()
+    }
+
     /// What the store is doing: flushes, compactions, splits and merges of regions.
     pub fn tasks(&self) -> Vec<Task> {
         self.inner.engine.tasks.list()

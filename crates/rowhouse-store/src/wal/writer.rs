@@ -367,6 +367,14 @@ impl Wal {
         self.sync_to(position)
     }
 
+    /// Returns the error of every append after one failed or the log was closed.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        match &self.tail.lock().failed {
+            Some(why) => Err(read_only(why)),
+            None => Ok(()),
+        }
+    }
+
     /// Refuses every append from here on.
     pub(crate) fn close(&self, why: &str) {
         self.tail.lock().failed.get_or_insert_with(|| why.to_owned());

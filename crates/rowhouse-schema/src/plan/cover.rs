@@ -40,7 +40,7 @@ pub(super) fn cover(ranges: &[RowRange]) -> BTreeSet<Bytes> {
 }
 
 struct Cover {
-    /// The number of prefixes that separate a bound from the qualifiers outside of the range.
+    /// The most prefixes that may separate one bound from the qualifiers outside of the range.
     room: usize,
     found: BTreeMap<Vec<u8>, Meant>,
 }

@@ -7,8 +7,8 @@ use crate::time::TimeUnit;
 
 /// The type of a field, as a template names it.
 ///
-/// Types differ in how their values end. *Open* types have no end of their own, so the element
-/// after them has to mark it; all others end by width or by a terminator.
+/// Types differ in how their values end. *Open* types have no end of their own: the next element or
+/// the end of the key marks it. All others end by width or by a terminator.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FieldType {

@@ -23,7 +23,7 @@ const ROOM_MAX: usize = 1_024;
 /// Returns prefixes that cover all qualifiers in these ranges, and as few others as the limits
 /// allow.
 pub(super) fn cover(ranges: &[RowRange]) -> BTreeSet<Bytes> {
-    // A range whose bounds have no room takes up to two prefixes.
+    // With no room for its bounds, a range takes up to two prefixes.
     let ranges = coarsen(ranges.to_vec(), PREFIXES_MAX / 2);
     let mut room = ROOM_MAX;
     loop {

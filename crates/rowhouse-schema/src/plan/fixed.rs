@@ -129,7 +129,7 @@ fn starting(fixed: Fixed, start: &[u8]) -> Vec<RowRange> {
 /// Returns the range of the complements of a range's bytes; `None` if it is empty.
 fn complemented(range: &RowRange) -> Option<RowRange> {
     let flipped = |bound: &Bytes| bound.iter().map(|byte| !byte).collect::<Vec<_>>();
-    // The empty range, if no bytes are greater than all keys with the complement's prefix.
+    // No range is left if no bytes are greater than all keys with the complement's prefix.
     let start = match range.stop.is_empty() {
         true => Bytes::new(),
         false => {

@@ -124,8 +124,8 @@ fn qualifiers_read(family: &[u8], columns: &Columns, plans: &[&QualifierPlan]) -
 
 /// Returns a filter that passes the qualifiers of the ranges, and few others.
 ///
-/// One range is a ColumnRangeFilter. A list of several of which one has to pass would not seek from
-/// one to the next (HBase seeks only if all members ask for it). So prefixes describe them: a
+/// One range is a ColumnRangeFilter. Several ranges in a MUST_PASS_ONE list would not seek from one
+/// to the next (HBase seeks only if all members ask for it). So prefixes describe them: a
 /// MultipleColumnPrefixFilter seeks to the next prefix.
 fn filter(ranges: &[RowRange]) -> Option<Filter> {
     let (first, last) = (ranges.first()?, ranges.last()?);

@@ -130,7 +130,7 @@ fn operand(name: &str, names: &[&str], pieces: &[Piece]) -> Result<(usize, Field
     })
 }
 
-/// A field computed of the rest needs some rest, and names all of it.
+/// Checks that a field computed of the rest has a stored field after it, and no computed one.
 fn check_rest(raw: &RawComputed, behind: &[Piece]) -> Result<(), Fault> {
     if !raw.is_of_rest() {
         return Ok(());

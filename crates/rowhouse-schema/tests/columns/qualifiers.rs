@@ -214,7 +214,7 @@ fn families_with_conditions_are_read_each_by_itself() {
     "#]]
     .assert_eq(&all);
     let beside = parts("follows.who = 'eve'", &[("d", Some("via")), ("g", None)]);
-    // The family except what begins with `by_`, and of that only one qualifier.
+    // All of the family except qualifiers that begin with `by_`, of which only one is read.
     let prefixes =
         beside.strip_prefix("d:via\ng: MultipleColumnPrefixFilter('', '\\x00', ").unwrap();
     assert!(prefixes.contains("'by^', 'by_eve', 'by`'"), "{prefixes}");

@@ -6,7 +6,7 @@
 //!                  / "in" "(" constant *( "," constant ) ")"
 //!                  / ( "starts" / "ends" ) "with" constant / "under" constant / "during" constant
 //!                  / "is" [ "not" ] "null" )
-//! asked     = name [ "." name ] / "hash(" name [ "." name ] ")"      the second is followed by "=" or "in"
+//! asked     = name [ "." name ] / "hash(" name [ "." name ] ")"   (the latter before "=" or "in")
 //! constant  = "'" text with '' for a quote "'" / "x'" hex digits "'" / "0x" hex digits
 //!           / number / time / "true" / "false" / "(" [ constant *( "," constant ) ] ")"
 //! ```

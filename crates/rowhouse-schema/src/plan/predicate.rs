@@ -26,9 +26,9 @@ use crate::value::{Quoted, Value};
 ///
 /// # Example: which conditions are there?
 ///
-/// `=`, `<`, `<=`, `>`, `>=`, `between … and …` (both ends included), `in (…)`,
-/// `starts with '…'`, `ends with '…'`, `under '…'` for domains, `is null`, `is not null`, and `during`
-/// for the whole of a year, month, day, hour, …
+/// `=`, `<`, `<=`, `>`, `>=`, `between … and …` (both ends included), `in (…)`, `starts with '…'`,
+/// `ends with '…'`, `under '…'` for domains, `is null`, `is not null`, and `during` for the whole
+/// of a year, month, day, hour, …
 ///
 /// ```
 /// use rowhouse_schema::Predicate;

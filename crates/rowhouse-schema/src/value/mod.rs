@@ -23,7 +23,8 @@ pub use values::Values;
 ///
 /// # Example: how do I make one?
 ///
-/// From a `&str`, a `String`, any integer, an `f64`, a `bool`, bytes, a [`Time`], a [`Date`] or a [`Uuid`]:
+/// From a `&str`, a `String`, any integer, an `f64`, a `bool`, bytes, a [`Time`], a [`Date`] or a
+/// [`Uuid`]:
 ///
 /// ```
 /// use rowhouse_schema::{Time, Value};

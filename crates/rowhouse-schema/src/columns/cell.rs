@@ -1,4 +1,4 @@
-//! From names to cells and back.
+//! Encoding of named values as cells, and decoding of cells.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::{Column, ColumnAddress, ColumnSchema};
 use crate::error::NotFitting;
 use crate::value::{NamedValues, Shown, Value, Values};
 
-/// Where a named value is stored, and its bytes.
+/// The address and the bytes of a named value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellBytes {
     /// The family.
@@ -19,21 +19,21 @@ pub struct CellBytes {
     pub value: Bytes,
 }
 
-/// A cell, taken apart by the declaration of its column.
+/// A cell, decoded by the declaration of its column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedCell<'c> {
     /// The column.
     pub column: &'c Column,
-    /// The fields of the qualifier, if a template says which there are.
+    /// The fields of the qualifier, if it is declared as a template.
     pub fields: Option<Values>,
     /// The value.
     pub value: Value,
 }
 
-/// Why a cell does not fit the columns declared.
+/// Why a cell does not fit the declared columns.
 ///
-/// Not an error of a read: a table may hold cells that were written before its columns were declared, or by
-/// somebody who never heard of them. They are shown as bytes.
+/// It is not an error of a read: a table may hold cells that were written before its columns were
+/// declared, or by a program that does not know them. Such cells are shown as bytes.
 ///
 /// ```
 /// use rowhouse_schema::ColumnSchema;
@@ -53,35 +53,35 @@ pub struct NamedCell<'c> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CellNotFitting {
-    /// No declaration is for such cells.
+    /// No declaration covers the cell.
     Undeclared {
         /// The cell's family.
         family: Vec<u8>,
         /// The cell's qualifier.
         qualifier: Vec<u8>,
     },
-    /// The qualifier begins as the template's, and does not fit it.
+    /// The qualifier begins like the template's qualifiers but does not fit the template.
     Qualifier {
         /// The name of the columns.
         column: String,
-        /// The byte of the qualifier, and what the template asks for there.
+        /// The offset in the qualifier, and what the template requires there.
         why: NotFitting,
     },
-    /// The value is none of the column's type.
+    /// The bytes are not a value of the column's type.
     Value {
         /// The name of the column.
         column: String,
-        /// The byte of the value, and what the type asks for there.
+        /// The offset in the value, and what the type requires there.
         why: NotFitting,
     },
 }
 
 impl ColumnSchema {
-    /// The cell of a named value.
+    /// Encodes a named value as a cell.
     ///
     /// # Errors
-    /// As [`ColumnSchema::column`] and [`Column::encode_value`]; `InvalidRequest` for a column of many
-    /// qualifiers: [`ColumnSchema::encode_with`] says which.
+    /// As [`ColumnSchema::column`] and [`Column::encode_value`]; `InvalidRequest` for a column of
+    /// many qualifiers, which needs [`ColumnSchema::encode_with`].
     pub fn encode(&self, name: &str, value: impl Into<Value>) -> Result<CellBytes> {
         let column = self.column(name)?;
         let Some(qualifier) = column.qualifier() else {
@@ -95,7 +95,7 @@ impl ColumnSchema {
         Ok(CellBytes { family: column.family.clone(), qualifier, value })
     }
 
-    /// The cell of a named value whose qualifier has these fields.
+    /// Encodes a named value as a cell whose qualifier has these fields.
     ///
     /// # Errors
     /// As [`ColumnSchema::column`], [`KeySchema::encode`](crate::KeySchema::encode) and
@@ -121,10 +121,11 @@ impl ColumnSchema {
         Ok(CellBytes { family: column.family.clone(), qualifier, value })
     }
 
-    /// A cell by name, or why it does not fit. Never panics, and what it gives encodes to the same cell.
+    /// Decodes a cell, or returns why it does not fit. Never panics; the result encodes to the same
+    /// cell.
     ///
     /// # Errors
-    /// What does not fit, the qualifier or the value, and at which byte.
+    /// Says whether the qualifier or the value does not fit, and at which byte.
     pub fn decode(
         &self,
         family: &[u8],
@@ -146,7 +147,7 @@ impl ColumnSchema {
 }
 
 impl fmt::Display for NamedCell<'_> {
-    /// The name, in brackets the fields of the qualifier if it has some, and the value.
+    /// Writes the name, the fields of the qualifier in brackets if there are any, and the value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.column.name())?;
         if let Some(fields) = &self.fields {
@@ -157,7 +158,7 @@ impl fmt::Display for NamedCell<'_> {
 }
 
 impl CellNotFitting {
-    /// The name of the column that the cell would be of; nothing if no declaration is for it.
+    /// The name of the column whose declaration covers the cell; `None` if there is none.
     pub fn column(&self) -> Option<&str> {
         match self {
             Self::Undeclared { .. } => None,

@@ -1,4 +1,4 @@
-//! `repeat(T T …)`: groups of fixed width, one behind the other up to the end of the key.
+//! `repeat(T T …)`: groups of fixed width, repeated up to the end of the key.
 
 use super::Codec;
 use crate::error::NotFitting;
@@ -34,7 +34,7 @@ impl Repeat {
         }
     }
 
-    /// Whether a value is a list of groups of the right kinds, though a key might not hold them.
+    /// Checks that a value is a list of groups of the right kinds, even if a key cannot hold them.
     pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
         let Value::List(groups) = value else {
             return Err(format!("takes a list, not {}", value.described()));

@@ -1,4 +1,4 @@
-//! Keys to values.
+//! Decoding of keys.
 
 use rowhouse_model::escape;
 
@@ -9,8 +9,8 @@ use crate::error::NotFitting;
 use crate::value::{Value, Values};
 
 impl KeySchema {
-    /// The values of a key, or why the key does not fit the template. Never panics, and what it
-    /// gives encodes to the same bytes again.
+    /// Decodes a key, or returns why it does not fit the template. Never panics; the returned
+    /// values encode to the same bytes again.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -33,9 +33,10 @@ impl KeySchema {
         Ok(Values::new(self.clone(), values))
     }
 
-    /// The values of a key's stored fields, in their order, in place of what `values` held before: a
-    /// buffer that is used again, with the memory of its texts. Where fields are numbers, times, `string` or `text N` and none is
-    /// computed, nothing is allocated once that memory is enough; nor for buckets of a single text or of the rest of the key.
+    /// Decodes the stored fields of a key, in their order, into `values`, whose previous contents
+    /// are replaced and whose memory, that of its texts included, is reused. Once that memory is
+    /// large enough, nothing is allocated for fields that are numbers, times, `string` or `text N`,
+    /// without computed fields or with only buckets of a single text or of the rest of the key.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -55,8 +56,9 @@ impl KeySchema {
         self.read(key, values, &mut Vec::new())
     }
 
-    /// Reads a key the quick way, if there is one and it leads to the end; if not, nothing is known of `values`. The values of
-    /// computed fields come behind the others if they are asked for.
+    /// Decodes a key on the fast path. Returns false if there is none or it does not reach the end
+    /// of the key; `values` is then unspecified. With `with_computed`, the values of computed
+    /// fields follow the others.
     #[inline]
     fn decode_quickly(&self, key: &[u8], values: &mut Vec<Value>, with_computed: bool) -> bool {
         match (self.steps(), &self.template.computed_steps) {
@@ -80,7 +82,8 @@ impl KeySchema {
         reader.end(|value| computed.push(value), |at| &values[at])
     }
 
-    /// Whether a computed field holds what is computed of the others, as far as that can be known.
+    /// Checks that a computed field holds the value computed from the others, if their values can
+    /// be recovered from the key.
     pub(super) fn check_computed<V: Encodable>(
         &self,
         computed: &Computed,

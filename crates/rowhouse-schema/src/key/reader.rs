@@ -1,4 +1,4 @@
-//! Reading a key from its beginning to its end, field by field.
+//! Decoding of a key from its beginning to its end, field by field.
 
 use std::any::type_name;
 
@@ -13,7 +13,7 @@ use crate::template::{COMPUTED_MAX, Element};
 use crate::typed::{FromField, Holds, RowKey};
 use crate::value::{FieldValue, Value};
 
-/// Reads a key field by field, into Rust types, without copying what these can borrow.
+/// Decodes a key field by field into Rust types, which borrow from the key where they can.
 ///
 /// ```
 /// use rowhouse_schema::{KeyReader, KeySchema, Time};
@@ -29,30 +29,30 @@ use crate::value::{FieldValue, Value};
 pub struct KeyReader<'s, 'k> {
     schema: &'s KeySchema,
     key: &'k [u8],
-    /// Where the next element begins in the key.
+    /// The offset of the next element in the key.
     at: usize,
     /// The next element of the template.
     element: usize,
-    /// Where the computed fields stand.
+    /// The offsets of the computed fields in the key.
     places: [usize; COMPUTED_MAX],
 }
 
 impl<'s, 'k> KeyReader<'s, 'k> {
-    /// Begins at the first field of a key.
+    /// Starts at the first field of a key.
     ///
     /// # Errors
-    /// For an empty key and one that is longer than a row key can be.
+    /// Returns an error for an empty key and for one longer than a row key can be.
     #[inline]
     pub fn new(schema: &'s KeySchema, key: &'k [u8]) -> Result<Self, NotFitting> {
         check_len(key)?;
         Ok(Self { schema, key, at: 0, element: 0, places: [0; COMPUTED_MAX] })
     }
 
-    /// The next stored field.
+    /// Decodes the next stored field.
     ///
     /// # Errors
-    /// Where the key does not fit the template, where the Rust type cannot hold the value, and behind the
-    /// last field.
+    /// Returns an error if the key does not fit the template, if the Rust type cannot hold the
+    /// value, and after the last field.
     #[inline]
     pub fn take<T: FromField<'k>>(&mut self) -> Result<T, NotFitting> {
         let form = match T::HOLDS {
@@ -66,23 +66,23 @@ impl<'s, 'k> KeyReader<'s, 'k> {
         self.next(form, drop, held)?
     }
 
-    /// Whether all of the key was read, and all of the template. Computed fields are not checked, as
-    /// [`KeyReader::finish`] does.
+    /// Returns whether all of the key and all of the template were read. Unlike
+    /// [`KeyReader::finish`], this does not check computed fields.
     pub fn is_done(&self) -> bool {
         self.at == self.key.len() && self.element == self.schema.elements().len()
     }
 
-    /// Reads what stands behind the last stored field, and checks the computed ones.
+    /// Reads the elements after the last stored field, and checks the computed fields.
     ///
     /// # Errors
-    /// Where the key does not fit the template, or goes on behind it.
+    /// Returns an error if the key does not fit the template or has more bytes after it.
     #[inline]
     pub fn finish<K: RowKey>(self, row: &K) -> Result<(), NotFitting> {
         self.end(drop, |at| row.field(at))
     }
 
-    /// What is made of the next stored field and its value; values of computed fields before it are
-    /// given away.
+    /// Decodes the next stored field and returns `made` of the field and its value. Values of
+    /// computed fields before it are passed to `computed`.
     #[inline(always)]
     pub(super) fn next<R>(
         &mut self,
@@ -98,7 +98,7 @@ impl<'s, 'k> KeyReader<'s, 'k> {
                 if *nth == 0 && self.at == self.key.len() && field.codec.tail().is_some() {
                     return Err(NotFitting::new(self.at, NO_VALUE));
                 }
-                // Twice, because moving a value costs more than reading a number.
+                // Written twice, because moving a value costs more than decoding a number.
                 if let Some((domain, number, next)) = field.codec.decode_quickly(self.key, self.at)
                 {
                     self.at = next;
@@ -114,7 +114,7 @@ impl<'s, 'k> KeyReader<'s, 'k> {
         Err(NotFitting::new(self.at, "the template has no further field"))
     }
 
-    /// Reads to the end of the key and checks the computed fields, given the values of the stored ones.
+    /// Reads to the end of the key and checks the computed fields against the stored values.
     #[inline]
     pub(super) fn end<V: Encodable>(
         mut self,
@@ -170,7 +170,7 @@ fn not_held(field: &Field, at: usize, rust_type: &str) -> NotFitting {
     NotFitting::new(at, format!("field `{}`: no value of the type {rust_type}", field.name))
 }
 
-/// The offset behind a literal that must stand at `at`.
+/// Returns the offset after a literal that must be at `at`.
 pub(super) fn literal(bytes: &[u8], key: &[u8], at: usize) -> Result<usize, NotFitting> {
     match key[at..].starts_with(bytes) {
         true => Ok(at + bytes.len()),

@@ -1,5 +1,5 @@
-//! A predicate against a template and declared columns: constants become values of the fields' types, and
-//! all that is asked of one field or column becomes one set of values.
+//! Binds a predicate to a template and to declared columns: constants become values of the fields'
+//! types, and all conditions on a field or column become one set of values.
 
 use jiff::tz::TimeZone;
 use rowhouse_model::Error;
@@ -17,9 +17,9 @@ use crate::field::Field;
 use crate::key::KeySchema;
 use crate::template::closest;
 
-/// What is wanted of the key, of the columns, and of qualifiers.
+/// The conditions on the key, on columns, and on qualifiers.
 pub(super) struct Bound {
-    /// By the fields' positions, the computed ones behind the stored.
+    /// By slot: the stored fields, then the computed ones.
     pub(super) wanted: Vec<Option<Wanted>>,
     pub(super) filter: Option<ColumnFilter>,
     pub(super) qualifiers: Vec<QualifierPlan>,
@@ -67,7 +67,7 @@ pub(super) fn bind(
     Ok(Bound { wanted, filter, qualifiers: qualifiers.plan(columns) })
 }
 
-/// What a condition is asked of: a field of the key, a column, or both; or a field of qualifiers.
+/// The subject of a condition: a field of the key, a column, or both; or a field of qualifiers.
 struct Asked<'c> {
     slot: Option<usize>,
     column: Option<(usize, &'c Column)>,
@@ -104,7 +104,7 @@ fn asked<'c>(
     };
     let (test, codec) = (&condition.test, schema.codec(field));
     let is_hashed = matches!(codec.body, Body::Hashed(_));
-    // Where the key holds the value, or is asked for the hash that it holds, it needs no column.
+    // No column is needed if the key holds the value, or if the query has the stored hash.
     if !codec.is_lossy() || column.template().is_some() || is_hashed && test.is_of_hashes() {
         return Ok(of_key(slot));
     }
@@ -112,7 +112,7 @@ fn asked<'c>(
     Ok(Asked { column: Some((at, column)), ..of_key(slot.filter(|_| narrows)) })
 }
 
-/// What a name may be that is neither a field of the key nor a declared column.
+/// Returns the error for a name that is neither a field of the key nor a declared column.
 fn no_name_message(schema: &KeySchema, columns: Option<&ColumnSchema>, name: &str) -> String {
     let declared = columns.map(ColumnSchema::columns).unwrap_or_default();
     if declared.is_empty() {
@@ -177,7 +177,7 @@ impl Wanted {
             (_, Set::Numbers(_), _) => {}
         }
         if !matches!(condition.test, Test::IsNull) {
-            // Nothing compares with null.
+            // A comparison never matches null.
             self.nulls = false;
         }
         Ok(())
@@ -281,7 +281,7 @@ impl BytesSet {
 }
 
 impl BytesSet {
-    /// Adds a test; of what no key can hold, one that nothing passes.
+    /// Adds a test; if no key can hold its constant, adds one that no value passes.
     fn push(&mut self, test: impl Fn(Vec<u8>) -> BytesTest, constant: Option<Vec<u8>>) {
         match constant {
             Some(constant) => self.tests.push(test(constant)),

@@ -1,4 +1,4 @@
-//! What is said about a template before it is used.
+//! Advice on templates before they are used.
 
 use expect_test::{Expect, expect};
 use rowhouse_model::{FamilyDescriptor, TableDescriptor, TableName};
@@ -105,7 +105,7 @@ fn a_bucket_of_a_floored_value_is_warned_of_and_its_rows_are_why() {
             "K10 computed of what keys do not hold: `hash 2 of user,at` is computed of `at` before `floor`, and keys hold only its step, so a row cannot be addressed by the values that decoding returns; write `of rest` to compute it of the rest of the key, or leave `at` out of it"
         ],
     );
-    // Of the rest of the key is of what the key holds.
+    // The rest of the key is computed from the bytes that keys hold.
     check("[bucket 16][at seconds 4 floor 1h][user string]", expect![""]);
 
     let addressed = |template: &str| {
@@ -126,8 +126,8 @@ fn a_bucket_of_a_floored_value_is_warned_of_and_its_rows_are_why() {
     assert_eq!(addressed("[bucket 16][at seconds 4 floor 1h][user string]"), 50);
 }
 
-/// The template of the README describes keys that exist: what is found is what their makers met. The second one is what
-/// the findings lead to in a new table.
+/// The README's template describes existing keys, and the findings are problems that their authors
+/// had. The second template applies the findings to a new table.
 #[test]
 fn the_template_of_the_readme_is_found_to_be_an_old_key_and_its_new_form_is_left_alone() {
     check(
@@ -157,7 +157,7 @@ fn many_hosts_of_few_domains_are_seen_in_a_sample() {
     assert!(schema.check_with(&keys(9)).is_empty());
     assert!(schema.check_with(&keys(1)[..99]).is_empty(), "too small a sample says nothing");
 
-    // Bytes of a hash have no parts.
+    // The bytes of a hash have no parts.
     let hashed = KeySchema::parse("[host text md5 4]").unwrap();
     let keys: Vec<_> = (0..500_u32).map(u32::to_be_bytes).collect();
     assert!(hashed.check_with(&keys).is_empty());

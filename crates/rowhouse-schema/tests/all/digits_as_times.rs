@@ -1,4 +1,4 @@
-//! Digits that are a day as well as a count are refused as text: nobody means 1970.
+//! Digits that can be a day as well as a count are refused as text: nobody means 1970.
 
 use rowhouse_schema::KeySchema;
 

@@ -1,10 +1,10 @@
-//! The bytes of every type and modifier, one value for each. Those of numbers, floats and hashes were
-//! made with Python's struct, hashlib and zlib.
+//! The bytes of every type and modifier, with one value each. The bytes of numbers, floats and
+//! hashes were computed with Python's struct, hashlib and zlib.
 
 use rowhouse_model::escape;
 use rowhouse_schema::{Date, KeySchema, Time, Uuid, Value};
 
-/// The value is these bytes, and they are the value.
+/// Checks that the value encodes to these bytes, and that they decode to it.
 #[track_caller]
 fn check(field: &str, value: impl Into<Value>, key: &str) {
     let (value, schema) = (value.into(), KeySchema::parse(&format!("[f {field}]")).unwrap());
@@ -13,7 +13,7 @@ fn check(field: &str, value: impl Into<Value>, key: &str) {
     assert_eq!(schema.decode(&encoded).unwrap()["f"].to_string(), value.to_string(), "{field}");
 }
 
-/// Only this is kept of the value.
+/// Checks a value of which the key holds only `kept`.
 #[track_caller]
 fn check_kept(field: &str, value: impl Into<Value>, key: &str, kept: impl Into<Value>) {
     let schema = KeySchema::parse(&format!("[f {field}]")).unwrap();
@@ -33,7 +33,7 @@ fn dates_and_calendars() {
     check("ymd", date("2022-12-01"), "20221201");
     check("ymd", date("0000-01-01"), "00000101");
     check("ymd", date("9999-12-31"), "99991231");
-    // Nines complement: 99999999 - 20221201
+    // Nines' complement: 99999999 - 20221201
     check("ymd desc", date("2022-12-01"), "79778798");
     check("ymd reverse", date("2022-12-01"), "10212202");
     check("ymdhm", time("2022-12-01T08:25"), "202212010825");
@@ -114,7 +114,7 @@ fn numbers_as_text() {
     check("u32 reverse", 1, r"\x01\x00\x00\x00");
     check_kept("u32 floor 100", 1234, r"\x00\x00\x04\xB0", 1200_u32);
     check_kept("i8 floor 10", -11, "l", -20_i8);
-    // Below the first step there is only the least value.
+    // Below the first step there is only the minimum.
     check_kept("i8 floor 100", -128, r"\x00", -128_i8);
 }
 
@@ -148,7 +148,7 @@ fn hashes() {
     check_kept("text crc32 4 hex", "123456789", "cbf43926", hashed("cbf43926"));
     check_kept("text murmur3 4 hex", "abc", "b3dd93fa", hashed("b3dd93fa"));
     check_kept("text xxh3 8 hex", "abc", "78af5f94892f3950", hashed("78af5f94892f3950"));
-    // Of the number's eight bytes, and of the digits.
+    // From the number's eight bytes, and from the digits.
     check_kept("i64 md5 4 hex", -5, "ff8ad698", hashed("ff8ad698"));
     check_kept("digits 3 md5 4 hex", 7, "9e94b15e", hashed("9e94b15e"));
 }

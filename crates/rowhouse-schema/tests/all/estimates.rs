@@ -1,9 +1,9 @@
-//! What plans are said to cost is what they would cost, where all keys are known.
+//! With a sample of all keys, estimates of plans are exact.
 
 use proptest::prelude::*;
 use rowhouse_schema::{EstimatedRows, KeySchema, Predicate, Statistics};
 
-/// Keys of small numbers in buckets, some that do not fit, and places where regions could begin.
+/// Keys of small numbers in buckets. The tests add keys that do not fit, and starts of regions.
 fn schema() -> KeySchema {
     KeySchema::parse("[bucket 4 of a][a u8][b u8]").unwrap()
 }

@@ -1,4 +1,4 @@
-//! What can be given of a computed field, and what is refused.
+//! Values that may be given for computed fields, and those that are refused.
 
 use expect_test::{Expect, expect};
 use rowhouse_model::escape;
@@ -45,7 +45,7 @@ fn a_bucket_of_what_is_given_by_its_hash_has_to_be_named() {
     check(template, [("user", "bob".into())], expect![[r#"\x05-9f9d"#]]);
 }
 
-/// The minute is lost in the key, and the bucket it was computed of is kept.
+/// The key loses the minute, but keeps the bucket that was computed from it.
 #[test]
 fn what_was_decoded_keeps_the_bucket_of_what_is_lost() {
     let schema = KeySchema::parse("[bucket 16 of at][at seconds 4 floor 1h]").unwrap();

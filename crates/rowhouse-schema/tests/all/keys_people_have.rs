@@ -1,11 +1,11 @@
-//! Keys as they stand in other people's tables. The bytes come from the Java expressions in the
-//! comments, run by Java 17, with HBase's `Bytes.toBytes(long)` for `bytes`.
+//! Keys as found in existing tables. The bytes come from the Java expressions in the comments, run
+//! by Java 17; `bytes` is HBase's `Bytes.toBytes(long)`.
 
 use expect_test::{Expect, expect};
 use rowhouse_model::escape;
 use rowhouse_schema::{KeySchema, Predicate, Time, Value};
 
-/// The key of these values is this one, and reads back as them.
+/// Checks that these values encode to this key, and that it decodes to them.
 fn check<const N: usize>(template: &str, values: [(&str, Value); N], key: &str) {
     let schema = KeySchema::parse(template).unwrap();
     let encoded = schema.encode(&values).unwrap();
@@ -255,7 +255,7 @@ fn numbers_in_binary() {
     // bytes(~7)
     check("[n u64 desc]", [("n", 7.into())], r"\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xF8");
     check("[n u24][m i8 desc]", [("n", 66051.into()), ("m", (-128).into())], r"\x01\x02\x03\xFF");
-    // Nines complement.
+    // Nines' complement.
     check("[n digits 4 desc]", [("n", 1.into())], "9998");
     check("[at millis digits 13 desc]", [("at", 1425330757685_i64.into())], "8574669242314");
 }
@@ -320,7 +320,7 @@ fn strings_end_by_themselves() {
     );
 }
 
-/// Keys made by Python's hashlib and struct, as the comments say.
+/// Keys computed with Python's hashlib and struct, by the expressions in the comments.
 #[test]
 fn two_hashes_as_text() {
     // "df887e44b0452e5c"
@@ -471,7 +471,7 @@ fn a_random_salt_in_front() {
 fn sixteen_buckets_by_user_newest_first() {
     let template = "[bucket 16 of user][user string][at millis desc]";
     let at = || ("at", Value::from(DECEMBER));
-    // xxh3_64("bob") % 16, then as without the bucket
+    // xxh3_64("bob") % 16, then the key without the bucket
     check(template, [("user", "bob".into()), at()], r"\x05bob\x00\x01\x7F\xFF\xFE{5\x04[\xFF");
     plan(
         template,

@@ -1,4 +1,4 @@
-//! What a query is told that is not one, or not one for this key.
+//! Errors for queries that are invalid, or invalid for a key.
 
 use expect_test::{Expect, expect};
 use rowhouse_schema::{KeySchema, Predicate};

@@ -1,4 +1,4 @@
-//! `reverse` turns what stands in front of it: characters where `digits` or `hex` write characters.
+//! `reverse` reverses the form before it: the characters, if `digits` or `hex` write characters.
 
 use rowhouse_schema::{KeySchema, Predicate, Value};
 
@@ -22,7 +22,7 @@ fn digits_of_hex_stand_in_reverse_order_whatever_type_they_write() {
     let uuid = rowhouse_schema::Uuid::parse(UUID).unwrap();
     assert_eq!(key("[v uuid hex reverse]", uuid.into()), "8c0ef5e086bb7429f6241b0144055e76");
 
-    // Without digits, bytes and characters.
+    // Otherwise it reverses bytes or characters of the value.
     assert_eq!(key("[v bytes 2 reverse]", bytes()), "4\\x12");
     assert_eq!(key("[v u16 reverse]", Value::Unsigned(0x1234)), "4\\x12");
     assert_eq!(key("[v string reverse]", "ab".into()), "ba\\x00\\x01");

@@ -1,6 +1,6 @@
-//! Whatever bytes come, parsers and decoders give an answer: no panic, no endless loop, no stack that
-//! overflows. Inputs that are nearly right reach deeper than those made of nothing, so most are valid ones,
-//! damaged.
+//! Parsers and decoders return for every input: without panics, endless loops or stack overflows.
+//! Nearly valid input reaches deeper code than random input, so most inputs are valid ones with
+//! damage.
 
 use std::sync::LazyLock;
 
@@ -41,7 +41,7 @@ const QUERIES: &[&str] = &[
     "id = '67e55044-10b1-426f-9247-bb680e5fe0c8' and day = 2022-12-01",
 ];
 
-/// What tears a text apart best.
+/// Pieces of text that are likely to break syntax.
 const PIECES: &[&str] = &[
     "[",
     "]",
@@ -105,7 +105,7 @@ const PIECES: &[&str] = &[
     "x'",
 ];
 
-/// A place in a text, and what is done there.
+/// A position in a text, and the damage done there.
 type Damage = (Index, Index, u8);
 
 fn damages() -> impl Strategy<Value = Vec<Damage>> {
@@ -147,7 +147,7 @@ fn damaged_bytes(bytes: &mut Vec<u8>, damages: &[Damage]) {
     }
 }
 
-/// All that can be asked of a template that was read.
+/// Calls everything that a parsed template offers.
 fn use_up(schema: &KeySchema, key: &[u8]) {
     let printed = schema.to_string();
     assert_eq!(KeySchema::parse(&printed).unwrap().to_string(), printed);
@@ -157,7 +157,7 @@ fn use_up(schema: &KeySchema, key: &[u8]) {
     use_key(schema, key);
 }
 
-/// All that can be asked of a key.
+/// Calls everything that applies to a key.
 fn use_key(schema: &KeySchema, key: &[u8]) {
     let _ = schema.logical_key(key);
     if let Ok(values) = schema.decode(key) {
@@ -177,7 +177,7 @@ static ROWS: LazyLock<Vec<(KeySchema, Vec<u8>)>> = LazyLock::new(|| {
     TEMPLATES.iter().map(row).collect()
 });
 
-/// A value that the field can hold.
+/// Returns a value that the field can hold.
 fn value(field: &Field) -> Value {
     let tried: [Value; 9] = [
         "new".into(),
@@ -272,7 +272,7 @@ fn last_key() -> Vec<u8> {
     schema.encode(&[("user", "bob".into()), ("n", 7.into())]).unwrap().to_vec()
 }
 
-/// Longer and deeper than anybody would write: the answer comes all the same, and the stack holds.
+/// Input longer and deeper than in any real use returns too, without exhausting the stack.
 #[test]
 fn what_is_nested_or_long_beyond_reason_is_answered() {
     let much = 100_000;

@@ -1,4 +1,4 @@
-//! Where the regions of a new table begin.
+//! Split points for the regions of a new table.
 
 use expect_test::{Expect, expect};
 use rowhouse_model::escape;
@@ -68,7 +68,7 @@ fn what_cannot_be_known_is_not_guessed() {
     check("[n digits 1]", 0, expect!["a table has at least one region: regions=0"]);
 }
 
-/// Of many rows each region gets about as many.
+/// Each region gets about the same number of a large number of rows.
 #[test]
 fn hashed_rows_spread_evenly() {
     let schema = KeySchema::parse("[id u32 xxh3 4 hex]").unwrap();

@@ -1,11 +1,11 @@
-//! `tz`: times in the zone that a field names.
+//! `tz`: times in the zone of a field.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use rowhouse_model::escape;
 use rowhouse_schema::{ColumnSchema, Date, KeySchema, Predicate, Time, TimeZone, Value};
 
-/// The key of a time, and what is read from it.
+/// Checks the key of a time, and the value decoded from it.
 fn check(template: &str, at: impl Into<Value>, expected: Expect) {
     let schema = KeySchema::parse(template).unwrap();
     assert_eq!(schema.to_string(), template);
@@ -49,7 +49,7 @@ fn counts_are_of_instants_and_calendars_are_those_of_the_zone() {
         instant,
         expect!["79778798846999 at=2022-12-01T15:30:00.000-05:00"],
     );
-    // A number counts from 1970 in UTC, whatever the calendar shows.
+    // A number counts from 1970 in UTC, independent of the calendar.
     check("[at ymdhms tz +08:00]", 0, expect!["19700101080000 at=1970-01-01T08:00:00.000+08:00"]);
     // A date is its midnight in the zone.
     check(
@@ -57,7 +57,7 @@ fn counts_are_of_instants_and_calendars_are_those_of_the_zone() {
         Date::parse("2022-12-01").unwrap(),
         expect!["1669824000 at=2022-12-01T00:00:00.000+08:00"],
     );
-    // Steps begin by the clocks of the zone.
+    // Steps are aligned to the zone's clock.
     check(
         "[at seconds 4 tz +08:00 floor 1d digits]",
         instant,
@@ -157,8 +157,8 @@ const TESTS: [&str; 6] = ["=", "<", "<=", ">", ">=", "during"];
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
 
-    /// Without zones, wall clocks are all that a calendar knows: so the same literals make the same keys and ranges in every
-    /// zone.
+    /// Without zones, a calendar only knows wall clocks: the same literals result in the same keys
+    /// and ranges in every zone.
     #[test]
     fn a_calendar_writes_what_the_clocks_of_its_zone_show(
         minutes in -1_439..=1_439_i64, clock in 0..2_000_000_000_i64, kind in 0..4_usize,
@@ -189,7 +189,8 @@ proptest! {
         prop_assert_eq!(plan(&there).ok(), plan(&in_utc).ok(), "{}", &query);
     }
 
-    /// A count is of the instant, and a zone is only that of what is read and shown: as if the caller had named it.
+    /// A count is of the instant, and the zone affects only parsing and printing, as if the caller
+    /// had named it.
     #[test]
     fn a_count_is_the_same_in_every_zone(
         minutes in -1_439..=1_439_i64, clock in 200_000..2_000_000_000_i64, kind in 0..4_usize,
@@ -213,7 +214,7 @@ proptest! {
         prop_assert_eq!(plan.ranges(), expected.ranges(), "{}", &query);
     }
 
-    /// The row of a time is found by every condition that holds of it, though only the local day is stored.
+    /// Every condition that a time satisfies finds its row, though only the local day is stored.
     #[test]
     fn days_of_a_zone_hold_their_times(
         minutes in -1_439..=1_439_i64, clock in 200_000..2_000_000_000_i64, asked in -100_000..100_000_i64,

@@ -1,4 +1,4 @@
-//! `bigtable.*`: the fields of Bigtable's structs in ordered code, with their separators.
+//! `bigtable.*`: fields of Bigtable's structs in ordered code, with their separators.
 
 use super::facts::{Facts, Frame, Layout, Null};
 use super::integer::IntegerImage;

@@ -1,6 +1,7 @@
-//! `java.*`: what `Bytes.toBytes` of HBase makes of Java's types.
+//! `java.*`: the bytes that HBase's `Bytes.toBytes` produces for Java's types.
 //!
-//! Nothing is done for their order: negative numbers stand behind all others, negative floats backward.
+//! They are not in numeric order: negative numbers come after all others, negative floats in
+//! reverse.
 
 use super::byte_mapping::{ByteMapping, OrderBreak};
 use super::facts::{Facts, Layout, Null, Values};
@@ -20,7 +21,7 @@ const fn number(word: &'static str, values: Values, mapping: ByteMapping) -> Fac
     Facts { word, layout, tag: None, null: Null::Never, desc: false }
 }
 
-/// Positive floats come first, and of the others the greatest.
+/// Positive floats come first, then the negative ones from the greatest to the least.
 pub(super) fn float_order_break(bytes: u8) -> OrderBreak {
     OrderBreak { at: float::zero(bytes), is_lower_backward: true }
 }

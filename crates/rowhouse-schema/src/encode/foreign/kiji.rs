@@ -1,4 +1,5 @@
-//! `kiji.*`: the components of formatted keys of Kiji. The hash in front of them is a computed field, by md5.
+//! `kiji.*`: the components of Kiji's formatted keys. The hash before them is a computed field with
+//! md5.
 
 use super::facts::{Facts, Frame, Layout, Null, Values};
 use crate::encode::{Content, Shape, Style};

@@ -1,7 +1,7 @@
-//! `ordered.*`: the OrderedBytes of HBase, ascending and descending.
+//! `ordered.*`: HBase's OrderedBytes, ascending and descending.
 //!
-//! A tag tells the types apart, and that of null is less than all others. Descending complements everything,
-//! tags and terminators too.
+//! A tag tells the types apart; that of null is less than all others. Descending order complements
+//! everything, tags and terminators included.
 
 use super::DecimalImage;
 use super::facts::{Facts, Frame, Layout, Null, Values};

@@ -122,7 +122,7 @@ fn from_row_key(
         impl #generics #facade::FromRowKey<#key> for #ident #arguments #wheres {
             fn decode_key(
                 key: &#key [u8],
-            ) -> ::core::result::Result<Self, #facade::NotFitting> {
+            ) -> ::core::result::Result<Self, #facade::KeyMismatch> {
                 #decode_plain
                 let schema = <Self as #facade::RowKey>::schema();
                 let mut reader = #facade::KeyReader::new(schema, key)?;

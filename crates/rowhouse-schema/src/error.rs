@@ -80,29 +80,29 @@ impl Fault {
 /// # Ok::<(), rowhouse_model::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotFitting {
+pub struct KeyMismatch {
     /// The offset in bytes of the first part of the key that does not fit.
     pub at: usize,
     /// The reason: what the template requires at that offset.
     pub why: Cow<'static, str>,
 }
 
-impl NotFitting {
+impl KeyMismatch {
     pub(crate) fn new(at: usize, why: impl Into<Cow<'static, str>>) -> Self {
         Self { at, why: why.into() }
     }
 }
 
-impl fmt::Display for NotFitting {
+impl fmt::Display for KeyMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "key does not fit: {}: at={}", self.why, self.at)
     }
 }
 
-impl std::error::Error for NotFitting {}
+impl std::error::Error for KeyMismatch {}
 
-impl From<NotFitting> for Error {
-    fn from(why: NotFitting) -> Self {
+impl From<KeyMismatch> for Error {
+    fn from(why: KeyMismatch) -> Self {
         Error::invalid(why.to_string()).with_source(why)
     }
 }

@@ -57,10 +57,10 @@ mod typed;
 mod value;
 
 pub use advise::{FamilySize, Finding, Rule, check_table};
-pub use columns::{COLUMNS_ATTRIBUTE, CellBytes, CellNotFitting, Column, ColumnSchema, NamedCell};
+pub use columns::{COLUMNS_ATTRIBUTE, CellBytes, CellMismatch, Column, ColumnSchema, NamedCell};
 pub use computed::Computed;
 pub use encode::{ForeignType, Labels};
-pub use error::NotFitting;
+pub use error::KeyMismatch;
 pub use field::Field;
 pub use field_type::{Calendar, FieldType};
 pub use key::{KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema};

@@ -5,7 +5,7 @@ use std::fmt;
 use rowhouse_model::{Bytes, Error, Result, escape};
 
 use super::{Column, ColumnAddress, ColumnSchema};
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 use crate::value::{NamedValues, Shown, Value, Values};
 
 /// The address and the bytes of a named value.
@@ -52,7 +52,7 @@ pub struct NamedCell<'c> {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum CellNotFitting {
+pub enum CellMismatch {
     /// No declaration covers the cell.
     Undeclared {
         /// The cell's family.
@@ -65,14 +65,14 @@ pub enum CellNotFitting {
         /// The name of the columns.
         column: String,
         /// The offset in the qualifier, and what the template requires there.
-        why: NotFitting,
+        why: KeyMismatch,
     },
     /// The bytes are not a value of the column's type.
     Value {
         /// The name of the column.
         column: String,
         /// The offset in the value, and what the type requires there.
-        why: NotFitting,
+        why: KeyMismatch,
     },
 }
 
@@ -131,17 +131,17 @@ impl ColumnSchema {
         family: &[u8],
         qualifier: &[u8],
         value: &[u8],
-    ) -> Result<NamedCell<'_>, CellNotFitting> {
+    ) -> Result<NamedCell<'_>, CellMismatch> {
         if let Some(column) = self.single(family, qualifier) {
             return Ok(NamedCell { column, fields: None, value: column.decode_value(value)? });
         }
         let Some((column, template)) = self.template_of(family, qualifier) else {
             let (family, qualifier) = (family.to_vec(), qualifier.to_vec());
-            return Err(CellNotFitting::Undeclared { family, qualifier });
+            return Err(CellMismatch::Undeclared { family, qualifier });
         };
         let fields = template
             .decode(qualifier)
-            .map_err(|why| CellNotFitting::Qualifier { column: column.name().to_owned(), why })?;
+            .map_err(|why| CellMismatch::Qualifier { column: column.name().to_owned(), why })?;
         Ok(NamedCell { column, fields: Some(fields), value: column.decode_value(value)? })
     }
 }
@@ -157,7 +157,7 @@ impl fmt::Display for NamedCell<'_> {
     }
 }
 
-impl CellNotFitting {
+impl CellMismatch {
     /// The name of the column whose declaration covers the cell; `None` if there is none.
     pub fn column(&self) -> Option<&str> {
         match self {
@@ -167,26 +167,26 @@ impl CellNotFitting {
     }
 }
 
-impl fmt::Display for CellNotFitting {
+impl fmt::Display for CellMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Undeclared { family, qualifier } => {
                 write!(f, "no column is declared for {}:{}", escape(family), escape(qualifier))
             }
-            Self::Qualifier { column, why: NotFitting { at, why } } => {
+            Self::Qualifier { column, why: KeyMismatch { at, why } } => {
                 write!(f, "qualifier of `{column}` does not fit: {why}: at={at}")
             }
-            Self::Value { column, why: NotFitting { at, why } } => {
+            Self::Value { column, why: KeyMismatch { at, why } } => {
                 write!(f, "value of `{column}` does not fit: {why}: at={at}")
             }
         }
     }
 }
 
-impl std::error::Error for CellNotFitting {}
+impl std::error::Error for CellMismatch {}
 
-impl From<CellNotFitting> for Error {
-    fn from(why: CellNotFitting) -> Self {
+impl From<CellMismatch> for Error {
+    fn from(why: CellMismatch) -> Self {
         Error::invalid(why.to_string()).with_source(why)
     }
 }

@@ -4,8 +4,8 @@ use std::fmt;
 
 use rowhouse_model::{Bytes, Error, Result};
 
-use super::CellNotFitting;
-use crate::error::NotFitting;
+use super::CellMismatch;
+use crate::error::KeyMismatch;
 use crate::field::Field;
 use crate::field_type::FieldType;
 use crate::key::KeySchema;
@@ -94,13 +94,13 @@ impl Column {
     ///
     /// # Errors
     /// The first byte that does not fit the type, and why.
-    pub fn decode_value(&self, bytes: &[u8]) -> Result<Value, CellNotFitting> {
+    pub fn decode_value(&self, bytes: &[u8]) -> Result<Value, CellMismatch> {
         let decoded =
             self.value.codec.decode(bytes, 0).and_then(|(value, next)| match next == bytes.len() {
                 true => Ok(value),
-                false => Err(NotFitting::new(next, "the bytes go on behind the value")),
+                false => Err(KeyMismatch::new(next, "the bytes go on behind the value")),
             });
-        decoded.map_err(|why| CellNotFitting::Value { column: self.name().to_owned(), why })
+        decoded.map_err(|why| CellMismatch::Value { column: self.name().to_owned(), why })
     }
 
     /// The zone of time values, if the declaration names one.

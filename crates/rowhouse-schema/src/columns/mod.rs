@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::key::{KeySchema, LANGUAGE_VERSION, without_version};
 use crate::template::closest;
 
-pub use cell::{CellBytes, CellNotFitting, NamedCell};
+pub use cell::{CellBytes, CellMismatch, NamedCell};
 pub use column::Column;
 pub(crate) use column::ColumnAddress;
 

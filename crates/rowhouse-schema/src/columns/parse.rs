@@ -17,7 +17,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Column>, Fault> {
         if rest.is_empty() {
             return Ok(columns);
         }
-        let written = Written::read(text, at)?;
+        let written = ParsedDeclaration::read(text, at)?;
         let column = written.column()?;
         check(&column, &columns, &written)?;
         columns.push(column);
@@ -26,7 +26,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Column>, Fault> {
 }
 
 /// The parts of a declaration, each with its offset in the text.
-struct Written<'t> {
+struct ParsedDeclaration<'t> {
     family: (usize, &'t str),
     qualifier: (usize, &'t str),
     name: (usize, &'t str),
@@ -35,7 +35,7 @@ struct Written<'t> {
     end: usize,
 }
 
-impl<'t> Written<'t> {
+impl<'t> ParsedDeclaration<'t> {
     /// Splits a declaration into its parts; name and type may be missing.
     fn read(text: &'t str, at: usize) -> Result<Self, Fault> {
         let behind = at + place_len(&text[at..]);
@@ -156,7 +156,11 @@ fn word(at: usize, text: &str) -> (usize, &str, &str) {
 
 /// Checks a column against those before it: names are unique, and every qualifier belongs to one
 /// column.
-fn check(column: &Column, earlier: &[Column], written: &Written<'_>) -> Result<(), Fault> {
+fn check(
+    column: &Column,
+    earlier: &[Column],
+    written: &ParsedDeclaration<'_>,
+) -> Result<(), Fault> {
     if earlier.iter().any(|other| other.name() == column.name()) {
         return Err(Fault::new(
             written.name.0,

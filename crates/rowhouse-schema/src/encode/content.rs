@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::foreign::{DecimalImage, IntegerImage};
+use super::foreign::{DecimalEncoding, IntegerEncoding};
 use crate::value::{FieldValue, Uuid, Value, parse_hex};
 
 /// The kind of bytes.
@@ -22,9 +22,9 @@ pub(crate) enum Content {
     /// At least one byte: `phoenix.varbinary`.
     Some,
     /// A decimal number in another system's encoding.
-    Decimal(DecimalImage),
+    Decimal(DecimalEncoding),
     /// A whole number in another system's encoding.
-    Integer(IntegerImage),
+    Integer(IntegerEncoding),
 }
 
 /// How the bytes of a value are arranged in the key.
@@ -158,7 +158,7 @@ impl Content {
     }
 
     /// Returns whether keys cannot hold every value of the kind.
-    pub(crate) fn is_narrow(self) -> bool {
+    pub(crate) fn is_restricted(self) -> bool {
         matches!(self, Self::Ascii | Self::Some | Self::Decimal(_) | Self::Integer(_))
     }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use rowhouse_model::escape;
 
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 
 /// The codec of bytes of a fixed width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,11 +114,11 @@ impl Fixed {
     }
 
     /// Decodes the value at `at`, without its padding.
-    pub(crate) fn decode(self, key: &[u8], at: usize) -> Result<Cow<'_, [u8]>, NotFitting> {
+    pub(crate) fn decode(self, key: &[u8], at: usize) -> Result<Cow<'_, [u8]>, KeyMismatch> {
         let width = self.width();
         let bytes = key[at..].get(..width).ok_or_else(|| {
             let why = format!("needs {width} bytes, {} are left", key.len() - at);
-            NotFitting::new(at, why)
+            KeyMismatch::new(at, why)
         })?;
         let bytes = self.without_padding(bytes);
         if !self.hex && !self.desc {
@@ -127,7 +127,7 @@ impl Fixed {
         let mut value = match self.hex {
             true => from_hex(bytes).ok_or_else(|| {
                 let why = format!("{} is not {width} hex digits in lower case", escape(bytes));
-                NotFitting::new(at, why)
+                KeyMismatch::new(at, why)
             })?,
             false => bytes.to_vec(),
         };

@@ -3,7 +3,7 @@
 use super::Body;
 use super::fixed::Fixed;
 use super::read_bytes;
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 use crate::transform::{HashFunction, Hashing};
 use crate::value::Value;
 
@@ -49,7 +49,7 @@ impl Hashed {
         Ok(digest.as_bytes()[..self.fixed.width.into()].to_vec())
     }
 
-    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
+    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), KeyMismatch> {
         let stored = self.fixed.decode(key, at)?;
         Ok((Value::Hashed(stored.into_owned()), at + self.fixed.width()))
     }

@@ -3,26 +3,26 @@
 
 use rowhouse_model::RowRange;
 
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 use crate::transform::NullPlace;
 
 /// The byte before every value, and the byte that stands for null. If values have none, no value
 /// begins with the byte of null.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Lead {
+pub(crate) struct Marker {
     pub(crate) value: Option<u8>,
     pub(crate) null: Option<u8>,
 }
 
 /// The result of reading a lead.
-pub(crate) enum Led {
+pub(crate) enum MarkerRead {
     /// A value, at this offset.
     Value(usize),
     /// Null; the next field is at this offset.
     Null(usize),
 }
 
-impl Lead {
+impl Marker {
     /// Returns the markers of `null first` and `null last`.
     pub(crate) fn markers(place: NullPlace) -> Self {
         Self { value: Some(place.value()), null: Some(place.null()) }
@@ -45,19 +45,19 @@ impl Lead {
     }
 
     /// Reads the lead at `at`.
-    pub(crate) fn read(self, key: &[u8], at: usize) -> Result<Led, NotFitting> {
+    pub(crate) fn read(self, key: &[u8], at: usize) -> Result<MarkerRead, KeyMismatch> {
         let found = key.get(at).copied();
         if self.null.is_some() && found == self.null {
-            return Ok(Led::Null(at + 1));
+            return Ok(MarkerRead::Null(at + 1));
         }
         match self.value {
-            None => Ok(Led::Value(at)),
-            Some(value) if found == Some(value) => Ok(Led::Value(at + 1)),
+            None => Ok(MarkerRead::Value(at)),
+            Some(value) if found == Some(value) => Ok(MarkerRead::Value(at + 1)),
             Some(_) if self.null.is_some() => {
-                Err(NotFitting::new(at, "neither the marker of null nor that of a value"))
+                Err(KeyMismatch::new(at, "neither the marker of null nor that of a value"))
             }
             Some(value) => {
-                Err(NotFitting::new(at, format!("expected the tag {value:02x} of the type")))
+                Err(KeyMismatch::new(at, format!("expected the tag {value:02x} of the type")))
             }
         }
     }

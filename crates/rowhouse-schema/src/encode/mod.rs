@@ -25,7 +25,7 @@ mod seven_bits;
 pub(crate) mod shortest;
 mod terminated;
 
-use crate::error::{Fault, NotFitting};
+use crate::error::{Fault, KeyMismatch};
 use crate::field_type::FieldType;
 use crate::time::TimeZone;
 use crate::transform::Modifiers;
@@ -38,11 +38,11 @@ pub use foreign::ForeignType;
 pub(crate) use form::Shape;
 pub(crate) use hashed::Hashed;
 pub use labels::Labels;
-pub(crate) use lead::{Lead, Led};
+pub(crate) use lead::{Marker, MarkerRead};
 pub(crate) use number::{Number, digits_of};
 pub(crate) use open::{End, ends_at_its_end};
 pub(crate) use ordinal_domain::{OrdinalDomain, Point, ValueForm, count_ticks, integer, is_count};
-pub(crate) use quick::Quick;
+pub(crate) use quick::FastNumber;
 pub(crate) use repeat::Repeat;
 pub(crate) use separated::{SEPARATOR_AT_END, Separated, Separation};
 pub(crate) use sequence::{Container, Sequence};
@@ -54,7 +54,7 @@ pub(crate) use terminated::{Style, Terminated};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Codec {
     /// The byte before the value's own bytes.
-    pub(crate) lead: Lead,
+    pub(crate) lead: Marker,
     pub(crate) body: Body,
 }
 
@@ -87,15 +87,15 @@ impl Codec {
         }
         let lead = match (field_type, modifiers.null) {
             (FieldType::Foreign(foreign), null) => foreign.lead(null.is_some(), modifiers.desc),
-            (_, Some(place)) => Lead::markers(place),
-            (_, None) => Lead::default(),
+            (_, Some(place)) => Marker::markers(place),
+            (_, None) => Marker::default(),
         };
         Ok(Self { lead, body })
     }
 
     /// Creates a codec without null and without a byte before values.
     pub(crate) fn of(body: Body) -> Self {
-        Self { lead: Lead::default(), body }
+        Self { lead: Marker::default(), body }
     }
 
     /// Returns whether values may be null.
@@ -214,7 +214,7 @@ impl Codec {
     /// Checks that a value is of the field's kind, even if a key cannot hold it.
     fn check_kind(&self, value: &Value) -> Result<(), String> {
         match &self.body {
-            Body::Sequence(Sequence { content, .. }) if content.is_narrow() => {
+            Body::Sequence(Sequence { content, .. }) if content.is_restricted() => {
                 content.part(value).map(|_| ())
             }
             Body::Sequence(sequence) => sequence.content.bytes(value).map(|_| ()),
@@ -226,7 +226,7 @@ impl Codec {
     }
 
     /// Decodes the value at `at`; returns it and its end offset.
-    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
+    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), KeyMismatch> {
         let (value, next) = self.decode_as(ValueForm::Own, key, at)?;
         Ok((value.into_value(), next))
     }
@@ -254,17 +254,17 @@ impl Codec {
         form: ValueForm,
         key: &'k [u8],
         at: usize,
-    ) -> Result<(FieldValue<'k>, usize), NotFitting> {
+    ) -> Result<(FieldValue<'k>, usize), KeyMismatch> {
         let in_tail = self.is_nullable() && self.tail().is_some();
         if in_tail && at == key.len() {
             return Ok((FieldValue::NULL, at));
         }
         match self.lead.read(key, at)? {
-            Led::Value(at) => self.body.decode(form, key, at),
-            Led::Null(next) if in_tail && next == key.len() => {
-                Err(NotFitting::new(at, SEPARATOR_AT_END))
+            MarkerRead::Value(at) => self.body.decode(form, key, at),
+            MarkerRead::Null(next) if in_tail && next == key.len() => {
+                Err(KeyMismatch::new(at, SEPARATOR_AT_END))
             }
-            Led::Null(next) => Ok((FieldValue::NULL, next)),
+            MarkerRead::Null(next) => Ok((FieldValue::NULL, next)),
         }
     }
 
@@ -322,7 +322,7 @@ impl Body {
         form: ValueForm,
         key: &'k [u8],
         at: usize,
-    ) -> Result<(FieldValue<'k>, usize), NotFitting> {
+    ) -> Result<(FieldValue<'k>, usize), KeyMismatch> {
         let (value, next) = match self {
             Self::Number(number) => {
                 let (read, next) = number.decode(key, at)?;

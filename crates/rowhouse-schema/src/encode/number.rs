@@ -9,8 +9,8 @@ use super::float;
 use super::foreign::{ByteMapping, OrderBreak};
 use super::form::{Form, Shape, write_digits};
 use super::ordinal_domain::OrdinalDomain;
-use super::quick::Quick;
-use crate::error::NotFitting;
+use super::quick::FastNumber;
+use crate::error::KeyMismatch;
 use crate::field_type::{Calendar, FieldType};
 use crate::transform::{Modifiers, TextForm};
 use crate::typed::PlainNumber;
@@ -29,7 +29,7 @@ pub(crate) struct Number {
     mirror: Option<i128>,
     form: Form,
     canonical: Canonical,
-    quick: Option<Quick>,
+    quick: Option<FastNumber>,
 }
 
 /// The bytes of a number before any modifier, which are the input of hashes.
@@ -100,7 +100,7 @@ impl Number {
         };
         let form = Form { reversed: modifiers.reverse, ..Form::new(shape) };
         let is_plain = step.is_none() && calendar.is_none() && !form.reversed;
-        let quick = Quick::new(shape, mirror).filter(|_| is_plain);
+        let quick = FastNumber::new(shape, mirror).filter(|_| is_plain);
         Ok(Self { domain, step, phase, calendar, mirror, form, canonical, quick })
     }
 
@@ -110,7 +110,7 @@ impl Number {
         let is_flag = shape == Shape::Foreign(ByteMapping::PhoenixBoolean);
         let mirror = (desc && is_flag).then_some(domain.max);
         let form = Form { flipped: desc && !is_flag, ..Form::new(shape) };
-        let quick = Quick::new(shape, None).filter(|_| !desc);
+        let quick = FastNumber::new(shape, None).filter(|_| !desc);
         let (step, calendar) = (None, None);
         let canonical = Canonical::Foreign;
         Self { domain, step, phase: 0, calendar, mirror, form, canonical, quick }
@@ -120,7 +120,7 @@ impl Number {
     pub(crate) fn plain(domain: OrdinalDomain, shape: Shape) -> Self {
         let (step, calendar, mirror) = (None, None, None);
         let canonical = Canonical::Integer(8);
-        let quick = Quick::new(shape, mirror);
+        let quick = FastNumber::new(shape, mirror);
         let form = Form::new(shape);
         Self { domain, step, phase: 0, calendar, mirror, form, canonical, quick }
     }
@@ -134,7 +134,7 @@ impl Number {
     }
 
     /// Returns the fast path of the numbers, if there is one.
-    pub(crate) fn quick(&self) -> Option<Quick> {
+    pub(crate) fn quick(&self) -> Option<FastNumber> {
         self.quick
     }
 
@@ -202,11 +202,11 @@ impl Number {
     }
 
     /// Decodes the number at `at`; returns it and its end offset.
-    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(i128, usize), NotFitting> {
-        let bytes = self.form.cut(&key[at..]).map_err(|why| NotFitting::new(at, why))?;
+    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(i128, usize), KeyMismatch> {
+        let bytes = self.form.cut(&key[at..]).map_err(|why| KeyMismatch::new(at, why))?;
         let number = match self.quick {
             Some(quick) => Some(quick.read(bytes)),
-            None => self.read(bytes).map_err(|why| NotFitting::new(at, why))?,
+            None => self.read(bytes).map_err(|why| KeyMismatch::new(at, why))?,
         };
         match number {
             Some(number) if self.domain.contains(number) && self.floor(number) == number => {
@@ -300,8 +300,8 @@ impl Number {
 }
 
 #[cold]
-fn not_a_value(bytes: &[u8], at: usize) -> NotFitting {
-    NotFitting::new(at, format!("{} is no value of the field", escape(bytes)))
+fn not_a_value(bytes: &[u8], at: usize) -> KeyMismatch {
+    KeyMismatch::new(at, format!("{} is no value of the field", escape(bytes)))
 }
 
 /// The shape of a type's values without modifiers.

@@ -3,7 +3,7 @@
 
 use rowhouse_model::escape;
 
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 
 /// The end of an open value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,16 +32,16 @@ impl End {
 
     /// Returns the bytes of the value at `at`.
     #[inline]
-    pub(crate) fn cut<'k>(&self, key: &'k [u8], at: usize) -> Result<&'k [u8], NotFitting> {
+    pub(crate) fn cut<'k>(&self, key: &'k [u8], at: usize) -> Result<&'k [u8], KeyMismatch> {
         let rest = &key[at..];
         let len = match self {
             Self::Key => rest.len(),
             Self::Literal(literal) => find(rest, literal).ok_or_else(|| {
-                NotFitting::new(key.len(), format!("the literal `{}` is missing", escape(literal)))
+                KeyMismatch::new(key.len(), format!("the literal `{}` is missing", escape(literal)))
             })?,
             Self::Before(width) => rest.len().checked_sub(*width).ok_or_else(|| {
                 let why = format!("{width} bytes must follow, {} are left", rest.len());
-                NotFitting::new(at, why)
+                KeyMismatch::new(at, why)
             })?,
         };
         Ok(&rest[..len])

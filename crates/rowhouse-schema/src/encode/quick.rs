@@ -9,7 +9,7 @@ use super::form::Shape;
 /// Keys hold the lower bytes of `((number ^ mask) + add) ^ sign`: a mirrored number `m - n` is `!n
 /// + m + 1`, and flipping the sign bit adds half the range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Quick {
+pub(crate) struct FastNumber {
     bytes: usize,
     mask: u64,
     add: u64,
@@ -17,7 +17,7 @@ pub(crate) struct Quick {
     sign: u64,
 }
 
-impl Quick {
+impl FastNumber {
     /// Returns the fast path for numbers in this shape, if it supports them.
     pub(super) fn new(shape: Shape, mirror: Option<i128>) -> Option<Self> {
         let Shape::Binary { bytes, signed } = shape else { return None };
@@ -51,7 +51,7 @@ impl Quick {
         }
     }
 
-    /// As [`Quick::put`], without branches on the number of bytes: faster if that is not a
+    /// As [`FastNumber::put`], without branches on the number of bytes: faster if that is not a
     /// constant.
     #[inline(always)]
     pub(crate) fn put_any(self, number: i128, out: &mut Vec<u8>) {
@@ -95,7 +95,7 @@ mod tests {
                 let min = if signed { -size / 2 } else { 0 };
                 let max = min + size - 1;
                 for mirror in [None, Some(min + max)] {
-                    let quick = Quick::new(shape, mirror).unwrap();
+                    let quick = FastNumber::new(shape, mirror).unwrap();
                     for number in [min, min + 1, -1, 0, 1, 7, max / 2, max - 1, max] {
                         if number < min {
                             continue;

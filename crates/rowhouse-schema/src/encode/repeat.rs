@@ -1,7 +1,7 @@
 //! `repeat(T T …)`: groups of fixed width, repeated up to the end of the key.
 
 use super::Codec;
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 use crate::value::Value;
 
 /// The codec of a `repeat`.
@@ -48,11 +48,11 @@ impl Repeat {
         })
     }
 
-    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
+    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), KeyMismatch> {
         let width = self.group_width();
         if !(key.len() - at).is_multiple_of(width) {
             let why = format!("not a multiple of {width} bytes are left: len={}", key.len() - at);
-            return Err(NotFitting::new(at, why));
+            return Err(KeyMismatch::new(at, why));
         }
         let mut groups = Vec::with_capacity((key.len() - at) / width);
         let mut next = at;

@@ -11,7 +11,7 @@
 
 use rowhouse_model::escape;
 
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 
 /// The codec of bytes with a separator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,15 +102,15 @@ impl Separated {
     }
 
     /// Decodes the value at `at`; returns it and the end offset of its separator.
-    pub(crate) fn decode(self, key: &[u8], at: usize) -> Result<(Vec<u8>, usize), NotFitting> {
+    pub(crate) fn decode(self, key: &[u8], at: usize) -> Result<(Vec<u8>, usize), KeyMismatch> {
         let rest = &key[at..];
         let read = match self.separation {
             Separation::Phoenix => self.phoenix(rest),
             Separation::Bigtable => self.bigtable(rest),
         };
-        let (value, len, separator) = read.map_err(|why| NotFitting::new(at, why))?;
+        let (value, len, separator) = read.map_err(|why| KeyMismatch::new(at, why))?;
         if separator && self.in_tail && !self.desc && len == rest.len() {
-            return Err(NotFitting::new(key.len(), SEPARATOR_AT_END));
+            return Err(KeyMismatch::new(key.len(), SEPARATOR_AT_END));
         }
         Ok((value, at + len))
     }

@@ -9,7 +9,7 @@ use super::open::End;
 use super::separated::Separated;
 use super::seven_bits::SevenBits;
 use super::terminated::Terminated;
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 use crate::field_type::FieldType;
 use crate::transform::{Modifiers, TextForm};
 use crate::value::{FieldValue, Value};
@@ -129,7 +129,7 @@ impl Sequence {
         &self,
         key: &'k [u8],
         at: usize,
-    ) -> Result<(FieldValue<'k>, usize), NotFitting> {
+    ) -> Result<(FieldValue<'k>, usize), KeyMismatch> {
         let (stored, next) = match &self.container {
             Container::Open(end) => {
                 let bytes = end.cut(key, at)?;
@@ -142,7 +142,7 @@ impl Sequence {
             Container::Separated(separated) => separated.decode(key, at).map(owned)?,
         };
         let value = self.content.value(self.arrangement.order_break(self.content, stored));
-        Ok((value.map_err(|(behind, why)| NotFitting::new(at + behind, why))?, next))
+        Ok((value.map_err(|(behind, why)| KeyMismatch::new(at + behind, why))?, next))
     }
 }
 

@@ -4,7 +4,7 @@
 //! documentation: the continuation bit comes before the bits of the value, so `00ff` comes after
 //! `01`.
 
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 
 /// The codec of bytes stored seven bits in each byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,11 +33,11 @@ impl SevenBits {
     }
 
     /// Decodes the value at `at`; returns it and its end offset.
-    pub(crate) fn decode(self, key: &[u8], at: usize) -> Result<(Vec<u8>, usize), NotFitting> {
+    pub(crate) fn decode(self, key: &[u8], at: usize) -> Result<(Vec<u8>, usize), KeyMismatch> {
         let flip = self.flip();
         let last = key[at..].iter().position(|byte| (byte ^ flip) & MORE == 0);
         let last =
-            last.ok_or_else(|| NotFitting::new(key.len(), "the last seven bits are missing"))?;
+            last.ok_or_else(|| KeyMismatch::new(key.len(), "the last seven bits are missing"))?;
         let groups = &key[at..=at + last];
         let len = groups.len() * 7 / 8;
         let mut value = Vec::with_capacity(len);
@@ -56,7 +56,7 @@ impl SevenBits {
         if again == groups {
             return Ok((value, at + groups.len()));
         }
-        Err(NotFitting::new(at, "bits that belong to no byte"))
+        Err(KeyMismatch::new(at, "bits that belong to no byte"))
     }
 
     fn flip(self) -> u8 {

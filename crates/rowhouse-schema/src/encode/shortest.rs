@@ -4,7 +4,7 @@
 use super::form::{read_digits, write_digits};
 use super::open::End;
 use super::ordinal_domain::OrdinalDomain;
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 use crate::value::Value;
 
 /// The greatest number: 38 digits, as in `digits 38`.
@@ -38,7 +38,7 @@ impl ShortestDigits {
     }
 
     /// Decodes the number at `at`; returns it and its end offset.
-    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(i128, usize), NotFitting> {
+    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(i128, usize), KeyMismatch> {
         let stored = self.end.cut(key, at)?;
         let mut digits = stored.to_vec();
         if self.reversed {
@@ -53,7 +53,7 @@ impl ShortestDigits {
             Some(number) => Ok((number, at + stored.len())),
             None => {
                 let why = format!("{} is no decimal number", rowhouse_model::escape(stored));
-                Err(NotFitting::new(at, why))
+                Err(KeyMismatch::new(at, why))
             }
         }
     }

@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 
 /// The codec of bytes with a terminator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,14 +91,14 @@ impl Terminated {
         self,
         key: &[u8],
         at: usize,
-    ) -> Result<(Cow<'_, [u8]>, usize), NotFitting> {
+    ) -> Result<(Cow<'_, [u8]>, usize), KeyMismatch> {
         match self.decode_plain(key, at) {
             Some((value, next)) => Ok((value.into(), next)),
             None => self.decode_escaped(key, at),
         }
     }
 
-    fn decode_escaped(self, key: &[u8], at: usize) -> Result<(Cow<'_, [u8]>, usize), NotFitting> {
+    fn decode_escaped(self, key: &[u8], at: usize) -> Result<(Cow<'_, [u8]>, usize), KeyMismatch> {
         let flip = self.flip();
         let mut value = Vec::new();
         let mut next = at;
@@ -114,11 +114,13 @@ impl Terminated {
                 (_, Some(ESCAPED)) => value.push(0),
                 (Style::BareZero, _) => return Ok((value.into(), next)),
                 (_, Some(END)) => return Ok((value.into(), next + 1)),
-                _ => return Err(NotFitting::new(next, "neither an escaped zero nor a terminator")),
+                _ => {
+                    return Err(KeyMismatch::new(next, "neither an escaped zero nor a terminator"));
+                }
             }
             next += 1;
         }
-        Err(NotFitting::new(key.len(), "the terminator is missing"))
+        Err(KeyMismatch::new(key.len(), "the terminator is missing"))
     }
 
     /// Decodes the value at `at`, if it is stored unchanged: ascending and without zeros.
@@ -133,7 +135,7 @@ impl Terminated {
     }
 
     /// Copies a run without zeros; returns whether the zero after it is the escape of an FF.
-    fn take(self, run: &[u8], at: usize, value: &mut Vec<u8>) -> Result<bool, NotFitting> {
+    fn take(self, run: &[u8], at: usize, value: &mut Vec<u8>) -> Result<bool, KeyMismatch> {
         let flip = self.flip();
         value.extend(run.iter().map(|byte| byte ^ flip));
         if self.style != Style::PairOfBoth {
@@ -142,7 +144,7 @@ impl Terminated {
         match run.iter().position(|byte| byte ^ flip == ESCAPED) {
             None => Ok(false),
             Some(last) if last + 1 == run.len() => Ok(true),
-            Some(place) => Err(NotFitting::new(at + place, "an FF without its escape")),
+            Some(place) => Err(KeyMismatch::new(at + place, "an FF without its escape")),
         }
     }
 

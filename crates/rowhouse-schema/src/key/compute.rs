@@ -12,7 +12,7 @@ use crate::value::Value;
 
 /// The value of a computed field that is known before it is computed.
 #[derive(Clone, Copy)]
-pub(super) enum Given<'v> {
+pub(super) enum KnownValue<'v> {
     Nothing,
     /// A value that the caller gave by the field's name, or a salt.
     Named(&'v Value),
@@ -25,7 +25,7 @@ impl KeySchema {
     pub(super) fn append<'v, V: Encodable>(
         &self,
         value_of: impl Fn(usize) -> Option<V>,
-        given: impl Fn(usize) -> Given<'v>,
+        given: impl Fn(usize) -> KnownValue<'v>,
         out: &mut Vec<u8>,
     ) -> Result<()> {
         let start = out.len();
@@ -41,7 +41,7 @@ impl KeySchema {
     fn append_all<'v, V: Encodable>(
         &self,
         value_of: impl Fn(usize) -> Option<V>,
-        given: impl Fn(usize) -> Given<'v>,
+        given: impl Fn(usize) -> KnownValue<'v>,
         out: &mut Vec<u8>,
     ) -> Result<()> {
         let mut places = [0; COMPUTED_MAX];
@@ -93,19 +93,21 @@ impl KeySchema {
         computed: &Computed,
         place: usize,
         value_of: impl Fn(usize) -> Option<V>,
-        given: Given<'_>,
+        given: KnownValue<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), String> {
         let end = out.len();
         match given {
             // The field's input cannot be recovered from a key.
-            Given::Kept(kept) if self.is_lossy(computed) => computed.codec.encode(kept, out),
-            Given::Named(salt) if computed.is_random() => computed.codec.encode(salt, out),
+            KnownValue::Kept(kept) if self.is_lossy(computed) => computed.codec.encode(kept, out),
+            KnownValue::Named(salt) if computed.is_random() => computed.codec.encode(salt, out),
             _ if computed.is_random() => {
                 Err("no salt given: name it (`as shard`) and give it, or use a random one".into())
             }
-            Given::Nothing | Given::Kept(_) => self.compute(computed, place, value_of, out),
-            Given::Named(named) => match self.compute(computed, place, value_of, out) {
+            KnownValue::Nothing | KnownValue::Kept(_) => {
+                self.compute(computed, place, value_of, out)
+            }
+            KnownValue::Named(named) => match self.compute(computed, place, value_of, out) {
                 Ok(()) => check_named(computed, named, &out[end..]),
                 // A bucket cannot be computed from a field that is given by its hash, so the given
                 // value counts.

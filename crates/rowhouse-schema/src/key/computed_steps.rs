@@ -4,7 +4,7 @@
 use rowhouse_model::ROW_LEN_MAX;
 
 use super::KeySchema;
-use super::steps::Steps;
+use super::steps::FastPath;
 use crate::computed::{Computed, Operands};
 use crate::encode::{Body, Codec, Content, Sequence};
 use crate::field::Field;
@@ -14,9 +14,9 @@ use crate::value::Value;
 /// The steps before each computed field, in the order of the template, and those after the last
 /// one.
 #[derive(Debug)]
-pub(super) struct ComputedSteps {
-    before: Box<[(Steps, ComputedField)]>,
-    behind: Steps,
+pub(super) struct ComputedFastPath {
+    before: Box<[(FastPath, ComputedField)]>,
+    behind: FastPath,
 }
 
 /// A computed field.
@@ -27,7 +27,7 @@ struct ComputedField {
     width: usize,
 }
 
-impl ComputedSteps {
+impl ComputedFastPath {
     /// Returns the steps of a template with computed fields, if the fast path supports it.
     pub(super) fn new(
         elements: &[Element],
@@ -38,11 +38,11 @@ impl ComputedSteps {
         for (at, element) in elements.iter().enumerate() {
             if let Element::Computed(nth) = *element {
                 let place = ComputedField { nth, width: computed[nth].codec.width()? };
-                before.push((Steps::new(&elements[start..at], fields)?, place));
+                before.push((FastPath::new(&elements[start..at], fields)?, place));
                 start = at + 1;
             }
         }
-        let behind = Steps::new(&elements[start..], fields)?;
+        let behind = FastPath::new(&elements[start..], fields)?;
         Some(Self { before: before.into(), behind })
     }
 

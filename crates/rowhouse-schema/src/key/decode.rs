@@ -5,7 +5,7 @@ use rowhouse_model::escape;
 use super::{KeyReader, KeySchema};
 use crate::computed::{Computed, Operands};
 use crate::encode::{Encodable, ValueForm};
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 use crate::value::{Value, Values};
 
 impl KeySchema {
@@ -21,7 +21,7 @@ impl KeySchema {
     /// assert_eq!(values["user"].as_str(), Some("bob"));
     /// # Ok::<(), rowhouse_model::Error>(())
     /// ```
-    pub fn decode(&self, key: &[u8]) -> Result<Values, NotFitting> {
+    pub fn decode(&self, key: &[u8]) -> Result<Values, KeyMismatch> {
         let mut values = Vec::with_capacity(self.slots());
         if self.decode_quickly(key, &mut values, true) {
             return Ok(Values::new(self.clone(), values));
@@ -48,7 +48,7 @@ impl KeySchema {
     /// assert_eq!(values[0].as_u64(), Some(7));
     /// # Ok::<(), rowhouse_model::Error>(())
     /// ```
-    pub fn decode_into(&self, key: &[u8], values: &mut Vec<Value>) -> Result<(), NotFitting> {
+    pub fn decode_into(&self, key: &[u8], values: &mut Vec<Value>) -> Result<(), KeyMismatch> {
         if self.decode_quickly(key, values, false) {
             return Ok(());
         }
@@ -73,7 +73,7 @@ impl KeySchema {
         key: &[u8],
         values: &mut Vec<Value>,
         computed: &mut Vec<Value>,
-    ) -> Result<(), NotFitting> {
+    ) -> Result<(), KeyMismatch> {
         let mut reader = KeyReader::new(self, key)?;
         for _ in self.fields() {
             let mut keep = |value| computed.push(value);
@@ -90,7 +90,7 @@ impl KeySchema {
         place: usize,
         key: &[u8],
         value_of: impl Fn(usize) -> V,
-    ) -> Result<(), NotFitting> {
+    ) -> Result<(), KeyMismatch> {
         if self.is_lossy(computed) {
             return Ok(());
         }
@@ -103,7 +103,7 @@ impl KeySchema {
                 for at in fields {
                     let codec = &self.fields()[*at].codec;
                     let result = value_of(*at).put_canonical(codec, &mut bytes);
-                    result.map_err(|why| NotFitting::new(place, why))?;
+                    result.map_err(|why| KeyMismatch::new(place, why))?;
                 }
                 computed.digest(&bytes)
             }
@@ -115,6 +115,6 @@ impl KeySchema {
             return Ok(());
         }
         let why = format!("`{computed}`: found={}, computed={}", escape(found), escape(&bytes));
-        Err(NotFitting::new(place, why))
+        Err(KeyMismatch::new(place, why))
     }
 }

@@ -3,7 +3,7 @@
 use rowhouse_model::{Bytes, Error, Result};
 
 use super::KeySchema;
-use super::compute::Given;
+use super::compute::KnownValue;
 use crate::computed::{BUCKETS_MAX, Computed};
 use crate::value::{FieldValue, NamedValues, Value};
 
@@ -73,9 +73,9 @@ impl KeySchema {
         }
         let kept = values.computed(self);
         let given = |at: usize| match (self.given(values, at), kept) {
-            (Some(value), _) => Given::Named(value),
-            (None, Some(kept)) => Given::Kept(&kept[at]),
-            (None, None) => Given::Nothing,
+            (Some(value), _) => KnownValue::Named(value),
+            (None, Some(kept)) => KnownValue::Kept(&kept[at]),
+            (None, None) => KnownValue::Nothing,
         };
         self.append(value_of, given, out)
     }
@@ -103,7 +103,7 @@ impl KeySchema {
         if self.steps().is_some_and(|steps| steps.encode(value_of, out)) {
             return Ok(());
         }
-        self.append(value_of, |_| Given::Nothing, out)
+        self.append(value_of, |_| KnownValue::Nothing, out)
     }
 
     /// Appends the key of values that may be borrowed to `out`, which is unchanged if there is an
@@ -126,7 +126,7 @@ impl KeySchema {
         field: impl Fn(usize) -> FieldValue<'v>,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        self.append(|at| Some(field(at)), |_| Given::Nothing, out)
+        self.append(|at| Some(field(at)), |_| KnownValue::Nothing, out)
     }
 
     /// As [`KeySchema::encode_fields`], with salts derived from `random`.
@@ -138,8 +138,8 @@ impl KeySchema {
     ) -> Result<()> {
         let salts = self.salts(random);
         let given = |at: usize| match self.computed()[at].is_random() {
-            true => Given::Named(&salts[at]),
-            false => Given::Nothing,
+            true => KnownValue::Named(&salts[at]),
+            false => KnownValue::Nothing,
         };
         self.append(|at| Some(field(at)), given, out)
     }
@@ -149,9 +149,9 @@ impl KeySchema {
         self.check_names(values)?;
         let salts = self.salts(random);
         let given = |at: usize| match self.given(values, at) {
-            Some(value) => Given::Named(value),
-            None if self.computed()[at].is_random() => Given::Named(&salts[at]),
-            None => Given::Nothing,
+            Some(value) => KnownValue::Named(value),
+            None if self.computed()[at].is_random() => KnownValue::Named(&salts[at]),
+            None => KnownValue::Nothing,
         };
         let mut key = Vec::new();
         self.append(|at| self.value_of(values, at), given, &mut key)?;

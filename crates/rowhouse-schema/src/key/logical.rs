@@ -6,16 +6,16 @@ use std::ops::Range;
 
 use super::KeySchema;
 use super::reader::literal;
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 use crate::template::{COMPUTED_MAX, Element};
 
 /// The positions of the computed fields in a key.
-pub(crate) struct Places {
+pub(crate) struct ComputedOffsets {
     list: [(usize, usize); COMPUTED_MAX],
     count: usize,
 }
 
-impl Places {
+impl ComputedOffsets {
     /// The byte ranges of the fields, from left to right.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Range<usize>> {
         self.list[..self.count].iter().map(|&(start, stop)| start..stop)
@@ -36,7 +36,7 @@ impl KeySchema {
     ///
     /// # Errors
     /// Returns an error for a key that does not fit the template up to its last computed field.
-    pub fn logical_key<'k>(&self, key: &'k [u8]) -> Result<Cow<'k, [u8]>, NotFitting> {
+    pub fn logical_key<'k>(&self, key: &'k [u8]) -> Result<Cow<'k, [u8]>, KeyMismatch> {
         let places = self.places(key)?;
         let mut iter = places.iter();
         match (iter.next(), iter.next()) {
@@ -57,10 +57,10 @@ impl KeySchema {
     }
 
     /// Returns the positions of the computed fields that disturb the order.
-    pub(crate) fn places(&self, key: &[u8]) -> Result<Places, NotFitting> {
+    pub(crate) fn places(&self, key: &[u8]) -> Result<ComputedOffsets, KeyMismatch> {
         // Fields determined by those before them do not disturb the order.
         let merged = (0..self.computed().len()).filter(|at| !self.follows(*at)).count();
-        let mut places = Places { list: [(0, 0); COMPUTED_MAX], count: 0 };
+        let mut places = ComputedOffsets { list: [(0, 0); COMPUTED_MAX], count: 0 };
         let mut at = 0;
         for element in self.elements() {
             if places.count == merged {
@@ -85,14 +85,14 @@ impl KeySchema {
                 }
             };
             if at > key.len() {
-                return Err(NotFitting::new(key.len(), "the key ends before its computed field"));
+                return Err(KeyMismatch::new(key.len(), "the key ends before its computed field"));
             }
         }
         Ok(places)
     }
 }
 
-fn without(key: &[u8], places: &Places) -> Vec<u8> {
+fn without(key: &[u8], places: &ComputedOffsets) -> Vec<u8> {
     let mut logical = Vec::with_capacity(key.len());
     let mut at = 0;
     for place in places.iter() {

@@ -26,8 +26,8 @@ use crate::plan::{Plan, Predicate};
 use crate::template::{self, Element, Parsed};
 use crate::time::TimeZone;
 
-use computed_steps::ComputedSteps;
-use steps::Steps;
+use computed_steps::ComputedFastPath;
+use steps::FastPath;
 
 pub use prefix::KeyPrefix;
 pub use reader::KeyReader;
@@ -73,9 +73,9 @@ struct Template {
     /// For each computed field, whether the elements before it determine it.
     follows: Vec<bool>,
     /// The fast path, if the template has one.
-    steps: Option<Steps>,
+    steps: Option<FastPath>,
     /// The fast path for decoding keys with computed fields, if the template has one.
-    computed_steps: Option<ComputedSteps>,
+    computed_steps: Option<ComputedFastPath>,
     /// The canonical text of the template: equal templates have equal texts.
     text: String,
 }
@@ -114,9 +114,9 @@ impl KeySchema {
         let Parsed { elements, fields, computed } = parsed;
         let follows = (0..computed.len()).map(|at| follows(&elements, &fields, at, &computed[at]));
         let follows = follows.collect();
-        let steps = Steps::new(&elements, &fields);
+        let steps = FastPath::new(&elements, &fields);
         let computed_steps = (steps.is_none() && !computed.is_empty())
-            .then(|| ComputedSteps::new(&elements, &fields, &computed))
+            .then(|| ComputedFastPath::new(&elements, &fields, &computed))
             .flatten();
         let template =
             Template { elements, fields, computed, follows, steps, computed_steps, text };
@@ -244,7 +244,7 @@ impl KeySchema {
 
     /// Returns the fast path for encoding and decoding, if the template has one.
     #[inline]
-    fn steps(&self) -> Option<&Steps> {
+    fn steps(&self) -> Option<&FastPath> {
         self.template.steps.as_ref()
     }
 

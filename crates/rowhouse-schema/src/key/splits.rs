@@ -8,7 +8,7 @@ use crate::encode::{Body, Codec, Container, Content, Sequence, Shape};
 use crate::template::Element;
 
 /// The bytes that the first field of a key can begin with, evenly distributed.
-enum Spread {
+enum FirstBytes {
     /// A list of values, in key order.
     Values(Vec<Vec<u8>>),
     /// This many positions, each with one of these bytes.
@@ -66,7 +66,7 @@ impl KeySchema {
     }
 }
 
-impl Spread {
+impl FirstBytes {
     /// Returns the starts of all regions but the first.
     fn starts(self, regions: usize) -> Result<Vec<Vec<u8>>> {
         let (bytes, places) = match self {
@@ -109,20 +109,20 @@ fn check_count(regions: usize, values: usize) -> Result<()> {
     )))
 }
 
-fn of_computed(computed: &Computed) -> Option<Spread> {
+fn of_computed(computed: &Computed) -> Option<FirstBytes> {
     match computed.formula {
         Formula::Hash { .. } => of_stored(&computed.codec),
         Formula::Bucket { .. } | Formula::Salt { .. } => every(&computed.codec),
     }
 }
 
-fn of_stored(codec: &Codec) -> Option<Spread> {
+fn of_stored(codec: &Codec) -> Option<FirstBytes> {
     match &codec.body {
         _ if !codec.lead.is_none() => None,
         Body::Hashed(hashed) => Some(of_bytes(hashed.fixed.width.into(), hashed.fixed.hex)),
         Body::Number(number) => match number.shape() {
             Shape::Digits { width } if number.is_evenly_written() => {
-                Some(Spread::Places { bytes: b"0123456789", places: width.into() })
+                Some(FirstBytes::Places { bytes: b"0123456789", places: width.into() })
             }
             // A reversed number begins with its fast-changing end.
             Shape::Binary { bytes, .. } if !number.is_ordered() => {
@@ -140,7 +140,7 @@ fn of_stored(codec: &Codec) -> Option<Spread> {
                 // Upper case and complemented values have other characters.
                 Content::Hex { upper } if !fixed.desc => {
                     let bytes: &[u8] = if *upper { b"0123456789ABCDEF" } else { HEX };
-                    Some(Spread::Places { bytes, places: fixed.width.into() })
+                    Some(FirstBytes::Places { bytes, places: fixed.width.into() })
                 }
                 Content::Hex { .. }
                 | Content::Text
@@ -155,15 +155,15 @@ fn of_stored(codec: &Codec) -> Option<Spread> {
 
 const HEX: &[u8] = b"0123456789abcdef";
 
-fn of_bytes(width: usize, hex: bool) -> Spread {
+fn of_bytes(width: usize, hex: bool) -> FirstBytes {
     match hex {
-        true => Spread::Places { bytes: HEX, places: 2 * width },
-        false => Spread::Binary { places: width },
+        true => FirstBytes::Places { bytes: HEX, places: 2 * width },
+        false => FirstBytes::Binary { places: width },
     }
 }
 
 /// Every value of a small field, of at most 65,536 values.
-fn every(codec: &Codec) -> Option<Spread> {
+fn every(codec: &Codec) -> Option<FirstBytes> {
     const VALUES_MAX: u128 = 65_536;
     let Body::Number(number) = &codec.body else { return None };
     let (low, high) = (number.domain.min, number.domain.max);
@@ -177,5 +177,5 @@ fn every(codec: &Codec) -> Option<Spread> {
     });
     let mut values: Vec<_> = encoded.collect();
     values.sort_unstable();
-    Some(Spread::Values(values))
+    Some(FirstBytes::Values(values))
 }

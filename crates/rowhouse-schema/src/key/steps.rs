@@ -1,12 +1,12 @@
 //! The fast path for keys whose elements are independent of each other: no computed fields, and no
 //! separators that the end of the key omits. It produces the same bytes and values as the generic
 //! path, which handles everything else and reports the errors. Keys with computed fields use it for
-//! the elements between these: [`ComputedSteps`](super::computed_steps).
+//! the elements between these: [`ComputedFastPath`](super::computed_steps).
 
 use rowhouse_model::ROW_LEN_MAX;
 
 use crate::encode::{
-    Body, Codec, Container, Content, Fixed, OrdinalDomain, Quick, Sequence, Terminated,
+    Body, Codec, Container, Content, FastNumber, Fixed, OrdinalDomain, Sequence, Terminated,
 };
 use crate::field::Field;
 use crate::template::Element;
@@ -14,15 +14,15 @@ use crate::value::Value;
 
 /// The elements of a key, in order. Fields are numbered from left to right, as in the schema.
 #[derive(Debug)]
-pub(super) struct Steps(Box<[KeyElement]>);
+pub(super) struct FastPath(Box<[KeyElement]>);
 
 #[derive(Debug)]
 enum KeyElement {
     Literal(Box<[u8]>),
     /// A big-endian number or time, for which a whole number may be given.
-    Whole(Quick, OrdinalDomain),
+    Whole(FastNumber, OrdinalDomain),
     /// A big-endian date, float or bool.
-    Number(Quick, OrdinalDomain),
+    Number(FastNumber, OrdinalDomain),
     /// An ascending `string`.
     Text,
     /// A `text N` that is stored as it is, with its padding.
@@ -31,7 +31,7 @@ enum KeyElement {
     Other(Codec),
 }
 
-impl Steps {
+impl FastPath {
     /// Returns the steps of a template, if the fast path supports it.
     pub(super) fn new(elements: &[Element], fields: &[Field]) -> Option<Self> {
         let step = |element: &Element| match element {

@@ -7,8 +7,8 @@ use rowhouse_model::Error;
 use super::columns::ColumnFilter;
 use super::constant::ConstantReader;
 use super::predicate::{Comparison, Condition, Predicate, Test};
-use super::qualifiers::{QualifierPlan, WantedQualifiers};
-use super::set::{BytesSet, BytesTest, NumberSet, Set, Wanted};
+use super::qualifiers::{QualifierConditions, QualifierPlan};
+use super::set::{BytesSet, BytesTest, FieldConditions, NumberSet, Set};
 use crate::columns::{Column, ColumnSchema};
 use crate::computed::Computed;
 use crate::encode::{Arrangement, Body, Codec, OrdinalDomain, Point};
@@ -20,7 +20,7 @@ use crate::template::closest;
 /// The conditions on the key, on columns, and on qualifiers.
 pub(super) struct Bound {
     /// By slot: the stored fields, then the computed ones.
-    pub(super) wanted: Vec<Option<Wanted>>,
+    pub(super) wanted: Vec<Option<FieldConditions>>,
     pub(super) filter: Option<ColumnFilter>,
     pub(super) qualifiers: Vec<QualifierPlan>,
 }
@@ -31,10 +31,10 @@ pub(super) fn bind(
     predicate: &Predicate,
     zone: &TimeZone,
 ) -> Result<Bound, Error> {
-    let mut wanted: Vec<Option<Wanted>> = vec![None; schema.slots()];
-    let mut of_columns: Vec<Option<Wanted>> =
+    let mut wanted: Vec<Option<FieldConditions>> = vec![None; schema.slots()];
+    let mut of_columns: Vec<Option<FieldConditions>> =
         vec![None; columns.map_or(0, |columns| columns.columns().len())];
-    let mut qualifiers = WantedQualifiers::default();
+    let mut qualifiers = QualifierConditions::default();
     for (nth, condition) in predicate.conditions.iter().enumerate() {
         let name = condition.field.as_str();
         let bound = asked(schema, columns, condition).and_then(|asked| {
@@ -43,14 +43,14 @@ pub(super) fn bind(
             }
             if let Some(slot) = asked.slot {
                 let codec = schema.codec(slot);
-                let everything = || Wanted::everything(slot, codec, predicate);
+                let everything = || FieldConditions::everything(slot, codec, predicate);
                 let wanted = wanted[slot].get_or_insert_with(everything);
                 wanted.note(nth);
                 wanted.add(codec, condition, &ConstantReader { of: "field", name, zone })?;
             }
             if let Some((at, column)) = asked.column {
                 let codec = &column.field().codec;
-                let everything = || Wanted::of_column(at, codec, predicate);
+                let everything = || FieldConditions::of_column(at, codec, predicate);
                 let wanted = of_columns[at].get_or_insert_with(everything);
                 wanted.note(nth);
                 wanted.add(codec, condition, &ConstantReader { of: "column", name, zone })?;
@@ -68,7 +68,7 @@ pub(super) fn bind(
 }
 
 /// The subject of a condition: a field of the key, a column, or both; or a field of qualifiers.
-struct Asked<'c> {
+struct ConditionTarget<'c> {
     slot: Option<usize>,
     column: Option<(usize, &'c Column)>,
     qualifier: bool,
@@ -78,11 +78,11 @@ fn asked<'c>(
     schema: &KeySchema,
     columns: Option<&'c ColumnSchema>,
     condition: &Condition,
-) -> Result<Asked<'c>, Fault> {
+) -> Result<ConditionTarget<'c>, Fault> {
     let name = &condition.field;
-    let of_key = |slot| Asked { slot, column: None, qualifier: false };
+    let of_key = |slot| ConditionTarget { slot, column: None, qualifier: false };
     if condition.qualifier_field().is_some() {
-        return Ok(Asked { qualifier: true, ..of_key(None) });
+        return Ok(ConditionTarget { qualifier: true, ..of_key(None) });
     }
     let slot = schema.slot(name);
     let at = columns.and_then(|columns| columns.position(name));
@@ -100,7 +100,7 @@ fn asked<'c>(
             return Err(Fault::new(condition.at, message)
                 .hint(format!("ask for fields of their qualifiers: {name}.{field} = …")));
         }
-        return Ok(Asked { column: Some((at, column)), ..of_key(None) });
+        return Ok(ConditionTarget { column: Some((at, column)), ..of_key(None) });
     };
     let (test, codec) = (&condition.test, schema.codec(field));
     let is_hashed = matches!(codec.body, Body::Hashed(_));
@@ -109,7 +109,7 @@ fn asked<'c>(
         return Ok(of_key(slot));
     }
     let narrows = if is_hashed { test.is_of_whole_values() } else { !test.is_of_presence() };
-    Ok(Asked { column: Some((at, column)), ..of_key(slot.filter(|_| narrows)) })
+    Ok(ConditionTarget { column: Some((at, column)), ..of_key(slot.filter(|_| narrows)) })
 }
 
 /// Returns the error for a name that is neither a field of the key nor a declared column.
@@ -137,7 +137,7 @@ fn no_name_message(schema: &KeySchema, columns: Option<&ColumnSchema>, name: &st
     )
 }
 
-impl Wanted {
+impl FieldConditions {
     pub(super) fn add(
         &mut self,
         codec: &Codec,

@@ -1,7 +1,7 @@
 //! Computed fields on the walk: only the buckets of pinned values, or all of them.
 
 use super::RANGES_MAX;
-use super::found::{Pin, every_pin, found};
+use super::found::{Pin, all_values, found};
 use super::walk::{Next, Path, Walk};
 use crate::computed::{Computed, Operands};
 use crate::template::Element;
@@ -21,13 +21,13 @@ impl Walk<'_> {
             next
         } else if let Some(pins) = &self.pins[slot] {
             self.pin(nth, slot, pins)
-        } else if let Some(pins) = every_pin(codec, wanted, room) {
+        } else if let Some(pins) = all_values(codec, wanted, room) {
             self.pin(nth, slot, &pins)
         } else {
             let found = found(codec, wanted, room);
             return self.stop_at(nth, codec, found);
         };
-        if merged && let Next::GoOn = next {
+        if merged && let Next::Continue = next {
             let width = schema.computed()[at].width();
             for path in &mut self.paths {
                 path.cuts.push(path.bytes.len() - width..path.bytes.len());
@@ -64,7 +64,7 @@ impl Walk<'_> {
             });
         }
         self.paths = paths;
-        Some(if self.paths.is_empty() { self.nothing(nth) } else { Next::GoOn })
+        Some(if self.paths.is_empty() { self.nothing(nth) } else { Next::Continue })
     }
 
     /// The number of combinations of the operands' values; `None` if an operand is not pinned, or

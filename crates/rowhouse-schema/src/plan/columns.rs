@@ -4,8 +4,8 @@ use std::fmt;
 
 use rowhouse_model::Row;
 
-use super::set::Wanted;
-use crate::columns::{CellNotFitting, Column, ColumnAddress, ColumnSchema};
+use super::set::FieldConditions;
+use crate::columns::{CellMismatch, Column, ColumnAddress, ColumnSchema};
 use crate::value::Value;
 
 /// The conditions on columns: the part of a query that remains after those on the key's fields.
@@ -30,13 +30,13 @@ use crate::value::Value;
 pub struct ColumnFilter {
     schema: ColumnSchema,
     /// The conditions of each column; slots are positions of columns.
-    wanted: Vec<Wanted>,
+    wanted: Vec<FieldConditions>,
 }
 
 impl ColumnFilter {
     /// Returns the filter for the conditions on columns, given by position; `None` if there are
     /// none.
-    pub(super) fn new(schema: &ColumnSchema, wanted: Vec<Option<Wanted>>) -> Option<Self> {
+    pub(super) fn new(schema: &ColumnSchema, wanted: Vec<Option<FieldConditions>>) -> Option<Self> {
         let mut wanted: Vec<_> = wanted.into_iter().flatten().collect();
         if wanted.is_empty() {
             return None;
@@ -58,15 +58,15 @@ impl ColumnFilter {
     /// # Errors
     /// Returns the value that is not of its column's type, if that value could have decided. Such a
     /// row does not match, and can be counted.
-    pub fn matches(&self, row: &Row) -> Result<bool, CellNotFitting> {
+    pub fn matches(&self, row: &Row) -> Result<bool, CellMismatch> {
         let mut misfit = None;
         for (wanted, column) in self.wanted.iter().zip(self.columns()) {
             let qualifier = column.qualifier().unwrap_or_default();
             let codec = &column.field().codec;
             let decided = match row.cell(column.family(), qualifier) {
                 None => wanted.matches(codec, &Value::Null),
-                Some(_) if wanted.asks_for_null() => false,
-                Some(_) if !wanted.asks_for_value() => true,
+                Some(_) if wanted.requires_null() => false,
+                Some(_) if !wanted.has_value_test() => true,
                 Some(cell) => match column.decode_value(cell.value()) {
                     Ok(value) => wanted.matches(codec, &value),
                     Err(why) => {

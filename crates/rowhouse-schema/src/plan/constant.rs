@@ -123,7 +123,7 @@ impl ConstantReader<'_> {
     /// Returns whether keys can hold this value, a text or bytes of the right kind.
     fn is_held(&self, body: &Body, value: &Value, constant: &Constant) -> Result<bool, Fault> {
         let Body::Sequence(Sequence { content, .. }) = body else { return Ok(true) };
-        if !content.is_narrow() {
+        if !content.is_restricted() {
             return Ok(true);
         }
         content.part(value).map_err(|why| self.wrong(constant, &why))?;

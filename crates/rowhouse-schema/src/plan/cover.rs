@@ -42,12 +42,12 @@ pub(super) fn cover(ranges: &[RowRange]) -> BTreeSet<Bytes> {
 struct Cover {
     /// The most prefixes that may separate one bound from the qualifiers outside of the range.
     room: usize,
-    found: BTreeMap<Vec<u8>, Meant>,
+    found: BTreeMap<Vec<u8>, Coverage>,
 }
 
 /// The qualifiers that a prefix is meant to cover.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Meant {
+enum Coverage {
     /// Only the qualifier that equals the prefix.
     Itself,
     /// All qualifiers that begin with the prefix.
@@ -65,7 +65,7 @@ impl Cover {
         }
         let between = start[shared] + 1..stop[shared];
         if between.len() > self.room {
-            return self.put(&start[..shared], Meant::All);
+            return self.put(&start[..shared], Coverage::All);
         }
         self.behind(&start[..shared], between);
         self.from(start, shared + 1);
@@ -78,12 +78,12 @@ impl Cover {
         for at in shared..start.len() {
             let siblings = usize::from(u8::MAX - start[at]);
             if siblings > room {
-                return self.put(&start[..at], Meant::All);
+                return self.put(&start[..at], Coverage::All);
             }
             room -= siblings;
             (start[at]..=u8::MAX).skip(1).for_each(|last| self.put_behind(&start[..at], last));
         }
-        self.put(start, Meant::All);
+        self.put(start, Coverage::All);
     }
 
     /// Covers the qualifiers before `stop` that share its first `shared` bytes.
@@ -92,10 +92,10 @@ impl Cover {
         for at in shared..stop.len() {
             let siblings = usize::from(stop[at]) + 1;
             if siblings > room {
-                return self.put(&stop[..at], Meant::All);
+                return self.put(&stop[..at], Coverage::All);
             }
             room -= siblings;
-            self.put(&stop[..at], Meant::Itself);
+            self.put(&stop[..at], Coverage::Itself);
             self.behind(&stop[..at], 0..stop[at]);
         }
     }
@@ -106,10 +106,10 @@ impl Cover {
     }
 
     fn put_behind(&mut self, shared: &[u8], last: u8) {
-        self.put(&[shared, &[last]].concat(), Meant::All);
+        self.put(&[shared, &[last]].concat(), Coverage::All);
     }
 
-    fn put(&mut self, prefix: &[u8], meant: Meant) {
+    fn put(&mut self, prefix: &[u8], meant: Coverage) {
         let found = self.found.entry(prefix.to_vec()).or_insert(meant);
         *found = meant.max(*found);
     }
@@ -124,7 +124,7 @@ impl Cover {
                 continue;
             }
             kept.insert(Bytes::copy_from_slice(&prefix));
-            if meant == Meant::All {
+            if meant == Coverage::All {
                 all = Some(prefix);
             }
         }

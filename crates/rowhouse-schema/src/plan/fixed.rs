@@ -80,21 +80,21 @@ impl Compared<'_> {
         // A value that the constant extends is less than the constant.
         let stop = match self.constant.len() > width {
             true => RowRange::prefix(constant).stop,
-            false if constant.is_empty() => return self.strays(constant),
+            false if constant.is_empty() => return self.out_of_order_ranges(constant),
             // Padded with zeros, values are in their own order.
             false if self.fixed.pad == Some(0) && self.fixed.check(constant).is_ok() => {
                 self.stored(constant).into()
             }
             false => Bytes::copy_from_slice(constant),
         };
-        let mut ranges = self.strays(constant);
+        let mut ranges = self.out_of_order_ranges(constant);
         ranges.push(RowRange { start: Bytes::new(), stop });
         ranges
     }
 
     /// Returns the keys of shorter values that the constant begins with and whose keys are not less
     /// than it.
-    fn strays(&self, constant: &[u8]) -> Vec<RowRange> {
+    fn out_of_order_ranges(&self, constant: &[u8]) -> Vec<RowRange> {
         let values = (0..constant.len())
             .map(|len| &constant[..len])
             .filter(|value| !self.is_text || is_boundary(constant, value.len()))

@@ -7,10 +7,10 @@ use rowhouse_model::{Bytes, RowRange};
 use super::number::number_keys;
 use super::ranges::{intersect, normalize, subtract};
 use super::sequence::sequence_keys;
-use super::set::{BytesSet, BytesTest, Set, Wanted};
+use super::set::{BytesSet, BytesTest, FieldConditions, Set};
 use super::shortest::shortest_keys;
 use crate::encode::shortest::put_canonical;
-use crate::encode::{Body, Codec, Lead, Number, Repeat};
+use crate::encode::{Body, Codec, Marker, Number, Repeat};
 
 /// Key ranges that hold all values that match, and perhaps others.
 #[derive(Debug)]
@@ -58,7 +58,7 @@ impl Pin {
 }
 
 /// Returns the keys that match the conditions on a field, in about `limit` ranges at most.
-pub(super) fn found(codec: &Codec, wanted: Option<&Wanted>, limit: usize) -> KeyRanges {
+pub(super) fn found(codec: &Codec, wanted: Option<&FieldConditions>, limit: usize) -> KeyRanges {
     let Some(wanted) = wanted else { return KeyRanges::exact(vec![RowRange::all()]) };
     let values = match (&codec.body, &wanted.set) {
         (Body::Number(number), Set::Numbers(set)) => number_keys(number, set),
@@ -72,7 +72,7 @@ pub(super) fn found(codec: &Codec, wanted: Option<&Wanted>, limit: usize) -> Key
 }
 
 /// Adds the leading byte to ranges of values, and the range of null if it is requested.
-fn led(lead: Lead, values: KeyRanges, nulls: bool) -> KeyRanges {
+fn led(lead: Marker, values: KeyRanges, nulls: bool) -> KeyRanges {
     let mut ranges: Vec<RowRange> = match (lead.value, lead.nulls()) {
         (Some(value), _) => values.ranges.iter().map(|range| under(&[value], range)).collect(),
         // No value begins with the byte of null.
@@ -109,13 +109,13 @@ pub(super) fn under(prefix: &[u8], range: &RowRange) -> RowRange {
 }
 
 /// Returns the requested values one by one, in the order of their bytes, if they can be listed.
-pub(super) fn pins(codec: &Codec, wanted: &Wanted) -> Option<Vec<Pin>> {
+pub(super) fn pins(codec: &Codec, wanted: &FieldConditions) -> Option<Vec<Pin>> {
     let values: Vec<Pin> = match (&codec.body, &wanted.set) {
         (Body::Number(number), Set::Numbers(set)) => match set.singles() {
-            Some(singles) => singles.iter().map(|value| number_pin(number, *value)).collect(),
+            Some(singles) => singles.iter().map(|value| pin_of_number(number, *value)).collect(),
             // If several numbers share one step, only the step is known.
             None if set.low < set.high && number.floor(set.low) == number.floor(set.high) => {
-                vec![Pin { canonical: None, ..number_pin(number, set.low) }]
+                vec![Pin { canonical: None, ..pin_of_number(number, set.low) }]
             }
             None => return None,
         },
@@ -168,7 +168,11 @@ pub(super) fn values_count(codec: &Codec) -> Option<u128> {
 
 /// Returns every value of a small field, in the order of their bytes, so that a scan can enumerate
 /// them to reach a condition on a later field. `None` if there are more than `max`.
-pub(super) fn every_pin(codec: &Codec, wanted: Option<&Wanted>, max: usize) -> Option<Vec<Pin>> {
+pub(super) fn all_values(
+    codec: &Codec,
+    wanted: Option<&FieldConditions>,
+    max: usize,
+) -> Option<Vec<Pin>> {
     let Body::Number(number) = &codec.body else { return None };
     let (low, high) = match wanted.map(|wanted| &wanted.set) {
         Some(Set::Numbers(set)) => (set.low, set.high),
@@ -177,7 +181,7 @@ pub(super) fn every_pin(codec: &Codec, wanted: Option<&Wanted>, max: usize) -> O
     if low > high || number.count(low, high) > max as u128 {
         return None;
     }
-    let values = number.each(low, high).map(|value| match number_pin(number, value) {
+    let values = number.each(low, high).map(|value| match pin_of_number(number, value) {
         // A floored number is one of several that are stored as the same step.
         pin if number.is_floored() => Pin { canonical: None, ..pin },
         pin => pin,
@@ -186,7 +190,7 @@ pub(super) fn every_pin(codec: &Codec, wanted: Option<&Wanted>, max: usize) -> O
     Some(marked(codec, values.collect(), nulls))
 }
 
-fn number_pin(number: &Number, value: i128) -> Pin {
+fn pin_of_number(number: &Number, value: i128) -> Pin {
     let (mut bytes, mut canonical) = (Vec::new(), Vec::new());
     number.put(value, &mut bytes);
     number.put_canonical(value, &mut canonical);

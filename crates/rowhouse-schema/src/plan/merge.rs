@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 use rowhouse_model::{Error, Result};
 
 use super::{Direction, Plan};
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 use crate::key::KeySchema;
 
 /// A k-way merge of the rows of a plan's streams by logical key.
@@ -115,7 +115,7 @@ impl<T> StreamMerge<T> {
     }
 
     /// Returns the part of a key by which rows are merged.
-    fn logical<'k>(&self, key: &'k [u8]) -> Result<Cow<'k, [u8]>, NotFitting> {
+    fn logical<'k>(&self, key: &'k [u8]) -> Result<Cow<'k, [u8]>, KeyMismatch> {
         match self.lead {
             Some(lead) if key.len() >= lead => Ok(key[lead..].into()),
             _ => self.schema.logical_key(key),

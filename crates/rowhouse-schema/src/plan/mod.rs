@@ -51,7 +51,7 @@ use crate::key::KeySchema;
 use crate::value::{Value, Values};
 use bind::Bound;
 use ranges::normalize;
-use set::Wanted;
+use set::FieldConditions;
 use streams::{Stream, are_in_order};
 
 /// The most ranges of a plan. A query that would need more gets fewer and wider ranges, a residual,
@@ -140,7 +140,7 @@ pub struct Plan {
 /// Conditions that remain to be checked on decoded values, because the ranges hold other rows too.
 #[derive(Clone, Debug)]
 pub struct Residual {
-    wanted: Vec<Wanted>,
+    wanted: Vec<FieldConditions>,
 }
 
 /// The ranges of a plan that belong to one bucket or salt.

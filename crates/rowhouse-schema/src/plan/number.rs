@@ -44,7 +44,7 @@ fn number_range(number: &Number, (low, high): (i128, i128)) -> RowRange {
 
 /// Returns the ranges of a set of numbers whose encodings form two halves: one range in each half.
 fn halves(number: &Number, set: &NumberSet, order_break: OrderBreak) -> Vec<RowRange> {
-    let below = (set.low, set.high.min(order_break.at - 1), order_break.is_lower_backward);
+    let below = (set.low, set.high.min(order_break.at - 1), order_break.lower_is_descending);
     let above = (set.low.max(order_break.at), set.high, false);
     let halves = [below, above].into_iter().filter(|(low, high, _)| low <= high);
     let range = |(low, high, is_backward): (i128, i128, bool)| {

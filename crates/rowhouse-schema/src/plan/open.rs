@@ -94,24 +94,28 @@ impl Delimited<'_> {
         let equal = || RowRange::prefix(&[self.constant, self.literal].concat());
         // Whether the constant can be a value of the field.
         let is_value = ends_at_its_end(self.constant, self.literal);
-        let Some(mut strays) = self.strays() else { return self.candidates(comparison) };
+        let Some(mut out_of_order_ranges) = self.out_of_order_ranges() else {
+            return self.candidates(comparison);
+        };
         match comparison {
             Comparison::Equal => KeyRanges::exact(is_value.then(equal).into_iter().collect()),
             Comparison::Less | Comparison::LessOrEqual => {
-                strays.extend(below(self.constant));
-                strays.extend((comparison == Comparison::LessOrEqual && is_value).then(equal));
-                KeyRanges::exact(strays)
+                out_of_order_ranges.extend(below(self.constant));
+                out_of_order_ranges
+                    .extend((comparison == Comparison::LessOrEqual && is_value).then(equal));
+                KeyRanges::exact(out_of_order_ranges)
             }
             Comparison::Greater | Comparison::GreaterOrEqual => {
-                strays.extend((comparison == Comparison::Greater && is_value).then(equal));
-                KeyRanges::exact(subtract(from(self.constant), strays))
+                out_of_order_ranges
+                    .extend((comparison == Comparison::Greater && is_value).then(equal));
+                KeyRanges::exact(subtract(from(self.constant), out_of_order_ranges))
             }
         }
     }
 
     /// Returns the ranges of the texts that are less than the constant and whose keys are not all
     /// less than it; `None` if there are too many.
-    fn strays(&self) -> Option<Vec<RowRange>> {
+    fn out_of_order_ranges(&self) -> Option<Vec<RowRange>> {
         let lens = (0..self.constant.len()).filter(|&len| {
             let rest = &self.constant[len..];
             is_boundary(self.constant, len)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::set::Wanted;
+use super::set::FieldConditions;
 use crate::field::Field;
 use crate::key::KeySchema;
 use crate::order::FieldOrder;
@@ -56,7 +56,7 @@ pub struct OrderedField {
 impl PlanOrder {
     pub(super) fn new(
         schema: &KeySchema,
-        wanted: &[Option<Wanted>],
+        wanted: &[Option<FieldConditions>],
         sequence: RowSequence,
     ) -> Self {
         let mut fields = Vec::new();
@@ -65,7 +65,7 @@ impl PlanOrder {
         }
         for (field, wanted) in schema.fields().iter().zip(wanted) {
             // A single value is in order.
-            let order = match wanted.as_ref().is_some_and(Wanted::is_single) {
+            let order = match wanted.as_ref().is_some_and(FieldConditions::is_single) {
                 true => FieldOrder::Ordered,
                 false => FieldOrder::of(&field.codec),
             };

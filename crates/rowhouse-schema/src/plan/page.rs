@@ -54,8 +54,8 @@ impl Plan {
             self.schema.places(last)?;
         }
         let mut token = vec![FORM, direction as u8];
-        token.extend_from_slice(&self.template_mark().to_be_bytes());
-        token.extend_from_slice(&self.query_mark().to_be_bytes());
+        token.extend_from_slice(&self.template_fingerprint().to_be_bytes());
+        token.extend_from_slice(&self.query_fingerprint().to_be_bytes());
         token.extend_from_slice(last);
         let sum = sum(&token);
         token.extend_from_slice(&sum);
@@ -79,10 +79,10 @@ impl Plan {
         if head[0] != FORM {
             return Err(refuse(&format!("is of a newer form: form={}, known={FORM}", head[0])));
         }
-        if head[2..10] != self.template_mark().to_be_bytes() {
+        if head[2..10] != self.template_fingerprint().to_be_bytes() {
             return Err(refuse("was made for another template of the key"));
         }
-        if head[10..18] != self.query_mark().to_be_bytes() {
+        if head[10..18] != self.query_fingerprint().to_be_bytes() {
             return Err(refuse("was made for another query"));
         }
         if head[1] != direction as u8 {
@@ -116,12 +116,12 @@ impl Plan {
         self.order.sequence() == RowSequence::Merged
     }
 
-    fn template_mark(&self) -> u64 {
+    fn template_fingerprint(&self) -> u64 {
         xxh3_64(self.schema.to_stored().as_bytes())
     }
 
     /// The fingerprint covers the zone, because it changes the rows that a query matches.
-    fn query_mark(&self) -> u64 {
+    fn query_fingerprint(&self) -> u64 {
         let zone = match (self.zone.iana_name(), self.zone.to_fixed_offset()) {
             (Some(name), _) => name.to_owned(),
             (None, Ok(offset)) => offset.to_string(),

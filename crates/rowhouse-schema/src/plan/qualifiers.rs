@@ -11,7 +11,7 @@ use rowhouse_model::{Bytes, RowRange};
 
 use super::constant::ConstantReader;
 use super::predicate::{Condition, Predicate};
-use super::set::Wanted;
+use super::set::FieldConditions;
 use super::walk::walk;
 use crate::columns::{Column, ColumnAddress, ColumnSchema};
 use crate::error::Fault;
@@ -47,7 +47,7 @@ pub struct QualifierPlan {
     /// The qualifiers, as ranges that treat them like row keys.
     pub(super) ranges: Vec<RowRange>,
     /// All conditions, by field of the template.
-    wanted: Vec<Wanted>,
+    wanted: Vec<FieldConditions>,
     /// The slots of those that the ranges leave open.
     residual: Vec<usize>,
 }
@@ -63,7 +63,7 @@ pub struct QualifierRange {
 
 /// The conditions on the fields of each template, by the column's position.
 #[derive(Default)]
-pub(super) struct WantedQualifiers(BTreeMap<usize, Vec<Option<Wanted>>>);
+pub(super) struct QualifierConditions(BTreeMap<usize, Vec<Option<FieldConditions>>>);
 
 impl QualifierPlan {
     /// The column: its name, family and template.
@@ -100,7 +100,7 @@ impl QualifierPlan {
     }
 
     fn passes(&self, fields: &Values) -> bool {
-        let passes = |wanted: &Wanted| {
+        let passes = |wanted: &FieldConditions| {
             let value = &fields.as_slice()[wanted.slot];
             wanted.matches(self.template().codec(wanted.slot), value)
         };
@@ -119,7 +119,7 @@ impl QualifierRange {
     }
 }
 
-impl WantedQualifiers {
+impl QualifierConditions {
     /// Adds the `nth` condition of the query, which is on a field of a qualifier.
     pub(super) fn add(
         &mut self,
@@ -132,7 +132,7 @@ impl WantedQualifiers {
         let (at, template, slot) = field_of(key, columns, condition)?;
         let nothing = || vec![None; template.slots()];
         let codec = template.codec(slot);
-        let everything = || Wanted::everything(slot, codec, predicate);
+        let everything = || FieldConditions::everything(slot, codec, predicate);
         let wanted = self.0.entry(at).or_insert_with(nothing)[slot].get_or_insert_with(everything);
         wanted.note(nth);
         let name = condition.field.as_str();
@@ -142,7 +142,7 @@ impl WantedQualifiers {
     /// Returns the plans, in the order in which the columns are declared.
     pub(super) fn plan(self, columns: Option<&ColumnSchema>) -> Vec<QualifierPlan> {
         let Some(schema) = columns else { return Vec::new() };
-        let plan = |(at, mut wanted): (usize, Vec<Option<Wanted>>)| {
+        let plan = |(at, mut wanted): (usize, Vec<Option<FieldConditions>>)| {
             let template = schema.columns()[at].template()?;
             wanted
                 .iter_mut()

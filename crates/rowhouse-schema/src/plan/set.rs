@@ -9,7 +9,7 @@ use crate::value::Value;
 
 /// All conditions on one field, as a set of values.
 #[derive(Clone, Debug)]
-pub(super) struct Wanted {
+pub(super) struct FieldConditions {
     /// The field's slot: stored fields come first, computed ones after them.
     pub(super) slot: usize,
     /// Whether rows in which the field is null match.
@@ -77,7 +77,7 @@ impl Hash {
     }
 }
 
-impl Wanted {
+impl FieldConditions {
     /// Returns the set of all values of a field, null included if the field is nullable.
     pub(super) fn everything(slot: usize, codec: &Codec, predicate: &Predicate) -> Self {
         let numbers = |low, high| Set::Numbers(NumberSet { low, high, list: None });
@@ -102,12 +102,12 @@ impl Wanted {
     }
 
     /// Returns whether a condition requires null.
-    pub(super) fn asks_for_null(&self) -> bool {
+    pub(super) fn requires_null(&self) -> bool {
         self.tests().any(|test| matches!(test, Test::IsNull))
     }
 
     /// Returns whether a condition asks more than whether there is a value.
-    pub(super) fn asks_for_value(&self) -> bool {
+    pub(super) fn has_value_test(&self) -> bool {
         !self.tests().all(Test::is_of_presence)
     }
 
@@ -288,7 +288,7 @@ impl BytesTest {
     }
 }
 
-impl fmt::Display for Wanted {
+impl fmt::Display for FieldConditions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (nth, own) in self.own.iter().enumerate() {
             write!(f, "{}{}", if nth == 0 { "" } else { " and " }, self.conditions[*own])?;

@@ -8,7 +8,7 @@ use rowhouse_model::RowRange;
 
 use super::RANGES_MAX;
 use super::ranges::{bounded, coarsen, normalize};
-use super::set::Wanted;
+use super::set::FieldConditions;
 use super::walk::{Path, one_row};
 use crate::key::KeySchema;
 
@@ -69,7 +69,7 @@ impl Walked {
         mut self,
         schema: &KeySchema,
         paths: &[Path],
-        wanted: &[Option<Wanted>],
+        wanted: &[Option<FieldConditions>],
     ) -> Self {
         let ranges = std::mem::take(&mut self.ranges);
         if self.empty {

@@ -5,9 +5,9 @@ use std::ops::Range;
 use rowhouse_model::{Bytes, ROW_LEN_MAX, RowRange};
 
 use super::RANGES_MAX;
-use super::found::{KeyRanges, Pin, every_pin, found, pins, under, values_count};
+use super::found::{KeyRanges, Pin, all_values, found, pins, under, values_count};
 use super::ranges::{coarsen, hull, intersect};
-use super::set::Wanted;
+use super::set::FieldConditions;
 use super::streams::Walked;
 use crate::encode::{Body, Codec, End};
 use crate::key::KeySchema;
@@ -17,8 +17,8 @@ use crate::template::Element;
 const SKIP_VALUES_MAX: usize = 1_000;
 
 /// Returns the ranges of the rows that match.
-pub(super) fn walk(schema: &KeySchema, wanted: &[Option<Wanted>]) -> Walked {
-    let listed = |wanted: &Option<Wanted>| {
+pub(super) fn walk(schema: &KeySchema, wanted: &[Option<FieldConditions>]) -> Walked {
+    let listed = |wanted: &Option<FieldConditions>| {
         wanted.as_ref().and_then(|wanted| pins(schema.codec(wanted.slot), wanted))
     };
     let pins: Vec<Option<Vec<Pin>>> = wanted.iter().map(listed).collect();
@@ -36,7 +36,7 @@ pub(super) fn walk(schema: &KeySchema, wanted: &[Option<Wanted>]) -> Walked {
 
 pub(super) struct Walk<'a> {
     pub(super) schema: &'a KeySchema,
-    pub(super) wanted: &'a [Option<Wanted>],
+    pub(super) wanted: &'a [Option<FieldConditions>],
     /// The requested values that can be listed, by slot.
     pub(super) pins: &'a [Option<Vec<Pin>>],
     /// The bytes pinned so far, one path for each combination of values.
@@ -63,7 +63,7 @@ pub(super) struct Path {
 
 /// How far a walk got.
 pub(super) enum Next {
-    GoOn,
+    Continue,
     /// Stop, with the ranges of each path; elements from this one on remain to be checked.
     Stop(usize),
 }
@@ -116,7 +116,7 @@ impl Walk<'_> {
             let next = match element {
                 Element::Literal(bytes) => {
                     self.paths.iter_mut().for_each(|path| path.bytes.extend_from_slice(bytes));
-                    Next::GoOn
+                    Next::Continue
                 }
                 Element::Field(field) => self.field(nth, *field),
                 Element::Computed(computed) => self.computed(nth, *computed),
@@ -138,7 +138,7 @@ impl Walk<'_> {
         let chosen = self.paths.iter().any(|path| path.chosen(field).is_some());
         if let Some(pins) = &self.pins[field]
             // Adjacent values of a list form one range, if no condition follows.
-            && (chosen || pins.len() < 2 || self.wanted_behind(nth) || !is_ordered_number(codec))
+            && (chosen || pins.len() < 2 || self.has_later_condition(nth) || !is_ordered_number(codec))
         {
             return self.pin_wanted(nth, field, pins);
         }
@@ -150,18 +150,23 @@ impl Walk<'_> {
     }
 
     /// Returns every value of a small field, if enumerating them leads to a later condition.
-    fn small(&self, nth: usize, codec: &Codec, wanted: Option<&Wanted>) -> Option<Vec<Pin>> {
+    fn small(
+        &self,
+        nth: usize,
+        codec: &Codec,
+        wanted: Option<&FieldConditions>,
+    ) -> Option<Vec<Pin>> {
         let room = RANGES_MAX / self.paths.len();
         // The size of the domain decides, not the number of values left: a narrow range of a wide
         // field is one range.
-        if !is_small(codec) || !self.leads_on(nth) {
+        if !is_small(codec) || !self.reaches_condition(nth) {
             return None;
         }
-        every_pin(codec, wanted, SKIP_VALUES_MAX.min(room))
+        all_values(codec, wanted, SKIP_VALUES_MAX.min(room))
     }
 
     /// Returns whether a condition follows an element, with only small fields in between.
-    fn leads_on(&self, nth: usize) -> bool {
+    fn reaches_condition(&self, nth: usize) -> bool {
         for element in &self.schema.elements()[nth + 1..] {
             let Some(slot) = self.schema.slot_of(element) else { continue };
             if self.wanted[slot].is_some() {
@@ -209,7 +214,7 @@ impl Walk<'_> {
             return self.nothing(nth);
         }
         self.paths = paths;
-        Next::GoOn
+        Next::Continue
     }
 
     /// Ends the walk with ranges that each hold several of these values.
@@ -243,7 +248,7 @@ impl Walk<'_> {
             // No key extends its last field.
             ranges.iter_mut().filter(|range| range.start.len() == width).for_each(one_row);
         }
-        if self.is_behind_bare_zero(nth) {
+        if self.follows_bare_zero(nth) {
             ranges = intersect(&ranges, &[RowRange::new(Vec::new(), vec![0xFF])]);
         }
         self.emit(&ranges);
@@ -252,7 +257,7 @@ impl Walk<'_> {
 
     /// Returns whether an FF after the pinned bytes would be read as part of the value that ends
     /// them.
-    fn is_behind_bare_zero(&self, nth: usize) -> bool {
+    fn follows_bare_zero(&self, nth: usize) -> bool {
         let before = nth.checked_sub(1).map(|before| &self.schema.elements()[before]);
         match before {
             Some(Element::Field(field)) => !self.schema.codec(*field).is_prefix_free(),
@@ -306,7 +311,7 @@ impl Walk<'_> {
         self.walked.into_streams(self.schema, &self.paths, self.wanted)
     }
 
-    pub(super) fn wanted_behind(&self, nth: usize) -> bool {
+    pub(super) fn has_later_condition(&self, nth: usize) -> bool {
         let mut behind = self.schema.elements()[nth + 1..].iter();
         behind.any(|e| self.schema.slot_of(e).is_some_and(|slot| self.wanted[slot].is_some()))
     }

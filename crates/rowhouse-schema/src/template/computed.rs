@@ -109,7 +109,7 @@ pub(super) fn parse(
             let count = number_up_to(number_at, number, BUCKETS_MAX, "buckets")?;
             let of = of(words)?.unwrap_or_default();
             let by = bucketing((number_at, count), of.is_empty(), words)?;
-            let form = if by.is_ours() { form(words)? } else { BucketForm::Binary };
+            let form = if by.is_native() { form(words)? } else { BucketForm::Binary };
             (Formula::Bucket { count, by, form }, of)
         }
         _ => {

@@ -11,12 +11,12 @@ use crate::transform::Modifiers;
 
 /// The field in a pair of brackets, as written.
 pub(super) enum Bracket {
-    Stored(Raw),
+    Stored(StoredSource),
     Computed(RawComputed),
 }
 
 /// A stored field as written.
-pub(super) struct Raw {
+pub(super) struct StoredSource {
     /// The offset of its name.
     pub(super) at: usize,
     pub(super) name: String,
@@ -24,7 +24,7 @@ pub(super) struct Raw {
     pub(super) modifiers: Modifiers,
 }
 
-impl Raw {
+impl StoredSource {
     /// The number of bytes of the field, if it is constant.
     pub(super) fn width(&self) -> Option<usize> {
         self.codec()?.width()
@@ -67,7 +67,7 @@ pub(super) fn parse(inside: &str) -> Result<Bracket, Fault> {
     let field_type = field_type::parse(type_at, word, &mut words)?;
     let modifiers = modifier::parse(&field_type, &mut words)?;
     Codec::new(&field_type, &modifiers, End::Key).map_err(|why| Fault::new(type_at, why))?;
-    Ok(Bracket::Stored(Raw { at, name: name.to_owned(), field_type, modifiers }))
+    Ok(Bracket::Stored(StoredSource { at, name: name.to_owned(), field_type, modifiers }))
 }
 
 fn no_type(name: &str, at: usize) -> Fault {

@@ -1,7 +1,7 @@
 //! The parser of templates: literals and brackets, and the end of each open field.
 
 use super::computed::RawComputed;
-use super::field::{self, Bracket, Raw};
+use super::field::{self, Bracket, StoredSource};
 use super::{Element, closest};
 use crate::computed::Computed;
 use crate::encode::{Codec, End, is_plain};
@@ -20,7 +20,7 @@ pub(crate) struct Parsed {
 /// A piece of a template, before the pieces after it are known.
 enum Piece {
     Literal(Vec<u8>),
-    Field(Raw),
+    Field(StoredSource),
     Computed(RawComputed),
 }
 
@@ -147,7 +147,7 @@ fn check_rest(raw: &RawComputed, behind: &[Piece]) -> Result<(), Fault> {
 }
 
 /// Returns the field, given the pieces after it and the field before it.
-fn finish(raw: &Raw, behind: &[Piece], before: Option<&Field>) -> Result<Field, Fault> {
+fn finish(raw: &StoredSource, behind: &[Piece], before: Option<&Field>) -> Result<Field, Fault> {
     let end = if raw.is_open() { end(raw, behind)? } else { End::Key };
     let codec =
         Codec::new(&raw.field_type, &raw.modifiers, end).map_err(|why| Fault::new(raw.at, why))?;
@@ -174,7 +174,7 @@ fn is_tail(behind: &[Piece]) -> bool {
 }
 
 /// After a zero byte that ends a value only if no FF follows, no element may begin with FF.
-fn check_behind(raw: &Raw, behind: Option<&Piece>) -> Result<(), Fault> {
+fn check_behind(raw: &StoredSource, behind: Option<&Piece>) -> Result<(), Fault> {
     let is_right = match behind {
         None => true,
         Some(Piece::Literal(literal)) => literal[0] != 0xFF,
@@ -190,7 +190,7 @@ fn check_behind(raw: &Raw, behind: Option<&Piece>) -> Result<(), Fault> {
 }
 
 /// Returns the end of an open field: the key's end, a literal, or by length.
-fn end(raw: &Raw, behind: &[Piece]) -> Result<End, Fault> {
+fn end(raw: &StoredSource, behind: &[Piece]) -> Result<End, Fault> {
     let literal = match behind.first() {
         None => return Ok(End::Key),
         _ if matches!(raw.field_type, FieldType::Repeat(_)) => {
@@ -216,7 +216,7 @@ fn end(raw: &Raw, behind: &[Piece]) -> Result<End, Fault> {
     width.map(End::Before).ok_or_else(|| no_end(raw, behind))
 }
 
-fn no_end(raw: &Raw, behind: &[Piece]) -> Fault {
+fn no_end(raw: &StoredSource, behind: &[Piece]) -> Fault {
     let variable = behind.iter().find_map(|piece| match piece {
         Piece::Field(field) if field.width().is_none() => Some(field),
         _ => None,
@@ -242,7 +242,7 @@ fn pieces(template: &str) -> Result<Vec<Piece>, Fault> {
             let inside = inside(template, at)?;
             let bracket = field::parse(inside).map_err(|fault| fault.behind(at + 1))?;
             pieces.push(match bracket {
-                Bracket::Stored(raw) => Piece::Field(Raw { at: raw.at + at + 1, ..raw }),
+                Bracket::Stored(raw) => Piece::Field(StoredSource { at: raw.at + at + 1, ..raw }),
                 Bracket::Computed(computed) => Piece::Computed(computed.behind(at + 1)),
             });
             at += inside.len() + 2;

@@ -59,7 +59,7 @@ impl Bucketing {
     }
 
     /// Returns whether the bucketing is native, so that the number can be stored as digits.
-    pub(crate) fn is_ours(self) -> bool {
+    pub(crate) fn is_native(self) -> bool {
         matches!(self, Self::Modulo(_))
     }
 

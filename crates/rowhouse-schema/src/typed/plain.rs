@@ -6,7 +6,9 @@
 use rowhouse_model::ROW_LEN_MAX;
 
 use super::{FromField, Holds, ToField};
-use crate::encode::{Body, Container, Content, Fixed, Quick, Sequence, Terminated, count_ticks};
+use crate::encode::{
+    Body, Container, Content, FastNumber, Fixed, Sequence, Terminated, count_ticks,
+};
 use crate::key::KeySchema;
 use crate::template::Element;
 use crate::time::{Time, TimeUnit};
@@ -93,8 +95,8 @@ fn text_or_bytes(sequence: &Sequence) -> Option<PlainStep> {
 
 impl PlainNumber {
     #[inline(always)]
-    const fn quick(self) -> Quick {
-        Quick::big_endian(self.bytes, self.signed, self.mirror)
+    const fn quick(self) -> FastNumber {
+        FastNumber::big_endian(self.bytes, self.signed, self.mirror)
     }
 
     /// Returns the number that keys hold for a value, if the field can hold it.

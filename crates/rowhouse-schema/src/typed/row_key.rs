@@ -2,7 +2,7 @@
 
 use rowhouse_model::{Bytes, Result};
 
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 use crate::key::KeySchema;
 use crate::value::FieldValue;
 
@@ -107,5 +107,5 @@ pub trait FromRowKey<'k>: RowKey + Sized {
     ///
     /// # Errors
     /// The byte at which the key does not fit the template, and what is required there.
-    fn decode_key(key: &'k [u8]) -> Result<Self, NotFitting>;
+    fn decode_key(key: &'k [u8]) -> Result<Self, KeyMismatch>;
 }

@@ -3,7 +3,7 @@
 
 use crate::support::on_both;
 use rowhouse::{
-    CellNotFitting, Database, ErrorKind, Get, Increment, Mutation, Predicate, Put, Query, QueryRow,
+    CellMismatch, Database, ErrorKind, Get, Increment, Mutation, Predicate, Put, Query, QueryRow,
     Table, TableSpec, Timestamp, Value,
 };
 
@@ -220,7 +220,7 @@ async fn qualifiers_that_are_data_come_back_as_their_fields() {
         let prices =
             prices.map(|(at, price)| (at["id"].as_u64().unwrap(), price.as_f64().unwrap()));
         assert_eq!(prices.collect::<Vec<_>>(), [(2, 10.0), (1, 8.25), (0, 9.5)], "newest first");
-        let [Err(CellNotFitting::Qualifier { column, .. })] = &misfits[..] else {
+        let [Err(CellMismatch::Qualifier { column, .. })] = &misfits[..] else {
             panic!("{misfits:?}")
         };
         assert_eq!(column, "price");

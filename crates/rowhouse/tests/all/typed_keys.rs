@@ -2,7 +2,7 @@
 
 #![cfg(feature = "derive")]
 use rowhouse::{
-    Database, Delete, FromRowKey, Get, NotFitting, Put, RowKey, TableSpec, Time, escape,
+    Database, Delete, FromRowKey, Get, KeyMismatch, Put, RowKey, TableSpec, Time, escape,
 };
 
 #[derive(RowKey, Clone, Debug, PartialEq)]
@@ -57,7 +57,7 @@ async fn rows_are_written_read_and_deleted_by_structs() {
     let all = blog.query("at >= 0").rows().await.unwrap().collect().await.unwrap();
     let rubbish = all.iter().find(|row| row.key_bytes() == b"\0rubbish").unwrap();
     let error = rubbish.key_as::<Post<'_>>().unwrap_err();
-    assert!(std::error::Error::source(&error).unwrap().is::<NotFitting>());
+    assert!(std::error::Error::source(&error).unwrap().is::<KeyMismatch>());
     database.close().await.unwrap();
 }
 

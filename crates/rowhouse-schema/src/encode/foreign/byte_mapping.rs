@@ -33,7 +33,7 @@ pub(crate) enum ByteMapping {
 pub(crate) struct OrderBreak {
     pub(crate) at: i128,
     /// Whether the lesser numbers are in descending order.
-    pub(crate) is_lower_backward: bool,
+    pub(crate) lower_is_descending: bool,
 }
 
 impl ByteMapping {
@@ -68,7 +68,7 @@ impl ByteMapping {
     /// The break in the order of keys, if they are not in the order of the numbers.
     pub(crate) fn order_break(self) -> Option<OrderBreak> {
         match self {
-            Self::JavaInteger { .. } => Some(OrderBreak { at: 0, is_lower_backward: false }),
+            Self::JavaInteger { .. } => Some(OrderBreak { at: 0, lower_is_descending: false }),
             Self::JavaFloat { bytes } => Some(java::float_order_break(bytes)),
             _ => None,
         }

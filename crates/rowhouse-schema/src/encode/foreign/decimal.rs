@@ -5,14 +5,14 @@ use crate::value::{Decimal, Value};
 
 /// The system that defines the encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DecimalImage {
+pub(crate) enum DecimalEncoding {
     /// `ordered.numeric`.
     Ordered,
     /// `phoenix.decimal`.
     Phoenix,
 }
 
-impl DecimalImage {
+impl DecimalEncoding {
     /// Returns the bytes of a value that keys can hold.
     pub(crate) fn bytes(self, value: &Value) -> Result<Vec<u8>, String> {
         let number = decimal(value)?;

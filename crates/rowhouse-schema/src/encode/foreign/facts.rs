@@ -6,7 +6,7 @@ use crate::time::TimeUnit;
 
 /// A foreign type.
 #[derive(Debug)]
-pub(crate) struct Facts {
+pub(crate) struct TypeDescription {
     /// Its word in templates, which contains a dot.
     pub(crate) word: &'static str,
     pub(crate) layout: Layout,

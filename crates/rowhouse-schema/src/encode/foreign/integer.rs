@@ -5,14 +5,14 @@ use crate::value::Value;
 
 /// The encoding before escaping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum IntegerImage {
+pub(crate) enum IntegerEncoding {
     /// That of `ordered_code.int64`.
     OrderedCode,
     /// Eight bytes, big-endian, for numbers that are not negative.
     BigEndian,
 }
 
-impl IntegerImage {
+impl IntegerEncoding {
     /// Returns the bytes of a value that keys can hold.
     pub(crate) fn bytes(self, value: &Value) -> Result<Vec<u8>, String> {
         let number = integer(value)?;

@@ -1,6 +1,6 @@
 //! Types of other systems in those systems' exact bytes, one file per family.
 //!
-//! A family is a table of [`Facts`]; numbers that are not plain big-endian also have a
+//! A family is a table of [`TypeDescription`]; numbers that are not plain big-endian also have a
 //! [`ByteMapping`]. Both result in the codecs that native types use, so the planner does not know
 //! about foreign types.
 
@@ -21,14 +21,14 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use super::{
-    Body, Container, End, Fixed, Lead, Number, OrdinalDomain, Separated, Sequence, SevenBits,
+    Body, Container, End, Fixed, Marker, Number, OrdinalDomain, Separated, Sequence, SevenBits,
     Style, Terminated,
 };
 use crate::transform::NullPlace;
 pub(crate) use byte_mapping::{ByteMapping, OrderBreak};
-pub(crate) use decimal::DecimalImage;
-pub(crate) use facts::{Facts, Frame, Layout, Null};
-pub(crate) use integer::IntegerImage;
+pub(crate) use decimal::DecimalEncoding;
+pub(crate) use facts::{Frame, Layout, Null, TypeDescription};
+pub(crate) use integer::IntegerEncoding;
 
 /// A type of another system: `java.long`, `phoenix.varchar`, `ordered.string`, …
 ///
@@ -45,13 +45,13 @@ pub(crate) use integer::IntegerImage;
 /// ```
 #[derive(Clone, Copy)]
 pub struct ForeignType {
-    facts: &'static Facts,
+    facts: &'static TypeDescription,
     /// The number after the word, for types that have one.
     width: Option<u16>,
 }
 
 /// The tables of all families.
-const FAMILIES: &[&[Facts]] = &[
+const FAMILIES: &[&[TypeDescription]] = &[
     java::TYPES,
     ordered::TYPES,
     phoenix::TYPES,
@@ -115,13 +115,13 @@ impl ForeignType {
     }
 
     /// Returns the byte before the value's own bytes.
-    pub(crate) fn lead(&self, is_nullable: bool, desc: bool) -> Lead {
+    pub(crate) fn lead(&self, is_nullable: bool, desc: bool) -> Marker {
         let null = match self.facts.null {
             Null::Tag(tag) if is_nullable => Some(tag),
-            Null::Separator if is_nullable => return Lead { value: None, null: Some(0) },
+            Null::Separator if is_nullable => return Marker { value: None, null: Some(0) },
             Null::Tag(_) | Null::Separator | Null::Never => None,
         };
-        let lead = Lead { value: self.facts.tag, null };
+        let lead = Marker { value: self.facts.tag, null };
         if desc { lead.complemented() } else { lead }
     }
 

@@ -11,7 +11,7 @@
 //!
 //! A digit d is stored as 2d+1, and the last one as 2d, which marks the end.
 
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 use crate::value::Decimal;
 
 /// OrderedBytes rounds numbers with more digits; here they are refused.
@@ -105,10 +105,10 @@ pub(crate) fn put(bytes: &[u8], desc: bool, out: &mut Vec<u8>) {
 }
 
 /// Returns the ascending bytes of the number at `at`, and its end offset.
-pub(crate) fn cut(desc: bool, key: &[u8], at: usize) -> Result<(Vec<u8>, usize), NotFitting> {
+pub(crate) fn cut(desc: bool, key: &[u8], at: usize) -> Result<(Vec<u8>, usize), KeyMismatch> {
     let flip = flip(desc);
     let len = len(&key[at..], flip)
-        .ok_or_else(|| NotFitting::new(at, "no tag of a number, or no end of its digits"))?;
+        .ok_or_else(|| KeyMismatch::new(at, "no tag of a number, or no end of its digits"))?;
     Ok((key[at..at + len].iter().map(|byte| byte ^ flip).collect(), at + len))
 }
 

@@ -2,10 +2,10 @@
 //! included.
 
 use super::byte_mapping::{ByteMapping, unsigned};
-use super::facts::{Facts, Frame, Layout, Null, Values};
+use super::facts::{Frame, Layout, Null, TypeDescription, Values};
 use crate::encode::{Content, Shape, Style, float};
 
-pub(super) const TYPES: &[Facts] = &[
+pub(super) const TYPES: &[TypeDescription] = &[
     sequence("ordered_code.string", Content::Text),
     sequence("ordered_code.bytes", Content::Raw),
     number("ordered_code.int64", Values::signed(8), ByteMapping::CodeSigned),
@@ -13,14 +13,14 @@ pub(super) const TYPES: &[Facts] = &[
     number("ordered_code.float64", Values::Floats(8), ByteMapping::CodeFloat),
 ];
 
-const fn number(word: &'static str, values: Values, mapping: ByteMapping) -> Facts {
+const fn number(word: &'static str, values: Values, mapping: ByteMapping) -> TypeDescription {
     let layout = Layout::Number(values, Shape::Foreign(mapping));
-    Facts { word, layout, tag: None, null: Null::Never, desc: true }
+    TypeDescription { word, layout, tag: None, null: Null::Never, desc: true }
 }
 
-const fn sequence(word: &'static str, content: Content) -> Facts {
+const fn sequence(word: &'static str, content: Content) -> TypeDescription {
     let layout = Layout::Sequence(content, Frame::Terminated(Style::PairOfBoth));
-    Facts { word, layout, tag: None, null: Null::Never, desc: true }
+    TypeDescription { word, layout, tag: None, null: Null::Never, desc: true }
 }
 
 /// The bits of each byte that hold the number; the eighth is part of the length prefix.

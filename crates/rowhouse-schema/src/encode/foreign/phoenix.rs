@@ -2,14 +2,14 @@
 //!
 //! Descending order complements every byte of a value. A column of fixed width is never null.
 
-use super::DecimalImage;
+use super::DecimalEncoding;
 use super::byte_mapping::ByteMapping;
-use super::facts::{Facts, Frame, Layout, Null, Values};
+use super::facts::{Frame, Layout, Null, TypeDescription, Values};
 use crate::encode::{Content, Separation, Shape};
 use crate::time::TimeUnit;
 use crate::value::Decimal;
 
-pub(super) const TYPES: &[Facts] = &[
+pub(super) const TYPES: &[TypeDescription] = &[
     number("phoenix.bigint", Values::signed(8), binary(8, true)),
     number("phoenix.integer", Values::signed(4), binary(4, true)),
     number("phoenix.smallint", Values::signed(2), binary(2, true)),
@@ -32,23 +32,23 @@ pub(super) const TYPES: &[Facts] = &[
     sequence("phoenix.char", Content::Ascii, Frame::Width { pad: Some(b' ') }),
     sequence("phoenix.binary", Content::Raw, Frame::Width { pad: None }),
     separated("phoenix.varchar", Content::Text),
-    separated("phoenix.decimal", Content::Decimal(DecimalImage::Phoenix)),
-    Facts { desc: false, ..sequence("phoenix.varbinary", Content::Some, Frame::Rest) },
+    separated("phoenix.decimal", Content::Decimal(DecimalEncoding::Phoenix)),
+    TypeDescription { desc: false, ..sequence("phoenix.varbinary", Content::Some, Frame::Rest) },
 ];
 
-const fn number(word: &'static str, values: Values, shape: Shape) -> Facts {
+const fn number(word: &'static str, values: Values, shape: Shape) -> TypeDescription {
     let layout = Layout::Number(values, shape);
-    Facts { word, layout, tag: None, null: Null::Never, desc: true }
+    TypeDescription { word, layout, tag: None, null: Null::Never, desc: true }
 }
 
-const fn sequence(word: &'static str, content: Content, frame: Frame) -> Facts {
+const fn sequence(word: &'static str, content: Content, frame: Frame) -> TypeDescription {
     let layout = Layout::Sequence(content, frame);
-    Facts { word, layout, tag: None, null: Null::Never, desc: true }
+    TypeDescription { word, layout, tag: None, null: Null::Never, desc: true }
 }
 
-const fn separated(word: &'static str, content: Content) -> Facts {
+const fn separated(word: &'static str, content: Content) -> TypeDescription {
     let layout = Layout::Sequence(content, Frame::Separated(Separation::Phoenix));
-    Facts { word, layout, tag: None, null: Null::Separator, desc: true }
+    TypeDescription { word, layout, tag: None, null: Null::Separator, desc: true }
 }
 
 const fn binary(bytes: u8, signed: bool) -> Shape {

@@ -5,11 +5,11 @@
 //! escaped as 00 FF.
 
 use super::byte_mapping::ByteMapping;
-use super::facts::{Facts, Frame, Layout, Null, Values};
+use super::facts::{Frame, Layout, Null, TypeDescription, Values};
 use crate::encode::shortest::MAX;
 use crate::encode::{Content, Shape, Style};
 
-pub(super) const TYPES: &[Facts] = &[
+pub(super) const TYPES: &[TypeDescription] = &[
     number(
         "tuple.int",
         None,
@@ -31,13 +31,18 @@ pub(super) const TYPES: &[Facts] = &[
 
 const NULL: Null = Null::Tag(0x00);
 
-const fn number(word: &'static str, tag: Option<u8>, values: Values, shape: Shape) -> Facts {
-    Facts { word, layout: Layout::Number(values, shape), tag, null: NULL, desc: false }
+const fn number(
+    word: &'static str,
+    tag: Option<u8>,
+    values: Values,
+    shape: Shape,
+) -> TypeDescription {
+    TypeDescription { word, layout: Layout::Number(values, shape), tag, null: NULL, desc: false }
 }
 
-const fn sequence(word: &'static str, tag: u8, content: Content, frame: Frame) -> Facts {
+const fn sequence(word: &'static str, tag: u8, content: Content, frame: Frame) -> TypeDescription {
     let layout = Layout::Sequence(content, frame);
-    Facts { word, layout, tag: Some(tag), null: NULL, desc: false }
+    TypeDescription { word, layout, tag: Some(tag), null: NULL, desc: false }
 }
 
 const fn binary(bytes: u8) -> Shape {

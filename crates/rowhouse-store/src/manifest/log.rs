@@ -18,8 +18,8 @@ use crate::wal::WAL_DIR;
 const NEW_PATH: &str = "MANIFEST.new";
 const COPY_NEW_PATH: &str = "MANIFEST.copy.new";
 
-/// The file is rewritten once it is this many times as long as the current state, and has the
-/// minimum length below.
+/// The file is rewritten at this multiple of its length after the last rewrite, but not below
+/// [`HISTORY_BYTES_MIN`].
 const HISTORY_FACTOR: u64 = 4;
 const HISTORY_BYTES_MIN: u64 = 1 << 20;
 

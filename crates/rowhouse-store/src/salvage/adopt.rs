@@ -12,8 +12,8 @@ use crate::manifest::{FamilyFiles, ManifestState, RegionState, TableEntry};
 use crate::store_file::{FILES_DIR, StampedFile, id_of};
 
 /// Adds to `state` the tables that files name and `state` lacks. The rest of their metadata is
-/// lost: each table gets one region for each region id that its files name, and that region also
-/// gets the log's cells.
+/// lost. In the new store each such table gets a single region, which takes the files of all its
+/// regions and their cells in the log.
 ///
 /// # Errors
 /// `Io` for a directory that cannot be listed.

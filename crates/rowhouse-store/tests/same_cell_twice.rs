@@ -1,4 +1,4 @@
-//! A mutation, or a batch, may hold the same cell twice. HBase keeps what came last.
+//! A mutation or a batch may hold the same cell twice. HBase keeps the last one.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
@@ -7,7 +7,7 @@ use rowhouse_model::{
 };
 use rowhouse_store::Store;
 
-/// Everything in the table, as `row=value`.
+/// Returns the whole table as `row=value`.
 fn read(store: &Store) -> String {
     let table = store.table(&TableName::parse("t").unwrap()).unwrap();
     let mut scanner = table.scan(Scan { versions: 9, ..Scan::new(RowRange::all()) }).unwrap();

@@ -32,11 +32,11 @@ pub(crate) struct TimestampSource {
     last: AtomicI64,
     /// The highest timestamp issued ahead of the clock.
     ahead: AtomicI64,
-    /// Set while the clock is late and this was logged.
+    /// Set while the clock lags behind issued timestamps and this was logged.
     behind: AtomicBool,
 }
 
-/// How late the clock may be, in milliseconds, before this is logged: clocks are adjusted by small
+/// How far, in milliseconds, the clock may lag before this is logged: clocks are adjusted by small
 /// amounts all the time.
 const BEHIND_MILLIS_MAX: i64 = 1_000;
 
@@ -155,7 +155,8 @@ impl TimestampSource {
     }
 
     /// Continues after the newest stored timestamp, as far as the store may have issued it. Logs a
-    /// warning when the clock is later than that allows: new writes are then hidden under old ones.
+    /// warning if the newest stored timestamp is further ahead of the clock: new writes are then
+    /// hidden under old ones.
     pub(crate) fn compare_with_stored(&self, newest_millis: i64) {
         let now = self.clock.now_millis();
         let bound = now.saturating_add(AHEAD_MILLIS_MAX);

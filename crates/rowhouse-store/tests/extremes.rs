@@ -2,7 +2,8 @@
 //! regions. Slow tests run with
 //!
 //! ```text
-//! ROWHOUSE_LARGE=1 cargo test -p rowhouse-store --release --test extremes -- --test-threads 1 --nocapture
+//! ROWHOUSE_LARGE=1 cargo test -p rowhouse-store --release --test extremes -- \
+//!     --test-threads 1 --nocapture
 //! ```
 
 #![expect(clippy::unwrap_used, reason = "a test may")]

@@ -1,6 +1,6 @@
-//! A search for partially visible mutations: writers write batches over two tables during flushes and
-//! compactions, and readers with a read point must see each batch whole, and none that is older than
-//! one seen before.
+//! A search for partially visible mutations: writers write batches over two tables during flushes
+//! and compactions, and readers with a read point must see each batch whole, and none that is older
+//! than one seen before.
 //!
 //! ```text
 //! ROWHOUSE_HUNT_SECONDS=600 cargo test -p rowhouse-store --release --test torn_batches

@@ -1,5 +1,5 @@
-//! Histories under a seed: writes, reads, flushes, compactions and reopens on a disk that is killed,
-//! loses power, fails and fills up. A seed reproduces the same history every time:
+//! Histories under a seed: writes, reads, flushes, compactions and reopens on a disk that is
+//! killed, loses power, fails and fills up. A seed reproduces the same history every time:
 //!
 //! ```text
 //! ROWHOUSE_SEED=1234 cargo test -p rowhouse-store --lib history -- --nocapture

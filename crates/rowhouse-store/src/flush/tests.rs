@@ -139,7 +139,7 @@ fn a_version_that_only_a_marker_with_a_time_to_live_covers_counts_not_as_one_tha
     assert_eq!(left_behind_a_marker_that_goes(version), "6/DeleteFamilyVersion 6/Put 5/Put 4/Put");
 }
 
-/// Returns the number of these memstores that are still allocated and flushed.
+/// Returns the number of these memstores that are still allocated, though their cells are in files.
 fn alive(memstores: &[Weak<Memstore>]) -> usize {
     memstores.iter().filter(|memstore| memstore.upgrade().is_some()).count()
 }

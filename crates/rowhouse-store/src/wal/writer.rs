@@ -389,7 +389,7 @@ impl Wal {
         tail.closed.first().map_or(tail.segment.number, |closed| closed.number)
     }
 
-    /// Returns where the last commit ends; `None` when the log holds no commit.
+    /// Returns where the last commit ends; `None` if the log has no commit.
     pub(crate) fn end(&self) -> Option<LogEnd> {
         let tail = self.tail.lock();
         // The next open removes segments without commits at the end.

@@ -1,6 +1,6 @@
 //! Real processes, killed in the middle of their writes: acknowledged batches are there, and no
-//! batch is there in part. Two writers write batches over two tables and two families, with counters
-//! and deletes.
+//! batch is there in part. Two writers write batches over two tables and two families, with
+//! counters and deletes.
 //!
 //! ```text
 //! ROWHOUSE_KILLS=200 cargo test -p rowhouse-store --release --test killed

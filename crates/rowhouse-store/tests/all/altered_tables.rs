@@ -1,4 +1,4 @@
-//! Tables are declared anew, and emptied, while others read and write.
+//! Altering and truncating tables under concurrent reads and writes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ fn declared() -> TableDescriptor {
     TableDescriptor::new(name()).family(family("f")).family(family("g"))
 }
 
-/// A store with the table, split in two, and its directory.
+/// Returns a store with the table, split in two, and its directory.
 fn store() -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
@@ -39,7 +39,7 @@ fn put(table: &Table, row: &'static str, family: &'static str, millis: i64) {
     table.mutate(&put.into()).unwrap();
 }
 
-/// The values of all versions of a row.
+/// Returns the values of all versions of a row.
 fn read(table: &Table, row: &'static str) -> Vec<String> {
     let row = table.get(&Get::new(row).unwrap().versions(9)).unwrap();
     row.cells()
@@ -113,7 +113,8 @@ fn an_alteration_that_changes_nothing_flushes_too() {
     assert_eq!(held.regions()[0].size().files, 1);
 }
 
-/// Deletes version 20 of what has versions 10 and 20, after `close` has closed and opened the region, and reads it.
+/// Writes versions 10 and 20, closes and reopens the region with `close`, deletes version 20, and
+/// reads.
 fn read_after_delete_version(close: impl Fn(&Store, &Table)) -> Vec<String> {
     let (_dir, store) = store();
     let held = table(&store);
@@ -208,7 +209,7 @@ fn a_family_that_is_dropped_and_added_again_is_empty_also_when_the_log_is_read_a
     assert_eq!(held.mutate(&lost.into()).unwrap_err().kind(), ErrorKind::NoSuchColumnFamily);
     store.add_family(&name(), family("g")).unwrap();
     assert_eq!(read(&held, "a"), ["f1"]);
-    // A scan that was open sees what was there.
+    // An open scan sees the state as of its opening.
     assert_eq!(open.next().unwrap().unwrap().len(), 2);
     assert_eq!(open.next().unwrap().unwrap().len(), 1);
     drop(open);
@@ -419,7 +420,7 @@ fn merged_files_have_the_compression_that_is_declared_of_merges() {
     }
     assert_eq!(compressions(), [Compression::Lz4; 4]);
     store.alter_table(declared).unwrap();
-    // A merge of all of them would be a major one.
+    // A compaction of all files would be a major one.
     held.compact(CompactionKind::Minor).unwrap();
     let compressed = compressions();
     assert_eq!(compressed.len(), 2);

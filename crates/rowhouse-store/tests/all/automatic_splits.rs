@@ -1,4 +1,4 @@
-//! Regions that split by themselves: a table that grows while it is written and read loses nothing.
+//! Automatic splits: a table that grows under writes and reads loses nothing.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +16,7 @@ fn descriptor() -> TableDescriptor {
     TableDescriptor::new(name()).family(FamilyDescriptor::new("f").unwrap())
 }
 
-/// A store that flushes often and splits regions of a few thousand bytes.
+/// Opens a store that flushes often and splits regions of a few thousand bytes.
 fn open(dir: &tempfile::TempDir) -> Store {
     let split = SplitSettings {
         first_bytes: 16 << 10,
@@ -37,7 +37,7 @@ fn made(descriptor: TableDescriptor) -> (tempfile::TempDir, Store, Arc<Table>) {
 }
 
 fn row(number: u64) -> String {
-    // So that rows come to all places.
+    // Spreads rows over the key space.
     format!("{:08x}/{number}", (number as u32).wrapping_mul(0x9E37_79B9))
 }
 
@@ -62,13 +62,14 @@ fn wait_split(store: &Store) {
     }
 }
 
-/// Gives a split that ought not to be some time to happen all the same.
+/// Waits some time for a split that must not happen.
 fn give_time(store: &Store) {
     store.table(&name()).unwrap().flush().unwrap();
     std::thread::sleep(std::time::Duration::from_millis(500));
 }
 
-/// What a writer puts at most until it is plain that no more regions come.
+/// The maximum number of rows that a writer puts before the test concludes that no more regions
+/// come.
 const WRITTEN_MAX: u64 = 200_000;
 
 #[test]
@@ -79,7 +80,7 @@ fn a_table_that_grows_is_split_while_it_is_written_and_read_and_nothing_is_lost(
         for (writer, written) in written.iter().enumerate() {
             let (store, table) = (&store, &table);
             scope.spawn(move || {
-                // Until there are as many regions as there are to be, or it is plain that there never will be.
+                // Until there are enough regions, or the limit is reached.
                 for number in 0..WRITTEN_MAX {
                     put(table, number * 2 + writer as u64);
                     written.store(number + 1, Ordering::Release);
@@ -140,7 +141,7 @@ fn a_switch_that_is_off_stays_off_and_the_table_is_split_once_it_is_on() {
     assert!(error.message().ends_with("failed due to split switch off"), "{error}");
     assert!(store.region_switch(RegionSwitch::Merge));
     drop((table, store));
-    // What the manifest holds is written anew when a store is opened.
+    // An open rewrites the manifest.
     drop(open(&dir));
     let store = open(&dir);
     assert_eq!((store.region_switch(RegionSwitch::Split), regions(&store)), (false, 1));
@@ -183,14 +184,14 @@ fn rows_that_a_restriction_keeps_together_are_not_parted() {
         let (_dir, store, table) = made(declared);
         (0..3000).for_each(|number| put(&table, number));
         wait_split(&store);
-        // By hand too, with and without a row.
+        // Requested splits too, with and without a row.
         let whole = |at| {
             let table = store.table(&name()).unwrap();
             let region = table.regions().last().unwrap().name().full.clone();
             store.split_region(&region, at)
         };
         while let Err(error) = whole(Some(Bytes::from_static(b"f8000000/123"))) {
-            // It is so new that it was split by itself meanwhile, or begins there.
+            // The region is new: it was split automatically meanwhile, or begins at this row.
             assert_eq!(error.kind(), ErrorKind::UnknownRegion, "{error}");
         }
         while let Err(error) = whole(None) {
@@ -198,7 +199,8 @@ fn rows_that_a_restriction_keeps_together_are_not_parted() {
         }
         let table = store.table(&name()).unwrap();
         let starts = || table.regions().iter().map(|region| region.info().range.start.clone());
-        // Shorter than what rows have in common is in front of all of them: an index names the least that parts two blocks.
+        // A split row may be shorter than the common prefix of the rows, and sorts before all of
+        // them: an index stores the shortest key that separates two blocks.
         assert!(
             starts().skip(1).all(|start| start.len() <= len),
             "{:?}",
@@ -223,7 +225,7 @@ fn rows_that_all_belong_together_are_not_split_by_hand_either() {
         table.mutate(&put.into()).unwrap();
     }
     let region = table.regions()[0].name().full.clone();
-    // In front of the middle there is `one` alone, which begins all rows.
+    // Only `one`, which is the prefix of all rows, comes before the middle.
     store.split_region(&region, None).unwrap();
     let region = store.table(&name()).unwrap().regions()[1].name().full.clone();
     for at in [None, Some(Bytes::from_static(b"/behind/nothing"))] {

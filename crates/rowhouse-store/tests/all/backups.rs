@@ -1,4 +1,4 @@
-//! A store in another directory, by links or copies, is the store at one moment, whole, or is not there.
+//! A checkpoint or backup is complete and consistent at one read point, or does not exist.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -17,7 +17,7 @@ fn named(name: &str) -> TableName {
     TableName::parse(name).unwrap()
 }
 
-/// A store with two tables, in a folder with room for others beside it.
+/// Returns a store with two tables, in a folder with room for copies.
 fn store() -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path().join("store")).unwrap();
@@ -32,7 +32,7 @@ fn table(store: &Store, name: &str) -> Arc<Table> {
     store.table(&named(name)).unwrap()
 }
 
-/// Writes a row to both tables as one.
+/// Writes a row to both tables atomically.
 fn put(store: &Store, row: u32, value: &str) {
     let put = |name| {
         let put = Put::new(format!("r{row:04}")).unwrap().add("f", "q", value);
@@ -48,7 +48,7 @@ fn rows(store: &Store, name: &str) -> Vec<(String, String)> {
     rows.map(|row| (text(row.key()), text(&row.value("f", "q").unwrap()))).collect()
 }
 
-/// Opens the store there, which is to be whole and to have the same in both tables.
+/// Opens the store there, which must be undamaged and have the same rows in both tables.
 fn open_whole(dir: &Path) -> Store {
     let report = check(dir, |_| {}).unwrap();
     assert!(report.problems.is_empty() && report.strangers.is_empty(), "{report:?}");
@@ -70,7 +70,7 @@ fn a_checkpoint_is_the_store_as_it_was_and_shares_its_files() {
     let files: Vec<_> = fs::read_dir(into.join("files")).unwrap().map(Result::unwrap).collect();
     assert_eq!(files.len(), report.files);
     assert!(files.iter().all(|file| file.metadata().unwrap().nlink() == 2));
-    // Whatever becomes of the store is nothing to it, and the other way round.
+    // Changes of either store do not affect the other.
     (0..50).for_each(|row| put(&store, row, "later"));
     table(&store, "one").compact(CompactionKind::Major).unwrap();
     store.disable_table(&named("other")).unwrap();
@@ -197,7 +197,7 @@ fn nothing_is_overwritten() {
 fn a_checkpoint_on_another_file_system_is_refused() {
     let (dir, store) = store();
     put(&store, 1, "v");
-    // Where this is the same file system, nothing can be tried.
+    // If it is the same file system, the test does not apply.
     let Ok(other) = tempfile::tempdir_in("/dev/shm") else { return };
     let here = fs::metadata(dir.path()).unwrap().dev();
     if fs::metadata(other.path()).unwrap().dev() == here {

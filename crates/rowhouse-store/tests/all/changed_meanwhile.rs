@@ -1,4 +1,4 @@
-//! Tables that change while something is done with them: exported, loaded, read by a transaction, copied.
+//! Concurrent changes of tables during exports, loads, transactions and copies.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ fn a_table_that_was_disabled_meanwhile_takes_no_load() {
     let loaded = store.bulk_load(&name(), &files, |_| {
         steps += 1;
         if steps == 2 {
-            // All files are read; what is left is to make them part of the table.
+            // All files are read; only the installation is left.
             store.disable_table(&name()).unwrap();
         }
     });

@@ -1,4 +1,4 @@
-//! A mutation with a condition is made only where the condition holds, and as one with the check.
+//! A conditional mutation applies only if its condition holds, atomically with the check.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,7 +28,7 @@ fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis).unwrap()
 }
 
-/// Whether it was made.
+/// Returns whether the mutation was applied.
 fn made(table: &Table, condition: &Condition, mutation: &Mutation) -> bool {
     table.mutate_if(condition, mutation).unwrap().is_some()
 }
@@ -47,7 +47,7 @@ fn a_row_that_is_there_is_not_written_whichever_family_it_has() {
         table.flush().unwrap();
         assert!(!made(&table, &Condition::NoRow, &put("r", "a", "second")), "from a file");
         table.mutate(&Delete::new("r").unwrap().into()).unwrap();
-        // A marker hides what is written in its millisecond.
+        // A delete marker hides puts of its millisecond.
         std::thread::sleep(std::time::Duration::from_millis(2));
         assert!(made(&table, &Condition::NoRow, &put("r", "a", "third")), "it was deleted");
         assert_eq!(value(&table, "r").as_deref(), Some("third"));
@@ -142,7 +142,7 @@ fn of_many_threads_that_insert_one_row_exactly_one_does() {
                 scope.spawn(move || {
                     start.wait();
                     for row in 0..ROWS {
-                        // Half of them write another family: the whole row counts.
+                        // Half of them write another family: the condition covers the whole row.
                         let family = if thread % 2 == 0 { "a" } else { "b" };
                         let put = Put::new(format!("{row}")).unwrap();
                         let put = put.add(family, "q", format!("{thread}")).unwrap();

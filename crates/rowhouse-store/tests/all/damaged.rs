@@ -1,4 +1,4 @@
-//! Stores that are looked at without being opened, and what is got out of damaged ones.
+//! Stores that are checked without being opened, and salvage of damaged ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,10 +19,10 @@ fn family(name: &'static str) -> FamilyDescriptor {
     FamilyDescriptor::new(name).unwrap().attribute("BLOCKSIZE", "4096")
 }
 
-/// What the tables declare of their keys.
+/// The key template that the tables declare.
 const TEMPLATE: &str = "1 row[n digits 4]";
 
-/// Two tables, two regions; half of the rows in files, half in the log.
+/// Creates two tables with two regions; half of the rows in files, half in the log.
 fn make(dir: &Path) {
     let settings = Settings { wal_segment_bytes: 64 << 10, ..Settings::default() };
     let store = Store::builder(dir).settings(settings).open().unwrap();
@@ -62,7 +62,7 @@ fn flip(path: &Path, at: usize) {
     fs::write(path, bytes).unwrap();
 }
 
-/// The segment that has `bytes` first, and where.
+/// Returns the first segment that contains `bytes`, and their offset.
 fn find_in_log(dir: &Path, bytes: &[u8]) -> (PathBuf, usize) {
     let mut segments = files(dir, "wal");
     segments.retain(|path| path.extension().is_some_and(|end| end == "wal"));
@@ -71,7 +71,7 @@ fn find_in_log(dir: &Path, bytes: &[u8]) -> (PathBuf, usize) {
     segments.into_iter().find_map(|path| place(&path).map(|at| (path, at))).unwrap()
 }
 
-/// How many cells of a table's column are there; what is there is right.
+/// Returns the number of cells of a table's family, after checking their values.
 fn count(store: &Store, table: &str, family: &str) -> usize {
     let mut scanner =
         store.table(&name(table)).unwrap().scan(Scan::all().family(family.to_owned())).unwrap();
@@ -133,7 +133,7 @@ fn a_damaged_block_costs_its_cells_and_no_others() {
     let store = Store::open(into.path()).unwrap();
     let there = count(&store, "a", "f") + count(&store, "a", "g") + count(&store, "b", "f");
     let all = 3 * ROWS - 2;
-    // The log may still have what the block had.
+    // The log may still have the block's cells.
     assert!((all - 100..=all).contains(&there), "{there}");
     drop(store);
     assert!(check(into.path(), quiet).unwrap().problems.is_empty());
@@ -159,7 +159,7 @@ fn what_is_behind_the_blocks_can_be_damaged_and_the_blocks_still_be_read() {
 fn a_damaged_record_of_the_log_costs_its_cells_and_no_others() {
     let dir = tempfile::tempdir().unwrap();
     make(dir.path());
-    // A row that came after the flush: a segment that is used again may have others behind its own records.
+    // A row written after the flush: a reused segment may have other rows after its own records.
     let (segment, at) = find_in_log(dir.path(), &value(1_500));
     flip(&segment, at);
     assert_eq!(Store::open(dir.path()).map(|_| ()).unwrap_err().kind(), ErrorKind::Corruption);
@@ -181,7 +181,7 @@ fn an_edit_that_is_damaged_in_both_copies_of_the_manifest_costs_no_cells_of_its_
     for copy in ["MANIFEST", "MANIFEST.copy"] {
         let manifest = dir.path().join(copy);
         let bytes = fs::read(&manifest).unwrap();
-        // In the edit that made the first table.
+        // In the edit that created the first table.
         let at = bytes.windows(9).position(|bytes| bytes == b"BLOCKSIZE").unwrap();
         flip(&manifest, at);
     }
@@ -280,7 +280,8 @@ fn a_salvage_tells_of_families_that_are_read_by_the_order_of_writes() {
     assert!(lost.message().contains("table=a, family=f"), "{lost}");
 }
 
-/// A store with an empty table `a` of families `f` and `g`, whose files stay as they are written, and whose log is kept whole.
+/// Returns a store with an empty table `a` of families `f` and `g`, whose files are not compacted
+/// and whose log is kept.
 fn make_logged(dir: &Path) -> Store {
     let store = Store::open(dir).unwrap();
     let declared = |table| TableDescriptor::new(name(table)).family(family("f"));
@@ -291,7 +292,7 @@ fn make_logged(dir: &Path) -> Store {
     store
 }
 
-/// A cell of one and the same column and timestamp for every row.
+/// Puts a cell of the same column and timestamp for every row.
 fn put_at(store: &Store, table: &str, row: &str, family: &str, value: &str) {
     let at = Timestamp::from_millis(5).unwrap();
     let put = Put::new(row.to_owned()).unwrap();
@@ -303,7 +304,7 @@ fn flush(store: &Store, table: &str) {
     store.table(&name(table)).unwrap().flush().unwrap();
 }
 
-/// Rows and values of a family of table `a`.
+/// Returns rows and values of a family of table `a`.
 fn rows(store: &Store, family: &str) -> Vec<(String, String)> {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     let table = store.table(&name("a")).unwrap();
@@ -315,7 +316,8 @@ fn rows(store: &Store, family: &str) -> Vec<(String, String)> {
     rows
 }
 
-/// Damages the first block of those files that have this in them, and gives what a salvage makes of the store.
+/// Damages the first block of each file that contains `bytes`. Returns the contents of the families
+/// after a salvage.
 fn salvage_without(dir: &Path, bytes: &[u8], families: &[&str]) -> Vec<Vec<(String, String)>> {
     let has_it =
         |path: &PathBuf| fs::read(path).unwrap().windows(bytes.len()).any(|at| at == bytes);
@@ -347,7 +349,7 @@ fn a_salvage_does_not_bring_back_a_family_that_was_dropped() {
         store.close().unwrap();
         drop(store);
         if opened_again {
-            // That rewrites the manifest.
+            // This rewrites the manifest.
             Store::open(dir.path()).unwrap().close().unwrap();
         }
         let found = salvage_without(dir.path(), b"kept in g", &["g"]);
@@ -355,7 +357,7 @@ fn a_salvage_does_not_bring_back_a_family_that_was_dropped() {
     }
 }
 
-/// HFiles with one row of table `a`, as another store exports it.
+/// Returns HFiles with one row of table `a`, as another store exports it.
 fn exported(row: &str, value: &str) -> tempfile::TempDir {
     let (dir, hfiles) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let store = make_logged(dir.path());

@@ -1,4 +1,4 @@
-//! What is told of a column is what reads of it show.
+//! The explanation of a column agrees with reads of it.
 
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ fn at(millis: i64) -> Timestamp {
 
 fn open(family: FamilyDescriptor) -> (tempfile::TempDir, Store, Arc<Table>) {
     let dir = tempfile::tempdir().unwrap();
-    // None but what a test asks for: one of all files takes markers away, which uncovers what is in memory.
+    // Only the compactions of a test run: one of all files drops markers, which uncovers cells in
+    // memory.
     let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
     let settings = Settings { compaction, ..Settings::default() };
     let store = Store::builder(dir.path()).settings(settings).open().unwrap();
@@ -115,7 +116,7 @@ proptest! {
     }
 }
 
-/// What is told of a column, a line a cell.
+/// Returns the explanation of a column, one line per cell.
 fn told(table: &Table, get: &Get) -> Vec<String> {
     let history = table.explain_cell(get).unwrap();
     let told = history.entries.iter().map(|entry| {

@@ -1,8 +1,8 @@
-//! Data directories written by earlier versions: they stay readable.
+//! Data directories written by earlier versions stay readable.
 //!
-//! A directory under `tests/fixtures/` was written once, by the version that wrote that format, and is
-//! never written again: `cargo test -p rowhouse-store --test all formats:: -- --ignored` makes the one of
-//! the present version, where there is none.
+//! A directory under `tests/fixtures/` is written once, by the version with that format, and never
+//! rewritten. `cargo test -p rowhouse-store --test all formats:: -- --ignored` creates the one of the
+//! current version if it does not exist.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,8 +23,8 @@ fn name(text: &str) -> TableName {
     TableName::parse(text).unwrap()
 }
 
-/// Two regions, two families, files of a flush and of a merge, a log of two segments, a counter, a
-/// disabled table.
+/// Writes two regions, two families, files of a flush and of a compaction, a log of two segments, a
+/// counter, and a disabled table.
 fn write(dir: &Path) {
     let settings = Settings { wal_segment_bytes: 1 << 10, ..Settings::default() };
     let store = Store::builder(dir).settings(settings).open().unwrap();

@@ -1,4 +1,4 @@
-//! How large a mutation may be, and what it is told that is larger.
+//! The size limit of mutations, and the errors of larger ones.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ fn one_of_300_mib_is_kept_where_the_limit_is_1_gib() {
     table.mutate(&put("a", 300 << 20)).unwrap();
     assert_eq!(len_of(&table, "a"), 300 << 20);
     store.close().unwrap();
-    // The limit is one of writing: what is in the log and in files is read whatever it is.
+    // The limit applies to writes: the log and files are read regardless of it.
     let (_store, table) = open(dir.path(), 16 << 20);
     assert_eq!(len_of(&table, "a"), 300 << 20);
     table.flush().unwrap();
@@ -90,7 +90,7 @@ fn limits_out_of_bounds_are_refused_when_the_store_is_opened() {
     }
 }
 
-/// A delete of the newest versions of so many columns, of each so many.
+/// Returns a delete of the newest `versions` versions of each of `columns` columns.
 fn newest(columns: u32, versions: u32) -> Delete {
     (0..versions * columns).fold(Delete::new("r").unwrap(), |delete, number| {
         delete.version("f", (number % columns).to_be_bytes(), Timestamp::LATEST).unwrap()
@@ -132,7 +132,7 @@ fn the_newest_versions_of_one_column_are_deleted_at_once_from_the_newest_on() {
     };
     table.mutate(&newest(1, VERSIONS - 2).into()).unwrap();
     assert_eq!(left(), [2, 1]);
-    // What there is not is a version of now.
+    // A missing version is deleted at the current time.
     table.mutate(&newest(1, 3).into()).unwrap();
     assert_eq!(left(), [0i64; 0]);
 }

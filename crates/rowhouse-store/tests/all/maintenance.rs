@@ -1,4 +1,4 @@
-//! What an administrator asks of an open store: regions emptied, switches, the log and the cache.
+//! Administration of an open store: truncated regions, switches, the log and the cache.
 
 use rowhouse_model::{
     Append, Bytes, ErrorKind, FamilyDescriptor, Get, MasterSwitch, Put, TableDescriptor, TableName,
@@ -9,7 +9,7 @@ fn name() -> TableName {
     TableName::parse("t").unwrap()
 }
 
-/// A table of two regions with a row in each, in a file and in memory.
+/// Returns a table of two regions with a row in each, in a file and in memory.
 fn filled(dir: &std::path::Path) -> Store {
     let store = Store::open(dir).unwrap();
     let table = TableDescriptor::new(name()).family(FamilyDescriptor::new("f").unwrap());
@@ -38,7 +38,7 @@ fn a_truncated_region_is_empty_keeps_its_name_and_stays_empty_after_a_restart() 
     let dir = tempfile::tempdir().unwrap();
     let store = filled(dir.path());
     let region = store.table(&name()).unwrap().regions()[0].clone();
-    // Whoever holds the old table writes to the new region.
+    // An old table handle writes to the new region.
     let held = store.table(&name()).unwrap();
     store.truncate_region(&region.name().full).unwrap();
     assert_eq!((cells(&store, "a"), cells(&store, "z")), (0, 2));
@@ -158,7 +158,7 @@ fn a_table_limits_the_cells_of_puts_and_of_what_grows() {
     store.create_table(limited("100"), &[]).unwrap();
     let table = || store.table(&name()).unwrap();
     let put = |len: usize| Put::new("a").unwrap().add("f", "q", "v".repeat(len)).unwrap().into();
-    // Lengths of key and value, the key, and four bytes around all of it.
+    // The lengths of key and value, the key, and four bytes for the total length.
     let other = 8 + 2 + 1 + 1 + 1 + 1 + 8 + 1 + 4;
     table().mutate(&put(100 - other)).unwrap();
     let error = table().mutate(&put(101 - other)).unwrap_err();

@@ -1,4 +1,5 @@
-//! Rows full of delete markers, which readers pass in runs: what they show is what they would by looking at each.
+//! Rows full of delete markers, which readers skip in runs. They return the same cells as readers
+//! that visit every marker.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -10,19 +11,19 @@ use rowhouse_model::{
 };
 use rowhouse_store::{CompactionSettings, Settings, Store, Table};
 
-/// Markers of `passed` are passed in runs. `each` keeps deleted cells, for reads of earlier times, so there each marker is
-/// looked at; reads as of now show the same.
+/// Readers skip markers of `passed` in runs. `each` keeps deleted cells for reads of earlier times,
+/// so readers visit every marker there; reads as of now return the same.
 const FAMILIES: [(&str, &str); 2] = [("passed", "FALSE"), ("each", "TRUE")];
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// A cell of each column from one to another.
+    /// A cell of each column in a range.
     Cells {
         row: u8,
         columns: (u8, u8),
         at: i64,
         kind: CellKind,
-        /// Markers with a time to live of their own, which is over.
+        /// Markers whose own TTL has expired.
         expired: bool,
     },
     /// Markers of one column, at each timestamp up to one.
@@ -74,14 +75,14 @@ fn store(dir: &Path) -> Store {
     Store::builder(dir).settings(settings).open().unwrap()
 }
 
-/// The store once more, as it was closed.
+/// Reopens the store as it was closed.
 fn open(dir: &Path) -> (Store, Arc<Table>) {
     let store = store(dir);
     let table = store.table(&name()).unwrap();
     (store, table)
 }
 
-/// A table to which `steps` were done; what they have not flushed is in memory.
+/// Returns a table after `steps`; cells that they did not flush are in memory.
 fn table(dir: &Path, steps: &[Step]) -> (Store, Arc<Table>) {
     let store = store(dir);
     let mut descriptor = TableDescriptor::new(name());
@@ -128,7 +129,7 @@ fn take(table: &Table, steps: &[Step]) {
     }
 }
 
-/// What is seen: row, qualifier and timestamp of each cell.
+/// Returns row, qualifier and timestamp of each visible cell.
 fn seen(rows: &[Row]) -> Vec<(Vec<u8>, Vec<u8>, i64)> {
     let cells = rows.iter().flat_map(Row::to_cells);
     cells
@@ -140,7 +141,7 @@ fn seen(rows: &[Row]) -> Vec<(Vec<u8>, Vec<u8>, i64)> {
 fn what_a_marker_covers_is_hidden_over_many_blocks_of_other_markers() {
     let put = cells(0, (39, 40), 0, CellKind::Put);
     let versions = Step::Versions { row: 0, column: 39, up_to: 900 };
-    // The last of these is passed with the others before the versions begin.
+    // The last of these is skipped with the others before the versions begin.
     let column = cells(0, (0, 40), 1000, CellKind::DeleteColumn);
     let seen_of = |steps: &[Step]| {
         let dir = tempfile::tempdir().unwrap();
@@ -165,12 +166,13 @@ fn what_a_marker_covers_is_hidden_over_many_blocks_of_other_markers() {
 #[test]
 fn markers_behind_a_run_that_ends_its_row_are_looked_at() {
     let markers = |row, columns| cells(row, columns, 1, CellKind::DeleteColumn);
-    // The puts are in a file that begins with their row, so it is not open yet where the row in front of it ends.
+    // The puts are in a file that begins with their row, so it is not open yet where the row before
+    // ends.
     let puts = cells(1, (16, 19), 1, CellKind::Put);
     let steps = [markers(0, (0, 19)), markers(1, (18, 54)), Step::Flush, puts, Step::Flush];
     let dir = tempfile::tempdir().unwrap();
     let (_store, table) = table(dir.path(), &steps);
-    // Whoever comes behind the first knows where the run ends.
+    // Later readers know where the run ends.
     for reversed in [false, true, false] {
         let scan = Scan::all().family("passed");
         let mut scanner = table.scan(if reversed { scan.reversed() } else { scan }).unwrap();
@@ -214,7 +216,7 @@ proptest! {
         reopened in any::<bool>(),
     ) {
         let dir = tempfile::tempdir().unwrap();
-        // What was read stays known to those who read behind it, unless the store is closed in between.
+        // Later reads reuse the runs found by earlier ones, unless the store is closed in between.
         let (before, behind) = steps.split_at(between.index(steps.len()));
         let (mut store, mut table) = table(dir.path(), before);
         for (at, versions) in [1, 3, 1, 3].into_iter().enumerate() {

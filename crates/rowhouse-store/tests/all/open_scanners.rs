@@ -1,5 +1,5 @@
-//! Scanners that are open while there are writes, flushes and merges see what was there when they were opened: of all
-//! kinds, over families of all kinds.
+//! Open scanners see the state as of their opening during writes, flushes and compactions: scans of
+//! all kinds, over families of all kinds.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,8 +15,9 @@ use rowhouse_store::{
 };
 
 const FAMILIES: [&str; 2] = ["a", "b"];
-/// An empty one has the markers of the family among its cells, over which filters that seek go (HBase too):
-/// what such a marker covers is shown then, until it is flushed. So only without such filters.
+/// The column with an empty name has the family's markers among its cells. Filters that seek skip
+/// them (HBase too), and cells that such a marker covers are shown until they are flushed. So it is
+/// used only without such filters.
 const EMPTY: [&str; 4] = ["", "1", "12", "2"];
 const NAMED: [&str; 4] = ["0", "1", "12", "2"];
 const ROWS: u8 = 8;
@@ -136,7 +137,7 @@ fn columns_of(kinds: [usize; 3]) -> [&'static str; 4] {
     if kinds[2] == 0 { NAMED } else { EMPTY }
 }
 
-/// Whether the family drops surplus versions at flushes.
+/// Returns whether the family drops surplus versions at flushes.
 fn drops(kind: usize) -> bool {
     kind < 2
 }
@@ -320,7 +321,7 @@ fn config() -> ProptestConfig {
     ProptestConfig { cases, max_shrink_iters: 3000, failure_persistence: None, ..asked }
 }
 
-/// What is seen now, by a few asks that cover all.
+/// Returns the visible cells, by a few reads that cover all.
 fn now(table: &Table, kinds: [usize; 3]) -> Vec<Vec<String>> {
     let base = Ask { versions: u32::MAX, ..Ask::default() };
     let asks = [
@@ -357,7 +358,7 @@ proptest! {
                     let scanner = region.scan_as_of(&scan, as_of).unwrap();
                     assert_eq!(scanner.read_point(), point);
                     let until = hasty.then_some(late);
-                    // Nothing that may be a bit more than is asked for.
+                    // A limit that allows more than the read needs.
                     let bytes = if *hasty && *bytes == u64::MAX { 1 << 40 } else { *bytes };
                     scanners.push(Open { scanner: Scanner::Region(Box::new(scanner)), limits: ScanLimits { bytes, until }, ask: format!("step {nth} {ask:?} as_of {as_of}"), expected, found: Vec::new(), is_over: false });
                 }
@@ -391,7 +392,7 @@ proptest! {
                     }
                 }
                 Step::Wait(at) => {
-                    // All, or one.
+                    // All scanners, or one.
                     let len = scanners.len().max(1);
                     for (nth, open) in scanners.iter_mut().enumerate() {
                         if let Scanner::Region(scanner) = &mut open.scanner && (*at < 4 || nth == at % len) {
@@ -400,7 +401,7 @@ proptest! {
                     }
                 }
                 Step::Compact(CompactionKind::Major) => {
-                    // It takes markers from in front of what is in memory.
+                    // It drops markers that cover cells in memory.
                     remembered.clear();
                     change(&table, step, kinds);
                 }
@@ -409,7 +410,7 @@ proptest! {
                     change(&table, step, kinds);
                     let mut after = now(&table, kinds);
                     if matches!(step, Step::Compact(_)) {
-                        // Merges drop surplus versions, which show in time ranges.
+                        // Compactions drop surplus versions, which show in time ranges.
                         before.drain(2..4);
                         after.drain(2..4);
                     }

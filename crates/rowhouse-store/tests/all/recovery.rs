@@ -1,4 +1,4 @@
-//! What survives what: acknowledged writes outlive the store, interrupted writes are cut, damage is
+//! Durability: acknowledged writes outlive the store, interrupted writes are cut, damage is
 //! refused.
 
 use std::fs;
@@ -37,16 +37,16 @@ fn rows(store: &Store) -> Vec<String> {
 fn segments(dir: &Path) -> Vec<PathBuf> {
     let mut paths: Vec<_> =
         fs::read_dir(dir.join("wal")).unwrap().map(|entry| entry.unwrap().path()).collect();
-    // Those that wait to be used again hold nothing.
+    // Spare segments hold nothing.
     paths.retain(|path| path.extension().is_some_and(|end| end == "wal"));
     paths.sort();
     paths
 }
 
-/// Bytes of the mark behind the last record of a segment.
+/// Bytes of a segment's end mark.
 const END_MARK_LEN: u64 = 32;
 
-/// A copy of the directory as a killed process leaves it: nothing closed, nothing unlocked.
+/// Copies the directory as a killed process leaves it: nothing closed, nothing unlocked.
 fn killed_copy(dir: &Path) -> tempfile::TempDir {
     let copy = tempfile::tempdir().unwrap();
     for sub in ["", "wal", "files"] {
@@ -92,14 +92,14 @@ fn reopening_many_times_leaves_no_segments_behind() {
         let store = Store::open(dir.path()).unwrap();
         assert_eq!(rows(&store), ["a"]);
     }
-    // The one that holds the cell, the one that was begun, the one made ahead.
+    // The segment with the cell, the current one, and the one made ahead.
     assert!(segments(dir.path()).len() <= 3, "{:?}", segments(dir.path()));
 }
 
 #[test]
 fn an_interrupted_write_at_the_end_is_cut_at_any_byte() {
     let dir = tempfile::tempdir().unwrap();
-    // A write that is known to be synced would be missed.
+    // A write that is known to be synced would be reported as missing.
     let settings = Settings { wal_sync_interval: Duration::from_secs(3600), ..Settings::default() };
     let store = Store::builder(dir.path()).settings(settings).open().unwrap();
     create(&store);
@@ -107,7 +107,7 @@ fn an_interrupted_write_at_the_end_is_cut_at_any_byte() {
     let before = fs::metadata(&segments(dir.path())[0]).unwrap().len();
     put(&store, "b");
     let after = fs::metadata(&segments(dir.path())[0]).unwrap().len();
-    // The mark behind the last record says only that there is no other.
+    // The end mark only says that no record follows.
     for len in before..after - END_MARK_LEN {
         let copy = killed_copy(dir.path());
         let segment = &segments(copy.path())[0];
@@ -155,7 +155,7 @@ fn damage_in_both_copies_of_the_manifest_is_refused_and_in_one_is_repaired() {
         let mut bytes = manifest.clone();
         bytes[at] ^= 0x10;
         fs::write(copy.path().join("MANIFEST"), &bytes).unwrap();
-        // The mark after the last edit says only that there is no other.
+        // The end mark only says that no edit follows.
         let is_mark = at >= manifest.len() - 12;
         if is_mark || at % 8 == 0 {
             assert_eq!(rows(&Store::open(copy.path()).unwrap()), ["a"], "byte {at}");
@@ -210,7 +210,7 @@ fn the_log_is_rolled_flushed_and_forgotten() {
         store.table(&name()).unwrap().mutate(&put.into()).unwrap();
     }
     store.table(&name()).unwrap().flush().unwrap();
-    // The one that is written and the one made ahead. A flush in the background may still be at it.
+    // The current segment and the one made ahead. A background flush may still be running.
     let begun = Instant::now();
     while segments(dir.path()).len() > 2 {
         assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", segments(dir.path()));
@@ -228,7 +228,7 @@ fn a_long_log_comes_back_in_several_memstores_and_goes_into_files() {
     let store = Store::open(dir.path()).unwrap();
     create(&store);
     let table = store.table(&name()).unwrap();
-    // Rows that are written once, written again and deleted, each time in another part of the log.
+    // Rows that are written once, overwritten and deleted, each time in another part of the log.
     for (round, step) in [(1u8, 1), (2, 2), (3, 3)] {
         for row in (0..3000).step_by(step) {
             let put = Put::new(format!("{row:04}")).unwrap().add("f", "q", [round; 300]).unwrap();
@@ -255,7 +255,7 @@ fn a_long_log_comes_back_in_several_memstores_and_goes_into_files() {
         }
     };
     check(&store);
-    // What is in several memstores is flushed without being asked for.
+    // Cells in several memstores are flushed without a request.
     let size = || store.table(&name()).unwrap().regions()[0].size();
     let begun = Instant::now();
     while size().memstore_bytes > 0 {

@@ -1,4 +1,5 @@
-//! Regions are split and merged while others read and write: nothing is lost, doubled or brought back.
+//! Splits and merges of regions under concurrent reads and writes: nothing is lost, duplicated or
+//! brought back.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -93,7 +94,7 @@ fn a_split_leaves_every_row_in_one_of_two_regions_for_ever() {
         let got = at.get(&Get::new("r0100").unwrap()).unwrap();
         assert_eq!(got.value("g", "q").map(text), Some("later".into()));
     }
-    // The table that was looked up before goes on writing, too.
+    // A table handle from before the split still writes.
     put(&old, 200, "v");
     put(&old, 99, "v");
     table(&store).compact(CompactionKind::Major).unwrap();
@@ -114,7 +115,7 @@ fn a_file_that_was_split_goes_with_the_last_region_that_has_rows_in_it() {
     table(&store).flush().unwrap();
     let files = || std::fs::read_dir(dir.path().join("files")).unwrap().count();
     assert_eq!(files(), 2, "one of each family");
-    // Nobody merges but this test.
+    // Only this test compacts.
     store
         .change_table(&name(), |table| Ok(table.clone().attribute("COMPACTION_ENABLED", "false")))
         .unwrap();
@@ -142,7 +143,7 @@ fn a_table_that_was_looked_up_before_a_split_holds_no_files_back() {
     assert_eq!(scan(&old, false), rows(0..100));
 }
 
-/// What is wrong with a store, which is closed.
+/// Closes a store and returns its defects.
 fn check_closed(dir: &std::path::Path, store: Store) -> Vec<String> {
     store.close().unwrap();
     let report = check(dir, |_| {}).unwrap();
@@ -215,7 +216,7 @@ fn the_limit_of_a_scan_counts_rows_over_regions_also_those_whose_last_part_is_em
     let table = table(&store);
     fill(&table, 6);
     for number in 0..6 {
-        // Behind the only visible cell of the row.
+        // After the only visible cell of the row.
         let put = Put::new(row(number)).unwrap().add("g", "r", "v").unwrap();
         table.mutate(&put.into()).unwrap();
         let delete = Delete::new(row(number)).unwrap().family("g", Timestamp::LATEST).unwrap();
@@ -276,7 +277,7 @@ fn regions_are_split_in_the_middle_of_what_they_hold() {
     assert_eq!(split(&whole).unwrap_err().kind(), ErrorKind::UnknownRegion);
 }
 
-/// A row with a value of so many bytes, in a file of each family.
+/// Writes a row with a value of `len` bytes to a file of each family.
 fn flushed_row(store: &Store, number: u32, len: usize) {
     put(&table(store), number, &"v".repeat(len));
     table(store).flush().unwrap();
@@ -294,7 +295,7 @@ fn a_region_whose_largest_file_has_one_row_is_split_in_the_middle_of_another() {
 
 #[test]
 fn a_region_whose_files_have_one_row_each_is_split_between_them() {
-    // No more than two files, which are not merged.
+    // No more than two files, so that they are not compacted.
     for (other, is_split) in [(7, true), (3, false)] {
         let (_dir, store) = store();
         flushed_row(&store, 3, 10);
@@ -376,7 +377,7 @@ fn writers_readers_counters_and_transactions_go_on_while_regions_are_split_and_m
     let go_on = || !ended.load(Ordering::Relaxed);
     let old = table(&store);
     std::thread::scope(|scope| {
-        // Counts one of two rows up by one, in turn, and both together in a transaction.
+        // Increments one of two rows, in turn, and both together in a transaction.
         for place in ["r0010", "r0045"] {
             let (store, old, counted) = (&store, &old, &counted);
             scope.spawn(move || {

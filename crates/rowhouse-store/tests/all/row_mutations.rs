@@ -1,4 +1,4 @@
-//! Several changes of a row, or of rows of a region, as one.
+//! Atomic changes of a row, or of several rows of a region.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -76,7 +76,7 @@ fn what_reads_the_row_sees_it_as_it_was_before_all_of_them() {
     with_table(|table| {
         table.mutate(&count("r", 5).into()).unwrap();
         let hundred = put("r", "n", 100i64.to_be_bytes());
-        // The increment has the last word, and it has not seen the put.
+        // The increment comes last, and it does not see the put.
         let outcome = table.mutate_row(&row([hundred.into(), count("r", 1).into()])).unwrap();
         assert_eq!(show(&outcome.row), "n=6");
         assert_eq!(read(&table, "r"), "n=6");

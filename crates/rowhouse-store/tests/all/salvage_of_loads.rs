@@ -1,5 +1,6 @@
-//! A salvage of what was written while files were loaded. Between the flush of a load and its number writers go on:
-//! what they write lies below the load's number and is not flushed.
+//! Salvage of cells written during a bulk load. Between the flush of a load and the assignment of
+//! its sequence number writers continue: their cells have lower sequence numbers than the load and
+//! are not flushed.
 
 use std::fs;
 use std::path::Path;
@@ -32,7 +33,8 @@ fn make(dir: &Path) -> Store {
     store
 }
 
-/// A store in which `new` was written to some rows while files were loaded, below the load's number, and those rows.
+/// Returns a store in which `new` was written to some rows during a load, with lower sequence
+/// numbers than the load's, and those rows.
 fn loaded_while_written(dir: &Path) -> (Store, Vec<String>) {
     let (other, hfiles) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     {
@@ -48,7 +50,7 @@ fn loaded_while_written(dir: &Path) -> (Store, Vec<String>) {
         put(&table, &format!("row{row:04}"), "f", "old");
     }
     table.flush().unwrap();
-    // What takes long to flush, behind the family `f`.
+    // Slow to flush, after family `f`.
     for row in 0..100 {
         put(&table, &format!("row{row:04}"), "g", vec![b'g'; 200_000]);
     }
@@ -80,7 +82,7 @@ fn loaded_while_written(dir: &Path) -> (Store, Vec<String>) {
     (store, written)
 }
 
-/// Salvages a store and looks for what was written.
+/// Salvages a store and checks that the written rows are there.
 fn check_salvaged(dir: &Path, written: &[String]) {
     let into = tempfile::tempdir().unwrap();
     salvage(dir, into.path(), |_| {}).unwrap();
@@ -96,7 +98,8 @@ fn check_salvaged(dir: &Path, written: &[String]) {
     assert_eq!(count, 0, "{count} of {} are old again, the first is {first:?}", written.len());
 }
 
-/// Nothing is damaged at all: a merge of the file before and what was loaded reaches over what is in the log only.
+/// Without damage: a compaction of the older file and the loaded one spans sequence numbers that
+/// are only in the log.
 #[test]
 fn a_merge_of_what_was_loaded_does_not_count_as_written_behind_what_is_in_the_log() {
     let dir = tempfile::tempdir().unwrap();
@@ -107,7 +110,7 @@ fn a_merge_of_what_was_loaded_does_not_count_as_written_behind_what_is_in_the_lo
     check_salvaged(dir.path(), &written);
 }
 
-/// The log has what was in a damaged file, also where a file that is whole reaches over its sequences.
+/// The log has the cells of a damaged file, even if an undamaged file spans their sequence numbers.
 #[test]
 fn the_log_gives_back_what_was_written_while_files_were_loaded() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,11 +1,11 @@
-//! A mutation, or a batch, may hold the same cell twice. HBase keeps what came last.
+//! A mutation or a batch may hold the same cell twice. HBase keeps the last one.
 
 use rowhouse_model::{
     FamilyDescriptor, Get, Put, RowRange, Scan, TableDescriptor, TableName, Timestamp,
 };
 use rowhouse_store::Store;
 
-/// Everything in the table, as `row=value`.
+/// Returns the whole table as `row=value`.
 fn read(store: &Store) -> String {
     let table = store.table(&TableName::parse("t").unwrap()).unwrap();
     let mut scanner = table.scan(Scan { versions: 9, ..Scan::new(RowRange::all()) }).unwrap();

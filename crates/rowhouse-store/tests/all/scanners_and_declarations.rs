@@ -1,5 +1,5 @@
-//! An open scanner sees what was there when it was opened, also where the family is declared anew before a flush, or
-//! where it asks for times before the newest versions.
+//! An open scanner sees the state as of its opening, also if the family is altered before a flush,
+//! or if the scan reads times before the newest versions.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ fn put(table: &Table, at: i64) {
     }
 }
 
-/// How many cells each of the next rows has.
+/// Returns the number of cells of each of the next rows.
 fn rows(scanner: &mut RegionScanner, up_to: usize) -> Vec<usize> {
     let mut rows = Vec::new();
     while rows.len() < up_to
@@ -44,7 +44,8 @@ fn rows(scanner: &mut RegionScanner, up_to: usize) -> Vec<usize> {
     rows
 }
 
-/// What an open scanner sees that is registered before the family is declared anew and flushed.
+/// Returns the cells that an open scanner sees if it is registered before the family is altered and
+/// flushed.
 fn over(
     before: FamilyDescriptor,
     after: FamilyDescriptor,

@@ -1,5 +1,5 @@
-//! Snapshots hold what a table held at one moment, whatever becomes of the table; clones and what was
-//! restored go their own ways from there.
+//! Snapshots hold the contents of a table at one read point, regardless of later changes to the
+//! table; clones and restored tables then change independently.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn family(name: &'static str) -> FamilyDescriptor {
     FamilyDescriptor::new(name).unwrap()
 }
 
-/// A store with the table, split in two, and its directory.
+/// Returns a store with the table, split in two, and its directory.
 fn store() -> (tempfile::TempDir, Store) {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
@@ -45,7 +45,7 @@ fn fill(store: &Store, value: &str) {
     ["a", "b", "x", "y"].into_iter().for_each(|row| put(&table, row, value));
 }
 
-/// `row=value` of every row of a table, whose families are to hold the same.
+/// Returns `row=value` of every row of a table, after checking that its families hold the same.
 fn rows(store: &Store, table: &str) -> Vec<String> {
     let mut scanner = store.table(&named(table)).unwrap().scan(Scan::all()).unwrap();
     let rows = std::iter::from_fn(|| scanner.next().unwrap());
@@ -156,7 +156,7 @@ fn a_restored_table_is_what_it_was_declaration_and_regions_included() {
     assert_eq!((restored.descriptor(), restored.regions().len()), (&declared, 2));
     store.enable_table(&name()).unwrap();
     assert_eq!(rows(&store, "t"), then);
-    // What comes now is newer than all that was there before.
+    // Later writes are newer than all earlier cells.
     fill(&store, "now");
     store.table(&name()).unwrap().flush().unwrap();
     drop((old, restored));
@@ -346,7 +346,7 @@ fn a_snapshot_whose_time_has_passed_makes_no_table_and_goes() {
     store.clone_snapshot("s", &named("in-time")).unwrap();
     now.store(1_005_001, Ordering::Relaxed);
     let refused = store.clone_snapshot("s", &named("c")).unwrap_err().kind();
-    // Unless it has gone already.
+    // Unless it was removed already.
     let known = [ErrorKind::SnapshotExpired, ErrorKind::SnapshotNotFound];
     assert!(known.contains(&refused), "{refused:?}");
     while store.snapshots().len() > 1 {
@@ -377,7 +377,7 @@ fn a_snapshot_whose_time_has_passed_stays_while_that_is_switched_off() {
     }
     now.store(2_000_000, Ordering::Relaxed);
     drop(store);
-    // What the manifest holds is written anew when a store is opened.
+    // An open rewrites the manifest.
     drop(open());
     let store = open();
     std::thread::sleep(Duration::from_millis(300));

@@ -1,6 +1,6 @@
-//! A hunt for half-seen mutations: writers make batches over two tables while memstores are flushed
-//! and files merged, and readers that hold a moment must see each batch whole, and none that is
-//! older than one seen before.
+//! A search for partially visible mutations: writers write batches over two tables during flushes
+//! and compactions, and readers with a read point must see each batch whole, and none that is older
+//! than one seen before.
 //!
 //! ```text
 //! ROWHOUSE_HUNT_SECONDS=600 cargo test -p rowhouse-store --release --test all torn_batches::
@@ -71,7 +71,7 @@ fn no_reader_ever_sees_half_a_batch() {
                 }
             });
         }
-        // When a reader fails its thread ends and so does this scope, with its words.
+        // A failing reader ends its thread, and this scope then panics.
         std::thread::sleep(Duration::from_secs(seconds));
         stop.store(true, Ordering::Relaxed);
     });
@@ -100,11 +100,12 @@ fn batch(store: &Store, writer: u64, number: u64) -> Vec<(Arc<Table>, Mutation)>
     batch
 }
 
-/// The number of each writer's batch that is seen, which must be the same in all its cells.
+/// Returns the number of each writer's visible batch, after checking that all its cells have the
+/// same.
 fn look_by_scans(store: &Store) -> [u64; WRITERS as usize] {
     let point = store.read_point();
     let mut seen: [Vec<u64>; WRITERS as usize] = Default::default();
-    // The table that is written last is read first.
+    // Reads the table first that is written last.
     for name in ["b", "a"] {
         let mut scanner = table(store, name).scan_at(Scan::all(), &point).unwrap();
         while let Some(row) = scanner.next().unwrap() {

@@ -1,4 +1,4 @@
-//! Transactions: what one reads and writes is as if nobody else did meanwhile.
+//! Transactions are serializable: each reads and writes as if it ran alone.
 
 use std::sync::Arc;
 
@@ -156,7 +156,7 @@ fn an_error_ends_a_transaction_and_leaves_nothing() {
     assert_eq!(scene.value(&scene.a, "r"), None);
 }
 
-/// How often a transaction is run that is overtaken once, by `other`.
+/// Returns the number of runs of a transaction that conflicts once, with `other`.
 fn runs(
     scene: &Scene,
     mut run: impl FnMut(&mut Transaction) -> rowhouse_model::Result<()>,
@@ -267,7 +267,8 @@ fn no_update_is_lost_beside_others_and_beside_plain_increments() {
     assert_eq!(row.counter("f", "n").unwrap(), Some(THREADS * ROUNDS));
 }
 
-/// Each of two may go off duty only while the other is on: with reads of a moment alone, both would.
+/// Each of two may go off duty only while the other is on: with snapshot isolation alone, both
+/// would.
 #[test]
 fn of_two_that_each_look_at_the_other_one_stays() {
     let scene = Scene::new();

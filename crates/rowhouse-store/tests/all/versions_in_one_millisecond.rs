@@ -1,5 +1,5 @@
-//! Puts without a timestamp are versions of their own also where they come faster than the clock ticks, and what is
-//! written after them is in force.
+//! Puts without a timestamp are separate versions even if they come faster than the clock ticks,
+//! and later writes take effect over them.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use rowhouse_model::{
 };
 use rowhouse_store::{Clock, Store, Table};
 
-/// How far versions run ahead of the clock: `docs/differences.md`.
+/// How far, in milliseconds, versions run ahead of the clock: `docs/differences.md`.
 const AHEAD_MILLIS_MAX: i64 = 100;
 
 const NOW: i64 = 1_669_852_800_000;
@@ -42,7 +42,7 @@ fn put(family: &'static str, value: impl ToString) -> Mutation {
     Put::new("row").unwrap().add(family, "q", value.to_string()).unwrap().into()
 }
 
-/// The values of all versions, newest first.
+/// Returns the values of all versions, newest first.
 fn values(table: &Table, family: &'static str) -> Vec<String> {
     let get = Get::new("row").unwrap().column(family, "q").versions(10_000);
     let row = table.get(&get).unwrap();
@@ -140,7 +140,8 @@ fn a_put_after_increments_takes_their_place() {
     assert_eq!(values(&table, "one"), ["put"]);
 }
 
-/// Writes versions ahead of the clock, does something, and expects a delete to cover them and a put to be seen.
+/// Writes versions ahead of the clock, applies `change`, and expects a delete to cover them and a
+/// put to be visible.
 fn in_force_after(change: impl Fn(Store, Arc<Table>, &tempfile::TempDir) -> (Store, Arc<Table>)) {
     let nothing: [&str; 0] = [];
     let dir = tempfile::tempdir().unwrap();

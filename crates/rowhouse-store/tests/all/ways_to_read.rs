@@ -1,5 +1,5 @@
-//! Backward, in parts, limited per family, at a time range per family, as it was at a point: every way
-//! to read gives of the plain forward read what it says.
+//! Reverse scans, partial rows, limits per family, time ranges per family, and reads at a read
+//! point: each returns the corresponding part of a plain forward read.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
-        // A value of 30 kB has rows span blocks.
+        // A value of 30 kB makes rows span blocks.
         12 => (0u8..24, 0usize..3, 0u8..40, 0i64..4, prop_oneof![9 => 0usize..9, 1 => Just(30_000)])
             .prop_map(|(row, family, qualifiers, at, value_len)| Step::Put {
                 row, family, qualifiers, at, value_len
@@ -41,15 +41,16 @@ fn millis(at: i64) -> Timestamp {
     Timestamp::from_millis(at).unwrap()
 }
 
-/// Rows of different lengths, some of which begin others.
+/// Rows of different lengths, some of which are prefixes of others.
 fn row(number: u8) -> Vec<u8> {
     let text = [&b"k"[..], &[b'a' + number / 3], &b"xx"[..usize::from(number % 3)]];
     text.concat()
 }
 
-/// A table with the steps done to it, in two regions.
+/// Returns a table of two regions after the steps.
 fn table(dir: &std::path::Path, steps: &[Step]) -> (Store, Arc<Table>) {
-    // A merge of all files between two reads may uncover what is in memory under a marker.
+    // A compaction of all files between two reads may uncover cells in memory that a marker
+    // covered.
     let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
     let settings = Settings { compaction, ..Settings::default() };
     let store = Store::builder(dir).settings(settings).open().unwrap();
@@ -91,12 +92,12 @@ fn read(table: &Arc<Table>, scan: Scan) -> Vec<Row> {
     std::iter::from_fn(|| scanner.next().unwrap()).collect()
 }
 
-/// Everything, as the plain read has it.
+/// A scan of everything, as the plain read does it.
 fn all(versions: u32) -> Scan {
     Scan::all().versions(versions)
 }
 
-/// Parts that follow each other, put together by row.
+/// Joins consecutive partial rows by row.
 fn joined(parts: Vec<Row>) -> Vec<Row> {
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     for part in parts {

@@ -1,4 +1,5 @@
-//! What is written behind a delete is seen, also within one millisecond of a clock that is slower than the writers.
+//! A write after a delete is visible, even within one millisecond of a clock that is slower than
+//! the writers.
 
 use std::sync::Arc;
 
@@ -69,7 +70,7 @@ fn a_delete_covers_what_was_counted_and_appended_before_it() {
         let append: Mutation = Append::new("row").unwrap().add("f", "q", "a").unwrap().into();
         for write in [increment, append] {
             let (_dir, _store, table) = table();
-            // Each stands above the one before it, so the second is ahead of the clock.
+            // Each timestamp is above the one before, so the second is ahead of the clock.
             table.mutate(&write).unwrap();
             table.mutate(&write).unwrap();
             table.mutate(&delete).unwrap();

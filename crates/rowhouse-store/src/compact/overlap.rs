@@ -53,7 +53,7 @@ mod tests {
         assert_eq!(depth_of(""), 0);
         assert_eq!(depth_of("a-z"), 1);
         assert_eq!(depth_of("a-c d-f g-i"), 1);
-        // The last row of one file and first row of another lies in both.
+        // A row that ends one file and begins the next lies in both.
         assert_eq!(depth_of("a-c c-f f-i"), 2);
         assert_eq!(depth_of("a-z b-c d-e d-f"), 3);
         assert_eq!(depth_of("d d d a-z"), 4);

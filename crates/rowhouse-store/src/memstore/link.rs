@@ -13,8 +13,8 @@ use super::sync::AtomicPtr;
 #[derive(Default)]
 pub(super) struct Link(AtomicPtr<Node>);
 
-/// The kinds of cells strictly between the ends of a link; each variant is a subset of the one
-/// before it.
+/// A bound on the kinds of cells strictly between the ends of a link. Each variant admits a subset of
+/// the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Between {
     Anything,
@@ -47,7 +47,7 @@ const SPAN_BITS: usize = 0b111;
 const _: () = assert!(align_of::<Node>() > SPAN_BITS);
 
 impl Between {
-    /// Returns the widest span that a link over a cell of this kind may have.
+    /// Returns the highest bound that a link over a cell of this kind may state.
     #[inline]
     pub(super) fn beside(kind: u8) -> Self {
         const COLUMN: u8 = CellKind::DeleteColumn.code();

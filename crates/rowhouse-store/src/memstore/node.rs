@@ -29,8 +29,8 @@ pub(super) struct Node {
     sequence: u64,
     len: u32,
     height: u8,
-    /// The widest span a link over the cell may have. Stored next to the links, because readers
-    /// that skip many cells read it.
+    /// The highest bound that a link over the cell may state. Stored next to the links, because
+    /// readers that skip many cells read it.
     beside: Between,
     /// A cell with the same key and sequence was inserted later.
     overwritten: AtomicBool,
@@ -134,7 +134,7 @@ impl<'a> NodeRef<'a> {
         CellRef::from_checked(self.key_value(), self.sequence())
     }
 
-    /// Returns the widest span a link over the cell may have.
+    /// Returns the highest bound that a link over the cell may state.
     #[inline]
     pub(super) fn beside(self) -> Between {
         self.head().beside

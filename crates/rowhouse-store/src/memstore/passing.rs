@@ -69,7 +69,7 @@ struct Run<'a> {
     last: NodeRef<'a>,
     /// A marker before the last, or the cell itself.
     before: NodeRef<'a>,
-    /// The span that a link over all of them could have.
+    /// The highest bound that a link over all of them could state.
     all: Between,
 }
 

@@ -1,8 +1,9 @@
 //! The spans of links above the lowest level, kept valid under concurrent inserts.
 //!
-//! A reader follows a link with the span `Markers` or `Versions` without looking at the cells in
-//! between. So a span must never exceed the bound of any cell in between whose insert is complete.
-//! An insert goes up the levels, and on each it does one of two things:
+//! The bound of a cell is the highest [`Between`] that a link over it may state. A reader follows a
+//! link with the bound `Markers` or `Versions` without looking at the cells in between. So a link's
+//! bound must never exceed that of any cell in between whose insert is complete. An insert goes up
+//! the levels, and on each it does one of two things:
 //!
 //! - On the levels of its node it *links* the node. The insert of a marker keeps the `known` bound
 //!   of the link it splits and, in the same exchange, sets a higher `possible` bound for both

@@ -81,7 +81,7 @@ pub(super) enum Purpose {
     /// A read of everything stored, markers included.
     Raw,
     /// A flush, or a compaction of some files of a family: drops cells that no read could ever
-    /// show, whatever is written later and whatever the other files hold.
+    /// show, regardless of later writes and of the other files.
     Minor,
     /// As `Minor`, in a family with NEW_VERSION_BEHAVIOR: keeps every cell, because none is certain
     /// to stay invisible.
@@ -114,8 +114,8 @@ impl<'a> Rules<'a> {
     }
 
     /// Returns the rules for a raw read: `versions` versions of each column with all markers
-    /// between and after them, whatever these cover, whatever the family keeps and however old it
-    /// is. A cell that has outlived a TTL of its own stays hidden. Raw reads cover whole families,
+    /// between and after them, regardless of the cells these cover, of the family's retention and
+    /// of age. A cell that has outlived a TTL of its own stays hidden. Raw reads cover whole families,
     /// because HBase refuses columns in them.
     pub(crate) fn raw(
         family: impl Into<Retention>,

@@ -258,7 +258,7 @@ fn refuse_all(checked: Vec<Result<()>>, error: &Error) -> Vec<Result<MutationOut
     checked.into_iter().map(|checked| checked.and_then(|()| Err(refused()))).collect()
 }
 
-/// Checks what can be checked without reading.
+/// Makes the checks that need no read.
 pub(super) fn check(region: &Region, mutation: &Mutation) -> Result<()> {
     region.check_row(mutation.row())?;
     region.check_writable()?;

@@ -303,8 +303,8 @@ impl<'a> Batch<'a> {
         let record = std::mem::take(&mut self.record);
         let regions = std::mem::take(&mut self.regions);
         let engine = self.region.engine();
-        // Taken only now, not while the batch reads: whoever wants the latch exclusively waits for
-        // every commit.
+        // Taken only now, not while the batch reads: a thread that wants the latch exclusively
+        // waits for every commit.
         let _latch = engine.freeze_latch.read();
         regions.iter().try_for_each(|region| region.check_serving())?;
         let committed = commit::commit(engine, record, self.durability)?;

@@ -11,7 +11,7 @@ pub(super) enum Holds {
     Yes(Timestamp),
 }
 
-/// Checks what can be checked without reading.
+/// Makes the checks that need no read.
 ///
 /// # Errors
 /// `WrongRegion`, `NoSuchColumnFamily`.

@@ -29,7 +29,7 @@ pub(super) enum Cover {
 
 /// The markers seen in a row.
 pub(super) enum Deletes {
-    /// Each marker covers by timestamp alone, whatever the order of writing.
+    /// Each marker covers by timestamp, regardless of the order of writing.
     ByTime(ByTime),
     /// Each marker covers writes before it: NEW_VERSION_BEHAVIOR.
     BySequence(Box<BySequence>),

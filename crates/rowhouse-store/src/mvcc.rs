@@ -42,7 +42,7 @@ impl Mvcc {
         self.visible.fetch_max(sequence, Ordering::AcqRel);
     }
 
-    /// Reserves the next number. The caller must publish it whatever happens, or no later number
+    /// Reserves the next number. The caller must publish it in all cases, or no later number
     /// ever becomes visible.
     pub(crate) fn reserve(&self) -> u64 {
         *self.reserve_several(1).start()

@@ -88,7 +88,7 @@ impl Policy {
         })
     }
 
-    /// As in HBase, a compaction takes at least two files, whatever the settings.
+    /// As in HBase, a compaction takes at least two files, regardless of the settings.
     fn within_reason(mut self) -> Self {
         self.files_min = self.files_min.max(2);
         self.files_max = self.files_max.max(2);

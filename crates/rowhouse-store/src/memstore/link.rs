@@ -13,8 +13,8 @@ use super::sync::AtomicPtr;
 #[derive(Default)]
 pub(super) struct Link(AtomicPtr<Node>);
 
-/// A bound on the kinds of cells strictly between the ends of a link. Each variant admits a subset of
-/// the one before it.
+/// A bound on the kinds of cells strictly between the ends of a link. Each variant admits a subset
+/// of the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Between {
     Anything,

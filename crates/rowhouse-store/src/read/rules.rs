@@ -115,8 +115,8 @@ impl<'a> Rules<'a> {
 
     /// Returns the rules for a raw read: `versions` versions of each column with all markers
     /// between and after them, regardless of the cells these cover, of the family's retention and
-    /// of age. A cell that has outlived a TTL of its own stays hidden. Raw reads cover whole families,
-    /// because HBase refuses columns in them.
+    /// of age. A cell that has outlived a TTL of its own stays hidden. Raw reads cover whole
+    /// families, because HBase refuses columns in them.
     pub(crate) fn raw(
         family: impl Into<Retention>,
         time_range: TimeRange,

@@ -1,5 +1,5 @@
 //! Deletes that cover by order of writing, as HBase's `NewVersionBehaviorTracker`: a marker covers
-//! older writes and spares newer ones, whatever their timestamps. A version that was surplus at the
+//! older writes and spares newer ones, at any timestamp. A version that was surplus at the
 //! time of a delete stays hidden, although the delete makes room.
 //!
 //! Cells without a sequence all have 0: among them a marker covers as it would by time.

@@ -107,7 +107,7 @@ impl Delta<'_> {
     fn grow(&self, added: &Cell, before: Option<KeyValue<'_>>, now: Timestamp) -> Result<Cell> {
         let own = added.timestamp();
         let (value, at, tags) = match before {
-            // Newer than the cell it replaces, even if ahead of the clock, or it would be invisible.
+            // Newer than the cell it replaces, even if ahead of the clock, or it would be hidden.
             Some(before) => (
                 (self.join)(before.value(), added.value())?,
                 now.max(before.timestamp().saturating_add(1)),

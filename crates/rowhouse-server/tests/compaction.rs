@@ -1,4 +1,4 @@
-//! `compact` and `major_compact`, as Apache's shell asks for them.
+//! `compact` and `major_compact`, as called by HBase's shell.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -26,7 +26,7 @@ fn request(
     }
 }
 
-/// Waits until no merge runs or waits, as a script does.
+/// Polls, as a script does, until no compaction is running or queued.
 fn wait(client: &mut Client, region: &RegionInfo) {
     loop {
         let request = proto::GetRegionInfoRequest {

@@ -1,4 +1,4 @@
-//! Endpoints of coprocessors that are called as actions of a Multi.
+//! Coprocessor endpoints called as actions of a Multi.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 

@@ -1,4 +1,4 @@
-//! A row is inserted once, in this process and on a server.
+//! A row can be inserted only once, embedded and on a server.
 
 #![expect(clippy::unwrap_used, reason = "a test may panic, in its helpers too")]
 

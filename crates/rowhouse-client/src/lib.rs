@@ -29,7 +29,7 @@
 //! | type | purpose |
 //! |---|---|
 //! | [`Target`] | the location of the cluster: its servers, or ZooKeeper |
-//! | [`Client`] | connects to the cluster and caches connections and locations; one per cluster, cheap to clone |
+//! | [`Client`] | connects to the cluster, caches connections and locations; cheap to clone |
 //! | [`Table`] | reads and changes rows, individually or in batches |
 //! | [`Scanner`] | reads a range of rows, and follows regions that move, split or fail |
 //! | [`Admin`] | creates and drops tables and namespaces, and returns the state of the cluster |

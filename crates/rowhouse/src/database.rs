@@ -28,8 +28,8 @@ use crate::transaction::Transaction;
 /// | `hbase+zk://HOST:PORT,…/ZNODE` | the cluster registered with this ZooKeeper ensemble |
 ///
 /// # Errors
-/// `InvalidRequest` for any other URL; `InUse` with the holder's name if another process has opened
-/// the directory; `Corruption`; `Unsupported` for a directory written by a newer version;
+/// `InvalidRequest` for any other URL; `InUse`, naming the holder, if another process has the
+/// directory open; `Corruption`; `Unsupported` for a directory written by a newer version;
 /// `Connection` and `Timeout` for a cluster that does not answer.
 pub async fn open(url: impl AsRef<str>) -> Result<Database> {
     let backend = Backend::open(Location::parse(url.as_ref())?).await?;
@@ -164,7 +164,7 @@ impl Database {
     ///
     /// Concurrent alterations are applied one after the other, and none is lost. Apache HBase is an
     /// exception: there the last of them may overwrite another, unless each changes a single
-    /// family, because HBase has no conditional call for larger changes.
+    /// family, because HBase's call for larger changes replaces the whole declaration.
     ///
     /// ```
     /// # use rowhouse::{Database, FamilyDescriptor, Result};

@@ -30,8 +30,7 @@ use registry::Registry;
 pub(crate) enum RegionTarget<'a> {
     /// The region that contains this row.
     Row(&'a [u8]),
-    /// The region that contains the last row before this one; before the end of the table if it is
-    /// empty.
+    /// The region that contains the last row before this one; the last region if it is empty.
     Before(&'a [u8]),
 }
 

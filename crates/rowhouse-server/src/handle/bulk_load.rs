@@ -38,7 +38,7 @@ pub(crate) fn load(
     context: &Context,
     request: proto::BulkLoadHFileRequest,
 ) -> Result<proto::BulkLoadHFileResponse> {
-    // A load that this cluster passed on through replication has come back.
+    // A load that this cluster passed on to another cluster has come back.
     if request.cluster_ids.contains(&context.cluster.id) {
         return Ok(proto::BulkLoadHFileResponse { loaded: true });
     }

@@ -63,7 +63,7 @@ pub(super) fn read(region: &Served, get: &Get) -> Result<Row> {
     }
 }
 
-/// As [`read`], but returns `WouldBlock` instead of waiting or reading from disk.
+/// As [`read`], but returns `WouldBlock` instead of waiting or reading much.
 pub(super) fn read_non_blocking(region: &Served, get: &Get) -> Result<NonBlocking<Row>> {
     match region {
         Served::Stored(region) => region.non_blocking().get(get),

@@ -10,7 +10,7 @@ use rowhouse::{
 };
 use rowhouse_server::{Options, Server};
 
-/// Runs `check` on a new embedded database, then on one behind a server.
+/// Runs `check` on a new embedded database, then on one accessed through a server.
 async fn on_both<F: Future<Output = Result<()>>>(check: impl Fn(Database) -> F) -> Result<()> {
     let dir = tempfile::tempdir().unwrap();
     let database = rowhouse::open(format!("file:{}", dir.path().display())).await?;

@@ -3,8 +3,8 @@
 use rowhouse::Database;
 use rowhouse_server::{Options, Server};
 
-/// Runs a test on an embedded database and on one behind a server; its second argument is whether
-/// there is a server.
+/// Runs a test on an embedded database, then through a server; the second argument of `test` is
+/// whether there is a server.
 pub(crate) async fn on_both<T: Future<Output = ()>>(test: impl Fn(Database, bool) -> T) {
     let dir = tempfile::tempdir().unwrap();
     test(rowhouse::open(dir.path().to_str().unwrap()).await.unwrap(), false).await;

@@ -1,5 +1,5 @@
-//! The cluster as clients see it: a master, region servers, and which region is where. It is one
-//! process, but nothing here takes it that there is only one region server.
+//! The cluster that clients see: a master, region servers, and the location of each region. It is
+//! one process, but this module does not assume a single region server.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,11 +14,12 @@ use rowhouse_store::{Region, Store};
 
 use crate::backups::Backups;
 use crate::maintenance::Maintenance;
+use crate::metrics::Calls;
 use crate::requests::Requests;
 use crate::scanners::Scanners;
 use crate::slow_log::SlowLog;
 
-/// Everything that is served.
+/// The whole served cluster.
 pub(crate) struct Cluster {
     pub(crate) store: Store,
     pub(crate) id: String,
@@ -26,7 +27,7 @@ pub(crate) struct Cluster {
     pub(crate) backups: Arc<Backups>,
     region_servers: Vec<Arc<RegionServer>>,
     namespace_region: RegionInfo,
-    /// The system tables as they were at a version of the store's catalog.
+    /// The system tables, built for this version of the store's catalog.
     system: Mutex<Option<(u64, SystemTables)>>,
     pub(crate) maintenance: Maintenance,
 }
@@ -37,25 +38,26 @@ struct SystemTables {
     namespace: Arc<MetaTable>,
 }
 
-/// One region server: its name, and what it keeps for its clients.
+/// One region server: its name and the state it keeps for clients.
 pub(crate) struct RegionServer {
     pub(crate) name: ServerName,
     pub(crate) scanners: Scanners,
     pub(crate) slow_log: SlowLog,
     pub(crate) requests: Requests,
+    pub(crate) calls: Calls,
 }
 
-/// A region that a request named.
+/// A region named by a request.
 pub(crate) enum Served {
-    /// One of the store's.
+    /// A region of the store.
     Stored(Arc<Region>),
-    /// One of `hbase:meta` or `hbase:namespace`, made from the manifest.
+    /// A region of `hbase:meta` or `hbase:namespace`, generated from the manifest.
     System(TableName, Arc<MetaTable>),
 }
 
 impl Cluster {
-    /// `slow` is how long a call and how many bytes an answer may take before it is logged as slow
-    /// or large.
+    /// Creates a cluster. `slow` holds the thresholds of the slow log: a call's duration and an
+    /// answer's size in bytes.
     pub(crate) fn new(
         store: Store,
         names: Vec<ServerName>,
@@ -66,6 +68,7 @@ impl Cluster {
             scanners: Scanners::new(name.start_code),
             slow_log: SlowLog::new(slow.0, slow.1),
             requests: Requests::new(Instant::now()),
+            calls: Calls::default(),
             name,
         };
         let region_servers: Vec<_> = names.into_iter().map(|name| Arc::new(server(name))).collect();
@@ -85,8 +88,8 @@ impl Cluster {
         &self.region_servers
     }
 
-    /// The region server that has a region: the system's are on the first, the others are spread
-    /// by their names.
+    /// Returns the region server of a region. System regions are on the first server; the others
+    /// are distributed by a hash of their names.
     pub(crate) fn place(&self, region: &RegionInfo) -> &Arc<RegionServer> {
         if region.table.is_system() || self.region_servers.len() == 1 {
             return &self.region_servers[0];
@@ -97,15 +100,15 @@ impl Cluster {
         &self.region_servers[sum % self.region_servers.len()]
     }
 
-    /// Where `hbase:meta` is.
+    /// Returns the region server of `hbase:meta`.
     pub(crate) fn meta_server(&self) -> &Arc<RegionServer> {
         self.place(&RegionInfo::meta())
     }
 
-    /// The region that a request to `server` names.
+    /// Returns the region that a request to `server` names.
     ///
     /// # Errors
-    /// `NotServingRegion` when it is not there.
+    /// `NotServingRegion` if `server` does not serve it.
     pub(crate) fn region(&self, server: &RegionServer, name: &RegionRef) -> Result<Served> {
         let found = match name {
             RegionRef::Full(full) => self.store.find_region(full),
@@ -130,7 +133,7 @@ impl Cluster {
         Err(not_online(name, server))
     }
 
-    /// What is known of the region that a request names.
+    /// Returns the description of the region that a request names.
     pub(crate) fn region_info(
         &self,
         server: &RegionServer,
@@ -143,11 +146,11 @@ impl Cluster {
         }
     }
 
-    /// The regions of a server, the system's among them.
+    /// Returns the regions of a server, including system regions.
     pub(crate) fn regions_of(&self, server: &RegionServer) -> Vec<RegionInfo> {
         let system = [RegionInfo::meta(), self.namespace_region.clone()];
         let tables = self.store.tables();
-        // Those of a disabled table are online nowhere.
+        // Regions of a disabled table are online nowhere.
         let enabled = tables.iter().filter(|table| table.state() == TableState::Enabled);
         let stored = enabled.flat_map(|table| table.regions());
         let all = system.into_iter().chain(stored.map(|region| region.info().clone()));

@@ -1,19 +1,19 @@
-//! Filters over rows of the catalog, which lie in memory as a whole.
+//! Filters on rows of the catalog, which are complete in memory.
 
 use rowhouse_model::{
     Cell, CellRef, FilterRun, FilterVerdict, KeptValue, KeyBuf, Result, Row, RowBuilder,
 };
 
-/// What is passed over in a row.
+/// The cells of a row to skip, after a filter's verdict.
 enum Pass {
     Nothing,
     Column,
     Family,
-    /// What is before a place.
+    /// All cells before this position.
     UpTo(KeyBuf),
 }
 
-/// What a filter lets through of a row; `None` for nothing.
+/// Applies a filter to a row and returns the remaining row, or `None` if nothing remains.
 ///
 /// # Errors
 /// As [`FilterRun::check`].

@@ -104,6 +104,12 @@ mod tests {
     }
 
     #[test]
+    fn a_timeline_get_is_a_get_since_a_region_has_one_replica() {
+        let timeline = proto::Get { row: "r".into(), consistency: Some(1), ..Default::default() };
+        assert_eq!(from_proto(timeline).unwrap(), Get::new("r").unwrap());
+    }
+
+    #[test]
     fn what_the_model_cannot_say_is_refused_by_name() {
         let name = "org.example.MyFilter".to_owned();
         let error = refused(|get| {
@@ -113,7 +119,6 @@ mod tests {
         assert!(error.message().contains("org.example.MyFilter"));
         let error = refused(|get| get.store_offset = Some(-3_i32 as u32));
         assert!(error.message().contains("store_offset=-3"));
-        assert!(refused(|get| get.consistency = Some(1)).message().contains("TIMELINE"));
         assert_eq!(refused(|get| get.closest_row_before = Some(true)).kind(), ErrorKind::Protocol);
         assert_eq!(refused(|get| get.max_versions = Some(0)).kind(), ErrorKind::InvalidRequest);
         assert_eq!(refused(|get| get.row = "".into()).kind(), ErrorKind::InvalidRequest);

@@ -233,13 +233,17 @@ mod tests {
     use super::*;
 
     fn opening() -> BytesMut {
+        opening_of(None)
+    }
+
+    fn opening_of(client_release: Option<(u32, u32)>) -> BytesMut {
         let mut bytes = BytesMut::new();
         let head = ConnectionHead {
             service: Service::Client,
             codec: Some(CellCodec::KeyValue),
             user: None,
-            client_version: None,
-            client_release: None,
+            client_version: client_release.map(|(major, minor)| format!("{major}.{minor}.0")),
+            client_release,
         };
         head.encode_opening(&mut bytes);
         let call = RequestHead { call_id: 3, ..Default::default() };
@@ -314,7 +318,17 @@ mod tests {
 
     #[test]
     fn an_over_long_call_is_answered_and_the_connection_closed() {
-        let bytes = opening();
+        let class = over_long_call(Some((1, 3)));
+        assert_eq!(class, "org.apache.hadoop.hbase.exceptions.RequestTooBigException");
+        // Older clients do not know that class and would retry.
+        for release in [None, Some((1, 2))] {
+            assert_eq!(over_long_call(release), "org.apache.hadoop.hbase.DoNotRetryIOException");
+        }
+    }
+
+    /// Sends a call that is longer than the server takes, and returns the class of the exception.
+    fn over_long_call(client_release: Option<(u32, u32)>) -> String {
+        let bytes = opening_of(client_release);
         let mut connection = ServerConnection::new("h:1", "id").with_frame_len_max(100);
         let (mut input, mut output) = (bytes, BytesMut::new());
         while connection.next(&mut input, &mut output).is_some() {}
@@ -330,7 +344,7 @@ mod tests {
         assert!(matches!(connection.next(&mut input, &mut output), Some(ServerEvent::Close(_))));
         let (call_id, exception) = refusal(&mut output);
         assert_eq!(call_id, 8);
-        assert_eq!(exception.class, "org.apache.hadoop.hbase.exceptions.RequestTooBigException");
+        exception.class.into()
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! The declarations of columns: what they print as, and what is said of mistakes.
+//! Declarations of columns: their printed form, and the errors for mistakes.
 
 use expect_test::{Expect, expect};
 use rowhouse_schema::{ColumnSchema, KeySchema};
@@ -84,8 +84,8 @@ fn a_mistake_in_a_declaration_is_pointed_at() {
         "d:n my-count u64",
         expect![[r#"
             `my-count` is not a name; a name has ASCII letters, digits and _, and does not begin with a digit: offset=6
-          d:n my-count u64
-                ^"#]],
+              d:n my-count u64
+                    ^"#]],
     );
     check(
         "d:n count long",

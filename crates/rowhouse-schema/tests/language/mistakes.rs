@@ -1,4 +1,4 @@
-//! What is said of templates that are none.
+//! Errors for invalid templates.
 
 use super::check;
 use expect_test::expect;
@@ -103,15 +103,15 @@ fn mistakes_are_pointed_at() {
         "[1user string]",
         expect![[r#"
             `1user` is not a name; a name has ASCII letters, digits and _, and does not begin with a digit: offset=1
-          [1user string]
-           ^"#]],
+              [1user string]
+               ^"#]],
     );
     check(
         "[us-er string]",
         expect![[r#"
             `us-er` is not a name; a name has ASCII letters, digits and _, and does not begin with a digit: offset=3
-          [us-er string]
-             ^"#]],
+              [us-er string]
+                 ^"#]],
     );
     check(
         "[a u8][a u8]",

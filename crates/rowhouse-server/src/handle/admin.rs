@@ -1,4 +1,4 @@
-//! What clients ask of a region server about its regions.
+//! Region server calls about regions.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -86,8 +86,8 @@ pub(crate) fn flush_region(
     })
 }
 
-/// Asks for a merge and does not wait for it, as Apache's server: a client that wants to know asks
-/// for the state.
+/// Requests a compaction and returns without waiting for it, as HBase does: clients poll the
+/// compaction state.
 pub(crate) fn compact_region(
     context: &Context,
     request: proto::CompactRegionRequest,
@@ -102,7 +102,7 @@ pub(crate) fn compact_region(
     Ok(proto::CompactRegionResponse {})
 }
 
-/// The files of a region, as paths in the data directory.
+/// Returns the files of a region, as paths in the data directory.
 pub(crate) fn store_files(
     context: &Context,
     request: proto::GetStoreFileRequest,
@@ -114,7 +114,7 @@ pub(crate) fn store_files(
     Ok(proto::GetStoreFileResponse { store_file })
 }
 
-/// Has nothing to do: files are opened when they are first read.
+/// Does nothing: files are opened on their first read.
 pub(crate) fn warm_up_region(
     _: &Context,
     request: proto::WarmupRegionRequest,

@@ -1,4 +1,4 @@
-//! Reading one row.
+//! Reads one row.
 
 use bytes::BytesMut;
 use rowhouse_format::convert::region::RegionRef;
@@ -41,7 +41,7 @@ fn reply(call_context: &CallContext, get: &Get, row: &Row, out: &mut BytesMut) -
         let result = Some(result::existence(!row.is_empty()));
         return call_context.reply(out, &proto::GetResponse { result });
     }
-    // Clients before HBase 1.3 look for the cells of a get in the message alone.
+    // Clients before HBase 1.3 read the cells of a get only from the message.
     if !call_context.client.is_at_least(1, 3) {
         let result = Some(result::to_proto(row, CellsIn::Message));
         return call_context.reply(out, &proto::GetResponse { result });
@@ -63,7 +63,7 @@ pub(super) fn read(region: &Served, get: &Get) -> Result<Row> {
     }
 }
 
-/// The same, if it is done in a moment.
+/// As [`read`], but returns `WouldBlock` instead of waiting or reading much.
 pub(super) fn read_non_blocking(region: &Served, get: &Get) -> Result<NonBlocking<Row>> {
     match region {
         Served::Stored(region) => region.non_blocking().get(get),

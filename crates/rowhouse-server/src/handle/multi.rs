@@ -1,4 +1,4 @@
-//! Many actions in one call. An action that fails leaves the others.
+//! Executes many actions in one call. Actions fail independently.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -43,17 +43,17 @@ pub(crate) fn multi(call_context: &CallContext, out: &mut BytesMut) -> Result<Do
     Ok(if is_begun { Done::Begun(rest) } else { Done::Long(rest) })
 }
 
-/// How far a call has come.
+/// The progress of a call.
 struct Progress {
     context: Context,
     asked: VecDeque<RegionActions>,
-    /// What is left of the region whose turn it is.
+    /// The remaining work in the current region.
     current: Option<Todo>,
     answers: Vec<Result<RegionAnswer>>,
     bounds: Bounds,
 }
 
-/// What is left to do of a region.
+/// The remaining work in a region.
 #[expect(clippy::large_enum_variant, reason = "a call has one at a time, on its stack")]
 enum Todo {
     AsOne { region: Arc<Region>, conditions: Vec<RowCondition>, mutations: Vec<Mutation> },
@@ -79,13 +79,14 @@ impl Progress {
         })
     }
 
-    /// Whether anything was done.
+    /// Returns whether any work was done.
     fn is_begun(&self) -> bool {
         let is_some = |todo: &Todo| matches!(todo, Todo::Each(each) if !each.answers.is_empty());
         !self.answers.is_empty() || self.current.as_ref().is_some_and(is_some)
     }
 
-    /// Does what is left; `false` when what comes next has to wait, or may take long.
+    /// Continues the work. In non-blocking mode returns `false` before an operation that would
+    /// block or take long.
     fn resume(&mut self, wait_mode: WaitMode) -> bool {
         loop {
             let mut todo = match self.current.take() {
@@ -133,7 +134,7 @@ fn begin(context: &Context, asked: RegionActions) -> Result<Todo> {
     }
     let mutations: Vec<Mutation> = actions.into_iter().map(mutation_of).collect::<Result<_>>()?;
     let conditions = Vec::from_iter(asked.condition);
-    // Mutations without a condition may be of several rows, as on HBase.
+    // Mutations without a condition may affect several rows, as on HBase.
     for asked in &conditions {
         mutations.iter().try_for_each(|mutation| asked_of_row(asked, mutation))?;
     }
@@ -141,12 +142,12 @@ fn begin(context: &Context, asked: RegionActions) -> Result<Todo> {
         Served::Stored(region) => region,
         Served::System(table, _) => return Err(Store::refuse_write(&table)),
     };
-    // HBase does not look at the condition of nothing.
+    // HBase ignores the condition of an empty list of mutations.
     let conditions = if mutations.is_empty() { Vec::new() } else { conditions };
     Ok(Todo::AsOne { region, conditions, mutations })
 }
 
-/// The mutation of several that are done as one. What is wrong with one of them is wrong with all.
+/// Returns the mutation of an atomic action. An error in one of the actions fails all of them.
 fn mutation_of(numbered: NumberedAction) -> Result<Mutation> {
     match numbered.action? {
         Action::Mutate(mutation, nonce) => Ok(mutation.with_nonce(nonce)),
@@ -161,7 +162,7 @@ fn mutation_of(numbered: NumberedAction) -> Result<Mutation> {
     }
 }
 
-/// Does all mutations as one, if the conditions hold.
+/// Applies all mutations atomically if the conditions hold.
 fn all_or_nothing(
     region: &Region,
     conditions: &[RowCondition],
@@ -182,13 +183,13 @@ fn all_or_nothing(
     }))
 }
 
-/// What bounds a call.
+/// The limits of a call.
 struct Bounds {
-    /// Bytes of cells that were answered.
+    /// Bytes of cells in the answers so far.
     bytes: u64,
-    /// How many may be; none for a client that does not ask again for the rest.
+    /// Maximum of `bytes`; `None` for a client that does not retry the refused actions.
     max: Option<u64>,
-    /// When it has taken too long for where it arrived.
+    /// When the call has run too long on the connection's task.
     pause: Instant,
 }
 
@@ -207,18 +208,18 @@ impl Bounds {
     }
 }
 
-/// The actions of a region of which each is by itself.
+/// The independent actions of a region.
 struct Each {
     region: Served,
     actions: VecDeque<NumberedAction>,
-    /// What had to wait.
+    /// The operation that would have blocked.
     step: Option<RegionOperation>,
     answers: Vec<NumberedAnswer>,
 }
 
-/// What is done of them at a time.
+/// One operation on a region.
 enum RegionOperation {
-    /// Neighbouring mutations go to the region together; each has the client's number for it.
+    /// A run of consecutive mutations, applied as one batch, with the client's index of each.
     Mutate(Vec<u32>, Vec<Mutation>),
     Get(u32, Get),
     Service(u32, proto::CoprocessorServiceCall),
@@ -289,7 +290,7 @@ impl Each {
         Some(RegionOperation::Mutate(indexes, mutations))
     }
 
-    /// Takes a step, or gives it back when it has to wait.
+    /// Executes a step, or returns it if it would block.
     fn take_step(
         &mut self,
         context: &Context,
@@ -327,7 +328,7 @@ impl Each {
                 });
                 (index, answer)
             }
-            // It may read a whole region.
+            // The endpoint may read a whole region.
             RegionOperation::Service(..) if wait_mode == WaitMode::NonBlocking => {
                 return Some(step);
             }

@@ -1,4 +1,4 @@
-//! Changing one row.
+//! Mutates one row.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Scanners and read points that hold a memstore when it is flushed: they go on in its file.
+//! Scanners and read points that hold a memstore when it is flushed. They continue in its file.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,19 +6,19 @@ use super::Memstore;
 use crate::read::{CountedBytes, ReaderMemory, Retention};
 use crate::store_file::StoreFile;
 
-/// What became of a memstore, or of several together.
+/// The result of flushing one or several memstores together.
 pub(crate) struct Flushed {
-    /// `None` where nothing of it was worth keeping.
+    /// `None` if no cell was worth keeping.
     pub(crate) file: Option<Arc<StoreFile>>,
-    /// The lowest sequence at which nothing is missed of what was dropped.
+    /// The lowest sequence at which no dropped cell is visible.
     pub(crate) readable_from: u64,
-    /// What had expired then was dropped.
+    /// The time in milliseconds against which expired cells were dropped.
     pub(crate) now_millis: i64,
-    /// By what else it was dropped.
+    /// The retention by which other cells were dropped.
     pub(crate) retention: Retention,
 }
 
-/// What became of a memstore that was flushed.
+/// The result of the flush of a memstore, for its readers.
 #[derive(Default)]
 pub(super) struct Readers {
     flushed: OnceLock<Arc<Flushed>>,
@@ -27,12 +27,12 @@ pub(super) struct Readers {
 }
 
 impl Memstore {
-    /// What became of it; `None` before it was flushed.
+    /// Returns the result of its flush; `None` before that.
     pub(crate) fn flushed(&self) -> Option<&Arc<Flushed>> {
         self.readers.flushed.get()
     }
 
-    /// Notes what became of it, once.
+    /// Records the result of its flush, once.
     pub(crate) fn set_flushed(&self, flushed: Arc<Flushed>) {
         let _ = self.readers.flushed.set(flushed);
     }

@@ -1,4 +1,4 @@
-//! One moment of the whole store, held.
+//! Read points: snapshots of the whole store.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use crate::family::{FamilyStore, SuperVersion};
 use crate::memstore::Memstore;
 use crate::region::Region;
 
-/// A moment to read at: every read at it sees the mutations that were visible when it was taken,
-/// over all tables, and none that came later. It holds the files and memstores there were, so merges
-/// neither wait for it nor take anything from it; what they free becomes free with it.
-/// [`Settings::scan_age_max`] is how long it may be used.
+/// A read point over all tables: every read at it sees the mutations that were visible when it was
+/// taken and no later ones. It holds the memstores and files of that time, so compactions neither
+/// wait for it nor take anything from it; the disk space of files they replace is freed when the
+/// read point is dropped. [`Settings::scan_age_max`] limits how long it may be used.
 ///
 /// When readers hold too much memory ([`Settings::reader_memstore_bytes_max`]) it goes on in the
 /// files of memstores that were flushed. Reads that would see what a flush drops are refused from
@@ -32,9 +32,9 @@ use crate::region::Region;
 #[derive(Clone)]
 pub struct ReadPoint {
     held: Arc<Registered<HeldFamilies>>,
-    /// Memstores that it alone reads.
+    /// Memstores that only this point reads.
     own: HashMap<FamilyKey, Arc<Memstore>>,
-    /// What was served: regions that others come in the place of go with the last point.
+    /// The catalog at that time; keeps replaced regions alive until the last read point is dropped.
     _served: Arc<Entries>,
     taken: Instant,
     age_max: Duration,
@@ -65,11 +65,9 @@ impl ReadPoint {
         }
     }
 
-    /// The moment at which `sequence` was the last; `None` where that is too old to read some
-    /// family at.
+    /// Takes a read point at `sequence`; returns `None` if a family can no longer be read there.
     pub(crate) fn at(engine: &Engine, catalog: &Catalog, sequence: u64) -> Option<Self> {
-        // Not while regions come in the place of others. No memstore is frozen meanwhile either:
-        // its flush knows of this point.
+        // Exclude replacement of regions, and freezing: the flush of a memstore knows this point.
         let _latch = engine.freeze_latch.read();
         let served = catalog.entries();
         let families = engine.families.read();
@@ -98,25 +96,25 @@ impl ReadPoint {
         })
     }
 
-    /// Adds a memstore of its own to what it sees of a family.
+    /// Adds a private memstore to its super version of a family.
     pub(crate) fn add_memstore(&mut self, family: &FamilyStore) -> Arc<Memstore> {
         Arc::clone(self.own.entry(key_of(family)).or_default())
     }
 
-    /// What it sees of a family, for who copies all of it, however old it is.
+    /// Returns its super version of a family without checking the age, for a copy of all cells.
     ///
     /// # Errors
-    /// The family is younger, or a flush has dropped cells of it that a raw read may see.
+    /// The family is newer, or a flush has dropped cells of it that a raw read may see.
     pub(crate) fn super_version_of(&self, family: &FamilyStore) -> Result<Arc<SuperVersion>> {
         self.find(family, |_| false)
     }
 
-    /// The sequence number of the last mutation it sees.
+    /// Returns the sequence number of the last mutation it sees.
     pub fn sequence(&self) -> u64 {
         self.held.sequence
     }
 
-    /// Whether the region was there.
+    /// Whether the region existed when the read point was taken.
     pub(crate) fn has_seen(&self, region: &Region) -> bool {
         let held = self.held.families.read();
         region.families().iter().any(|family| held.contains_key(&key_of(family)))
@@ -234,16 +232,16 @@ fn key_of(family: &FamilyStore) -> FamilyKey {
     (family.region_id(), family.name().clone())
 }
 
-/// What a read goes by.
+/// The read point of one read.
 #[derive(Clone, Copy)]
 pub(crate) enum At<'a> {
-    /// What is visible up to a sequence, of what there is now.
+    /// The current super version, up to this sequence.
     Sequence(u64),
     Point(&'a ReadPoint),
 }
 
 impl<'a> At<'a> {
-    /// What is held, or now.
+    /// Returns `point`, or the current read point.
     pub(super) fn of(engine: &Engine, point: Option<&'a ReadPoint>) -> Self {
         point.map_or_else(|| Self::Sequence(engine.mvcc.visible()), Self::Point)
     }
@@ -255,12 +253,11 @@ impl<'a> At<'a> {
         }
     }
 
-    /// What there is to read of a family for what is asked; `None` when the sequence is too old by
-    /// now.
+    /// Returns the super version of a family; `None` if the sequence is no longer readable.
     ///
     /// # Errors
-    /// The read point is too old, or older than the table, or has let go of what the read may see;
-    /// the region is not served any more.
+    /// The read point is too old, older than the table, or has released memstores with cells that
+    /// the read may see; the region is no longer served.
     pub(super) fn super_version(
         &self,
         family: &FamilyStore,

@@ -1,7 +1,7 @@
-//! The work of a scanner of a region: rows of all its families, one after the other.
+//! The work of a region scanner: it reads rows over all families of the region.
 //!
-//! Where a filter has its say the order of things is that of HBase's `RegionScannerImpl`: the row's
-//! key, the cells of the families the filter needs, the row as a whole, the cells of the other families.
+//! With a filter the order of evaluation is that of HBase's `RegionScannerImpl`: the row's key, the
+//! cells of the families the filter needs, the row as a whole, the cells of the other families.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,60 +18,60 @@ use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::region::ReadCounts;
 
-/// How many rows a scanner looks at between two looks at the clock, which would cost as much as a row.
+/// Rows a scanner examines between two clock checks; a check costs about as much as a row.
 const ROWS_BETWEEN_CHECKS: u32 = 64;
 
-/// Where a scan of one region is, and what it holds.
+/// The position of a scan of one region, and the sources it holds.
 pub(super) struct ScanCursor {
     families: Vec<FamilyReader<'static>>,
-    /// Families that are read where the others have let a row through.
+    /// Families read only for rows that pass the filter on the other families.
     on_demand: Vec<FamilyReader<'static>>,
     filter: Option<Box<FilterRun>>,
     range: RowRange,
-    /// There is one row at most.
+    /// The scan covers at most one row.
     single_row: bool,
     reversed: bool,
-    /// Everything visible in the columns is wanted.
+    /// No filter, limit per family or batch: every visible cell of the columns is returned.
     is_plain: bool,
     batch: usize,
     rows_left: u64,
-    /// The row that is being read.
+    /// The current row.
     row: Vec<u8>,
-    /// Where it was left, if it was.
+    /// The family in which the current row was suspended, if it was.
     left_in: Option<FamilyPosition>,
-    /// Part of the row was given, if it was left.
+    /// A part of the suspended row was returned.
     part_given: bool,
-    /// Cells of the last row, and bytes copied of them: the next one may well have as many.
+    /// Cells of the last row and bytes copied for it: capacity estimate for the next row.
     usual: (usize, usize),
     read_point: u64,
     opened: Instant,
     age_max: Duration,
     rows_until_check: u32,
-    /// Cells that were judged since the clock was looked at.
+    /// Cells examined since the last clock check.
     judged: u64,
-    /// It met an error, and what it had is let go of.
+    /// An error occurred, and the families' readers were released.
     failed: bool,
     /// The same, since readers held too much memory.
     ended: Option<Over>,
     progress: ScanProgress,
-    /// Rows that were given and are not counted yet.
+    /// Rows returned but not yet counted.
     rows_given: u64,
-    /// The filter ended the scan by the key of a row.
+    /// The filter ended the scan at the key of a row.
     ended_at_key: bool,
-    /// Where rows are counted, if they are.
+    /// The counts to update, if any.
     counter: Option<Arc<ReadCounts>>,
-    /// How many filtered rows were counted there.
+    /// Filtered rows already added to `counter`.
     filtered_counted: u64,
 }
 
-/// What asks a scanner that is in a call to end.
+/// Requests that a scanner that is in a call ends.
 pub(super) struct AskedToEnd {
-    /// Bytes that readers held then; 0 while it is not asked.
+    /// Bytes that readers held then; 0 without a request.
     bytes: AtomicU64,
     bytes_max: AtomicU64,
 }
 
-/// For a scanner that nobody asks.
+/// No request.
 pub(super) static NOT_ASKED: AskedToEnd = AskedToEnd::new();
 
 impl AskedToEnd {
@@ -84,7 +84,7 @@ impl AskedToEnd {
         self.bytes.store(over.bytes, Ordering::Release);
     }
 
-    /// What it was asked since the last time, if it was.
+    /// Returns the request made since the last call.
     #[inline]
     pub(super) fn take(&self) -> Option<Over> {
         if self.bytes.load(Ordering::Relaxed) == 0 {
@@ -95,21 +95,22 @@ impl AskedToEnd {
     }
 }
 
-/// A family in the middle of which a row was left.
+/// The family in which reading a row was suspended.
 #[derive(Clone, Copy, Debug, Default)]
 struct FamilyPosition {
     on_demand: bool,
     family: usize,
 }
 
-/// How much may be read at once.
+/// Limits of one call to a scanner.
 #[derive(Clone, Copy, Debug)]
 pub struct ScanLimits {
-    /// Bytes of cells after which a row is left, to be gone on with later; the cell that fills them is
-    /// whole, and a block more may come. Rows that a filter must see as a whole are not left.
+    /// Bytes of cells after which a row is suspended and a later call resumes it. The cell that
+    /// reaches the limit is returned whole, and up to a block more may follow. Rows that a filter
+    /// must see as a whole are not suspended.
     pub bytes: u64,
-    /// When to give up looking for a row that is asked for. Within a row only where `bytes` are limited: who
-    /// takes no parts of rows gets the row.
+    /// When to stop looking for a row to return. Applies within a row only if `bytes` is limited: a
+    /// caller that takes no partial rows gets the whole row.
     pub until: Option<Instant>,
 }
 
@@ -117,46 +118,46 @@ impl ScanLimits {
     /// No limits.
     pub const NONE: Self = Self { bytes: u64::MAX, until: None };
 
-    /// Whether rows may be left.
+    /// Whether partial rows may be returned.
     fn takes_parts(&self) -> bool {
         self.bytes < u64::MAX
     }
 }
 
-/// How far a scanner has come, as HBase counts it. Rows that nothing but deletes are left of may be passed
-/// uncounted.
+/// The progress of a scanner, counted as in HBase. Rows of which only deletes are left may be
+/// skipped without being counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScanProgress {
-    /// Rows that were looked at to their end. A row whose key ends the scan, by its filter, is not one of them.
+    /// Rows examined to their end, except a row by whose key the filter ended the scan.
     pub rows_scanned: u64,
-    /// Rows that had nothing to give, or nothing more, and the row whose key ended the scan.
+    /// Rows with no cell, or no further cell, to return, and the row whose key ended the scan.
     pub rows_filtered: u64,
 }
 
-/// What a scanner gives.
+/// The result of one call to a scanner.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scanned {
     /// A row, or the next part of one.
     Row {
         /// Its cells.
         row: Row,
-        /// Whether there may be more of the same row.
+        /// Whether more of the same row may follow.
         is_partial: bool,
     },
-    /// Nothing that is asked for was found in the time there was. The rows before this one were looked
-    /// at, and it may be that part of this one was.
+    /// The time limit passed before a result was found. All rows before this one were examined, and
+    /// possibly a part of this one.
     Paused(Bytes),
     /// There are no more rows.
     End,
 }
 
-/// What a scanner is opened on.
+/// The arguments for opening a scanner.
 pub(crate) struct Opening<'a> {
     pub(crate) engine: &'a Arc<Engine>,
     pub(crate) families: &'a [Arc<FamilyStore>],
     pub(crate) rows: Rows<'a>,
     pub(crate) point: Option<&'a ReadPoint>,
-    /// The sequence to read at, as long as that can be done, in the place of this moment.
+    /// The sequence to read at instead of the current read point, if it is still readable.
     pub(crate) as_of: Option<u64>,
 }
 
@@ -237,7 +238,8 @@ impl ScanCursor {
         })
     }
 
-    /// The same, with the rows that it gives counted: when it looks at the clock, and when it is closed.
+    /// Makes the scanner add the rows it returns to `counter`, at each clock check and when it is
+    /// dropped.
     pub(super) fn counted_by(mut self, counter: &Arc<ReadCounts>) -> Self {
         self.counter = Some(Arc::clone(counter));
         self
@@ -256,7 +258,7 @@ impl ScanCursor {
         }
     }
 
-    /// The next row that has anything to show.
+    /// Returns the next row that has visible cells.
     pub(super) fn next(&mut self) -> Result<Option<Row>> {
         match self.next_part(&ScanLimits::NONE, &NOT_ASKED)? {
             Scanned::Row { row, .. } => Ok(Some(row)),
@@ -264,7 +266,7 @@ impl ScanCursor {
         }
     }
 
-    /// The next row, or part of one, as far as the limits allow.
+    /// Returns the next row, or part of one, within limits.
     pub(super) fn next_part(
         &mut self,
         limits: &ScanLimits,
@@ -285,7 +287,7 @@ impl ScanCursor {
     fn fail_if(&mut self, failed: bool) {
         if failed {
             self.failed = true;
-            // The files and memstores.
+            // Releases the files and memstores.
             self.families.clear();
             self.on_demand.clear();
         }
@@ -296,7 +298,7 @@ impl ScanCursor {
         self.families.iter().chain(&self.on_demand).any(FamilyReader::holds_memstores)
     }
 
-    /// Goes on in files between two calls. Where `over` is given, it ends if it cannot.
+    /// Continues in files between two calls. With `over`, it ends if it cannot.
     pub(super) fn let_go(&mut self, over: Option<Over>) {
         match self.follow_flushes() {
             Ok(0) => {}
@@ -313,8 +315,8 @@ impl ScanCursor {
         }
     }
 
-    /// Lets go of memory that was flushed to files since it was opened. Returns the bytes that it
-    /// holds all the same.
+    /// Releases memstores that were flushed since the scanner was opened. Returns the bytes it still
+    /// keeps.
     pub(super) fn follow_flushes(&mut self) -> Result<u64> {
         let between_rows = self.left_in.is_none();
         let mut families = self.families.iter_mut().chain(&mut self.on_demand);
@@ -335,7 +337,7 @@ impl ScanCursor {
             if self.left_in.is_none() && (self.is_filter_done() || !self.find_row()) {
                 return Ok(Scanned::End);
             }
-            // What passes of a row may come so seldom that every part is one cell.
+            // Matching cells of a row may be so rare that every part would be one cell.
             if timed_out && (self.left_in.is_none() || limits.takes_parts()) {
                 return Ok(self.pause());
             }
@@ -357,7 +359,7 @@ impl ScanCursor {
                 self.progress.rows_filtered += u64::from(cells.is_empty());
             }
             self.part_given |= !cells.is_empty();
-            // The last part may have nothing to show.
+            // The last part of a row may be empty.
             if !is_partial && std::mem::take(&mut self.part_given) {
                 self.rows_left -= 1;
                 self.rows_given += 1;
@@ -379,7 +381,7 @@ impl ScanCursor {
         Scanned::Paused(Bytes::copy_from_slice(&self.row))
     }
 
-    /// How much of a row may be read within the limits.
+    /// Returns how much of a row may be read within the limits.
     fn budget(&self, limits: &ScanLimits) -> ReadBudget {
         ReadBudget {
             cells: self.batch,
@@ -390,7 +392,7 @@ impl ScanCursor {
         }
     }
 
-    /// The row, or more of it, where everything visible is wanted.
+    /// Reads the row, or its next part, of a scan that returns every visible cell.
     fn read_plain_row(&mut self, limits: &ScanLimits, cells: &mut RowBuilder) -> Result<RowRead> {
         let mut budget = self.budget(limits);
         let first = self.left_in.take().map_or(0, |place| place.family);
@@ -405,7 +407,8 @@ impl ScanCursor {
         Ok(RowRead::Whole)
     }
 
-    /// The row, or more of it, as far as it passes; no cells when it does not.
+    /// Reads the row, or its next part, through the filter; leaves no cells if the row does not
+    /// pass.
     fn read_row(&mut self, limits: &ScanLimits, cells: &mut RowBuilder) -> Result<RowRead> {
         let whole = self.filter.as_ref().is_some_and(|filter| filter.needs_whole_row());
         let mut budget = match whole {
@@ -426,7 +429,7 @@ impl ScanCursor {
                 return Ok(RowRead::Part);
             }
             if !self.lets_row_through(whole, cells) {
-                // What was not looked at of it is, by a filter that may take note of it.
+                // Read the rest of the row as well: the filter may depend on having seen it.
                 self.pass_row()?;
                 *cells = RowBuilder::default();
                 return Ok(RowRead::Whole);
@@ -450,7 +453,7 @@ impl ScanCursor {
         Ok(read)
     }
 
-    /// Reads the families from `place` on that are read as it is.
+    /// Reads the row from the families at and after `place` in its group.
     fn read_families(
         &mut self,
         place: FamilyPosition,
@@ -470,16 +473,17 @@ impl ScanCursor {
         Ok(RowRead::Whole)
     }
 
-    /// Whether the filter lets the row through as a whole.
+    /// Whether the filter accepts the row as a whole.
     fn lets_row_through(&mut self, whole: bool, cells: &mut RowBuilder) -> bool {
         if cells.is_empty() {
-            // Of a row that was left the first part was let through.
+            // The first part of a suspended row has already passed.
             return self.part_given;
         }
         let Some(filter) = &mut self.filter else { return true };
         if whole {
             cells.retain(|cell| filter.keeps(cell));
-            // Nobody asks about a row of which nothing is left; families on demand may have more.
+            // HBase does not ask the filter about a row without cells; on-demand families may have
+            // more.
             if cells.is_empty() {
                 return true;
             }
@@ -487,7 +491,7 @@ impl ScanCursor {
         !filter.filters_row()
     }
 
-    /// Passes what is left of the row in the families that were not left behind it, as the filter says.
+    /// Reads past the rest of the current row in all families still in it, as the filter directs.
     fn pass_row(&mut self) -> Result<()> {
         let Self { families, filter, row, judged, .. } = self;
         let mut budget = ReadBudget { judged: *judged, ..ReadBudget::WHOLE };
@@ -501,7 +505,7 @@ impl ScanCursor {
         Ok(())
     }
 
-    /// Behind a row.
+    /// Finishes a row.
     fn leave_row(&mut self) -> Result<()> {
         if let Some(filter) = &mut self.filter {
             filter.reset();
@@ -523,27 +527,30 @@ impl ScanCursor {
                 || (!self.is_filter_done() && self.find_row()))
     }
 
-    /// Whether a filter has said that nothing more comes, here or in any other region.
+    /// Whether the filter has ended the scan, in this region and all others.
     pub(super) fn is_filter_done(&mut self) -> bool {
         self.filter.as_mut().is_some_and(|filter| filter.is_done())
     }
 
-    /// How many rows it may still give.
+    /// Returns how many rows the scan's limit still allows.
     pub(super) fn rows_left(&self) -> u64 {
         self.rows_left
     }
 
-    /// How far it has come.
+    /// Returns the scan's progress.
     pub(super) fn progress(&self) -> ScanProgress {
         self.progress
     }
 
-    /// The sequence it reads at.
+    /// Returns the sequence it reads at.
     pub(super) fn read_point(&self) -> u64 {
         self.read_point
     }
 
-    /// Whether the time there is to read is over; an error when it is for good.
+    /// Returns whether the time limit of the call has passed.
+    ///
+    /// # Errors
+    /// `UnknownScanner` once the scanner is too old.
     fn check_time(&mut self, limits: &ScanLimits, asked_to_end: &AskedToEnd) -> Result<bool> {
         if self.rows_until_check > 0 && self.judged < CELLS_BETWEEN_CHECKS {
             self.rows_until_check -= 1;
@@ -561,7 +568,7 @@ impl ScanCursor {
             ));
         }
         (self.rows_until_check, self.judged) = (ROWS_BETWEEN_CHECKS, 0);
-        // Most scans have come to their end by now.
+        // Most scans have ended by now.
         if !self.row.is_empty() {
             let held_bytes = self.follow_flushes()?;
             if let Some(over) = asked_to_end.take()
@@ -574,7 +581,7 @@ impl ScanCursor {
         Ok(limits.until.is_some_and(|until| Instant::now() >= until))
     }
 
-    /// Finds the row where the next family stands; false behind the last.
+    /// Moves `row` to the next row of the earliest family; returns `false` after the last.
     fn find_row(&mut self) -> bool {
         let Self { families, range, row, reversed, .. } = self;
         let rows = families.iter().filter_map(FamilyReader::row);
@@ -595,7 +602,7 @@ impl Drop for ScanCursor {
     }
 }
 
-/// Readers of the families that are asked for; `None` when the moment is too old by now.
+/// Opens readers of the requested families; returns `None` if the read point is no longer readable.
 fn open_readers(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],

@@ -492,7 +492,7 @@ fn hbases_other_commands_and_settings_without_effect_are_refused_by_name() {
 processlist
 regioninfo 't'
 help 'balancer'
-create_namespace 'q', {'hbase.namespace.quota.maxtables' => '5'}
+create_namespace 'q'
 create 'q', 'f', {METADATA => {'READONLY' => 'perhaps'}}
 exists 'hbase:meta'
 exists 'hbase:nope'
@@ -524,12 +524,7 @@ is_enabled 'hbase:nope'",
             For usage try 'help "help"'
 
             Took T seconds
-            > create_namespace 'q', {'hbase.namespace.quota.maxtables' => '5'}
-
-            ERROR: org.apache.hadoop.hbase.DoNotRetryIOException: quotas are not supported: namespace=q, setting=hbase.namespace.quota.maxtables
-
-            For usage try 'help "create_namespace"'
-
+            > create_namespace 'q'
             Took T seconds
             > create 'q', 'f', {METADATA => {'READONLY' => 'perhaps'}}
 

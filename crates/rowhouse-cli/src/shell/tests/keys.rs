@@ -473,6 +473,41 @@ query 'wallets', \"wallet = '0x01020304'\"
 get 'wallets', {'hash(wallet)' => '0x98fd74d8'}
 query 'wallets', 'hash(wallet) = 0x98fd74d8'
 get 'wallets', {'hash(wallet)' => 'bob'}",
-        expect![""],
+        expect![[r#"
+            > create 'wallets', 'd', KEY => '[wallet text sha1 4]'
+            Created table wallets
+            Took T seconds
+            => Hbase::Table - wallets
+            > put 'wallets', {wallet => '0x01020304'}, 'd:n', 'one', 1
+            Took T seconds
+            > get 'wallets', {wallet => '0x01020304'}
+            COLUMN  CELL
+             # \xAA\xFB\xCD.: hash(wallet)=0xaafbcd2e
+             d:n timestamp=1970-01-01T00:00:00.001, value=one
+            1 row(s)
+            Took T seconds
+            > query 'wallets', "wallet = '0x01020304'"
+            ROW  COLUMN+CELL
+             # hash(wallet)=0xaafbcd2e
+             \xAA\xFB\xCD. column=d:n, timestamp=1970-01-01T00:00:00.001, value=one
+            1 row(s)
+            Took T seconds
+            > get 'wallets', {'hash(wallet)' => '0x98fd74d8'}
+            COLUMN  CELL
+            0 row(s)
+            Took T seconds
+            > query 'wallets', 'hash(wallet) = 0x98fd74d8'
+            ROW  COLUMN+CELL
+            0 row(s)
+            Took T seconds
+            > get 'wallets', {'hash(wallet)' => 'bob'}
+            COLUMN  CELL
+
+            ERROR: field `hash(wallet)`: expected a stored hash such as 0x00ff: text=bob
+
+            For usage try 'help "get"'
+
+            Took T seconds
+        "#]],
     );
 }

@@ -891,11 +891,6 @@ describe_namespace 'default'",
 
             Took T seconds
             > alter_namespace 'shop', {METHOD => 'set', 'hbase.namespace.quota.maxtables' => 5}
-
-            ERROR: org.apache.hadoop.hbase.DoNotRetryIOException: quotas are not supported: namespace=shop, setting=hbase.namespace.quota.maxtables
-
-            For usage try 'help "alter_namespace"'
-
             Took T seconds
             > alter_namespace 'nosuch', {METHOD => 'set', 'owner' => 'me'}
 

@@ -8,7 +8,7 @@ use rowhouse_model::{Cell, Error, ErrorKind, Get, Result, TableName, TableState}
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
-use crate::connection::{Connections, Question};
+use crate::connection::{Connections, Request};
 use crate::locate::{Located, Locator, RegionTarget, table_state};
 use crate::retry::{Attempts, Failure};
 use crate::{Admin, Settings, Table, Target};
@@ -119,8 +119,8 @@ impl Client {
                 Err(failure) => failure,
                 Ok(located) => {
                     let (message, cells) = build(&located)?;
-                    let about_meta = located.is_meta();
-                    let question = Question { message, cells: &cells, about_meta, deadline };
+                    let is_meta_call = located.is_meta();
+                    let question = Request { message, cells: &cells, is_meta_call, deadline };
                     let answered = self.connections().call(&located.server, question).await;
                     match answered.and_then(|(answer, cells)| read(answer, cells)) {
                         Ok(answer) => return Ok(answer),

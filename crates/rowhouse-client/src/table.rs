@@ -4,7 +4,7 @@ use rowhouse_format::convert::multi::{
     Action, ActionAnswer, MultiAnswer, MultiCall, NumberedAction, RegionActions,
 };
 use rowhouse_format::convert::mutate::{self, MutateCall};
-use rowhouse_format::convert::{CellsIn, get, result};
+use rowhouse_format::convert::{CellPlacement, get, result};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::CellReader;
 use rowhouse_model::{
@@ -104,7 +104,7 @@ impl Table {
         condition: Option<&Condition>,
         repeatable: bool,
     ) -> Result<(proto::MutateResponse, CellReader)> {
-        let nonce = mutation.is_delta().then(|| self.client.nonce());
+        let nonce = mutation.is_read_modify_write().then(|| self.client.nonce());
         let build = |located: &crate::locate::Located| {
             let call = MutateCall {
                 region: located.as_region_ref(),
@@ -112,7 +112,7 @@ impl Table {
                 nonce,
                 condition: condition.cloned(),
             };
-            Ok((call.to_proto(CellsIn::Block)?, mutation.cells().to_vec()))
+            Ok((call.to_proto(CellPlacement::Block)?, mutation.cells().to_vec()))
         };
         self.client.call_row(&self.name, mutation.row(), repeatable, build).await
     }
@@ -154,7 +154,7 @@ impl Table {
         // One nonce for all, since they are applied atomically.
         let nonce = self.client.nonce();
         let number = |(index, mutation): (u32, &Mutation)| {
-            let nonce = mutation.is_delta().then_some(nonce);
+            let nonce = mutation.is_read_modify_write().then_some(nonce);
             NumberedAction { index, action: Ok(Action::Mutate(mutation.clone(), nonce)) }
         };
         let build = |located: &crate::locate::Located| {
@@ -184,7 +184,7 @@ impl Table {
     /// mutations. Only failed mutations are retried.
     pub async fn batch(&self, mutations: Vec<Mutation>) -> Vec<Result<MutationOutcome>> {
         let number = |mutation: Mutation| {
-            let nonce = mutation.is_delta().then(|| self.client.nonce());
+            let nonce = mutation.is_read_modify_write().then(|| self.client.nonce());
             Action::Mutate(mutation, nonce)
         };
         let actions = mutations.into_iter().map(number).collect();

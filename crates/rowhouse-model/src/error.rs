@@ -66,7 +66,7 @@ pub enum ErrorKind {
     /// The region cannot take writes now (memory or disk is short); it will later.
     RegionTooBusy,
     /// What else was asked for in the same call fills its answer: ask for this again.
-    AnswerTooLarge,
+    ResponseTooLarge,
     /// The scanner is unknown: closed, expired, or opened before a restart.
     UnknownScanner,
     /// The server closed the scanner after an error: open another one where the scan stands.
@@ -135,9 +135,8 @@ impl ErrorKind {
             | Unsupported
             | InUse => Action::FixRequest,
             WrongRegion | NotServingRegion => Action::Relocate,
-            Conflict | RegionTooBusy | AnswerTooLarge | ServerNotRunning | Connection | Timeout => {
-                Action::Retry
-            }
+            Conflict | RegionTooBusy | ResponseTooLarge | ServerNotRunning | Connection
+            | Timeout => Action::Retry,
             UnknownScanner | ScannerReset | OutOfOrderScanner | OutcomeUnknown | ReadOnly => {
                 Action::Reopen
             }

@@ -8,7 +8,7 @@ use rowhouse_model::{
 };
 
 use super::Admin;
-use crate::connection::{Address, Question};
+use crate::connection::{Address, Request};
 use crate::locate::Located;
 use crate::retry::Attempts;
 
@@ -151,7 +151,7 @@ impl Admin {
                 ..Default::default()
             };
             let deadline = Attempts::new(self.client.settings()).deadline();
-            let question = Question { message, cells: &[], about_meta: false, deadline };
+            let question = Request { message, cells: &[], is_meta_call: false, deadline };
             match self.client.connections().call(&Address::from(&server), question).await {
                 Ok((answer, _)) => {
                     let of_region = region::compaction_state_from_proto(answer.compaction_state());

@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall, ScannedRow};
+use rowhouse_format::convert::scan::{OpenScan, ScanCall, ScanResult, ScannedRow};
 use rowhouse_model::{ErrorKind, Result, Row, Scan, TableName};
 use tokio::time::Instant;
 
 use super::join::Joiner;
 use super::parts::RowParts;
 use crate::Client;
-use crate::connection::Question;
+use crate::connection::Request;
 use crate::locate::{Located, RegionTarget};
 use crate::retry::{Attempts, Failure};
 
@@ -92,11 +92,11 @@ impl Cursor {
             }
         };
         let message = self.call(&located).to_proto();
-        let about_meta = located.is_meta();
-        let question = Question { message, cells: &[], about_meta, deadline };
+        let is_meta_call = located.is_meta();
+        let question = Request { message, cells: &[], is_meta_call, deadline };
         let answer = match self.client.connections().call(&located.server, question).await {
             Ok((message, mut cells)) => {
-                ScanAnswer::from_proto(message, &mut cells).map_err(Failure::unknown)
+                ScanResult::from_proto(message, &mut cells).map_err(Failure::unknown)
             }
             Err(failure) => Err(failure),
         };
@@ -140,7 +140,7 @@ impl Cursor {
     }
 
     /// Takes the rows of an answer and advances past them.
-    fn take(&mut self, located: Arc<Located>, answer: ScanAnswer) -> VecDeque<Row> {
+    fn take(&mut self, located: Arc<Located>, answer: ScanResult) -> VecDeque<Row> {
         let is_empty = answer.rows.is_empty();
         let region_ended = !answer.more_results_in_region.unwrap_or(!is_empty || answer.heartbeat);
         // A row never continues in the next region.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Mutex;
 
-use rowhouse_format::convert::CellsIn;
+use rowhouse_format::convert::CellPlacement;
 use rowhouse_format::convert::multi::{
     Action, ActionAnswer, MultiAnswer, MultiCall, NumberedAction, NumberedAnswer, RegionAnswer,
 };
@@ -64,7 +64,7 @@ fn answer(
         answer.regions.push(Ok(RegionAnswer::each(actions.iter().rev().map(one).collect())));
     }
     let cells: Vec<_> = answer.cells().map(|cell| cell.to_cell()).collect();
-    Reply::answer(request, &answer.to_proto(CellsIn::Block), &cells)
+    Reply::answer(request, &answer.to_proto(CellPlacement::Block), &cells)
 }
 
 fn put(row: &str) -> Mutation {

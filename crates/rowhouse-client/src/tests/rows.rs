@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rowhouse_format::convert::multi::{MultiAnswer, RegionAnswer};
-use rowhouse_format::convert::{CellsIn, mutate, result};
+use rowhouse_format::convert::{CellPlacement, mutate, result};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{Method, Request};
 use rowhouse_model::{
@@ -16,7 +16,7 @@ use crate::fake::{FakeCluster, Reply, cell};
 
 fn found(request: &Request) -> Reply {
     let row = Row::new(vec![cell("r", "q", "v")]);
-    let result = Some(result::to_proto(&row, CellsIn::Block));
+    let result = Some(result::to_proto(&row, CellPlacement::Block));
     Reply::answer(request, &proto::GetResponse { result }, &row.to_cells())
 }
 
@@ -140,7 +140,7 @@ fn both() -> RowMutations {
 fn answer_region(request: &Request, answer: rowhouse_model::Result<RegionAnswer>) -> Reply {
     let answer = MultiAnswer { regions: vec![answer] };
     let cells: Vec<_> = answer.cells().map(|cell| cell.to_cell()).collect();
-    Reply::answer(request, &answer.to_proto(CellsIn::Block), &cells)
+    Reply::answer(request, &answer.to_proto(CellPlacement::Block), &cells)
 }
 
 fn all_done(request: &Request) -> Reply {

@@ -7,14 +7,14 @@ use crate::rpc::CellCodec;
 
 /// Where the cells that belong to a message stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CellsIn {
+pub enum CellPlacement {
     /// In the cell block behind it.
     Block,
     /// In the message.
     Message,
 }
 
-impl CellsIn {
+impl CellPlacement {
     /// Where a server puts the cells of its answers on a connection with this codec.
     pub fn of(codec: Option<CellCodec>) -> Self {
         if codec.is_some() { Self::Block } else { Self::Message }

@@ -6,7 +6,7 @@ use rowhouse_model::{Cell, Error, ErrorKind, Get, KeyValue, Mutation, Result, Ro
 
 use super::mutate::{self, Nonce};
 use super::region::RegionRef;
-use super::{CellsIn, condition, get, result};
+use super::{CellPlacement, condition, get, result};
 use crate::exception::Exception;
 use crate::proto;
 use crate::rpc::CellReader;
@@ -88,7 +88,7 @@ impl MultiCall {
                     Ok(Action::Get(read)) => action.get = Some(get::to_proto(read)),
                     Ok(Action::Mutate(mutation, nonce)) => {
                         nonce_group = nonce_group.or(nonce.map(|nonce| nonce.group));
-                        let message = mutate::to_proto(mutation, *nonce, CellsIn::Block);
+                        let message = mutate::to_proto(mutation, *nonce, CellPlacement::Block);
                         cells.extend_from_slice(mutation.cells());
                         action.mutation = Some(message);
                     }
@@ -232,8 +232,8 @@ pub enum ActionAnswer {
 }
 
 impl MultiAnswer {
-    /// Writes a Multi response; with [`CellsIn::Block`], [`MultiAnswer::cells`] go into the block.
-    pub fn to_proto(&self, cells_in: CellsIn) -> proto::MultiResponse {
+    /// Writes a Multi response; with [`CellPlacement::Block`], [`MultiAnswer::cells`] go into the block.
+    pub fn to_proto(&self, cells_in: CellPlacement) -> proto::MultiResponse {
         proto::MultiResponse {
             region_action_result: self
                 .regions
@@ -284,7 +284,10 @@ impl MultiAnswer {
     }
 }
 
-fn region_to_proto(region: &Result<RegionAnswer>, cells_in: CellsIn) -> proto::RegionActionResult {
+fn region_to_proto(
+    region: &Result<RegionAnswer>,
+    cells_in: CellPlacement,
+) -> proto::RegionActionResult {
     match region {
         Ok(region) => proto::RegionActionResult {
             processed: region.processed,
@@ -302,7 +305,7 @@ fn region_to_proto(region: &Result<RegionAnswer>, cells_in: CellsIn) -> proto::R
     }
 }
 
-fn answer_to_proto(numbered: &NumberedAnswer, cells_in: CellsIn) -> proto::ResultOrException {
+fn answer_to_proto(numbered: &NumberedAnswer, cells_in: CellPlacement) -> proto::ResultOrException {
     let mut message =
         proto::ResultOrException { index: Some(numbered.index), ..Default::default() };
     match &numbered.answer {
@@ -447,8 +450,9 @@ mod tests {
         assert_eq!(grown.row().len(), 1);
         let left = RegionAnswer::all(false, 2, None);
         let answer = MultiAnswer { regions: vec![Ok(each), moved, Ok(grown), Ok(left)] };
-        for cells_in in [CellsIn::Block, CellsIn::Message] {
-            let cells: Vec<_> = answer.cells().filter(|_| cells_in == CellsIn::Block).collect();
+        for cells_in in [CellPlacement::Block, CellPlacement::Message] {
+            let cells: Vec<_> =
+                answer.cells().filter(|_| cells_in == CellPlacement::Block).collect();
             let read =
                 MultiAnswer::from_proto(answer.to_proto(cells_in), &mut block(cells)).unwrap();
             assert_eq!(format!("{read:?}"), format!("{answer:?}"));

@@ -14,7 +14,7 @@ use rowhouse_model::{
 
 use super::columns::{time_range_from_proto, time_range_to_proto};
 use super::region::RegionRef;
-use super::{CellsIn, attributes, condition, names, result};
+use super::{CellPlacement, attributes, condition, names, result};
 use crate::proto;
 use crate::proto::mutation_proto::column_value::QualifierValue;
 use crate::proto::mutation_proto::{ColumnValue, DeleteType, MutationType};
@@ -61,12 +61,12 @@ impl MutateCall {
         })
     }
 
-    /// Writes a Mutate request; with [`CellsIn::Block`], the [cells](Mutation::cells) of the mutation
+    /// Writes a Mutate request; with [`CellPlacement::Block`], the [cells](Mutation::cells) of the mutation
     /// go into the cell block.
     ///
     /// # Errors
     /// As [`condition::to_proto`].
-    pub fn to_proto(&self, cells_in: CellsIn) -> Result<proto::MutateRequest> {
+    pub fn to_proto(&self, cells_in: CellPlacement) -> Result<proto::MutateRequest> {
         let row = self.mutation.row();
         let condition = self.condition.as_ref().map(|asked| condition::to_proto(asked, row));
         Ok(proto::MutateRequest {
@@ -117,7 +117,7 @@ pub fn was_done(answer: &proto::MutateResponse) -> Result<bool> {
 }
 
 /// The answer to a mutation that gives its new cells back.
-pub fn done_with(row: &Row, cells_in: CellsIn) -> proto::MutateResponse {
+pub fn done_with(row: &Row, cells_in: CellPlacement) -> proto::MutateResponse {
     proto::MutateResponse { result: Some(result::to_proto(row, cells_in)), ..Default::default() }
 }
 
@@ -271,11 +271,11 @@ fn qualifiers(column: ColumnValue) -> impl Iterator<Item = (Bytes, QualifierValu
     column.qualifier_value.into_iter().map(move |value| (family.clone(), value))
 }
 
-/// Writes a mutation; with [`CellsIn::Block`], its [cells](Mutation::cells) go into the cell block.
+/// Writes a mutation; with [`CellPlacement::Block`], its [cells](Mutation::cells) go into the cell block.
 pub fn to_proto(
     mutation: &Mutation,
     nonce: Option<Nonce>,
-    cells_in: CellsIn,
+    cells_in: CellPlacement,
 ) -> proto::MutationProto {
     let mut message = proto::MutationProto {
         row: Some(mutation.row().clone()),
@@ -303,9 +303,9 @@ pub fn to_proto(
     message.attribute.extend(mutation.ttl_millis().map(attributes::ttl));
     let cells = mutation.cells();
     match cells_in {
-        CellsIn::Block if cells.is_empty() => {}
-        CellsIn::Block => message.associated_cell_count = Some(cells.len() as i32),
-        CellsIn::Message => message.column_value = column_values(cells),
+        CellPlacement::Block if cells.is_empty() => {}
+        CellPlacement::Block => message.associated_cell_count = Some(cells.len() as i32),
+        CellPlacement::Message => message.column_value = column_values(cells),
     }
     message
 }

@@ -9,7 +9,7 @@ use super::columns::{
     time_range_to_proto,
 };
 use super::region::RegionRef;
-use super::{CellsIn, attributes, filter, get, result};
+use super::{CellPlacement, attributes, filter, get, result};
 use crate::proto;
 use crate::rpc::CellReader;
 
@@ -286,7 +286,7 @@ impl ScanCall {
 
 /// One Scan response.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ScanAnswer {
+pub struct ScanResult {
     /// The rows.
     pub rows: Vec<ScannedRow>,
     /// The scanner; Apache gives it with the open alone.
@@ -318,9 +318,9 @@ pub struct ScannedRow {
     pub partial: bool,
 }
 
-impl ScanAnswer {
-    /// Writes a Scan response; with [`CellsIn::Block`], [`ScanAnswer::cells`] go into the block.
-    pub fn to_proto(&self, cells_in: CellsIn) -> proto::ScanResponse {
+impl ScanResult {
+    /// Writes a Scan response; with [`CellPlacement::Block`], [`ScanResult::cells`] go into the block.
+    pub fn to_proto(&self, cells_in: CellPlacement) -> proto::ScanResponse {
         let mut response = proto::ScanResponse {
             scanner_id: self.scanner,
             ttl: self.ttl_ms,
@@ -334,13 +334,15 @@ impl ScanAnswer {
             ..Default::default()
         };
         match cells_in {
-            CellsIn::Block => {
+            CellPlacement::Block => {
                 let counts = self.rows.iter().map(|row| row.row.len() as u32);
                 response.cells_per_result = counts.collect();
                 response.partial_flag_per_result =
                     self.rows.iter().map(|row| row.partial).collect();
             }
-            CellsIn::Message => response.results = self.rows.iter().map(row_to_proto).collect(),
+            CellPlacement::Message => {
+                response.results = self.rows.iter().map(row_to_proto).collect()
+            }
         }
         response
     }
@@ -399,7 +401,7 @@ fn metrics_from_proto(metrics: Option<proto::ScanMetrics>) -> Vec<(String, i64)>
 }
 
 fn row_to_proto(row: &ScannedRow) -> proto::Result {
-    let mut message = result::to_proto(&row.row, CellsIn::Message);
+    let mut message = result::to_proto(&row.row, CellPlacement::Message);
     message.partial = Some(row.partial);
     message
 }

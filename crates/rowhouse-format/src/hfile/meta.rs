@@ -18,19 +18,19 @@ use super::trailer::Trailer;
 
 /// What vouches for a file's meta: everything from `offset` to its end. Nothing in the file does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MetaSeal {
+pub struct MetaChecksum {
     /// Where the load-on-open section begins.
     pub offset: u64,
     /// CRC32C of load-on-open section and trailer.
     pub crc: u32,
 }
 
-/// Compares the CRC32C of `bytes`, all from [`MetaSeal::offset`] to the end of the file, with what
+/// Compares the CRC32C of `bytes`, all from [`MetaChecksum::offset`] to the end of the file, with what
 /// was noted when the file was written.
 ///
 /// # Errors
 /// `Corruption` when they differ.
-pub fn verify_meta(seal: &MetaSeal, bytes: &[u8]) -> Result<()> {
+pub fn verify_meta(seal: &MetaChecksum, bytes: &[u8]) -> Result<()> {
     let crc = crc32c::crc32c(bytes);
     if crc != seal.crc {
         return Err(Error::corruption(format!(

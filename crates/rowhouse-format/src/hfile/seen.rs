@@ -3,7 +3,7 @@
 use rowhouse_model::{CellKind, CellRef};
 
 use super::key::OwnedKey;
-use super::meta::MetaSeal;
+use super::meta::MetaChecksum;
 use super::writer::Summary;
 
 /// What is told about the cells of a file.
@@ -93,7 +93,12 @@ impl Seen {
     }
 
     /// All that is told about a file of `len` bytes.
-    pub(super) fn summary(self, len: u64, last_key: Option<OwnedKey>, meta: MetaSeal) -> Summary {
+    pub(super) fn summary(
+        self,
+        len: u64,
+        last_key: Option<OwnedKey>,
+        meta: MetaChecksum,
+    ) -> Summary {
         Summary {
             len,
             cells: self.cells,

@@ -16,7 +16,7 @@ use super::file_info::{FileInfo, PROTOBUF_MAGIC, name};
 use super::index::IndexBuilder;
 use super::key::{OwnedKey, compare_columns, view_key, write_key, write_midpoint};
 use super::marker_runs::{self, MarkerRunFinder};
-use super::meta::MetaSeal;
+use super::meta::MetaChecksum;
 use super::seen::Seen;
 use super::trailer::Trailer;
 
@@ -97,7 +97,7 @@ pub struct Summary {
     /// The sequence numbers of the cells; empty in a file without cells.
     pub sequences: RangeInclusive<u64>,
     /// What vouches for everything behind the blocks, for the manifest.
-    pub meta: MetaSeal,
+    pub meta: MetaChecksum,
 }
 
 /// Writes cells, in cell order, into a file. Nothing is buffered but the open blocks, so `W` gets
@@ -359,7 +359,7 @@ impl<W: Write> Writer<W> {
         trailer.write(&mut self.out.scratch);
         let trailer = std::mem::take(&mut self.out.scratch);
         self.out.write(&trailer)?;
-        let meta = MetaSeal { offset: load_on_open_offset, crc: self.out.meta_crc };
+        let meta = MetaChecksum { offset: load_on_open_offset, crc: self.out.meta_crc };
         let last_key = (self.seen.cells > 0).then(|| OwnedKey::new(&view_key(&self.last_key)));
         Ok((self.seen.summary(self.out.offset, last_key, meta), self.out.inner))
     }

@@ -96,7 +96,7 @@ impl Mutation {
     }
 
     /// Whether it is an increment or append: what it writes grows from what is there, and comes back.
-    pub fn is_delta(&self) -> bool {
+    pub fn is_read_modify_write(&self) -> bool {
         match self {
             Self::Put(_) | Self::Delete(_) => false,
             Self::Increment(_) | Self::Append(_) => true,

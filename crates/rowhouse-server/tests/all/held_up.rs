@@ -8,7 +8,7 @@ use rowhouse_format::convert;
 use rowhouse_format::convert::multi::{
     Action, ActionAnswer, MultiAnswer, MultiCall, NumberedAction, RegionActions,
 };
-use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall};
+use rowhouse_format::convert::scan::{OpenScan, ScanCall, ScanResult};
 use rowhouse_format::proto;
 use rowhouse_format::rpc::{CellCodec, ConnectionHead, Service};
 use rowhouse_model::{
@@ -137,7 +137,7 @@ fn a_scan_that_passes_over_much_for_one_row_does_not_hold_up_a_get() {
     assert!(!slow.has_answer(), "the scan should take longer");
     let (_, body) = slow.receive_body();
     let mut cells = body.cells(Some(CellCodec::KeyValue));
-    let answer = ScanAnswer::from_proto(body.message().unwrap(), &mut cells).unwrap();
+    let answer = ScanResult::from_proto(body.message().unwrap(), &mut cells).unwrap();
     assert_eq!(crate::support::rows_of(&answer), [("z".to_owned(), vec!["v".to_owned()])]);
     assert!(!answer.more_results);
 }
@@ -235,7 +235,7 @@ fn gets_that_one_answer_has_no_room_for_are_refused_to_who_asks_again_for_them()
         rows.iter().all(|one| matches!(&one.answer, Ok(ActionAnswer::Row(row)) if row.len() == 1))
     );
     for one in refused {
-        assert_eq!(one.answer.as_ref().unwrap_err().kind(), ErrorKind::AnswerTooLarge);
+        assert_eq!(one.answer.as_ref().unwrap_err().kind(), ErrorKind::ResponseTooLarge);
     }
     // Very old clients, and clients that announce no release, get the complete answer.
     assert!(ask(None).iter().all(|one| one.answer.is_ok()));
@@ -263,7 +263,7 @@ fn a_row_that_is_gone_on_with_on_a_new_scanner_is_as_it_was() {
     let first = crate::support::open(&mut client, &region, parts(0), 1).unwrap();
     assert!(first.rows[0].partial);
     put(&mut client, "b");
-    let values = |answer: &ScanAnswer| {
+    let values = |answer: &ScanResult| {
         let rows = crate::support::rows_of(answer).into_iter();
         rows.flat_map(|(_, values)| values).map(|value| value[..1].to_owned()).collect::<String>()
     };

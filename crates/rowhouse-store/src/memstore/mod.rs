@@ -33,7 +33,7 @@ use std::time::Instant;
 use rowhouse_model::CellRef;
 
 pub(crate) use cursor::MemstoreCursor;
-pub(crate) use readers::Flushed;
+pub(crate) use readers::FlushResult;
 use readers::Readers;
 use skip_list::SkipList;
 use sync::{AtomicBool, AtomicU64};

@@ -7,7 +7,7 @@ use crate::read::{CountedBytes, ReaderMemory, Retention};
 use crate::store_file::StoreFile;
 
 /// The result of flushing one or several memstores together.
-pub(crate) struct Flushed {
+pub(crate) struct FlushResult {
     /// `None` if no cell was worth keeping.
     pub(crate) file: Option<Arc<StoreFile>>,
     /// The lowest sequence at which no dropped cell is visible.
@@ -21,19 +21,19 @@ pub(crate) struct Flushed {
 /// The result of the flush of a memstore, for its readers.
 #[derive(Default)]
 pub(super) struct Readers {
-    flushed: OnceLock<Arc<Flushed>>,
+    flushed: OnceLock<Arc<FlushResult>>,
     /// Its bytes, once only readers hold it.
     held: OnceLock<CountedBytes>,
 }
 
 impl Memstore {
     /// Returns the result of its flush; `None` before that.
-    pub(crate) fn flushed(&self) -> Option<&Arc<Flushed>> {
+    pub(crate) fn flushed(&self) -> Option<&Arc<FlushResult>> {
         self.readers.flushed.get()
     }
 
     /// Records the result of its flush, once.
-    pub(crate) fn set_flushed(&self, flushed: Arc<Flushed>) {
+    pub(crate) fn set_flushed(&self, flushed: Arc<FlushResult>) {
         let _ = self.readers.flushed.set(flushed);
     }
 

@@ -151,8 +151,8 @@ fn told(fate: Fate, cell: &Cell, family: &FamilyStore, versions: u32) -> CellFat
     match fate {
         Fate::Included { .. } => CellFate::Visible,
         // A repeated marker covers the same cells.
-        Fate::Marker | Fate::MarkerAgain | Fate::SpentMarker => CellFate::Covers,
-        Fate::UnmindedMarker => CellFate::CoversOtherTimes,
+        Fate::Marker | Fate::RepeatedMarker | Fate::ObsoleteMarker => CellFate::Covers,
+        Fate::IrrelevantMarker => CellFate::CoversOtherTimes,
         Fate::Expired => {
             let ttl = family
                 .descriptor()

@@ -9,16 +9,16 @@ use rowhouse_model::{
 
 use super::post_filter::PostFilter;
 use super::row::{QueryMatcher, ReadBudget, RowRead};
-use super::{At, Merge, Retention, Rules, Source};
+use super::{Merge, ReadAt, Retention, Rules, Source};
 use crate::block_cache::Caching;
 use crate::cells::Cells;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
-use crate::memstore::{Flushed, Memstore, MemstoreCursor};
+use crate::memstore::{FlushResult, Memstore, MemstoreCursor};
 use crate::store_file::{FileCursor, StoreFile};
 
 /// The query, for each family.
-pub(super) struct Asked<'a> {
+pub(super) struct Query<'a> {
     pub(super) columns: &'a Columns,
     pub(super) time_range: TimeRange,
     pub(super) family_time_ranges: &'a BTreeMap<Bytes, TimeRange>,
@@ -59,7 +59,7 @@ impl Rows<'_> {
     }
 }
 
-impl Asked<'_> {
+impl Query<'_> {
     /// Returns the requested time range of the family.
     fn time_range_of(&self, family: &Bytes) -> TimeRange {
         self.family_time_ranges.get(family).copied().unwrap_or(self.time_range)
@@ -111,7 +111,7 @@ pub(super) enum FirstCell {
 }
 
 /// Finds the first cell of the requested rows; a reverse read starts after the last of them.
-pub(super) fn find(family: &FamilyStore, asked: &Asked<'_>, at: At<'_>) -> Result<FirstCell> {
+pub(super) fn find(family: &FamilyStore, asked: &Query<'_>, at: ReadAt<'_>) -> Result<FirstCell> {
     let Some(super_version) = at.super_version(family, asked)? else {
         return Ok(FirstCell::TooOld);
     };
@@ -156,7 +156,7 @@ impl<'a> FamilyReader<'a> {
     pub(super) fn new(
         engine: &Engine,
         family: &FamilyStore,
-        asked: &Asked<'a>,
+        asked: &Query<'a>,
         merge: Merge,
     ) -> Self {
         // Read the clock after taking the super version: a cell that a compaction dropped as
@@ -192,7 +192,7 @@ impl<'a> FamilyReader<'a> {
         }
         loop {
             let rules = matcher.visible.rules();
-            let can_follow = |flushed: &&Arc<Flushed>| {
+            let can_follow = |flushed: &&Arc<FlushResult>| {
                 // Where the flush did not know of it, it may have dropped too much.
                 flushed.readable_from <= merge.sequence_max()
                     && (flushed.readable_from == 0
@@ -207,7 +207,7 @@ impl<'a> FamilyReader<'a> {
                 false => merge.follow_flush(&flushed, *caching)?,
             }
             if flushed.readable_from > 0 {
-                matcher.visible.grow_older(flushed.now_millis);
+                matcher.visible.advance_clock(flushed.now_millis);
             }
         }
         Ok(())

@@ -161,7 +161,7 @@ pub struct Cursor {
 
 /// What came of passing delete markers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MarkersPassed {
+pub struct MarkerSkip {
     /// Whether the cursor has moved.
     pub any: bool,
     /// Whether there are only such markers from where it stands up to the end of the block, and the next may begin with more.
@@ -327,14 +327,14 @@ impl Cursor {
     ///
     /// # Errors
     /// As [`Cursor::advance`].
-    pub fn pass_markers(&mut self, bound: Option<&Key<'_>>) -> Result<MarkersPassed> {
-        let Some(place) = self.place else { return Ok(MarkersPassed::default()) };
+    pub fn skip_markers(&mut self, bound: Option<&Key<'_>>) -> Result<MarkerSkip> {
+        let Some(place) = self.place else { return Ok(MarkerSkip::default()) };
         let run = self.block.marker_run(place.start(), bound)?;
         let any = run.target() > place.start();
         if any {
             self.place = self.block.place_at(run.target())?;
         }
-        Ok(MarkersPassed { any, open: run.is_open() })
+        Ok(MarkerSkip { any, open: run.is_open() })
     }
 
     /// On to the first cell at or behind `key`; never back. False at the end of the block.

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use rowhouse_model::{DataBlockEncoding, Error, Key, ROW_LEN_MAX, Result, row_prefix};
 
 pub(super) use builder::DataBlockBuilder;
-pub use cursor::{Cursor, MarkersPassed};
+pub use cursor::{Cursor, MarkerSkip};
 
 use super::block::{Block, BlockKind};
 use super::key::{compare_columns, compare_rows};

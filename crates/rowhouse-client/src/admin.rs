@@ -17,7 +17,7 @@ use rowhouse_model::{
 use tokio::time::{Instant, sleep};
 
 use crate::Client;
-use crate::connection::Question;
+use crate::connection::CallRequest;
 use crate::retry::{Attempts, from_now};
 
 /// The first wait between polls of a procedure; each later wait is twice the previous one.
@@ -455,8 +455,9 @@ impl Admin {
                 Err(failure) => failure,
                 Ok(master) => {
                     let message = message.clone();
-                    let question = Question { message, cells: &[], about_meta: false, deadline };
-                    match self.client.connections().call(&master, question).await {
+                    let request =
+                        CallRequest { message, cells: &[], is_meta_call: false, deadline };
+                    match self.client.connections().call(&master, request).await {
                         Ok((answer, _)) => return Ok(answer),
                         Err(failure) => {
                             if failure.is_misplaced() {

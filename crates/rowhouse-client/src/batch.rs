@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use tokio::time::Instant;
 
 use crate::Client;
-use crate::connection::{Address, Question};
+use crate::connection::{Address, CallRequest};
 use crate::locate::{Located, RegionTarget};
 use crate::retry::{Attempts, Failure, Verdict, from_now};
 use crate::table::is_repeatable;
@@ -301,9 +301,9 @@ async fn ask(
     deadline: Instant,
 ) -> Result<MultiAnswer, Failure> {
     let (message, cells) = call_of(actions, chunk).to_proto().map_err(Failure::before)?;
-    let about_meta = chunk.iter().any(|(located, _)| located.is_meta());
-    let question = Question { message, cells: &cells, about_meta, deadline };
-    let (message, mut cells) = client.connections().call(server, question).await?;
+    let is_meta_call = chunk.iter().any(|(located, _)| located.is_meta());
+    let request = CallRequest { message, cells: &cells, is_meta_call, deadline };
+    let (message, mut cells) = client.connections().call(server, request).await?;
     MultiAnswer::from_proto(message, &mut cells).map_err(Failure::unknown)
 }
 

@@ -53,7 +53,7 @@ impl Failure {
     /// Returns whether a retry cannot help.
     pub(crate) fn is_final(&self, settings: &Settings) -> bool {
         let left = Duration::MAX;
-        let best = Situation { failures: 0, repeatable: true, left, chance: 0.0 };
+        let best = RetryContext { failures: 0, repeatable: true, left, chance: 0.0 };
         decide(self, best, settings) == Verdict::GiveUp
     }
 
@@ -78,7 +78,7 @@ pub(crate) enum Verdict {
 
 /// The circumstances of a failure.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Situation {
+pub(crate) struct RetryContext {
     /// Earlier failures of the same operation.
     pub(crate) failures: u32,
     /// Whether the call is idempotent.
@@ -90,7 +90,7 @@ pub(crate) struct Situation {
 }
 
 /// Decides whether to retry after a failure.
-pub(crate) fn decide(failure: &Failure, situation: Situation, settings: &Settings) -> Verdict {
+pub(crate) fn decide(failure: &Failure, situation: RetryContext, settings: &Settings) -> Verdict {
     use ErrorKind::*;
     if failure.maybe_done && !situation.repeatable {
         return Verdict::GiveUp;
@@ -165,7 +165,7 @@ impl<'a> Attempts<'a> {
 
     /// Decides whether to retry after a failure.
     pub(crate) fn judge(&self, failure: &Failure, repeatable: bool) -> Verdict {
-        let situation = Situation {
+        let situation = RetryContext {
             failures: self.failures,
             repeatable,
             left: self.end.saturating_duration_since(Instant::now()),
@@ -202,14 +202,18 @@ impl<'a> Attempts<'a> {
 mod tests {
     use super::*;
 
-    const FIRST: Situation =
-        Situation { failures: 0, repeatable: true, left: Duration::from_secs(1000), chance: 0.0 };
+    const FIRST: RetryContext = RetryContext {
+        failures: 0,
+        repeatable: true,
+        left: Duration::from_secs(1000),
+        chance: 0.0,
+    };
 
     fn failure(kind: ErrorKind, maybe_done: bool) -> Failure {
         Failure { error: Error::new(kind, "m"), maybe_done }
     }
 
-    fn verdict(kind: ErrorKind, situation: Situation) -> Verdict {
+    fn verdict(kind: ErrorKind, situation: RetryContext) -> Verdict {
         decide(&failure(kind, true), situation, &Settings::default())
     }
 
@@ -244,7 +248,7 @@ mod tests {
     #[test]
     fn a_region_that_moved_is_asked_for_at_once_and_then_with_waits() {
         assert_eq!(verdict(ErrorKind::NotServingRegion, FIRST), again(0));
-        let second = Situation { failures: 1, ..FIRST };
+        let second = RetryContext { failures: 1, ..FIRST };
         assert_eq!(verdict(ErrorKind::NotServingRegion, second), again(200));
         assert_eq!(verdict(ErrorKind::RegionTooBusy, FIRST), again(100));
         assert_eq!(verdict(ErrorKind::Connection, FIRST), again(100));
@@ -252,7 +256,7 @@ mod tests {
 
     #[test]
     fn what_must_not_be_done_twice_is_repeated_only_when_it_was_not_done() {
-        let once = Situation { repeatable: false, ..FIRST };
+        let once = RetryContext { repeatable: false, ..FIRST };
         let settings = Settings::default();
         let timeout = failure(ErrorKind::Timeout, true);
         assert_eq!(decide(&timeout, once, &settings), Verdict::GiveUp);
@@ -278,9 +282,9 @@ mod tests {
 
     #[test]
     fn tries_and_time_come_to_an_end() {
-        let last = Situation { failures: 15, ..FIRST };
+        let last = RetryContext { failures: 15, ..FIRST };
         assert_eq!(verdict(ErrorKind::Connection, last), Verdict::GiveUp);
-        let late = Situation { left: Duration::from_millis(100), ..FIRST };
+        let late = RetryContext { left: Duration::from_millis(100), ..FIRST };
         assert_eq!(verdict(ErrorKind::Connection, late), Verdict::GiveUp);
     }
 }

@@ -48,7 +48,7 @@ pub(crate) struct RegionServer {
 }
 
 /// A region named by a request.
-pub(crate) enum Served {
+pub(crate) enum ServedRegion {
     /// A region of the store.
     Stored(Arc<Region>),
     /// A region of `hbase:meta` or `hbase:namespace`, generated from the manifest.
@@ -109,7 +109,7 @@ impl Cluster {
     ///
     /// # Errors
     /// `NotServingRegion` if `server` does not serve it.
-    pub(crate) fn region(&self, server: &RegionServer, name: &RegionRef) -> Result<Served> {
+    pub(crate) fn region(&self, server: &RegionServer, name: &RegionRef) -> Result<ServedRegion> {
         let found = match name {
             RegionRef::Full(full) => self.store.find_region(full),
             RegionRef::Encoded(_) => name
@@ -120,15 +120,19 @@ impl Cluster {
         if let Some(region) = found {
             let here =
                 self.region_servers.len() == 1 || self.place(region.info()).name == server.name;
-            return if here { Ok(Served::Stored(region)) } else { Err(not_online(name, server)) };
+            return if here {
+                Ok(ServedRegion::Stored(region))
+            } else {
+                Err(not_online(name, server))
+            };
         }
         let encoded = name.encoded_name()?;
         if encoded == META_ENCODED_NAME {
-            return Ok(Served::System(TableName::meta(), self.system()?.meta));
+            return Ok(ServedRegion::System(TableName::meta(), self.system()?.meta));
         }
         if encoded == self.namespace_region.name().encoded {
             let name = self.namespace_region.table.clone();
-            return Ok(Served::System(name, self.system()?.namespace));
+            return Ok(ServedRegion::System(name, self.system()?.namespace));
         }
         Err(not_online(name, server))
     }
@@ -140,9 +144,9 @@ impl Cluster {
         name: &RegionRef,
     ) -> Result<RegionInfo> {
         match self.region(server, name)? {
-            Served::Stored(region) => Ok(region.info().clone()),
-            Served::System(table, _) if table == TableName::meta() => Ok(RegionInfo::meta()),
-            Served::System(..) => Ok(self.namespace_region.clone()),
+            ServedRegion::Stored(region) => Ok(region.info().clone()),
+            ServedRegion::System(table, _) if table == TableName::meta() => Ok(RegionInfo::meta()),
+            ServedRegion::System(..) => Ok(self.namespace_region.clone()),
         }
     }
 

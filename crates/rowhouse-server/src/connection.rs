@@ -93,11 +93,11 @@ impl Connection {
             }
             // An answer frees a slot for another long call, whose request may already be in the
             // input.
-            next = self.take_events();
+            next = self.process_input();
             self.write().await?;
             while next == Next::Write {
                 tokio::task::yield_now().await;
-                next = self.take_events();
+                next = self.process_input();
                 self.write().await?;
             }
         }
@@ -106,7 +106,7 @@ impl Connection {
 
     /// Answers all complete requests in the input. Stops early when enough output has collected or
     /// this connection has run for [`SHORT_CALL_WAIT`], so that other connections get a turn.
-    fn take_events(&mut self) -> Next {
+    fn process_input(&mut self) -> Next {
         let began = Instant::now();
         while self.long_calls < LONG_CALLS_MAX {
             if self.output.len() > ANSWERS_BYTES_MAX || began.elapsed() > SHORT_CALL_WAIT {
@@ -158,7 +158,7 @@ impl Connection {
                 drop(permit);
                 out
             });
-            let out = answered.await.unwrap_or_else(|panic| broken_off(call_id, &panic));
+            let out = answered.await.unwrap_or_else(|panic| encode_panic(call_id, &panic));
             // Sending fails only if the connection has ended.
             let _ = answer.send(out).await;
         });
@@ -200,7 +200,7 @@ impl Connection {
 
 /// Encodes the answer to a call that panicked. Without an answer the client would wait until its
 /// timeout.
-fn broken_off(call_id: u32, panic: &JoinError) -> BytesMut {
+fn encode_panic(call_id: u32, panic: &JoinError) -> BytesMut {
     tracing::error!(%panic, "a call broke off");
     let error = Error::new(ErrorKind::OutcomeUnknown, "the call broke off inside the server");
     let mut out = BytesMut::new();

@@ -85,7 +85,7 @@ impl LongCall {
         if !is_begun {
             call_context.begun = Instant::now();
         }
-        if !is_begun && call_context.is_late() {
+        if !is_begun && call_context.is_expired() {
             let (method, timeout) = (call_context.request.method, call_context.request.timeout_ms);
             tracing::warn!(?method, timeout, "a call came up too late for its client, dropped");
             return;
@@ -130,14 +130,14 @@ pub(crate) fn answer(
 
 impl CallContext {
     /// Returns the client's timeout for the answer, if it sent one.
-    fn patience(&self) -> Option<Duration> {
+    fn client_timeout(&self) -> Option<Duration> {
         let millis = u64::from(self.request.timeout_ms?);
         Some(Duration::from_millis(millis).max(CLIENT_WAIT_MIN))
     }
 
     /// Returns whether the client's timeout has passed.
-    fn is_late(&self) -> bool {
-        self.patience().is_some_and(|patience| self.arrived.elapsed() > patience)
+    fn is_expired(&self) -> bool {
+        self.client_timeout().is_some_and(|client_timeout| self.arrived.elapsed() > client_timeout)
     }
 
     /// Returns how long the call waited and how long it has been processed.
@@ -147,8 +147,9 @@ impl CallContext {
 
     /// Returns the deadline of a scan that starts reading now: after half of the client's timeout
     /// it answers with a heartbeat.
-    pub(crate) fn scan_until(&self) -> Instant {
-        let half = self.patience().map_or(SCAN_ANSWER_WAIT, |patience| patience / 2);
+    pub(crate) fn heartbeat_deadline(&self) -> Instant {
+        let half =
+            self.client_timeout().map_or(SCAN_ANSWER_WAIT, |client_timeout| client_timeout / 2);
         let until = self.arrived + half.min(SCAN_ANSWER_WAIT);
         // The minimum lets scans that waited long for a thread still read rows.
         until.max(Instant::now() + SCAN_ANSWER_WAIT_MIN)

@@ -83,7 +83,7 @@ impl Scanner {
         match &self.rows {
             // A scanner of a region that was split or merged meanwhile reads the old region to its
             // end.
-            Rows::Stored(region, _) => region.check_scanned(),
+            Rows::Stored(region, _) => region.check_scannable(),
             Rows::System(_) => Ok(()),
         }
     }
@@ -102,7 +102,7 @@ impl Scanner {
     }
 
     /// Returns a row, or part of one, to the scanner; the next call reads it first.
-    pub(crate) fn put_back(&mut self, row: ScannedRow) {
+    pub(crate) fn unread(&mut self, row: ScannedRow) {
         self.ahead = Some(row);
     }
 

@@ -11,7 +11,7 @@ use crate::table::Table;
 /// Rows checked from the start of a table.
 const HEAD_ROWS: u64 = 500;
 /// Rows checked from each further position.
-const PLACE_ROWS: u64 = 4;
+const SAMPLE_ROWS: u64 = 4;
 /// Maximum number of regions whose first rows are checked.
 const REGIONS_MAX: usize = 256;
 
@@ -43,7 +43,7 @@ impl Fit {
                 continue;
             }
             // A position without rows after it has none at later positions either.
-            let Some(seen) = fit.look(table, schema, place, PLACE_ROWS).await? else { break };
+            let Some(seen) = fit.look(table, schema, place, SAMPLE_ROWS).await? else { break };
             last = seen;
         }
         Ok(fit)

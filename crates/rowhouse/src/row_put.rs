@@ -12,12 +12,12 @@ pub struct RowPut<'t> {
     table: &'t Table,
     put: Result<Put>,
     /// Whether a salt in the key was generated randomly.
-    is_drawn: bool,
+    has_random_salt: bool,
 }
 
 impl<'t> RowPut<'t> {
-    pub(crate) fn new(table: &'t Table, put: Result<Put>, is_drawn: bool) -> Self {
-        Self { table, put, is_drawn }
+    pub(crate) fn new(table: &'t Table, put: Result<Put>, has_random_salt: bool) -> Self {
+        Self { table, put, has_random_salt }
     }
 
     /// Sets a column; its timestamp is the time at which the write is accepted.
@@ -112,7 +112,7 @@ impl<'t> RowPut<'t> {
     /// [`Table::insert`], which defines when a row exists.
     pub async fn insert(self) -> Result<()> {
         let put = self.put?;
-        if self.is_drawn {
+        if self.has_random_salt {
             return Err(Error::invalid(format!(
                 "a key with a random salt cannot be inserted, the same values may stand in another row: \
                  use bucket, or give the salt: table={}",

@@ -27,11 +27,11 @@ impl Rows {
 
     /// Opens a scan at a read point of its table.
     pub(crate) async fn at(
-        moment: &TableReadPoint,
+        read_point: &TableReadPoint,
         scan: Scan,
         ahead: &Arc<ReadAhead>,
     ) -> Result<Self> {
-        Ok(Self::new(Source::Embedded(moment.scan(scan, ahead).await?)))
+        Ok(Self::new(Source::Embedded(read_point.scan(scan, ahead).await?)))
     }
 
     /// Returns the next row, or `None` after the last. The method is cancel-safe: a caller that

@@ -229,16 +229,16 @@ impl Table {
     /// # Errors
     /// As [`Table::get`]; `Unsupported` for options that the backend does not support.
     pub async fn scan(&self, scan: Scan) -> Result<Rows> {
-        self.scan_beside(scan, &ReadAhead::new(1)).await
+        self.scan_with(scan, &ReadAhead::new(1)).await
     }
 
     /// As [`Table::scan`]; the threads of `ahead` read ahead.
-    pub(crate) async fn scan_beside(&self, scan: Scan, ahead: &Arc<ReadAhead>) -> Result<Rows> {
+    pub(crate) async fn scan_with(&self, scan: Scan, ahead: &Arc<ReadAhead>) -> Result<Rows> {
         self.inner.backend.scan(self.name(), scan, ahead).await
     }
 
-    pub(crate) async fn moment(&self) -> Result<Option<TableReadPoint>> {
-        self.inner.backend.moment(self.name()).await
+    pub(crate) async fn read_point(&self) -> Result<Option<TableReadPoint>> {
+        self.inner.backend.read_point(self.name()).await
     }
 
     /// Writes cells of one row atomically.

@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use super::Admin;
 
 /// The interval between two polls of a backup's status.
-const ASK_EVERY: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 impl Admin {
     /// Makes a rowhouse server write a backup of its whole store, and waits until the server has
@@ -38,7 +38,7 @@ impl Admin {
                 return Ok(status);
             }
             progress(&status);
-            sleep(ASK_EVERY).await;
+            sleep(POLL_INTERVAL).await;
         }
     }
 }

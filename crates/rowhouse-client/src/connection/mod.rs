@@ -21,11 +21,11 @@ use crate::retry::{Failure, from_now};
 
 /// Maximum size of the requests under way on one connection, in KiB. Each request counts as at
 /// least [`CALL_KIB_MIN`], which also limits their number.
-const UNDER_WAY_KIB_MAX: u32 = 64 * 1024;
+const IN_FLIGHT_KIB_MAX: u32 = 64 * 1024;
 /// The minimum that a request counts for; it limits the calls under way to 1,024.
 const CALL_KIB_MIN: u32 = 64;
 /// Maximum calls under way, and the capacity of the queue.
-const CALLS_MAX: usize = (UNDER_WAY_KIB_MAX / CALL_KIB_MIN) as usize;
+const CALLS_MAX: usize = (IN_FLIGHT_KIB_MAX / CALL_KIB_MIN) as usize;
 /// The cell encoding of all connections.
 const CODEC: Option<CellCodec> = Some(CellCodec::KeyValue);
 /// The version announced to servers; they answer older clients in older forms, for example gets
@@ -56,11 +56,11 @@ impl fmt::Display for Address {
 }
 
 /// The message, cells and deadline of a call.
-pub(crate) struct Question<'a, M> {
+pub(crate) struct CallRequest<'a, M> {
     pub(crate) message: M,
     pub(crate) cells: &'a [Cell],
     /// Whether the call is about `hbase:meta`; servers prioritize these.
-    pub(crate) about_meta: bool,
+    pub(crate) is_meta_call: bool,
     pub(crate) deadline: Instant,
 }
 
@@ -81,11 +81,11 @@ impl Connections {
     pub(crate) async fn call<M: Call>(
         &self,
         address: &Address,
-        question: Question<'_, M>,
+        request: CallRequest<'_, M>,
     ) -> Result<(M::Answer, CellReader), Failure> {
-        let (call_id, frame) = self.encode(&question)?;
+        let (call_id, frame) = self.encode(&request)?;
         let connection = self.to(address, M::METHOD.service());
-        let body = connection.call(call_id, frame, question.deadline).await?;
+        let body = connection.call(call_id, frame, request.deadline).await?;
         let message = body.message::<M::Answer>().map_err(Failure::unknown)?;
         Ok((message, body.cells(CODEC)))
     }
@@ -96,23 +96,23 @@ impl Connections {
         let key = (address.clone(), M::METHOD.service());
         let Some(connection) = lock(&self.open).get(&key).cloned() else { return };
         let deadline = from_now(self.settings.call_timeout);
-        let question = Question { message, cells: &[], about_meta: false, deadline };
-        if let Ok((call_id, frame)) = self.encode(&question) {
+        let request = CallRequest { message, cells: &[], is_meta_call: false, deadline };
+        if let Ok((call_id, frame)) = self.encode(&request) {
             connection.tell(call_id, frame);
         }
     }
 
-    fn encode<M: Call>(&self, question: &Question<'_, M>) -> Result<(u32, Bytes), Failure> {
+    fn encode<M: Call>(&self, request: &CallRequest<'_, M>) -> Result<(u32, Bytes), Failure> {
         // Java's call ids are signed, and negative ones have special meanings.
         let call_id = self.call_id.fetch_add(1, Ordering::Relaxed) & 0x7FFF_FFFF;
-        let left = question.deadline.saturating_duration_since(Instant::now()).as_millis();
+        let left = request.deadline.saturating_duration_since(Instant::now()).as_millis();
         let head = RequestHead {
             call_id,
-            priority: if question.about_meta { META_PRIORITY } else { 0 },
+            priority: if request.is_meta_call { META_PRIORITY } else { 0 },
             timeout_ms: Some(left.clamp(1, i32::MAX as u128) as u32),
         };
         let mut frame = BytesMut::new();
-        encode_request(&mut frame, head, &question.message, CODEC, question.cells)
+        encode_request(&mut frame, head, &request.message, CODEC, request.cells)
             .map_err(Failure::before)?;
         Ok((call_id, frame.freeze()))
     }
@@ -133,7 +133,7 @@ impl Connections {
 /// A connection that is open or being opened. Dropping it closes it.
 struct Connection {
     address: Address,
-    calls: mpsc::Sender<Outgoing>,
+    calls: mpsc::Sender<QueuedCall>,
     /// Permits for requests under way, in KiB; closed with the connection.
     room: Arc<Semaphore>,
     /// The reason why it ended, once it has.
@@ -141,7 +141,7 @@ struct Connection {
 }
 
 /// A call in the queue.
-struct Outgoing {
+struct QueuedCall {
     call_id: u32,
     frame: Bytes,
     /// The receiver of the answer; `None` if the answer does not matter.
@@ -153,7 +153,7 @@ struct Outgoing {
 impl Connection {
     fn start(address: Address, service: Service, settings: &Arc<Settings>) -> Self {
         let (calls, queue) = mpsc::channel(CALLS_MAX);
-        let room = Arc::new(Semaphore::new(UNDER_WAY_KIB_MAX as usize));
+        let room = Arc::new(Semaphore::new(IN_FLIGHT_KIB_MAX as usize));
         let head = ConnectionHead {
             service,
             codec: CODEC,
@@ -194,7 +194,7 @@ impl Connection {
             Err(_) => return Err(Failure::before(timed_out("too many calls under way"))),
         };
         let (answer, answered) = oneshot::channel();
-        let call = Outgoing { call_id, frame, answer: Some(answer), room };
+        let call = QueuedCall { call_id, frame, answer: Some(answer), room };
         // The queue has capacity for all calls that the permits admit.
         self.calls.try_send(call).map_err(|_| Failure::before(broken()))?;
         match timeout_at(deadline, answered).await {
@@ -209,12 +209,12 @@ impl Connection {
         let Ok(room) = self.room.clone().try_acquire_many_owned(room_for(&frame)) else { return };
         // Sending fails only on a broken connection. The call is then dropped, since its answer
         // does not matter.
-        let _ = self.calls.try_send(Outgoing { call_id, frame, answer: None, room });
+        let _ = self.calls.try_send(QueuedCall { call_id, frame, answer: None, room });
     }
 }
 
 fn room_for(frame: &Bytes) -> u32 {
-    u32::try_from(frame.len() / 1024).unwrap_or(u32::MAX).clamp(CALL_KIB_MIN, UNDER_WAY_KIB_MAX)
+    u32::try_from(frame.len() / 1024).unwrap_or(u32::MAX).clamp(CALL_KIB_MIN, IN_FLIGHT_KIB_MAX)
 }
 
 /// Locks a mutex and ignores poisoning: the guarded data is consistent between any two statements,

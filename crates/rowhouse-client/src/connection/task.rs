@@ -15,7 +15,7 @@ use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
-use super::{Address, Outgoing};
+use super::{Address, QueuedCall};
 use crate::Settings;
 use crate::retry::Failure;
 
@@ -51,7 +51,7 @@ pub(super) async fn run(
     address: Address,
     head: ConnectionHead,
     settings: Arc<Settings>,
-    mut queue: mpsc::Receiver<Outgoing>,
+    mut queue: mpsc::Receiver<QueuedCall>,
     ended: Ended,
 ) {
     let service = head.service;
@@ -123,7 +123,7 @@ impl Served {
     }
 
     /// Serves the connection until it ends; returns the reason.
-    async fn serve(&mut self, stream: TcpStream, queue: &mut mpsc::Receiver<Outgoing>) -> Error {
+    async fn serve(&mut self, stream: TcpStream, queue: &mut mpsc::Receiver<QueuedCall>) -> Error {
         let (mut reader, mut writer) = stream.into_split();
         let mut sweep = interval(SWEEP_INTERVAL);
         sweep.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -159,7 +159,7 @@ impl Served {
         self.broken("no longer needed")
     }
 
-    fn take_call(&mut self, call: Outgoing) {
+    fn take_call(&mut self, call: QueuedCall) {
         let Some(answer) = call.answer else {
             self.output.extend_from_slice(&call.frame);
             return;

@@ -17,7 +17,7 @@ use rowhouse_model::{Error, ErrorKind, RegionInfo, TableName, escape};
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::{Instant, timeout_at};
 
-use crate::connection::{Address, Connections, Question, lock};
+use crate::connection::{Address, CallRequest, Connections, lock};
 use crate::retry::Failure;
 use crate::{Settings, Target};
 
@@ -120,7 +120,7 @@ impl Locator {
         if let Some(located) = self.cached(table, place) {
             return Ok(located);
         }
-        let lookup = self.lookup_of(table);
+        let lookup = self.lookup_lock(table);
         let _alone = locked(&lookup, deadline).await?;
         if let Some(located) = self.cached(table, place) {
             return Ok(located);
@@ -158,7 +158,7 @@ impl Locator {
         lock(&self.regions).find(table, place)
     }
 
-    fn lookup_of(&self, table: &TableName) -> Arc<AsyncMutex<()>> {
+    fn lookup_lock(&self, table: &TableName) -> Arc<AsyncMutex<()>> {
         let mut lookups = lock(&self.lookups);
         if let Some(lookup) = lookups.get(table).and_then(Weak::upgrade) {
             return lookup;
@@ -215,9 +215,9 @@ impl Locator {
         deadline: Instant,
     ) -> Result<(<rowhouse_format::proto::ScanRequest as rpc::Call>::Answer, CellReader), Failure>
     {
-        let question =
-            Question { message: scan.to_proto(), cells: &[], about_meta: true, deadline };
-        self.connections.call(&meta.server, question).await
+        let request =
+            CallRequest { message: scan.to_proto(), cells: &[], is_meta_call: true, deadline };
+        self.connections.call(&meta.server, request).await
     }
 }
 

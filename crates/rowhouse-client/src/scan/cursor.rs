@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::join::Joiner;
 use super::parts::RowParts;
 use crate::Client;
-use crate::connection::Question;
+use crate::connection::CallRequest;
 use crate::locate::{Located, RegionTarget};
 use crate::retry::{Attempts, Failure};
 
@@ -92,9 +92,9 @@ impl Cursor {
             }
         };
         let message = self.call(&located).to_proto();
-        let about_meta = located.is_meta();
-        let question = Question { message, cells: &[], about_meta, deadline };
-        let answer = match self.client.connections().call(&located.server, question).await {
+        let is_meta_call = located.is_meta();
+        let request = CallRequest { message, cells: &[], is_meta_call, deadline };
+        let answer = match self.client.connections().call(&located.server, request).await {
             Ok((message, mut cells)) => {
                 ScanAnswer::from_proto(message, &mut cells).map_err(Failure::unknown)
             }

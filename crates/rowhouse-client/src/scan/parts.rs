@@ -35,7 +35,7 @@ impl RowParts {
             if self.given.as_ref().is_some_and(|cell| cell.row() != row.key()) {
                 self.end_row(&mut passed);
             }
-            let row = self.not_yet_given(row);
+            let row = self.skip_returned(row);
             let last = row.cells().next_back().map(|cell| cell.to_cell().detached());
             if let Some(last) = last {
                 self.given = Some(last);
@@ -56,7 +56,7 @@ impl RowParts {
         }
     }
 
-    fn not_yet_given(&self, row: Row) -> Row {
+    fn skip_returned(&self, row: Row) -> Row {
         let Some(given) = &self.given else { return row };
         let is_new = |cell: &Cell| cell.key() > given.key();
         if row.cells().next().is_some_and(|cell| cell.key() > given.key()) {

@@ -12,7 +12,7 @@ use rowhouse_model::{Bytes, Error, Result};
 use rowhouse_store::{Region, Store};
 
 use crate::bulk_loads::FamilyPaths;
-use crate::cluster::Served;
+use crate::cluster::ServedRegion;
 use crate::server::Context;
 
 pub(crate) fn prepare(
@@ -80,7 +80,7 @@ fn load_files(context: &Context, region: &Arc<Region>, files: &FamilyPaths) -> R
 
 fn stored(context: &Context, region: proto::RegionSpecifier) -> Result<Arc<Region>> {
     match context.cluster.region(&context.server, &RegionRef::from_proto(region))? {
-        Served::Stored(region) => Ok(region),
-        Served::System(table, _) => Err(Store::refuse_write(&table)),
+        ServedRegion::Stored(region) => Ok(region),
+        ServedRegion::System(table, _) => Err(Store::refuse_write(&table)),
     }
 }

@@ -17,7 +17,7 @@ use rowhouse_model::{
 use rowhouse_store::{NonBlocking, Region, Store};
 
 use super::{WaitMode, bytes_of, endpoint, get};
-use crate::cluster::Served;
+use crate::cluster::ServedRegion;
 use crate::dispatch::{CallContext, Done, Work};
 use crate::limits::MULTI_ANSWER_BYTES_MAX;
 use crate::server::Context;
@@ -48,16 +48,16 @@ struct Progress {
     context: Context,
     asked: VecDeque<RegionActions>,
     /// The remaining work in the current region.
-    current: Option<Todo>,
+    current: Option<RegionWork>,
     answers: Vec<Result<RegionAnswer>>,
-    bounds: Bounds,
+    bounds: Limits,
 }
 
 /// The remaining work in a region.
 #[expect(clippy::large_enum_variant, reason = "a call has one at a time, on its stack")]
-enum Todo {
+enum RegionWork {
     AsOne { region: Arc<Region>, conditions: Vec<RowCondition>, mutations: Vec<Mutation> },
-    Each(Each),
+    IndependentActions(IndependentActions),
 }
 
 impl Progress {
@@ -71,7 +71,7 @@ impl Progress {
             asked: call.regions.into(),
             current: None,
             answers: Vec::new(),
-            bounds: Bounds {
+            bounds: Limits {
                 bytes: 0,
                 max: has_limit.then_some(MULTI_ANSWER_BYTES_MAX),
                 pause: call_context.pause(),
@@ -81,7 +81,7 @@ impl Progress {
 
     /// Returns whether any work was done.
     fn is_begun(&self) -> bool {
-        let is_some = |todo: &Todo| matches!(todo, Todo::Each(each) if !each.answers.is_empty());
+        let is_some = |todo: &RegionWork| matches!(todo, RegionWork::IndependentActions(each) if !each.answers.is_empty());
         !self.answers.is_empty() || self.current.as_ref().is_some_and(is_some)
     }
 
@@ -101,10 +101,12 @@ impl Progress {
                 },
             };
             let done = match &mut todo {
-                Todo::AsOne { region, conditions, mutations } => {
+                RegionWork::AsOne { region, conditions, mutations } => {
                     all_or_nothing(region, conditions, mutations, wait_mode)
                 }
-                Todo::Each(each) => Ok(each.resume(&self.context, &mut self.bounds, wait_mode)),
+                RegionWork::IndependentActions(each) => {
+                    Ok(each.resume(&self.context, &mut self.bounds, wait_mode))
+                }
             };
             match done {
                 Ok(NonBlocking::Done(answer)) => self.answers.push(Ok(answer)),
@@ -123,14 +125,14 @@ impl Progress {
     }
 }
 
-fn begin(context: &Context, asked: RegionActions) -> Result<Todo> {
+fn begin(context: &Context, asked: RegionActions) -> Result<RegionWork> {
     let region = context.cluster.region(&context.server, &asked.region)?;
-    if let Served::Stored(region) = &region {
+    if let ServedRegion::Stored(region) = &region {
         region.check_serving()?;
     }
     let actions = asked.actions?;
     if !asked.atomic && asked.condition.is_none() {
-        return Ok(Todo::Each(Each::new(region, actions)));
+        return Ok(RegionWork::IndependentActions(IndependentActions::new(region, actions)));
     }
     let mutations: Vec<Mutation> = actions.into_iter().map(mutation_of).collect::<Result<_>>()?;
     let conditions = Vec::from_iter(asked.condition);
@@ -139,12 +141,12 @@ fn begin(context: &Context, asked: RegionActions) -> Result<Todo> {
         mutations.iter().try_for_each(|mutation| asked_of_row(asked, mutation))?;
     }
     let region = match region {
-        Served::Stored(region) => region,
-        Served::System(table, _) => return Err(Store::refuse_write(&table)),
+        ServedRegion::Stored(region) => region,
+        ServedRegion::System(table, _) => return Err(Store::refuse_write(&table)),
     };
     // HBase ignores the condition of an empty list of mutations.
     let conditions = if mutations.is_empty() { Vec::new() } else { conditions };
-    Ok(Todo::AsOne { region, conditions, mutations })
+    Ok(RegionWork::AsOne { region, conditions, mutations })
 }
 
 /// Returns the mutation of an atomic action. An error in one of the actions fails all of them.
@@ -184,7 +186,7 @@ fn all_or_nothing(
 }
 
 /// The limits of a call.
-struct Bounds {
+struct Limits {
     /// Bytes of cells in the answers so far.
     bytes: u64,
     /// Maximum of `bytes`; `None` for a client that does not retry the refused actions.
@@ -193,7 +195,7 @@ struct Bounds {
     pause: Instant,
 }
 
-impl Bounds {
+impl Limits {
     fn check(&self) -> Result<()> {
         match self.max {
             Some(max) if self.bytes > max => Err(Error::new(
@@ -209,8 +211,8 @@ impl Bounds {
 }
 
 /// The independent actions of a region.
-struct Each {
-    region: Served,
+struct IndependentActions {
+    region: ServedRegion,
     actions: VecDeque<NumberedAction>,
     /// The operation that would have blocked.
     step: Option<RegionOperation>,
@@ -235,8 +237,8 @@ impl RegionOperation {
     }
 }
 
-impl Each {
-    fn new(region: Served, actions: Vec<NumberedAction>) -> Self {
+impl IndependentActions {
+    fn new(region: ServedRegion, actions: Vec<NumberedAction>) -> Self {
         let answers = Vec::with_capacity(actions.len());
         Self { region, actions: actions.into(), step: None, answers }
     }
@@ -244,7 +246,7 @@ impl Each {
     fn resume(
         &mut self,
         context: &Context,
-        bounds: &mut Bounds,
+        bounds: &mut Limits,
         wait_mode: WaitMode,
     ) -> NonBlocking<RegionAnswer> {
         while let Some(step) = self.step.take().or_else(|| self.next_step()) {
@@ -294,7 +296,7 @@ impl Each {
     fn take_step(
         &mut self,
         context: &Context,
-        bounds: &Bounds,
+        bounds: &Limits,
         wait_mode: WaitMode,
         step: RegionOperation,
     ) -> Option<RegionOperation> {
@@ -348,8 +350,8 @@ impl Each {
         wait_mode: WaitMode,
     ) -> Option<RegionOperation> {
         let outcomes: Vec<Result<MutationOutcome>> = match (&self.region, wait_mode) {
-            (Served::Stored(region), WaitMode::Blocking) => region.batch(&mutations),
-            (Served::Stored(region), WaitMode::NonBlocking) => {
+            (ServedRegion::Stored(region), WaitMode::Blocking) => region.batch(&mutations),
+            (ServedRegion::Stored(region), WaitMode::NonBlocking) => {
                 match region.non_blocking().batch(&mutations) {
                     NonBlocking::Done(outcomes) => outcomes,
                     NonBlocking::WouldBlock => {
@@ -357,7 +359,7 @@ impl Each {
                     }
                 }
             }
-            (Served::System(table, _), _) => {
+            (ServedRegion::System(table, _), _) => {
                 mutations.iter().map(|_| Err(Store::refuse_write(table))).collect()
             }
         };

@@ -10,7 +10,7 @@ use rowhouse_model::{Error, ErrorKind, Result, Row};
 use rowhouse_store::{NonBlocking, ScanLimits, ScanProgress, Scanned};
 
 use super::{WaitMode, bytes_of};
-use crate::cluster::Served;
+use crate::cluster::ServedRegion;
 use crate::dispatch::{CallContext, Done};
 use crate::limits::{
     CLIENT_CELL_OVERHEAD_BYTES, SCAN_ANSWER_BYTES_MAX, SCANNER_LEASE, SCANNER_WAIT, SHORT_SCAN_ROWS,
@@ -121,12 +121,12 @@ fn open(
 ) -> Result<Reading> {
     let context = &call_context.context;
     let (rows, read_point) = match context.cluster.region(&context.server, region)? {
-        Served::Stored(region) => {
+        ServedRegion::Stored(region) => {
             let scanner = region.scan_as_of(&scan.scan, scan.read_point)?;
             let read_point = scanner.read_point();
             (Rows::Stored(region, Box::new(scanner)), read_point)
         }
-        Served::System(_, table) => {
+        ServedRegion::System(_, table) => {
             (Rows::System(Box::new(SystemRows::new(table, scan.clone())?)), 0)
         }
     };
@@ -265,7 +265,7 @@ struct Reading {
     at_end: bool,
     /// The pause interrupted reading inside the last row: the parts read next are joined to it.
     /// Clients expect only the last result of an answer to be a partial row.
-    is_left: bool,
+    is_interrupted: bool,
 }
 
 impl Reading {
@@ -288,9 +288,9 @@ impl Reading {
             bytes: 0,
             bytes_max,
             prefetch: None,
-            until: call.client_handles_heartbeats.then(|| call_context.scan_until()),
+            until: call.client_handles_heartbeats.then(|| call_context.heartbeat_deadline()),
             at_end: false,
-            is_left: false,
+            is_interrupted: false,
         }
     }
 
@@ -310,7 +310,7 @@ impl Reading {
 
     fn read_rows(&mut self, call: &ScanCall, pause: Option<Instant>) -> Result<bool> {
         let until = self.until.into_iter().chain(pause).min();
-        while self.is_left || !self.is_full(call) {
+        while self.is_interrupted || !self.is_full(call) {
             // A client that cannot join partial rows gets whole rows.
             let row_bytes = match (call.client_handles_partials, &self.prefetch) {
                 (true, None) => self.bytes_max.saturating_sub(self.bytes),
@@ -320,21 +320,21 @@ impl Reading {
             match self.scanner.get().next(&ScanLimits { bytes: row_bytes, until })? {
                 Scanned::Row { row, is_partial } => {
                     if self.prefetch.as_mut().is_some_and(|prefetch| !prefetch.admits(&row)) {
-                        self.scanner.get().put_back(ScannedRow { row, partial: is_partial });
+                        self.scanner.get().unread(ScannedRow { row, partial: is_partial });
                         self.answer.heartbeat = self.answer.rows.is_empty();
                         break;
                     }
-                    if self.limit.ends_before(&row) {
+                    if self.limit.reaches_limit_before(&row) {
                         self.answer.more_results = false;
                         break;
                     }
-                    let is_last_left = self.ends_left(&row);
+                    let is_last_left = self.completes_interrupted(&row);
                     let scanned = ScannedRow { row, partial: is_partial };
                     if is_last_left && self.is_full(call) {
-                        self.scanner.get().put_back(scanned);
+                        self.scanner.get().unread(scanned);
                         break;
                     }
-                    let is_last = self.limit.ends_behind(&scanned.row, is_partial);
+                    let is_last = self.limit.reaches_limit_after(&scanned.row, is_partial);
                     self.take(scanned);
                     if is_last {
                         self.answer.more_results = false;
@@ -346,7 +346,7 @@ impl Reading {
                         && pause.is_some_and(is_over)
                         && !self.until.is_some_and(is_over)
                     {
-                        self.is_left = true;
+                        self.is_interrupted = true;
                         return Ok(false);
                     }
                     // Except with a batch, only the last result of an answer may be a partial row.
@@ -374,12 +374,14 @@ impl Reading {
 
     /// Returns whether a row was interrupted and `row` is a different one: then the interrupted row
     /// is complete.
-    fn ends_left(&mut self, row: &Row) -> bool {
-        let Some(last) = self.answer.rows.last_mut().filter(|_| self.is_left) else { return false };
+    fn completes_interrupted(&mut self, row: &Row) -> bool {
+        let Some(last) = self.answer.rows.last_mut().filter(|_| self.is_interrupted) else {
+            return false;
+        };
         let is_other = last.row.key() != row.key();
         if is_other {
             last.partial = false;
-            self.is_left = false;
+            self.is_interrupted = false;
         }
         is_other
     }
@@ -387,8 +389,8 @@ impl Reading {
     /// Adds a row to the answer, or joins the next part to an interrupted row.
     fn take(&mut self, scanned: ScannedRow) {
         self.bytes += bytes_of(&scanned.row);
-        let is_left = std::mem::take(&mut self.is_left);
-        let Some(last) = self.answer.rows.last_mut().filter(|_| is_left) else {
+        let is_interrupted = std::mem::take(&mut self.is_interrupted);
+        let Some(last) = self.answer.rows.last_mut().filter(|_| is_interrupted) else {
             return self.answer.rows.push(scanned);
         };
         let cells = last.row.cells().chain(scanned.row.cells());
@@ -522,7 +524,7 @@ struct RowLimit {
 impl RowLimit {
     /// Returns whether the limit was reached by the previous, partially returned row: `row`
     /// differs, so that row is complete.
-    fn ends_before(&mut self, row: &Row) -> bool {
+    fn reaches_limit_before(&mut self, row: &Row) -> bool {
         match self.partial_row.take_if(|partial| partial != row.key()) {
             Some(_) => self.count(),
             None => false,
@@ -530,7 +532,7 @@ impl RowLimit {
     }
 
     /// Returns whether this row reaches the limit.
-    fn ends_behind(&mut self, row: &Row, is_partial: bool) -> bool {
+    fn reaches_limit_after(&mut self, row: &Row, is_partial: bool) -> bool {
         if is_partial {
             self.partial_row = Some(Bytes::copy_from_slice(row.key()));
             return false;

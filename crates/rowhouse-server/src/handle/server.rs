@@ -5,7 +5,7 @@ use rowhouse_format::exception::Exception;
 use rowhouse_format::proto;
 use rowhouse_model::{Error, Result};
 
-use crate::cluster::Served;
+use crate::cluster::ServedRegion;
 use crate::server::Context;
 
 /// Turns compactions on or off until the server restarts; returns the previous state.
@@ -42,12 +42,12 @@ pub(crate) fn clear_block_cache(
     for region in request.region {
         let name = RegionRef::from_proto(region.clone());
         match context.cluster.region(&context.server, &name) {
-            Ok(Served::Stored(found)) => {
+            Ok(ServedRegion::Stored(found)) => {
                 let evicted = found.clear_block_cache();
                 blocks += evicted.blocks;
                 bytes += evicted.bytes;
             }
-            Ok(Served::System(..)) => {}
+            Ok(ServedRegion::System(..)) => {}
             Err(error) => exception.push(proto::RegionExceptionMessage {
                 region,
                 exception: Exception::from(&error).to_pair(),

@@ -17,7 +17,7 @@ use rowhouse_model::{
 use rowhouse_store::{CompactionKind, ReadPoint, Region, Store, Table, TableScanner};
 use tokio::task::{JoinError, spawn_blocking};
 
-use super::read_ahead::{Awaited, ReadAhead};
+use super::read_ahead::{PendingResult, ReadAhead};
 use crate::transaction::Transaction;
 
 /// Rows in the first batch of a scan, so that the first row arrives quickly; later batches are
@@ -385,7 +385,7 @@ impl Embedded {
 
     /// Returns the current read point of a table. The loop ensures that the returned declaration is
     /// the one at the read point.
-    pub(super) async fn moment(&self, table: &TableName) -> Result<TableReadPoint> {
+    pub(super) async fn read_point(&self, table: &TableName) -> Result<TableReadPoint> {
         let (store, name) = (self.store.clone(), table.clone());
         blocking(move || {
             loop {
@@ -517,7 +517,7 @@ enum ScanState {
     Idle(Box<TableScanner>),
     /// Kept here and not in the future of `next`, so that a caller that drops the future loses no
     /// rows.
-    Reading(Awaited<(Box<TableScanner>, Result<Batch>)>),
+    Reading(PendingResult<(Box<TableScanner>, Result<Batch>)>),
     Done,
 }
 

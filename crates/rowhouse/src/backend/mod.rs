@@ -296,9 +296,9 @@ impl Backend {
 
     /// Returns the current read point of a table, for scans that belong together; `None` for a
     /// cluster, where scans cannot share a read point.
-    pub(crate) async fn moment(&self, table: &TableName) -> Result<Option<TableReadPoint>> {
+    pub(crate) async fn read_point(&self, table: &TableName) -> Result<Option<TableReadPoint>> {
         match self {
-            Self::Embedded(inner) => inner.moment(table).await.map(Some),
+            Self::Embedded(inner) => inner.read_point(table).await.map(Some),
             Self::Cluster(_) => Ok(None),
         }
     }

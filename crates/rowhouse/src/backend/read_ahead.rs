@@ -32,7 +32,7 @@ struct Jobs {
 type Job = Box<dyn FnOnce() + Send>;
 
 /// The pending result of a job.
-pub(crate) struct Awaited<T>(oneshot::Receiver<thread::Result<T>>);
+pub(crate) struct PendingResult<T>(oneshot::Receiver<thread::Result<T>>);
 
 impl ReadAhead {
     /// Limits the number of threads to `threads_max`.
@@ -50,7 +50,7 @@ impl ReadAhead {
     pub(crate) fn ask<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce() -> T + Send + 'static,
-    ) -> Awaited<T> {
+    ) -> PendingResult<T> {
         let (done, awaited) = oneshot::channel();
         let job = Box::new(move || {
             if !done.is_closed() {
@@ -66,7 +66,7 @@ impl ReadAhead {
             let worker = Worker { of: Arc::clone(self), is_done: false };
             spawn_blocking(move || worker.work());
         }
-        Awaited(awaited)
+        PendingResult(awaited)
     }
 
     fn jobs(&self) -> MutexGuard<'_, Jobs> {
@@ -115,7 +115,7 @@ impl Drop for Worker {
     }
 }
 
-impl<T> Future for Awaited<T> {
+impl<T> Future for PendingResult<T> {
     type Output = Result<T>;
 
     /// Returns the result of the job; a panic of the job resumes in the caller.

@@ -12,11 +12,11 @@ use crate::table::Table;
 
 /// The scans needed for each range.
 #[derive(Clone)]
-pub(super) struct Reads {
+pub(super) struct RangeReader {
     table: Table,
     parts: Vec<PlanPart>,
     /// The shared read point, if there are several scans and the backend supports one.
-    moment: Option<TableReadPoint>,
+    read_point: Option<TableReadPoint>,
     ahead: Arc<ReadAhead>,
 }
 
@@ -33,22 +33,22 @@ struct Part {
     ended: bool,
 }
 
-impl Reads {
+impl RangeReader {
     /// Determines the scans for a plan and these columns.
     pub(super) async fn new(table: &Table, plan: &Plan, columns: &Columns) -> Result<Self> {
         let (table, ahead) = (table.clone(), ReadAhead::of_processors());
         if plan.qualifiers().is_empty() {
-            return Ok(Self { table, parts: plan.parts(columns), moment: None, ahead });
+            return Ok(Self { table, parts: plan.parts(columns), read_point: None, ahead });
         }
-        let moment = table.moment().await?;
+        let read_point = table.read_point().await?;
         let mut columns = columns.clone();
-        if let Some(moment) = moment.as_ref().filter(|_| columns.is_all()) {
+        if let Some(read_point) = read_point.as_ref().filter(|_| columns.is_all()) {
             // Name the families, so that the general scan excludes those with their own scan.
-            moment.families().for_each(|family| columns.add_family(family.clone()));
+            read_point.families().for_each(|family| columns.add_family(family.clone()));
         }
         let parts = plan.parts(&columns);
-        let moment = moment.filter(|_| parts.len() > 1);
-        Ok(Self { table, parts, moment, ahead })
+        let read_point = read_point.filter(|_| parts.len() > 1);
+        Ok(Self { table, parts, read_point, ahead })
     }
 
     /// Starts reading a range with the settings of `scan`.
@@ -58,9 +58,9 @@ impl Reads {
             let (range, columns) = (range.clone(), columns.clone());
             let filter = filter.clone().map(Box::new);
             let scan = Scan { range, columns, filter, ..scan.clone() };
-            let rows = match &self.moment {
-                Some(moment) => Rows::at(moment, scan, &self.ahead).await?,
-                None => self.table.scan_beside(scan, &self.ahead).await?,
+            let rows = match &self.read_point {
+                Some(read_point) => Rows::at(read_point, scan, &self.ahead).await?,
+                None => self.table.scan_with(scan, &self.ahead).await?,
             };
             opened.push(Part { rows, next: None, ended: false });
         }
@@ -132,9 +132,9 @@ mod tests {
         let table = database.create_table(spec).await.unwrap();
         let (key, asked) = (table.key_schema().unwrap(), Predicate::parse(query).unwrap());
         let plan = table.declared_columns().plan(key, &asked, &rowhouse_schema::TimeZone::UTC);
-        let reads = Reads::new(&table, &plan.unwrap(), columns).await.unwrap();
+        let reads = RangeReader::new(&table, &plan.unwrap(), columns).await.unwrap();
         database.close().await.unwrap();
-        (reads.parts.len(), reads.moment.is_some())
+        (reads.parts.len(), reads.read_point.is_some())
     }
 
     #[tokio::test]

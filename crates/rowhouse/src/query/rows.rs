@@ -8,7 +8,7 @@ use rowhouse_schema::{Direction, KeySchema, Plan, RowSequence, StreamMerge};
 use tokio::task::{JoinError, JoinSet};
 
 use super::QueryRow;
-use super::parts::{RangeScans, Reads};
+use super::parts::{RangeReader, RangeScans};
 use crate::table::Table;
 
 /// Maximum number of scans being opened concurrently. All scans stay open while their rows are
@@ -32,7 +32,7 @@ struct RowReader {
     plan: Plan,
     scan: Scan,
     /// The scans needed for each range.
-    reads: Reads,
+    reads: RangeReader,
     /// The requested columns, if additional ones are read.
     shown: Option<Columns>,
     /// The number of rows still to return.
@@ -75,8 +75,8 @@ impl QueryRows {
         };
         let merge = merged.then(|| StreamMerge::new(&plan, direction));
         let (table, schema) = (table.clone(), schema.clone());
-        let shown = add_needed(&mut scan.columns, &plan);
-        let reads = Reads::new(&table, &plan, &scan.columns).await?;
+        let shown = add_condition_columns(&mut scan.columns, &plan);
+        let reads = RangeReader::new(&table, &plan, &scan.columns).await?;
         let (left, not_fitting, unreadable) = (limit, 0, 0);
         let reader = RowReader {
             table,
@@ -145,10 +145,10 @@ impl QueryRows {
         }
         let Self { reader, streams, merge, key } = self;
         let found = match merge {
-            None => streams[0].next_admitted(reader).await?,
+            None => streams[0].next_matching(reader).await?,
             Some(merge) => loop {
                 let Some(wanted) = merge.wanted() else { break merge.next_row() };
-                match streams[wanted].next_admitted(reader).await? {
+                match streams[wanted].next_matching(reader).await? {
                     None => merge.end(),
                     Some(row) if row.values.is_err() => break Some(row),
                     Some(row) if merge.is_next(row.row.key())? => break Some(row),
@@ -197,7 +197,7 @@ impl QueryRows {
 }
 
 /// Adds the columns that conditions need; returns the requested columns if more are read.
-fn add_needed(columns: &mut Columns, plan: &Plan) -> Option<Columns> {
+fn add_condition_columns(columns: &mut Columns, plan: &Plan) -> Option<Columns> {
     let asked = columns.clone();
     for column in plan.column_filter().into_iter().flat_map(|filter| filter.columns()) {
         let (family, qualifier) = (column.family(), column.qualifier().unwrap_or_default());
@@ -219,7 +219,7 @@ impl Stream {
     }
 
     /// Returns the next matching row, or `None` after the last.
-    async fn next_admitted(&mut self, reader: &mut RowReader) -> Result<Option<QueryRow>> {
+    async fn next_matching(&mut self, reader: &mut RowReader) -> Result<Option<QueryRow>> {
         while let Some(row) = self.next(reader).await? {
             if let Some(row) = reader.admit(row) {
                 return Ok(Some(row));

@@ -12,7 +12,7 @@ use rowhouse_store::Region;
 
 use self::aggregate::run;
 use self::number::{Decimal, Double, Long};
-use crate::cluster::Served;
+use crate::cluster::ServedRegion;
 use crate::dispatch::CallContext;
 use crate::server::Context;
 
@@ -32,13 +32,13 @@ pub(crate) fn exec(call_context: &CallContext, out: &mut BytesMut) -> Result<()>
 /// Returns the result of a region's endpoint, called alone or as an action of a Multi.
 pub(crate) fn call(
     context: &Context,
-    region: &Served,
+    region: &ServedRegion,
     call: proto::CoprocessorServiceCall,
 ) -> Result<proto::NameBytesPair> {
     let call = EndpointCall::from_proto(call)?;
     let region = match region {
-        Served::Stored(region) => region,
-        Served::System(table, _) => {
+        ServedRegion::Stored(region) => region,
+        ServedRegion::System(table, _) => {
             return Err(Error::unsupported(format!("{table} has no coprocessors")));
         }
     };

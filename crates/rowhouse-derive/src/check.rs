@@ -1,5 +1,5 @@
-//! Whether Rust types can hold what the template says. Only the compiler knows what a name stands for,
-//! so what is written here are assertions for it, with the message that they fail with.
+//! Compile-time checks that Rust types can hold the template's values. Only the compiler can
+//! resolve a type's name, so this generates assertions, each with its error message.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 
 use crate::input::Member;
 
-/// The assertion that a member can be a field.
+/// Returns the assertion that a member can be a field.
 pub(crate) fn assertion(field: &Field, member: &Member, facade: &TokenStream) -> TokenStream {
     let (needs, name) = (field.needs(), field.name());
     let shown = shown(member.rust_type.to_token_stream());
@@ -36,7 +36,7 @@ pub(crate) fn assertion(field: &Field, member: &Member, facade: &TokenStream) ->
     }
 }
 
-/// What a field needs, as an expression.
+/// Returns an expression for a set of values that a field requires.
 fn holds(holds: Holds, facade: &TokenStream) -> TokenStream {
     match holds {
         Holds::Text => quote!(#facade::Holds::Text),
@@ -56,7 +56,7 @@ fn holds(holds: Holds, facade: &TokenStream) -> TokenStream {
     }
 }
 
-/// The type as it is usually written: spaces between words, behind commas and semicolons.
+/// Formats a type in the usual style: spaces between words, and after commas and semicolons.
 fn shown(tokens: TokenStream) -> String {
     let mut text = String::new();
     for token in tokens {
@@ -86,7 +86,7 @@ fn shown(tokens: TokenStream) -> String {
     text
 }
 
-/// The type outside the struct, whose lifetimes are not known there.
+/// Returns the type for use outside of the struct, where its lifetimes are unknown.
 fn with_static_lifetimes(tokens: TokenStream) -> TokenStream {
     let mut quote_before = false;
     let token = |token| {
@@ -110,7 +110,7 @@ fn with_static_lifetimes(tokens: TokenStream) -> TokenStream {
     tokens.into_iter().map(token).collect()
 }
 
-/// The same place, with names that are looked up where the macro is used.
+/// Returns a span with the same location that resolves names at the call site of the macro.
 fn located(span: Span) -> Span {
     Span::call_site().located_at(span)
 }

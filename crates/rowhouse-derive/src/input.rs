@@ -1,4 +1,4 @@
-//! Reading the struct: its template, and which of its fields is which of the template's.
+//! Parsing of the struct: its template, and the match of its fields with the template's.
 
 use proc_macro2::Span;
 use rowhouse_schema::{Field, KeySchema};
@@ -12,7 +12,7 @@ pub(crate) struct KeyStruct {
     pub(crate) ident: Ident,
     pub(crate) generics: Generics,
     pub(crate) schema: KeySchema,
-    /// In the order of the template.
+    /// The members, in the order of the template.
     pub(crate) members: Vec<Member>,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Member {
 }
 
 impl KeyStruct {
-    /// Reads a struct, or says all that is wrong with its fields.
+    /// Parses a struct, or returns all errors in its fields.
     pub(crate) fn read(input: &DeriveInput) -> syn::Result<Self> {
         let template = template(&input.attrs, input.ident.span())?;
         let schema = KeySchema::parse(&template.value())
@@ -35,7 +35,7 @@ impl KeyStruct {
         Ok(Self { ident, generics, schema, members })
     }
 
-    /// The template's fields, each with that of the struct.
+    /// The template's fields, each with the struct's field.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&Field, &Member)> {
         self.schema.fields().iter().zip(&self.members)
     }
@@ -95,7 +95,7 @@ fn members(input: &DeriveInput) -> syn::Result<Vec<Member>> {
     fields.iter().map(member).collect()
 }
 
-/// The struct's fields in the order of the template's.
+/// Returns the struct's fields in the order of the template's.
 fn matched(schema: &KeySchema, members: Vec<Member>, template: Span) -> syn::Result<Vec<Member>> {
     let mut errors = Vec::new();
     let named = |name: &str| members.iter().find(|member| member.ident.unraw() == name);

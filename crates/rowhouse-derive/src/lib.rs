@@ -1,7 +1,7 @@
 //! Structs that are row keys.
 //!
-//! The template is read when the program is compiled: a mistake in it, or a field whose Rust type
-//! cannot hold what the template says, is an error of the compiler.
+//! The template is parsed at compile time: a mistake in it, or a field whose Rust type cannot hold
+//! the template's values, is a compile error.
 //!
 //! ```
 //! use rowhouse_derive::RowKey;
@@ -24,14 +24,14 @@
 //!
 //! # Which Rust types?
 //!
-//! Struct fields are the stored fields of the template, by name, in any order. A type fits when it can
-//! hold every value of the field; whatever it holds besides is refused when a key is made.
+//! Struct fields are the stored fields of the template, by name, in any order. A type fits if it
+//! can hold every value of the field; encoding refuses other values of the type.
 //!
 //! | field | Rust type |
 //! |---|---|
 //! | `string`, `text`, `text N`, `domain`, `hex N`, `enum(…)` | `String`, `&str`, `Cow<str>` |
 //! | `u8` … `u64`, `i8` … `i64`, `digits N`, `decimal` | an integer of the range |
-//! | `millis`, `micros`, `nanos`, `seconds`, `ymdhms` | `Time`, or an integer of the range that counts units |
+//! | `millis`, `micros`, `nanos`, `seconds`, `ymdhms` | `Time`, or an integer that counts units |
 //! | `ymdhm` · `date`, `ymd` | `Time` · `Date` |
 //! | `f32`, `f64` · `bool` | `f32`, `f64` · `bool` |
 //! | `blob` · `bytes N` | `Vec<u8>`, `&[u8]`, `Cow<[u8]>` · these and `[u8; N]` |
@@ -39,12 +39,14 @@
 //! | `uuid` | `Uuid`, `[u8; 16]` |
 //! | any with `null first` or `null last` | `Option` of these |
 //!
-//! A type of your own fits as the one that it is made of, see `ToField`. A `repeat` has no Rust type here.
+//! A type of your own fits if the type that it wraps does, see `ToField`. A `repeat` fits no Rust
+//! type here.
 //!
-//! # What can be read?
+//! # Which structs can be decoded?
 //!
-//! `FromRowKey` is implemented beside `RowKey` unless a key does not hold what the struct wants: the value of
-//! a hashed field, or a `&str` or `&[u8]` whose bytes do not stand in the key as they are. `Cow` borrows where it can.
+//! `FromRowKey` is implemented beside `RowKey`, unless keys do not hold the struct's values: the
+//! value of a hashed field, or a `&str` or `&[u8]` whose bytes differ from those in the key. `Cow`
+//! borrows if it can.
 //!
 //! ```
 //! use rowhouse_derive::RowKey;
@@ -69,13 +71,14 @@ mod write;
 use proc_macro::TokenStream;
 use quote::quote;
 
-/// Implements `RowKey`, and `FromRowKey` where keys can be read, of the crate `rowhouse-schema`.
+/// Implements `RowKey`, and `FromRowKey` if keys can be decoded, of the crate `rowhouse-schema`.
 #[proc_macro_derive(RowKey, attributes(key))]
 pub fn row_key(input: TokenStream) -> TokenStream {
     derive(input, &quote!(::rowhouse_schema))
 }
 
-/// As [`RowKey`](macro@RowKey), for programs that depend on the crate `rowhouse`, which re-exports it as `RowKey`.
+/// As [`RowKey`](macro@RowKey), for programs that depend on the crate `rowhouse`, which re-exports
+/// this macro as `RowKey`.
 #[proc_macro_derive(FacadeRowKey, attributes(key))]
 pub fn facade_row_key(input: TokenStream) -> TokenStream {
     derive(input, &quote!(::rowhouse))

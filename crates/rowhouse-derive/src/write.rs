@@ -1,4 +1,4 @@
-//! Writing the implementations.
+//! Generation of the implementations.
 
 use proc_macro2::{Literal, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -10,7 +10,7 @@ use syn::{GenericParam, Generics, Lifetime, LifetimeParam, parse_quote};
 use crate::check;
 use crate::input::{KeyStruct, Member};
 
-/// All that is derived for a struct. `facade` is the path of the crate that has the traits.
+/// Returns all code derived for a struct. `facade` is the path of the crate that has the traits.
 pub(crate) fn implementations(row: &KeyStruct, facade: &TokenStream) -> TokenStream {
     let checks = row.fields().map(|(field, member)| check::assertion(field, member, facade));
     let plain = plain_steps(row);
@@ -26,12 +26,12 @@ pub(crate) fn implementations(row: &KeyStruct, facade: &TokenStream) -> TokenStr
     }
 }
 
-/// A step of a plain key, and the member that it is of.
+/// An element of a plain key, and its member.
 enum EncodeStep<'r> {
     Literal(Vec<u8>),
     Text(&'r Member),
     Bytes(&'r Member),
-    /// With the width and the padding.
+    /// The member, the width and the padding.
     Padded(&'r Member, u16, u8),
     Number(&'r Member, PlainNumber),
 }
@@ -122,7 +122,7 @@ fn from_row_key(
         impl #generics #facade::FromRowKey<#key> for #ident #arguments #wheres {
             fn decode_key(
                 key: &#key [u8],
-            ) -> ::core::result::Result<Self, #facade::NotFitting> {
+            ) -> ::core::result::Result<Self, #facade::KeyMismatch> {
                 #decode_plain
                 let schema = <Self as #facade::RowKey>::schema();
                 let mut reader = #facade::KeyReader::new(schema, key)?;
@@ -172,7 +172,8 @@ fn decode_plain(row: &KeyStruct, steps: &[EncodeStep<'_>], facade: &TokenStream)
     }
 }
 
-/// The struct's lifetimes, and that of a key which outlives them all.
+/// Returns a lifetime for the key, which outlives all of the struct's lifetimes, and the generics
+/// with it added.
 fn with_key_lifetime(generics: &Generics) -> (Lifetime, Generics) {
     let key: Lifetime = parse_quote!('rowhouse_key);
     let mut with_key = generics.clone();
@@ -182,13 +183,13 @@ fn with_key_lifetime(generics: &Generics) -> (Lifetime, Generics) {
     (key, with_key)
 }
 
-/// Whether the member's value can be got back from a key.
+/// Returns whether the member's value can be decoded from a key.
 fn is_readable(field: &Field, member: &Member) -> bool {
     !field.is_hashed()
         && (!is_borrowed(member.rust_type.to_token_stream()) || field.is_borrowable())
 }
 
-/// Whether the type has a reference in it.
+/// Returns whether the type contains a reference.
 fn is_borrowed(tokens: TokenStream) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Punct(punct) => punct.as_char() == '&',

@@ -1,4 +1,4 @@
-//! What the derive writes makes the keys that `KeySchema` makes, and reads them back.
+//! Derived code encodes the same keys as `KeySchema`, and decodes them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,7 +10,7 @@ use rowhouse_derive::RowKey;
 use rowhouse_model::escape;
 use rowhouse_schema::{Date, FromRowKey, RowKey, Time, TimeUnit, Uuid, Value};
 
-/// Plain throughout: written and read the quick way.
+/// All fields are plain: encoded and decoded on the fast path.
 #[derive(RowKey, Clone, Debug, PartialEq)]
 #[key("[user string][shop u32]-[at millis desc][order u64]")]
 struct Order {
@@ -40,7 +40,7 @@ struct Plain<'a> {
     k: String,
 }
 
-/// Nothing of it is plain.
+/// No field is plain.
 #[derive(RowKey, Clone, Debug, PartialEq)]
 #[key(
     "[bucket 16 of id,middle as shard][id uuid desc][tag bytes 3 hex][paid bool desc][rate f64]\
@@ -63,7 +63,7 @@ struct General<'a> {
     host: String,
 }
 
-/// Borrowed from the key, and told apart by length.
+/// Borrows from the key; the text ends by length.
 #[derive(RowKey, Clone, Debug, PartialEq)]
 #[key("[name text][tag bytes 2][short text 4 pad ~][at millis digits desc][type hex 4]")]
 struct Borrowed<'a, 'b> {
@@ -74,7 +74,7 @@ struct Borrowed<'a, 'b> {
     at: u64,
 }
 
-/// The key by the values of the fields, given by name.
+/// Encodes the key from the values of the fields, given by name.
 fn key_of<K: RowKey>(row: &K) -> Result<Vec<u8>, String> {
     let fields = K::schema().fields().iter().enumerate();
     let pairs: Vec<_> =
@@ -82,7 +82,7 @@ fn key_of<K: RowKey>(row: &K) -> Result<Vec<u8>, String> {
     K::schema().encode(&pairs).map(Vec::from).map_err(|error| error.to_string())
 }
 
-/// That both ways make the same key, or refuse it in the same words.
+/// Checks that both paths encode the same key, or refuse it with the same message.
 fn written_alike<K: RowKey + Debug>(row: &K) -> Result<Vec<u8>, String> {
     let mut out = b"before".to_vec();
     let written = row.encode_key(&mut out).map_err(|error| error.to_string());
@@ -93,7 +93,7 @@ fn written_alike<K: RowKey + Debug>(row: &K) -> Result<Vec<u8>, String> {
     written.map(|()| key)
 }
 
-/// That both ways read the same from these bytes, or refuse them in the same words.
+/// Checks that both paths decode the same from these bytes, or refuse them with the same message.
 fn read_alike<'k, K: FromRowKey<'k> + Debug>(key: &'k [u8]) -> Option<K> {
     let by_schema = K::schema().decode(key);
     match K::decode_key(key) {
@@ -109,7 +109,8 @@ fn read_alike<'k, K: FromRowKey<'k> + Debug>(key: &'k [u8]) -> Option<K> {
     }
 }
 
-/// That a row comes back, and so does whatever fits after a byte was changed, put in or cut off.
+/// Checks that a row decodes again, and so does everything that fits after a byte was changed,
+/// inserted or removed.
 macro_rules! check {
     ($type:ident, $row:expr, $noise:expr) => {
         let row = $row;
@@ -202,7 +203,7 @@ proptest! {
     }
 }
 
-/// A hashed field is written, and a salt drawn; neither can be read into the struct.
+/// A hashed field is encoded, and a salt is random; neither can be decoded into the struct.
 #[derive(RowKey)]
 #[key("[salt 4 a-d as shard]-[followed text md5 4 hex][follower text md5 4 hex]")]
 struct Follow<'a> {
@@ -222,7 +223,7 @@ fn hashed_fields_and_salts_are_written() {
     assert_eq!(escape(&key), "c-6384e2b29f9d51bc");
 }
 
-/// A type of the program's own.
+/// A user-defined type.
 #[derive(Clone, Debug, PartialEq)]
 struct Even(u32);
 

@@ -1,9 +1,11 @@
-//! What the compiler says of a mistake: the programs of `tests/ui` do not compile, and its words are beside
-//! them. After a change, `TRYBUILD=overwrite cargo test -p rowhouse-derive --test compile_errors` writes them anew.
+//! Compile errors: the programs in `tests/ui` do not compile, and the compiler's messages are
+//! stored beside them. `TRYBUILD=overwrite cargo test -p rowhouse-derive --test compile_errors`
+//! rewrites these after a change.
 
 use std::process::Command;
 
-/// The words are those of one compiler, the oldest that the workspace supports; others frame them differently.
+/// The messages are those of one compiler, the oldest that the workspace supports; others format
+/// them differently.
 #[test]
 fn mistakes_are_told_by_the_compiler() {
     let wanted = concat!("rustc ", env!("CARGO_PKG_RUST_VERSION"), ".");

@@ -1,7 +1,7 @@
-//! Computed fields: bytes of a key that follow from its other fields, or from chance.
+//! Computed fields: bytes of a key that are derived from its other fields, or random.
 //!
-//! Their input is the operands' canonical bytes, one behind the other: what the values are before any
-//! modifier, terminator or escape. Of `of rest` it is all bytes of the key behind the field.
+//! The input is the concatenation of the operands' canonical bytes: the values before any modifier,
+//! terminator or escape. For `of rest` it is all bytes of the key after the field.
 
 use std::fmt;
 
@@ -35,18 +35,19 @@ pub struct Computed {
     pub(crate) operands: Operands,
     /// The operands' names as written, separated by commas.
     pub(crate) of: String,
-    /// What the field's bytes are: read, asked for and gone through like those of a stored field.
+    /// Encodes and decodes the field's bytes, so that they can be queried and enumerated like those
+    /// of a stored field.
     pub(crate) codec: Codec,
 }
 
-/// What is computed.
+/// How the bytes are computed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Formula {
     /// A hash modulo a number of buckets.
     Bucket { count: u32, by: Bucketing, form: BucketForm },
     /// The first bytes of a digest.
     Hash { len: u8, function: HashFunction, hex: bool },
-    /// A number by chance, or a character of an alphabet.
+    /// A random number, or a random character of an alphabet.
     Salt { count: u32, alphabet: Option<Alphabet> },
 }
 
@@ -65,18 +66,18 @@ pub(crate) struct Alphabet {
     pub(crate) characters: String,
 }
 
-/// Of what it is computed.
+/// The input of the computation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Operands {
-    /// Of nothing: by chance.
+    /// None: the field is random.
     Chance,
-    /// Of the bytes behind it.
+    /// The bytes of the key after the field.
     Rest,
-    /// Of these stored fields, by their positions.
+    /// These stored fields, by position.
     Fields(Vec<usize>),
 }
 
-/// More buckets than this need more than two bytes, and nobody has so many.
+/// The most buckets that fit in two bytes.
 pub(crate) const BUCKETS_MAX: u32 = 65_536;
 
 impl Formula {
@@ -132,7 +133,7 @@ impl Computed {
         self.name.as_deref()
     }
 
-    /// The value that somebody wrote as plain text: a number, or a character of a salt's alphabet.
+    /// Reads a value from plain text: a number, or a character of a salt's alphabet.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -146,13 +147,14 @@ impl Computed {
         self.codec.read(text).map_err(|fault| fault.in_text(text))
     }
 
-    /// How many bytes of a key it takes: always the same.
+    /// The number of bytes of a key that the field takes, which is constant.
     pub fn width(&self) -> usize {
         self.codec.width().unwrap_or(0)
     }
 
-    /// How many values it has, if they can be gone through: the buckets or salts, not the hashes. By
-    /// `java.hashcode` there are twice as many as buckets less one, for the remainders have signs.
+    /// The number of values that the field can have, for buckets and salts; `None` for hashes,
+    /// which are too many to enumerate. With `java.hashcode` it is twice the number of buckets
+    /// minus one, because Java's remainders are signed.
     pub fn count(&self) -> Option<u32> {
         match self.formula {
             Formula::Bucket { count, by: Bucketing::JavaRemainder(_), .. } => Some(2 * count - 1),
@@ -164,12 +166,13 @@ impl Computed {
         }
     }
 
-    /// Whether it is a salt: then it is part of a row's identity, and equal fields may make several rows.
+    /// Returns whether the field is a salt: then it is part of a row's identity, and several rows
+    /// can have equal stored fields.
     pub fn is_random(&self) -> bool {
         self.operands == Operands::Chance
     }
 
-    /// The digest of this input that decides what the field holds; of a salt, nothing does.
+    /// Returns the digest of the input from which the field's bytes are derived; `None` for a salt.
     pub(crate) fn digest(&self, input: &[u8]) -> Option<Digest> {
         match self.formula {
             Formula::Bucket { by, .. } => Some(by.function().digest(input)),
@@ -178,7 +181,7 @@ impl Computed {
         }
     }
 
-    /// Whether it is a bucket, and this its number for an input.
+    /// Returns whether the field is a bucket and `number` is the bucket of this input.
     #[inline]
     pub(crate) fn is_bucket(&self, number: i128, input: &[u8]) -> bool {
         match self.formula {
@@ -189,7 +192,7 @@ impl Computed {
         }
     }
 
-    /// Appends what the field holds for this digest.
+    /// Appends the field's bytes for this digest.
     pub(crate) fn put(&self, digest: Option<&Digest>, out: &mut Vec<u8>) {
         let Some(digest) = digest else { return };
         match (&self.formula, &self.codec.body) {
@@ -200,12 +203,12 @@ impl Computed {
                 Formula::Hash { len, .. },
                 Body::Sequence(Sequence { container: Container::Fixed(fixed), .. }),
             ) => fixed.put(&digest.as_bytes()[..(*len).into()], out),
-            // No other formula has a digest, and none of these another codec.
+            // Only these formulas have a digest, each with the codec matched above.
             _ => {}
         }
     }
 
-    /// The salt of a random number.
+    /// Returns the salt for a random number.
     pub(crate) fn salt(&self, random: u64) -> Value {
         match &self.formula {
             Formula::Salt { count, alphabet } => {
@@ -224,7 +227,7 @@ impl Computed {
 }
 
 impl fmt::Display for Computed {
-    /// As the template says it, without brackets.
+    /// Writes the field as templates do, without the brackets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let by = |word: &str| match word {
             "xxh3" => String::new(),

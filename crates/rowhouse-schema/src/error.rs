@@ -1,14 +1,15 @@
-//! What is wrong with a template or a query, and at which character; and why a key does not fit.
+//! Errors in templates and queries, with the position of the mistake, and the reason why a key does
+//! not fit a template.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use rowhouse_model::Error;
 
-/// A mistake in a text somebody wrote, before it is folded into [`rowhouse_model::Error`].
+/// A mistake in text that a user wrote, before it becomes a [`rowhouse_model::Error`].
 #[derive(Debug)]
 pub(crate) struct Fault {
-    /// Byte offset of the character that is wrong.
+    /// The byte offset of the wrong character.
     pub(crate) at: usize,
     message: String,
     unsupported: bool,
@@ -19,7 +20,7 @@ impl Fault {
         Self { at, message: message.into(), unsupported: false }
     }
 
-    /// A word that belongs to the language and that this version cannot do.
+    /// Reports a word that the language defines and this version does not support.
     pub(crate) fn unsupported(at: usize, word: &str) -> Self {
         let message = format!("`{word}` is not supported yet by this version of rowhouse");
         Self { at, message, unsupported: true }
@@ -30,14 +31,15 @@ impl Fault {
         self
     }
 
-    /// The same fault in a text in which this one begins at `offset`.
+    /// Returns the same fault for a longer text in which this one begins at `offset`.
     pub(crate) fn behind(mut self, offset: usize) -> Self {
         self.at += offset;
         self
     }
 
-    /// The message, the offset in characters, the text, and a caret under the character. Of a text of
-    /// several lines, the line and the offset in it.
+    /// Returns an error with the message, the offset in characters, the text, and a caret under the
+    /// character. For a text of several lines, it has the line number, that line and the offset in
+    /// it.
     pub(crate) fn in_text(self, text: &str) -> Error {
         let before = text.get(..self.at).unwrap_or_default();
         let start = before.rfind('\n').map_or(0, |end| end + 1);
@@ -52,7 +54,7 @@ impl Fault {
         self.finish(|message| format!("{message}: {place}{shown}"))
     }
 
-    /// The message alone, for what was never written as text.
+    /// Returns an error with the message only, for a schema that was not parsed from text.
     pub(crate) fn without_text(self) -> Error {
         self.finish(|message| message)
     }
@@ -65,8 +67,8 @@ impl Fault {
 
 /// Why a row key does not fit a template, and at which byte of the key.
 ///
-/// Not an error of the query: a table may hold rows that were written before the template was
-/// declared, or by somebody who never heard of it. They are shown as bytes and counted.
+/// It is not an error of the query: a table may hold rows that were written before the template was
+/// declared, or by a program that does not know it. Such rows are shown as bytes and counted.
 ///
 /// ```
 /// use rowhouse_schema::KeySchema;
@@ -78,29 +80,29 @@ impl Fault {
 /// # Ok::<(), rowhouse_model::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotFitting {
-    /// The offset in the key, in bytes, from which on it does not fit.
+pub struct KeyMismatch {
+    /// The offset in bytes of the first part of the key that does not fit.
     pub at: usize,
-    /// What the template asks for there.
+    /// The reason: what the template requires at that offset.
     pub why: Cow<'static, str>,
 }
 
-impl NotFitting {
+impl KeyMismatch {
     pub(crate) fn new(at: usize, why: impl Into<Cow<'static, str>>) -> Self {
         Self { at, why: why.into() }
     }
 }
 
-impl fmt::Display for NotFitting {
+impl fmt::Display for KeyMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "key does not fit: {}: at={}", self.why, self.at)
     }
 }
 
-impl std::error::Error for NotFitting {}
+impl std::error::Error for KeyMismatch {}
 
-impl From<NotFitting> for Error {
-    fn from(why: NotFitting) -> Self {
+impl From<KeyMismatch> for Error {
+    fn from(why: KeyMismatch) -> Self {
         Error::invalid(why.to_string()).with_source(why)
     }
 }

@@ -50,16 +50,17 @@ impl Field {
         self.modifiers.desc
     }
 
-    /// Whether the order of keys is the order of this field's values, the fields before it being
+    /// Returns whether keys come in the order of this field's values when all fields before it are
     /// equal.
     pub fn order(&self) -> FieldOrder {
         self.order
     }
 
-    /// The value that somebody wrote as plain text, on a command line for example: a text as it is, a
-    /// number, a time literal (without a zone in the field's, or UTC), bytes as `0x00ff`. For a time, a number is a count
-    /// of the field's units, unless it has four digits: then it is a year. Of a field that may be null, `null`
-    /// is no value. A text is never a stored hash: [`KeySchema::parse_value`](crate::KeySchema::parse_value) reads those.
+    /// Reads a value from plain text, for example from a command line: a text as it is, a number, a
+    /// time literal (without a zone it is in the field's zone, or in UTC), bytes as `0x00ff`. A
+    /// number for a time is a count of the field's units, unless it has four digits: then it is a
+    /// year. For a nullable field, `null` means no value. A text is never a stored hash:
+    /// [`KeySchema::parse_value`](crate::KeySchema::parse_value) reads those.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -74,8 +75,8 @@ impl Field {
         self.codec.read(text).map_err(|fault| fault.in_text(text))
     }
 
-    /// The zone of the field's times, if the template names one (`tz +08:00`): of literals that name none, of the digits of calendars,
-    /// and of times that are shown.
+    /// The zone of the field's times, if the template names one (`tz +08:00`). It applies to
+    /// literals without a zone, to calendar digits, and to times when they are printed.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -92,7 +93,8 @@ impl Field {
         self.modifiers.zone.map(FixedZone::time_zone)
     }
 
-    /// A value of the field as text: as it prints, but times in the field's zone, if it names one.
+    /// Formats a value of the field as text: as `Display` does, but with times in the field's zone,
+    /// if it has one.
     pub fn value_to_string(&self, value: &Value) -> String {
         match (value, self.modifiers.zone) {
             (Value::Time(time), Some(zone)) => InZone(*time, zone).to_string(),
@@ -100,29 +102,30 @@ impl Field {
         }
     }
 
-    /// Whether the field may have no value: it is declared `null first` or `null last`.
+    /// Returns whether the field may be null: declared `null first` or `null last`.
     pub fn is_nullable(&self) -> bool {
         self.modifiers.null.is_some()
     }
 
-    /// Whether keys hold only a hash of the value: it can be asked for, and not got back.
+    /// Returns whether keys hold only a hash of the value: queries can match it, but decoding
+    /// cannot recover it.
     pub fn is_hashed(&self) -> bool {
         matches!(self.codec.body, Body::Hashed(_))
     }
 
-    /// Whether keys hold the value cut down to a step (`floor 1h`).
+    /// Returns whether keys hold the value rounded down to a step (`floor 1h`).
     pub fn is_floored(&self) -> bool {
         self.codec.is_lossy() && !self.is_hashed()
     }
 
-    /// How many bytes of a key the field takes, if that is always the same.
+    /// The number of bytes of a key that the field takes, if it is constant.
     pub fn width(&self) -> Option<usize> {
         self.codec.width()
     }
 }
 
 impl fmt::Display for Field {
-    /// As the template says it, without brackets.
+    /// Writes the field as templates do, without the brackets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}{}", self.name, self.field_type, self.modifiers)
     }

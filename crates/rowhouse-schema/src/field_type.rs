@@ -7,34 +7,34 @@ use crate::time::TimeUnit;
 
 /// The type of a field, as a template names it.
 ///
-/// Types are told by how their bytes end: those marked *open* have no end of their own, so what
-/// stands behind them must say where they end; all others do.
+/// Types differ in how their values end. *Open* types have no end of their own: the next element or
+/// the end of the key marks it. All others end by width or by a terminator.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FieldType {
     /// `text`: UTF-8 as it is. Open.
     Text,
-    /// `text N [pad c]`: UTF-8, padded behind to N bytes.
+    /// `text N [pad c]`: UTF-8, padded on the right to N bytes.
     PaddedText {
         /// 1 to 32,767.
         width: u16,
-        /// The byte it is padded with, below 80 (hexadecimal).
+        /// The padding byte, below 0x80.
         pad: u8,
     },
     /// `string`: UTF-8, escaped and terminated.
     String,
     /// `blob`: bytes, escaped and terminated.
     Blob,
-    /// `domain`: text, its parts between dots in reverse order. Open.
+    /// `domain`: text whose dot-separated parts are stored in reverse order. Open.
     Domain,
     /// `decimal`: a whole number as the shortest decimal text. Open.
     ShortestDigits,
-    /// `u8` to `u64`, in steps of a byte.
+    /// `u8` to `u64`, in steps of 8 bits.
     Unsigned {
         /// 1 to 8.
         bytes: u8,
     },
-    /// `i8` to `i64`, in steps of a byte.
+    /// `i8` to `i64`, in steps of 8 bits.
     Signed {
         /// 1 to 8.
         bytes: u8,
@@ -59,7 +59,7 @@ pub enum FieldType {
     Hex {
         /// 1 to 32,767.
         width: u16,
-        /// Whether they are in upper case.
+        /// Whether the characters are in upper case.
         upper: bool,
     },
     /// `digits N`: a number below 10^N as N decimal digits.
@@ -69,7 +69,7 @@ pub enum FieldType {
     },
     /// `millis`, `micros`, `nanos`, `seconds` (8 bytes) and `seconds 4`.
     Time {
-        /// What is counted.
+        /// The unit that is counted.
         unit: TimeUnit,
         /// 8, or 4 for `seconds 4`.
         bytes: u8,
@@ -80,11 +80,11 @@ pub enum FieldType {
     Calendar(Calendar),
     /// `repeat(T T …)`: groups of fixed width, repeated up to the end of the key. Open.
     Repeat(Vec<FieldType>),
-    /// A type of another system, by the bytes that this writes.
+    /// A type of another system, stored in that system's bytes.
     Foreign(ForeignType),
 }
 
-/// How much of a time its calendar digits say.
+/// The precision of calendar digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Calendar {
     /// `ymd`: the day, 20221201.
@@ -106,7 +106,7 @@ impl Calendar {
 }
 
 impl FieldType {
-    /// Whether its values are times or days.
+    /// Returns whether the values are times or days.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -126,8 +126,8 @@ impl FieldType {
         }
     }
 
-    /// Whether constants mean the same of both types, so that a field of one and a column of the other can
-    /// be asked by one condition.
+    /// Returns whether constants have the same meaning for both types, so that one condition can
+    /// apply to a field of one type and a column of the other.
     pub(crate) fn has_values_of(&self, other: &Self) -> bool {
         let all = |is: fn(&Self) -> bool| is(self) && is(other);
         match (self, other) {
@@ -151,7 +151,7 @@ impl FieldType {
         )
     }
 
-    /// Whether its values, in ascending or descending order, have no end of their own.
+    /// Returns whether values in this order (ascending or descending) have no end of their own.
     pub(crate) fn is_open(&self, desc: bool) -> bool {
         match self {
             Self::Text | Self::Domain | Self::ShortestDigits | Self::Repeat(_) => true,
@@ -169,7 +169,7 @@ impl fmt::Display for FieldType {
             Self::PaddedText { width, pad } => {
                 write!(f, "text {width} pad ")?;
                 match char::from(*pad) {
-                    // Where parentheses and declarations are told apart, these mean something.
+                    // These characters have a meaning in `repeat(…)` and in column declarations.
                     c if is_plain(c) && !matches!(c, '(' | ')' | ';') => write!(f, "{c}"),
                     _ => write!(f, "\\x{pad:02X}"),
                 }

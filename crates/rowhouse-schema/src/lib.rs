@@ -1,8 +1,8 @@
 //! Row-key templates: declare the key once, derive encoding, order, ranges and decoding.
 //!
-//! A template is the key as people draw it on a whiteboard: fields in brackets, literal bytes
-//! between them. It makes keys, reads keys (also keys that were there before it), and turns a
-//! query into the row ranges that hold its rows.
+//! A template is the key as one draws it on a whiteboard: fields in brackets, literal bytes between
+//! them. It encodes keys, decodes keys (also those written before the template existed), and turns
+//! a query into the row ranges that hold its rows.
 //!
 //! ```
 //! use rowhouse_schema::{KeySchema, Predicate};
@@ -20,20 +20,25 @@
 //! # Ok::<(), rowhouse_model::Error>(())
 //! ```
 //!
-//! | to | there is |
+//! | to | use |
 //! |---|---|
-//! | make a key | [`KeySchema::encode`], [`KeySchema::encode_values`] (the quickest), [`KeySchema::encode_all`] (with every salt) |
-//! | read a key | [`KeySchema::decode`], [`KeySchema::decode_into`] (into a buffer), [`KeySchema::read_prefix`] (where there may be only its beginning) |
-//! | find rows | [`KeySchema::plan`] of a [`Predicate`]: a [`Plan`] |
-//! | bring rows of several buckets into order | [`StreamMerge`], [`KeySchema::logical_key`] |
-//! | go on where reading stopped | [`Plan::page_token`], [`Plan::resume`] |
+//! | encode a key | [`KeySchema::encode`], [`KeySchema::encode_values`] (fastest), |
+//! | | [`KeySchema::encode_all`] (one key per salt) |
+//! | decode a key | [`KeySchema::decode`], [`KeySchema::decode_into`] (reuses a buffer), |
+//! | | [`KeySchema::read_prefix`] (for a key that may be cut off) |
+//! | find rows | [`KeySchema::plan`] turns a [`Predicate`] into a [`Plan`] |
+//! | merge the rows of several buckets in order | [`StreamMerge`], [`KeySchema::logical_key`] |
+//! | resume a read | [`Plan::page_token`], [`Plan::resume`] |
 //! | split a new table | [`KeySchema::splits`] |
-//! | name columns and type their values | [`ColumnSchema`]; with conditions in a query: [`KeySchema::plan_with_columns`] |
-//! | tell what reading costs | [`Plan::estimate`] by [`Statistics`] |
-//! | think twice about a template | [`KeySchema::check`] |
-//! | have keys as Rust structs | [`RowKey`], [`FromRowKey`], derived by the crate `rowhouse-derive`; [`KeyReader`] |
+//! | name columns and type their values | [`ColumnSchema`]; |
+//! | | [`KeySchema::plan_with_columns`] for conditions on columns |
+//! | estimate the cost of a read | [`Plan::estimate`] with [`Statistics`] |
+//! | review a template | [`KeySchema::check`] |
+//! | map keys to Rust structs | [`RowKey`], [`FromRowKey`], derived by the crate |
+//! | | `rowhouse-derive`; [`KeyReader`] |
 //!
-//! Nothing here does I/O, reads a clock, knows chance or starts a thread. `docs/templates.md` is the guide.
+//! This crate does no I/O, reads no clock, uses no randomness and starts no threads. The guide is
+//! `docs/templates.md`.
 
 mod advise;
 mod columns;
@@ -52,10 +57,10 @@ mod typed;
 mod value;
 
 pub use advise::{FamilySize, Finding, Rule, check_table};
-pub use columns::{COLUMNS_ATTRIBUTE, CellBytes, CellNotFitting, Column, ColumnSchema, NamedCell};
+pub use columns::{COLUMNS_ATTRIBUTE, CellBytes, CellMismatch, Column, ColumnSchema, NamedCell};
 pub use computed::Computed;
 pub use encode::{ForeignType, Labels};
-pub use error::NotFitting;
+pub use error::KeyMismatch;
 pub use field::Field;
 pub use field_type::{Calendar, FieldType};
 pub use key::{KEY_ATTRIBUTE, KeyPrefix, KeyReader, KeySchema};
@@ -69,8 +74,8 @@ pub use time::{Date, Time, TimeUnit, TimeZone};
 pub use typed::{FromField, FromRowKey, Holds, RowKey, ToField};
 pub use value::{Decimal, FieldValue, Float, NamedValues, Uuid, Value, Values};
 
-/// What `rowhouse-derive` and the code that it writes call: the quick way of plain keys. Programs have no use for it,
-/// and it changes with the crate.
+/// Types called by `rowhouse-derive` and by the code that it generates: the fast path for plain
+/// keys. Not for use by programs; it changes with the crate.
 pub mod derived {
     pub use crate::typed::{PlainNumber, PlainReader, PlainStep, PlainWriter};
 }

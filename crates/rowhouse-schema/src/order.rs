@@ -1,13 +1,13 @@
-//! What the order of keys says about the order of a field's values.
+//! How the order of keys relates to the order of a field's values.
 
 use std::fmt;
 
 use crate::encode::{Arrangement, Body, Codec, Container, End, Fixed};
 
-/// Whether keys that agree in all fields before this one, computed ones too, come in the order of this field's values
-/// (in descending order, for `desc`).
+/// Whether keys that agree in all earlier fields, computed ones included, come in the order of this
+/// field's values (for `desc`, in descending order).
 ///
-/// # Example: will user10 come behind user1?
+/// # Example: does user10 come after user1?
 ///
 /// ```
 /// use rowhouse_schema::{FieldOrder, KeySchema};
@@ -23,24 +23,24 @@ use crate::encode::{Arrangement, Body, Codec, Container, End, Fixed};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FieldOrder {
-    /// By value.
+    /// In the order of the values.
     Ordered,
-    /// By the bytes that are stored, which is not always the order of the values: a text before a
-    /// literal comes in the order of the text with the literal behind it, a domain in that of its parts from
-    /// the last to the first, a decimal in that of its digits, and what is reversed, hashed, floored or
-    /// repeated in that of what is kept of it.
+    /// In the order of the stored bytes, which is not always the order of the values. A text before
+    /// a literal is ordered as the text with the literal appended, a domain by its parts from last
+    /// to first, a decimal by its digits as text; reversed, hashed, floored and repeated values by
+    /// the bytes that the key keeps of them.
     AsStored,
-    /// In no order that concerns this field alone: the field's end is found from the key's end, or
-    /// such a field stands before it.
+    /// In no order of this field alone: the field's end, or that of a field before it, is found by
+    /// counting from the end of the key.
     Unordered,
 }
 
 impl FieldOrder {
-    /// The order of a field by itself, whatever stands before it.
+    /// Returns the order of a field without regard to the fields before it.
     pub(crate) fn of(codec: &Codec) -> Self {
         let open = match codec.end() {
             None | Some(End::Key) => Self::Ordered,
-            // Nothing is less than zeros, so a text that goes on comes behind one that ends.
+            // No bytes are less than zeros, so a longer text comes after the text that it extends.
             Some(End::Literal(literal)) if literal.iter().all(|byte| *byte == 0) => Self::Ordered,
             Some(End::Literal(_)) => Self::AsStored,
             Some(End::Before(_)) => Self::Unordered,
@@ -61,7 +61,7 @@ impl FieldOrder {
         }
     }
 
-    /// The order of a field, given the order of the field before it.
+    /// Returns the order of a field, given the order of the field before it.
     pub(crate) fn behind(self, before: Option<Self>) -> Self {
         if before == Some(Self::Unordered) { Self::Unordered } else { self }
     }

@@ -14,6 +14,7 @@ use rowhouse_store::{Region, Store};
 
 use crate::backups::Backups;
 use crate::maintenance::Maintenance;
+use crate::metrics::Calls;
 use crate::requests::Requests;
 use crate::scanners::Scanners;
 use crate::slow_log::SlowLog;
@@ -43,6 +44,7 @@ pub(crate) struct RegionServer {
     pub(crate) scanners: Scanners,
     pub(crate) slow_log: SlowLog,
     pub(crate) requests: Requests,
+    pub(crate) calls: Calls,
 }
 
 /// A region that a request named.
@@ -66,6 +68,7 @@ impl Cluster {
             scanners: Scanners::new(name.start_code),
             slow_log: SlowLog::new(slow.0, slow.1),
             requests: Requests::new(Instant::now()),
+            calls: Calls::default(),
             name,
         };
         let region_servers: Vec<_> = names.into_iter().map(|name| Arc::new(server(name))).collect();

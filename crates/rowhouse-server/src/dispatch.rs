@@ -90,7 +90,7 @@ impl LongCall {
             return;
         }
         match work(&call_context, out) {
-            Ok(()) => slow_log::note(&call_context, out.len()),
+            Ok(()) => call_context.finish(out.len()),
             Err(error) => call_context.refuse(out, &error),
         }
     }
@@ -115,7 +115,7 @@ pub(crate) fn answer(
     let written = out.len();
     match route(&call_context, out) {
         Ok(Done::Answered) => {
-            slow_log::note(&call_context, out.len() - written);
+            call_context.finish(out.len() - written);
             None
         }
         Ok(Done::Long(work)) => Some(LongCall { call_context, work, is_begun: false }),
@@ -191,7 +191,19 @@ impl CallContext {
         }
     }
 
+    /// Counts a call that was answered with so many bytes, and logs it where it was slow or large.
+    fn finish(&self, bytes: usize) {
+        self.count(false);
+        slow_log::note(self, bytes);
+    }
+
+    fn count(&self, is_error: bool) {
+        let calls = &self.context.server.calls;
+        calls.count(self.request.method, self.arrived.elapsed(), is_error);
+    }
+
     fn refuse(&self, out: &mut BytesMut, error: &Error) {
+        self.count(true);
         let method = self.request.method;
         match error.kind() {
             ErrorKind::Io | ErrorKind::Corruption | ErrorKind::OutcomeUnknown => {

@@ -21,11 +21,14 @@ mod filtered;
 mod handle;
 mod limits;
 mod maintenance;
+mod metrics;
 mod options;
 mod requests;
 mod scanners;
 mod server;
 mod slow_log;
+#[cfg(feature = "web")]
+mod web;
 mod zookeeper;
 
 pub use options::Options;

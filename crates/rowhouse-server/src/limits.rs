@@ -4,6 +4,12 @@ use std::time::Duration;
 
 /// Connections open at once, on each port.
 pub(crate) const CONNECTIONS_MAX: usize = 4096;
+/// Connections to the web port that are open at once.
+#[cfg(feature = "web")]
+pub(crate) const WEB_CONNECTIONS_MAX: usize = 64;
+/// Bytes of the header of a web request.
+#[cfg(feature = "web")]
+pub(crate) const WEB_HEADER_BYTES_MAX: usize = 16 << 10;
 /// Connections that wait to be accepted, on each port; the system may allow fewer.
 pub(crate) const CONNECTIONS_WAITING_MAX: u32 = 1024;
 /// Calls of one connection that run at once on threads of their own; then reading stops.

@@ -28,6 +28,9 @@ pub struct Options {
     /// Calls with larger answers are kept in the large log; HBase's `hbase.ipc.warn.response.size`.
     /// Default 100 MiB.
     pub large_answer_bytes: u64,
+    /// Where metrics and health are served over HTTP, without authentication; `None` for nowhere.
+    /// Needs the feature `web`. Default `None`.
+    pub web: Option<String>,
     /// The store's sizes and limits.
     pub settings: Settings,
 }
@@ -44,6 +47,7 @@ impl Options {
             allow_shutdown: false,
             slow_call: Duration::from_secs(10),
             large_answer_bytes: 100 << 20,
+            web: None,
             settings: Settings::default(),
         }
     }

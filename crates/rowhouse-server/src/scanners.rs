@@ -220,7 +220,12 @@ impl Scanners {
         }
     }
 
-    /// A number that no scanner has had.
+    /// How many scanners are open.
+    pub(crate) fn len(&self) -> usize {
+        self.open.lock().len()
+    }
+
+    /// Returns a number that no scanner has had.
     pub(crate) fn next_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }

@@ -26,6 +26,7 @@ pub struct Server {
     cluster: Arc<Cluster>,
     address: String,
     zookeeper: SocketAddr,
+    web: Option<SocketAddr>,
     stop: watch::Sender<bool>,
     stop_request: Arc<StopRequest>,
     tasks: JoinSet<()>,
@@ -88,6 +89,10 @@ impl Server {
         let advertise = options.advertise.as_deref().map(advertised).transpose()?;
         let rpc = bind(&options.listen, "--listen").await?;
         let zookeeper = bind(&options.zookeeper, "--zookeeper").await?;
+        let web = match &options.web {
+            Some(address) => Some(bind(address, "--web").await?),
+            None => None,
+        };
         let listen = local_address(&rpc)?;
         let (host, port) = match advertise {
             Some(advertised) => advertised,
@@ -121,6 +126,7 @@ impl Server {
         let mut server = Self {
             address,
             zookeeper: local_address(&zookeeper)?,
+            web: web.as_ref().map(local_address).transpose()?,
             cluster: Arc::clone(&cluster),
             stop,
             stop_request: Arc::clone(&stop_request),
@@ -138,12 +144,9 @@ impl Server {
             frame_len_max: FRAME_LEN_MAX
                 .max(options.settings.mutation_bytes_max + FRAME_SLACK_BYTES),
         };
-        server.tasks.spawn(accept(rpc, context.clone(), |stream, peer, context| {
-            connection::serve(stream, peer, context)
-        }));
-        server.tasks.spawn(accept(zookeeper, context.clone(), |stream, peer, context| {
-            zookeeper::serve(stream, peer, context)
-        }));
+        server.tasks.spawn(accept(rpc, CONNECTIONS_MAX, context.clone(), connection::serve));
+        server.tasks.spawn(accept(zookeeper, CONNECTIONS_MAX, context.clone(), zookeeper::serve));
+        server.serve_web(web, &context)?;
         server.tasks.spawn(expire_scanners(context));
         tracing::info!(address = server.address, zookeeper = %server.zookeeper, "serving");
         Ok(server)
@@ -152,6 +155,29 @@ impl Server {
     /// The address that clients are told.
     pub fn address(&self) -> &str {
         &self.address
+    }
+
+    #[cfg(feature = "web")]
+    fn serve_web(&mut self, listener: Option<TcpListener>, context: &Context) -> Result<()> {
+        if let Some(listener) = listener {
+            tracing::info!(address = %local_address(&listener)?, "serving metrics");
+            let max = crate::limits::WEB_CONNECTIONS_MAX;
+            self.tasks.spawn(accept(listener, max, context.clone(), crate::web::serve));
+        }
+        Ok(())
+    }
+
+    #[cfg(not(feature = "web"))]
+    fn serve_web(&mut self, listener: Option<TcpListener>, _: &Context) -> Result<()> {
+        match listener {
+            None => Ok(()),
+            Some(_) => Err(Error::unsupported("this server was built without the feature `web`")),
+        }
+    }
+
+    /// Where metrics and health are served, if they are.
+    pub fn web(&self) -> Option<SocketAddr> {
+        self.web
     }
 
     /// Where ZooKeeper clients are answered.
@@ -199,7 +225,7 @@ fn descriptors_wanted(open_files_max: usize) -> u64 {
 }
 
 /// Accepts connections until the server stops, then waits for them to end.
-async fn accept<F, S>(listener: TcpListener, mut context: Context, serve: S)
+async fn accept<F, S>(listener: TcpListener, connections_max: usize, mut context: Context, serve: S)
 where
     S: Fn(TcpStream, SocketAddr, Context) -> F,
     F: Future<Output = ()> + Send + 'static,
@@ -208,8 +234,8 @@ where
     while !*context.stop.borrow() {
         tokio::select! {
             accepted = listener.accept() => match accepted {
-                Ok((_, peer)) if connections.len() >= CONNECTIONS_MAX => {
-                    tracing::warn!(%peer, max = CONNECTIONS_MAX, "too many connections, closed");
+                Ok((_, peer)) if connections.len() >= connections_max => {
+                    tracing::warn!(%peer, max = connections_max, "too many connections, closed");
                 }
                 Ok((stream, peer)) => {
                     // Small answers must not wait for one another.

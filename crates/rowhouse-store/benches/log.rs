@@ -1,10 +1,10 @@
-//! What the log costs: `cargo bench -p rowhouse-store --bench log`.
+//! Measures the log: `cargo bench -p rowhouse-store --bench log`.
 //!
-//! Reading it back: 500 MB, in rows of 1,000 bytes and then of 100. The memstores may hold all of it, or
+//! Recovery: 500 MB, in rows of 1,000 bytes and then of 100. The memstores may hold all of it, or
 //! 128 MiB, so that recovery flushes meanwhile.
 //!
-//! Waiting for others: how long a put takes that asks for no sync, alone and while another table's
-//! writer has each of its puts synced.
+//! Interference: the latency of puts without a sync, alone and while a writer of another table
+//! syncs each of its puts.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
 
@@ -42,7 +42,7 @@ fn main() {
     }
 }
 
-/// Prints how long puts take while another table's are synced, or not.
+/// Prints the latency of puts while another table's puts are, or are not, synced.
 fn puts_beside(synced: bool) {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
@@ -96,7 +96,7 @@ fn puts_beside(synced: bool) {
     );
 }
 
-/// Leaves a log of [`LOG_BYTES`] of which nothing is in files. Gives back its length.
+/// Writes a log of [`LOG_BYTES`] without flushing. Returns its length.
 fn write(dir: &Path, value_len: usize) -> u64 {
     let settings = Settings {
         memstore_flush_bytes: 4 << 30,
@@ -123,7 +123,7 @@ fn write(dir: &Path, value_len: usize) -> u64 {
         table.batch(batch).into_iter().for_each(|outcome| drop(outcome.unwrap()));
         left = left.saturating_sub(100 * (value_len + 45));
     }
-    // A clean close flushes nothing either: what is replayed is the same as after a kill.
+    // A clean close flushes nothing either, so the replay is the same as after a kill.
     store.close().unwrap();
     let wal = std::fs::read_dir(dir.join("wal")).unwrap();
     wal.map(|entry| entry.unwrap().metadata().unwrap().len()).sum()
@@ -141,7 +141,7 @@ fn copy_tree(from: &Path, to: &Path) {
     }
 }
 
-/// CPU time of the process, its ended threads included.
+/// Returns the CPU time of the process, including ended threads.
 fn cpu_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap();
     let fields: Vec<&str> = text.rsplit(')').next().unwrap().split_whitespace().collect();

@@ -1,7 +1,7 @@
-//! What a memstore costs, in CPU time per cell: `cargo bench -p rowhouse-store --bench memstore`.
+//! Measures a memstore in CPU time per cell: `cargo bench -p rowhouse-store --bench memstore`.
 //!
-//! Cells of about 100 bytes, one at a time, beside a `BTreeMap` of the same cells. Three rounds; the
-//! median counts.
+//! Cells of about 100 bytes, one at a time, compared with a `BTreeMap` of the same cells. The
+//! median of three rounds is reported.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
 
@@ -9,7 +9,7 @@
 #[allow(dead_code, unused_imports, reason = "a bench needs a part of a private module")]
 mod memstore;
 
-/// What a memstore was flushed to, and by what; none is flushed here.
+/// Types that the flush results of a memstore refer to; nothing is flushed here.
 mod store_file {
     pub(crate) struct StoreFile;
 }
@@ -37,7 +37,7 @@ fn main() {
 enum Order {
     Random,
     Sequential,
-    /// Random rows, each with ten columns that are written one after the other.
+    /// Random rows, each with ten columns written one after the other.
     TenColumns,
 }
 
@@ -121,7 +121,7 @@ fn run(count: u64, order: Order) {
     });
 }
 
-/// Wall-clock time: what counts is the ratio.
+/// Measures wall-clock time; only the ratio is meaningful.
 fn threads(count: u64) {
     let cells = cells(count, Order::Random);
     println!("{count} random cells, wall-clock time a cell");
@@ -164,13 +164,13 @@ impl PartialOrd for Sorted {
     }
 }
 
-/// Numbers all over the place, the same ones every time.
+/// Returns scattered numbers, the same ones every time.
 fn mix(number: u64) -> u64 {
     let number = (number ^ number >> 31).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (number ^ number >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 12
 }
 
-/// Runs `work` three times, each time for a fifth of a second at least, since CPU time is counted in
+/// Runs `work` three times, each for at least a fifth of a second, since CPU time is counted in
 /// ticks. Prints the median of the CPU time per operation.
 fn report(what: &str, operations: usize, mut work: impl FnMut()) {
     let mut micros = [0.0; 3].map(|_: f64| {
@@ -186,7 +186,7 @@ fn report(what: &str, operations: usize, mut work: impl FnMut()) {
     println!("  {what:<46} {:>9.4} µs", micros[1]);
 }
 
-/// CPU time of this thread so far: wall-clock time on a shared machine says little.
+/// Returns the CPU time of this thread: wall-clock time on a shared machine means little.
 fn cpu_nanos() -> u64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
     text.split(' ').next().and_then(|nanos| nanos.parse().ok()).unwrap()

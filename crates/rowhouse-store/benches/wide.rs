@@ -1,8 +1,10 @@
-//! What reads cost that could go through much and need little: `cargo bench -p rowhouse-store --bench wide`.
+//! Measures reads that could touch much data but need little of it: `cargo bench -p rowhouse-store
+//! --bench wide`.
 //!
-//! Single reads in wide and deep rows and behind delete markers, each beside a plain get of the same table, from memory and files; those
-//! behind delete markers once more in a store that was just opened; and what part of a table's bytes is read for a filter that knows
-//! where its rows are.
+//! Single reads in wide and deep rows and after delete markers, each compared with a plain get of
+//! the same table, from memory and files; those after delete markers once more in a store that was
+//! just opened; and the share of a table's bytes that is read for a filter that knows the positions
+//! of its rows.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
 
@@ -96,7 +98,8 @@ fn single_reads() {
     }
 }
 
-/// What the first reader of 100,000 markers in memory pays, beside the first of a plain row.
+/// Measures the first read of 100,000 markers in memory, compared with the first read of a plain
+/// row.
 fn first_reads_from_memory() {
     let get = |row: &str| Get::new(row.to_owned()).unwrap();
     let plain = first_read_from_memory(false, &get("plain005000"));
@@ -112,7 +115,8 @@ fn first_reads_from_memory() {
     }
 }
 
-/// Seconds that a get takes of a row that nobody has read: the median of some tables.
+/// Returns the seconds that a get of a row takes that was not read before: the median of several
+/// tables.
 fn first_read_from_memory(of_versions: bool, get: &Get) -> f64 {
     let mut rounds = [(); 9].map(|()| {
         let dir = tempfile::tempdir().unwrap();
@@ -147,7 +151,8 @@ fn first_read_from_memory(of_versions: bool, get: &Get) -> f64 {
     rounds[rounds.len() / 2]
 }
 
-/// What who reads first in a store that was just opened pays for a cell behind 100,000 markers, beside a plain get.
+/// Measures the first read of a cell after 100,000 markers in a store that was just opened,
+/// compared with a plain get.
 fn first_reads_from_files() {
     for (place, files, by_turns) in
         [("one file", 1, false), ("four files", 4, false), ("four files by turns", 4, true)]
@@ -177,7 +182,7 @@ fn first_reads_from_files() {
         }
         store.close().unwrap();
         let get = |row: &str| Get::new(row.to_owned()).unwrap();
-        // A row that is nowhere has the files opened.
+        // A get of a missing row opens the files.
         let (plain, kib) = first_read(dir.path(), &get("plain050000-"), &get("plain050000"));
         println!("{place}, first reader: a plain get {:.1} us, {kib} KiB read", plain * 1e6);
         for (name, get) in [
@@ -198,7 +203,8 @@ fn no_merges() -> Settings {
     Settings { compaction, ..Settings::default() }
 }
 
-/// Seconds that a get takes and KiB it reads behind another, in a store that was just opened: the median of some.
+/// Returns the seconds that a get takes and the KiB it reads after another get, in a store that was
+/// just opened: the median of several rounds.
 fn first_read(dir: &Path, opening: &Get, get: &Get) -> (f64, u64) {
     let read = Arc::new(AtomicU64::new(0));
     let mut rounds = [(); 21].map(|()| {
@@ -217,7 +223,7 @@ fn first_read(dir: &Path, opening: &Get, get: &Get) -> (f64, u64) {
     rounds[rounds.len() / 2]
 }
 
-/// Seconds that a call takes, of many.
+/// Returns the seconds per call over many calls.
 fn per_call(mut call: impl FnMut(u64)) -> f64 {
     (0..200).for_each(&mut call);
     let (begun, mut calls) = (Instant::now(), 0);
@@ -228,7 +234,8 @@ fn per_call(mut call: impl FnMut(u64)) -> f64 {
     begun.elapsed().as_secs_f64() / calls as f64
 }
 
-/// One row in ten thousand, of rows of some columns with values of 100 bytes, in blocks of some size.
+/// Measures a scan for one row in ten thousand, of rows with `columns` values of 100 bytes, in
+/// blocks of `block_size`.
 fn filtered_scans(columns: u32, block_size: u32) {
     const ROWS: u32 = 1_000_000;
     println!("\nrows of {columns} columns, blocks of {} KiB", block_size >> 10);
@@ -274,7 +281,7 @@ fn filtered_scans(columns: u32, block_size: u32) {
         let store = Store::builder(dir.path()).with_disk(disk).settings(settings()).open().unwrap();
         let table = store.table(&TableName::parse("t").unwrap()).unwrap();
         let stored = table.regions().iter().map(|region| region.size().file_bytes).sum::<u64>();
-        // The index.
+        // Loads the index.
         table.get(&Get::new("0000-000000").unwrap()).unwrap();
         read.store(0, Ordering::Relaxed);
         let begun = Instant::now();
@@ -294,7 +301,7 @@ fn filtered_scans(columns: u32, block_size: u32) {
     }
 }
 
-/// A disk that counts the bytes that are read from it.
+/// A disk that counts the bytes read from it.
 struct Counting {
     disk: RealDisk,
     read: Arc<AtomicU64>,

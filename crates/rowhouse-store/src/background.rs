@@ -1,5 +1,5 @@
-//! Work that nobody waits for: flushes, on a thread of the store's own. Merges have theirs
-//! (`compact/schedule.rs`): a long one must not keep flushes waiting.
+//! Background flushes and log maintenance, on threads of the store's own. Compactions have separate
+//! threads (`compact/schedule.rs`): a long one must not delay flushes.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -14,35 +14,35 @@ use rowhouse_model::{Bytes, Error, ErrorKind, Result};
 use crate::engine::Engine;
 use crate::flush;
 
-/// Something to do.
+/// A piece of background work.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
-    /// Write a memstore that is full to a file.
+    /// Flush a full memstore to a file.
     Flush { region: u64, family: Bytes },
-    /// Make the next log segment, and bring the ones that are full to the disk.
+    /// Make the next log segment, and sync the full ones.
     TidyLog,
-    /// Bring the log to the disk, after a while.
+    /// Sync the log, after a delay.
     SyncLog,
-    /// Flush what keeps the oldest log segment alive.
+    /// Flush the memstores that pin the oldest log segment.
     RelieveLog,
     /// Flush the largest memstore.
     RelieveMemory,
-    /// Delete the snapshots whose time has passed.
+    /// Delete expired snapshots.
     ExpireSnapshots,
 }
 
-/// What waits to be done. Holds each piece of work once, so its length is bounded by the number of
-/// (region, family)s.
+/// Pending work. Holds each piece of work once, so its length is bounded by the number of (region,
+/// family) pairs.
 #[derive(Default)]
 pub(crate) struct Queue {
     state: Mutex<State>,
     changed: Condvar,
 }
 
-/// What came of waiting for work.
+/// The result of waiting for work.
 pub(crate) enum Popped {
     Work(Work),
-    /// There was none in time.
+    /// There was no work before the deadline.
     Nothing,
     Closed,
 }
@@ -57,7 +57,7 @@ impl Queue {
     pub(crate) fn push(&self, work: Work) {
         let mut state = self.state.lock();
         if !state.closed && !state.work.contains(&work) {
-            // Flushes give writers room: they come before anything else.
+            // Flushes make room for writers, so they go before other work.
             match work {
                 Work::Flush { .. } | Work::RelieveMemory => state.work.push_front(work),
                 Work::RelieveLog | Work::TidyLog | Work::SyncLog | Work::ExpireSnapshots => {
@@ -68,7 +68,7 @@ impl Queue {
         }
     }
 
-    /// The next piece of work; waits for one. `None` once the queue is closed.
+    /// Returns the next piece of work, waiting for one. `None` once the queue is closed.
     pub(crate) fn pop(&self) -> Option<Work> {
         loop {
             match self.pop_until(None) {
@@ -79,7 +79,7 @@ impl Queue {
         }
     }
 
-    /// The next piece of work; waits for one, but not longer than until `deadline`.
+    /// Returns the next piece of work, waiting for one until `deadline`.
     pub(crate) fn pop_until(&self, deadline: Option<Instant>) -> Popped {
         let mut state = self.state.lock();
         loop {
@@ -100,13 +100,13 @@ impl Queue {
         }
     }
 
-    /// The next piece of work, if there is one.
+    /// Returns the next piece of work, if there is one.
     #[cfg(test)]
     pub(crate) fn pop_waiting(&self) -> Option<Work> {
         self.state.lock().work.pop_front()
     }
 
-    /// Whatever waits is not done any more.
+    /// Closes the queue. Pending work is discarded.
     pub(crate) fn close(&self) {
         let mut state = self.state.lock();
         state.closed = true;
@@ -122,8 +122,8 @@ pub(crate) fn flush(engine: &Arc<Engine>) {
     }
 }
 
-/// Looks after the log until its queue is closed. A sync that nobody waits for comes a while after
-/// the first write that it is for.
+/// Runs log work until its queue is closed. A background sync runs some time after the first write
+/// that it covers.
 pub(crate) fn look_after_log(engine: &Arc<Engine>) {
     let mut sync_at = None;
     loop {
@@ -142,7 +142,7 @@ pub(crate) fn look_after_log(engine: &Arc<Engine>) {
     }
 }
 
-/// Does a piece of work. Nobody waits for it, so nobody but the log hears that it failed.
+/// Runs a piece of work. A failure is only logged.
 pub(crate) fn do_work(engine: &Arc<Engine>, work: &Work) {
     let done = guard(|| match work {
         Work::Flush { region, family } => engine
@@ -164,17 +164,16 @@ pub(crate) fn do_work(engine: &Arc<Engine>, work: &Work) {
     }
 }
 
-/// Why a piece of work was not done.
+/// The reason why a piece of work failed.
 #[derive(Debug)]
 pub(crate) enum Failed {
     Error(Error),
-    /// A panic, and what it said: a fault of ours.
+    /// A panic with its message: a bug.
     Panic(String),
 }
 
-/// Does a piece of work so that its thread goes on, whatever happens. What a panic leaves behind is
-/// what an error leaves: locks are let go, unfinished files removed, and memstores and files change
-/// in one step.
+/// Runs work so that its thread survives errors and panics. A panic leaves the same state as an
+/// error: locks are released, unfinished files removed, and memstores and files change in one step.
 pub(crate) fn guard(work: impl FnOnce() -> Result<()>) -> std::result::Result<(), Failed> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(done) => done.map_err(Failed::Error),

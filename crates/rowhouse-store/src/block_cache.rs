@@ -1,5 +1,4 @@
-//! Blocks of files in memory: shared by all regions, bounded in bytes, and not emptied by one long
-//! scan.
+//! The cache of file blocks: shared by all regions, bounded in bytes, and resistant to long scans.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -11,10 +10,10 @@ use rowhouse_format::hfile::{DataBlock, Index};
 
 use crate::store_file::KeptChunk;
 
-/// Where a block comes from: file id and offset.
+/// The origin of a block: file id and offset.
 pub(crate) type BlockKey = (u64, u64);
 
-/// A block that was read and checked. Cloning it shares it.
+/// A verified block. Clones share it.
 #[derive(Clone)]
 pub(crate) enum CachedBlock {
     Data(Arc<DataBlock>),
@@ -22,32 +21,33 @@ pub(crate) enum CachedBlock {
     Bloom(Arc<KeptChunk>),
 }
 
-/// What a reader does with data blocks.
+/// How a reader uses the cache for data blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Caching {
-    /// Reads them past the cache, each once: a merge.
+    /// Bypasses the cache and reads each block once, as compactions do.
     Past,
-    /// Takes those that are there, and adds none.
+    /// Uses cached blocks, and adds none.
     LookOnly,
-    /// Adds them to those of all others.
+    /// Adds blocks to those of other readers.
     #[default]
     Shared,
-    /// Adds them to those of families IN_MEMORY, which none of another family pushes out.
+    /// Adds blocks to those of IN_MEMORY families, which blocks of other families do not evict.
     InMemory,
 }
 
-/// The cache.
+/// The block cache.
 pub(crate) struct BlockCache {
     blocks: Cache<BlockKey, CachedBlock, ByBytes>,
     bytes_max: u64,
-    /// A quarter of the room, as in HBase, from the first block of a family IN_MEMORY on.
+    /// Blocks of IN_MEMORY families: a quarter of the capacity, as in HBase, from the first such
+    /// block on.
     in_memory: OnceLock<Cache<BlockKey, CachedBlock, ByBytes>>,
 }
 
-/// Blocks that were dropped from the cache.
+/// The result of evicting blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Evicted {
-    /// How many.
+    /// The number of blocks.
     pub blocks: u64,
     /// Their bytes in memory.
     pub bytes: u64,
@@ -67,11 +67,11 @@ impl Weighter<BlockKey, CachedBlock> for ByBytes {
     }
 }
 
-/// What a block is taken to weigh when the cache plans its room.
+/// The block size by which the cache estimates its number of entries.
 const BLOCK_BYTES_USUAL: u64 = 64 << 10;
 
 impl BlockCache {
-    /// A cache of up to `bytes_max` bytes.
+    /// Returns a cache of up to `bytes_max` bytes.
     pub(crate) fn new(bytes_max: u64) -> Self {
         Self { blocks: cache(bytes_max), bytes_max, in_memory: OnceLock::new() }
     }
@@ -84,7 +84,7 @@ impl BlockCache {
         self.blocks.insert(key, block);
     }
 
-    /// Adds a block, or does not, as the reader says.
+    /// Adds a block if the reader's caching mode says so.
     pub(crate) fn insert_by(&self, caching: Caching, key: BlockKey, block: CachedBlock) {
         match caching {
             Caching::Past | Caching::LookOnly => {}
@@ -93,17 +93,17 @@ impl BlockCache {
         }
     }
 
-    /// Bytes of blocks in the cache.
+    /// Returns the bytes of blocks in the cache.
     pub(crate) fn bytes(&self) -> u64 {
         self.caches().map(Cache::weight).sum()
     }
 
-    /// How many bytes of blocks the cache may hold.
+    /// Returns the maximum bytes of blocks in the cache.
     pub(crate) fn bytes_max(&self) -> u64 {
         self.bytes_max
     }
 
-    /// Drops all blocks of these files.
+    /// Evicts all blocks of these files.
     pub(crate) fn evict(&self, files: &BTreeSet<u64>) -> Evicted {
         let (blocks, bytes) = (Cell::new(0), Cell::new(0));
         for cache in self.caches() {
@@ -150,7 +150,7 @@ mod tests {
     const ROWS: u32 = 200;
 
     impl BlockCache {
-        /// Data blocks of a file that are kept.
+        /// Returns the number of cached data blocks of a file.
         fn data_blocks_of(&self, file: u64) -> usize {
             let blocks = self.caches().flat_map(Cache::iter);
             blocks
@@ -159,7 +159,8 @@ mod tests {
         }
     }
 
-    /// A store with a small cache, and a table whose families have 200 kB each in 200 blocks.
+    /// Returns a store with a small cache, and a table whose families have 200 kB each in 200
+    /// blocks.
     fn table(families: [FamilyDescriptor; 2]) -> (Store, Arc<Table>) {
         let settings = Settings { block_cache_bytes: 256 << 10, ..Settings::default() };
         let disk = SimulatedDisk::default();
@@ -189,7 +190,7 @@ mod tests {
         while scanner.next().unwrap().is_some() {}
     }
 
-    /// How many blocks of a family are kept.
+    /// Returns the number of cached blocks of a family.
     fn kept(table: &Table, family: &str) -> usize {
         let region = &table.regions()[0];
         let store = region.families().iter().find(|have| have.name() == family.as_bytes()).unwrap();

@@ -1,4 +1,4 @@
-//! What is served: tables by name, regions by name. Changed as a whole, read without waiting.
+//! The served tables and regions by name. Changes replace the whole catalog; reads do not wait.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub(crate) struct Catalog {
     entries: RwLock<Arc<Entries>>,
 }
 
-/// The catalog at one moment.
+/// A snapshot of the catalog.
 #[derive(Clone, Default)]
 pub(crate) struct Entries {
     pub(crate) tables: BTreeMap<TableName, Arc<Table>>,
@@ -32,12 +32,12 @@ impl Catalog {
         self.entries().tables.get(name).cloned().ok_or_else(|| table_not_found(name))
     }
 
-    /// The region with this full name.
+    /// Returns the region with this full name.
     pub(crate) fn region(&self, name: &[u8]) -> Option<Arc<Region>> {
         self.entries.read().by_name.get(name).cloned()
     }
 
-    /// The region with this encoded name.
+    /// Returns the region with this encoded name.
     pub(crate) fn region_by_encoded_name(&self, name: &str) -> Option<Arc<Region>> {
         self.entries.read().by_encoded_name.get(name).cloned()
     }
@@ -50,7 +50,7 @@ impl Catalog {
         self.change(|entries| entries.remove(name));
     }
 
-    /// Puts a table, and its regions, in the place of the one with its name.
+    /// Replaces the table of the same name, and its regions.
     pub(crate) fn replace(&self, table: Arc<Table>) {
         self.change(|entries| {
             entries.remove(table.name());

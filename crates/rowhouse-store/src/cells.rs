@@ -1,36 +1,38 @@
-//! Cells in THE order, gone through once.
+//! Forward iteration over sorted cells.
 
 use std::ops::RangeInclusive;
 
 use rowhouse_model::{CellRef, Key, Result, RowBuilder};
 
-/// A position among sorted cells: of a file, or of several files and memstores together.
+/// A forward cursor over sorted cells: of one file, or of several merged files and memstores.
 pub(crate) trait Cells {
-    /// Whether [`Cells::push_columns`] ever adds anything: not where several sources have their say
-    /// in what is there to see.
+    /// Whether [`Cells::push_columns`] ever adds anything. `false` where several sources are
+    /// merged, because visibility then depends on all of them.
     const PUSHES_COLUMNS: bool = false;
 
-    /// The current cell; `None` behind the last.
+    /// Returns the current cell; `None` after the last.
     fn cell(&self) -> Option<CellRef<'_>>;
 
-    /// To the next cell.
+    /// Moves to the next cell.
     fn advance(&mut self) -> Result<()>;
 
-    /// Forward to the first cell at or behind `key`; never back.
+    /// Moves forward to the first cell at or after `key`; never moves backward.
     fn seek(&mut self, key: &Key<'_>) -> Result<()>;
 
-    /// From a delete marker past others that cover nothing behind them, where many can be passed quickly: only for
-    /// readers to whom markers cover by timestamp. Whether there were any.
+    /// Moves from a delete marker past later markers that cover nothing after them, if many can be
+    /// skipped quickly. Valid only for readers to whom markers cover by timestamp. Returns whether
+    /// it skipped any.
     fn pass_markers(&mut self) -> Result<bool> {
         Ok(false)
     }
 
-    /// Adds the current cell to a row: sharing its block unless it is to be `copied`.
+    /// Adds the current cell to a row; the cell shares its block unless `copied`.
     fn push_to(&self, row: &mut RowBuilder, copied: bool);
 
-    /// Adds cells from here on that are plain to see, as many as can be had quickly, and moves behind
-    /// them: puts at one of `times`, each of another column of the same row. The current cell must be
-    /// the first of its column. False when none was added.
+    /// Adds cells from the current one on that are visible without further checks, as many as it
+    /// can quickly, and moves past them: puts at a timestamp in `times`, each of a different column
+    /// of the same row. The current cell must be the first of its column. Returns whether it added
+    /// any.
     fn push_columns(
         &mut self,
         _times: &RangeInclusive<i64>,
@@ -39,8 +41,9 @@ pub(crate) trait Cells {
         Ok(false)
     }
 
-    /// Passes cells of the row that are followed by another in front of the column `qualifier`, or by any where that is none: up to
-    /// `cells_max`, those that can be passed quickly. Gives how many, and how many bytes of values they have.
+    /// Skips cells of the current row, up to `cells_max` and only those it can skip quickly. It
+    /// skips a cell only if the next cell of the row exists and, with a `qualifier`, lies before
+    /// that column. Returns the number of cells skipped and the bytes of their values.
     fn pass_columns(&mut self, _qualifier: Option<&[u8]>, _cells_max: usize) -> (usize, usize) {
         (0, 0)
     }

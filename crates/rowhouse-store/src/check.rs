@@ -1,5 +1,5 @@
-//! Looking at a store that nobody has open: every checksum, and everything that must be true of it.
-//! Nothing is changed, so a read-only mount will do.
+//! Checks a store that is not open: every checksum and every invariant. Changes nothing, so a
+//! read-only mount suffices.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,11 +17,11 @@ use crate::settings::Settings;
 use crate::store_file::{self, FileCursor, Files, StoreFile};
 use crate::wal;
 
-/// What [`check`] found.
+/// The result of [`check`].
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct CheckReport {
-    /// Tables, without those of the system.
+    /// Tables, without system tables.
     pub tables: usize,
     /// Regions of all tables.
     pub regions: usize,
@@ -29,50 +29,51 @@ pub struct CheckReport {
     pub snapshots: usize,
     /// HFiles that belong to tables and snapshots.
     pub files: usize,
-    /// Bytes of those.
+    /// Bytes of these HFiles.
     pub file_bytes: u64,
-    /// Cells in them that could be read.
+    /// Readable cells in these HFiles.
     pub cells: u64,
     /// Commits in the write-ahead log.
     pub log_records: u64,
     /// Bytes of the write-ahead log.
     pub log_bytes: u64,
-    /// How the log ends, unless the store was closed. That is no damage. But commits that were not synced can be
-    /// missing after its end, and nothing tells.
+    /// How the log ends, unless the store was closed. This is not damage, but commits that were not
+    /// synced can be missing after the end without a trace.
     pub log_end: Option<String>,
-    /// Files in the directory that no table or snapshot has: the next open removes those that were merged away, and
-    /// moves the others aside.
+    /// Files in the directory that no table or snapshot names. The next open removes those that a
+    /// compaction replaced, and moves the others aside.
     pub strangers: Vec<String>,
-    /// Why nobody is kept from writing to the store meanwhile: it is on a read-only mount without a lock file.
+    /// Why other processes can write to the store meanwhile: it is on a read-only mount without a
+    /// lock file.
     pub unlocked: Option<String>,
-    /// What is wrong, each naming its file.
+    /// The defects found, each with its file.
     pub problems: Vec<Error>,
 }
 
-/// How far a check or a salvage has come.
+/// The progress of a check or a salvage.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Progress<'a> {
-    /// What is being read.
+    /// The file being read.
     pub file: &'a str,
-    /// Bytes of files that have been read.
+    /// Bytes of files read so far.
     pub bytes_done: u64,
     /// Bytes of all files.
     pub bytes_total: u64,
 }
 
 impl<'a> Progress<'a> {
-    /// So many bytes of so many have been read, and this file is being read.
+    /// Returns the progress after `bytes_done` of `bytes_total`, while `file` is being read.
     pub fn new(file: &'a str, bytes_done: u64, bytes_total: u64) -> Self {
         Self { file, bytes_done, bytes_total }
     }
 }
 
-/// Reads everything in the data directory `dir` and says what is wrong with it.
+/// Reads everything in the data directory `dir` and reports its defects.
 ///
 /// # Errors
-/// A directory that holds no store, is in use, or is of another version. What is wrong with the data
-/// is no error but in the report.
+/// A directory that holds no store, is in use, or is of another version. Defects of the data are
+/// not errors but part of the report.
 pub fn check(dir: impl AsRef<Path>, progress: impl FnMut(Progress<'_>)) -> Result<CheckReport> {
     let look = Look::at(dir.as_ref())?;
     let disk: Arc<dyn Disk> = Arc::new(RealDisk::read_only(dir));
@@ -109,7 +110,7 @@ pub(crate) fn check_disk(
     find_strangers(&**disk, &state, &mut report)?;
     let files = files_on(disk);
     let mut named: Vec<NamedFile> = state.all_files().collect();
-    // One that was split, cloned or is in a snapshot is named several times.
+    // A file that several regions share, or that is in a clone or snapshot, is named several times.
     named.sort_by_key(|named| named.meta.file_id);
     named.dedup_by_key(|named| named.meta.file_id);
     let bytes_total = named.iter().map(|named| named.meta.len).sum();
@@ -130,13 +131,14 @@ pub(crate) fn check_disk(
     Ok(report)
 }
 
-/// An error of a file, told with whose the file is.
+/// Adds the table, region and rows of a file to its error.
 pub(crate) fn placed(error: Error, state: &ManifestState, named: &NamedFile<'_>) -> Error {
     let message = format!("{error}; {}", whereabouts(state, named));
     Error::new(error.kind(), message).with_source(error)
 }
 
-/// Whose a file is, and which rows it has: by the fields of their keys too, where the table declares them.
+/// Describes the table, region and rows of a file. Rows are shown with their key fields too, if the
+/// table declares its key.
 fn whereabouts(state: &ManifestState, named: &NamedFile<'_>) -> String {
     let mut tables = state.tables.values();
     let table = tables.find(|table| table.regions.contains_key(&named.region_id));
@@ -159,7 +161,7 @@ fn whereabouts(state: &ManifestState, named: &NamedFile<'_>) -> String {
     )
 }
 
-/// The files of a store that nobody has open, within the limits that are set by default.
+/// Returns the files of a store that is not open, with the default limits.
 pub(crate) fn files_on(disk: &Arc<dyn Disk>) -> Arc<Files> {
     let settings = Settings::default();
     let open_max = open_files_max(settings.open_files_max);
@@ -200,14 +202,14 @@ fn find_strangers(disk: &dyn Disk, state: &ManifestState, report: &mut CheckRepo
 
 struct Checked {
     cells: u64,
-    /// The first thing that is not as it must be.
+    /// The first defect found.
     problem: Option<Error>,
 }
 
 /// Reads a file from its first cell to its last.
 ///
 /// # Errors
-/// What cannot be read; then the rest of the file is not looked at.
+/// The first failed read; the rest of the file is then not checked.
 fn check_file(files: &Arc<Files>, named: &NamedFile<'_>, checked: &mut Checked) -> Result<()> {
     let meta = named.meta;
     let path = store_file::path(meta.file_id);
@@ -268,7 +270,7 @@ fn check_file(files: &Arc<Files>, named: &NamedFile<'_>, checked: &mut Checked) 
     Ok(())
 }
 
-/// What is wrong with a cell where it is.
+/// Returns the reason why a cell does not belong where it is; `None` if it does.
 pub(crate) fn misplaced(cell: &CellRef<'_>, named: &NamedFile<'_>) -> Option<&'static str> {
     let meta = named.meta;
     let is_split = !named.range.contains(&meta.first_row) || !named.range.contains(&meta.last_row);

@@ -1,4 +1,4 @@
-//! Where timestamps come from.
+//! The source of timestamps.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -8,9 +8,9 @@ use rowhouse_model::Timestamp;
 
 use crate::write::row_lock::After;
 
-/// A wall clock. The store takes it as a part so that a test can turn it.
+/// A wall clock. The store takes it as a parameter so that a test can set it.
 pub trait Clock: Send + Sync + 'static {
-    /// Milliseconds since 1970.
+    /// Returns milliseconds since 1970.
     fn now_millis(&self) -> i64;
 }
 
@@ -25,24 +25,27 @@ impl Clock for SystemClock {
     }
 }
 
-/// Issues the timestamps of writes: the clock's, but never less than one issued before, so that a
-/// clock set back does not hide new writes behind old ones.
+/// Issues the timestamps of writes: the clock's time, but never less than an earlier one, so that a
+/// clock set back does not hide new writes under old ones.
 pub(crate) struct TimestampSource {
     clock: Arc<dyn Clock>,
     last: AtomicI64,
-    /// The highest that was given ahead of the clock.
+    /// The highest timestamp issued ahead of the clock.
     ahead: AtomicI64,
-    /// The clock is behind what was issued, and that was said.
+    /// Set while the clock lags behind issued timestamps and this was logged.
     behind: AtomicBool,
 }
 
-/// How far behind the clock may be before it is said: clocks are adjusted by a little all the time.
+/// How far, in milliseconds, the clock may lag before this is logged: clocks are adjusted by small
+/// amounts all the time.
 const BEHIND_MILLIS_MAX: i64 = 1_000;
 
-/// How far timestamps of a row run ahead of the clock, so that each put is a version of its own (decision 0060).
+/// How far, in milliseconds, timestamps of a row may run ahead of the clock, so that each put is a
+/// version of its own (decision 0060).
 pub(crate) const AHEAD_MILLIS_MAX: i64 = 100;
 
-/// How often a put that would be further ahead, after as many deletes, waits a millisecond for the clock.
+/// The maximum number of 1 ms waits of a put that would run further ahead, after as many deletes of
+/// its row.
 const WAITS_MAX: usize = 5;
 
 impl TimestampSource {
@@ -55,7 +58,7 @@ impl TimestampSource {
         }
     }
 
-    /// The timestamp of a write that is being taken now.
+    /// Returns the timestamp of a current write.
     pub(crate) fn issue(&self) -> Timestamp {
         let now = self.clock.now_millis();
         let issued = self.last.fetch_max(now, Ordering::Relaxed).max(now);
@@ -66,19 +69,20 @@ impl TimestampSource {
         Timestamp::from_millis(issued).unwrap_or(Timestamp::MIN)
     }
 
-    /// As [`TimestampSource::issue`], not before `at_least`.
+    /// As [`TimestampSource::issue`], but not before `at_least`.
     pub(crate) fn issue_from(&self, at_least: Timestamp) -> Timestamp {
         self.last.fetch_max(at_least.as_millis(), Ordering::Relaxed);
         self.issue()
     }
 
-    /// The timestamp of a put: a version of its own where that is no more than [`AHEAD_MILLIS_MAX`] ahead of the clock.
+    /// Returns the timestamp of a put. The put is a version of its own unless that would take it
+    /// more than [`AHEAD_MILLIS_MAX`] ahead of the clock.
     pub(crate) fn issue_put(&self, after: After) -> Timestamp {
         let issued = self.issue();
         if issued >= after.distinct { issued } else { self.issue_ahead(issued, after) }
     }
 
-    /// The timestamp of a delete, which covers what was written before it.
+    /// Returns the timestamp of a delete, which covers all earlier writes.
     pub(crate) fn issue_delete(&self, after: After) -> Timestamp {
         let at = self.issue().max(after.covering);
         self.note_ahead(at);
@@ -89,7 +93,7 @@ impl TimestampSource {
     fn issue_ahead(&self, issued: Timestamp, after: After) -> Timestamp {
         let is_far =
             || after.least.as_millis().saturating_sub(self.now_millis()) > AHEAD_MILLIS_MAX;
-        // The clock may have been set back, or stand still.
+        // The clock may have been set back, or may stand still.
         for _ in 0..WAITS_MAX {
             if !is_far() {
                 break;
@@ -102,32 +106,33 @@ impl TimestampSource {
         at
     }
 
-    /// Whether a timestamp is ahead of what is given now.
+    /// Returns whether a timestamp is ahead of the next one to be issued.
     pub(crate) fn is_ahead(&self, at: Timestamp) -> bool {
         at.as_millis() > self.last.load(Ordering::Relaxed)
     }
 
-    /// Whether a timestamp may have been given by the store. One further ahead grew from one that somebody chose, who meant
-    /// the future, or counts faster than the clock does: later writes do not go by it.
+    /// Returns whether the store may have issued a timestamp. One that is further ahead derives
+    /// from a client's timestamp in the future, or advances faster than the clock; later writes
+    /// ignore it.
     pub(crate) fn may_be_own(&self, at: Timestamp) -> bool {
         let last = self.last.load(Ordering::Relaxed).saturating_add(AHEAD_MILLIS_MAX);
         at.as_millis() <= last.max(self.ahead.load(Ordering::Relaxed))
     }
 
-    /// Notes that a timestamp is given ahead of the clock.
+    /// Notes that a timestamp was issued ahead of the clock.
     pub(crate) fn note_ahead(&self, at: Timestamp) {
         if at.as_millis() > self.ahead.load(Ordering::Relaxed) {
             self.ahead.fetch_max(at.as_millis(), Ordering::Relaxed);
         }
     }
 
-    /// Has every timestamp from now on be as late as all that were given ahead of the clock: what rows were given is not
-    /// known any more.
+    /// Raises later timestamps to at least all those issued ahead of the clock, because the
+    /// timestamps of rows are about to be forgotten.
     pub(crate) fn catch_up(&self) {
         self.last.fetch_max(self.ahead.load(Ordering::Relaxed), Ordering::Relaxed);
     }
 
-    /// A timestamp that is later than all that were given.
+    /// Returns a timestamp later than all issued ones.
     pub(crate) fn issue_last(&self) -> Timestamp {
         let last = self.issue().as_millis().max(self.ahead.load(Ordering::Relaxed));
         Timestamp::from_millis(last).unwrap_or(Timestamp::MIN).saturating_add(1)
@@ -149,8 +154,9 @@ impl TimestampSource {
         }
     }
 
-    /// Goes on after the newest timestamp that is stored, as far as the store may have given it. Says so when the clock is
-    /// further behind: new writes are then hidden behind old ones.
+    /// Continues after the newest stored timestamp, as far as the store may have issued it. Logs a
+    /// warning if the newest stored timestamp is further ahead of the clock: new writes are then
+    /// hidden under old ones.
     pub(crate) fn compare_with_stored(&self, newest_millis: i64) {
         let now = self.clock.now_millis();
         let bound = now.saturating_add(AHEAD_MILLIS_MAX);
@@ -164,7 +170,7 @@ impl TimestampSource {
         }
     }
 
-    /// The wall clock, for judging what has expired.
+    /// Returns the wall clock's time, which decides expiry.
     pub(crate) fn now_millis(&self) -> i64 {
         self.clock.now_millis()
     }
@@ -186,7 +192,7 @@ mod tests {
         Timestamp::from_millis(at).unwrap()
     }
 
-    /// Of a row that was put at `written` and deleted at `deleted`.
+    /// Returns the bounds for a row that was put at `written` and deleted at `deleted`.
     fn after(written: i64, deleted: Option<i64>) -> After {
         let least = deleted.map_or(written, |deleted| written.max(deleted + 1));
         After { least: millis(least), distinct: millis(written + 1), covering: millis(written) }

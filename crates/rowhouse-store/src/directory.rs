@@ -1,4 +1,4 @@
-//! The data directory: who holds it, and which version wrote it (`docs/formats/data-directory.md`).
+//! The data directory: its holder and format version (`docs/formats/data-directory.md`).
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -11,29 +11,29 @@ use crate::manifest;
 
 const LOCK: &str = "LOCK";
 const FORMAT: &str = "FORMAT";
-/// What names in a data directory begin with.
+/// The prefixes of names in a data directory.
 const OWN_NAMES: [&str; 9] =
     [LOCK, FORMAT, "MANIFEST", "rowhouse.log", "wal", "files", "staging", "tmp", "aside"];
-/// The format version that this code writes, and the oldest that can read what it writes.
+/// The format version that this code writes, and the oldest version that can read it.
 const FORMAT_VERSION: u32 = 3;
 /// The first version whose [`FORMAT`] has a checksum.
 const FORMAT_VERSION_CHECKSUM: u32 = 3;
-/// What the line of the checksum begins with. It covers everything in front of it.
+/// The prefix of the checksum line. The checksum covers everything before it.
 const CHECKSUM: &str = "crc32c ";
 /// The oldest version that this code reads.
 const FORMAT_VERSION_OLDEST: u32 = 2;
 
-/// Who has a data directory open.
+/// The process that has a data directory open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Holder {
     /// Process id.
     pub pid: Option<u32>,
-    /// Where it serves HBase clients, if it does.
+    /// The address at which it serves HBase clients, if it does.
     pub address: Option<String>,
 }
 
 impl Holder {
-    /// Who holds the directory now; `None` when it is free or not there.
+    /// Returns the current holder of the directory; `None` when it is free or does not exist.
     pub fn of(dir: impl AsRef<Path>) -> Result<Option<Self>> {
         let path = dir.as_ref().join(LOCK);
         let file = match OpenOptions::new().read(true).write(true).open(&path) {
@@ -52,7 +52,7 @@ impl Holder {
 
     fn read(mut file: File) -> Self {
         let mut text = String::new();
-        // What cannot be read only makes a message poorer.
+        // Unreadable parts only make a message less complete.
         let _ = file.read_to_string(&mut text);
         let value =
             |name: &str| text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
@@ -70,11 +70,11 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// Takes hold of a directory, which is made if it is not there.
+    /// Locks a directory, creating it if it does not exist.
     ///
     /// # Errors
-    /// `InUse`, naming the holder; `Unsupported` for a directory of a newer format; `InvalidRequest` for one of
-    /// something else.
+    /// `InUse`, with the holder; `Unsupported` for a directory of a newer format; `InvalidRequest`
+    /// for one with other files.
     pub(crate) fn hold(path: &Path) -> Result<Self> {
         fs::create_dir_all(path)
             .map_err(|source| io(format_args!("cannot make {}", path.display()), source))?;
@@ -92,21 +92,21 @@ impl Directory {
         Ok(directory)
     }
 
-    /// Takes a directory that is there.
+    /// Locks an existing directory.
     ///
     /// # Errors
-    /// As [`Directory::hold`]; `InvalidRequest` for one that holds no store.
+    /// As [`Directory::hold`]; `InvalidRequest` for one without a store.
     pub(crate) fn hold_existing(path: &Path) -> Result<Self> {
         refuse_without_store(path)?;
         Self::hold(path)
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Says where this process serves clients.
+    /// Records the address at which this process serves clients.
     pub(crate) fn set_address(&self, address: &str) -> Result<()> {
         self.write_holder(Some(address))
     }
@@ -116,14 +116,14 @@ impl Directory {
             .map_err(|source| io(format_args!("cannot write {LOCK}"), source))
     }
 
-    /// Refuses a format that is not known, and writes the present one where there is none or an older one.
+    /// Refuses an unknown format, and writes the current one if there is none or an older one.
     fn check_format(&self) -> Result<()> {
         match read_format(&self.path)? {
             Some(FORMAT_VERSION..) => return Ok(()),
             Some(older) => {
                 tracing::info!(format = older, present = FORMAT_VERSION, "data directory upgraded");
             }
-            // What the files themselves say of their version was read by nobody yet, and will be.
+            // The files' own versions are checked later.
             None if is_data_directory(&self.path) => {
                 tracing::warn!(dir = %self.path.display(), "{FORMAT} is missing and is written anew");
             }
@@ -146,7 +146,7 @@ impl Directory {
     }
 }
 
-/// Says in the lock file who holds it.
+/// Writes the holder into the lock file.
 fn write_holder(file: &mut File, address: Option<&str>) -> std::io::Result<()> {
     let mut text =
         format!("pid {}\nboot {}\n", std::process::id(), uuid::Uuid::from_bytes(boot_id()));
@@ -158,17 +158,17 @@ fn write_holder(file: &mut File, address: Option<&str>) -> std::io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-/// What is in [`FORMAT`].
+/// Returns the contents of [`FORMAT`].
 fn format_text() -> String {
     let text = format!("written-by {FORMAT_VERSION}\nreadable-by {FORMAT_VERSION}\nfeatures\n");
     let crc = crc32c::crc32c(text.as_bytes());
     format!("{text}{CHECKSUM}{crc:08x}\n")
 }
 
-/// The version that wrote a directory; `None` where no [`FORMAT`] says it.
+/// Returns the version that wrote a directory; `None` without a [`FORMAT`].
 ///
 /// # Errors
-/// `Corruption` for a file that is not what was written; `Unsupported` for a version that is not read.
+/// `Corruption` for a damaged file; `Unsupported` for a version that this code does not read.
 fn read_format(dir: &Path) -> Result<Option<u32>> {
     let path = dir.join(FORMAT);
     let bytes = match fs::read(&path) {
@@ -216,27 +216,27 @@ fn parse_format(text: &str, dir: &Path) -> Result<u32> {
     Ok(written)
 }
 
-/// A data directory that is read and not changed: it may be on a read-only mount.
+/// A data directory opened for reading only: it may be on a read-only mount.
 pub(crate) struct Look {
-    /// Held, where there is something to lock.
+    /// The lock, if there is a file to lock.
     _lock: Option<File>,
-    /// What is wrong with the files that are read here. The rest of the store can be read all the same.
+    /// Defects of the files read here. The rest of the store can still be read.
     pub(crate) wrong: Vec<Error>,
-    /// Why nobody is kept from writing to it meanwhile.
+    /// Why other processes can write to the directory meanwhile.
     pub(crate) unlocked: Option<String>,
 }
 
 impl Look {
-    /// Looks at a directory that is there.
+    /// Opens an existing directory for reading.
     ///
     /// # Errors
-    /// `InUse`, naming the holder; `Unsupported` for a directory of a newer format; `InvalidRequest` for one
-    /// that holds no store.
+    /// `InUse`, with the holder; `Unsupported` for a directory of a newer format; `InvalidRequest`
+    /// for one without a store.
     pub(crate) fn at(path: &Path) -> Result<Self> {
         refuse_without_store(path)?;
         let (lock, unlocked) = match lock(path)? {
             Lock::Held(mut file) => {
-                // On a read-only mount it cannot say who holds it.
+                // On a read-only mount the holder cannot be recorded.
                 let _ = write_holder(&mut file, None);
                 (Some(file), None)
             }
@@ -263,11 +263,11 @@ impl Look {
 
 enum Lock {
     Held(File),
-    /// There is no file to lock, and none can be made.
+    /// There is no file to lock, and none can be created.
     NoFile,
 }
 
-/// Locks a directory without changing it. The file is made where that is possible.
+/// Locks a directory without changing it, except for creating the lock file where possible.
 fn lock(dir: &Path) -> Result<Lock> {
     let path = dir.join(LOCK);
     let cannot_open = |source| io(format_args!("cannot open {}", path.display()), source);
@@ -279,7 +279,7 @@ fn lock(dir: &Path) -> Result<Lock> {
             if !is_read_only && error.kind() != std::io::ErrorKind::PermissionDenied {
                 return Err(cannot_open(error));
             }
-            // A lock needs no right to write.
+            // Locking needs no write permission.
             match File::open(&path) {
                 Ok(file) => file,
                 Err(missing) if is_read_only && missing.kind() == std::io::ErrorKind::NotFound => {
@@ -298,7 +298,7 @@ fn lock(dir: &Path) -> Result<Lock> {
     }
 }
 
-/// Who it is, for a message.
+/// Describes the holder for a message.
 impl std::fmt::Display for Holder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.pid {
@@ -312,9 +312,9 @@ impl std::fmt::Display for Holder {
     }
 }
 
-/// Whether a store was made in this directory.
+/// Returns whether a store was created in this directory.
 pub fn is_data_directory(path: impl AsRef<Path>) -> bool {
-    // Each of them is enough to read what is there.
+    // Each of these files suffices to read the store.
     [FORMAT, manifest::PATH, manifest::COPY_PATH]
         .iter()
         .any(|name| path.as_ref().join(name).is_file())
@@ -328,7 +328,7 @@ fn refuse_without_store(path: &Path) -> Result<()> {
     Err(Error::invalid(message))
 }
 
-/// Refuses to make a store among files that are none of a store.
+/// Refuses to create a store among files of other programs.
 fn refuse_foreign(path: &Path) -> Result<()> {
     if is_data_directory(path) {
         return Ok(());
@@ -339,7 +339,7 @@ fn refuse_foreign(path: &Path) -> Result<()> {
         let entry =
             entry.map_err(|source| io(format_args!("cannot list {}", path.display()), source))?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        // What a file system has in it, or a service manager hides or logs there, does no harm.
+        // Files of the file system, and hidden files or logs of a service manager, do no harm.
         let is_harmless = name.starts_with('.') || name.ends_with(".log") || name == "lost+found";
         if !is_harmless && !OWN_NAMES.iter().any(|own| name.starts_with(own)) {
             let message = "there are other files, and no database: give a directory of its own";
@@ -353,7 +353,7 @@ fn in_use(path: &Path, holder: &Holder) -> Error {
     Error::new(ErrorKind::InUse, format!("data directory {} is held by {holder}", path.display()))
 }
 
-/// The machine's boot id: it changes with every start of the machine. Zero where there is none.
+/// Returns the machine's boot id, which changes with every boot. Zero if the system has none.
 pub(crate) fn boot_id() -> [u8; 16] {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     uuid::Uuid::parse_str(text.trim()).map_or([0; 16], uuid::Uuid::into_bytes)
@@ -395,7 +395,7 @@ mod tests {
         assert!(error.message().ends_with("has=a.csv"), "{error}");
         fs::remove_file(dir.path().join("a.csv")).unwrap();
         drop(Directory::hold(dir.path()).unwrap());
-        // What comes later is nobody's concern.
+        // Files that appear later are not checked.
         fs::write(dir.path().join("a.csv"), "1,2").unwrap();
         drop(Directory::hold(dir.path()).unwrap());
     }

@@ -1,4 +1,4 @@
-//! What all regions of a store share.
+//! The state that all regions of a store share.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -26,61 +26,61 @@ use crate::write::nonce::Nonces;
 use crate::write::recent::RecentWrites;
 use crate::write::row_lock::RowLocks;
 
-/// The (region, family)s of a store, by region id and family name.
+/// The families of all regions, by region id and family name.
 pub(crate) type Families = BTreeMap<(u64, Bytes), Arc<FamilyStore>>;
 
-/// The shared parts.
+/// The state that all regions of a store share.
 pub(crate) struct Engine {
     pub(crate) settings: Settings,
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) timestamps: TimestampSource,
     pub(crate) manifest: Manifest,
-    /// Begun once the log that was there has been read.
+    /// Set once the existing log has been replayed.
     pub(crate) log: OnceLock<Wal>,
     pub(crate) mvcc: Mvcc,
     pub(crate) row_locks: RowLocks,
-    /// Held for reading from reserving a sequence to publishing it, for writing to freeze a
-    /// memstore, to stop serving a region, and to check and commit a transaction: a moment at which no
-    /// other commit is half done.
+    /// Held for reading from reserving a sequence number to publishing it. Held for writing to
+    /// freeze a memstore, to stop serving a region, and to validate and commit a transaction: no
+    /// other commit is then in progress.
     pub(crate) freeze_latch: RwLock<()>,
     pub(crate) memory: Memory,
     pub(crate) nonces: Nonces,
     pub(crate) recent_writes: RecentWrites,
     pub(crate) files: Arc<Files>,
-    /// What the flushing thread has to do.
+    /// Work of the flush thread.
     pub(crate) queue: Queue,
-    /// What nobody should wait for in the log.
+    /// Log maintenance that no caller has to wait for.
     pub(crate) log_work: Queue,
     pub(crate) space: Space,
-    /// What the compacting threads have to do.
+    /// Work of the compaction threads.
     pub(crate) compactions: Compactions,
     pub(crate) tasks: Tasks,
     /// Regions that may have to be split.
     pub(crate) splits: Due,
-    /// Nobody reads or writes any more.
+    /// Set when reads and writes are refused.
     pub(crate) closing: AtomicBool,
-    /// Nothing is flushed or merged any more.
+    /// Set when flushes and compactions are refused.
     pub(crate) closed: AtomicBool,
     pub(crate) families: RwLock<Families>,
-    /// The files of snapshots. Held by whoever takes, uses or deletes one.
+    /// The files of snapshots. The lock serializes taking, using and deleting them.
     pub(crate) snapshots: Mutex<SnapshotFiles>,
-    /// Held by a merge from the edit that takes files away until their family has let them go, and by whoever
-    /// has others name the files of a family.
+    /// Held by a compaction from the edit that removes files until their family has released them,
+    /// and by operations that add references to a family's files (snapshots, backups).
     pub(crate) replacing: Mutex<()>,
 }
 
 impl Engine {
-    /// Refuses when the store is closing.
+    /// Returns an error if the store is closing.
     pub(crate) fn check_open(&self) -> Result<()> {
         if self.closing.load(Ordering::Acquire) { Err(closed()) } else { Ok(()) }
     }
 
-    /// Refuses when nothing is to be flushed or merged any more.
+    /// Returns an error if flushes and compactions are refused.
     pub(crate) fn check_working(&self) -> Result<()> {
         if self.closed.load(Ordering::Acquire) { Err(closed()) } else { Ok(()) }
     }
 
-    /// Has the threads of the store end, and whoever waits for them wait no more.
+    /// Stops the store's threads and wakes their waiters.
     pub(crate) fn end_background(&self) {
         self.queue.close();
         self.log_work.close();
@@ -89,12 +89,12 @@ impl Engine {
         self.memory.wake();
     }
 
-    /// The log, to be written.
+    /// Returns the log for writing.
     pub(crate) fn wal(&self) -> &Wal {
         self.log.get().expect("the log is begun before a store is handed out")
     }
 
-    /// Makes everything logged so far survive a power cut.
+    /// Syncs the log, so that everything logged so far survives a power failure.
     pub(crate) fn sync_log(&self) -> Result<()> {
         match self.log.get() {
             Some(wal) => wal.sync(),
@@ -102,11 +102,12 @@ impl Engine {
         }
     }
 
-    /// Appends an edit that takes regions or families away.
+    /// Appends a manifest edit that removes regions or families.
     ///
     /// # Errors
-    /// As [`Manifest::append`]. Where it may be true all the same, the store takes no more writes until it is opened
-    /// again: they would be lost with what has gone.
+    /// As [`Manifest::append`]. If the edit may have taken effect despite the error, the store
+    /// refuses writes until it is reopened: they would be lost with the removed regions or
+    /// families.
     pub(crate) fn append_removal(&self, edit: EditKind) -> Result<()> {
         let appended = self.manifest.append(&Edit::new(edit));
         if appended.is_err() && self.manifest.check_writable().is_err() {
@@ -115,12 +116,12 @@ impl Engine {
         appended
     }
 
-    /// The (region, family), if it has not been dropped.
+    /// Returns the family of a region, if it has not been dropped.
     pub(crate) fn find_family(&self, region: u64, name: &Bytes) -> Option<Arc<FamilyStore>> {
         self.families.read().get(&(region, name.clone())).cloned()
     }
 
-    /// The (region, family) that was there when the store was opened.
+    /// Returns a family that existed when the store was opened. Panics if there is none.
     pub(crate) fn family(&self, region: u64, name: &Bytes) -> Arc<FamilyStore> {
         self.find_family(region, name).expect("families are opened before their regions")
     }
@@ -132,15 +133,15 @@ impl Engine {
         family
     }
 
-    /// Forgets a (region, family) that has been dropped.
+    /// Removes a dropped family from the map.
     pub(crate) fn forget_family(&self, family: &FamilyStore) {
         self.families.write().remove(&(family.region_id(), family.name().clone()));
     }
 
-    /// Removes the log segments that hold nothing that is not in files.
+    /// Deletes the log segments whose contents are all in files.
     pub(crate) fn forget_flushed(&self) -> Result<()> {
         let keep_from = {
-            // A commit between log and memstore would be missed.
+            // Exclude commits that are in the log but not yet in a memstore.
             let _latch = self.freeze_latch.write();
             let families = self.families.read();
             let oldest = families.values().filter_map(|family| family.first_unflushed()).min();
@@ -148,10 +149,10 @@ impl Engine {
         };
         let wal = self.wal();
         if let Some(forgettable) = wal.forgettable_below(keep_from) {
-            // What is left of the log must be able to say where it begins.
+            // The remaining log must record where it begins.
             wal.sync()?;
-            // First on the disk: a power cut can bring removed names back, without what was in
-            // them, and they must not be taken for a gap in the log.
+            // Record the new start in the manifest before deleting: a power failure can restore
+            // deleted names without their contents, which must not be taken for a gap in the log.
             self.name_first_segment(forgettable.log_from, forgettable.first_left)?;
             wal.forget(&forgettable)?;
         }
@@ -161,20 +162,21 @@ impl Engine {
         Ok(())
     }
 
-    /// Has the manifest say where the log begins: which sequence counts, and which segment is there.
+    /// Records in the manifest where the log begins: the first sequence number that counts and the
+    /// first segment that exists.
     pub(crate) fn name_first_segment(&self, below_sequence: u64, first_segment: u64) -> Result<()> {
         let edit = LogForgotten { below_sequence, first_segment };
         self.manifest.append(&Edit::new(EditKind::LogForgotten(edit)))
     }
 
-    /// Begins a new log segment, and removes those that hold nothing that is not in files.
+    /// Starts a new log segment, and deletes those whose contents are all in files.
     pub(crate) fn roll_log(&self) -> Result<()> {
         self.wal().roll_now()?;
         self.log_work.push(Work::TidyLog);
         self.forget_flushed()
     }
 
-    /// Flushes whatever keeps the oldest log segment alive.
+    /// Flushes the families that keep the oldest log segment alive.
     pub(crate) fn relieve_log(self: &Arc<Self>) -> Result<()> {
         let Some(up_to) = self.wal().pressure(self.settings.wal_bytes_max) else { return Ok(()) };
         let families: Vec<_> = self.families.read().values().cloned().collect();
@@ -186,12 +188,12 @@ impl Engine {
         self.forget_flushed()
     }
 
-    /// Flushes the largest memstores until there is room: many small ones can fill the memory
-    /// together.
+    /// Flushes the largest memstores until memory is below three quarters of the limit: many small
+    /// memstores can fill it together.
     pub(crate) fn relieve_memory(self: &Arc<Self>) -> Result<()> {
         let families: Vec<_> = self.families.read().values().cloned().collect();
         while self.memory.bytes() > self.settings.memstore_bytes_max / 4 * 3 {
-            // One more file where there are too many already, only for twice the room.
+            // A family that already has too many files gets another only for twice the memory.
             let worth = |family: &Arc<FamilyStore>| {
                 family.memstore_bytes() / if family.is_blocked() { 2 } else { 1 }
             };
@@ -208,7 +210,7 @@ fn closed() -> Error {
     Error::new(ErrorKind::ServerNotRunning, "the store is closed")
 }
 
-/// Bytes of all memstores.
+/// Counts the bytes of all memstores.
 #[derive(Default)]
 pub(crate) struct Memory {
     bytes: AtomicU64,
@@ -230,18 +232,19 @@ impl Memory {
         self.wake();
     }
 
-    /// Has those who wait look again.
+    /// Makes the waiters check their condition again.
     pub(crate) fn wake(&self) {
         let _lock = self.lock.lock();
         self.freed.notify_all();
     }
 
-    /// Waits until fewer than `max` bytes are in use; `false` when they are not in time.
+    /// Waits until fewer than `max` bytes are in use; returns `false` if `wait` passes first.
     pub(crate) fn wait_below(&self, max: u64, wait: Duration) -> bool {
         self.wait_until(|| self.bytes() < max, wait)
     }
 
-    /// Waits until `ready`, which flushes and merges bring about; `false` when it is not in time.
+    /// Waits until `ready`, which flushes and compactions bring about; returns `false` if `wait`
+    /// passes first.
     pub(crate) fn wait_until(&self, ready: impl Fn() -> bool, wait: Duration) -> bool {
         let deadline = Instant::now() + wait;
         let mut lock = self.lock.lock();

@@ -1,5 +1,5 @@
-//! What a region keeps of one family: the memstore that takes writes, those being flushed, the
-//! files. HBase calls it a Store.
+//! The data of one family in one region: the active memstore, the memstores being flushed and the
+//! files. HBase's Store.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ use crate::read::Retention;
 use crate::read::unexpired_from;
 use crate::store_file::StoreFile;
 
-/// One (region, family).
+/// The data of one family in one region.
 pub(crate) struct FamilyStore {
     region_id: u64,
     /// The rows of the region.
@@ -31,26 +31,27 @@ pub(crate) struct FamilyStore {
     declared: Newest<Declared>,
     oversized_rows: OversizedRowLog,
     super_version: ArcSwap<SuperVersion>,
-    /// Held by whoever changes the parts.
+    /// Serializes changes of the super version.
     changing: Mutex<()>,
-    /// Held by whoever flushes.
+    /// Serializes flushes.
     pub(crate) flushing: Mutex<()>,
-    /// Held by whoever merges files, together with others; alone by whoever wants no merge beside.
+    /// Held for reading by each compaction, which may run beside others; held for writing to
+    /// exclude them all.
     pub(crate) compacting: RwLock<()>,
-    /// The merges that run.
+    /// The running compactions.
     pub(crate) merges: Running,
     flush_requested: AtomicBool,
-    /// What the files cost their readers, as [`read_amplification`] counts.
+    /// The read amplification of the files, as [`read_amplification`] counts it.
     read_amplification: AtomicUsize,
-    /// Since when a flush is put off.
+    /// Since when a flush has been postponed.
     blocked_since: Mutex<Option<Instant>>,
-    /// The region is going: a merge of its files is worth nothing.
+    /// The region is about to be dropped: compactions of its files are useless.
     leaving: AtomicBool,
-    /// The region is gone: what is in memory is not worth a file.
+    /// The region is dropped: its memstores need no flush.
     dropped: AtomicBool,
 }
 
-/// What a family is declared to be, and what follows from it.
+/// A family's descriptor and the values derived from it.
 struct Declared {
     descriptor: FamilyDescriptor,
     policy: Policy,
@@ -60,17 +61,17 @@ struct Declared {
     row_limit: Arc<RowLimit>,
 }
 
-/// What a read has to merge, at one moment. A reader holds it as long as it reads: whatever becomes
-/// of the store meanwhile, it goes on seeing this.
+/// The memstores and files that one read merges: a snapshot. A reader holds it while it reads, so
+/// flushes and compactions do not affect what it sees.
 #[derive(Clone)]
 pub(crate) struct SuperVersion {
     pub(crate) active: Arc<Memstore>,
-    /// Being written to files, oldest first.
+    /// Memstores being flushed, oldest first.
     pub(crate) frozen: Vec<Arc<Memstore>>,
-    /// Oldest first: their sequences do not overlap.
+    /// Oldest first; their sequence ranges do not overlap.
     pub(crate) files: Vec<Arc<StoreFile>>,
-    /// The lowest sequence at which these parts can be read: flushes and merges have dropped what
-    /// only readers below it could see.
+    /// The lowest sequence at which this super version can be read: flushes and compactions have
+    /// dropped cells that only readers below it could see.
     pub(crate) readable_from: u64,
 }
 
@@ -104,7 +105,8 @@ impl FamilyStore {
     ) -> Self {
         files.sort_by_key(|file| (file.sequence_max(), file.id()));
         let read_amplification = AtomicUsize::new(read_amplification_of(&files, &range));
-        // Who has files that were flushed or merged says from where on they can be read.
+        // A caller that passes flushed or compacted files sets the lowest readable sequence
+        // afterwards.
         let super_version =
             SuperVersion { active: Arc::default(), frozen: Vec::new(), files, readable_from: 0 };
         Self {
@@ -130,7 +132,7 @@ impl FamilyStore {
         self.region_id
     }
 
-    /// The rows of the region.
+    /// Returns the rows of the region.
     pub(crate) fn range(&self) -> &RowRange {
         &self.range
     }
@@ -143,22 +145,22 @@ impl FamilyStore {
         &self.name
     }
 
-    /// How long its cells are kept.
+    /// Returns how long the family's cells are kept.
     pub(crate) fn retention(&self) -> Retention {
         self.declared.get().retention
     }
 
-    /// Whether older versions of a cell are seen.
+    /// Whether reads can return older versions of a cell.
     pub(crate) fn has_versions(&self) -> bool {
         self.declared.get().retention.has_versions()
     }
 
-    /// What the blooms of its new files are over.
+    /// Returns the kind of Bloom filter for new files.
     pub(crate) fn bloom(&self) -> BloomKind {
         self.declared.get().bloom
     }
 
-    /// What its readers do with data blocks.
+    /// Returns how readers use the block cache for data blocks.
     pub(crate) fn caching(&self) -> Caching {
         self.declared.get().caching
     }
@@ -167,17 +169,17 @@ impl FamilyStore {
         &self.declared.get().policy
     }
 
-    /// How large its rows may be before they are told.
+    /// Returns the size from which rows are logged as oversized.
     pub(crate) fn row_limit(&self) -> &RowLimit {
         &self.declared.get().row_limit
     }
 
-    /// Tells of a row that a file has so many bytes of, once.
+    /// Logs once that `row` has `len` bytes in one file.
     pub(crate) fn log_oversized_row(&self, row: &[u8], len: u64) {
         self.oversized_rows.log(self.row_limit(), self.region_id, &self.name, row, len);
     }
 
-    /// Declares it anew, for reads, flushes and merges that begin from now on.
+    /// Replaces the declaration for reads, flushes and compactions that begin from now on.
     pub(crate) fn declare(
         &self,
         descriptor: FamilyDescriptor,
@@ -188,25 +190,27 @@ impl FamilyStore {
         self.declared.replace(Declared::new(descriptor, policy, row_limit));
     }
 
-    /// What a reader at `sequence` has to merge. `None` when a flush or a merge has dropped since
-    /// what it could see: it must take a newer sequence. A reader that takes its sequence and then its parts is
-    /// told so only if a whole flush or merge, from its first look at the sequence on, fell between the two.
+    /// Returns the super version for a reader at `sequence`. Returns `None` if a flush or
+    /// compaction has since dropped cells visible there: the reader must take a newer sequence. For
+    /// a reader that loads its sequence and then its super version this happens only if an entire
+    /// flush or compaction, including its first load of the sequence, ran between the two.
     pub(crate) fn super_version_at(&self, sequence: u64) -> Option<Guard<Arc<SuperVersion>>> {
         let super_version = self.super_version.load();
         (super_version.readable_from <= sequence).then_some(super_version)
     }
 
-    /// Everything there is, for whoever does not read at a sequence.
+    /// Returns the current super version, for callers that do not read at a sequence.
     pub(crate) fn super_version(&self) -> Arc<SuperVersion> {
         self.super_version.load_full()
     }
 
-    /// The memstore that takes writes. It stays the one while `Engine::freeze_latch` is held.
+    /// Returns the memstore that takes writes. It does not change while `Engine::freeze_latch` is
+    /// held.
     pub(crate) fn active(&self) -> Arc<Memstore> {
         Arc::clone(&self.super_version.load().active)
     }
 
-    /// Changes the parts for all readers that come after.
+    /// Changes the super version for later readers.
     pub(crate) fn change(&self, change: impl FnOnce(&mut SuperVersion)) {
         let _changing = self.changing.lock();
         let mut changed = SuperVersion::clone(&self.super_version.load());
@@ -216,15 +220,15 @@ impl FamilyStore {
         self.super_version.store(Arc::new(changed));
     }
 
-    /// Takes the memstore out of the way of writers; nobody may be writing.
+    /// Freezes the active memstore and starts an empty one. The caller must exclude writers.
     pub(crate) fn set_aside_active(&self) {
         self.change(|super_version| {
             super_version.frozen.push(std::mem::take(&mut super_version.active))
         });
     }
 
-    /// Puts the outcome of a merge in the place of the files that were merged, whose cells it holds
-    /// but for what no reader at `readable_from` or behind can see.
+    /// Replaces compacted files by the outcome, which holds all of their cells except those that no
+    /// reader at `readable_from` or later can see.
     pub(crate) fn replace_files(
         &self,
         merged: &[Arc<StoreFile>],
@@ -244,7 +248,7 @@ impl FamilyStore {
         }
     }
 
-    /// What matters in choosing what to merge.
+    /// Returns the input of the compaction policy.
     pub(crate) fn situation<'a>(
         &self,
         files: &'a [FileFacts<'a>],
@@ -253,7 +257,7 @@ impl FamilyStore {
         asked: Option<CompactionKind>,
     ) -> Situation<'a> {
         let family = self.descriptor();
-        // Of versions that are kept however old they are a file does not say whether it has any.
+        // A file does not record whether it holds versions that MIN_VERSIONS keeps past their TTL.
         let expires = family.versions_min() == 0;
         let unexpired_from = if expires { unexpired_from(family, now_millis) } else { i64::MIN };
         let drops = Drops {
@@ -263,32 +267,33 @@ impl FamilyStore {
         Situation { files, busy, now_millis, unexpired_from, drops, asked }
     }
 
-    /// Whether there are so many files that a full memstore is not flushed for now.
+    /// Whether there are so many files that flushes of full memstores are postponed.
     pub(crate) fn is_blocked(&self) -> bool {
         self.read_amplification() >= self.policy().files_blocking
     }
 
-    /// What the files cost their readers, in files that every read looks into.
+    /// Returns the read amplification: the number of files that every read has to consult.
     pub(crate) fn read_amplification(&self) -> usize {
         self.read_amplification.load(Ordering::Relaxed)
     }
 
-    /// Whether it has files that hold rows of other regions: what a split leaves until they are merged.
+    /// Whether it has files with rows of other regions, as a split leaves them until they are
+    /// compacted.
     pub(crate) fn has_wider_files(&self) -> bool {
         self.super_version().files.iter().any(|file| file.is_wider_than(&self.range))
     }
 
-    /// Bytes of files.
+    /// Returns the bytes of its files.
     pub(crate) fn file_bytes(&self) -> u64 {
         self.super_version().files.iter().map(|file| file.share_len()).sum()
     }
 
-    /// Whether writers have to wait until files are merged.
+    /// Whether writers must wait until files are compacted.
     pub(crate) fn holds_writers(&self, engine: &Engine) -> bool {
         self.is_blocked() && self.active().bytes() >= engine.settings.memstore_flush_bytes
     }
 
-    /// Whether a flush is to be put off, for `wait` at most, until files are merged.
+    /// Whether to postpone a flush, for at most `wait` in all, until files are compacted.
     pub(crate) fn puts_off_flush(&self, wait: Duration) -> bool {
         let mut since = self.blocked_since.lock();
         if !self.is_blocked() {
@@ -311,7 +316,7 @@ impl FamilyStore {
         false
     }
 
-    /// Whether anything in memory is in no log.
+    /// Whether memory holds mutations that are not in the log.
     pub(crate) fn has_unlogged(&self) -> bool {
         let super_version = self.super_version();
         super_version
@@ -321,14 +326,14 @@ impl FamilyStore {
             .any(|memstore| memstore.is_unlogged())
     }
 
-    /// The lowest sequence that is in no file yet.
+    /// Returns the lowest sequence that is not in a file.
     pub(crate) fn first_unflushed(&self) -> Option<u64> {
         let super_version = self.super_version();
         let memstores = super_version.frozen.iter().chain([&super_version.active]);
         memstores.filter_map(|memstore| memstore.first_sequence()).min()
     }
 
-    /// Bytes in memory.
+    /// Returns the bytes of its memstores.
     pub(crate) fn memstore_bytes(&self) -> u64 {
         let super_version = self.super_version();
         super_version
@@ -339,7 +344,8 @@ impl FamilyStore {
             .sum()
     }
 
-    /// After cells were put into its memstore: has it flushed, or others, where memory is short.
+    /// Requests a flush of this family if its memstore is full, or of the largest memstores if
+    /// memory is short. Called after cells were added.
     pub(crate) fn took(&self, engine: &Engine, memstore: &Memstore) {
         if memstore.bytes() >= engine.settings.memstore_flush_bytes {
             self.request_flush(engine);
@@ -348,20 +354,20 @@ impl FamilyStore {
         }
     }
 
-    /// Has the background flush this, once for however many ask.
+    /// Requests a background flush; requests made before it begins are combined.
     pub(crate) fn request_flush(&self, engine: &Engine) {
         if !self.flush_requested.swap(true, Ordering::Relaxed) {
             engine.queue.push(Work::Flush { region: self.region_id, family: self.name().clone() });
         }
     }
 
-    /// A requested flush begins: the next request counts again.
+    /// Marks that a requested flush begins: later requests count again.
     pub(crate) fn flush_begins(&self) {
         self.flush_requested.store(false, Ordering::Relaxed);
     }
 
-    /// Ends a merge that runs, and keeps others from beginning: the region is to be dropped, or is
-    /// not after all.
+    /// Stops running compactions and prevents new ones because the region is about to be dropped;
+    /// `false` allows them again.
     pub(crate) fn set_leaving(&self, leaving: bool) {
         self.leaving.store(leaving, Ordering::Release);
     }
@@ -370,13 +376,13 @@ impl FamilyStore {
         self.leaving.load(Ordering::Acquire) || self.is_dropped()
     }
 
-    /// Has no more be written to it. Nobody may be writing: what was drafted before and comes later is
-    /// refused.
+    /// Refuses all further writes. The caller must exclude writers; a mutation drafted earlier and
+    /// committed later is refused.
     pub(crate) fn set_dropped(&self) {
         self.dropped.store(true, Ordering::Release);
     }
 
-    /// Gives up what is in memory and marks the files for removal.
+    /// Discards the memstores and marks the files for deletion.
     pub(crate) fn drop_all(&self, engine: &Engine) {
         self.set_dropped();
         engine.memory.free(self.memstore_bytes());
@@ -389,8 +395,8 @@ impl FamilyStore {
         });
     }
 
-    /// Lets its files go, which those that came in its place have. Whoever comes to read it is told that it
-    /// is not served, and finds them.
+    /// Releases its files, which the replacing regions reference. Later readers get
+    /// `NotServingRegion` and find the replacements.
     pub(crate) fn give_up_files(&self) {
         self.change(|super_version| {
             super_version.readable_from = u64::MAX;

@@ -1,4 +1,4 @@
-//! From memstore to file.
+//! Flushes memstores to files.
 
 use std::sync::Arc;
 
@@ -14,16 +14,17 @@ use crate::read::{Merge, Retention, Source};
 use crate::store_file::{NewFile, StoreFile};
 use crate::tasks::Tasks;
 
-/// Cells after which the writing of a file looks whether the store is closing.
+/// Number of cells written between two checks whether the store is closing.
 pub(crate) const CELLS_BETWEEN_CHECKS: u64 = 4096;
 
-/// Writes what is in memory now to files, but for what a merge of some files drops too (decision 0051).
+/// Flushes the family's memstores to a file, without the cells that a minor compaction drops as
+/// well (decision 0051).
 pub(crate) fn flush(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
     let _flushing = family.flushing.lock();
     flush_locked(engine, family)
 }
 
-/// The same, by who holds `family.flushing`.
+/// As [`flush`]; the caller holds `family.flushing`.
 pub(crate) fn flush_locked(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
     family.flush_begins();
     if family.is_dropped() {
@@ -34,8 +35,9 @@ pub(crate) fn flush_locked(engine: &Arc<Engine>, family: &FamilyStore) -> Result
     flush_frozen(engine, family, frozen_at)
 }
 
-/// Writes what was in memory of several families at one moment to files, by who holds `flushing` of all of
-/// them: then that is what is in their files. Gives the highest sequence there was.
+/// Flushes several families, all frozen at one point in time. The caller holds `flushing` of all of
+/// them, so that their files then hold exactly the data of that point. Returns the highest sequence
+/// reserved at that point.
 pub(crate) fn flush_all_locked(engine: &Arc<Engine>, families: &[Arc<FamilyStore>]) -> Result<u64> {
     engine.check_working()?;
     let frozen_at = {
@@ -48,19 +50,19 @@ pub(crate) fn flush_all_locked(engine: &Arc<Engine>, families: &[Arc<FamilyStore
     Ok(frozen_at)
 }
 
-/// Writes memstores that were set aside to a file: `frozen_at` is the highest sequence that can be in
-/// them, if that is known.
+/// Flushes frozen memstores to a file. `frozen_at` is the highest sequence that can be in them, if
+/// known.
 fn flush_frozen(engine: &Arc<Engine>, family: &FamilyStore, frozen_at: Option<u64>) -> Result<()> {
-    // With what is left over from a flush that failed, and what a long log came back in.
+    // Includes memstores left by a failed flush and those filled by log replay.
     let memstores = family.super_version().frozen.clone();
     let Some(last) = memstores.iter().map(|memstore| memstore.last_sequence()).max() else {
         return Ok(());
     };
-    // Of what was frozen before, only what lies in it is known to be flushed with it.
+    // Without a known freeze point, the flush covers only sequences present in the memstores.
     write_frozen(engine, family, &memstores, frozen_at.unwrap_or(last))
 }
 
-/// Flushes a memstore that is full, unless there are so many files that some are to be merged first.
+/// Flushes a full memstore, unless there are so many files that some must be compacted first.
 pub(crate) fn flush_full_memstore(engine: &Arc<Engine>, family: &FamilyStore) -> Result<()> {
     if family.puts_off_flush(engine.settings.compaction.blocking_wait) {
         family.flush_begins();
@@ -70,8 +72,8 @@ pub(crate) fn flush_full_memstore(engine: &Arc<Engine>, family: &FamilyStore) ->
     flush(engine, family)
 }
 
-/// Takes the memstore out of the way of writers, at a moment when no commit is half done. Gives the
-/// highest sequence that can be in it; `None` when it is empty.
+/// Freezes the active memstore while no commit is in progress. Returns the highest sequence that
+/// can be in it; `None` if it is empty.
 fn freeze(engine: &Engine, family: &FamilyStore) -> Option<u64> {
     let _latch = engine.freeze_latch.write();
     if family.active().is_empty() {
@@ -81,7 +83,7 @@ fn freeze(engine: &Engine, family: &FamilyStore) -> Option<u64> {
     Some(engine.mvcc.reserved())
 }
 
-/// Writes frozen memstores to a file, names it, and lets them go.
+/// Writes frozen memstores to a file, adds it to the manifest, and releases them.
 fn write_frozen(
     engine: &Arc<Engine>,
     family: &FamilyStore,
@@ -90,10 +92,10 @@ fn write_frozen(
 ) -> Result<()> {
     let bytes = memstores.iter().map(|memstore| memstore.bytes()).sum();
     let _task = Tasks::begin_family(engine, "Flushing", family, format!("{bytes} bytes"));
-    // What cannot be named need not be written.
+    // Write no file that the manifest could not record.
     engine.manifest.check_writable()?;
     let written = write_file(engine, family, memstores)?;
-    // Before a mutation's cells of this family survive a power cut, those of its others must.
+    // Other families' cells of the same mutations must survive a power failure before these do.
     engine.sync_log()?;
     engine.manifest.append(&Edit::new(EditKind::FilesChanged(FilesChanged {
         region_id: family.region_id(),
@@ -131,13 +133,13 @@ fn write_frozen(
     Ok(())
 }
 
-/// What became of memstores.
+/// The outcome of writing memstores to a file.
 struct Written {
-    /// `None` when nothing of them was worth keeping.
+    /// `None` if no cell was worth keeping.
     file: Option<FileMeta>,
-    /// The lowest sequence at which nothing is missed of what was dropped.
+    /// The lowest sequence at which no dropped cell is visible.
     readable_from: u64,
-    /// What had expired then was dropped.
+    /// The time in milliseconds against which expired cells were dropped.
     now_millis: i64,
     retention: Retention,
 }
@@ -154,8 +156,8 @@ fn write_file(
     let mut merge = Merge::new(memstores.iter().map(cursor).collect(), u64::MAX)?;
     let now_millis = engine.timestamps.now_millis();
     let mut keep = CompactionFilter::of_family(CompactionKind::Minor, family, i64::MIN, now_millis);
-    // What came behind the oldest of those who read on in the file is written as if it came into the next
-    // memstore: it covers nothing here.
+    // Readers that continue in the file must not lose cells. Cells newer than the oldest such
+    // reader are written unfiltered, as if they were in the next memstore: they hide nothing here.
     let judged_to = memstores.iter().filter_map(|memstore| memstore.lowest_reader()).min();
     let judged_to = judged_to.unwrap_or(u64::MAX);
     let mut file: Option<NewFile<'_>> = None;
@@ -176,8 +178,8 @@ fn write_file(
             engine.check_working()?;
         }
     }
-    // A closed store does not wait for the disk here. The log has these cells, but for those of
-    // mutations with SKIP_WAL, and closing has flushed those before, or says that it could not.
+    // A closed store does not wait for the disk here. The log has these cells except those of
+    // mutations with SKIP_WAL, and closing has already flushed those or reported that it could not.
     engine.check_working()?;
     let file = file.map(|file| file.finish(last, false)).transpose()?;
     let readable_from = if dropped { last.min(judged_to) } else { 0 };

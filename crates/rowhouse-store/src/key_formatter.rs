@@ -1,18 +1,18 @@
-//! Rows in messages: their bytes and, where the table declares its key, the fields.
+//! Formats rows in messages: their bytes and, if the table declares its key, the fields.
 
 use rowhouse_model::{RowRange, TableDescriptor, escape};
 use rowhouse_schema::KeySchema;
 
-/// How the rows of a table are shown.
+/// The format of a table's rows.
 pub(crate) struct KeyFormatter(Option<KeySchema>);
 
 impl KeyFormatter {
     pub(crate) fn of(table: &TableDescriptor) -> Self {
-        // A template of a newer version is of no use here, and whoever reads keys is told.
+        // A template of a newer version cannot be used here; readers of keys report it.
         Self(KeySchema::of_table(table).ok().flatten())
     }
 
-    /// A row.
+    /// Formats a row.
     pub(crate) fn row(&self, row: &[u8]) -> String {
         match self.fields(row) {
             Some(fields) => format!("{} ({fields})", escape(row)),
@@ -20,12 +20,12 @@ impl KeyFormatter {
         }
     }
 
-    /// The fields of a row, or of the beginning of one; `None` where no key is declared.
+    /// Formats the fields of a row, or of the beginning of one; `None` if no key is declared.
     fn fields(&self, row: &[u8]) -> Option<String> {
         Some(self.0.as_ref()?.read_prefix(row).to_string())
     }
 
-    /// What is said of rows behind the name of their region: nothing where no key is declared.
+    /// Formats a row range as a suffix to the name of its region; empty if no key is declared.
     pub(crate) fn range(&self, range: &RowRange) -> String {
         let end = |row: &[u8]| match row {
             [] => Some("the end".to_owned()),

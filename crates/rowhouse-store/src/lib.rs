@@ -1,8 +1,9 @@
-//! The embedded store: everything HBase keeps in one region server, for one process.
+//! The embedded store: the contents of one HBase region server, for one process.
 //!
-//! Synchronous: threads and files. Tables have families and regions; every (region, family) has a
-//! memstore and HFiles; one write-ahead log and one sequence serve them all. A reader sees whole
-//! mutations only, over all tables, and an acknowledged write survives the process.
+//! The store is synchronous: threads and files. Tables have families and regions; every (region,
+//! family) has a memstore and HFiles; one write-ahead log and one sequence number serve them all.
+//! Readers see mutations atomically, over all tables, and an acknowledged write survives the
+//! process.
 //!
 //! ```
 //! use rowhouse_model::{FamilyDescriptor, Get, Put, TableDescriptor, TableName};

@@ -1,12 +1,13 @@
-//! The one sequence: who may see what.
+//! Multi-version concurrency control: the one sequence that decides which mutations a reader sees.
 //!
-//! The commit path reserves a number, puts the cells into the memstores under it, and publishes
-//! it. Numbers become visible in order: a reader that holds number N sees every mutation up to N,
-//! over all tables, and none above. Only the commit path advances the sequence.
+//! The commit path reserves a number, puts the cells into the memstores under it, and publishes it.
+//! Numbers become visible in order: a reader that holds number N sees every mutation up to N, over
+//! all tables, and none above. Only the commit path advances the sequence.
 //!
-//! Readers are not registered: a number is taken with one load. What a reader reads it holds, and
-//! what it takes hold of says how old a reader may be (`SuperVersion::readable_from`). Only scanners that take
-//! long tell the memstores they read, to go on in the files of these (`memstore/readers.rs`).
+//! Readers are not registered: taking a number is one load. A reader holds the memstores and files
+//! it reads, and `SuperVersion::readable_from` limits how old a reader may be. Only long scans
+//! register with the memstores they read, so that they can continue in the files these are flushed
+//! to (`memstore/readers.rs`).
 
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -19,13 +20,13 @@ pub(crate) struct Mvcc {
     reserved: AtomicU64,
     /// Every number up to this one is visible.
     visible: AtomicU64,
-    /// Published before one of their predecessors was.
+    /// Numbers published before one of their predecessors.
     early: Mutex<BTreeSet<u64>>,
     advanced: Condvar,
 }
 
 impl Mvcc {
-    /// A sequence that continues behind `last`.
+    /// Starts a sequence after `last`.
     pub(crate) fn new(last: u64) -> Self {
         Self {
             reserved: AtomicU64::new(last),
@@ -35,36 +36,36 @@ impl Mvcc {
         }
     }
 
-    /// Continues behind `sequence`, which was read back from the log.
+    /// Continues after `sequence`, which was read from the log.
     pub(crate) fn restore(&self, sequence: u64) {
         self.reserved.fetch_max(sequence, Ordering::AcqRel);
         self.visible.fetch_max(sequence, Ordering::AcqRel);
     }
 
-    /// The next number. Whoever takes one must publish it, whatever happens, or nothing behind it
+    /// Reserves the next number. The caller must publish it in all cases, or no later number
     /// ever becomes visible.
     pub(crate) fn reserve(&self) -> u64 {
         *self.reserve_several(1).start()
     }
 
-    /// The next so many numbers, at least one, without a stranger's between them.
+    /// Reserves the next `count` numbers without a gap; `count` is at least 1.
     pub(crate) fn reserve_several(&self, count: u64) -> RangeInclusive<u64> {
         let first = self.reserved.fetch_add(count, Ordering::Relaxed) + 1;
         first..=first + (count - 1)
     }
 
-    /// The highest number handed out.
+    /// Returns the highest number handed out.
     pub(crate) fn reserved(&self) -> u64 {
         self.reserved.load(Ordering::Acquire)
     }
 
-    /// Makes `sequence` visible, and waits until it is: until every commit before it has been
-    /// published too. Those are in memory and waiting for nothing, so the wait is short.
+    /// Publishes `sequence` and waits until it is visible, that is, until every earlier commit is
+    /// published too. Those are already in memory and wait for nothing, so the wait is short.
     pub(crate) fn publish(&self, sequence: u64) {
         self.publish_several(sequence..=sequence);
     }
 
-    /// The same of several numbers: no reader sees one without the others.
+    /// Publishes several numbers atomically: no reader sees one without the others.
     pub(crate) fn publish_several(&self, sequences: RangeInclusive<u64>) {
         let sequence = *sequences.end();
         let mut early = self.early.lock();
@@ -82,7 +83,7 @@ impl Mvcc {
         }
     }
 
-    /// A number to read at: everything published so far. Never less than one given before.
+    /// Returns the read point: every number up to it is published. It never decreases.
     pub(crate) fn visible(&self) -> u64 {
         self.visible.load(Ordering::Acquire)
     }

@@ -1,11 +1,12 @@
-//! A value that is read all the time and replaced now and then.
+//! A value that is read often and replaced rarely.
 
 use std::sync::OnceLock;
 
 use parking_lot::Mutex;
 
-/// The newest of some values. Reading it waits for nobody and counts no references, so what was
-/// replaced is kept until the whole goes: made for what people change by hand.
+/// Holds the current value of something that changes rarely, such as a table's declaration. `get`
+/// takes no lock and counts no references; replaced values stay allocated until the holder is
+/// dropped.
 pub(crate) struct Newest<T> {
     first: Link<T>,
     replacing: Mutex<()>,
@@ -26,7 +27,7 @@ impl<T> Newest<T> {
         &self.last().value
     }
 
-    /// Gives all who read from now on another value.
+    /// Replaces the value for later calls of `get`.
     pub(crate) fn replace(&self, value: T) {
         let _replacing = self.replacing.lock();
         let added = self.last().next.set(Box::new(Link::new(value)));
@@ -50,7 +51,7 @@ impl<T> Link<T> {
 }
 
 impl<T> Drop for Newest<T> {
-    /// One link after the other: a long chain would not fit the stack.
+    /// Drops the links in a loop: recursion over a long chain would overflow the stack.
     fn drop(&mut self) {
         let mut next = self.first.next.take();
         while let Some(mut link) = next {

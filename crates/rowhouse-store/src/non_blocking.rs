@@ -1,4 +1,5 @@
-//! A region for callers that must not be held up, such as a thread that serves many connections.
+//! Access to a region for callers that must not block, such as a thread that serves many
+//! connections.
 
 use rowhouse_model::{
     Condition, Durability, Get, Mutation, MutationOutcome, Result, Row, RowCondition,
@@ -8,14 +9,14 @@ use crate::region::Region;
 use crate::write::apply;
 use crate::write::wait_mode::{NonBlocking, WaitMode};
 
-/// A region, of which is done what can be done at once. What would wait (for memory, for merges, for a row that
-/// another call holds, for a sync of the log) or may read much is not begun, and to be asked of the
-/// region itself, where waiting harms nobody.
+/// A region whose operations never block. An operation that would wait (for memory, compactions, a
+/// row lock or a log sync) or may read much returns `WouldBlock` without effect; the caller repeats
+/// it with the region itself, on a thread that may wait.
 #[derive(Clone, Copy)]
 pub struct NonBlockingRegion<'a>(&'a Region);
 
 impl Region {
-    /// The region for a caller that must not be held up.
+    /// Returns the region's operations for callers that must not block.
     pub fn non_blocking(&self) -> NonBlockingRegion<'_> {
         NonBlockingRegion(self)
     }
@@ -28,7 +29,7 @@ impl NonBlockingRegion<'_> {
     /// Those of [`Region::get`].
     #[inline]
     pub fn get(&self, get: &Get) -> Result<NonBlocking<Row>> {
-        // How many cells a filter looks at, and how long at each, nobody knows.
+        // The work of a filter has no known bound.
         if get.filter.is_some() {
             return Ok(NonBlocking::WouldBlock);
         }
@@ -83,7 +84,7 @@ impl NonBlockingRegion<'_> {
         result
     }
 
-    /// As [`Region::batch`]: all of it, or nothing.
+    /// As [`Region::batch`]: does all of it, or nothing and returns `WouldBlock`.
     pub fn batch(&self, mutations: &[Mutation]) -> NonBlocking<Vec<Result<MutationOutcome>>> {
         if mutations.iter().any(|mutation| self.is_synced(mutation)) {
             return NonBlocking::WouldBlock;

@@ -1,5 +1,5 @@
-//! Rows that have outgrown what a region is to hold: told once each, by whoever writes files. No split of a
-//! region helps them.
+//! Logs rows that are larger than a region should be, once each, when files are written. Splitting
+//! the region does not help them.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,11 @@ use crate::key_formatter::KeyFormatter;
 
 /// HBase's `hbase.hregion.max.filesize`, for tables without MAX_FILESIZE.
 const REGION_BYTES_MAX: u64 = 10 << 30;
-/// Rows of a store that are remembered as told; what comes after them is not told.
+/// The maximum number of rows of a store that are logged and remembered. Further rows are not
+/// logged.
 const LOGGED_MAX: usize = 1024;
 
-/// How large a row of a table may be before it is told.
+/// The size above which a row of a table is logged.
 pub(crate) struct RowLimit {
     table: TableName,
     pub(crate) keys: KeyFormatter,
@@ -21,7 +22,7 @@ pub(crate) struct RowLimit {
 }
 
 impl RowLimit {
-    /// That of a table: its MAX_FILESIZE, or HBase's default where it declares none.
+    /// Returns the limit of a table: its MAX_FILESIZE, or HBase's default if it declares none.
     pub(crate) fn of(table: &TableDescriptor) -> Self {
         Self {
             table: table.name().clone(),
@@ -31,12 +32,12 @@ impl RowLimit {
     }
 }
 
-/// Rows of a store that were told, since it was opened.
+/// The rows of a store that were logged since it was opened.
 #[derive(Default)]
 pub(crate) struct OversizedRowLog(Mutex<BTreeSet<Bytes>>);
 
 impl OversizedRowLog {
-    /// Tells of a row that a file of this store has so many bytes of, if it was not told before.
+    /// Logs a row of which a file of this store has `len` bytes, unless it was logged before.
     pub(crate) fn log(&self, limit: &RowLimit, region: u64, family: &[u8], row: &[u8], len: u64) {
         {
             let mut logged = self.0.lock();
@@ -56,7 +57,7 @@ impl OversizedRowLog {
     }
 }
 
-/// Adds up the cells of each row that goes into a file.
+/// Sums the cells of each row that is written to a file.
 #[derive(Default)]
 pub(crate) struct RowMeter {
     row: Vec<u8>,
@@ -64,7 +65,8 @@ pub(crate) struct RowMeter {
 }
 
 impl RowMeter {
-    /// Counts the next cell; gives the row before it, with its bytes, where that ends and is too large.
+    /// Counts the next cell. Returns the row before it, with its bytes, if that row ends here and
+    /// is too large.
     pub(crate) fn count(&mut self, cell: &CellRef<'_>, limit: &RowLimit) -> Option<(Vec<u8>, u64)> {
         let len = key_value_len(cell);
         if self.row == cell.key.row {
@@ -78,15 +80,15 @@ impl RowMeter {
         large
     }
 
-    /// The last row, if it is too large.
+    /// Returns the last row, if it is too large.
     pub(crate) fn end(self, limit: &RowLimit) -> Option<(Vec<u8>, u64)> {
         (self.bytes > limit.bytes_max).then_some((self.row, self.bytes))
     }
 }
 
-/// The bytes of a cell as a KeyValue, the way it lies in a file that is neither encoded nor compressed.
+/// Returns the bytes of a cell as a KeyValue, as in a file without encoding and compression.
 fn key_value_len(cell: &CellRef<'_>) -> u64 {
-    // Lengths of key and value, of row and family, the timestamp and the kind.
+    // The lengths of key, value, row and family, the timestamp and the kind.
     let fixed = 8 + 2 + 1 + 8 + 1;
     let tags = if cell.tags.is_empty() { 0 } else { 2 + cell.tags.len() };
     let key = cell.key.row.len() + cell.key.family.len() + cell.key.qualifier.len();
@@ -108,7 +110,7 @@ mod tests {
     use super::*;
     use crate::{CompactionKind, Store};
 
-    /// Keeps the warnings of this thread as lines.
+    /// Collects the warnings of this thread as lines.
     #[derive(Clone, Default)]
     struct Warnings(Arc<Mutex<Vec<String>>>);
 
@@ -156,7 +158,7 @@ mod tests {
         };
         let warnings = Warnings::default();
         tracing::subscriber::with_default(warnings.clone(), || {
-            // 20 bytes, and those of row, family, qualifier and value: 1000 and 1001 in all.
+            // 20 bytes plus row, family, qualifier and value: 1000 and 1001 in total.
             put("a", "1", 977);
             put("b", "1", 978);
             put("c", "1", 500);

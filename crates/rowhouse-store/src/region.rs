@@ -1,4 +1,4 @@
-//! A region: a run of a table's rows, read and written by whoever names it.
+//! A region: a contiguous range of a table's rows, the unit in which rows are served.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -25,7 +25,7 @@ use crate::store_file;
 use crate::write::apply;
 use crate::write::wait_mode::{NonBlocking, WaitMode};
 
-/// A region that is served.
+/// A region that the store serves.
 pub struct Region {
     id: u64,
     info: RegionInfo,
@@ -33,51 +33,51 @@ pub struct Region {
     declared: Newest<Declared>,
     engine: Arc<Engine>,
     serving: AtomicBool,
-    /// Held while others are put in its place, or its table is declared anew.
+    /// Serializes the operations that replace this region by others or alter its table.
     pub(crate) moving: Mutex<()>,
-    /// Those that were put in its place, by start key: they hold all of its rows.
+    /// The regions that replaced this one, by start key: together they hold all of its rows.
     moved: OnceLock<Vec<Arc<Region>>>,
-    /// Those in whose place it was put.
+    /// The regions that this one replaced.
     came_of: Vec<Weak<Region>>,
-    /// Shared with the scanners.
+    /// Shared with the region's scanners.
     reads: Arc<ReadCounts>,
     writes: AtomicU64,
 }
 
-/// What was read of a region.
+/// Counts of a region's reads.
 #[derive(Debug, Default)]
 pub(crate) struct ReadCounts {
-    /// Rows that were returned.
+    /// Rows returned.
     pub(crate) rows: AtomicU64,
-    /// Rows that a filter left nothing of, or that had nothing visible.
+    /// Rows not returned: a filter removed all their cells, or no cell was visible.
     pub(crate) filtered: AtomicU64,
 }
 
-/// Requests of a region since the store was opened.
+/// Requests to a region since the store was opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RegionRequests {
-    /// Rows read.
+    /// Rows returned.
     pub reads: u64,
-    /// Rows that were read and not returned: a filter left nothing of them.
+    /// Rows read but not returned: a filter removed all their cells, or no cell was visible.
     pub filtered_reads: u64,
     /// Mutations.
     pub writes: u64,
 }
 
-/// What the table is declared to be, as far as a region goes by it.
+/// The settings of the table's declaration that a region uses.
 struct Declared {
-    /// By name.
+    /// Sorted by name.
     families: Vec<Arc<FamilyStore>>,
-    /// What a mutation gets that asks for the table's default.
+    /// Durability of mutations that ask for the table's default.
     durability: Durability,
     read_only: bool,
-    /// How many bytes a cell may have, where the table says.
+    /// Maximum size of a cell in bytes, if the table sets one.
     cell_bytes_max: Option<usize>,
 }
 
 impl Declared {
     fn new(families: Vec<Arc<FamilyStore>>, table: &TableDescriptor) -> Self {
-        // What is no number was declared before it counted.
+        // A value that is not a number was declared before this setting had an effect: ignore it.
         let cell_bytes_max = table.cell_bytes_max().ok().flatten();
         let cell_bytes_max = cell_bytes_max.map(|bytes| {
             usize::try_from(bytes).ok().filter(|&bytes| bytes > 0).unwrap_or(usize::MAX)
@@ -116,39 +116,40 @@ impl Region {
         }
     }
 
-    /// The same, in the place of others.
+    /// Returns the region with `others` recorded as the regions it replaces.
     pub(crate) fn in_place_of(self, others: &[Arc<Self>]) -> Self {
         Self { came_of: others.iter().map(Arc::downgrade).collect(), ..self }
     }
 
-    /// What it is: table, rows, creation time.
+    /// Returns the region's table, row range and creation time.
     pub fn info(&self) -> &RegionInfo {
         &self.info
     }
 
-    /// Its names.
+    /// Returns the region's full and encoded name.
     pub fn name(&self) -> &RegionName {
         &self.name
     }
 
-    /// Its name and, where the table declares its key, the fields of its ends.
+    /// Returns the region's name for messages, with its bounds decoded into key fields if the table
+    /// declares a row-key template.
     pub(crate) fn shown(&self) -> String {
         format!("{}{}", self.name, self.shown_range())
     }
 
-    /// What is said of its rows behind its name.
+    /// Returns the text that follows the name in messages: the bounds decoded into key fields.
     fn shown_range(&self) -> String {
         let family = self.families().first();
         family.map(|family| family.row_limit().keys.range(&self.info.range)).unwrap_or_default()
     }
 
-    /// A row and, where the table declares its key, its fields.
+    /// Returns `row` for messages, with its key fields if the table declares a row-key template.
     pub(crate) fn shown_row(&self, row: &[u8]) -> String {
         let family = self.families().first();
         family.map_or_else(|| escape(row), |family| family.row_limit().keys.row(row))
     }
 
-    /// Rows read and mutations taken since the store was opened.
+    /// Returns the counts of rows read and mutations received since the store was opened.
     pub fn requests(&self) -> RegionRequests {
         RegionRequests {
             reads: self.reads.rows.load(Ordering::Relaxed),
@@ -157,17 +158,17 @@ impl Region {
         }
     }
 
-    /// How far a write must have come that asks for the table's default.
+    /// Returns the durability of writes that ask for the table's default.
     pub fn durability(&self) -> Durability {
         self.declared.get().durability
     }
 
-    /// How many bytes a cell may have, where the table says.
+    /// Returns the maximum size of a cell in bytes, if the table sets one.
     pub(crate) fn cell_bytes_max(&self) -> Option<usize> {
         self.declared.get().cell_bytes_max
     }
 
-    /// How much it holds.
+    /// Returns the region's size in memory and on disk.
     pub fn size(&self) -> RegionSize {
         let mut size = RegionSize::default();
         for family in self.families() {
@@ -189,14 +190,14 @@ impl Region {
     /// Reads one row.
     ///
     /// # Errors
-    /// `NotServingRegion`, `WrongRegion`, `NoSuchColumnFamily`; `Io` and `Corruption` for this
-    /// read alone.
+    /// `NotServingRegion`, `WrongRegion`, `NoSuchColumnFamily`; `Io` and `Corruption`, which fail
+    /// only this read.
     #[inline]
     pub fn get(&self, get: &Get) -> Result<Row> {
         self.read(get, None)
     }
 
-    /// Reads one row, at this moment unless another is held.
+    /// Reads one row at `point`, or at the current read point.
     #[inline]
     pub(crate) fn read(&self, get: &Get, point: Option<&ReadPoint>) -> Result<Row> {
         self.check_get(get, point)?;
@@ -204,7 +205,8 @@ impl Region {
         read_row(&self.engine, self.families(), get, point)
     }
 
-    /// Reads one row if that does not take long, else some of it in vain.
+    /// Reads one row if that is quick. Otherwise discards its partial work and returns
+    /// `WouldBlock`.
     #[inline]
     pub(crate) fn read_non_blocking(&self, get: &Get) -> Result<NonBlocking<Row>> {
         self.check_get(get, None)?;
@@ -222,7 +224,7 @@ impl Region {
         self.check_families(get.columns.families().map(|(family, _)| &family[..]))
     }
 
-    /// Counts rows read and mutations taken.
+    /// Adds to the counts of rows read and mutations received.
     pub(crate) fn count(&self, reads: usize, writes: usize) {
         let add = |to: &AtomicU64, count: usize| match count {
             0 => {}
@@ -232,12 +234,12 @@ impl Region {
         add(&self.writes, writes);
     }
 
-    /// Tells of everything that is stored of the column that `get` names whether the get shows it, and why or
-    /// why not. What it calls visible is what the get shows.
+    /// Reports for every stored cell of the column that `get` names whether the get shows it, and
+    /// why. The cells it reports as visible are exactly those that the get returns.
     ///
     /// # Errors
-    /// As [`Region::get`]; `InvalidRequest` for a get that does not name exactly one column, or has a filter
-    /// or a limit.
+    /// As [`Region::get`]; `InvalidRequest` for a get that does not name exactly one column, or has
+    /// a filter or a limit.
     pub fn explain_cell(&self, get: &Get) -> Result<CellHistory> {
         self.check_serving()?;
         self.check_row(get.row())?;
@@ -245,18 +247,18 @@ impl Region {
         explain_cell(&self.engine, self.family(&family)?, get, &qualifier)
     }
 
-    /// Reads the rows of `scan` that lie in this region, in key order, at the moment of the call:
-    /// what is written later is not seen.
+    /// Reads the rows of `scan` that lie in this region, in key order, at the read point of this
+    /// call: later writes are not visible.
     ///
     /// # Errors
-    /// As [`Region::get`]; `InvalidRequest` and `Unsupported` for a filter that cannot be had.
+    /// As [`Region::get`]; `InvalidRequest` and `Unsupported` for an invalid or unsupported filter.
     pub fn scan(&self, scan: &Scan) -> Result<RegionScanner> {
         self.open_scan(scan, None)
     }
 
-    /// The same as it was at `sequence`, the [`RegionScanner::read_point`] of a scanner that is lost, if that can
-    /// still be told: what flushes and merges have dropped since is not there any more. Then, and with 0, at the
-    /// moment of the call.
+    /// Opens a scan at `sequence`, the [`RegionScanner::read_point`] of a lost scanner, if flushes
+    /// and compactions have not dropped cells that were visible there. Otherwise, and for 0, reads
+    /// at the current read point.
     ///
     /// # Errors
     /// As [`Region::scan`].
@@ -265,7 +267,7 @@ impl Region {
         self.open_scan_as_of(scan, None, sequence)
     }
 
-    /// Opens a scan, at this moment unless another is held.
+    /// Opens a scan at `point`, or at the current read point.
     pub(crate) fn open_scan(
         &self,
         scan: &Scan,
@@ -297,16 +299,16 @@ impl Region {
     /// Changes one row.
     ///
     /// # Errors
-    /// As [`Region::get`]; `InvalidRequest` for a mutation without columns or a counter that is
-    /// none, `RegionTooBusy`, `ReadOnly`, `OutcomeUnknown`.
+    /// As [`Region::get`]; `InvalidRequest` for a mutation without columns or an increment of a
+    /// value that is no counter, `RegionTooBusy`, `ReadOnly`, `OutcomeUnknown`.
     pub fn mutate(&self, mutation: &Mutation) -> Result<MutationOutcome> {
         self.count(0, 1);
         apply::apply_one(self, mutation, WaitMode::Blocking).map(NonBlocking::done)
     }
 
-    /// Changes one row if `condition` holds for it; `None` if it does not, and nothing is written then.
-    /// No other write to the row comes between the two. What is written at a timestamp that a delete covers is
-    /// not seen, as after every delete.
+    /// Changes one row if `condition` holds for it; otherwise writes nothing and returns `None`. No
+    /// other write to the row comes between check and change. As usual, a cell written at a
+    /// timestamp that a delete covers is not visible.
     ///
     /// # Errors
     /// As [`Region::mutate`].
@@ -319,17 +321,20 @@ impl Region {
         apply::apply_if(self, condition, mutation, WaitMode::Blocking).map(NonBlocking::done)
     }
 
-    /// Changes rows as one, if all conditions hold; `None` if one does not, and nothing is written then.
-    /// All of the mutations become visible, and survive a crash, together or not at all; one outcome
-    /// for each, in their order. What reads its row among them (an increment, an append, the delete of
-    /// a newest version) sees it as it was before all of them, and of two that write one cell the later
-    /// stays: HBase's mutateRow, and its MultiRowMutation. The strongest durability counts for all.
+    /// Changes rows atomically if all conditions hold; otherwise writes nothing and returns `None`.
+    /// Either all mutations become visible and survive a crash, or none does. Returns one outcome
+    /// per mutation, in their order. A mutation that reads its row (an increment, an append, the
+    /// delete of a newest version) reads it as it was before all of them; of two mutations that
+    /// write the same cell the later wins, as in HBase's mutateRow and MultiRowMutation. The
+    /// strongest durability applies to all.
     ///
-    /// Mutations that carry the nonce of what was taken before are a repetition: nothing is written, and
-    /// increments and appends give back what they gave then, as long as that can be read; then what is there.
+    /// Mutations that carry the nonce of an earlier accepted call are a retry: nothing is written.
+    /// Increments and appends then return their original results while those can still be read, and
+    /// the current values afterwards.
     ///
     /// # Errors
-    /// As [`Region::mutate`], for the first mutation that cannot be done; then nothing was changed.
+    /// As [`Region::mutate`], for the first mutation that cannot be applied; nothing is changed
+    /// then.
     pub fn mutate_rows(
         &self,
         conditions: &[RowCondition],
@@ -339,21 +344,22 @@ impl Region {
         apply::apply_rows(self, conditions, mutations, WaitMode::Blocking).map(NonBlocking::done)
     }
 
-    /// Changes rows, each by itself, in order. Neighbours that need not read share a log record.
+    /// Changes rows one by one, in order, without atomicity between rows. Neighbouring mutations
+    /// that need no read share a log record.
     pub fn batch(&self, mutations: &[Mutation]) -> Vec<Result<MutationOutcome>> {
         self.count(0, mutations.len());
         apply::apply(self, mutations, WaitMode::Blocking).done()
     }
 
-    /// Writes what is in memory to files.
+    /// Flushes the memstores of all families to files.
     ///
     /// # Errors
-    /// `NotServingRegion`; `Io`, after which everything is in memory still.
+    /// `NotServingRegion`; `Io`, after which the data is still in memory.
     pub fn flush(&self) -> Result<()> {
         self.flush_each(None)
     }
 
-    /// The same of one family.
+    /// Flushes one family.
     ///
     /// # Errors
     /// As [`Region::flush`]; `NoSuchColumnFamily`.
@@ -370,8 +376,9 @@ impl Region {
         self.engine.forget_flushed()
     }
 
-    /// Merges files of each family and waits for it. `Minor` does the one merge that is due, if one
-    /// is; `Major` merges all files into one, without what nobody can see any more.
+    /// Compacts each family and waits until that is done. `Minor` runs the one compaction that is
+    /// due, if any; `Major` rewrites all files into one and drops everything that no reader can
+    /// see.
     ///
     /// # Errors
     /// `NotServingRegion`; `Io` and `Corruption`, which leave the files as they were.
@@ -380,14 +387,14 @@ impl Region {
         self.families().iter().try_for_each(|family| {
             let _compacting = family.compacting.write();
             let done = compact::compact(&self.engine, family, Some(kind), Hurry::Waited);
-            // What came meanwhile has not been looked at.
+            // Files that were added meanwhile have not been considered.
             self.engine.compactions.request(family, None);
             done
         })
     }
 
-    /// Has the background merge files of `family`, or of each, before what is merely due, and does
-    /// not wait. What becomes of it: [`Region::compaction_state`].
+    /// Queues a background compaction of `family`, or of every family, before those that the policy
+    /// has queued, and returns without waiting. [`Region::compaction_state`] reports its progress.
     ///
     /// # Errors
     /// `NotServingRegion`, `NoSuchColumnFamily`.
@@ -401,14 +408,14 @@ impl Region {
         Ok(())
     }
 
-    /// Drops the blocks of its files from the block cache.
+    /// Evicts the blocks of the region's files from the block cache.
     pub fn clear_block_cache(&self) -> Evicted {
         let files = self.families().iter().flat_map(|family| family.super_version().files.clone());
         self.engine.files.blocks.evict(&files.map(|file| file.id()).collect())
     }
 
-    /// Where its files are in the data directory: those of the named families, or of all when none is
-    /// named.
+    /// Returns the paths of the region's files in the data directory: those of the named families,
+    /// or of all families if none is named.
     ///
     /// # Errors
     /// `NoSuchColumnFamily`.
@@ -421,14 +428,14 @@ impl Region {
         Ok(files.map(|file| store_file::path(file.id())).collect())
     }
 
-    /// When the oldest of the files that a major merge wrote was written, in milliseconds; `None`
-    /// when there is no such file.
+    /// Returns the creation time, in milliseconds, of the oldest file that a major compaction
+    /// wrote; `None` if there is no such file.
     pub fn last_major_compaction(&self) -> Option<i64> {
         let files = self.families().iter().flat_map(|family| family.super_version().files.clone());
         files.filter(|file| file.is_major()).map(|file| file.created_millis()).min()
     }
 
-    /// What merges run or were asked for.
+    /// Returns the kinds of compactions that run or are requested.
     pub fn compaction_state(&self) -> CompactionState {
         let kinds = |family: &Arc<FamilyStore>| self.engine.compactions.kinds_of(family);
         let kinds = self.families().iter().flat_map(kinds);
@@ -443,12 +450,12 @@ impl Region {
         &self.engine
     }
 
-    /// By name.
+    /// Returns the families, sorted by name.
     pub(crate) fn families(&self) -> &[Arc<FamilyStore>] {
         &self.declared.get().families
     }
 
-    /// Has the table's declaration be another: from now on there are these families and no others.
+    /// Replaces the table's declaration: from now on the region has exactly these families.
     pub(crate) fn declare(&self, families: Vec<Arc<FamilyStore>>, table: &TableDescriptor) {
         self.declared.replace(Declared::new(families, table));
     }
@@ -497,7 +504,8 @@ impl Region {
     /// Checks that the region takes reads and writes.
     ///
     /// # Errors
-    /// `NotServingRegion` while its table is disabled; `ServerNotRunning` once the store is closed.
+    /// `NotServingRegion` while its table is disabled or after the region was replaced;
+    /// `ServerNotRunning` once the store is closed.
     pub fn check_serving(&self) -> Result<()> {
         if !self.is_serving() {
             return Err(not_serving(&self.name));
@@ -505,13 +513,13 @@ impl Region {
         self.engine.check_open()
     }
 
-    /// Checks that the region can be read now, or at a moment that is held.
+    /// Checks that the region can be read at the current read point, or at `point`.
     fn check_readable(&self, point: Option<&ReadPoint>) -> Result<()> {
         if point.is_some() { self.check_scanned() } else { self.check_serving() }
     }
 
-    /// Checks that the region can still be read as it was: by a scanner that is open, also where others
-    /// have come in its place since.
+    /// Checks that an open scanner may continue to read the region, which it may even after other
+    /// regions have replaced it.
     ///
     /// # Errors
     /// As [`Region::check_serving`].
@@ -524,25 +532,26 @@ impl Region {
         }
     }
 
-    /// Whether other regions have come in its place: a split, or a merge.
+    /// Whether a split or merge has replaced this region by others.
     pub(crate) fn is_moved(&self) -> bool {
         self.moved.get().is_some()
     }
 
-    /// Those that have come in its place, by start key.
+    /// Returns the regions that replaced this one, by start key.
     pub(crate) fn moved(&self) -> Option<&[Arc<Self>]> {
         self.moved.get().map(Vec::as_slice)
     }
 
-    /// Has `others` be in its place.
+    /// Records the regions that replace this one.
     pub(crate) fn set_moved(&self, others: &[Arc<Self>]) {
         let set = self.moved.set(others.to_vec());
         assert!(set.is_ok(), "a region is replaced once");
     }
 
-    /// Waits while others are being put in its place, or its table is declared anew. Whether its rows are served then, here or there.
+    /// Waits until no operation replaces the region or alters its table. Returns whether its rows
+    /// are then served, by this region or by its replacements.
     pub(crate) fn wait_served(&self) -> bool {
-        // Looked at under the lock: the next change may begin as soon as it is free.
+        // Read both under the lock: once it is free the next operation may begin.
         let _moving = self.moving.lock();
         self.is_moved() || self.is_serving()
     }
@@ -551,12 +560,13 @@ impl Region {
         self.serving.load(Ordering::Acquire)
     }
 
-    /// The region of `row` when `point` was taken: this one, or one in whose place it came.
+    /// Returns the region that held `row` when `point` was taken: this one or one that it replaced.
     pub(crate) fn at_point(self: &Arc<Self>, point: &ReadPoint, row: &[u8]) -> Arc<Self> {
         self.of_point(point, |range| range.contains(row))
     }
 
-    /// The region whose rows `is_wanted` when `point` was taken: this one, or one in whose place it came.
+    /// Returns the region that satisfied `is_wanted` by its row range when `point` was taken: this
+    /// one or one that it replaced.
     pub(crate) fn of_point(
         self: &Arc<Self>,
         point: &ReadPoint,
@@ -573,7 +583,7 @@ impl Region {
         region
     }
 
-    /// Checks that the region takes writes.
+    /// Checks that the table is not declared READONLY.
     ///
     /// # Errors
     /// `InvalidRequest` while its table is declared READONLY.
@@ -584,14 +594,14 @@ impl Region {
         Ok(())
     }
 
-    /// Begins or ends serving; when it returns no commit is under way under the old word.
+    /// Starts or stops serving. On return no commit that saw the old state is still in progress.
     pub(crate) fn serve(&self, serving: bool) {
         let _latch = self.engine.freeze_latch.write();
         self.serving.store(serving, Ordering::Release);
     }
 
-    /// Reads a row that lies here as it was at `sequence` or, where flushes or merges have dropped
-    /// what was to be seen then, as it is now; without counting it.
+    /// Reads a row of this region as it was at `sequence`, or its current state if flushes or
+    /// compactions have dropped cells visible then. Does not count the read.
     pub(crate) fn read_row_as_of(&self, get: &Get, sequence: u64) -> Result<Row> {
         match read_row_as_of(&self.engine, self.families(), get, sequence)? {
             Some(row) => Ok(row),
@@ -599,38 +609,38 @@ impl Region {
         }
     }
 
-    /// Reads a row that lies here, without counting it.
+    /// Reads a row of this region without counting the read.
     pub(crate) fn read_row(&self, get: &Get) -> Result<Row> {
         read_row(&self.engine, self.families(), get, None)
     }
 }
 
-/// How much a region holds.
+/// The size of a region.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RegionSize {
-    /// Families.
+    /// Column families (HBase's stores).
     pub stores: usize,
     /// HFiles.
     pub files: usize,
     /// Bytes of HFiles.
     pub file_bytes: u64,
-    /// Bytes of HFiles before compression, of those that were read since the store was opened; of the
-    /// others as they are on disk.
+    /// Uncompressed bytes of HFiles; for a file not read since the store was opened, its bytes on
+    /// disk.
     pub uncompressed_bytes: u64,
-    /// Bytes of the indexes of HFiles that were read since the store was opened.
+    /// Index bytes of the HFiles read since the store was opened.
     pub index_bytes: u64,
-    /// Bytes of the blooms of HFiles that were read since the store was opened.
+    /// Bloom filter bytes of the HFiles read since the store was opened.
     pub bloom_bytes: u64,
     /// Bytes of memstores.
     pub memstore_bytes: u64,
 }
 
-/// The error for a region that is not here.
+/// Returns the error for a region that this store does not serve.
 pub(crate) fn not_serving(name: &RegionName) -> Error {
     Error::new(ErrorKind::NotServingRegion, format!("{name} is not online"))
 }
 
-/// The error for a table that is not there.
+/// Returns the error for a table that does not exist.
 pub(crate) fn table_not_found(name: &TableName) -> Error {
     Error::new(ErrorKind::TableNotFound, name.to_string())
 }

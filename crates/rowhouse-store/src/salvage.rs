@@ -1,4 +1,4 @@
-//! Getting out of a damaged store what can still be read, into a new one. The damaged one is not
+//! Copies the readable contents of a damaged store into a new one. The damaged store is not
 //! changed.
 
 mod adopt;
@@ -25,38 +25,40 @@ use crate::write::admit::admit;
 use crate::write::commit;
 use crate::write::record_builder::RecordBuilder;
 
-/// What [`salvage`] did.
+/// The result of [`salvage`].
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct SalvageReport {
-    /// Tables made in the new store.
+    /// Tables created in the new store.
     pub tables: usize,
-    /// HFiles read, whole or in part.
+    /// HFiles read, in full or in part.
     pub files: usize,
     /// Cells written to the new store.
     pub cells: u64,
-    /// Commits of the write-ahead log that were read.
+    /// Commits read from the write-ahead log.
     pub log_records: u64,
     /// How the log ends, unless the store was closed, as in a [check](crate::CheckReport::log_end).
     pub log_end: Option<String>,
     /// As [`CheckReport::unlocked`](crate::CheckReport::unlocked).
     pub unlocked: Option<String>,
-    /// What could not be read, each naming its file. What stood there is lost.
+    /// Everything that could not be read, each error with its file. The data at these places is
+    /// lost.
     pub lost: Vec<Error>,
 }
 
-/// Bytes of cells that are written to the new store at once.
+/// Bytes of cells written to the new store at once.
 const BATCH_BYTES: usize = 4 << 20;
 
-/// Reads what can be read of the store in `from` and writes it to a new store in `into`, which must
-/// not be there or be empty. Tables keep names, descriptors and regions; cells keep timestamps, kinds
-/// and tags. Snapshots are not taken over, nor is the order of writes, by which families with NEW_VERSION_BEHAVIOR are read; both
-/// are told among what is lost. What stood in a damaged place and is in the log is taken from there: of a cell that was
-/// loaded as a file, which the log does not have, that is what was written before, where both had been merged.
+/// Reads the readable contents of the store in `from` and writes them to a new store in `into`,
+/// which must not exist or be empty. Tables keep names, descriptors and regions; cells keep
+/// timestamps, kinds and tags. Snapshots are not copied, nor is the order of writes, which families
+/// with NEW_VERSION_BEHAVIOR are read by; both are reported as lost. Data of a damaged place is
+/// taken from the log if the log has it. A bulk-loaded cell is not in the log; if its file had been
+/// compacted with older ones, the value written before the load takes its place.
 ///
 /// # Errors
-/// A directory that holds no store or is in use; a manifest of which nothing can be read, where no file says which
-/// table it is of either; what writing the new store says.
+/// A directory that holds no store or is in use; a manifest without a readable edit, if no file
+/// names its table either; errors of writing the new store.
 pub fn salvage(
     from: impl AsRef<Path>,
     into: impl AsRef<Path>,
@@ -79,7 +81,7 @@ pub(crate) fn salvage_disk(
 ) -> Result<SalvageReport> {
     let mut report = SalvageReport::default();
     let mut state = manifest::read_what_is_left(&**disk, boot_id, &mut report.lost);
-    // What a whole manifest does not name is nobody's.
+    // Files that an undamaged manifest does not name belong to no table.
     if !report.lost.is_empty() {
         adopt::adopt_tables(&**disk, &mut state, &mut report.lost)?;
     }
@@ -92,7 +94,7 @@ pub(crate) fn salvage_disk(
         Error::unsupported(format!("a snapshot is not taken over by a salvage: snapshot={name}"))
     }));
     let known = log_known(&**disk, &state, boot_id)?;
-    // Where the log is damaged, that is told among what is lost.
+    // Damage of the log is reported in `lost`.
     let scanned = wal::scan(&**disk, &known, |_| Ok(()));
     report.log_end = scanned.ok().and_then(|scan| scan.unclosed_end());
     let mut salvage = Salvage { store: open()?, regions: HashMap::new(), log_unknown: 0, report };
@@ -115,10 +117,10 @@ fn check_free(into: &Path) -> Result<()> {
     }
 }
 
-/// The files of which the log still has something.
+/// Returns the files with cells that are still in the log.
 fn logged_files(disk: &dyn Disk, known: &Known, state: &ManifestState) -> Result<HashSet<u64>> {
     let mut logged = HashSet::new();
-    // What is lost of the log is told when it is read for what is in it.
+    // The later pass, which reads the log's contents, reports its damage.
     wal::read_what_is_left(disk, known, &mut Vec::new(), |Commit { sequence, groups, .. }| {
         let file = |(region_id, family, _): &(u64, Bytes, Vec<Cell>)| {
             let file = state.files_of(*region_id, family)?.file_with(sequence)?;
@@ -130,13 +132,13 @@ fn logged_files(disk: &dyn Disk, known: &Known, state: &ManifestState) -> Result
     Ok(logged)
 }
 
-/// Whether cells of a file cannot be read.
+/// Returns whether any cell of a file cannot be read.
 fn is_damaged(files: &Arc<Files>, named: &NamedFile<'_>) -> Result<bool> {
     let cells = walk(files, named, &mut Vec::new(), |_| Ok(()))?;
     Ok(cells < named.meta.cells)
 }
 
-/// Hands out the cells of a file that can be read.
+/// Hands the readable cells of a file to `visit`.
 fn walk(
     files: &Arc<Files>,
     named: &NamedFile<'_>,
@@ -149,9 +151,9 @@ fn walk(
 
 struct Salvage {
     store: Store,
-    /// The regions of the new store, by the ids of those they stand for.
+    /// The regions of the new store, by the ids of the regions they replace.
     regions: HashMap<u64, Arc<Region>>,
-    /// Commits of the log with cells of regions of which the manifest has not heard.
+    /// Commits of the log with cells of regions that the manifest has not recorded.
     log_unknown: u64,
     report: SalvageReport,
 }
@@ -186,8 +188,8 @@ impl Salvage {
         Ok(())
     }
 
-    /// Writes what is in files and log by the order in which it was written: of the same cell that two of them hold, the
-    /// one that was written later counts.
+    /// Writes the contents of files and log in the order of the original writes, so that the later
+    /// of two writes of the same cell wins.
     fn read_all(
         &mut self,
         disk: &Arc<dyn Disk>,
@@ -219,8 +221,8 @@ impl Salvage {
         let mut waiting = named.iter().peekable();
         let mut lost = Vec::new();
         let read = wal::read_what_is_left(&**disk, known, &mut lost, |commit| {
-            // What is written while files are loaded is behind what merges have of the log, though below the number
-            // of what was loaded.
+            // A cell written while files were loaded is newer than the logged cells of a compacted
+            // file, though its sequence number is below that of the load.
             let is_older = |named: &&NamedFile| named.meta.counts_from() < commit.sequence;
             while let Some(named) = waiting.next_if(is_older) {
                 begin_file(named);
@@ -244,7 +246,7 @@ impl Salvage {
         Ok(())
     }
 
-    /// Writes the cells of a file, but for blocks that cannot be read.
+    /// Writes the cells of a file, except for unreadable blocks.
     fn read_file(
         &mut self,
         files: &Arc<Files>,
@@ -258,8 +260,9 @@ impl Salvage {
         let mut bytes = 0;
         let mut last: Option<Cell> = None;
         walk(files, named, &mut lost, |cell| {
-            // Of equal keys the first is the newest, and the others were overwritten.
-            // A file that was split has rows of other regions, which may have been written anew since.
+            // Of cells with equal keys the first is the newest; the others were overwritten. A file
+            // shared after a split also has rows of other regions, which may have been rewritten
+            // since.
             let other_files = !named.range.contains(cell.row());
             let overwritten = last.as_ref().is_some_and(|last| last.key() == cell.key());
             if overwritten || other_files {
@@ -278,7 +281,7 @@ impl Salvage {
         self.write(&region, named.family, batch)
     }
 
-    /// Writes those cells of a commit that are in no file, or were in one that is damaged.
+    /// Writes the cells of a commit that are in no file, or whose file is damaged.
     fn read_commit(
         &mut self,
         Commit { sequence, groups, .. }: Commit,

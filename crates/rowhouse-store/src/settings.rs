@@ -1,4 +1,4 @@
-//! What a user tunes.
+//! Settings of a store.
 
 use std::time::Duration;
 
@@ -14,119 +14,125 @@ pub struct Settings {
     pub memstore_bytes_max: u64,
     /// Bytes of data and index blocks kept in memory. Default 128 MiB.
     pub block_cache_bytes: u64,
-    /// Bytes of cells of one mutation, or of several that are one, at most, as they lie in the log; 16 MiB to
-    /// 1 GiB. A larger one is refused with `InvalidRequest`. A reader of a log needs no setting. Default 256 MiB.
+    /// The maximum bytes of cells, as encoded in the log, in one mutation or in several mutations
+    /// that apply atomically; 16 MiB to 1 GiB. A larger mutation is refused with `InvalidRequest`.
+    /// Readers of a log need no setting. Default 256 MiB.
     pub mutation_bytes_max: usize,
-    /// Bytes of a cell that grows by appends, at most; `hbase.server.keyvalue.maxsize`. Default 10 MiB.
+    /// The maximum bytes of a cell that grows by appends; `hbase.server.keyvalue.maxsize`. Default
+    /// 10 MiB.
     pub cell_bytes_max: usize,
-    /// Bytes of a log segment before the next is begun. Default 64 MiB.
+    /// Bytes of a log segment before the log rolls to the next one. Default 64 MiB.
     pub wal_segment_bytes: u64,
-    /// Bytes of all log segments together before the memstores that pin the oldest are flushed.
-    /// Default 1 GiB.
+    /// Bytes of all log segments together above which the memstores that pin the oldest segment are
+    /// flushed. Default 1 GiB.
     pub wal_bytes_max: u64,
-    /// How long a write that does not ask for a sync may wait for one: what a power cut can take at
-    /// most. Default 1 s.
+    /// How long a write that does not ask for a sync may stay unsynced: the most that a power cut
+    /// can lose. Default 1 s.
     pub wal_sync_interval: Duration,
     /// Bytes of the disk that writes leave free, so that flushes, compactions, deletes and a clean
-    /// stop have room when it is full. Writes that would come into it are refused with
-    /// `RegionTooBusy`, deletes at half of it. Default 256 MiB.
+    /// stop have room when the disk is full. Writes that would use this reserve are refused with
+    /// `RegionTooBusy`; deletes are refused at half of it. Default 256 MiB.
     pub disk_reserve_bytes: u64,
-    /// HFiles kept open at most, each a file descriptor. Default 512.
+    /// The maximum number of HFiles kept open, each a file descriptor. Default 512.
     pub open_files_max: usize,
     /// How long a file that an open moved to `aside/` stays there. Default 30 days.
     pub aside_age_max: Duration,
-    /// Bytes of files in `aside/` above which an open removes the oldest. What it moved there itself stays until the
-    /// next open. Default 10 GiB.
+    /// Bytes of files in `aside/` above which an open removes the oldest. Files that the same open
+    /// moved there stay until the next open. Default 10 GiB.
     pub aside_bytes_max: u64,
-    /// When files are merged, and how fast.
+    /// When compactions run, and how fast.
     pub compaction: CompactionSettings,
-    /// When regions are split by themselves.
+    /// When regions are split automatically.
     pub split: SplitSettings,
-    /// How long a writer waits for memory, or for files to be merged, before it is refused.
-    /// Default 10 s.
+    /// How long a writer waits for memory, or for compactions to reduce the number of files, before
+    /// it is refused. Default 10 s.
     pub busy_wait: Duration,
-    /// How long a scan of a region may take. It sees what was there when it was opened, and for that
-    /// keeps files and memstores that everybody else is done with. An older one is refused with
-    /// `UnknownScanner`, within 64 rows, and lets go of them; HBase's clients then go on with a new
-    /// scanner by themselves. Default 1 h; `Duration::MAX` sets no limit.
+    /// How long a scan of a region may take. A scan reads the state as of its opening and therefore
+    /// keeps files and memstores that nothing else needs. An older scan is refused with
+    /// `UnknownScanner` within 64 rows and releases them; HBase's clients then continue with a new
+    /// scanner on their own. Default 1 h; `Duration::MAX` sets no limit.
     pub scan_age_max: Duration,
 }
 
-/// When the files of a (region, family) are merged, and how fast. A table or family can set some of
-/// these for itself, under the name that HBase has for it in its configuration.
+/// When the files of a (region, family) are compacted, and how fast. A table or family can override
+/// some of these settings under the names HBase has for them in its configuration.
 #[derive(Clone, Debug)]
 pub struct CompactionSettings {
-    /// Files that are merged at once, at least; 2 is the least that counts, `usize::MAX` has files
-    /// merged only when asked for. Default 3; `hbase.hstore.compaction.min`.
+    /// The minimum number of files per compaction; values below 2 count as 2, and `usize::MAX`
+    /// allows compactions only on request. Default 3; `hbase.hstore.compaction.min`.
     pub files_min: usize,
-    /// Files that are merged at once, at most, unless all are asked for. Default 10;
-    /// `hbase.hstore.compaction.max`.
+    /// The maximum number of files per compaction, unless a compaction of all files is requested.
+    /// Default 10; `hbase.hstore.compaction.max`.
     pub files_max: usize,
-    /// No file of a merge is larger than the others together times this. Default 1.2;
+    /// No file of a compaction is larger than this ratio times the sum of the others. Default 1.2;
     /// `hbase.hstore.compaction.ratio`.
     pub ratio: f64,
-    /// Files of fewer bytes together are merged whatever their ratio. Default `None`:
-    /// [`Settings::memstore_flush_bytes`]; `hbase.hstore.compaction.min.size`.
+    /// Files that together hold fewer bytes than this are compacted regardless of the ratio.
+    /// Default `None`: [`Settings::memstore_flush_bytes`]; `hbase.hstore.compaction.min.size`.
     pub bytes_min: Option<u64>,
-    /// Files of more bytes together are merged only when all are asked for. Default `u64::MAX`;
-    /// `hbase.hstore.compaction.max.size`.
+    /// Files that together hold more bytes than this are compacted only when a compaction of all
+    /// files is requested. Default `u64::MAX`; `hbase.hstore.compaction.max.size`.
     pub bytes_max: u64,
-    /// How old the oldest file gets before all are merged. Default 7 days; zero for never;
+    /// The age of the oldest file at which all files are compacted. Default 7 days; zero for never;
     /// `hbase.hregion.majorcompaction`, in milliseconds.
     pub major_period: Duration,
-    /// The part of `major_period` by which it is longer or shorter from store to store, so that not
-    /// all are merged at once. Default 0.5; `hbase.hregion.majorcompaction.jitter`.
+    /// The fraction of `major_period` by which the period varies from store to store, so that not
+    /// all stores are compacted at once. Default 0.5; `hbase.hregion.majorcompaction.jitter`.
     pub major_jitter: f64,
-    /// Files that have a row between them from which on a full memstore is not flushed and its writers wait, up to
-    /// [`Settings::busy_wait`], then are refused with `RegionTooBusy`. From three quarters of it on writers are
-    /// slowed, to 32 MiB a second at last. Default 16;
-    /// `hbase.hstore.blockingStoreFiles`, which counts all files; here eight that share no row are one.
+    /// The number of files that share a row from which on a full memstore is not flushed and its
+    /// writers wait, up to [`Settings::busy_wait`], and are then refused with `RegionTooBusy`. From
+    /// three quarters of this number on writers are slowed, down to 32 MiB per second. Default 16;
+    /// `hbase.hstore.blockingStoreFiles`, which counts all files; here eight files that share no
+    /// row count as one.
     pub files_blocking: usize,
-    /// How long a flush is put off for that before it is done all the same: merging may be what
-    /// fails. Default 90 s, as HBase's `hbase.hstore.blockingWaitTime`.
+    /// How long a flush is delayed by `files_blocking` before it runs regardless: compaction may be
+    /// failing. Default 90 s, as HBase's `hbase.hstore.blockingWaitTime`.
     pub blocking_wait: Duration,
-    /// Threads that merge, at least one; never two the same files. Where there are two or
-    /// more, one of them does small merges only, so that they do not wait for a large one. Default 2.
+    /// The number of compaction threads, at least one; no two of them compact the same files. With
+    /// two or more, one thread runs only small compactions, so that these do not wait for a large
+    /// one. Default 2.
     pub threads: usize,
-    /// Bytes a second that merges in the background may write, together, while no store has more
-    /// than a few files. It rises to twice that as the store with the most files goes half the way
-    /// from `files_min` to `files_blocking`, and there is no limit from there. `None` for no limit
-    /// ever. Default 50 MiB, so 50 to 100 as in HBase.
+    /// Bytes per second that all background compactions together may write while no store has more
+    /// than a few files. The rate rises to twice this value as the store with the most files goes
+    /// halfway from `files_min` to `files_blocking`, and is unlimited from there. `None` for no
+    /// limit at all. Default 50 MiB, so 50 to 100 as in HBase.
     pub bytes_per_second: Option<u64>,
-    /// How often all stores are looked at for files that have come of age or whose cells have all
-    /// expired, and snapshots for such as have. Default 1 min.
+    /// How often all stores are checked for files that reached `major_period` or whose cells have
+    /// all expired, and for expired snapshots. Default 1 min.
     pub check_period: Duration,
 }
 
-/// When a region has grown so large that it is split by itself: HBase's policies. A table declares which, and the
-/// sizes, for itself (`SPLIT_POLICY`, `MAX_FILESIZE`, `MEMSTORE_FLUSHSIZE`, `SPLIT_ENABLED`).
+/// When a region has grown so large that it is split automatically: HBase's policies. A table
+/// chooses the policy and the sizes with its attributes `SPLIT_POLICY`, `MAX_FILESIZE`,
+/// `MEMSTORE_FLUSHSIZE` and `SPLIT_ENABLED`.
 #[derive(Clone, Debug)]
 pub struct SplitSettings {
-    /// Whether regions are split by themselves at all. Default `true`.
+    /// Whether regions are split automatically. Default `true`.
     pub automatic: bool,
-    /// Bytes of files of a region's largest family above which it is split. Default 10 GiB;
+    /// Bytes of files of a region's largest family above which the region is split. Default 10 GiB;
     /// `hbase.hregion.max.filesize`.
     pub region_bytes_max: u64,
-    /// The same for a table's only region. Default 256 MiB, twice what HBase flushes at;
+    /// The same limit for a table's only region. Default 256 MiB, twice HBase's flush size;
     /// `hbase.increasing.policy.initial.size`.
     pub first_bytes: u64,
-    /// The part of `region_bytes_max` by which it is more or less from region to region, so that regions which grow
-    /// alike are not all split at once. Default 0.25, so 12.5 % either way; `hbase.hregion.max.filesize.jitter`.
+    /// The fraction of `region_bytes_max` by which the limit varies from region to region, so that
+    /// regions that grow alike are not all split at once. Default 0.25, so 12.5 % either way;
+    /// `hbase.hregion.max.filesize.jitter`.
     pub jitter: f64,
-    /// Regions of the store from which on none is split by itself. Default 1000;
-    /// `hbase.regionserver.regionSplitLimit`.
+    /// The number of regions in the store from which on no region is split automatically. Default
+    /// 1000; `hbase.regionserver.regionSplitLimit`.
     pub regions_max: usize,
 }
 
 impl Settings {
-    /// What [`Settings::mutation_bytes_max`] can be: a batch of small mutations fits one record of the log at
-    /// least, and no record is longer than a reader takes.
+    /// The allowed range of [`Settings::mutation_bytes_max`]. The lower bound fits a batch of small
+    /// mutations into one log record; the upper bound is the longest record that a reader accepts.
     pub const MUTATION_BYTES: std::ops::RangeInclusive<usize> = 16 << 20..=1 << 30;
 
-    /// Checks that a store can be opened so.
+    /// Checks that every setting is within its bounds.
     ///
     /// # Errors
-    /// `InvalidRequest` for what is out of its bounds.
+    /// `InvalidRequest` for a setting out of its bounds.
     pub(crate) fn check(&self) -> Result<()> {
         let (bytes, bounds) = (self.mutation_bytes_max, Self::MUTATION_BYTES);
         if bounds.contains(&bytes) {

@@ -1,4 +1,4 @@
-//! Room on the disk: writes end before it does.
+//! Disk space: writes are refused before the disk is full.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,23 +6,23 @@ use rowhouse_model::{Error, ErrorKind, Result};
 
 use crate::disk::Disk;
 
-/// How many bytes are written at most before the file system is asked again.
+/// The maximum bytes written before the file system is queried again.
 const UNSEEN_BYTES_MAX: u64 = 16 << 20;
 
-/// What a write does to the disk in the end.
+/// The eventual effect of a write on disk space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
-    /// It takes room.
+    /// It takes space.
     Room,
-    /// It is how room is made: deletes, which compaction turns into room.
+    /// It frees space: a delete, which lets compactions drop cells.
     Delete,
 }
 
-/// Keeps a reserve free, so that flushes, compactions, deletes and a clean stop have room when
-/// writes have none any more.
+/// Keeps a reserve free, so that flushes, compactions, deletes and a clean stop have space when
+/// other writes have none.
 pub(crate) struct Space {
     reserve_bytes: u64,
-    /// Bytes that may be written before the file system is asked again.
+    /// Bytes that may be written before the file system is queried again.
     unseen_bytes: AtomicU64,
 }
 
@@ -31,13 +31,13 @@ impl Space {
         Self { reserve_bytes, unseen_bytes: AtomicU64::new(0) }
     }
 
-    /// Notes what the log has taken.
+    /// Counts bytes that the log has written.
     pub(crate) fn wrote(&self, bytes: u64) {
         let less = |unseen: u64| Some(unseen.saturating_sub(bytes));
         let _ = self.unseen_bytes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
 
-    /// Refuses a write that would come into the reserve. Once there is room again, writes go on.
+    /// Refuses a write that would use the reserve. Writes continue once there is space again.
     ///
     /// # Errors
     /// `RegionTooBusy`.
@@ -45,7 +45,8 @@ impl Space {
         if self.unseen_bytes.load(Ordering::Relaxed) > 0 {
             return Ok(());
         }
-        // A file system that does not say counts as one with room; its writes say when it is full.
+        // A file system that returns no number counts as one with space; its writes fail when it is
+        // full.
         let available = disk.available_bytes().unwrap_or(u64::MAX);
         let reserve = match need {
             Need::Room => self.reserve_bytes,

@@ -1,4 +1,4 @@
-//! What the files of a store hold, counted cell by cell, without opening it.
+//! Counts the contents of a store's files, cell by cell, without opening the store.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -17,106 +17,109 @@ use crate::manifest::{self, FamilyFiles, RegionState, TableEntry};
 use crate::open::aside::{self, AsideSize};
 use crate::store_file;
 
-/// What [`stats`] found.
+/// The result of [`stats`].
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct StoreStats {
     /// The tables, by name.
     pub tables: Vec<TableStats>,
-    /// Commits in the log. Their cells are in no file yet, and so not counted.
+    /// Commits in the log. Their cells are in no file yet and therefore not counted.
     pub log_records: u64,
-    /// Bytes of those.
+    /// Bytes of the log.
     pub log_bytes: u64,
     /// Files that an open moved to `aside/`.
     pub aside_files: u64,
-    /// Bytes of those.
+    /// Bytes of these files.
     pub aside_bytes: u64,
 }
 
-/// What the files of a table hold.
+/// The contents of a table's files.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct TableStats {
-    /// How it is declared.
+    /// Its declaration.
     pub descriptor: TableDescriptor,
     /// Its regions, in the order of their rows.
     pub regions: Vec<RegionStats>,
     /// The largest rows, largest first: at most [`LARGEST_ROWS`].
     pub largest_rows: Vec<RowSize>,
-    /// Rows taken evenly from the table, in order: at most [`SAMPLE_ROWS`].
+    /// Rows sampled evenly from the table, in order: at most [`SAMPLE_ROWS`].
     pub sample: Vec<Bytes>,
 }
 
-/// What the files of a region hold.
+/// The contents of a region's files.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RegionStats {
-    /// Which one.
+    /// The region.
     pub info: RegionInfo,
     /// Its families, by name.
     pub families: Vec<FamilyStats>,
 }
 
-/// What the files of a family of a region hold. Bytes are those in cells, before compression, unless they are said to be others.
+/// The contents of the files of one family of a region. Bytes are those of cells before
+/// compression, unless stated otherwise.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct FamilyStats {
     /// Its name.
     pub name: Bytes,
-    /// Files. One that other regions have rows in too is counted with each of them.
+    /// The number of files. A file shared by several regions is counted with each of them.
     pub files: u64,
-    /// Bytes of those on the disk.
+    /// Bytes of these files on disk.
     pub file_bytes: u64,
     /// Bytes of their indexes, before compression.
     pub index_bytes: u64,
     /// Bytes of their blooms.
     pub bloom_bytes: u64,
-    /// Rows.
+    /// The number of rows.
     pub rows: u64,
     /// Cells of the region's rows.
     pub cells: u64,
-    /// Those that are delete markers.
+    /// Delete markers among these cells.
     pub markers: u64,
-    /// Those that are versions of a column behind its newest cell.
+    /// Cells that follow a newer cell of the same column.
     pub older_versions: u64,
-    /// Bytes of keys: row, family, qualifier, timestamp, kind, and the lengths among them.
+    /// Bytes of keys: row, family, qualifier, timestamp, kind, and their lengths.
     pub key_bytes: u64,
-    /// Those of them that are rows.
+    /// Bytes of rows among the key bytes.
     pub row_bytes: u64,
     /// Bytes of values.
     pub value_bytes: u64,
     /// Bytes of tags.
     pub tag_bytes: u64,
-    /// Bytes of rows, families and qualifiers that stand in the key before: what an encoding of data blocks leaves out.
+    /// Bytes of rows, families and qualifiers repeated from the key before: the bytes that a data
+    /// block encoding saves.
     pub repeated_bytes: u64,
-    /// Bytes that keys would lose with one letter for the family and two for each qualifier that is a name. Those that
-    /// the table declares as templates are data.
+    /// Bytes that keys would save with a family name of one letter and qualifiers of two. Only
+    /// qualifiers that are names count; those that the table declares as templates are data.
     pub name_bytes: u64,
 }
 
-/// A row and what it takes.
+/// A row and its size.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub struct RowSize {
     /// Bytes of its cells, all versions and markers, in all families.
     pub bytes: u64,
-    /// Cells.
+    /// The number of its cells.
     pub cells: u64,
     /// The row.
     pub row: Bytes,
 }
 
-/// How many rows of a table are sampled.
+/// The maximum number of sampled rows of a table.
 pub const SAMPLE_ROWS: usize = 1_000;
 
-/// How many of the largest rows of a table are told.
+/// The number of largest rows reported for a table.
 pub const LARGEST_ROWS: usize = 10;
 
-/// Counts what the files in the data directory `dir` hold, of one table or of all. Nothing is changed.
+/// Counts the contents of the files in the data directory `dir`, for one table or for all. Changes
+/// nothing.
 ///
 /// # Errors
-/// A directory that holds no store, is in use, or is of another version; `TableNotFound`; `Io` and `Corruption` for what cannot
-/// be read.
+/// A directory that holds no store, is in use, or is of another version; `TableNotFound`; `Io` and
+/// `Corruption` for failed reads.
 pub fn stats(
     dir: impl AsRef<Path>,
     table: Option<&TableName>,
@@ -177,7 +180,8 @@ fn bytes_of(region: &RegionState) -> u64 {
     files.map(|meta| meta.len).sum()
 }
 
-/// Counts the cells of a region, all families side by side, so that a row's cells come together.
+/// Counts the cells of a region. Reads all families side by side, so that a row's cells come
+/// together.
 fn region_stats(
     dir: &Path,
     region: &RegionState,
@@ -227,7 +231,7 @@ fn open(dir: &Path, family: &FamilyFiles) -> Result<Vec<HFile>> {
     family.files.keys().map(|id| HFile::open(dir.join(store_file::path(*id)))).collect()
 }
 
-/// The source whose cell comes first.
+/// Returns the source with the lowest cell.
 fn first_of(sources: &[HFileCells<'_>]) -> Option<usize> {
     let keys = sources.iter().enumerate().filter_map(|(at, source)| Some((source.cell()?.key, at)));
     keys.min().map(|(_, at)| at)
@@ -238,7 +242,7 @@ fn bytes_of_cell(cell: &CellRef<'_>) -> u64 {
 }
 
 fn key_len(key: &Key<'_>) -> u64 {
-    // Row length, family length, timestamp and kind are part of a key.
+    // The key includes row length, family length, timestamp and kind.
     (key.row.len() + key.family.len() + key.qualifier.len() + 2 + 1 + 8 + 1) as u64
 }
 
@@ -254,11 +258,11 @@ impl FamilyStats {
     }
 }
 
-/// A family that is being counted.
+/// A family being counted.
 struct Counted<'c> {
     stats: FamilyStats,
     columns: Option<&'c ColumnSchema>,
-    /// Row and qualifier of the cell before, empty in front of the first.
+    /// Row and qualifier of the cell before; empty before the first cell.
     row: Vec<u8>,
     qualifier: Vec<u8>,
 }
@@ -302,7 +306,7 @@ impl<'c> Counted<'c> {
     }
 }
 
-/// With how many bytes two begin alike.
+/// Returns the length of the common prefix.
 fn common(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
@@ -326,7 +330,8 @@ impl Largest {
     }
 }
 
-/// Every row at first, every second when there are too many, every fourth, and so on.
+/// A sample of rows: every row at first, every second once there are too many, then every fourth,
+/// and so on.
 struct Sample {
     rows: Vec<Bytes>,
     step: u64,
@@ -358,7 +363,7 @@ impl Sample {
     }
 }
 
-/// A qualifier that is short.
+/// The length of a short qualifier.
 const SHORT_LEN: usize = 2;
 
 #[cfg(test)]
@@ -385,7 +390,8 @@ mod tests {
         TableName::parse("mail").unwrap()
     }
 
-    /// Two regions, two families, versions and a marker in two files, and a row that is in the log only.
+    /// Returns a store with two regions, two families, versions and a marker in two files, and a
+    /// row in the log only.
     fn filled() -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();

@@ -1,4 +1,5 @@
-//! The tables that are made from the manifest when they are read: `hbase:meta`, `hbase:namespace`.
+//! The system tables that are generated from the manifest on each read: `hbase:meta` and
+//! `hbase:namespace`.
 
 use rowhouse_format::convert::scan::OpenScan;
 use rowhouse_format::meta::{MetaTable, RegionRow, State};
@@ -11,14 +12,14 @@ use crate::region::table_not_found;
 use crate::store::Store;
 
 impl Store {
-    /// The one region of `hbase:namespace`.
+    /// Returns the single region of `hbase:namespace`.
     pub fn namespace_region(&self) -> RegionInfo {
         let created = self.created_millis().unsigned_abs();
         RegionInfo::new(TableName::namespace_table(), RowRange::all(), created)
     }
 
-    /// `hbase:meta` as it is now: every table and region, each region with the server that `place`
-    /// gives it.
+    /// Returns the current `hbase:meta`: every table and region, each region with the server that
+    /// `place` returns for it.
     pub fn meta(&self, place: impl Fn(&RegionInfo) -> Option<ServerName>) -> Result<MetaTable> {
         let stored = self.tables();
         let system = self.namespace_region();
@@ -35,12 +36,13 @@ impl Store {
         MetaTable::meta(&regions, tables, self.created())
     }
 
-    /// `hbase:namespace` as it is now.
+    /// Returns the current `hbase:namespace`.
     pub fn namespace_table(&self) -> Result<MetaTable> {
         MetaTable::namespaces(&self.namespaces(), self.created())
     }
 
-    /// The tables that are made from the manifest and only read: `hbase:meta`, `hbase:namespace`.
+    /// Returns the read-only tables that are generated from the manifest: `hbase:meta`,
+    /// `hbase:namespace`.
     pub fn system_tables(&self) -> [TableDescriptor; 2] {
         let family = |name: &'static str| {
             FamilyDescriptor::new(name).expect("HBase's own families have legal names")
@@ -51,7 +53,7 @@ impl Store {
         ]
     }
 
-    /// Reads a row of a table that is made from the manifest: `hbase:meta`, `hbase:namespace`.
+    /// Reads a row of a generated table: `hbase:meta`, `hbase:namespace`.
     ///
     /// # Errors
     /// `TableNotFound` for any other table.
@@ -59,8 +61,8 @@ impl Store {
         Ok(self.system_table(table)?.get(get))
     }
 
-    /// Reads the rows of a table that is made from the manifest, in its order, which in
-    /// `hbase:meta` is not that of bytes. Scans both ways.
+    /// Reads the rows of a generated table, in its order, which in `hbase:meta` is not byte order.
+    /// Scans in both directions.
     ///
     /// # Errors
     /// `TableNotFound` for any other table.
@@ -71,7 +73,7 @@ impl Store {
         Ok(self.system_table(table)?.scan(&scan).take(limit).collect())
     }
 
-    /// The error for writing a table that is made from the manifest.
+    /// Returns the error for a write to a generated table.
     pub fn refuse_write(table: &TableName) -> Error {
         Error::unsupported(format!("{table} is made from the manifest and cannot be written"))
     }
@@ -95,7 +97,7 @@ fn region_row(region: &RegionInfo, state: TableState, server: Option<ServerName>
     RegionRow {
         region: region.clone(),
         server,
-        // Apache's number for a region that was opened once.
+        // Apache HBase's number for a region that was opened once.
         open_sequence: 2,
         state: match state {
             TableState::Enabled => State::Open,

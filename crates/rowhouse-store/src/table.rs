@@ -1,4 +1,4 @@
-//! A table: regions side by side.
+//! A table: a sequence of regions that together cover all row keys.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,9 +18,9 @@ use crate::region::Region;
 pub struct Table {
     id: u64,
     descriptor: TableDescriptor,
-    /// By start key; together they hold every row once.
+    /// By start key; together they cover every row exactly once.
     regions: Vec<Arc<Region>>,
-    /// Shared with the table that this one was before it was altered.
+    /// Shared between all versions of a table's entry in the catalog, so it survives an alteration.
     disabled: Arc<AtomicBool>,
 }
 
@@ -36,7 +36,7 @@ impl Table {
         Self { id, descriptor, regions, disabled }
     }
 
-    /// The same table, declared anew.
+    /// Returns the same table with a new declaration.
     pub(crate) fn altered(&self, descriptor: TableDescriptor) -> Self {
         let (regions, disabled) = (self.regions.clone(), Arc::clone(&self.disabled));
         Self { id: self.id, descriptor, regions, disabled }
@@ -46,17 +46,17 @@ impl Table {
         self.id
     }
 
-    /// Its name.
+    /// Returns the table's name.
     pub fn name(&self) -> &TableName {
         self.descriptor.name()
     }
 
-    /// How it was declared.
+    /// Returns the table's declaration.
     pub fn descriptor(&self) -> &TableDescriptor {
         &self.descriptor
     }
 
-    /// The same table, with `added` in the place of the regions `removed`.
+    /// Returns the same table with the regions `removed` replaced by `added`.
     pub(crate) fn with_regions(&self, removed: &[Arc<Region>], added: &[Arc<Region>]) -> Self {
         let is_left = |region: &&Arc<Region>| !removed.iter().any(|gone| gone.id() == region.id());
         let left = self.regions.iter().filter(is_left);
@@ -66,12 +66,12 @@ impl Table {
         Self { id: self.id, descriptor, regions, disabled }
     }
 
-    /// Its regions, by start key, as they were when the table was looked up.
+    /// Returns the table's regions, by start key, as they were when the table was looked up.
     pub fn regions(&self) -> &[Arc<Region>] {
         &self.regions
     }
 
-    /// Whether it takes reads and writes.
+    /// Returns whether the table is enabled.
     pub fn state(&self) -> TableState {
         if self.disabled.load(Ordering::Acquire) {
             TableState::Disabled
@@ -84,7 +84,7 @@ impl Table {
         self.disabled.store(state == TableState::Disabled, Ordering::Release);
     }
 
-    /// The region that holds `row`.
+    /// Returns the region that holds `row`.
     pub fn region_of(&self, row: &[u8]) -> &Arc<Region> {
         let starts_before =
             |region: &Arc<Region>| compare_bytes(&region.info().range.start, row).is_le();
@@ -99,7 +99,7 @@ impl Table {
         region
     }
 
-    /// Its regions as they are now, by start key; one that was merged may come twice.
+    /// Returns the current regions, by start key; a region made by a merge may appear twice.
     pub(crate) fn regions_now(&self) -> Vec<&Arc<Region>> {
         let mut found = Vec::with_capacity(self.regions.len());
         let mut left: Vec<&Arc<Region>> = self.regions.iter().rev().collect();
@@ -112,7 +112,8 @@ impl Table {
         found
     }
 
-    /// The last region that has rows before `bound`, or the last at all where that is empty.
+    /// Returns the last region that has rows before `bound`, or the last region if `bound` is
+    /// empty.
     fn region_before(&self, bound: &[u8]) -> &Arc<Region> {
         let starts_before = |region: &&Arc<Region>| {
             bound.is_empty() || compare_bytes(&region.info().range.start, bound).is_lt()
@@ -128,8 +129,8 @@ impl Table {
         }
     }
 
-    /// Does something with the region that holds `row`; again with another where that one has come in its
-    /// place meanwhile.
+    /// Runs `act` with the region that holds `row`, and retries with its replacement if the region
+    /// was replaced meanwhile.
     #[inline]
     pub(crate) fn at<'t, T>(
         &'t self,
@@ -155,7 +156,7 @@ impl Table {
         self.at(get.row(), |region| region.get(get))
     }
 
-    /// Tells why a get shows what it shows of a column.
+    /// Reports for every stored cell of a column why a get shows or hides it.
     ///
     /// # Errors
     /// As [`Region::explain_cell`]; `TableNotEnabled`.
@@ -167,8 +168,8 @@ impl Table {
     /// Reads one row as it was at `point`.
     ///
     /// # Errors
-    /// As [`Table::get`]; `UnknownScanner` for a point that is too old, `InvalidRequest` for one that
-    /// is older than the table.
+    /// As [`Table::get`]; `UnknownScanner` if `point` is too old, `InvalidRequest` if it is older
+    /// than the table.
     pub fn get_at(&self, get: &Get, point: &ReadPoint) -> Result<Row> {
         self.check_enabled()?;
         let row = get.row();
@@ -183,7 +184,8 @@ impl Table {
         self.open_scan(scan, Some(Arc::clone(point)))
     }
 
-    /// Reads the rows of `scan` in key order or, reversed, from the last to the first, each region at the moment it is reached.
+    /// Reads the rows of `scan` in key order or, reversed, from the last to the first. Each region
+    /// is read at the read point current when the scan reaches it.
     ///
     /// # Errors
     /// As [`Region::scan`]; `TableNotEnabled`.
@@ -219,7 +221,7 @@ impl Table {
         self.at(mutation.row(), |region| region.mutate(mutation))
     }
 
-    /// Changes one row if `condition` holds for it; `None` if it does not.
+    /// Changes one row if `condition` holds for it; otherwise returns `None`.
     ///
     /// # Errors
     /// As [`Region::mutate_if`]; `TableNotEnabled`.
@@ -232,8 +234,8 @@ impl Table {
         self.at(mutation.row(), |region| region.mutate_if(condition, mutation))
     }
 
-    /// Changes one row in several ways as one: HBase's mutateRow. Gives back the new cells of the
-    /// increments and appends among them, in their order.
+    /// Applies several mutations to one row atomically: HBase's mutateRow. Returns the new cells of
+    /// the increments and appends among them, in their order.
     ///
     /// # Errors
     /// As [`Region::mutate_rows`]; `TableNotEnabled`.
@@ -242,7 +244,7 @@ impl Table {
         Ok(outcome.expect("what is asked for nothing is applied"))
     }
 
-    /// As [`Table::mutate_row`], if `condition` holds for the row; `None` if it does not.
+    /// As [`Table::mutate_row`], if `condition` holds for the row; otherwise returns `None`.
     ///
     /// # Errors
     /// As [`Region::mutate_rows`]; `TableNotEnabled`.
@@ -266,8 +268,8 @@ impl Table {
         Ok(outcomes.map(|outcomes| MutationOutcome::join(&outcomes)))
     }
 
-    /// Changes rows, each by itself. The order is kept between mutations of one region, so also
-    /// between those of one row.
+    /// Changes rows one by one, without atomicity between them. Mutations of one region, and so
+    /// those of one row, are applied in order.
     pub fn batch(&self, mutations: Vec<Mutation>) -> Vec<Result<MutationOutcome>> {
         if let Err(error) = self.check_enabled() {
             let refused = || Err(Error::new(error.kind(), error.message()));
@@ -276,7 +278,7 @@ impl Table {
         let mut outcomes = self.batch_once(&mutations);
         for (mutation, outcome) in mutations.iter().zip(&mut outcomes) {
             let not_served = |error: &&Error| error.kind() == ErrorKind::NotServingRegion;
-            // Others may have come in the place of its region.
+            // Other regions may have replaced the one that was tried.
             if outcome.as_ref().err().as_ref().is_some_and(not_served) {
                 *outcome = self.mutate(mutation);
             }
@@ -308,13 +310,13 @@ impl Table {
         outcomes.into_iter().map(|outcome| outcome.expect("every mutation has a region")).collect()
     }
 
-    /// Writes what is in memory to files.
+    /// Flushes the memstores of all regions to files.
     pub fn flush(&self) -> Result<()> {
         self.check_enabled()?;
         self.each_region(|region| region.flush())
     }
 
-    /// The same of one family.
+    /// Flushes one family of all regions.
     ///
     /// # Errors
     /// As [`Region::flush_family`]; `TableNotEnabled`.
@@ -323,7 +325,8 @@ impl Table {
         self.each_region(|region| region.flush_family(family))
     }
 
-    /// Merges files of each family in each region, as [`Region::compact`] does, and waits for it.
+    /// Compacts each family of each region as [`Region::compact`] does, and waits until that is
+    /// done.
     ///
     /// # Errors
     /// As [`Region::compact`]; `TableNotEnabled`.
@@ -332,7 +335,8 @@ impl Table {
         self.each_region(|region| region.compact(kind))
     }
 
-    /// Does something with each region, by start key, as they are when it comes to them.
+    /// Runs `act` with each region in order of start keys, following splits and merges that happen
+    /// meanwhile.
     fn each_region(&self, act: impl Fn(&Region) -> Result<()>) -> Result<()> {
         let mut next = Some(Bytes::new());
         while let Some(start) = next {
@@ -343,7 +347,7 @@ impl Table {
         Ok(())
     }
 
-    /// Checks that it takes reads and writes.
+    /// Checks that the table is enabled.
     ///
     /// # Errors
     /// `TableNotEnabled`.
@@ -357,22 +361,22 @@ impl Table {
     }
 }
 
-/// A scan of a table, open.
+/// An open scan of a table.
 pub struct TableScanner {
     table: Arc<Table>,
-    /// The moment it reads at, if it is one for all regions.
+    /// The read point for all regions, if the scan has one.
     point: Option<Arc<ReadPoint>>,
     scan: Scan,
     rows_left: u64,
-    /// The rows whose regions have not been opened.
+    /// The rows of the regions not yet opened.
     left: Option<RowRange>,
     current: Option<RegionScanner>,
-    /// The region being read has given a row.
+    /// The current region has returned a row.
     region_gave_rows: bool,
 }
 
 impl TableScanner {
-    /// The next row, or the next part of it where the scan has a batch; `None` behind the last.
+    /// Returns the next row, or its next part if the scan has a batch; `None` after the last.
     ///
     /// # Errors
     /// As [`RegionScanner::next`].
@@ -381,14 +385,14 @@ impl TableScanner {
         while self.rows_left > 0 {
             let Some(scanner) = &mut self.current else { return Ok(None) };
             let scanned = scanner.next_part(&ScanLimits::NONE)?;
-            // A row may turn out to have ended where the next is looked for.
+            // The region scanner may find that a row has ended only while it looks for the next.
             self.rows_left = scanner.rows_left();
             if let Scanned::Row { row, .. } = scanned {
                 self.region_gave_rows = true;
                 return Ok(Some(row));
             }
-            // As HBase has it: a filter that lets nothing more through ends the scan of all regions
-            // where it comes to that without a row, and that of its region where there were some.
+            // As in HBase: a filter that lets nothing more through ends the whole scan if the
+            // current region has returned no row, and otherwise only the scan of that region.
             if !self.region_gave_rows && scanner.is_filter_done() {
                 self.current = None;
                 return Ok(None);
@@ -433,13 +437,13 @@ impl TableScanner {
     }
 }
 
-/// Whether the last rows before `bound`, or the last of all where that is empty, lie in `range`.
+/// Whether `range` contains the last rows before `bound`, or the last rows at all if it is empty.
 fn reaches_up_to(range: &RowRange, bound: &[u8]) -> bool {
     let reaches = range.stop.is_empty() || (!bound.is_empty() && *bound <= range.stop[..]);
     reaches && (bound.is_empty() || range.start[..] < *bound)
 }
 
-/// What is left of `range` behind `opened`, one of its ends.
+/// Returns the part of `range` that remains after `opened`, which lies at one of its ends.
 fn rest(range: RowRange, opened: &RowRange, reversed: bool) -> Option<RowRange> {
     let rest = match reversed {
         true if opened.start.is_empty() => return None,

@@ -1,4 +1,4 @@
-//! What a store is doing: flushes, compactions, splits and merges of regions under way.
+//! The store's running tasks: flushes, compactions, splits and merges of regions.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use rowhouse_model::escape;
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 
-/// Work that is under way.
+/// A running task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// What is done, and to what.
+    /// The operation and its target.
     pub description: String,
-    /// How much there is to do.
+    /// The amount of work.
     pub status: String,
-    /// When it was begun, in milliseconds.
+    /// When it began, in milliseconds since 1970.
     pub begun_millis: i64,
 }
 
-/// The work that is under way, by when it was begun.
+/// The running tasks, by start time.
 #[derive(Default)]
 pub(crate) struct Tasks {
     state: Mutex<State>,
@@ -31,7 +31,7 @@ struct State {
     running: BTreeMap<u64, Task>,
 }
 
-/// Lists a task until it goes.
+/// Lists a task until it is dropped.
 pub(crate) struct RunningTask<'a> {
     tasks: &'a Tasks,
     id: u64,
@@ -42,7 +42,7 @@ impl Tasks {
         self.state.lock().running.values().cloned().collect()
     }
 
-    /// Lists work on a family, such as `Flushing`.
+    /// Lists a task on a family, such as `Flushing`.
     pub(crate) fn begin_family<'a>(
         engine: &'a Engine,
         what: &str,
@@ -58,7 +58,7 @@ impl Tasks {
         Self::begin(engine, format!("{what} {family} in {region}"), status)
     }
 
-    /// Lists work.
+    /// Lists a task.
     pub(crate) fn begin(engine: &Engine, description: String, status: String) -> RunningTask<'_> {
         let task = Task { description, status, begun_millis: engine.timestamps.now_millis() };
         let mut state = engine.tasks.state.lock();

@@ -1,8 +1,9 @@
-//! The ends of what can be stored: the smallest names, the largest keys, rows and values, many tables and
-//! regions. What takes long runs by
+//! The limits of storage: the smallest names, the largest keys, rows and values, many tables and
+//! regions. Slow tests run with
 //!
 //! ```text
-//! ROWHOUSE_LARGE=1 cargo test -p rowhouse-store --release --test extremes -- --test-threads 1 --nocapture
+//! ROWHOUSE_LARGE=1 cargo test -p rowhouse-store --release --test extremes -- \
+//!     --test-threads 1 --nocapture
 //! ```
 
 #![expect(clippy::unwrap_used, reason = "a test may")]
@@ -21,18 +22,18 @@ use rowhouse_store::{
     CompactionKind, CompactionSettings, ExportedCells, Settings, Store, Table, files_to_load,
 };
 
-/// The system's allocator, which counts the bytes in use and the most there were.
+/// The system's allocator with a count of the bytes in use and their maximum.
 struct Counting;
 
 static IN_USE: AtomicUsize = AtomicUsize::new(0);
 static MOST: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call goes to the system's allocator as it came.
+// SAFETY: every call is passed unchanged to the system's allocator.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let in_use = IN_USE.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
         MOST.fetch_max(in_use, Ordering::Relaxed);
-        // SAFETY: the caller keeps to what this trait asks for.
+        // SAFETY: the caller upholds the contract of this trait.
         unsafe { System.alloc(layout) }
     }
 
@@ -46,7 +47,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Whether what takes long is to run.
+/// Returns whether slow tests run.
 fn takes_its_time() -> bool {
     let asked = std::env::var_os("ROWHOUSE_LARGE").is_some();
     if !asked {
@@ -56,7 +57,7 @@ fn takes_its_time() -> bool {
 }
 
 fn store(dir: &Path) -> Store {
-    // So small that what is read does not stay.
+    // So small that blocks do not stay in the cache.
     let settings = Settings { block_cache_bytes: 1 << 20, ..Settings::default() };
     Store::builder(dir).settings(settings).open().unwrap()
 }
@@ -80,7 +81,7 @@ fn rows(table: &Arc<Table>, scan: Scan) -> Vec<Row> {
     std::iter::from_fn(|| scanner.next().unwrap()).collect()
 }
 
-/// In memory, in a file, in a merged file, and after the store was opened again.
+/// Checks a table in memory, in a file, in a compacted file, and after a reopen.
 fn wherever_it_lies(name: &str, fill: impl Fn(&Table), check: impl Fn(&Arc<Table>)) {
     let dir = tempfile::tempdir().unwrap();
     let store_ = store(dir.path());
@@ -184,10 +185,11 @@ fn columns_that_are_not_there_take_no_bytes() {
     };
     let alone = bytes(&["f"]);
     let beside = bytes(&["e", "f", "g"]);
-    // The ends of the files name what they are of.
+    // The metadata of the files includes the name of the family.
     assert!(beside.0 == 1 && beside.1.abs_diff(alone.1) < 100, "{beside:?} {alone:?}");
     let per_row = alone.1 / 2000;
-    // Lengths 8, row 2 + 5, family 1 + 1, qualifier 4, time 8, kind 1, value 5, sequence 1, row index 4.
+    // Lengths 8, row 2 + 5, family 1 + 1, qualifier 4, timestamp 8, kind 1, value 5, sequence
+    // number 1, row index 4.
     assert!(per_row < 60, "{per_row} bytes a row");
 }
 
@@ -223,7 +225,8 @@ fn a_row_of_a_million_columns_is_read_in_parts_of_bounded_memory() {
         assert_eq!(seen, columns);
         let most = MOST.load(Ordering::Relaxed).saturating_sub(before);
         println!("{columns} columns, {file_bytes} bytes of files, {most} bytes in use at most");
-        // Unless other tests of this process run beside it. The block cache has a megabyte of it.
+        // Skipped if other tests of this process run at the same time. The block cache takes a
+        // megabyte of it.
         assert!(!is_alone || most < 8 << 20, "{most} bytes for one row in parts");
     }
 }
@@ -255,11 +258,11 @@ fn values_of_half_a_gib_and_up_to_the_limit_are_kept_as_they_are() {
     if !takes_its_time() {
         return;
     }
-    // Of what a limit of 1 GiB leaves beside a record's own bytes.
+    // Minus the bytes that a record adds to a limit of 1 GiB.
     let limit = 1 << 30;
     for (len, compressions) in [
         (512 << 20, &["NONE", "SNAPPY", "LZ4", "GZ", "ZSTD"][..]),
-        // The slow ones take minutes, for nothing else.
+        // The slower codecs would take minutes without testing more.
         (limit - 200, &["NONE", "LZ4"][..]),
     ] {
         for compression in compressions {
@@ -295,7 +298,8 @@ fn a_large_value_is_kept(len: usize, limit: usize, compression: &'static str) {
     store.create_table(TableDescriptor::new(name.clone()).family(family), &[]).unwrap();
     let table = store.table(&name).unwrap();
     table.mutate(&put("r", value.clone()).into()).unwrap();
-    // While the large one is written to a file there may be no room for others, for as long as its codec takes.
+    // While the large value is flushed there may be no room for others, for as long as its codec
+    // takes.
     let beside = || table.mutate(&put("s", Bytes::from_static(b"beside it")).into());
     while let Err(error) = beside() {
         assert_eq!(error.kind(), ErrorKind::RegionTooBusy, "{error}");
@@ -422,21 +426,21 @@ fn thirty_thousand_files_of_ten_thousand_regions_are_there_after_opening() {
     println!("closed in {:?}", begun.elapsed());
 }
 
-/// A store that merges no files.
+/// Opens a store without compactions.
 fn unmerged(dir: &Path) -> Store {
     let compaction = CompactionSettings { files_min: usize::MAX, ..CompactionSettings::default() };
     let settings = Settings { compaction, ..Settings::default() };
     Store::builder(dir).settings(settings).open().unwrap()
 }
 
-/// The process's memory.
+/// Returns the resident memory of the process.
 fn resident_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
     line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok()).unwrap_or(0) << 10
 }
 
-/// Opens a store; how long it took and what it needs.
+/// Opens a store. Returns a description of the time and memory it took.
 fn reopen(dir: &Path) -> (Store, String) {
     let (begun, before) = (Instant::now(), IN_USE.load(Ordering::Relaxed));
     let store = store(dir);

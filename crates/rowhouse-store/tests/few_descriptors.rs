@@ -1,4 +1,5 @@
-//! Many files are loaded by a process that may have few open. The limit is the process's, so this is a test by itself.
+//! Loads many files in a process that may have few open. The limit applies to the process, so this
+//! test has a binary of its own.
 
 use rowhouse_model::{Bytes, FamilyDescriptor, Put, Scan, TableDescriptor, TableName};
 use rowhouse_store::{ExportedCells, Store, files_to_load};

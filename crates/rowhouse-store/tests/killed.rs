@@ -1,5 +1,5 @@
-//! Real processes, killed in the middle of their writes: what was acknowledged is there, and
-//! nothing is there in parts. Two writers make batches over two tables and two families, with
+//! Real processes, killed in the middle of their writes: acknowledged batches are there, and no
+//! batch is there in part. Two writers write batches over two tables and two families, with
 //! counters and deletes.
 //!
 //! ```text
@@ -47,7 +47,7 @@ fn what_was_acknowledged_survives_kill_9_whole() {
     assert!(writes > kills, "the writers hardly came to write");
 }
 
-/// Runs a process that writes, and kills it. Notes what it said was written.
+/// Runs a process that writes, and kills it. Notes the batches that it printed as written.
 fn live_and_die(dir: &Path, lives: Duration, acknowledged: &mut [u64; WRITERS]) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "what_was_acknowledged_survives_kill_9_whole", "--nocapture"])
@@ -61,7 +61,7 @@ fn live_and_die(dir: &Path, lives: Duration, acknowledged: &mut [u64; WRITERS]) 
         let lines = lines.lines().map_while(Result::ok);
         let said = lines.filter_map(|line| {
             let (writer, number) = line.strip_prefix("wrote ")?.split_once(' ')?;
-            // Its last line may be half one, which is then not there.
+            // The last line may be incomplete and then does not count.
             Some((writer.parse::<usize>().ok()?, number.strip_suffix('.')?.parse::<u64>().ok()?))
         });
         said.collect::<Vec<_>>()
@@ -83,9 +83,10 @@ fn write_until_killed(dir: &Path) {
     }
     let store = open(dir);
     let found = check(&store, acknowledged);
-    // The test's own output stands on this line.
+    // The test harness's own output is on this line.
     println!();
-    // What was acknowledged and not said before the kill is said now: else two kills in a row could leave two such.
+    // Prints acknowledged batches that the previous process could not print before its kill;
+    // otherwise two kills in a row could leave two such batches.
     for (writer, number) in found.into_iter().enumerate() {
         println!("wrote {writer} {number}.");
     }
@@ -142,7 +143,8 @@ fn row(writer: usize, number: u64) -> String {
 fn batch(store: &Store, writer: usize, number: u64) -> Vec<(Arc<Table>, Mutation)> {
     let (a, b) = (table(store, "a"), table(store, "b"));
     let row = row(writer, number);
-    // At times of its own: a delete covers what is put in the same millisecond, also later.
+    // At a timestamp of its own: a delete covers puts of the same millisecond, including later
+    // ones.
     let at = Timestamp::from_millis(i64::try_from(number).unwrap()).unwrap();
     let mut batch: Vec<(Arc<Table>, Mutation)> = if is_delete(number) {
         let mut delete = Delete::new(row).unwrap();
@@ -161,8 +163,8 @@ fn batch(store: &Store, writer: usize, number: u64) -> Vec<(Arc<Table>, Mutation
     batch
 }
 
-/// Checks that of every writer exactly its first so many batches are there: all that were
-/// acknowledged, and perhaps the one that was under way. Gives back how many.
+/// Checks that of every writer exactly a prefix of its batches is there: all acknowledged ones, and
+/// possibly the one in progress. Returns the length of each prefix.
 fn check(store: &Store, acknowledged: [u64; WRITERS]) -> [u64; WRITERS] {
     let mut found = [0; WRITERS];
     for (writer, acknowledged) in acknowledged.into_iter().enumerate() {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use rowhouse_model::{Bytes, Result, RowRange, Scan, escape};
-use rowhouse_schema::{KeySchema, NotFitting};
+use rowhouse_schema::{KeyMismatch, KeySchema};
 
 use crate::table::Table;
 
@@ -24,7 +24,7 @@ pub struct Fit {
     /// Those of them whose keys do not fit.
     pub misfits: u64,
     /// The first key that does not fit, and why.
-    pub first_misfit: Option<(Bytes, NotFitting)>,
+    pub first_misfit: Option<(Bytes, KeyMismatch)>,
 }
 
 impl Fit {

@@ -89,12 +89,12 @@ pub use rowhouse_model::{
     TableName, TableState, TimeRange, Timestamp, escape, unescape,
 };
 pub use rowhouse_schema::{
-    COLUMNS_ATTRIBUTE, Calendar, CellBytes, CellNotFitting, Column, ColumnFilter, ColumnSchema,
+    COLUMNS_ATTRIBUTE, Calendar, CellBytes, CellMismatch, Column, ColumnFilter, ColumnSchema,
     Computed, Date, Decimal, Direction, Estimate, EstimatedRows, FamilySize, Field, FieldType,
-    FieldValue, Finding, Float, FromField, FromRowKey, Holds, KEY_ATTRIBUTE, KeyPrefix, KeyReader,
-    KeySchema, Labels, NamedCell, NamedValues, NotFitting, Plan, Predicate, QualifierPlan,
-    QualifierRange, RowKey, RowSequence, Rule, Statistics, StreamMerge, Time, TimeUnit, TimeZone,
-    ToField, Uuid, Value, Values, check_table, derived,
+    FieldValue, Finding, Float, FromField, FromRowKey, Holds, KEY_ATTRIBUTE, KeyMismatch,
+    KeyPrefix, KeyReader, KeySchema, Labels, NamedCell, NamedValues, Plan, Predicate,
+    QualifierPlan, QualifierRange, RowKey, RowSequence, Rule, Statistics, StreamMerge, Time,
+    TimeUnit, TimeZone, ToField, Uuid, Value, Values, check_table, derived,
 };
 pub use rowhouse_store::CompactionKind;
 

@@ -32,6 +32,10 @@ pub(crate) struct ServeArgs {
     /// Where ZooKeeper's protocol is spoken, for clients that look for their cluster there
     #[arg(long, value_name = "HOST:PORT", value_parser = argument::address, default_value = "127.0.0.1:2181")]
     pub(crate) zookeeper: String,
+    /// Where metrics for Prometheus and health are served over HTTP, without authentication [default with --web alone:
+    /// 127.0.0.1:16030]
+    #[arg(long, value_name = "HOST:PORT", value_parser = argument::address, num_args = 0..=1, require_equals = true, default_missing_value = "127.0.0.1:16030")]
+    pub(crate) web: Option<String>,
     /// The address that clients are told, where it is not the one listened on; this machine must
     /// reach it too for `rowhouse shell --data`
     #[arg(long, value_name = "HOST:PORT", value_parser = argument::address)]
@@ -103,6 +107,7 @@ async fn serve(args: ServeArgs, log: &Path) -> rowhouse::Result<()> {
         listen: args.listen,
         zookeeper: args.zookeeper,
         advertise: args.advertise,
+        web: args.web,
         backups: args.backups,
         allow_shutdown: args.allow_shutdown,
         slow_call: Duration::from_millis(args.slow_call_millis),
@@ -130,6 +135,8 @@ fn screen(server: &Server, data: &Path, log: &Path) -> String {
         false => zookeeper.ip().to_string(),
     };
     let (data, log) = (data.display(), log.display());
+    let web =
+        server.web().map(|web| format!("  web    http://{web}/metrics\n")).unwrap_or_default();
     let registry = "hbase.client.registry.impl=org.apache.hadoop.hbase.client";
     format!(
         "rowhouse {} serves {data}
@@ -143,7 +150,7 @@ fn screen(server: &Server, data: &Path, log: &Path) -> String {
        hbase.masters={address}
 
   shell  rowhouse shell --data {data}
-  log    {log}
+{web}  log    {log}
 
 Ctrl-C stops the server.
 ",

@@ -1,4 +1,4 @@
-//! Advice on a template: what will surprise, cost or break, before there are rows.
+//! Advice on a template: surprises, costs and failures to expect, reported before there are rows.
 
 mod rules;
 mod sample;
@@ -10,7 +10,7 @@ use crate::key::KeySchema;
 
 pub use table::{FamilySize, check_table};
 
-/// What a finding is about. Numbers are fixed: they can be told, looked up and searched for.
+/// The kind of a finding. Numbers never change, so that they can be quoted and searched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Rule {
@@ -22,29 +22,29 @@ pub enum Rule {
     OrderNotOfValues,
     /// K4: a value of variable width ends by its length only.
     NoDelimiter,
-    /// K5: a random salt, and a key that is to be read needs one get for each.
+    /// K5: the key has a random salt, so a read by fields needs one get for each salt.
     RandomSalt,
     /// K6: the key is longer than its values need.
     LongKey,
     /// K7: the key begins with few different values.
     FewLeadingValues,
-    /// K8: events of the same time are one row.
+    /// K8: two events with the same time become one row.
     NotUnique,
-    /// K9: too few buckets to spread anything, or so many that scans ask too many.
+    /// K9: too few buckets to spread writes, or so many that each scan reads too many ranges.
     BucketCount,
-    /// K10: a bucket or hash is computed of a value that keys hold cut down to a step.
+    /// K10: a bucket or hash is computed from a value of which keys hold only the step.
     StepOperand,
     /// K11: the key begins with hosts of few domains.
     FewLeadingDomains,
     /// T1: the table has many families.
     ManyFamilies,
-    /// T2: names of families and qualifiers take much of the table.
+    /// T2: names of families and qualifiers take a large share of the table.
     LongNames,
     /// T3: row keys are long.
     LongRows,
 }
 
-/// What the rules are called and why they are there: one line for each.
+/// The name and the reason of each rule, in the order of [`Rule`].
 const RULES: &[(Rule, &str, &str)] = &[
     (
         Rule::LeadingTime,
@@ -95,7 +95,7 @@ const RULES: &[(Rule, &str, &str)] = &[
 ];
 
 impl Rule {
-    /// Its number: `K1` of a rule about keys, `T1` of one about tables.
+    /// Its number: `K1` for a rule about keys, `T1` for one about tables.
     pub fn code(self) -> String {
         let (at, first_of_tables) = (self as usize, Self::ManyFamilies as usize);
         match at.checked_sub(first_of_tables) {
@@ -109,7 +109,7 @@ impl Rule {
         RULES[self as usize].1
     }
 
-    /// Why it is there.
+    /// The reason for the rule.
     pub fn reason(self) -> &'static str {
         RULES[self as usize].2
     }
@@ -120,7 +120,7 @@ impl Rule {
     }
 }
 
-/// Something to think about before a template is used.
+/// Advice to consider before a template is used.
 ///
 /// ```
 /// use rowhouse_schema::{KeySchema, Rule};
@@ -137,9 +137,9 @@ impl Rule {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Which rule it is of.
+    /// The rule.
     pub rule: Rule,
-    /// What was found, and what can be done.
+    /// What was found, and a remedy.
     pub message: String,
 }
 
@@ -150,13 +150,13 @@ impl fmt::Display for Finding {
 }
 
 impl KeySchema {
-    /// What is to be thought about, by the template alone, in the order of the rules.
+    /// Checks the template alone; returns the findings in the order of the rules.
     pub fn check(&self) -> Vec<Finding> {
         self.check_with::<&[u8]>(&[])
     }
 
-    /// As [`KeySchema::check`], with keys of the table, taken at random from all of it: then it is seen
-    /// how many different values the key begins with.
+    /// As [`KeySchema::check`], with keys taken at random from the whole table, which show how many
+    /// different values keys begin with.
     pub fn check_with<K: AsRef<[u8]>>(&self, sample: &[K]) -> Vec<Finding> {
         let mut findings = rules::findings(self);
         findings.extend(self.check_sample(sample));
@@ -164,8 +164,8 @@ impl KeySchema {
         findings
     }
 
-    /// What keys of the table show that the template alone does not: the last part of [`KeySchema::check_with`].
-    /// Fewer than 100 keys show nothing.
+    /// Checks sampled keys of the table for what the template alone does not show: the last part of
+    /// [`KeySchema::check_with`]. Fewer than 100 keys yield no finding.
     pub fn check_sample<K: AsRef<[u8]>>(&self, sample: &[K]) -> Option<Finding> {
         sample::few_leading_values(self, sample)
     }

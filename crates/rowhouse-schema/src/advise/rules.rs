@@ -1,4 +1,4 @@
-//! The rules that look at a template alone.
+//! The rules that need only a template.
 
 use super::{Finding, Rule};
 use crate::computed::{Computed, Formula, Operands};
@@ -47,7 +47,7 @@ pub(super) fn findings(schema: &KeySchema) -> Vec<Finding> {
     findings
 }
 
-/// A first field that grows with every write.
+/// Finds a first field that grows with every write.
 fn leading(schema: &KeySchema) -> Option<(Rule, String)> {
     let first = schema.elements().iter().find(|element| !matches!(element, Element::Literal(_)))?;
     let Element::Field(at) = first else { return None };
@@ -81,7 +81,7 @@ fn leading(schema: &KeySchema) -> Option<(Rule, String)> {
     })
 }
 
-/// A field whose values do not come in their order.
+/// Finds a field whose values do not come in their order.
 fn order(field: &Field) -> Option<(Rule, String)> {
     let name = field.name();
     match field.codec.end() {
@@ -95,7 +95,7 @@ fn order(field: &Field) -> Option<(Rule, String)> {
         }
         Some(End::Literal(literal)) if *field.field_type() == FieldType::Text => {
             let delimiter = rowhouse_model::escape(literal);
-            // Of the characters that are less than the delimiter, one that is common in names.
+            // A character that is common in names and less than the delimiter.
             let below = b"01-.!#$%&*+,/:;=@AZ^_az".iter().find(|byte| **byte < literal[0]);
             let below = char::from(*below.unwrap_or(&0));
             if literal.iter().all(|byte| *byte == 0) {
@@ -127,7 +127,7 @@ fn order(field: &Field) -> Option<(Rule, String)> {
     Some((Rule::OrderNotOfValues, message))
 }
 
-/// A field that takes more bytes than its values need.
+/// Finds a field that takes more bytes than its values need.
 fn length(field: &Field) -> Option<String> {
     let width = field.width()?;
     let (needed, how) = match (&field.codec.body, field.modifiers.hash) {
@@ -166,7 +166,7 @@ fn salt(computed: &str, count: Option<u32>) -> String {
     )
 }
 
-/// More buckets than this are asked one by one for longer than the writes they spread take.
+/// With more buckets, reading each of them takes longer than spreading writes saves.
 const BUCKETS_MANY: u32 = 256;
 
 fn buckets(formula: &Formula, computed: &str, nth: usize) -> Option<String> {
@@ -196,7 +196,7 @@ fn buckets(formula: &Formula, computed: &str, nth: usize) -> Option<String> {
     }
 }
 
-/// A computed field of a value of which keys hold only the step.
+/// Finds a computed field of a value of which keys hold only the step.
 fn step_operand(schema: &KeySchema, computed: &Computed) -> Option<String> {
     let Operands::Fields(operands) = &computed.operands else { return None };
     let mut operands = operands.iter().map(|at| &schema.fields()[*at]);
@@ -214,7 +214,7 @@ fn step_operand(schema: &KeySchema, computed: &Computed) -> Option<String> {
     ))
 }
 
-/// Events that are told apart by their time alone.
+/// Finds events that are told apart by their time alone.
 fn not_unique(schema: &KeySchema) -> Option<String> {
     let (last, before) = schema.fields().split_last()?;
     let tick = match &last.codec.body {

@@ -1,4 +1,4 @@
-//! The rule that looks at keys of the table.
+//! The rules that need sampled keys of the table.
 
 use std::collections::HashSet;
 
@@ -8,9 +8,9 @@ use crate::key::KeySchema;
 use crate::template::Element;
 use crate::value::Value;
 
-/// With fewer keys nothing is said.
+/// The smallest sample from which a finding is reported.
 const SAMPLE_MIN: usize = 100;
-/// So few values cannot be spread over the regions of a table that grows.
+/// So few values cannot be spread over the regions of a growing table.
 const VALUES_FEW: usize = 8;
 
 pub(super) fn few_leading_values<K: AsRef<[u8]>>(
@@ -51,7 +51,7 @@ pub(super) fn few_leading_values<K: AsRef<[u8]>>(
     })
 }
 
-/// The last two parts of a host's name: `example.com`.
+/// Returns the last two parts of a host name: `example.com`.
 fn domain(host: &str) -> &str {
     match host.rmatch_indices('.').nth(1) {
         Some((dot, _)) => &host[dot + 1..],

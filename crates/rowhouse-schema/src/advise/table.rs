@@ -1,26 +1,27 @@
-//! The rules that look at a table: its families, and what its files hold.
+//! The rules that check a table: its families, and the sizes of its cells.
 
 use rowhouse_model::{Bytes, TableDescriptor, escape};
 
 use super::{Finding, Rule};
 
-/// What the cells of one family hold, all regions together. Bytes are those in cells, before compression.
+/// The size of one family's cells over all regions, in bytes of cells before compression.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FamilySize {
     /// The family's name.
     pub name: Bytes,
-    /// Cells.
+    /// The number of cells.
     pub cells: u64,
     /// Bytes of keys, values and tags.
     pub bytes: u64,
     /// Bytes of row keys, which every cell repeats.
     pub row_bytes: u64,
-    /// Bytes of names beyond one letter for the family and two for the qualifier.
+    /// Bytes of names in excess of one letter for the family and two for the qualifier.
     pub name_bytes: u64,
 }
 
-/// Checks a table's declaration and, where `sizes` has any, what its cells take, in the order of the rules.
-/// The template of its key is checked by [`KeySchema::check`](crate::KeySchema::check).
+/// Checks a table's declaration and, where `sizes` has any, the sizes of its cells; returns the
+/// findings in the order of the rules. [`KeySchema::check`](crate::KeySchema::check) checks the
+/// template of its key.
 ///
 /// ```
 /// use rowhouse_model::{FamilyDescriptor, TableDescriptor, TableName};
@@ -39,7 +40,7 @@ pub fn check_table(table: &TableDescriptor, sizes: &[FamilySize]) -> Vec<Finding
     many.into_iter().chain(names).chain(rows).collect()
 }
 
-/// HBase's reference guide advises two or three.
+/// HBase's reference guide advises two or three families.
 const FAMILIES_MAX: usize = 3;
 
 fn many_families(table: &TableDescriptor) -> Option<String> {
@@ -54,7 +55,7 @@ fn many_families(table: &TableDescriptor) -> Option<String> {
     })
 }
 
-/// Names that take less than this share of a family are not worth a change.
+/// Names that take a smaller share of a family are not worth a change.
 const NAMES_PERCENT: u64 = 10;
 
 fn long_names(size: &FamilySize) -> Option<String> {
@@ -71,7 +72,7 @@ fn long_names(size: &FamilySize) -> Option<String> {
     })
 }
 
-/// Longer row keys, on average, are worth a thought.
+/// The average length of row keys above which a finding is reported.
 const ROW_BYTES_MAX: u64 = 64;
 
 fn long_rows(sizes: &[FamilySize]) -> Option<String> {
@@ -93,7 +94,7 @@ fn percent(part: u64, whole: u64) -> Option<u64> {
     u64::try_from(percent).ok()
 }
 
-/// Bytes of a cell on average, with one decimal.
+/// Average bytes per cell, with one decimal.
 fn per_cell(bytes: u64, cells: u64) -> String {
     format!("{:.1}", bytes as f64 / cells.max(1) as f64)
 }

@@ -1,14 +1,14 @@
-//! From names to cells and back.
+//! Encoding of named values as cells, and decoding of cells.
 
 use std::fmt;
 
 use rowhouse_model::{Bytes, Error, Result, escape};
 
 use super::{Column, ColumnAddress, ColumnSchema};
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 use crate::value::{NamedValues, Shown, Value, Values};
 
-/// Where a named value is stored, and its bytes.
+/// The address and the bytes of a named value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellBytes {
     /// The family.
@@ -19,21 +19,21 @@ pub struct CellBytes {
     pub value: Bytes,
 }
 
-/// A cell, taken apart by the declaration of its column.
+/// A cell, decoded by the declaration of its column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedCell<'c> {
     /// The column.
     pub column: &'c Column,
-    /// The fields of the qualifier, if a template says which there are.
+    /// The fields of the qualifier, if it is declared as a template.
     pub fields: Option<Values>,
     /// The value.
     pub value: Value,
 }
 
-/// Why a cell does not fit the columns declared.
+/// Why a cell does not fit the declared columns.
 ///
-/// Not an error of a read: a table may hold cells that were written before its columns were declared, or by
-/// somebody who never heard of them. They are shown as bytes.
+/// It is not an error of a read: a table may hold cells that were written before its columns were
+/// declared, or by a program that does not know them. Such cells are shown as bytes.
 ///
 /// ```
 /// use rowhouse_schema::ColumnSchema;
@@ -52,36 +52,36 @@ pub struct NamedCell<'c> {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum CellNotFitting {
-    /// No declaration is for such cells.
+pub enum CellMismatch {
+    /// No declaration covers the cell.
     Undeclared {
         /// The cell's family.
         family: Vec<u8>,
         /// The cell's qualifier.
         qualifier: Vec<u8>,
     },
-    /// The qualifier begins as the template's, and does not fit it.
+    /// The qualifier begins like the template's qualifiers but does not fit the template.
     Qualifier {
         /// The name of the columns.
         column: String,
-        /// The byte of the qualifier, and what the template asks for there.
-        why: NotFitting,
+        /// The offset in the qualifier, and what the template requires there.
+        why: KeyMismatch,
     },
-    /// The value is none of the column's type.
+    /// The bytes are not a value of the column's type.
     Value {
         /// The name of the column.
         column: String,
-        /// The byte of the value, and what the type asks for there.
-        why: NotFitting,
+        /// The offset in the value, and what the type requires there.
+        why: KeyMismatch,
     },
 }
 
 impl ColumnSchema {
-    /// The cell of a named value.
+    /// Encodes a named value as a cell.
     ///
     /// # Errors
-    /// As [`ColumnSchema::column`] and [`Column::encode_value`]; `InvalidRequest` for a column of many
-    /// qualifiers: [`ColumnSchema::encode_with`] says which.
+    /// As [`ColumnSchema::column`] and [`Column::encode_value`]; `InvalidRequest` for a column of
+    /// many qualifiers, which needs [`ColumnSchema::encode_with`].
     pub fn encode(&self, name: &str, value: impl Into<Value>) -> Result<CellBytes> {
         let column = self.column(name)?;
         let Some(qualifier) = column.qualifier() else {
@@ -95,7 +95,7 @@ impl ColumnSchema {
         Ok(CellBytes { family: column.family.clone(), qualifier, value })
     }
 
-    /// The cell of a named value whose qualifier has these fields.
+    /// Encodes a named value as a cell whose qualifier has these fields.
     ///
     /// # Errors
     /// As [`ColumnSchema::column`], [`KeySchema::encode`](crate::KeySchema::encode) and
@@ -121,32 +121,33 @@ impl ColumnSchema {
         Ok(CellBytes { family: column.family.clone(), qualifier, value })
     }
 
-    /// A cell by name, or why it does not fit. Never panics, and what it gives encodes to the same cell.
+    /// Decodes a cell, or returns why it does not fit. Never panics; the result encodes to the same
+    /// cell.
     ///
     /// # Errors
-    /// What does not fit, the qualifier or the value, and at which byte.
+    /// Says whether the qualifier or the value does not fit, and at which byte.
     pub fn decode(
         &self,
         family: &[u8],
         qualifier: &[u8],
         value: &[u8],
-    ) -> Result<NamedCell<'_>, CellNotFitting> {
+    ) -> Result<NamedCell<'_>, CellMismatch> {
         if let Some(column) = self.single(family, qualifier) {
             return Ok(NamedCell { column, fields: None, value: column.decode_value(value)? });
         }
         let Some((column, template)) = self.template_of(family, qualifier) else {
             let (family, qualifier) = (family.to_vec(), qualifier.to_vec());
-            return Err(CellNotFitting::Undeclared { family, qualifier });
+            return Err(CellMismatch::Undeclared { family, qualifier });
         };
         let fields = template
             .decode(qualifier)
-            .map_err(|why| CellNotFitting::Qualifier { column: column.name().to_owned(), why })?;
+            .map_err(|why| CellMismatch::Qualifier { column: column.name().to_owned(), why })?;
         Ok(NamedCell { column, fields: Some(fields), value: column.decode_value(value)? })
     }
 }
 
 impl fmt::Display for NamedCell<'_> {
-    /// The name, in brackets the fields of the qualifier if it has some, and the value.
+    /// Writes the name, the fields of the qualifier in brackets if there are any, and the value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.column.name())?;
         if let Some(fields) = &self.fields {
@@ -156,8 +157,8 @@ impl fmt::Display for NamedCell<'_> {
     }
 }
 
-impl CellNotFitting {
-    /// The name of the column that the cell would be of; nothing if no declaration is for it.
+impl CellMismatch {
+    /// The name of the column whose declaration covers the cell; `None` if there is none.
     pub fn column(&self) -> Option<&str> {
         match self {
             Self::Undeclared { .. } => None,
@@ -166,26 +167,26 @@ impl CellNotFitting {
     }
 }
 
-impl fmt::Display for CellNotFitting {
+impl fmt::Display for CellMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Undeclared { family, qualifier } => {
                 write!(f, "no column is declared for {}:{}", escape(family), escape(qualifier))
             }
-            Self::Qualifier { column, why: NotFitting { at, why } } => {
+            Self::Qualifier { column, why: KeyMismatch { at, why } } => {
                 write!(f, "qualifier of `{column}` does not fit: {why}: at={at}")
             }
-            Self::Value { column, why: NotFitting { at, why } } => {
+            Self::Value { column, why: KeyMismatch { at, why } } => {
                 write!(f, "value of `{column}` does not fit: {why}: at={at}")
             }
         }
     }
 }
 
-impl std::error::Error for CellNotFitting {}
+impl std::error::Error for CellMismatch {}
 
-impl From<CellNotFitting> for Error {
-    fn from(why: CellNotFitting) -> Self {
+impl From<CellMismatch> for Error {
+    fn from(why: CellMismatch) -> Self {
         Error::invalid(why.to_string()).with_source(why)
     }
 }

@@ -1,11 +1,11 @@
-//! One declared column, or the columns of one template.
+//! A declared column, or the columns of one qualifier template.
 
 use std::fmt;
 
 use rowhouse_model::{Bytes, Error, Result};
 
-use super::CellNotFitting;
-use crate::error::NotFitting;
+use super::CellMismatch;
+use crate::error::KeyMismatch;
 use crate::field::Field;
 use crate::field_type::FieldType;
 use crate::key::KeySchema;
@@ -13,7 +13,8 @@ use crate::template::{Element, print_literal};
 use crate::time::FixedZone;
 use crate::value::Value;
 
-/// A column as declared: `d:n count u64`; or the columns of a template: `f:[at millis desc] price f64`.
+/// A column as declared, `d:n count u64`, or the columns of a qualifier template, `f:[at millis
+/// desc] price f64`.
 ///
 /// ```
 /// use rowhouse_schema::ColumnSchema;
@@ -31,11 +32,11 @@ use crate::value::Value;
 pub struct Column {
     pub(super) family: Bytes,
     pub(super) qualifier: Qualifier,
-    /// Name, type and form of the values.
+    /// The name, type and form of the values.
     pub(super) value: Field,
 }
 
-/// Which qualifiers belong to a declaration.
+/// The qualifiers that belong to a declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Qualifier {
     Literal(Bytes),
@@ -53,7 +54,7 @@ impl Column {
         &self.family
     }
 
-    /// The qualifier, unless a template says which there are.
+    /// The qualifier; `None` if the declaration has a template.
     pub fn qualifier(&self) -> Option<&[u8]> {
         match &self.qualifier {
             Qualifier::Literal(qualifier) => Some(qualifier),
@@ -74,10 +75,10 @@ impl Column {
         self.value.field_type()
     }
 
-    /// The bytes of a value.
+    /// Encodes a value.
     ///
     /// # Errors
-    /// `InvalidRequest` for a value of another kind, or that the type cannot hold.
+    /// `InvalidRequest` for a value of another kind, or one that the type cannot hold.
     pub fn encode_value(&self, value: &Value) -> Result<Bytes> {
         let refused = |why: String| Error::invalid(format!("column `{}`: {why}", self.name()));
         if value.is_null() {
@@ -89,28 +90,28 @@ impl Column {
         Ok(bytes.into())
     }
 
-    /// The value of these bytes. Never panics, and what it gives encodes to the same bytes again.
+    /// Decodes a value. Never panics; the result encodes to the same bytes.
     ///
     /// # Errors
-    /// The byte from which on they are no value of the type, and why.
-    pub fn decode_value(&self, bytes: &[u8]) -> Result<Value, CellNotFitting> {
+    /// The first byte that does not fit the type, and why.
+    pub fn decode_value(&self, bytes: &[u8]) -> Result<Value, CellMismatch> {
         let decoded =
             self.value.codec.decode(bytes, 0).and_then(|(value, next)| match next == bytes.len() {
                 true => Ok(value),
-                false => Err(NotFitting::new(next, "the bytes go on behind the value")),
+                false => Err(KeyMismatch::new(next, "the bytes go on behind the value")),
             });
-        decoded.map_err(|why| CellNotFitting::Value { column: self.name().to_owned(), why })
+        decoded.map_err(|why| CellMismatch::Value { column: self.name().to_owned(), why })
     }
 
-    /// The zone of times that are values, if the declaration names one.
+    /// The zone of time values, if the declaration names one.
     pub(super) fn value_zone(&self) -> Option<FixedZone> {
         self.value.modifiers.zone
     }
 
-    /// The value that somebody wrote as plain text: as [`Field::parse_value`].
+    /// Parses plain text as a value, as [`Field::parse_value`] does.
     ///
     /// # Errors
-    /// `InvalidRequest` that points at what is wrong.
+    /// `InvalidRequest` that points at the mistake.
     pub fn parse_value(&self, text: &str) -> Result<Value> {
         self.value.parse_value(text)
     }
@@ -119,7 +120,7 @@ impl Column {
         &self.value
     }
 
-    /// The bytes with which its qualifiers begin.
+    /// The bytes with which all its qualifiers begin.
     pub(crate) fn lead(&self) -> &[u8] {
         match &self.qualifier {
             Qualifier::Literal(qualifier) => qualifier,
@@ -131,12 +132,12 @@ impl Column {
     }
 }
 
-/// Family and qualifier of a column, as declarations write them.
+/// Formats the family and qualifier of a column as declarations write them.
 pub(crate) struct ColumnAddress<'c>(pub(crate) &'c Column);
 
 impl fmt::Display for ColumnAddress<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // In front of a family, `;` would separate declarations.
+        // An unescaped `;` before a family would separate declarations.
         let family = Literal(&self.0.family).to_string().replace(';', "\\x3B");
         write!(f, "{family}:")?;
         match &self.0.qualifier {
@@ -155,7 +156,7 @@ impl fmt::Display for Literal<'_> {
 }
 
 impl fmt::Display for Column {
-    /// The declaration, so that parsing it gives the same column.
+    /// Writes the declaration; parsing it returns an equal column.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", ColumnAddress(self), self.value)
     }

@@ -1,7 +1,7 @@
-//! Columns by name: under which family and qualifier they are stored, and what their values are.
+//! Named columns: the family and qualifier under which each is stored, and the type of its values.
 //!
-//! [`parse`] reads declarations and holds them against each other, [`column`] is one of them, [`cell`] is
-//! the way from names to cells and back.
+//! [`parse`] parses declarations and checks them against each other, [`column`] is one declaration,
+//! and [`cell`] encodes and decodes cells.
 
 mod cell;
 mod column;
@@ -17,18 +17,18 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::key::{KeySchema, LANGUAGE_VERSION, without_version};
 use crate::template::closest;
 
-pub use cell::{CellBytes, CellNotFitting, NamedCell};
+pub use cell::{CellBytes, CellMismatch, NamedCell};
 pub use column::Column;
 pub(crate) use column::ColumnAddress;
 
-/// The attribute of a table that holds the declaration of its columns. It travels with the table, on
-/// rowhouse and on Apache HBase alike; tools that do not know it are not disturbed.
+/// The table attribute that holds the declaration of its columns. It is stored with the table, on
+/// rowhouse and on Apache HBase alike; tools that do not know it ignore it.
 pub const COLUMNS_ATTRIBUTE: &str = "rowhouse.columns";
 
-/// The columns of a table, as declared. Cheap to clone.
+/// The declared columns of a table. Cheap to clone.
 ///
-/// A declaration is `family:qualifier name type`; there is one in each line, or several with `;` between
-/// two. A qualifier is a literal, or a template: then there is a column for each value of its fields.
+/// A declaration is `family:qualifier name type`, one per line or separated by `;`. The qualifier
+/// is a literal, or a template with one column for each value of its fields.
 ///
 /// # Example: how does a column with a short qualifier get a readable name?
 ///
@@ -78,19 +78,19 @@ pub struct ColumnSchema {
 
 struct Declared {
     columns: Vec<Column>,
-    /// The columns with a qualifier of their own, by family and qualifier.
+    /// The positions of the columns with a literal qualifier, sorted by family and qualifier.
     sorted: Vec<usize>,
-    /// What it was read from, printed: equal declarations have equal texts.
+    /// The canonical text of the declarations: equal declarations have equal texts.
     text: String,
 }
 
 impl ColumnSchema {
-    /// Reads declarations; of an empty text, none. The error points at the character that is wrong, says what
-    /// was expected there, and what was probably meant.
+    /// Parses declarations; an empty text has none. The error points at the wrong character, says
+    /// what was expected there, and suggests what was probably meant.
     ///
     /// # Errors
-    /// `InvalidRequest` for what is no declaration, for a name or a qualifier that is declared twice, and for a
-    /// qualifier that could belong to two of them.
+    /// `InvalidRequest` for text that is not a declaration, for a name or a qualifier that is
+    /// declared twice, and for a qualifier that could belong to two declarations.
     pub fn parse(text: &str) -> Result<Self> {
         let columns = parse::parse(text).map_err(|fault| fault.in_text(text))?;
         let printed: Vec<_> = columns.iter().map(Column::to_string).collect();
@@ -101,8 +101,8 @@ impl ColumnSchema {
         Ok(Self { declared: Arc::new(Declared { columns, sorted, text }) })
     }
 
-    /// Reads declarations as they are stored in a table descriptor: the number of the language, a space,
-    /// the text.
+    /// Parses declarations in the form stored in a table descriptor: the version of the language, a
+    /// space, the text.
     ///
     /// ```
     /// use rowhouse_schema::ColumnSchema;
@@ -117,17 +117,17 @@ impl ColumnSchema {
     /// ```
     ///
     /// # Errors
-    /// `Unsupported` for a newer language; as [`ColumnSchema::parse`].
+    /// `Unsupported` for a newer language; otherwise as [`ColumnSchema::parse`].
     pub fn from_stored(stored: &str) -> Result<Self> {
         Self::parse(without_version(stored, "declaration of columns")?)
     }
 
-    /// The declarations as they are stored in a table descriptor.
+    /// Returns the declarations in the form stored in a table descriptor.
     pub fn to_stored(&self) -> String {
         format!("{LANGUAGE_VERSION} {self}")
     }
 
-    /// The columns that a table declares, if it declares some.
+    /// Returns the columns that a table declares, if any.
     ///
     /// # Errors
     /// As [`ColumnSchema::from_stored`].
@@ -136,7 +136,7 @@ impl ColumnSchema {
         stored.map(|stored| Self::from_stored(&String::from_utf8_lossy(stored))).transpose()
     }
 
-    /// A number by which declarations can be told apart: xxh3 of what is stored.
+    /// Returns the xxh3 hash of the stored form, which tells declarations apart.
     pub fn fingerprint(&self) -> u64 {
         xxh3_64(self.to_stored().as_bytes())
     }
@@ -146,16 +146,16 @@ impl ColumnSchema {
         &self.declared.columns
     }
 
-    /// The column of that name.
+    /// Returns the column with this name.
     ///
     /// # Errors
-    /// `InvalidRequest` when none has it, naming the one that was probably meant, or all.
+    /// `InvalidRequest` if there is none; the message suggests the closest name, or lists all.
     pub fn column(&self, name: &str) -> Result<&Column> {
         let found = self.position(name).map(|at| &self.columns()[at]);
         found.ok_or_else(|| Error::invalid(self.no_column_message(name)))
     }
 
-    /// The column to which cells with this family and qualifier belong, if there is one.
+    /// Returns the column to which cells with this family and qualifier belong, if there is one.
     pub fn find(&self, family: &[u8], qualifier: &[u8]) -> Option<&Column> {
         self.single(family, qualifier).or_else(|| {
             let (column, template) = self.template_of(family, qualifier)?;
@@ -163,7 +163,8 @@ impl ColumnSchema {
         })
     }
 
-    /// The column of many qualifiers that this one may be of: no two of a family begin alike.
+    /// Returns the column with a template to which this qualifier may belong. There is at most one:
+    /// no two templates of a family begin alike.
     fn template_of(&self, family: &[u8], qualifier: &[u8]) -> Option<(&Column, &KeySchema)> {
         let of = |column: &&Column| {
             column.template().is_some()
@@ -174,7 +175,7 @@ impl ColumnSchema {
         Some((column, column.template()?))
     }
 
-    /// The column with this qualifier of its own.
+    /// Returns the column with this literal qualifier.
     pub(crate) fn single(&self, family: &[u8], qualifier: &[u8]) -> Option<&Column> {
         let Declared { columns, sorted, .. } = &*self.declared;
         let place = |at: &usize| {
@@ -184,11 +185,12 @@ impl ColumnSchema {
         sorted.binary_search_by(place).ok().map(|at| &columns[sorted[at]])
     }
 
-    /// Whether the columns can stand beside this key: no name is a field's too, except that of a field of which
-    /// keys hold only a hash or a step; such a column has the same values as the field.
+    /// Checks that the columns can be declared beside this key. A column may share its name only
+    /// with a field of which keys hold just a hash or a step, and then must have the same values as
+    /// the field.
     ///
     /// # Errors
-    /// `InvalidRequest` that names the first that cannot.
+    /// `InvalidRequest` that names the first column in conflict.
     pub fn check_key(&self, key: &KeySchema) -> Result<()> {
         for column in self.columns() {
             let name = column.name();
@@ -213,10 +215,10 @@ impl ColumnSchema {
         Ok(())
     }
 
-    /// Whether every family that is named is one of the table's.
+    /// Checks that every family in the declarations is one of the table's.
     ///
     /// # Errors
-    /// `InvalidRequest` that names the column and the families that there are.
+    /// `InvalidRequest` that names the column and the table's families.
     pub fn check_families(&self, table: &TableDescriptor) -> Result<()> {
         let declared = |column: &&Column| table.find_family(column.family()).is_err();
         let Some(column) = self.columns().iter().find(declared) else { return Ok(()) };
@@ -263,7 +265,7 @@ impl PartialEq for ColumnSchema {
 impl Eq for ColumnSchema {}
 
 impl fmt::Display for ColumnSchema {
-    /// The declarations, so that parsing them gives the same columns.
+    /// Writes the declarations; parsing them returns equal columns.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.declared.text)
     }

@@ -1,4 +1,4 @@
-//! Text to columns, each held against those before it.
+//! Parsing of column declarations; each is checked against those before it.
 
 use rowhouse_model::{Bytes, FamilyDescriptor, escape};
 
@@ -7,7 +7,7 @@ use crate::error::Fault;
 use crate::key::KeySchema;
 use crate::template::{check_name, is_name, is_type, parse_literal, parse_value};
 
-/// Reads declarations.
+/// Parses declarations.
 pub(super) fn parse(text: &str) -> Result<Vec<Column>, Fault> {
     let mut columns: Vec<Column> = Vec::new();
     let mut at = 0;
@@ -17,7 +17,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Column>, Fault> {
         if rest.is_empty() {
             return Ok(columns);
         }
-        let written = Written::read(text, at)?;
+        let written = ParsedDeclaration::read(text, at)?;
         let column = written.column()?;
         check(&column, &columns, &written)?;
         columns.push(column);
@@ -26,17 +26,17 @@ pub(super) fn parse(text: &str) -> Result<Vec<Column>, Fault> {
 }
 
 /// The parts of a declaration, each with its offset in the text.
-struct Written<'t> {
+struct ParsedDeclaration<'t> {
     family: (usize, &'t str),
     qualifier: (usize, &'t str),
     name: (usize, &'t str),
     value: (usize, &'t str),
-    /// Where the declaration ends.
+    /// The offset of the end of the declaration.
     end: usize,
 }
 
-impl<'t> Written<'t> {
-    /// Cuts a declaration into its parts, of which name and type may be missing.
+impl<'t> ParsedDeclaration<'t> {
+    /// Splits a declaration into its parts; name and type may be missing.
     fn read(text: &'t str, at: usize) -> Result<Self, Fault> {
         let behind = at + place_len(&text[at..]);
         let end = behind + rest_len(&text[behind..]);
@@ -72,13 +72,13 @@ impl<'t> Written<'t> {
         }
     }
 
-    /// Whether there is a name, and a type behind it.
+    /// Checks that there is a name, followed by a type.
     fn check_name(&self) -> Result<(), Fault> {
         let ((_, family), (_, qualifier), (at, name)) = (self.family, self.qualifier, self.name);
         let example = |name: &str, field_type: &str| {
             format!("for example {family}:{qualifier} {name} {field_type}")
         };
-        // A readable qualifier is a name itself.
+        // The hint suggests a readable qualifier as the name.
         let calling = if is_name(qualifier) { qualifier } else { "colour" };
         if name.is_empty() {
             let message = format!("expected a name and a type behind `{family}:{qualifier}`");
@@ -113,7 +113,7 @@ impl<'t> Written<'t> {
     }
 }
 
-/// How long family and qualifier are: up to white space that stands in no brackets.
+/// The length of family and qualifier: up to the first white space outside of brackets.
 fn place_len(text: &str) -> usize {
     let (mut inside, mut escaped) = (false, false);
     for (at, c) in text.char_indices() {
@@ -130,7 +130,7 @@ fn place_len(text: &str) -> usize {
     text.len()
 }
 
-/// How long name and type are: up to the end of the line, or a `;` that stands in no parentheses.
+/// The length of name and type: up to the end of the line, or to a `;` outside of parentheses.
 fn rest_len(text: &str) -> usize {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {
@@ -145,7 +145,8 @@ fn rest_len(text: &str) -> usize {
     text.len()
 }
 
-/// The first word of a text that begins at `at`, where it stands, and what stands behind it.
+/// Returns the first word of a text that starts at offset `at`: its offset, the word, and the text
+/// after it.
 fn word(at: usize, text: &str) -> (usize, &str, &str) {
     let trimmed = text.trim_start();
     let start = at + text.len() - trimmed.len();
@@ -153,9 +154,13 @@ fn word(at: usize, text: &str) -> (usize, &str, &str) {
     (start, &trimmed[..len], &trimmed[len..])
 }
 
-/// Whether a column can stand beside those before it: names are there once, and every qualifier belongs
-/// to one column.
-fn check(column: &Column, earlier: &[Column], written: &Written<'_>) -> Result<(), Fault> {
+/// Checks a column against those before it: names are unique, and every qualifier belongs to one
+/// column.
+fn check(
+    column: &Column,
+    earlier: &[Column],
+    written: &ParsedDeclaration<'_>,
+) -> Result<(), Fault> {
     if earlier.iter().any(|other| other.name() == column.name()) {
         return Err(Fault::new(
             written.name.0,

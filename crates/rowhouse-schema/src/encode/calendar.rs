@@ -1,4 +1,4 @@
-//! `ymd`, `ymdhm`, `ymdhms`: a time as the digits of its calendar, in UTC.
+//! `ymd`, `ymdhm`, `ymdhms`: a time as calendar digits, in UTC.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -28,10 +28,11 @@ impl Calendar {
         }
     }
 
-    /// The number whose decimal digits say a count of days, minutes or seconds since 1970, which lies
-    /// in the years 0000 to 9999.
+    /// Returns the number whose decimal digits are the calendar digits of a count of days, minutes
+    /// or seconds since 1970. The count is in the years 0000 to 9999.
     pub(crate) fn pack(self, count: i128) -> i128 {
-        // jiff ends a day before the year 9999 does, so the days of a later cycle are shown by an earlier.
+        // jiff's calendar ends a day before the year 9999 does, so this computes with the same day
+        // in 2000–2399.
         let second = count as i64 * self.seconds() - YEAR_2000_SECONDS;
         let (cycle, second) = (second.div_euclid(CYCLE_SECONDS), second.rem_euclid(CYCLE_SECONDS));
         let date = Timestamp::from_second(second + YEAR_2000_SECONDS);
@@ -47,7 +48,7 @@ impl Calendar {
         }
     }
 
-    /// The count that these digits say; nothing if there is no such day or time of day.
+    /// Returns the count for these digits; `None` if there is no such day or time of day.
     pub(crate) fn unpack(self, digits: i128) -> Option<i128> {
         let digits = digits as i64;
         let (day, clock) = match self {

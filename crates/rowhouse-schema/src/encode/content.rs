@@ -1,9 +1,9 @@
-//! What the bytes of a text-like field are: which values it takes, and in which arrangement they are
-//! stored.
+//! The content of text-like fields: which values they take, and how their bytes are arranged in
+//! keys.
 
 use std::borrow::Cow;
 
-use super::foreign::{DecimalImage, IntegerImage};
+use super::foreign::{DecimalEncoding, IntegerEncoding};
 use crate::value::{FieldValue, Uuid, Value, parse_hex};
 
 /// The kind of bytes.
@@ -21,24 +21,24 @@ pub(crate) enum Content {
     Ascii,
     /// At least one byte: `phoenix.varbinary`.
     Some,
-    /// A decimal number as another system writes it.
-    Decimal(DecimalImage),
-    /// A whole number as another system writes it.
-    Integer(IntegerImage),
+    /// A decimal number in another system's encoding.
+    Decimal(DecimalEncoding),
+    /// A whole number in another system's encoding.
+    Integer(IntegerEncoding),
 }
 
 /// How the bytes of a value are arranged in the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrangement {
     AsGiven,
-    /// `reverse`: the last character, or byte, first.
+    /// `reverse`: the last character or byte comes first.
     Reversed,
-    /// `domain`: the last part between dots first.
+    /// `domain`: the last dot-separated part comes first.
     Labels,
 }
 
 impl Content {
-    /// The bytes of a value, before anything is done to them.
+    /// Returns the bytes of a value, before any modifier.
     #[inline]
     pub(crate) fn bytes<'v>(self, value: &'v Value) -> Result<Cow<'v, [u8]>, String> {
         match (self, value) {
@@ -51,7 +51,7 @@ impl Content {
         }
     }
 
-    /// As [`Content::bytes`], of a text.
+    /// As [`Content::bytes`], for a text.
     #[inline]
     pub(crate) fn text_bytes(self, text: &str) -> Result<Cow<'_, [u8]>, String> {
         match self {
@@ -67,7 +67,7 @@ impl Content {
         }
     }
 
-    /// As [`Content::bytes`], of bytes.
+    /// As [`Content::bytes`], for bytes.
     pub(crate) fn raw_bytes(self, bytes: &[u8]) -> Result<Cow<'_, [u8]>, String> {
         match self {
             Self::Raw => Ok(bytes.into()),
@@ -86,8 +86,8 @@ impl Content {
         format!("takes {}, not {}", self.expected(), value.described())
     }
 
-    /// The bytes of a constant that a query compares with or lets values start with, which need not be
-    /// a whole value.
+    /// Returns the bytes of a constant with which a query compares values or their beginnings. The
+    /// constant need not be a whole value.
     pub(crate) fn part<'v>(self, value: &'v Value) -> Result<Cow<'v, [u8]>, String> {
         let digits = |text: &str| {
             let digits: String = text.chars().filter(|c| *c != '-').collect();
@@ -105,7 +105,7 @@ impl Content {
         }
     }
 
-    /// The value of these bytes, or the offset from which on they are none and why.
+    /// Returns the value of these bytes, or the first offset that does not fit, and why.
     #[inline]
     pub(crate) fn value(self, bytes: Cow<'_, [u8]>) -> Result<FieldValue<'_>, (usize, String)> {
         match self {
@@ -138,7 +138,7 @@ impl Content {
         }
     }
 
-    /// What a value of the field is.
+    /// Names the values of the field, for messages.
     pub(crate) fn expected(self) -> &'static str {
         match self {
             Self::Text => "a text",
@@ -152,17 +152,17 @@ impl Content {
         }
     }
 
-    /// Whether values are texts or bytes, of which it can be asked what they begin with.
+    /// Returns whether values are texts or bytes, so that a query can ask for their beginnings.
     pub(crate) fn has_parts(self) -> bool {
         !matches!(self, Self::Decimal(_) | Self::Integer(_))
     }
 
-    /// Whether not every value of the kind can be held.
-    pub(crate) fn is_narrow(self) -> bool {
+    /// Returns whether keys cannot hold every value of the kind.
+    pub(crate) fn is_restricted(self) -> bool {
         matches!(self, Self::Ascii | Self::Some | Self::Decimal(_) | Self::Integer(_))
     }
 
-    /// Whether values are texts, cut between characters only.
+    /// Returns whether values are texts, which are cut only between characters.
     pub(crate) fn is_text(self) -> bool {
         matches!(self, Self::Text | Self::Ascii)
     }
@@ -175,7 +175,7 @@ impl Arrangement {
         self == Self::AsGiven
     }
 
-    /// The bytes in the other arrangement: doing it twice changes nothing.
+    /// Converts bytes to or from the arrangement, which is its own inverse.
     #[inline]
     pub(crate) fn order_break(self, content: Content, bytes: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
         match self {
@@ -189,7 +189,7 @@ impl Arrangement {
             (Self::AsGiven, _) => bytes,
             (Self::Reversed, Content::Text) => match std::str::from_utf8(&bytes) {
                 Ok(text) => text.chars().rev().collect::<String>().into_bytes().into(),
-                // What is no text does not fit, whichever way round.
+                // Bytes that are not UTF-8 do not fit in either order.
                 Err(_) => bytes,
             },
             (Self::Reversed, _) => bytes.iter().rev().copied().collect::<Vec<_>>().into(),

@@ -1,11 +1,11 @@
-//! What codecs write: values, and texts and bytes that belong to others.
+//! The input of codecs: owned values, and borrowed texts and bytes.
 
 use super::{Body, Codec};
 use crate::value::{FieldValue, Value};
 
-/// Something that a codec can write.
+/// A value that a codec can encode.
 pub(crate) trait Encodable {
-    /// Appends the bytes of the value, or says what is wrong with it.
+    /// Appends the bytes of the value, or returns why the value does not fit.
     fn encode(&self, codec: &Codec, out: &mut Vec<u8>) -> Result<(), String>;
 
     /// Appends the bytes of the value before any modifier.

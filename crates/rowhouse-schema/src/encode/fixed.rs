@@ -1,33 +1,33 @@
-//! `text N`, `bytes N`, `uuid`, `hex N` and digests: bytes of one width, padded behind if they may be
-//! shorter. `desc` complements every byte, `hex` writes two characters for each.
+//! `text N`, `bytes N`, `uuid`, `hex N` and digests: bytes of a fixed width, padded on the right if
+//! they may be shorter. `desc` complements every byte, `hex` writes two characters for each.
 
 use std::borrow::Cow;
 
 use rowhouse_model::escape;
 
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 
-/// Bytes of one width.
+/// The codec of bytes of a fixed width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fixed {
     /// The width before `hex`, in bytes.
     pub(crate) width: u16,
-    /// What shorter values are padded with.
+    /// The byte with which shorter values are padded.
     pub(crate) pad: Option<u8>,
     pub(crate) desc: bool,
     pub(crate) hex: bool,
-    /// Whether `hex` writes the low digit of each byte first: of bytes in reverse order, that is their digits in
-    /// reverse order.
+    /// Whether `hex` writes the low digit of each byte first. With bytes in reverse order, all
+    /// digits are then in reverse order.
     pub(crate) low_first: bool,
 }
 
 impl Fixed {
-    /// Values of exactly so many bytes.
+    /// Creates a codec for values of exactly `width` bytes.
     pub(crate) fn new(width: u16) -> Self {
         Self { width, pad: None, desc: false, hex: false, low_first: false }
     }
 
-    /// Values of at most so many bytes, padded with a byte behind them.
+    /// Creates a codec for values of at most `width` bytes, padded on the right.
     pub(crate) const fn padded(width: u16, pad: u8) -> Self {
         Self { width, pad: Some(pad), desc: false, hex: false, low_first: false }
     }
@@ -37,7 +37,7 @@ impl Fixed {
         usize::from(self.width) * if self.hex { 2 } else { 1 }
     }
 
-    /// Whether a value has the right length, and can be told from its padding.
+    /// Checks that a value has the right length, and can be told from its padding.
     pub(crate) fn check(self, value: &[u8]) -> Result<(), String> {
         let width = usize::from(self.width);
         match self.pad {
@@ -58,13 +58,13 @@ impl Fixed {
         }
     }
 
-    /// Whether values stand in keys as they are, with padding behind them.
+    /// Returns whether keys hold values as they are, followed by padding.
     pub(crate) fn is_plainly_padded(self) -> bool {
         self.pad.is_some() && !self.desc && !self.hex
     }
 
-    /// Appends a value that [stands as it is](Self::is_plainly_padded), if it can be told from its padding;
-    /// says whether it did.
+    /// Appends a value that [needs no conversion](Self::is_plainly_padded). Returns false, with
+    /// nothing appended, if it is too long or ends in the padding byte.
     #[inline(always)]
     pub(crate) fn put_plainly(self, value: &[u8], out: &mut Vec<u8>) -> bool {
         let Some(pad) = self.pad else { return false };
@@ -77,10 +77,10 @@ impl Fixed {
         true
     }
 
-    /// The bytes without those of the padding that end them.
+    /// Returns the bytes without the padding at their end.
     #[inline(always)]
     pub(crate) fn without_padding(self, bytes: &[u8]) -> &[u8] {
-        // No value that is padded is written as hex.
+        // Padded values are never written as hex.
         let Some(pad) = self.pad.map(|pad| if self.desc { !pad } else { pad }) else {
             return bytes;
         };
@@ -88,18 +88,18 @@ impl Fixed {
         &bytes[..last.map_or(0, |last| last + 1)]
     }
 
-    /// Appends a value that was checked.
+    /// Appends a value that has been checked.
     pub(crate) fn put(self, value: &[u8], out: &mut Vec<u8>) {
         let start = out.len();
         self.write(value, out);
         let padded = start + self.width();
         if let Some(pad) = self.pad {
-            // No value that is padded is written as hex.
+            // Padded values are never written as hex.
             out.resize(padded, if self.desc { !pad } else { pad });
         }
     }
 
-    /// Appends bytes as they stand in a key, without padding.
+    /// Appends bytes as keys hold them, without padding.
     pub(crate) fn write(self, bytes: &[u8], out: &mut Vec<u8>) {
         let flip = if self.desc { 0xFF } else { 0 };
         match (self.hex, self.desc) {
@@ -113,12 +113,12 @@ impl Fixed {
         }
     }
 
-    /// Reads the value that begins at `at`, its padding taken off.
-    pub(crate) fn decode(self, key: &[u8], at: usize) -> Result<Cow<'_, [u8]>, NotFitting> {
+    /// Decodes the value at `at`, without its padding.
+    pub(crate) fn decode(self, key: &[u8], at: usize) -> Result<Cow<'_, [u8]>, KeyMismatch> {
         let width = self.width();
         let bytes = key[at..].get(..width).ok_or_else(|| {
             let why = format!("needs {width} bytes, {} are left", key.len() - at);
-            NotFitting::new(at, why)
+            KeyMismatch::new(at, why)
         })?;
         let bytes = self.without_padding(bytes);
         if !self.hex && !self.desc {
@@ -127,7 +127,7 @@ impl Fixed {
         let mut value = match self.hex {
             true => from_hex(bytes).ok_or_else(|| {
                 let why = format!("{} is not {width} hex digits in lower case", escape(bytes));
-                NotFitting::new(at, why)
+                KeyMismatch::new(at, why)
             })?,
             false => bytes.to_vec(),
         };

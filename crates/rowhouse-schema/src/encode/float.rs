@@ -1,20 +1,20 @@
-//! Floats as whole numbers in their order: the bits, with all of them flipped if the sign is set and
-//! only the sign bit otherwise, as IEEE 754's total order has it. −0 comes directly before 0, and NaNs lie beyond
-//! −∞ and ∞, by their sign.
+//! Maps floats to whole numbers in the same order: the bits, with all of them flipped if the sign
+//! is set, and otherwise only the sign bit, as in IEEE 754's total order. −0 comes directly before
+//! 0, and NaNs are beyond −∞ and ∞, depending on their sign.
 
 use super::ordinal_domain::Point;
 
-/// The numbers of −∞ and ∞.
+/// Returns the numbers of −∞ and ∞.
 pub(super) fn ends(bytes: u8) -> (i128, i128) {
     (rank(f64::NEG_INFINITY, bytes), rank(f64::INFINITY, bytes))
 }
 
-/// The numbers of all floats, NaNs too.
+/// Returns the least and the greatest number of all floats, NaNs included.
 pub(super) fn ends_with_nans(bytes: u8) -> (i128, i128) {
     (0, (1 << (8 * bytes)) - 1)
 }
 
-/// The number of a float, which is exactly one of so many bytes.
+/// Returns the number of a float, which has to be exact in `bytes` bytes.
 pub(super) fn number(float: f64, bytes: u8) -> Result<i128, String> {
     if bytes == 4 && widened(narrowed(float)).to_bits() != float.to_bits() {
         return Err(format!("an f32 cannot hold the value exactly, use f64: value={float:?}"));
@@ -22,7 +22,7 @@ pub(super) fn number(float: f64, bytes: u8) -> Result<i128, String> {
     Ok(rank(float, bytes))
 }
 
-/// The float of a number of the scale.
+/// Returns the float of a number.
 pub(super) fn value(number: i128, bytes: u8) -> f64 {
     let sign = 1_i128 << (8 * bytes - 1);
     let bits = if number & sign != 0 { number ^ sign } else { !number & (2 * sign - 1) };
@@ -32,18 +32,19 @@ pub(super) fn value(number: i128, bytes: u8) -> f64 {
     }
 }
 
-/// The number of the float with these bits.
+/// Returns the number of the float with these bits.
 pub(super) fn of_bits(bits: i128, bytes: u8) -> i128 {
     let sign = 1_i128 << (8 * bytes - 1);
     if bits & sign != 0 { !bits & (2 * sign - 1) } else { bits | sign }
 }
 
-/// The number of positive zero; negative floats have lesser ones.
+/// Returns the number of positive zero; negative floats have lesser numbers.
 pub(super) fn zero(bytes: u8) -> i128 {
     1 << (8 * bytes - 1)
 }
 
-/// Where a float lies: zero is two numbers, one that an f32 cannot hold is none.
+/// Returns the position of a float: zero equals two numbers, a float that an f32 cannot hold equals
+/// none.
 pub(super) fn point(float: f64, bytes: u8) -> Result<Point, String> {
     if float.is_nan() {
         return Err("nothing compares with NaN".to_owned());
@@ -58,7 +59,7 @@ pub(super) fn point(float: f64, bytes: u8) -> Result<Point, String> {
     Ok(beside(rank(near, bytes), near.total_cmp(&float)))
 }
 
-/// Where a whole number lies among the floats.
+/// Returns the position of a whole number among the floats.
 pub(super) fn integer_point(number: i128, bytes: u8) -> Point {
     if number == 0 {
         return Point { low: rank(-0.0, bytes), high: rank(0.0, bytes) };
@@ -67,7 +68,7 @@ pub(super) fn integer_point(number: i128, bytes: u8) -> Point {
         4 => f64::from(number as f32),
         _ => number as f64,
     };
-    // All floats that whole numbers come near to are whole, and 2^127 is the only one beyond i128.
+    // The float nearest to a whole number is whole, and 2^127 is the only one that exceeds i128.
     let order = if near >= i128::MAX as f64 {
         std::cmp::Ordering::Greater
     } else {
@@ -76,13 +77,14 @@ pub(super) fn integer_point(number: i128, bytes: u8) -> Point {
     beside(rank(near, bytes), order)
 }
 
-/// Where a float lies among the whole numbers.
+/// Returns the position of a float among the whole numbers.
 pub(super) fn whole_point(float: f64) -> Point {
     let floor = float.floor() as i128;
     if float.fract() == 0.0 { Point::exact(floor) } else { Point::behind(floor) }
 }
 
-/// The point of a constant, given the number of a float near it and how that compares with it.
+/// Returns the position of a constant, given the number of a float near it and how that float
+/// compares with it.
 fn beside(near: i128, order: std::cmp::Ordering) -> Point {
     match order {
         std::cmp::Ordering::Equal => Point::exact(near),
@@ -91,14 +93,15 @@ fn beside(near: i128, order: std::cmp::Ordering) -> Point {
     }
 }
 
-/// A float as somebody wrote it.
+/// Parses a float in a query or in plain text.
 pub(super) fn read(word: &str) -> Option<f64> {
     let digits = word.trim_start_matches(['-', '+']);
     let known = digits.starts_with(|c: char| c.is_ascii_digit()) || matches!(digits, "inf" | "NaN");
     word.parse().ok().filter(|_| known)
 }
 
-/// Whether it is the number that was written, or one near it: none is near those that are too large, or too close to zero.
+/// Returns whether the float is the number in the text, or near it. Numbers that are too large or
+/// too close to zero have no float near them.
 pub(super) fn is_near(word: &str, float: f64) -> bool {
     let mantissa = word.split(['e', 'E']).next().unwrap_or(word);
     let is_zero = !mantissa.contains(|c: char| ('1'..='9').contains(&c));
@@ -114,7 +117,8 @@ fn rank(float: f64, bytes: u8) -> i128 {
     of_bits(bits, bytes)
 }
 
-/// The float with the bits of an f32. Of a NaN they are moved by hand: a cast may change them.
+/// Returns the float with the bits of an f32. A NaN's bits are moved by hand, because a cast may
+/// change them.
 fn widened(bits: u32) -> f64 {
     let float = f32::from_bits(bits);
     if !float.is_nan() {
@@ -126,7 +130,7 @@ fn widened(bits: u32) -> f64 {
     )
 }
 
-/// The bits of the f32 that a float is, or of one near it.
+/// Returns the bits of the f32 equal to a float, or nearest to it.
 fn narrowed(float: f64) -> u32 {
     if !float.is_nan() {
         return (float as f32).to_bits();
@@ -140,7 +144,7 @@ const F32_MANTISSA_LEN: u32 = f32::MANTISSA_DIGITS - 1;
 const F64_MANTISSA_LEN: u32 = f64::MANTISSA_DIGITS - 1;
 const F32_MANTISSA: u32 = (1 << F32_MANTISSA_LEN) - 1;
 
-/// The bits of a number's float, as IEEE 754 lays them out.
+/// Returns the IEEE 754 bits of a number's float.
 pub(super) fn bits(number: i128, bytes: u8) -> i128 {
     match bytes {
         4 => i128::from(narrowed(value(number, 4))),
@@ -191,20 +195,20 @@ mod tests {
             assert_eq!(value(rank, 8).to_bits(), bits);
             assert_eq!(number(f64::from_bits(bits), 8), Ok(rank));
         }
-        // More bits than an f32 has.
+        // An f32 has fewer bits.
         assert!(number(f64::from_bits(0x7FF8_0000_0000_0001), 4).is_err());
     }
 
     #[test]
     fn constants_between_two_floats_have_a_place_between_them() {
-        // 0.1 is no f32; the nearest one is greater.
+        // 0.1 is not an f32; the nearest one is greater.
         let point = point(0.1, 4).unwrap();
         assert!(value(point.high, 4) < 0.1 && 0.1 < value(point.low, 4));
-        // 2^53 + 1 is no f64; it rounds down.
+        // 2^53 + 1 is not an f64; it rounds down.
         let point = integer_point((1 << 53) + 1, 8);
         assert_eq!(value(point.high, 8), 9_007_199_254_740_992.0);
         assert_eq!(integer_point(1 << 53, 8), Point::exact(point.high));
-        // The greatest whole number there is rounds up.
+        // The greatest i128 rounds up.
         assert!(integer_point(i128::MAX, 8).high < integer_point(i128::MAX, 8).low);
     }
 }

@@ -1,4 +1,5 @@
-//! The forms of whole numbers: big-endian, decimal digits, hexadecimal digits, and those of other systems.
+//! Encodings of whole numbers: big-endian, decimal digits, hexadecimal digits, and those of other
+//! systems.
 
 use std::borrow::Cow;
 
@@ -6,29 +7,29 @@ use rowhouse_model::escape;
 
 use super::foreign::ByteMapping;
 
-/// How a number is written.
+/// The encoding of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Form {
     pub(crate) shape: Shape,
-    /// Whether the bytes or characters stand in reverse order.
+    /// Whether the bytes or characters are in reverse order.
     pub(crate) reversed: bool,
-    /// Whether every byte is complemented: `desc` as other systems have it.
+    /// Whether every byte is complemented, which is how other systems store descending order.
     pub(crate) flipped: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// Big-endian; the sign bit flipped if there is one.
+    /// Big-endian; for signed numbers with the sign bit flipped.
     Binary { bytes: u8, signed: bool },
     /// Decimal digits, zero padded.
     Digits { width: u8 },
-    /// Hexadecimal digits, lower case, zero padded; the sign bit flipped if there is one.
+    /// Hexadecimal digits, lower case, zero padded; for signed numbers with the sign bit flipped.
     Hex { width: u8, signed: bool },
-    /// As another system writes them.
+    /// Another system's encoding.
     Foreign(ByteMapping),
 }
 
-/// The longest form: 38 digits.
+/// The longest encoding has 38 digits.
 const WIDTH_MAX: usize = 40;
 
 impl Form {
@@ -36,7 +37,7 @@ impl Form {
         Self { shape, reversed: false, flipped: false }
     }
 
-    /// The number of bytes, if it is always the same.
+    /// The number of bytes, if it is constant.
     pub(crate) fn width(self) -> Option<usize> {
         match self.shape {
             Shape::Binary { bytes, .. } => Some(bytes.into()),
@@ -45,7 +46,7 @@ impl Form {
         }
     }
 
-    /// The bytes of the number with which `rest` begins.
+    /// Returns the bytes of the number at the beginning of `rest`.
     #[inline]
     pub(crate) fn cut(self, rest: &[u8]) -> Result<&[u8], String> {
         let width = match (self.width(), self.shape) {
@@ -60,12 +61,12 @@ impl Form {
         rest.get(..width).ok_or_else(|| format!("needs {width} bytes, {} are left", rest.len()))
     }
 
-    /// Appends a number, which is one that fits.
+    /// Appends a number, which has to fit.
     pub(crate) fn write(self, number: i128, out: &mut Vec<u8>) {
         let start = out.len();
         match self.shape {
             Shape::Binary { bytes, signed } => {
-                // No number has more than eight bytes.
+                // Numbers have at most eight bytes.
                 let bytes = usize::from(bytes);
                 let number = flipped(number, signed, bytes) as u64;
                 out.extend_from_slice(&number.to_be_bytes()[8 - bytes..]);
@@ -86,7 +87,7 @@ impl Form {
         }
     }
 
-    /// The number that bytes of the right length stand for.
+    /// Decodes a number from bytes of the right length.
     pub(crate) fn read(self, bytes: &[u8]) -> Result<i128, Cow<'static, str>> {
         if !self.reversed && !self.flipped {
             return self.read_forward(bytes);
@@ -130,7 +131,7 @@ impl Form {
     }
 }
 
-/// A number whose order is that of its big-endian bytes.
+/// Maps a number to one whose big-endian bytes are in the order of the numbers.
 fn flipped(number: i128, signed: bool, bytes: usize) -> i128 {
     if signed { number + (1 << (8 * bytes - 1)) } else { number }
 }
@@ -139,12 +140,12 @@ fn unflipped(number: i128, signed: bool, bytes: usize) -> i128 {
     if signed { number - (1 << (8 * bytes - 1)) } else { number }
 }
 
-/// Appends a number as decimal digits, zero padded.
+/// Appends a number in decimal digits, zero padded.
 pub(crate) fn write_digits(number: u128, width: usize, out: &mut Vec<u8>) {
     let mut digits = [b'0'; WIDTH_MAX];
     let mut at = WIDTH_MAX;
     let mut high = number;
-    // Division of 64 bits is several times as fast as that of 128.
+    // 64-bit division is several times as fast as 128-bit division.
     while high > u128::from(u64::MAX) {
         at -= 1;
         digits[at] = b'0' + (high % 10) as u8;
@@ -166,7 +167,7 @@ pub(crate) fn write_digits(number: u128, width: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits[WIDTH_MAX - width.max(WIDTH_MAX - at)..]);
 }
 
-/// The number of at most 38 decimal digits.
+/// Parses at most 38 decimal digits.
 pub(crate) fn read_digits(bytes: &[u8]) -> Option<i128> {
     if !bytes.iter().all(u8::is_ascii_digit) {
         return None;

@@ -1,16 +1,16 @@
-//! `HASH n [hex]`: the first bytes of a digest instead of the value, which cannot be got back.
+//! `HASH n [hex]`: the first bytes of a digest replace the value, which cannot be recovered.
 
 use super::Body;
 use super::fixed::Fixed;
 use super::read_bytes;
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 use crate::transform::{HashFunction, Hashing};
 use crate::value::Value;
 
-/// The codec of a field of which only a hash is kept.
+/// The codec of a field stored as a hash.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hashed {
-    /// What the values would be without the hash.
+    /// The codec that the values would have without the hash.
     pub(crate) of: Box<Body>,
     function: HashFunction,
     pub(crate) fixed: Fixed,
@@ -33,7 +33,7 @@ impl Hashed {
         Ok(())
     }
 
-    /// The stored hash that somebody wrote as bytes.
+    /// Parses a stored hash written as bytes.
     pub(crate) fn read_stored(&self, text: &str) -> Result<Value, String> {
         let stored = read_bytes(text)
             .ok_or_else(|| format!("expected a stored hash such as 0x00ff: text={text}"))?;
@@ -41,7 +41,7 @@ impl Hashed {
         Ok(Value::Hashed(stored))
     }
 
-    /// The bytes of the digest that are kept of a value.
+    /// Returns the bytes of a value's digest that keys hold.
     pub(crate) fn stored(&self, value: &Value) -> Result<Vec<u8>, String> {
         let mut canonical = Vec::new();
         self.of.put_canonical(value, &mut canonical)?;
@@ -49,7 +49,7 @@ impl Hashed {
         Ok(digest.as_bytes()[..self.fixed.width.into()].to_vec())
     }
 
-    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
+    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), KeyMismatch> {
         let stored = self.fixed.decode(key, at)?;
         Ok((Value::Hashed(stored.into_owned()), at + self.fixed.width()))
     }

@@ -1,4 +1,4 @@
-//! `enum(a,b=7)`: labels and the byte of each.
+//! `enum(a,b=7)`: labels and their bytes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,16 +7,16 @@ use super::is_plain;
 use crate::template::closest;
 use crate::value::Value;
 
-/// The labels of an `enum`, each with its byte: the position in the list, or the number given.
+/// The labels of an `enum`, each with its byte: the position in the list, or the given number.
 ///
-/// Labels may be added to the end of a list later; the others keep their bytes.
+/// Labels may later be added to the end of the list; the others keep their bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Labels {
     list: Arc<[(String, u8)]>,
 }
 
 impl Labels {
-    /// Reads what stands between the parentheses. A mistake comes with its offset.
+    /// Parses the text between the parentheses. An error has its offset.
     pub(crate) fn parse(text: &str) -> Result<Self, (usize, String)> {
         let mut list: Vec<(String, u8)> = Vec::new();
         let mut at = 0;
@@ -41,12 +41,12 @@ impl Labels {
         Ok(Self { list: list.into() })
     }
 
-    /// The labels `0` … of so many characters, each its own byte: an alphabet.
+    /// Returns labels for the characters of an alphabet, each with its own byte.
     pub(crate) fn of_alphabet(alphabet: &str) -> Self {
         Self { list: alphabet.bytes().map(|c| (char::from(c).to_string(), c)).collect() }
     }
 
-    /// Labels and their bytes, in the order in which they are declared.
+    /// The labels and their bytes, in the order of the declaration.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u8)> {
         self.list.iter().map(|(label, byte)| (label.as_str(), *byte))
     }
@@ -61,12 +61,12 @@ impl Labels {
         self.iter().find(|(_, known)| *known == byte).map(|(label, _)| label)
     }
 
-    /// The label of a byte that has one, as a value.
+    /// Returns the label of a byte as a value, null if there is none.
     pub(crate) fn value(&self, byte: u8) -> Value {
         self.label(byte).map_or(Value::Null, Value::from)
     }
 
-    /// What is said of a label that is not there.
+    /// Returns the message for a label that does not exist.
     pub(crate) fn unknown(&self, label: &str) -> String {
         match closest(label, self.iter().map(|(label, _)| label)) {
             Some(close) => format!("unknown label '{label}'; did you mean '{close}'?"),
@@ -78,7 +78,7 @@ impl Labels {
     }
 }
 
-/// Whether a number is written without zeros in front.
+/// Returns whether a number has no leading zeros and no sign.
 fn is_canonical(number: &str) -> bool {
     number == "0" || !number.starts_with(['0', '+'])
 }

@@ -1,8 +1,8 @@
-//! The bytes of values: one file per kind of encoding, both directions together.
+//! The encodings of values, one file per kind with both directions.
 //!
-//! A [`Codec`] is made once, when the template is read, of a type and its modifiers; encoding and
-//! decoding look nothing up. The planner asks codecs what it needs to know (`plan/`), never which type
-//! it has before it.
+//! A [`Codec`] is made of a type and its modifiers once, when the template is parsed; encoding and
+//! decoding look nothing up. The planner (`plan/`) queries codecs for the properties it needs,
+//! never for the type.
 
 mod calendar;
 mod content;
@@ -25,7 +25,7 @@ mod seven_bits;
 pub(crate) mod shortest;
 mod terminated;
 
-use crate::error::{Fault, NotFitting};
+use crate::error::{Fault, KeyMismatch};
 use crate::field_type::FieldType;
 use crate::time::TimeZone;
 use crate::transform::Modifiers;
@@ -38,11 +38,11 @@ pub use foreign::ForeignType;
 pub(crate) use form::Shape;
 pub(crate) use hashed::Hashed;
 pub use labels::Labels;
-pub(crate) use lead::{Lead, Led};
+pub(crate) use lead::{Marker, MarkerRead};
 pub(crate) use number::{Number, digits_of};
 pub(crate) use open::{End, ends_at_its_end};
 pub(crate) use ordinal_domain::{OrdinalDomain, Point, ValueForm, count_ticks, integer, is_count};
-pub(crate) use quick::Quick;
+pub(crate) use quick::FastNumber;
 pub(crate) use repeat::Repeat;
 pub(crate) use separated::{SEPARATOR_AT_END, Separated, Separation};
 pub(crate) use sequence::{Container, Sequence};
@@ -50,18 +50,18 @@ pub(crate) use seven_bits::SevenBits;
 pub(crate) use shortest::ShortestDigits;
 pub(crate) use terminated::{Style, Terminated};
 
-/// How the values of one field become bytes.
+/// The codec of the values of one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Codec {
-    /// What stands in front of the value's own bytes.
-    pub(crate) lead: Lead,
+    /// The byte before the value's own bytes.
+    pub(crate) lead: Marker,
     pub(crate) body: Body,
 }
 
-/// How values that are not null become bytes.
+/// The codec of values that are not null.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Body {
-    /// Whole numbers of a scale, of fixed width.
+    /// Whole numbers of an ordinal domain, of fixed width.
     Number(Number),
     /// Whole numbers as the shortest decimal text.
     Shortest(ShortestDigits),
@@ -74,8 +74,8 @@ pub(crate) enum Body {
 }
 
 impl Codec {
-    /// The codec of a field; `end` says where it would end if it were open. Says what is wrong if the
-    /// modifiers cannot be carried out.
+    /// Creates the codec of a field; `end` is its end if it is open. Returns an error if the
+    /// modifiers cannot be applied.
     pub(crate) fn new(
         field_type: &FieldType,
         modifiers: &Modifiers,
@@ -87,23 +87,23 @@ impl Codec {
         }
         let lead = match (field_type, modifiers.null) {
             (FieldType::Foreign(foreign), null) => foreign.lead(null.is_some(), modifiers.desc),
-            (_, Some(place)) => Lead::markers(place),
-            (_, None) => Lead::default(),
+            (_, Some(place)) => Marker::markers(place),
+            (_, None) => Marker::default(),
         };
         Ok(Self { lead, body })
     }
 
-    /// The codec of what is never null and has nothing in front.
+    /// Creates a codec without null and without a byte before values.
     pub(crate) fn of(body: Body) -> Self {
-        Self { lead: Lead::default(), body }
+        Self { lead: Marker::default(), body }
     }
 
-    /// Whether there may be no value.
+    /// Returns whether values may be null.
     pub(crate) fn is_nullable(&self) -> bool {
         self.lead.null.is_some()
     }
 
-    /// The number of bytes, if it is always the same.
+    /// The number of bytes, if it is constant.
     pub(crate) fn width(&self) -> Option<usize> {
         if self.is_nullable() {
             return None;
@@ -117,7 +117,7 @@ impl Codec {
         width.map(|width| self.lead.len() + width)
     }
 
-    /// Says of a field with a separator that only such fields stand behind it.
+    /// Marks a field with a separator as one that only such fields follow.
     pub(crate) fn in_tail(mut self) -> Self {
         if let Some(separated) = self.separated_mut() {
             separated.in_tail = true;
@@ -125,7 +125,7 @@ impl Codec {
         self
     }
 
-    /// The separators of the field, if it has such.
+    /// Returns the separators of the field, if it has them.
     pub(crate) fn separated(&self) -> Option<&Separated> {
         match &self.body {
             Body::Sequence(Sequence { container: Container::Separated(separated), .. }) => {
@@ -144,13 +144,13 @@ impl Codec {
         }
     }
 
-    /// The separators, if the field is one of those at whose end a key is cut.
+    /// Returns the separators, if the field is in the tail, at whose end keys are cut off.
     pub(crate) fn tail(&self) -> Option<&Separated> {
         self.separated().filter(|separated| separated.in_tail)
     }
 
-    /// Whether the key of one value never begins that of another. Where that is not so, no byte FF stands
-    /// behind the field.
+    /// Returns whether no encoded value is a prefix of another. If false, no byte FF may follow the
+    /// field.
     pub(crate) fn is_prefix_free(&self) -> bool {
         match &self.body {
             Body::Sequence(Sequence { container: Container::Terminated(terminated), .. }) => {
@@ -160,7 +160,7 @@ impl Codec {
         }
     }
 
-    /// Where the field ends, if it has no end of its own.
+    /// The end of the field, if it has none of its own.
     pub(crate) fn end(&self) -> Option<&End> {
         match &self.body {
             Body::Sequence(Sequence { container: Container::Open(end), .. }) => Some(end),
@@ -170,7 +170,7 @@ impl Codec {
         }
     }
 
-    /// Whether the value itself cannot be got back, only what is kept of it.
+    /// Returns whether the value cannot be recovered from the bytes.
     pub(crate) fn is_lossy(&self) -> bool {
         match &self.body {
             Body::Number(number) => number.is_floored(),
@@ -179,7 +179,7 @@ impl Codec {
         }
     }
 
-    /// Appends a value's bytes, or says what is wrong with the value.
+    /// Appends a value's bytes, or returns why the value does not fit.
     #[inline]
     pub(crate) fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
         if let Body::Number(number) = &self.body
@@ -205,16 +205,16 @@ impl Codec {
         self.body.encode(value, out)
     }
 
-    /// Appends what stands in front of a value.
+    /// Appends the byte before a value.
     #[inline]
     fn mark_value(&self, out: &mut Vec<u8>) {
         out.extend(self.lead.value);
     }
 
-    /// Whether a value is of the field's kind, though a key might not hold it.
+    /// Checks that a value is of the field's kind, even if a key cannot hold it.
     fn check_kind(&self, value: &Value) -> Result<(), String> {
         match &self.body {
-            Body::Sequence(Sequence { content, .. }) if content.is_narrow() => {
+            Body::Sequence(Sequence { content, .. }) if content.is_restricted() => {
                 content.part(value).map(|_| ())
             }
             Body::Sequence(sequence) => sequence.content.bytes(value).map(|_| ()),
@@ -225,13 +225,13 @@ impl Codec {
         }
     }
 
-    /// Reads the value that begins at `at` and says where it ends.
-    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
+    /// Decodes the value at `at`; returns it and its end offset.
+    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), KeyMismatch> {
         let (value, next) = self.decode_as(ValueForm::Own, key, at)?;
         Ok((value.into_value(), next))
     }
 
-    /// Reads the number of a scale that begins at `at`, if it is one of the commonest kind.
+    /// Decodes the number at `at`, if its codec has a fast path.
     #[inline(always)]
     pub(crate) fn decode_quickly(
         &self,
@@ -247,28 +247,29 @@ impl Codec {
         }
     }
 
-    /// As [`Codec::decode`], with numbers in a form and what can be borrowed borrowed.
+    /// As [`Codec::decode`], with numbers in the requested form, and borrowing from the key where
+    /// possible.
     pub(crate) fn decode_as<'k>(
         &self,
         form: ValueForm,
         key: &'k [u8],
         at: usize,
-    ) -> Result<(FieldValue<'k>, usize), NotFitting> {
+    ) -> Result<(FieldValue<'k>, usize), KeyMismatch> {
         let in_tail = self.is_nullable() && self.tail().is_some();
         if in_tail && at == key.len() {
             return Ok((FieldValue::NULL, at));
         }
         match self.lead.read(key, at)? {
-            Led::Value(at) => self.body.decode(form, key, at),
-            Led::Null(next) if in_tail && next == key.len() => {
-                Err(NotFitting::new(at, SEPARATOR_AT_END))
+            MarkerRead::Value(at) => self.body.decode(form, key, at),
+            MarkerRead::Null(next) if in_tail && next == key.len() => {
+                Err(KeyMismatch::new(at, SEPARATOR_AT_END))
             }
-            Led::Null(next) => Ok((FieldValue::NULL, next)),
+            MarkerRead::Null(next) => Ok((FieldValue::NULL, next)),
         }
     }
 
-    /// Appends the bytes of a value before any modifier, of which buckets and hashes are made; of null,
-    /// none.
+    /// Appends a value's bytes before any modifier, which are the input of buckets and hashes;
+    /// nothing for null.
     pub(crate) fn put_canonical(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), String> {
         match value {
             Value::Null => Ok(()),
@@ -276,7 +277,7 @@ impl Codec {
         }
     }
 
-    /// The value that somebody wrote as plain text, without quotes.
+    /// Parses a value from plain text, without quotes.
     pub(crate) fn read(&self, text: &str) -> Result<Value, Fault> {
         if self.is_nullable() && text == "null" {
             return Ok(Value::Null);
@@ -321,7 +322,7 @@ impl Body {
         form: ValueForm,
         key: &'k [u8],
         at: usize,
-    ) -> Result<(FieldValue<'k>, usize), NotFitting> {
+    ) -> Result<(FieldValue<'k>, usize), KeyMismatch> {
         let (value, next) = match self {
             Self::Number(number) => {
                 let (read, next) = number.decode(key, at)?;
@@ -338,7 +339,7 @@ impl Body {
         Ok((FieldValue::Other(value), next))
     }
 
-    /// The scale, if values are numbers of one.
+    /// The ordinal domain, if values are numbers of one.
     pub(crate) fn domain(&self) -> Option<&OrdinalDomain> {
         match self {
             Self::Number(number) => Some(&number.domain),
@@ -382,20 +383,21 @@ impl Body {
                 .ok_or_else(|| Fault::new(0, "expected a whole number")),
             Self::Sequence(_) => Ok(text.into()),
             Self::Repeat(_) => Err(Fault::new(0, "a list is not written as plain text")),
-            // A text that looks like a stored hash is a text: data decides what it is.
+            // A text that looks like a stored hash is a text: its meaning must not depend on its
+            // content.
             Self::Hashed(hashed) => hashed.of.read(text),
         }
     }
 }
 
-/// Bytes as somebody wrote them: `0x00ff` or `x'00ff'`.
+/// Parses bytes in the form `0x00ff` or `x'00ff'`.
 pub(crate) fn read_bytes(word: &str) -> Option<Vec<u8>> {
     let quoted = word.strip_prefix("x'").and_then(|rest| rest.strip_suffix('\''));
     let digits = quoted.or_else(|| word.strip_prefix("0x"));
     digits.and_then(parse_hex)
 }
 
-/// Whether a character can stand for itself in a template.
+/// Returns whether a character needs no escape in a template.
 pub(crate) fn is_plain(c: char) -> bool {
     !matches!(c, '[' | ']' | '\\') && !c.is_whitespace() && !c.is_control()
 }

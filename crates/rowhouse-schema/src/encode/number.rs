@@ -1,4 +1,5 @@
-//! Numbers, times, floats, bools and enums: whole numbers of a scale, in a fixed number of bytes.
+//! Numbers, times, floats, bools and enums: whole numbers of an ordinal domain, in a fixed number
+//! of bytes.
 
 use std::borrow::Cow;
 
@@ -8,8 +9,8 @@ use super::float;
 use super::foreign::{ByteMapping, OrderBreak};
 use super::form::{Form, Shape, write_digits};
 use super::ordinal_domain::OrdinalDomain;
-use super::quick::Quick;
-use crate::error::NotFitting;
+use super::quick::FastNumber;
+use crate::error::KeyMismatch;
 use crate::field_type::{Calendar, FieldType};
 use crate::transform::{Modifiers, TextForm};
 use crate::typed::PlainNumber;
@@ -19,19 +20,19 @@ use crate::value::Value;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Number {
     pub(crate) domain: OrdinalDomain,
-    /// Stored is the number cut down to a multiple of this one.
+    /// Keys hold the number rounded down to a multiple of this one.
     step: Option<i128>,
-    /// How many ticks the clocks by which steps begin are ahead of the numbers.
+    /// How many ticks the local clock, to which steps are aligned, is ahead of the numbers.
     phase: i128,
     calendar: Option<Calendar>,
-    /// For `desc`: the number written is this one minus the value.
+    /// For `desc`: keys hold this number minus the value.
     mirror: Option<i128>,
     form: Form,
     canonical: Canonical,
-    quick: Option<Quick>,
+    quick: Option<FastNumber>,
 }
 
-/// The bytes of a number before any modifier, of which hashes are made.
+/// The bytes of a number before any modifier, which are the input of hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Canonical {
     /// Big-endian two's complement.
@@ -39,16 +40,17 @@ enum Canonical {
     /// Big-endian IEEE 754.
     Float(u8),
     Digits(u8),
-    /// As another system writes them in ascending order.
+    /// Another system's encoding in ascending order.
     Foreign,
 }
 
-/// The greatest time for which `Long.MAX_VALUE - ts` still has nineteen digits, so that Java's text,
-/// which is not padded, and ours are the same.
+/// The greatest time for which `Long.MAX_VALUE - ts` has nineteen digits, so that Java's unpadded
+/// text equals ours.
 const JAVA_DIGITS_TIME_MAX: i128 = i64::MAX as i128 - 1_000_000_000_000_000_000;
 
 impl Number {
-    /// The codec of a type whose values are numbers of a scale; says what is wrong with a step.
+    /// Creates the codec of a type whose values are numbers of an ordinal domain. Returns an error
+    /// for a step that does not fit.
     pub(crate) fn new(
         field_type: &FieldType,
         mut domain: OrdinalDomain,
@@ -98,31 +100,32 @@ impl Number {
         };
         let form = Form { reversed: modifiers.reverse, ..Form::new(shape) };
         let is_plain = step.is_none() && calendar.is_none() && !form.reversed;
-        let quick = Quick::new(shape, mirror).filter(|_| is_plain);
+        let quick = FastNumber::new(shape, mirror).filter(|_| is_plain);
         Ok(Self { domain, step, phase, calendar, mirror, form, canonical, quick })
     }
 
-    /// Numbers of a scale as another system writes them. Its descending order complements every byte.
+    /// Creates the codec of numbers in another system's encoding, where descending order
+    /// complements every byte.
     pub(crate) fn foreign(domain: OrdinalDomain, shape: Shape, desc: bool) -> Self {
         let is_flag = shape == Shape::Foreign(ByteMapping::PhoenixBoolean);
         let mirror = (desc && is_flag).then_some(domain.max);
         let form = Form { flipped: desc && !is_flag, ..Form::new(shape) };
-        let quick = Quick::new(shape, None).filter(|_| !desc);
+        let quick = FastNumber::new(shape, None).filter(|_| !desc);
         let (step, calendar) = (None, None);
         let canonical = Canonical::Foreign;
         Self { domain, step, phase: 0, calendar, mirror, form, canonical, quick }
     }
 
-    /// Numbers of a scale in a given shape, ascending: what computed fields hold.
+    /// Creates the codec of numbers of a domain in a given shape, ascending, for computed fields.
     pub(crate) fn plain(domain: OrdinalDomain, shape: Shape) -> Self {
         let (step, calendar, mirror) = (None, None, None);
         let canonical = Canonical::Integer(8);
-        let quick = Quick::new(shape, mirror);
+        let quick = FastNumber::new(shape, mirror);
         let form = Form::new(shape);
         Self { domain, step, phase: 0, calendar, mirror, form, canonical, quick }
     }
 
-    /// The number as a quick way without a scale takes it, if there is one.
+    /// Returns the parameters for the fast path without a domain, if it supports these numbers.
     pub(crate) fn plain_number(&self) -> Option<PlainNumber> {
         let unit = self.domain.plain_unit().filter(|_| self.quick.is_some())?;
         let Shape::Binary { bytes, signed } = self.form.shape else { return None };
@@ -130,12 +133,12 @@ impl Number {
         Some(PlainNumber { bytes, signed, mirror: self.mirror, min, max, unit })
     }
 
-    /// The shortest way of the numbers to their bytes, if there is one.
-    pub(crate) fn quick(&self) -> Option<Quick> {
+    /// Returns the fast path of the numbers, if there is one.
+    pub(crate) fn quick(&self) -> Option<FastNumber> {
         self.quick
     }
 
-    /// The number of bytes, if it is always the same.
+    /// The number of bytes, if it is constant.
     pub(crate) fn width(&self) -> Option<usize> {
         self.form.width()
     }
@@ -144,12 +147,12 @@ impl Number {
         self.mirror.is_some() || self.form.flipped
     }
 
-    /// Whether keys come in the order of the numbers, or in that against it.
+    /// Returns whether keys come in ascending or descending order of the numbers.
     pub(crate) fn is_ordered(&self) -> bool {
         !self.form.reversed && self.order_break().is_none()
     }
 
-    /// Where the order of keys turns, if it is that of two halves of the numbers.
+    /// The number where the order of keys breaks, if the encodings of the numbers form two halves.
     pub(crate) fn order_break(&self) -> Option<OrderBreak> {
         match self.form.shape {
             Shape::Foreign(mapping) => mapping.order_break(),
@@ -161,7 +164,8 @@ impl Number {
         self.form.shape
     }
 
-    /// Whether digits can be anything: those of a calendar or a time cannot, unless the last comes first.
+    /// Returns whether all digits are about equally likely. Those of a calendar or time are not,
+    /// unless the last digit comes first.
     pub(crate) fn is_evenly_written(&self) -> bool {
         !self.is_ordered() || self.domain.tick().is_none()
     }
@@ -175,7 +179,7 @@ impl Number {
         Ok(())
     }
 
-    /// Appends the bytes of a value, if that can be done the shortest way; says whether it was.
+    /// Appends the bytes of a value on the fast path; returns false if that is impossible.
     #[inline(always)]
     pub(crate) fn encode_quickly(&self, value: &Value, out: &mut Vec<u8>) -> bool {
         let (Some(quick), Some(number)) = (self.quick, self.domain.quick_number(value)) else {
@@ -185,7 +189,7 @@ impl Number {
         true
     }
 
-    /// Reads the number that begins at `at`, if that can be done the shortest way.
+    /// Decodes the number at `at` on the fast path, if possible.
     #[inline(always)]
     pub(crate) fn decode_quickly(&self, key: &[u8], at: usize) -> Option<(i128, usize)> {
         let quick = self.quick?;
@@ -197,12 +201,12 @@ impl Number {
         }
     }
 
-    /// Reads the number that begins at `at` and says where it ends.
-    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(i128, usize), NotFitting> {
-        let bytes = self.form.cut(&key[at..]).map_err(|why| NotFitting::new(at, why))?;
+    /// Decodes the number at `at`; returns it and its end offset.
+    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(i128, usize), KeyMismatch> {
+        let bytes = self.form.cut(&key[at..]).map_err(|why| KeyMismatch::new(at, why))?;
         let number = match self.quick {
             Some(quick) => Some(quick.read(bytes)),
-            None => self.read(bytes).map_err(|why| NotFitting::new(at, why))?,
+            None => self.read(bytes).map_err(|why| KeyMismatch::new(at, why))?,
         };
         match number {
             Some(number) if self.domain.contains(number) && self.floor(number) == number => {
@@ -212,7 +216,7 @@ impl Number {
         }
     }
 
-    /// The number that these bytes stand for; nothing if the calendar has no such day.
+    /// Decodes a number; `None` if the calendar has no such day.
     fn read(&self, bytes: &[u8]) -> Result<Option<i128>, Cow<'static, str>> {
         let stored = self.form.read(bytes)?;
         let packed = self.mirror.map_or(stored, |mirror| mirror - stored);
@@ -222,7 +226,8 @@ impl Number {
         })
     }
 
-    /// The number that is stored for one of the scale. Below the first step that is the least.
+    /// Rounds a number of the domain down to the number that keys hold. Below the first step that
+    /// is the minimum.
     pub(crate) fn floor(&self, number: i128) -> i128 {
         match self.step {
             Some(step) => {
@@ -233,7 +238,7 @@ impl Number {
         }
     }
 
-    /// Appends the bytes of a number of the scale.
+    /// Appends the bytes of a number of the domain.
     pub(crate) fn put(&self, number: i128, out: &mut Vec<u8>) {
         match self.quick {
             Some(quick) => quick.put(number, out),
@@ -247,7 +252,7 @@ impl Number {
         self.form.write(self.mirror.map_or(packed, |mirror| mirror - packed), out);
     }
 
-    /// Appends the bytes that the number has before any modifier.
+    /// Appends the number's bytes before any modifier.
     pub(crate) fn put_canonical(&self, number: i128, out: &mut Vec<u8>) {
         match self.canonical {
             Canonical::Integer(bytes) => {
@@ -265,20 +270,20 @@ impl Number {
         }
     }
 
-    /// How many different stored numbers there are from `low` to `high`.
+    /// The number of different stored numbers from `low` to `high`.
     pub(crate) fn count(&self, low: i128, high: i128) -> u128 {
         let step = self.step.unwrap_or(1).unsigned_abs();
         self.floor(high).abs_diff(self.floor(low)).div_ceil(step).saturating_add(1)
     }
 
-    /// One number for each that is stored from `low` to `high`.
+    /// Returns one number for each stored number from `low` to `high`.
     pub(crate) fn each(&self, low: i128, high: i128) -> impl Iterator<Item = i128> {
         let known = move |number: &i128| self.domain.is_known(*number);
         let next = move |number: &i128| self.following(*number).filter(|next| *next <= high);
         std::iter::successors(Some(low).filter(|_| low <= high), next).filter(known)
     }
 
-    /// The next number that is stored as another one than this is.
+    /// Returns the next number that is stored differently.
     pub(crate) fn following(&self, number: i128) -> Option<i128> {
         let next = match self.step {
             Some(step) => ((number + self.phase).div_euclid(step) + 1) * step - self.phase,
@@ -287,7 +292,7 @@ impl Number {
         (next <= self.domain.max).then_some(next)
     }
 
-    /// The greatest number below those that are stored as this one is.
+    /// Returns the greatest number less than those stored like this one.
     pub(crate) fn preceding(&self, number: i128) -> Option<i128> {
         let floor = self.floor(number);
         (floor > self.domain.min).then(|| floor - 1)
@@ -295,11 +300,11 @@ impl Number {
 }
 
 #[cold]
-fn not_a_value(bytes: &[u8], at: usize) -> NotFitting {
-    NotFitting::new(at, format!("{} is no value of the field", escape(bytes)))
+fn not_a_value(bytes: &[u8], at: usize) -> KeyMismatch {
+    KeyMismatch::new(at, format!("{} is no value of the field", escape(bytes)))
 }
 
-/// How the values of a type are written where no modifier says otherwise.
+/// The shape of a type's values without modifiers.
 fn natural(field_type: &FieldType) -> Shape {
     let binary = |bytes| Shape::Binary { bytes, signed: false };
     match field_type {
@@ -310,12 +315,12 @@ fn natural(field_type: &FieldType) -> Shape {
         | FieldType::Time { bytes, .. } => binary(*bytes),
         FieldType::Digits { width } => Shape::Digits { width: *width },
         FieldType::Calendar(calendar) => Shape::Digits { width: calendar.digits() },
-        // One byte each; the others have no scale.
+        // One byte each; the other types have no ordinal domain.
         _ => binary(1),
     }
 }
 
-/// How many decimal digits a number has that is not negative.
+/// The number of decimal digits of a number that is not negative.
 pub(crate) fn digits_of(number: i128) -> u8 {
     number.checked_ilog10().map_or(1, |log| log as u8 + 1)
 }

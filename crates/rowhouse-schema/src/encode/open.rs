@@ -1,23 +1,23 @@
-//! `text`, `domain`, `decimal`: bytes as they are. Where a value ends is said by what stands behind
-//! the field.
+//! `text`, `domain`, `decimal`: bytes as they are. The element after the field determines where a
+//! value ends.
 
 use rowhouse_model::escape;
 
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 
-/// Where an open value ends.
+/// The end of an open value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// At the end of the key.
     Key,
-    /// Where this literal begins first.
+    /// Where this literal first begins.
     Literal(Vec<u8>),
-    /// So many bytes before the end of the key.
+    /// This many bytes before the end of the key.
     Before(usize),
 }
 
 impl End {
-    /// Whether a value, as stored, ends where it should.
+    /// Checks that a value, as stored, ends where it should.
     pub(crate) fn check(&self, stored: &[u8]) -> Result<(), String> {
         match self {
             Self::Literal(literal) if !ends_at_its_end(stored, literal) => Err(format!(
@@ -30,26 +30,26 @@ impl End {
         }
     }
 
-    /// The bytes of the value that begins at `at`.
+    /// Returns the bytes of the value at `at`.
     #[inline]
-    pub(crate) fn cut<'k>(&self, key: &'k [u8], at: usize) -> Result<&'k [u8], NotFitting> {
+    pub(crate) fn cut<'k>(&self, key: &'k [u8], at: usize) -> Result<&'k [u8], KeyMismatch> {
         let rest = &key[at..];
         let len = match self {
             Self::Key => rest.len(),
             Self::Literal(literal) => find(rest, literal).ok_or_else(|| {
-                NotFitting::new(key.len(), format!("the literal `{}` is missing", escape(literal)))
+                KeyMismatch::new(key.len(), format!("the literal `{}` is missing", escape(literal)))
             })?,
             Self::Before(width) => rest.len().checked_sub(*width).ok_or_else(|| {
                 let why = format!("{width} bytes must follow, {} are left", rest.len());
-                NotFitting::new(at, why)
+                KeyMismatch::new(at, why)
             })?,
         };
         Ok(&rest[..len])
     }
 }
 
-/// Whether bytes with the literal behind them end where they should, that is whether the literal
-/// begins nowhere before the end of the bytes, not even across it.
+/// Returns whether bytes followed by the literal end at their own end: the literal begins nowhere
+/// before it, not even across it.
 pub(crate) fn ends_at_its_end(bytes: &[u8], literal: &[u8]) -> bool {
     if let [byte] = literal {
         return !bytes.contains(byte);
@@ -58,7 +58,7 @@ pub(crate) fn ends_at_its_end(bytes: &[u8], literal: &[u8]) -> bool {
         let rest = &bytes[at..];
         match rest.len() >= literal.len() {
             true => !rest.starts_with(literal),
-            // The rest of the literal would have to come from the literal itself.
+            // The literal would overlap the end of the bytes and itself.
             false => {
                 let (head, tail) = literal.split_at(rest.len());
                 head != rest || !literal.starts_with(tail)

@@ -1,5 +1,5 @@
-//! Scales: how the values of numbers, times, floats, bools and enums become whole numbers, in their
-//! order, and back.
+//! Ordinal domains map the values of numbers, times, floats, bools and enums to whole numbers in
+//! the same order, and back.
 
 use std::borrow::Cow;
 
@@ -12,26 +12,26 @@ use crate::value::Value;
 use super::float;
 use super::labels::Labels;
 
-/// The whole numbers of a field: what they stand for, the least and the greatest.
+/// The whole numbers of a field: their meaning, the minimum and the maximum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OrdinalDomain {
     kind: Kind,
     pub(crate) min: i128,
     pub(crate) max: i128,
-    /// The zone of the times, if one is named.
+    /// The zone of the times, if the field names one.
     zone: Option<FixedZone>,
-    /// How many nanoseconds the calendar of the numbers is ahead of that in UTC; 0 for counts of instants.
+    /// How many nanoseconds the calendar of the numbers is ahead of UTC; 0 for counts of instants.
     ahead: i128,
-    /// The same in ticks, of times that a calendar shows.
+    /// The same in ticks, for times stored as calendar digits.
     ticks_ahead: i128,
 }
 
-/// What decoding gives for a number of a scale.
+/// The form in which decoding returns the numbers of a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ValueForm {
-    /// What the field is declared to hold: of a time, the time.
+    /// The declared value: for a time field, the time.
     Own,
-    /// The number: of a time, the count of units.
+    /// The number: for a time field, the count of units.
     Number,
 }
 
@@ -39,11 +39,11 @@ pub(crate) enum ValueForm {
 enum Kind {
     Unsigned,
     Signed,
-    /// The order of the floats of so many bytes.
+    /// The order of floats with this many bytes.
     Float(u8),
     Bool,
     Label(Labels),
-    /// The numbers up to this one, and the greatest of the scale.
+    /// The numbers up to this one, and the maximum of the domain.
     Stray(i128),
     Time(Tick),
     Day,
@@ -57,23 +57,24 @@ pub(crate) struct Tick {
 }
 
 impl Tick {
-    /// The unit of templates that it is, if it is one.
+    /// Returns the template unit of this length, if there is one.
     fn unit(self) -> Option<TimeUnit> {
         let units = [TimeUnit::Seconds, TimeUnit::Millis, TimeUnit::Micros, TimeUnit::Nanos];
         units.into_iter().find(|unit| unit.nanos() == self.nanos)
     }
 
-    /// How many ticks so many nanoseconds are, if they are whole ones.
+    /// Converts nanoseconds to ticks, if they are a whole number of them.
     #[inline]
     fn count(self, nanos: i128) -> Option<i128> {
         count_ticks(nanos, self.nanos)
     }
 }
 
-/// How many ticks of a length so many nanoseconds are, if they are whole ones.
+/// Converts nanoseconds to ticks of a length, if they are a whole number of them.
 #[inline]
 pub(crate) fn count_ticks(nanos: i128, tick: i128) -> Option<i128> {
-    // Division of 64 bits by a constant is many times as fast as that of 128: from 1677 to 2262.
+    // 64-bit division by a constant is many times as fast as 128-bit division; it covers 1677 to
+    // 2262.
     let Ok(near) = i64::try_from(nanos) else {
         return (nanos % tick == 0).then(|| nanos / tick);
     };
@@ -88,8 +89,8 @@ pub(crate) fn count_ticks(nanos: i128, tick: i128) -> Option<i128> {
 
 const DAY: Tick = Tick { nanos: 86_400_000_000_000, word: "days" };
 
-/// The numbers of a scale that equal a constant: from `low` to `high`. If there is none, `high` is the
-/// last number below the constant and `low` the first above it.
+/// The numbers of a domain that equal a constant, from `low` to `high`. If there is none, `high` is
+/// the last number below the constant and `low` the first above it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Point {
     pub(crate) low: i128,
@@ -106,11 +107,11 @@ impl Point {
     }
 }
 
-/// The days and seconds of the years 0000 to 9999, counted from 1970.
+/// The first and the last day of the years 0000 to 9999, counted from 1970.
 const CALENDAR_DAYS: (i128, i128) = (-719_528, 2_932_896);
 
 impl OrdinalDomain {
-    /// The scale of a type, if its values are numbers of one.
+    /// Returns the domain of a type, if its values are numbers of one.
     pub(crate) fn new(field_type: &FieldType) -> Option<Self> {
         let (kind, min, max) = match field_type {
             FieldType::Unsigned { bytes } => (Kind::Unsigned, 0, (1 << (8 * bytes)) - 1),
@@ -154,8 +155,8 @@ impl OrdinalDomain {
         Some(Self::new_in_utc(kind, min, max))
     }
 
-    /// The scale of the same type in a zone. Counts since 1970 are the same everywhere; days and the digits of calendars
-    /// are those of the zone.
+    /// Returns the same domain in a zone. Counts since 1970 are the same in every zone; days and
+    /// calendar digits are those of the zone.
     pub(crate) fn in_zone(self, zone: FixedZone, is_calendar: bool) -> Self {
         let ahead = if is_calendar { zone.nanos() } else { 0 };
         let ticks_ahead = match self.kind {
@@ -165,7 +166,7 @@ impl OrdinalDomain {
         Self { zone: Some(zone), ahead, ticks_ahead, ..self }
     }
 
-    /// The zone of times that name none: that of the field, or else the one that is given.
+    /// Returns the zone for times without one: that of the field, or else the given one.
     pub(crate) fn zone_or<'z>(&self, given: &'z TimeZone) -> Cow<'z, TimeZone> {
         match self.zone {
             Some(zone) => Cow::Owned(zone.time_zone()),
@@ -177,24 +178,24 @@ impl OrdinalDomain {
         Self { kind, min, max, zone: None, ahead: 0, ticks_ahead: 0 }
     }
 
-    /// The whole numbers from `min` to `max`.
+    /// Returns the domain of the whole numbers from `min` to `max`.
     pub(crate) fn integers(min: i128, max: i128) -> Self {
         Self::new_in_utc(Kind::Signed, min, max)
     }
 
-    /// The floats of so many bytes.
+    /// Returns the domain of floats with `bytes` bytes.
     pub(crate) fn floats(bytes: u8) -> Self {
         let (min, max) = float::ends(bytes);
         Self::new_in_utc(Kind::Float(bytes), min, max)
     }
 
-    /// The same, and NaNs beyond them.
+    /// Returns the same domain, with NaNs at its ends.
     pub(crate) fn floats_and_nans(bytes: u8) -> Self {
         let (min, max) = float::ends_with_nans(bytes);
         Self { min, max, ..Self::floats(bytes) }
     }
 
-    /// The numbers of what a comparison may find: all but NaNs.
+    /// The least and greatest number that a comparison can match: all but NaNs.
     pub(crate) fn compared(&self) -> (i128, i128) {
         let (least, greatest) = match self.kind {
             Kind::Float(bytes) => float::ends(bytes),
@@ -203,38 +204,38 @@ impl OrdinalDomain {
         (self.min.max(least), self.max.min(greatest))
     }
 
-    /// The floats of so many bytes from positive zero on.
+    /// Returns the domain of floats from positive zero on.
     pub(crate) fn positive_floats(bytes: u8) -> Self {
         Self { min: float::zero(bytes), ..Self::floats(bytes) }
     }
 
-    /// Counts of a unit of time since 1970, from `min` to `max`.
+    /// Returns the domain of counts of a unit of time since 1970, from `min` to `max`.
     pub(crate) fn times(unit: TimeUnit, min: i128, max: i128) -> Self {
         Self::new_in_utc(Kind::of(unit), min, max)
     }
 
-    /// False and true.
+    /// Returns the domain of false and true.
     pub(crate) fn bools() -> Self {
         Self::new_in_utc(Kind::Bool, 0, 1)
     }
 
-    /// The numbers from 0 to `max`.
+    /// Returns the domain of the numbers from 0 to `max`.
     pub(crate) fn up_to(max: i128) -> Self {
         Self::new_in_utc(Kind::Unsigned, 0, max)
     }
 
-    /// The numbers from 0 to `last`, and one more, which may lie beyond them.
+    /// Returns the domain of the numbers from 0 to `last`, and of `stray`, which may be greater.
     pub(crate) fn up_to_and(last: u32, stray: i128) -> Self {
         let last = last.into();
         Self::new_in_utc(Kind::Stray(last), 0, stray.max(last))
     }
 
-    /// The characters of an alphabet.
+    /// Returns the domain of the characters of an alphabet.
     pub(crate) fn of_labels(labels: Labels) -> Self {
         Self::new_in_utc(Kind::Label(labels), 0, 255)
     }
 
-    /// The unit, if time is counted.
+    /// The unit, if values count time.
     pub(crate) fn tick(&self) -> Option<Tick> {
         match self.kind {
             Kind::Time(tick) => Some(tick),
@@ -243,18 +244,19 @@ impl OrdinalDomain {
         }
     }
 
-    /// Whether values are labels.
+    /// Returns whether values are labels.
     pub(crate) fn has_labels(&self) -> bool {
         matches!(self.kind, Kind::Label(_))
     }
 
-    /// Whether a number stands for a value.
+    /// Returns whether a number has a value.
     #[inline]
     pub(crate) fn contains(&self, number: i128) -> bool {
         self.min <= number && number <= self.max && self.is_known(number)
     }
 
-    /// Whether an enum has a label for a number of the scale.
+    /// Returns whether a number between the minimum and the maximum has a value: not all have in an
+    /// enum.
     pub(crate) fn is_known(&self, number: i128) -> bool {
         match &self.kind {
             Kind::Label(labels) => labels.label(number as u8).is_some(),
@@ -263,7 +265,7 @@ impl OrdinalDomain {
         }
     }
 
-    /// The value of a number of the scale.
+    /// Returns the value of a number of the domain.
     #[inline]
     pub(crate) fn value(&self, number: i128) -> Value {
         match &self.kind {
@@ -277,7 +279,8 @@ impl OrdinalDomain {
         }
     }
 
-    /// The value of a number of the scale: what it stands for, or the number itself.
+    /// Returns the value of a number of the domain in a form: its declared value, or the number
+    /// itself.
     #[inline]
     pub(crate) fn value_as(&self, number: i128, form: ValueForm) -> Value {
         match form {
@@ -286,7 +289,7 @@ impl OrdinalDomain {
         }
     }
 
-    /// The number of a value that is a whole number, if it lies on the scale.
+    /// Returns the number of a value that is a whole number, if it is in the domain.
     #[inline(always)]
     pub(crate) fn whole_number(&self, value: &Value) -> Option<i128> {
         let number = match value {
@@ -297,7 +300,7 @@ impl OrdinalDomain {
         (self.min <= number && number <= self.max).then_some(number)
     }
 
-    /// The number of a value of the field's own kind, if it is one and lies on the scale.
+    /// Returns the number of a value of the field's own kind, if it is one and in the domain.
     #[inline(always)]
     pub(crate) fn quick_number(&self, value: &Value) -> Option<i128> {
         let number = match (&self.kind, value) {
@@ -316,7 +319,7 @@ impl OrdinalDomain {
         (self.min <= number && number <= self.max).then_some(number)
     }
 
-    /// The number of a value, which lies on the scale.
+    /// Returns the number of a value; an error if it is not in the domain.
     pub(crate) fn number(&self, value: &Value) -> Result<i128, String> {
         if let Some(number) = self.quick_number(value) {
             return Ok(number);
@@ -345,11 +348,11 @@ impl OrdinalDomain {
                 None => format!("cannot hold the value exactly: value={value}"),
             });
         }
-        // Of the two zeros of a float, a whole number means the greater.
+        // A whole zero means the greater of a float's two zeros.
         Ok(point.high)
     }
 
-    /// Where a value lies, which need not be on the scale.
+    /// Returns the position of a value, which need not be in the domain.
     pub(crate) fn point(&self, value: &Value, zone: &TimeZone) -> Result<Point, String> {
         match (&self.kind, value) {
             (Kind::Float(bytes), Value::Float(float)) => float::point(float.get(), *bytes),
@@ -382,7 +385,7 @@ impl OrdinalDomain {
         }
     }
 
-    /// Where an instant lies on a scale of time.
+    /// Returns the position of an instant in a domain of times.
     pub(crate) fn point_of(&self, time: Time) -> Point {
         let unit = self.tick().map_or(1, |tick| tick.nanos);
         let nanos = time.as_nanos() + self.ahead;
@@ -393,7 +396,7 @@ impl OrdinalDomain {
         }
     }
 
-    /// The instant of a value that is one.
+    /// Returns the instant of a value, if it is one.
     fn time(&self, value: &Value, zone: &TimeZone) -> Result<Option<Time>, String> {
         match value {
             Value::Text(text) => {
@@ -408,7 +411,7 @@ impl OrdinalDomain {
         }
     }
 
-    /// What a Rust type must be able to hold: one of these.
+    /// The alternatives for a Rust type: it has to be able to hold one of these.
     pub(crate) fn needs(&self) -> Vec<Holds> {
         let numbers = Holds::Whole { min: self.min, max: self.max };
         match &self.kind {
@@ -416,14 +419,14 @@ impl OrdinalDomain {
             Kind::Float(bytes) => vec![Holds::Float { bytes: *bytes }],
             Kind::Bool => vec![Holds::Bool],
             Kind::Label(_) => vec![Holds::Text],
-            // Nobody counts minutes.
+            // Rust types have no count of minutes.
             Kind::Time(tick) if tick.unit().is_none() => vec![Holds::Time],
             Kind::Time(_) => vec![Holds::Time, numbers],
             Kind::Day => vec![Holds::Date],
         }
     }
 
-    /// The unit of a plain number, if it counts time; nothing if it is no number.
+    /// The unit of a plain number, if it counts time; the outer `None` if it is not a plain number.
     pub(crate) fn plain_unit(&self) -> Option<Option<TimeUnit>> {
         match &self.kind {
             Kind::Unsigned | Kind::Signed => Some(None),
@@ -432,12 +435,12 @@ impl OrdinalDomain {
         }
     }
 
-    /// Whether values are whole numbers that count nothing else.
+    /// Returns whether values are whole numbers that do not count time.
     pub(crate) fn is_integer(&self) -> bool {
         matches!(self.kind, Kind::Unsigned | Kind::Signed | Kind::Stray(_))
     }
 
-    /// The value that somebody wrote without quotes.
+    /// Parses a value without quotes.
     pub(crate) fn read(&self, word: &str) -> Result<Value, Fault> {
         let value = match self.kind {
             Kind::Time(_) | Kind::Day if calendar_digits(word).is_some() => {
@@ -461,7 +464,8 @@ impl OrdinalDomain {
         value.ok_or_else(|| Fault::new(0, format!("expected {}", self.expected())))
     }
 
-    /// Says of digits such as 20221201 that they could be a day as well as a count, and how either is written.
+    /// Returns the error for digits that can be a day as well as a count, for example 20221201; the
+    /// hint shows how to write either.
     pub(crate) fn day_or_count(&self, word: &str) -> Fault {
         let (iso, units) = (calendar_digits(word), self.tick().map_or("units", |tick| tick.word));
         let iso = iso.unwrap_or_default();
@@ -469,7 +473,7 @@ impl OrdinalDomain {
             .hint(format!("write {iso}, or 0{word} for the count"))
     }
 
-    /// What a value of the field is.
+    /// Names the values of the field, for messages.
     pub(crate) fn expected(&self) -> &'static str {
         match self.kind {
             Kind::Unsigned | Kind::Signed | Kind::Stray(_) => "a whole number",
@@ -513,13 +517,13 @@ impl Kind {
     }
 }
 
-/// Whether a bare word for a time is a count of its units: a year has four digits.
+/// Returns whether a bare word for a time is a count of its units; four digits are a year.
 pub(crate) fn is_count(word: &str) -> bool {
     let digits = word.strip_prefix('-').unwrap_or(word);
     digits.bytes().all(|c| c.is_ascii_digit()) && (digits.len() != 4 || digits != word)
 }
 
-/// A whole number; one that is too large for any domain becomes the largest there is.
+/// Parses a whole number; one too large for any domain becomes the largest i128.
 pub(crate) fn integer(word: &str) -> Option<i128> {
     let (negative, digits) = match word.strip_prefix('-') {
         Some(digits) => (true, digits),

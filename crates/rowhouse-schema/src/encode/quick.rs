@@ -1,29 +1,30 @@
-//! The shortest way of the commonest numbers: big-endian in at most eight bytes, without floor or
-//! calendar. The same bytes as by the long way, with 64-bit arithmetic and few branches.
+//! The fast path for the commonest numbers: big-endian in at most eight bytes, without floor or
+//! calendar. It produces the same bytes as the generic path, with 64-bit arithmetic and few
+//! branches.
 
 use super::form::Shape;
 
-/// A number's way to its bytes.
+/// The fast path of a number.
 ///
-/// Stored are the lower bytes of `((number ^ mask) + add) ^ sign`: a mirror `m - n` is `!n + m + 1`, and
-/// flipping the sign bit is adding half the range.
+/// Keys hold the lower bytes of `((number ^ mask) + add) ^ sign`: a mirrored number `m - n` is `!n
+/// + m + 1`, and flipping the sign bit adds half the range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Quick {
+pub(crate) struct FastNumber {
     bytes: usize,
     mask: u64,
     add: u64,
-    /// The sign bit, if there is one.
+    /// The sign bit of signed numbers, else 0.
     sign: u64,
 }
 
-impl Quick {
-    /// The quick way of numbers in this shape, if there is one.
+impl FastNumber {
+    /// Returns the fast path for numbers in this shape, if it supports them.
     pub(super) fn new(shape: Shape, mirror: Option<i128>) -> Option<Self> {
         let Shape::Binary { bytes, signed } = shape else { return None };
         Some(Self::big_endian(bytes, signed, mirror))
     }
 
-    /// The quick way of numbers of so many bytes, 1 to 8.
+    /// Returns the fast path for numbers of 1 to 8 bytes.
     pub(crate) const fn big_endian(bytes: u8, signed: bool, mirror: Option<i128>) -> Self {
         let sign = if signed { 1 << (8 * bytes - 1) } else { 0 };
         let (mask, add) = match mirror {
@@ -50,7 +51,8 @@ impl Quick {
         }
     }
 
-    /// As [`Quick::put`], where the number of bytes is no constant: without asking how many.
+    /// As [`FastNumber::put`], without branches on the number of bytes: faster if that is not a
+    /// constant.
     #[inline(always)]
     pub(crate) fn put_any(self, number: i128, out: &mut Vec<u8>) {
         let stored = (number as u64 ^ self.mask).wrapping_add(self.add) ^ self.sign;
@@ -59,8 +61,8 @@ impl Quick {
         out.truncate(stop);
     }
 
-    /// The number of bytes of the right length. What no number is stored as becomes one beyond the
-    /// greatest.
+    /// Decodes a number from bytes of the right length. Bytes that store no number yield one above
+    /// the maximum.
     #[inline(always)]
     pub(crate) fn read(self, bytes: &[u8]) -> i128 {
         let stored = match *bytes {
@@ -70,7 +72,7 @@ impl Quick {
             _ => bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte)),
         };
         let number = (stored ^ self.sign).wrapping_sub(self.add) ^ self.mask;
-        // Only the lower bytes count; of signed numbers their sign too.
+        // Only the lower bytes count, and for signed numbers their sign.
         let unused = 64 - 8 * self.bytes as u32;
         match self.sign {
             0 => (number << unused >> unused).into(),
@@ -93,7 +95,7 @@ mod tests {
                 let min = if signed { -size / 2 } else { 0 };
                 let max = min + size - 1;
                 for mirror in [None, Some(min + max)] {
-                    let quick = Quick::new(shape, mirror).unwrap();
+                    let quick = FastNumber::new(shape, mirror).unwrap();
                     for number in [min, min + 1, -1, 0, 1, 7, max / 2, max - 1, max] {
                         if number < min {
                             continue;

@@ -1,7 +1,7 @@
-//! `repeat(T T …)`: groups of fixed width, one behind the other up to the end of the key.
+//! `repeat(T T …)`: groups of fixed width, repeated up to the end of the key.
 
 use super::Codec;
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 use crate::value::Value;
 
 /// The codec of a `repeat`.
@@ -34,7 +34,7 @@ impl Repeat {
         }
     }
 
-    /// Whether a value is a list of groups of the right kinds, though a key might not hold them.
+    /// Checks that a value is a list of groups of the right kinds, even if a key cannot hold them.
     pub(crate) fn check(&self, value: &Value) -> Result<(), String> {
         let Value::List(groups) = value else {
             return Err(format!("takes a list, not {}", value.described()));
@@ -48,11 +48,11 @@ impl Repeat {
         })
     }
 
-    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), NotFitting> {
+    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(Value, usize), KeyMismatch> {
         let width = self.group_width();
         if !(key.len() - at).is_multiple_of(width) {
             let why = format!("not a multiple of {width} bytes are left: len={}", key.len() - at);
-            return Err(NotFitting::new(at, why));
+            return Err(KeyMismatch::new(at, why));
         }
         let mut groups = Vec::with_capacity((key.len() - at) / width);
         let mut next = at;

@@ -1,8 +1,8 @@
-//! `phoenix.varchar`, `phoenix.decimal`, `bigtable.*`: values with a separator behind them, which the end of
-//! the key takes with it.
+//! `phoenix.varchar`, `phoenix.decimal`, `bigtable.*`: values followed by a separator, which is
+//! omitted at the end of the key.
 //!
-//! Fields with separators that stand at the end of a key, with nothing else behind them, are its *tail*. A key is
-//! cut behind the last of them that has a value: what would stand behind that is separators alone.
+//! The fields with separators at the end of a template, followed by nothing else, are its *tail*. A
+//! key ends after the last of them that has a value: only separators would follow.
 //!
 //! ```text
 //! [a phoenix.varchar null first][b phoenix.varchar null first]
@@ -11,24 +11,24 @@
 
 use rowhouse_model::escape;
 
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 
-/// Bytes with a separator.
+/// The codec of bytes with a separator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Separated {
     pub(crate) separation: Separation,
     pub(crate) desc: bool,
-    /// Whether only fields with separators stand behind it.
+    /// Whether only fields with separators follow.
     pub(crate) in_tail: bool,
 }
 
-/// Whose separators they are.
+/// The system that defines the separators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Separation {
-    /// 00, and FF in descending order, which the end of the key does not take. No value is empty or holds a
-    /// zero byte: an empty one is null.
+    /// 00, and FF in descending order, which is not omitted at the end of the key. No value is
+    /// empty or holds a zero byte: an empty value is null.
     Phoenix,
-    /// 00 01. Zero is written 00 FF, an empty value 00 00.
+    /// 00 01. Zero is stored as 00 FF, an empty value as 00 00.
     Bigtable,
 }
 
@@ -36,7 +36,7 @@ const BIGTABLE_EMPTY: &[u8] = &[0, 0];
 const BIGTABLE_END: &[u8] = &[0, 1];
 
 impl Separated {
-    /// Whether keys can hold a value.
+    /// Checks that keys can hold a value.
     pub(crate) fn check(self, value: &[u8]) -> Result<(), String> {
         match self.separation {
             Separation::Phoenix if value.is_empty() => {
@@ -50,7 +50,7 @@ impl Separated {
         }
     }
 
-    /// Appends a value that was checked, and its separator.
+    /// Appends a value that has been checked, and its separator.
     pub(crate) fn put(self, value: &[u8], out: &mut Vec<u8>) {
         self.start(value, out);
         match self.separation {
@@ -74,8 +74,8 @@ impl Separated {
         }
     }
 
-    /// How many bytes of a field in the tail stay at the end of a key: all but the separator, or none if it has
-    /// no value.
+    /// The number of bytes of a field in the tail that remain at the end of a key: all but the
+    /// separator, or none if it is null.
     pub(crate) fn kept(self, field: &[u8]) -> usize {
         match (self.separation, field) {
             (Separation::Phoenix, [0]) | (Separation::Bigtable, [0, 0, ..]) => 0,
@@ -85,8 +85,8 @@ impl Separated {
         }
     }
 
-    /// Appends, to the bytes of a value in ascending order, what stands behind neither these alone nor with
-    /// their separator, but before those of all greater values.
+    /// Extends the bytes of an ascending value to a bound that is greater than the value, with or
+    /// without its separator, and not greater than any greater value.
     pub(crate) fn behind(self, bytes: &mut Vec<u8>) {
         match (self.separation, bytes.is_empty()) {
             (Separation::Phoenix, _) => bytes.push(1),
@@ -95,27 +95,28 @@ impl Separated {
         }
     }
 
-    /// The part of a constant before its first zero, if values hold none.
+    /// Returns the part of a constant before its first zero, if values cannot hold zeros.
     pub(crate) fn cut(self, constant: &[u8]) -> Option<&[u8]> {
         let zero = constant.iter().position(|byte| *byte == 0)?;
         (self.separation == Separation::Phoenix).then(|| &constant[..zero])
     }
 
-    /// Reads the value that begins at `at`, and says where its separator ends.
-    pub(crate) fn decode(self, key: &[u8], at: usize) -> Result<(Vec<u8>, usize), NotFitting> {
+    /// Decodes the value at `at`; returns it and the end offset of its separator.
+    pub(crate) fn decode(self, key: &[u8], at: usize) -> Result<(Vec<u8>, usize), KeyMismatch> {
         let rest = &key[at..];
         let read = match self.separation {
             Separation::Phoenix => self.phoenix(rest),
             Separation::Bigtable => self.bigtable(rest),
         };
-        let (value, len, separator) = read.map_err(|why| NotFitting::new(at, why))?;
+        let (value, len, separator) = read.map_err(|why| KeyMismatch::new(at, why))?;
         if separator && self.in_tail && !self.desc && len == rest.len() {
-            return Err(NotFitting::new(key.len(), SEPARATOR_AT_END));
+            return Err(KeyMismatch::new(key.len(), SEPARATOR_AT_END));
         }
         Ok((value, at + len))
     }
 
-    /// The value with which `rest` begins, the length with its separator, and whether that is there.
+    /// Returns the value at the beginning of `rest`, its length with the separator, and whether the
+    /// separator is present.
     fn phoenix(self, rest: &[u8]) -> Result<(Vec<u8>, usize, bool), &'static str> {
         let flip = self.flip();
         let end = rest.iter().position(|byte| *byte == flip);
@@ -154,5 +155,5 @@ impl Separated {
     }
 }
 
-/// Why a key does not fit that ends in what it should not.
+/// The reason for a key that ends in a separator which has to be omitted there.
 pub(crate) const SEPARATOR_AT_END: &str = "a separator that the end of the key takes with it";

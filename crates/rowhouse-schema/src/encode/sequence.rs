@@ -1,4 +1,4 @@
-//! Texts and bytes: a content in an arrangement, in a container that says where it ends.
+//! Texts and bytes: a content in an arrangement, in a container that determines where it ends.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use super::open::End;
 use super::separated::Separated;
 use super::seven_bits::SevenBits;
 use super::terminated::Terminated;
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 use crate::field_type::FieldType;
 use crate::transform::{Modifiers, TextForm};
 use crate::value::{FieldValue, Value};
@@ -22,7 +22,7 @@ pub(crate) struct Sequence {
     pub(crate) container: Container,
 }
 
-/// What says where a value ends.
+/// The container of a value, which determines where the value ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Container {
     Open(End),
@@ -30,7 +30,7 @@ pub(crate) enum Container {
     Fixed(Fixed),
     /// `ordered.blob_var`.
     SevenBits(SevenBits),
-    /// `ordered.numeric`: its own bytes say where it ends.
+    /// `ordered.numeric`: its own bytes determine where it ends.
     Numeric {
         desc: bool,
     },
@@ -38,7 +38,7 @@ pub(crate) enum Container {
 }
 
 impl Sequence {
-    /// The codec of a type whose values are texts or bytes; `end` says where it would end if it were open.
+    /// Creates the codec of a type whose values are texts or bytes; `end` is its end if it is open.
     pub(crate) fn new(field_type: &FieldType, modifiers: &Modifiers, end: End) -> Option<Self> {
         let desc = modifiers.desc;
         let hex = modifiers.form == Some(TextForm::Hex);
@@ -64,7 +64,7 @@ impl Sequence {
         Some(Self { content, arrangement, container })
     }
 
-    /// Whether keys hold the very bytes of values.
+    /// Returns whether keys hold the bytes of values unchanged.
     pub(crate) fn is_as_given(&self) -> bool {
         let contained = match &self.container {
             Container::Open(_) => true,
@@ -77,7 +77,7 @@ impl Sequence {
         contained && self.arrangement.is_as_given()
     }
 
-    /// Texts or bytes as another system writes them.
+    /// Creates the codec of texts or bytes in another system's encoding.
     pub(crate) fn foreign(content: Content, container: Container) -> Self {
         Self { content, arrangement: Arrangement::AsGiven, container }
     }
@@ -97,7 +97,7 @@ impl Sequence {
         self.put(self.content.bytes(value)?, out)
     }
 
-    /// Appends a value's bytes, arranged and contained.
+    /// Appends a value's bytes, arranged and in their container.
     #[inline]
     pub(crate) fn put(&self, value: Cow<'_, [u8]>, out: &mut Vec<u8>) -> Result<(), String> {
         let stored = self.arrangement.order_break(self.content, value);
@@ -129,7 +129,7 @@ impl Sequence {
         &self,
         key: &'k [u8],
         at: usize,
-    ) -> Result<(FieldValue<'k>, usize), NotFitting> {
+    ) -> Result<(FieldValue<'k>, usize), KeyMismatch> {
         let (stored, next) = match &self.container {
             Container::Open(end) => {
                 let bytes = end.cut(key, at)?;
@@ -142,7 +142,7 @@ impl Sequence {
             Container::Separated(separated) => separated.decode(key, at).map(owned)?,
         };
         let value = self.content.value(self.arrangement.order_break(self.content, stored));
-        Ok((value.map_err(|(behind, why)| NotFitting::new(at + behind, why))?, next))
+        Ok((value.map_err(|(behind, why)| KeyMismatch::new(at + behind, why))?, next))
     }
 }
 

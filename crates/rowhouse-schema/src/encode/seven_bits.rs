@@ -1,11 +1,12 @@
-//! `ordered.blob_var`: seven bits in each byte, and one that says whether more follow.
+//! `ordered.blob_var`: seven bits in each byte, and a continuation bit.
 //!
-//! Values begin none another's, but are not in order, whatever OrderedBytes' documentation says: the bit that
-//! says that more follow stands before those of the value, so `00ff` comes behind `01`.
+//! No encoded value is a prefix of another, but they are not in order, contrary to OrderedBytes'
+//! documentation: the continuation bit comes before the bits of the value, so `00ff` comes after
+//! `01`.
 
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 
-/// Bytes, seven bits in each.
+/// The codec of bytes stored seven bits in each byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SevenBits {
     pub(crate) desc: bool,
@@ -18,7 +19,7 @@ impl SevenBits {
     pub(crate) fn put(self, value: &[u8], out: &mut Vec<u8>) {
         let flip = self.flip();
         let count = (8 * value.len()).div_ceil(7).max(1);
-        // Seven bits from the nth on, those behind the end being zero.
+        // The seven bits of the nth group; bits after the end are zero.
         let group = |nth: usize| {
             let (at, shift) = (nth * 7 / 8, nth * 7 % 8);
             let byte = |at: usize| u16::from(value.get(at).copied().unwrap_or(0));
@@ -31,12 +32,12 @@ impl SevenBits {
         }));
     }
 
-    /// Reads the value that begins at `at` and says where it ends.
-    pub(crate) fn decode(self, key: &[u8], at: usize) -> Result<(Vec<u8>, usize), NotFitting> {
+    /// Decodes the value at `at`; returns it and its end offset.
+    pub(crate) fn decode(self, key: &[u8], at: usize) -> Result<(Vec<u8>, usize), KeyMismatch> {
         let flip = self.flip();
         let last = key[at..].iter().position(|byte| (byte ^ flip) & MORE == 0);
         let last =
-            last.ok_or_else(|| NotFitting::new(key.len(), "the last seven bits are missing"))?;
+            last.ok_or_else(|| KeyMismatch::new(key.len(), "the last seven bits are missing"))?;
         let groups = &key[at..=at + last];
         let len = groups.len() * 7 / 8;
         let mut value = Vec::with_capacity(len);
@@ -55,7 +56,7 @@ impl SevenBits {
         if again == groups {
             return Ok((value, at + groups.len()));
         }
-        Err(NotFitting::new(at, "bits that belong to no byte"))
+        Err(KeyMismatch::new(at, "bits that belong to no byte"))
     }
 
     fn flip(self) -> u8 {

@@ -1,10 +1,10 @@
-//! `decimal`: a whole number as the shortest decimal text. Numbers with fractions are another thing: the value
-//! [`Decimal`](crate::Decimal), which other systems write.
+//! `decimal`: a whole number as the shortest decimal text. Numbers with fractions, which other
+//! systems store, are values of type [`Decimal`](crate::Decimal).
 
 use super::form::{read_digits, write_digits};
 use super::open::End;
 use super::ordinal_domain::OrdinalDomain;
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 use crate::value::Value;
 
 /// The greatest number: 38 digits, as in `digits 38`.
@@ -28,7 +28,7 @@ impl ShortestDigits {
         Ok(())
     }
 
-    /// Appends a number of the scale.
+    /// Appends a number of the domain.
     pub(crate) fn put(&self, number: i128, out: &mut Vec<u8>) {
         let start = out.len();
         put_canonical(number, out);
@@ -37,8 +37,8 @@ impl ShortestDigits {
         }
     }
 
-    /// Reads the number that begins at `at` and says where it ends.
-    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(i128, usize), NotFitting> {
+    /// Decodes the number at `at`; returns it and its end offset.
+    pub(crate) fn decode(&self, key: &[u8], at: usize) -> Result<(i128, usize), KeyMismatch> {
         let stored = self.end.cut(key, at)?;
         let mut digits = stored.to_vec();
         if self.reversed {
@@ -53,7 +53,7 @@ impl ShortestDigits {
             Some(number) => Ok((number, at + stored.len())),
             None => {
                 let why = format!("{} is no decimal number", rowhouse_model::escape(stored));
-                Err(NotFitting::new(at, why))
+                Err(KeyMismatch::new(at, why))
             }
         }
     }

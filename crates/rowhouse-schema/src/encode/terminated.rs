@@ -1,30 +1,30 @@
-//! `string`, `blob` and what other systems have like them: bytes with a terminator behind them, which what
-//! is escaped cannot be taken for.
+//! `string`, `blob` and similar types of other systems: bytes with escapes, followed by a
+//! terminator that cannot be mistaken for an escape.
 //!
-//! A value that goes on is greater than one that ends, whatever it goes on with, because nothing
-//! that can stand at the place of the terminator is less than it. `desc` complements every byte.
+//! A longer value is greater than the value that it extends, because no byte that can be in the
+//! terminator's position is less than the terminator. `desc` complements every byte.
 
 use std::borrow::Cow;
 
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 
-/// Bytes that end by themselves.
+/// The codec of bytes with a terminator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Terminated {
     pub(crate) style: Style,
     pub(crate) desc: bool,
 }
 
-/// How values end, and what is done to those that hold the bytes of the end.
+/// How values end, and how bytes that could be mistaken for the end are escaped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// `string`, `blob`: zero is written 00 FF, the end 00 01.
+    /// `string`, `blob`: zero is stored as 00 FF, the end is 00 01.
     Pair,
-    /// `ordered_code.string`: besides, FF is written FF 00.
+    /// `ordered_code.string`: in addition, FF is stored as FF 00.
     PairOfBoth,
     /// `ordered.string`, `kiji.string`: the end is 00, and no value holds a zero.
     Zero,
-    /// `tuple.string`, `tuple.bytes`: zero is written 00 FF, the end is 00 with no FF behind it.
+    /// `tuple.string`, `tuple.bytes`: zero is stored as 00 FF, the end is 00 not followed by FF.
     BareZero,
 }
 
@@ -32,15 +32,15 @@ const ESCAPED: u8 = 0xFF;
 const END: u8 = 0x01;
 
 impl Terminated {
-    /// The container of `string` and `blob`.
+    /// Returns the container of `string` and `blob`.
     pub(crate) fn pair(desc: bool) -> Self {
         Self { style: Style::Pair, desc }
     }
 
-    /// How `string` and `blob` are written, ascending.
+    /// The ascending container of `string` and `blob`.
     pub(crate) const PLAIN: Self = Self { style: Style::Pair, desc: false };
 
-    /// Whether keys can hold a value.
+    /// Checks that keys can hold a value.
     pub(crate) fn check(self, value: &[u8]) -> Result<(), String> {
         if self.style == Style::Zero && value.contains(&0) {
             return Err(format!(
@@ -51,13 +51,13 @@ impl Terminated {
         Ok(())
     }
 
-    /// Whether no key of a value begins as that of another does. Where that is not so, no byte FF stands
-    /// behind a value.
+    /// Returns whether no encoded value is a prefix of another. If false, no byte FF may follow a
+    /// value.
     pub(crate) fn is_prefix_free(self) -> bool {
         self.style != Style::BareZero
     }
 
-    /// Appends a value that was checked: every value has some bytes.
+    /// Appends a value that has been checked; every value takes at least one byte.
     #[inline]
     pub(crate) fn put(self, value: &[u8], out: &mut Vec<u8>) {
         self.start(value, out);
@@ -85,24 +85,24 @@ impl Terminated {
         }
     }
 
-    /// Reads the value that begins at `at` and says where it ends.
+    /// Decodes the value at `at`; returns it and its end offset.
     #[inline]
     pub(crate) fn decode(
         self,
         key: &[u8],
         at: usize,
-    ) -> Result<(Cow<'_, [u8]>, usize), NotFitting> {
+    ) -> Result<(Cow<'_, [u8]>, usize), KeyMismatch> {
         match self.decode_plain(key, at) {
             Some((value, next)) => Ok((value.into(), next)),
             None => self.decode_escaped(key, at),
         }
     }
 
-    fn decode_escaped(self, key: &[u8], at: usize) -> Result<(Cow<'_, [u8]>, usize), NotFitting> {
+    fn decode_escaped(self, key: &[u8], at: usize) -> Result<(Cow<'_, [u8]>, usize), KeyMismatch> {
         let flip = self.flip();
         let mut value = Vec::new();
         let mut next = at;
-        // A run without zeros is taken as a whole.
+        // Runs without zeros are copied as a whole.
         while let Some(len) = key[next..].iter().position(|byte| *byte == flip) {
             let is_escape = self.take(&key[next..next + len], next, &mut value)?;
             next += len + 1;
@@ -114,14 +114,16 @@ impl Terminated {
                 (_, Some(ESCAPED)) => value.push(0),
                 (Style::BareZero, _) => return Ok((value.into(), next)),
                 (_, Some(END)) => return Ok((value.into(), next + 1)),
-                _ => return Err(NotFitting::new(next, "neither an escaped zero nor a terminator")),
+                _ => {
+                    return Err(KeyMismatch::new(next, "neither an escaped zero nor a terminator"));
+                }
             }
             next += 1;
         }
-        Err(NotFitting::new(key.len(), "the terminator is missing"))
+        Err(KeyMismatch::new(key.len(), "the terminator is missing"))
     }
 
-    /// Reads the value that begins at `at`, if it stands there as it is: ascending and without zeros.
+    /// Decodes the value at `at`, if it is stored unchanged: ascending and without zeros.
     #[inline]
     pub(crate) fn decode_plain(self, key: &[u8], at: usize) -> Option<(&[u8], usize)> {
         if self.desc || self.style != Style::Pair {
@@ -132,8 +134,8 @@ impl Terminated {
         ends.then(|| (&key[at..at + len], at + len + 2))
     }
 
-    /// Takes a run without zeros; says whether the zero behind it is the escape of an FF.
-    fn take(self, run: &[u8], at: usize, value: &mut Vec<u8>) -> Result<bool, NotFitting> {
+    /// Copies a run without zeros; returns whether the zero after it is the escape of an FF.
+    fn take(self, run: &[u8], at: usize, value: &mut Vec<u8>) -> Result<bool, KeyMismatch> {
         let flip = self.flip();
         value.extend(run.iter().map(|byte| byte ^ flip));
         if self.style != Style::PairOfBoth {
@@ -142,7 +144,7 @@ impl Terminated {
         match run.iter().position(|byte| byte ^ flip == ESCAPED) {
             None => Ok(false),
             Some(last) if last + 1 == run.len() => Ok(true),
-            Some(place) => Err(NotFitting::new(at + place, "an FF without its escape")),
+            Some(place) => Err(KeyMismatch::new(at + place, "an FF without its escape")),
         }
     }
 
@@ -155,7 +157,7 @@ impl Terminated {
     }
 }
 
-/// Where the first zero byte stands, eight bytes at a time.
+/// Returns the position of the first zero byte, searching eight bytes at a time.
 #[inline(always)]
 fn zero_in(bytes: &[u8]) -> Option<usize> {
     let (words, rest) = bytes.as_chunks::<8>();
@@ -165,13 +167,13 @@ fn zero_in(bytes: &[u8]) -> Option<usize> {
         }
     }
     match bytes.last_chunk::<8>() {
-        // Some of these were seen already, and had no zero.
+        // The last eight bytes; those searched before have no zero.
         Some(word) if !rest.is_empty() => zero_in_word(*word).map(|at| bytes.len() - 8 + at),
         _ => rest.iter().position(|byte| *byte == 0),
     }
 }
 
-/// A borrow out of `word - 1…1` reaches the high bit of a byte that had none first at a zero.
+/// The lowest byte whose high bit is newly set in `word - 1…1` is a zero byte.
 #[inline(always)]
 fn zero_in_word(word: [u8; 8]) -> Option<usize> {
     const ONES: u64 = 0x0101_0101_0101_0101;

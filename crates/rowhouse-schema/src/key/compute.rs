@@ -1,5 +1,5 @@
-//! Putting a key together: literals and stored fields from left to right, then the computed ones into
-//! their places.
+//! Assembles a key: literals and stored fields from left to right, then the computed fields into
+//! the gaps left for them.
 
 use rowhouse_model::{Error, ROW_LEN_MAX, Result, escape};
 
@@ -10,22 +10,22 @@ use crate::field::Field;
 use crate::template::{COMPUTED_MAX, Element};
 use crate::value::Value;
 
-/// What is known of a computed field before it is computed.
+/// The value of a computed field that is known before it is computed.
 #[derive(Clone, Copy)]
-pub(super) enum Given<'v> {
+pub(super) enum KnownValue<'v> {
     Nothing,
-    /// A value that somebody gave by the field's name, or a salt.
+    /// A value that the caller gave by the field's name, or a salt.
     Named(&'v Value),
-    /// What the key held that the other values come from.
+    /// The value decoded from the key that the other values were decoded from.
     Kept(&'v Value),
 }
 
 impl KeySchema {
-    /// Appends a key to `out`, which stays as it was if there is an error.
+    /// Appends a key to `out`, which is unchanged if there is an error.
     pub(super) fn append<'v, V: Encodable>(
         &self,
         value_of: impl Fn(usize) -> Option<V>,
-        given: impl Fn(usize) -> Given<'v>,
+        given: impl Fn(usize) -> KnownValue<'v>,
         out: &mut Vec<u8>,
     ) -> Result<()> {
         let start = out.len();
@@ -41,11 +41,11 @@ impl KeySchema {
     fn append_all<'v, V: Encodable>(
         &self,
         value_of: impl Fn(usize) -> Option<V>,
-        given: impl Fn(usize) -> Given<'v>,
+        given: impl Fn(usize) -> KnownValue<'v>,
         out: &mut Vec<u8>,
     ) -> Result<()> {
         let mut places = [0; COMPUTED_MAX];
-        // Behind which byte the tail of the key is separators alone.
+        // The length after which the rest of the key is only separators.
         let mut kept = None;
         let mut tail = None;
         for element in self.elements() {
@@ -87,33 +87,36 @@ impl KeySchema {
         Ok(())
     }
 
-    /// Appends the bytes of a computed field whose place in the key before is known.
+    /// Inserts the bytes of a computed field; `place` is the offset of its gap in the key.
     fn append_computed<V: Encodable>(
         &self,
         computed: &Computed,
         place: usize,
         value_of: impl Fn(usize) -> Option<V>,
-        given: Given<'_>,
+        given: KnownValue<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), String> {
         let end = out.len();
         match given {
-            // What it was computed of cannot be got back.
-            Given::Kept(kept) if self.is_lossy(computed) => computed.codec.encode(kept, out),
-            Given::Named(salt) if computed.is_random() => computed.codec.encode(salt, out),
+            // The field's input cannot be recovered from a key.
+            KnownValue::Kept(kept) if self.is_lossy(computed) => computed.codec.encode(kept, out),
+            KnownValue::Named(salt) if computed.is_random() => computed.codec.encode(salt, out),
             _ if computed.is_random() => {
                 Err("no salt given: name it (`as shard`) and give it, or use a random one".into())
             }
-            Given::Nothing | Given::Kept(_) => self.compute(computed, place, value_of, out),
-            Given::Named(named) => match self.compute(computed, place, value_of, out) {
+            KnownValue::Nothing | KnownValue::Kept(_) => {
+                self.compute(computed, place, value_of, out)
+            }
+            KnownValue::Named(named) => match self.compute(computed, place, value_of, out) {
                 Ok(()) => check_named(computed, named, &out[end..]),
-                // Of a field that is given by its hash, a bucket cannot be computed, but named.
+                // A bucket cannot be computed from a field that is given by its hash, so the given
+                // value counts.
                 Err(_) => computed.codec.encode(named, out),
             },
         }
     }
 
-    /// Appends what a computed field is of the values, whose key ends `out`.
+    /// Computes a field from the values, whose key is at the end of `out`, and appends its bytes.
     fn compute<V: Encodable>(
         &self,
         computed: &Computed,
@@ -142,7 +145,7 @@ impl KeySchema {
         Ok(())
     }
 
-    /// Whether what the field was computed of cannot be got back from a key.
+    /// Returns whether the field's input cannot be recovered from a key.
     pub(super) fn is_lossy(&self, computed: &Computed) -> bool {
         match &computed.operands {
             Operands::Chance => true,
@@ -152,10 +155,10 @@ impl KeySchema {
     }
 }
 
-/// What is said of a key whose fields have separators, and none of them a value.
+/// The error for a key whose fields have separators, when none of them has a value.
 pub(super) const NO_VALUE: &str = "no field has a value, and no key is of separators alone";
 
-/// A computed field that is given must be what is computed.
+/// Checks that the value given for a computed field equals the computed one.
 fn check_named(computed: &Computed, named: &Value, bytes: &[u8]) -> Result<(), String> {
     let mut expected = Vec::new();
     computed.codec.encode(named, &mut expected)?;

@@ -1,21 +1,22 @@
-//! The quick way through a key with computed fields, when it is read: the steps between them, and what they hold is
-//! looked at last, for it may be computed of what stands behind.
+//! The fast path for decoding keys with computed fields. It decodes the steps between the computed
+//! fields and checks these last, because they may depend on bytes after them.
 
 use rowhouse_model::ROW_LEN_MAX;
 
 use super::KeySchema;
-use super::steps::Steps;
+use super::steps::FastPath;
 use crate::computed::{Computed, Operands};
 use crate::encode::{Body, Codec, Content, Sequence};
 use crate::field::Field;
 use crate::template::{COMPUTED_MAX, Element};
 use crate::value::Value;
 
-/// The steps in front of each computed field, in the order of the template, and those behind the last.
+/// The steps before each computed field, in the order of the template, and those after the last
+/// one.
 #[derive(Debug)]
-pub(super) struct ComputedSteps {
-    before: Box<[(Steps, ComputedField)]>,
-    behind: Steps,
+pub(super) struct ComputedFastPath {
+    before: Box<[(FastPath, ComputedField)]>,
+    behind: FastPath,
 }
 
 /// A computed field.
@@ -26,8 +27,8 @@ struct ComputedField {
     width: usize,
 }
 
-impl ComputedSteps {
-    /// The steps of a template with computed fields, if there is a quick way.
+impl ComputedFastPath {
+    /// Returns the steps of a template with computed fields, if the fast path supports it.
     pub(super) fn new(
         elements: &[Element],
         fields: &[Field],
@@ -37,17 +38,18 @@ impl ComputedSteps {
         for (at, element) in elements.iter().enumerate() {
             if let Element::Computed(nth) = *element {
                 let place = ComputedField { nth, width: computed[nth].codec.width()? };
-                before.push((Steps::new(&elements[start..at], fields)?, place));
+                before.push((FastPath::new(&elements[start..at], fields)?, place));
                 start = at + 1;
             }
         }
-        let behind = Steps::new(&elements[start..], fields)?;
+        let behind = FastPath::new(&elements[start..], fields)?;
         Some(Self { before: before.into(), behind })
     }
 
-    /// Puts the values of a key's stored fields in place of those that `values` holds, whose texts' memory is used again, and
-    /// checks the computed ones, by the schema that the steps are of; says whether it did. If not, nothing is known of `values`.
-    /// The values of the computed fields come behind the others if they are asked for.
+    /// Decodes the stored fields of a key into `values`, reusing the memory of the texts it holds,
+    /// and checks the computed fields. `schema` is the one from which the steps were made. With
+    /// `with_computed`, the values of the computed fields follow the others. Returns false if the
+    /// fast path fails; `values` is then unspecified.
     pub(super) fn decode(
         &self,
         schema: &KeySchema,
@@ -85,7 +87,8 @@ impl ComputedSteps {
     }
 }
 
-/// The value of the computed field that stands at `at`, if it is what is computed of the others.
+/// Decodes the computed field at `at`; `None` if it differs from the value computed from the
+/// others.
 #[inline(always)]
 fn take_computed(
     schema: &KeySchema,
@@ -113,7 +116,7 @@ fn take_computed(
     Some(value)
 }
 
-/// The bytes of a text, of which buckets are made as they are.
+/// The bytes of a text, which are the input of buckets without conversion.
 #[inline(always)]
 fn text_of<'v>(codec: &Codec, value: &'v Value) -> Option<&'v [u8]> {
     match (&codec.body, value) {

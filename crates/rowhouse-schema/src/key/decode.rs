@@ -1,16 +1,16 @@
-//! Keys to values.
+//! Decoding of keys.
 
 use rowhouse_model::escape;
 
 use super::{KeyReader, KeySchema};
 use crate::computed::{Computed, Operands};
 use crate::encode::{Encodable, ValueForm};
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 use crate::value::{Value, Values};
 
 impl KeySchema {
-    /// The values of a key, or why the key does not fit the template. Never panics, and what it
-    /// gives encodes to the same bytes again.
+    /// Decodes a key, or returns why it does not fit the template. Never panics; the returned
+    /// values encode to the same bytes again.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -21,7 +21,7 @@ impl KeySchema {
     /// assert_eq!(values["user"].as_str(), Some("bob"));
     /// # Ok::<(), rowhouse_model::Error>(())
     /// ```
-    pub fn decode(&self, key: &[u8]) -> Result<Values, NotFitting> {
+    pub fn decode(&self, key: &[u8]) -> Result<Values, KeyMismatch> {
         let mut values = Vec::with_capacity(self.slots());
         if self.decode_quickly(key, &mut values, true) {
             return Ok(Values::new(self.clone(), values));
@@ -33,9 +33,10 @@ impl KeySchema {
         Ok(Values::new(self.clone(), values))
     }
 
-    /// The values of a key's stored fields, in their order, in place of what `values` held before: a
-    /// buffer that is used again, with the memory of its texts. Where fields are numbers, times, `string` or `text N` and none is
-    /// computed, nothing is allocated once that memory is enough; nor for buckets of a single text or of the rest of the key.
+    /// Decodes the stored fields of a key, in their order, into `values`, whose previous contents
+    /// are replaced and whose memory, that of its texts included, is reused. Once that memory is
+    /// large enough, nothing is allocated for fields that are numbers, times, `string` or `text N`,
+    /// without computed fields or with only buckets of a single text or of the rest of the key.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -47,7 +48,7 @@ impl KeySchema {
     /// assert_eq!(values[0].as_u64(), Some(7));
     /// # Ok::<(), rowhouse_model::Error>(())
     /// ```
-    pub fn decode_into(&self, key: &[u8], values: &mut Vec<Value>) -> Result<(), NotFitting> {
+    pub fn decode_into(&self, key: &[u8], values: &mut Vec<Value>) -> Result<(), KeyMismatch> {
         if self.decode_quickly(key, values, false) {
             return Ok(());
         }
@@ -55,8 +56,9 @@ impl KeySchema {
         self.read(key, values, &mut Vec::new())
     }
 
-    /// Reads a key the quick way, if there is one and it leads to the end; if not, nothing is known of `values`. The values of
-    /// computed fields come behind the others if they are asked for.
+    /// Decodes a key on the fast path. Returns false if there is none or it does not reach the end
+    /// of the key; `values` is then unspecified. With `with_computed`, the values of computed
+    /// fields follow the others.
     #[inline]
     fn decode_quickly(&self, key: &[u8], values: &mut Vec<Value>, with_computed: bool) -> bool {
         match (self.steps(), &self.template.computed_steps) {
@@ -71,7 +73,7 @@ impl KeySchema {
         key: &[u8],
         values: &mut Vec<Value>,
         computed: &mut Vec<Value>,
-    ) -> Result<(), NotFitting> {
+    ) -> Result<(), KeyMismatch> {
         let mut reader = KeyReader::new(self, key)?;
         for _ in self.fields() {
             let mut keep = |value| computed.push(value);
@@ -80,14 +82,15 @@ impl KeySchema {
         reader.end(|value| computed.push(value), |at| &values[at])
     }
 
-    /// Whether a computed field holds what is computed of the others, as far as that can be known.
+    /// Checks that a computed field holds the value computed from the others, if their values can
+    /// be recovered from the key.
     pub(super) fn check_computed<V: Encodable>(
         &self,
         computed: &Computed,
         place: usize,
         key: &[u8],
         value_of: impl Fn(usize) -> V,
-    ) -> Result<(), NotFitting> {
+    ) -> Result<(), KeyMismatch> {
         if self.is_lossy(computed) {
             return Ok(());
         }
@@ -100,7 +103,7 @@ impl KeySchema {
                 for at in fields {
                     let codec = &self.fields()[*at].codec;
                     let result = value_of(*at).put_canonical(codec, &mut bytes);
-                    result.map_err(|why| NotFitting::new(place, why))?;
+                    result.map_err(|why| KeyMismatch::new(place, why))?;
                 }
                 computed.digest(&bytes)
             }
@@ -112,6 +115,6 @@ impl KeySchema {
             return Ok(());
         }
         let why = format!("`{computed}`: found={}, computed={}", escape(found), escape(&bytes));
-        Err(NotFitting::new(place, why))
+        Err(KeyMismatch::new(place, why))
     }
 }

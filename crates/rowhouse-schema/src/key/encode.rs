@@ -1,15 +1,15 @@
-//! Values to keys.
+//! Encoding of keys.
 
 use rowhouse_model::{Bytes, Error, Result};
 
 use super::KeySchema;
-use super::compute::Given;
+use super::compute::KnownValue;
 use crate::computed::{BUCKETS_MAX, Computed};
 use crate::value::{FieldValue, NamedValues, Value};
 
 impl KeySchema {
-    /// The key of these values. Every stored field must be given, once, in any order; of the computed
-    /// ones, only a salt.
+    /// Encodes these values as a key. Every stored field must be given once, in any order; of the
+    /// computed fields, only salts have to be given.
     ///
     /// # Example: what is refused?
     ///
@@ -28,8 +28,8 @@ impl KeySchema {
     ///
     /// # Example: where does the salt come from?
     ///
-    /// From the caller: this crate knows no chance. [`KeySchema::encode_salted`] takes a random number,
-    /// [`KeySchema::encode_all`] makes the keys with every salt.
+    /// From the caller: this crate uses no randomness. [`KeySchema::encode_salted`] takes a random
+    /// number, [`KeySchema::encode_all`] returns the keys with every salt.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -50,7 +50,7 @@ impl KeySchema {
         Ok(key.into())
     }
 
-    /// Appends the key of these values to `out`, which stays as it was if there is an error.
+    /// Appends the key of these values to `out`, which is unchanged if there is an error.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -73,15 +73,15 @@ impl KeySchema {
         }
         let kept = values.computed(self);
         let given = |at: usize| match (self.given(values, at), kept) {
-            (Some(value), _) => Given::Named(value),
-            (None, Some(kept)) => Given::Kept(&kept[at]),
-            (None, None) => Given::Nothing,
+            (Some(value), _) => KnownValue::Named(value),
+            (None, Some(kept)) => KnownValue::Kept(&kept[at]),
+            (None, None) => KnownValue::Nothing,
         };
         self.append(value_of, given, out)
     }
 
-    /// Appends the key of these values, which stand in the order of the stored fields, to `out`, which
-    /// stays as it was if there is an error. The quickest way to make keys.
+    /// Appends the key of these values, given in the order of the stored fields, to `out`, which is
+    /// unchanged if there is an error. This is the fastest way to encode keys.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -103,11 +103,11 @@ impl KeySchema {
         if self.steps().is_some_and(|steps| steps.encode(value_of, out)) {
             return Ok(());
         }
-        self.append(value_of, |_| Given::Nothing, out)
+        self.append(value_of, |_| KnownValue::Nothing, out)
     }
 
-    /// Appends the key of values that need not be owned, given by the place of their fields in
-    /// [`KeySchema::fields`], to `out`, which stays as it was if there is an error.
+    /// Appends the key of values that may be borrowed to `out`, which is unchanged if there is an
+    /// error. `field` returns the value for a position in [`KeySchema::fields`].
     ///
     /// ```
     /// use rowhouse_schema::{FieldValue, KeySchema, ToField};
@@ -126,10 +126,10 @@ impl KeySchema {
         field: impl Fn(usize) -> FieldValue<'v>,
         out: &mut Vec<u8>,
     ) -> Result<()> {
-        self.append(|at| Some(field(at)), |_| Given::Nothing, out)
+        self.append(|at| Some(field(at)), |_| KnownValue::Nothing, out)
     }
 
-    /// As [`KeySchema::encode_fields`], with salts that follow from `random`.
+    /// As [`KeySchema::encode_fields`], with salts derived from `random`.
     pub fn encode_fields_salted<'v>(
         &self,
         field: impl Fn(usize) -> FieldValue<'v>,
@@ -138,28 +138,28 @@ impl KeySchema {
     ) -> Result<()> {
         let salts = self.salts(random);
         let given = |at: usize| match self.computed()[at].is_random() {
-            true => Given::Named(&salts[at]),
-            false => Given::Nothing,
+            true => KnownValue::Named(&salts[at]),
+            false => KnownValue::Nothing,
         };
         self.append(|at| Some(field(at)), given, out)
     }
 
-    /// The key of these values; salts that are not given follow from `random`.
+    /// Encodes these values as a key; salts that are not given are derived from `random`.
     pub fn encode_salted<V: NamedValues + ?Sized>(&self, values: &V, random: u64) -> Result<Bytes> {
         self.check_names(values)?;
         let salts = self.salts(random);
         let given = |at: usize| match self.given(values, at) {
-            Some(value) => Given::Named(value),
-            None if self.computed()[at].is_random() => Given::Named(&salts[at]),
-            None => Given::Nothing,
+            Some(value) => KnownValue::Named(value),
+            None if self.computed()[at].is_random() => KnownValue::Named(&salts[at]),
+            None => KnownValue::Nothing,
         };
         let mut key = Vec::new();
         self.append(|at| self.value_of(values, at), given, &mut key)?;
         Ok(key.into())
     }
 
-    /// The keys of these values with every salt there is, in key order; one key if the template has no
-    /// salt. What a get by fields asks for.
+    /// Returns the keys of these values with every possible salt, in key order; one key if the
+    /// template has no salt. A get by fields reads these keys.
     ///
     /// # Errors
     /// As [`KeySchema::encode`], and for more than 65,536 keys.
@@ -179,7 +179,7 @@ impl KeySchema {
         Ok(keys)
     }
 
-    /// One salt for each salt field, and null for the other computed ones.
+    /// Returns a salt for each salt field, and null for the other computed fields.
     fn salts(&self, mut random: u64) -> Vec<Value> {
         let mut salt = |computed: &Computed| {
             let salt = if computed.is_random() { computed.salt(random) } else { Value::Null };
@@ -191,7 +191,7 @@ impl KeySchema {
 
     fn value_of<'v, V: NamedValues + ?Sized>(&self, values: &'v V, at: usize) -> Option<&'v Value> {
         let name = self.fields()[at].name();
-        // Mostly they are given in the order of the template.
+        // Values are mostly given in the order of the template.
         if at < values.len() && values.pair(at).0 == name {
             return Some(values.pair(at).1);
         }

@@ -1,29 +1,30 @@
-//! Logical keys: keys without their computed fields, in whose order rows of several buckets are merged.
+//! Logical keys: keys without their computed fields. Rows of several buckets are merged in their
+//! order.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use super::KeySchema;
 use super::reader::literal;
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 use crate::template::{COMPUTED_MAX, Element};
 
-/// Where the computed fields of a key stand.
-pub(crate) struct Places {
+/// The positions of the computed fields in a key.
+pub(crate) struct ComputedOffsets {
     list: [(usize, usize); COMPUTED_MAX],
     count: usize,
 }
 
-impl Places {
-    /// The ranges of their bytes, from left to right.
+impl ComputedOffsets {
+    /// The byte ranges of the fields, from left to right.
     pub(crate) fn iter(&self) -> impl Iterator<Item = Range<usize>> {
         self.list[..self.count].iter().map(|&(start, stop)| start..stop)
     }
 }
 
 impl KeySchema {
-    /// The key without its computed fields: rows of several buckets, merged by it, come in the order in
-    /// which they would stand without the buckets.
+    /// Returns the key without its computed fields. Rows of several buckets, merged by it, come in
+    /// the order that they would have without the buckets.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -34,8 +35,8 @@ impl KeySchema {
     /// ```
     ///
     /// # Errors
-    /// A key that does not fit the template as far as its last computed field.
-    pub fn logical_key<'k>(&self, key: &'k [u8]) -> Result<Cow<'k, [u8]>, NotFitting> {
+    /// Returns an error for a key that does not fit the template up to its last computed field.
+    pub fn logical_key<'k>(&self, key: &'k [u8]) -> Result<Cow<'k, [u8]>, KeyMismatch> {
         let places = self.places(key)?;
         let mut iter = places.iter();
         match (iter.next(), iter.next()) {
@@ -45,8 +46,9 @@ impl KeySchema {
         }
     }
 
-    /// How many bytes stand in front of every logical key, if all else of a key is that: where its only computed field that disturbs
-    /// the order is the first element.
+    /// Returns the number of bytes before every logical key, if the logical key is all the rest of
+    /// the key: the template's first element is then the only computed field that disturbs the
+    /// order.
     pub(crate) fn logical_lead(&self) -> Option<usize> {
         let mut merged = (0..self.computed().len()).filter(|at| !self.follows(*at));
         let only = merged.next().filter(|_| merged.next().is_none())?;
@@ -54,11 +56,11 @@ impl KeySchema {
         is_first.then(|| self.computed()[only].width())
     }
 
-    /// Where the computed fields of a key stand.
-    pub(crate) fn places(&self, key: &[u8]) -> Result<Places, NotFitting> {
-        // What follows from fields before it does not disturb their order.
+    /// Returns the positions of the computed fields that disturb the order.
+    pub(crate) fn places(&self, key: &[u8]) -> Result<ComputedOffsets, KeyMismatch> {
+        // Fields determined by those before them do not disturb the order.
         let merged = (0..self.computed().len()).filter(|at| !self.follows(*at)).count();
-        let mut places = Places { list: [(0, 0); COMPUTED_MAX], count: 0 };
+        let mut places = ComputedOffsets { list: [(0, 0); COMPUTED_MAX], count: 0 };
         let mut at = 0;
         for element in self.elements() {
             if places.count == merged {
@@ -83,14 +85,14 @@ impl KeySchema {
                 }
             };
             if at > key.len() {
-                return Err(NotFitting::new(key.len(), "the key ends before its computed field"));
+                return Err(KeyMismatch::new(key.len(), "the key ends before its computed field"));
             }
         }
         Ok(places)
     }
 }
 
-fn without(key: &[u8], places: &Places) -> Vec<u8> {
+fn without(key: &[u8], places: &ComputedOffsets) -> Vec<u8> {
     let mut logical = Vec::with_capacity(key.len());
     let mut at = 0;
     for place in places.iter() {

@@ -1,4 +1,4 @@
-//! Templates, ready to use: the one way from values to keys, and the one way back.
+//! Parsed templates: encoding of values as keys, and decoding of keys.
 
 mod compute;
 mod computed_steps;
@@ -26,8 +26,8 @@ use crate::plan::{Plan, Predicate};
 use crate::template::{self, Element, Parsed};
 use crate::time::TimeZone;
 
-use computed_steps::ComputedSteps;
-use steps::Steps;
+use computed_steps::ComputedFastPath;
+use steps::FastPath;
 
 pub use prefix::KeyPrefix;
 pub use reader::KeyReader;
@@ -70,24 +70,24 @@ struct Template {
     elements: Vec<Element>,
     fields: Vec<Field>,
     computed: Vec<Computed>,
-    /// For each computed field, whether it follows from what stands before it.
+    /// For each computed field, whether the elements before it determine it.
     follows: Vec<bool>,
-    /// The quick way, if there is one.
-    steps: Option<Steps>,
-    /// The quick way to read a key with computed fields, if there is one.
-    computed_steps: Option<ComputedSteps>,
-    /// What it was read from, printed: equal templates have equal texts.
+    /// The fast path, if the template has one.
+    steps: Option<FastPath>,
+    /// The fast path for decoding keys with computed fields, if the template has one.
+    computed_steps: Option<ComputedFastPath>,
+    /// The canonical text of the template: equal templates have equal texts.
     text: String,
 }
 
-/// The attribute of a table that holds its key's template. It travels with the table, on rowhouse
-/// and on Apache HBase alike; tools that do not know it are not disturbed.
+/// The table attribute that holds the template of the table's keys. It is stored with the table, on
+/// rowhouse and on Apache HBase alike; tools that do not know it ignore it.
 pub const KEY_ATTRIBUTE: &str = "rowhouse.key";
 
-/// The number of the template language in which [`KeySchema::to_stored`] writes.
+/// The version of the template language that [`KeySchema::to_stored`] writes.
 pub(crate) const LANGUAGE_VERSION: &str = "1";
 
-/// What is stored behind the version of the language. `what` it is, errors say.
+/// Returns the text after the version of the language. `what` names the kind of text in errors.
 pub(crate) fn without_version<'t>(stored: &'t str, what: &str) -> Result<&'t str> {
     let is_number =
         |version: &str| !version.is_empty() && version.bytes().all(|c| c.is_ascii_digit());
@@ -101,29 +101,29 @@ pub(crate) fn without_version<'t>(stored: &'t str, what: &str) -> Result<&'t str
 }
 
 impl KeySchema {
-    /// Reads a template. The error points at the character that is wrong, says what was expected
-    /// there, and what was probably meant.
+    /// Parses a template. The error points at the wrong character, says what was expected there,
+    /// and suggests what was probably meant.
     pub fn parse(template: &str) -> Result<Self> {
         Self::read_template(template).map_err(|fault| fault.in_text(template))
     }
 
-    /// Reads a template that may be part of a longer text.
+    /// Parses a template that may be part of a longer text.
     pub(crate) fn read_template(template: &str) -> Result<Self, Fault> {
         let parsed = template::parse(template)?;
         let text = Printed(&parsed).to_string();
         let Parsed { elements, fields, computed } = parsed;
         let follows = (0..computed.len()).map(|at| follows(&elements, &fields, at, &computed[at]));
         let follows = follows.collect();
-        let steps = Steps::new(&elements, &fields);
+        let steps = FastPath::new(&elements, &fields);
         let computed_steps = (steps.is_none() && !computed.is_empty())
-            .then(|| ComputedSteps::new(&elements, &fields, &computed))
+            .then(|| ComputedFastPath::new(&elements, &fields, &computed))
             .flatten();
         let template =
             Template { elements, fields, computed, follows, steps, computed_steps, text };
         Ok(Self { template: Arc::new(template) })
     }
 
-    /// Reads a template as it is stored in a table descriptor: the number of the language, a
+    /// Parses a template in the form stored in a table descriptor: the version of the language, a
     /// space, the template.
     ///
     /// ```
@@ -141,7 +141,7 @@ impl KeySchema {
         Self::parse(without_version(stored, "template")?)
     }
 
-    /// The template that a table declares, if it declares one.
+    /// Returns the template that a table declares, if any.
     ///
     /// # Errors
     /// As [`KeySchema::from_stored`].
@@ -150,7 +150,7 @@ impl KeySchema {
         stored.map(|stored| Self::from_stored(&String::from_utf8_lossy(stored))).transpose()
     }
 
-    /// The template as it is stored in a table descriptor.
+    /// Returns the template in the form stored in a table descriptor.
     pub fn to_stored(&self) -> String {
         format!("{LANGUAGE_VERSION} {self}")
     }
@@ -165,18 +165,18 @@ impl KeySchema {
         &self.template.computed
     }
 
-    /// Whether a salt is part of every key: then equal fields may make several rows.
+    /// Returns whether keys contain a salt, so that several rows can have equal fields.
     pub fn has_salt(&self) -> bool {
         self.computed().iter().any(Computed::is_random)
     }
 
-    /// The stored field of that name.
+    /// Returns the stored field with this name.
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.position(name).map(|at| &self.fields()[at])
     }
 
-    /// The row ranges that hold every row a predicate asks for, and what remains to be checked.
-    /// Times without a zone are UTC.
+    /// Plans a query: the row ranges that hold every matching row, and the conditions that remain
+    /// to be checked on them. Times without a zone are UTC.
     ///
     /// ```
     /// use rowhouse_schema::{KeySchema, Predicate};
@@ -195,7 +195,7 @@ impl KeySchema {
         self.plan_in(predicate, &TimeZone::UTC)
     }
 
-    /// As [`KeySchema::plan`], with the zone of times that name none and are of a field that names none.
+    /// As [`KeySchema::plan`], with a zone for times without one, of fields without one.
     ///
     /// ```
     /// use rowhouse_schema::{KeySchema, Predicate, TimeZone};
@@ -210,8 +210,9 @@ impl KeySchema {
         Plan::new(self, None, predicate, zone)
     }
 
-    /// As [`KeySchema::plan_in`], of a predicate that may ask for declared columns too: the key's fields make
-    /// the ranges, and [`Plan::column_filter`] is what remains to be checked on the cells of each row.
+    /// As [`KeySchema::plan_in`], for a predicate that may have conditions on declared columns too.
+    /// The key's fields determine the ranges; [`Plan::column_filter`] holds the conditions that
+    /// remain to be checked on the cells of each row.
     ///
     /// ```
     /// use rowhouse_schema::{ColumnSchema, KeySchema, Predicate, TimeZone};
@@ -230,8 +231,8 @@ impl KeySchema {
     /// ```
     ///
     /// # Errors
-    /// As [`KeySchema::plan`]; `InvalidRequest` for a name that is neither a field's nor a column's, and for the
-    /// name of many columns.
+    /// As [`KeySchema::plan`]; `InvalidRequest` for a name that is neither a field's nor a
+    /// column's, and for the name of a column with many qualifiers.
     pub fn plan_with_columns(
         &self,
         columns: &ColumnSchema,
@@ -241,9 +242,9 @@ impl KeySchema {
         Plan::new(self, Some(columns), predicate, zone)
     }
 
-    /// The quick way to keys and back, if there is one.
+    /// Returns the fast path for encoding and decoding, if the template has one.
     #[inline]
-    fn steps(&self) -> Option<&Steps> {
+    fn steps(&self) -> Option<&FastPath> {
         self.template.steps.as_ref()
     }
 
@@ -251,18 +252,18 @@ impl KeySchema {
         &self.template.elements
     }
 
-    /// How many fields there are, stored and computed.
+    /// The number of fields, stored and computed.
     pub(crate) fn slots(&self) -> usize {
         self.fields().len() + self.computed().len()
     }
 
-    /// Where the field of that name stands among the stored fields and, behind those, the computed ones.
+    /// The slot of the field with this name: stored fields come first, computed ones after them.
     pub(crate) fn slot(&self, name: &str) -> Option<usize> {
         let computed = || self.computed_position(name).map(|at| self.fields().len() + at);
         self.position(name).or_else(computed)
     }
 
-    /// The codec of the field in a slot.
+    /// Returns the codec of the field in a slot.
     pub(crate) fn codec(&self, slot: usize) -> &Codec {
         match slot.checked_sub(self.fields().len()) {
             None => &self.fields()[slot].codec,
@@ -270,7 +271,7 @@ impl KeySchema {
         }
     }
 
-    /// The slot of an element that is a field.
+    /// The slot of an element, if the element is a field.
     pub(crate) fn slot_of(&self, element: &Element) -> Option<usize> {
         match element {
             Element::Literal(_) => None,
@@ -279,18 +280,18 @@ impl KeySchema {
         }
     }
 
-    /// Whether a computed field follows from what stands before it. Then it does not disturb the
-    /// order of the others: where those before it are equal, it is too.
+    /// Returns whether the elements before a computed field determine it. Such a field does not
+    /// disturb the order of the others: where those before it are equal, it is equal too.
     pub(crate) fn follows(&self, computed: usize) -> bool {
         self.template.follows[computed]
     }
 
-    /// Where in [`KeySchema::fields`] the field of that name stands.
+    /// The position in [`KeySchema::fields`] of the field with this name.
     pub(crate) fn position(&self, name: &str) -> Option<usize> {
         self.fields().iter().position(|field| field.name == name)
     }
 
-    /// Where in [`KeySchema::computed`] the field of that name stands.
+    /// The position in [`KeySchema::computed`] of the field with this name.
     pub(crate) fn computed_position(&self, name: &str) -> Option<usize> {
         self.computed().iter().position(|computed| computed.name() == Some(name))
     }
@@ -313,7 +314,7 @@ fn follows(elements: &[Element], fields: &[Field], at: usize, computed: &Compute
     let before: Vec<_> = before.collect();
     match &computed.operands {
         Operands::Chance | Operands::Rest => false,
-        // Where only a hash or a floor is stored, equal fields do not make equal buckets.
+        // Fields stored as a hash or step can be equal while their values and buckets differ.
         Operands::Fields(operands) => operands.iter().all(|operand| {
             before.contains(&&Element::Field(*operand)) && !fields[*operand].codec.is_lossy()
         }),
@@ -337,7 +338,7 @@ impl PartialEq for KeySchema {
 impl Eq for KeySchema {}
 
 impl fmt::Display for KeySchema {
-    /// The template, so that parsing it gives the same schema.
+    /// Writes the template; parsing it returns an equal schema.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.template.text)
     }
@@ -349,7 +350,7 @@ impl fmt::Debug for KeySchema {
     }
 }
 
-/// A template as text.
+/// Formats a template.
 struct Printed<'p>(&'p Parsed);
 
 impl fmt::Display for Printed<'_> {

@@ -1,4 +1,4 @@
-//! What the beginning of a key says: bounds of regions and ranges are often no whole keys.
+//! Decoding of key prefixes: bounds of regions and ranges are often not whole keys.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::reader::literal;
 use crate::template::Element;
 use crate::value::{Shown, Value};
 
-/// The fields that can be read off the beginning of a key.
+/// The fields that can be decoded from the beginning of a key.
 ///
 /// ```
 /// use rowhouse_schema::KeySchema;
@@ -29,25 +29,25 @@ pub struct KeyPrefix {
 }
 
 impl KeyPrefix {
-    /// Names and values of the fields that are whole, computed ones included, in the order of the
-    /// template. A computed field without a name of its own is called by what it is.
+    /// The names and values of the complete fields, computed ones included, in the order of the
+    /// template. A computed field without a name is listed by its formula.
     pub fn values(&self) -> &[(String, Value)] {
         &self.values
     }
 
-    /// The bytes behind them.
+    /// The bytes after these fields.
     pub fn rest(&self) -> &[u8] {
         &self.rest
     }
 }
 
 impl KeySchema {
-    /// Reads as many fields off `bytes` as are whole. Never fails: what is no field is the rest. What a
-    /// computed field is computed of may not be there, so it is not checked.
+    /// Decodes as many fields from `bytes` as are complete. Never fails: the bytes after them are
+    /// the rest. Computed fields are not checked, because their input may be missing.
     pub fn read_prefix(&self, bytes: &[u8]) -> KeyPrefix {
         let (mut values, mut at) = (Vec::new(), 0);
         let mut elements = self.elements().iter();
-        // A field that takes no byte of an empty rest has not been given.
+        // A field that takes no bytes of an empty rest counts as missing.
         let mut is_whole = true;
         for element in elements.by_ref() {
             let next = if at == bytes.len() { None } else { self.read_element(element, bytes, at) };
@@ -62,7 +62,7 @@ impl KeySchema {
         KeyPrefix { schema: self.clone(), values, is_whole: is_whole && rest.is_empty(), rest }
     }
 
-    /// The value of an element that begins at `at`, and where the next begins.
+    /// Decodes the element at `at`; returns its value and the offset of the next element.
     fn read_element(
         &self,
         element: &Element,
@@ -89,7 +89,7 @@ impl KeySchema {
 }
 
 impl fmt::Display for KeyPrefix {
-    /// The fields as a whole key prints them, and `…` for what is missing.
+    /// Writes the fields as a whole key prints them, with `…` for the missing part.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (nth, (name, value)) in self.values.iter().enumerate() {
             let comma = if nth == 0 { "" } else { ", " };

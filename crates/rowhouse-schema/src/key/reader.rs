@@ -1,4 +1,4 @@
-//! Reading a key from its beginning to its end, field by field.
+//! Decoding of a key from its beginning to its end, field by field.
 
 use std::any::type_name;
 
@@ -7,13 +7,13 @@ use rowhouse_model::{ROW_LEN_MAX, escape};
 use super::KeySchema;
 use super::compute::NO_VALUE;
 use crate::encode::{Encodable, ValueForm};
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 use crate::field::Field;
 use crate::template::{COMPUTED_MAX, Element};
 use crate::typed::{FromField, Holds, RowKey};
 use crate::value::{FieldValue, Value};
 
-/// Reads a key field by field, into Rust types, without copying what these can borrow.
+/// Decodes a key field by field into Rust types, which borrow from the key where they can.
 ///
 /// ```
 /// use rowhouse_schema::{KeyReader, KeySchema, Time};
@@ -29,32 +29,32 @@ use crate::value::{FieldValue, Value};
 pub struct KeyReader<'s, 'k> {
     schema: &'s KeySchema,
     key: &'k [u8],
-    /// Where the next element begins in the key.
+    /// The offset of the next element in the key.
     at: usize,
     /// The next element of the template.
     element: usize,
-    /// Where the computed fields stand.
+    /// The offsets of the computed fields in the key.
     places: [usize; COMPUTED_MAX],
 }
 
 impl<'s, 'k> KeyReader<'s, 'k> {
-    /// Begins at the first field of a key.
+    /// Starts at the first field of a key.
     ///
     /// # Errors
-    /// For an empty key and one that is longer than a row key can be.
+    /// Returns an error for an empty key and for one longer than a row key can be.
     #[inline]
-    pub fn new(schema: &'s KeySchema, key: &'k [u8]) -> Result<Self, NotFitting> {
+    pub fn new(schema: &'s KeySchema, key: &'k [u8]) -> Result<Self, KeyMismatch> {
         check_len(key)?;
         Ok(Self { schema, key, at: 0, element: 0, places: [0; COMPUTED_MAX] })
     }
 
-    /// The next stored field.
+    /// Decodes the next stored field.
     ///
     /// # Errors
-    /// Where the key does not fit the template, where the Rust type cannot hold the value, and behind the
-    /// last field.
+    /// Returns an error if the key does not fit the template, if the Rust type cannot hold the
+    /// value, and after the last field.
     #[inline]
-    pub fn take<T: FromField<'k>>(&mut self) -> Result<T, NotFitting> {
+    pub fn take<T: FromField<'k>>(&mut self) -> Result<T, KeyMismatch> {
         let form = match T::HOLDS {
             Holds::Whole { .. } => ValueForm::Number,
             _ => ValueForm::Own,
@@ -66,39 +66,39 @@ impl<'s, 'k> KeyReader<'s, 'k> {
         self.next(form, drop, held)?
     }
 
-    /// Whether all of the key was read, and all of the template. Computed fields are not checked, as
-    /// [`KeyReader::finish`] does.
+    /// Returns whether all of the key and all of the template were read. Unlike
+    /// [`KeyReader::finish`], this does not check computed fields.
     pub fn is_done(&self) -> bool {
         self.at == self.key.len() && self.element == self.schema.elements().len()
     }
 
-    /// Reads what stands behind the last stored field, and checks the computed ones.
+    /// Reads the elements after the last stored field, and checks the computed fields.
     ///
     /// # Errors
-    /// Where the key does not fit the template, or goes on behind it.
+    /// Returns an error if the key does not fit the template or has more bytes after it.
     #[inline]
-    pub fn finish<K: RowKey>(self, row: &K) -> Result<(), NotFitting> {
+    pub fn finish<K: RowKey>(self, row: &K) -> Result<(), KeyMismatch> {
         self.end(drop, |at| row.field(at))
     }
 
-    /// What is made of the next stored field and its value; values of computed fields before it are
-    /// given away.
+    /// Decodes the next stored field and returns `made` of the field and its value. Values of
+    /// computed fields before it are passed to `computed`.
     #[inline(always)]
     pub(super) fn next<R>(
         &mut self,
         form: ValueForm,
         mut computed: impl FnMut(Value),
         made: impl FnOnce(&Field, FieldValue<'k>) -> R,
-    ) -> Result<R, NotFitting> {
+    ) -> Result<R, KeyMismatch> {
         let schema = self.schema;
         while let Some(element) = schema.elements().get(self.element) {
             self.element += 1;
             if let Element::Field(nth) = element {
                 let field = &schema.fields()[*nth];
                 if *nth == 0 && self.at == self.key.len() && field.codec.tail().is_some() {
-                    return Err(NotFitting::new(self.at, NO_VALUE));
+                    return Err(KeyMismatch::new(self.at, NO_VALUE));
                 }
-                // Twice, because moving a value costs more than reading a number.
+                // Written twice, because moving a value costs more than decoding a number.
                 if let Some((domain, number, next)) = field.codec.decode_quickly(self.key, self.at)
                 {
                     self.at = next;
@@ -111,22 +111,22 @@ impl<'s, 'k> KeyReader<'s, 'k> {
             }
             self.pass(element, &mut computed)?;
         }
-        Err(NotFitting::new(self.at, "the template has no further field"))
+        Err(KeyMismatch::new(self.at, "the template has no further field"))
     }
 
-    /// Reads to the end of the key and checks the computed fields, given the values of the stored ones.
+    /// Reads to the end of the key and checks the computed fields against the stored values.
     #[inline]
     pub(super) fn end<V: Encodable>(
         mut self,
         mut computed: impl FnMut(Value),
         value_of: impl Fn(usize) -> V,
-    ) -> Result<(), NotFitting> {
+    ) -> Result<(), KeyMismatch> {
         let schema = self.schema;
         for element in &schema.elements()[self.element..] {
             self.pass(element, &mut computed)?;
         }
         if self.at < self.key.len() {
-            return Err(NotFitting::new(self.at, "the key goes on behind its last field"));
+            return Err(KeyMismatch::new(self.at, "the key goes on behind its last field"));
         }
         let checks = schema.computed().iter().zip(self.places);
         checks
@@ -140,20 +140,20 @@ impl<'s, 'k> KeyReader<'s, 'k> {
         &mut self,
         element: &Element,
         computed: &mut impl FnMut(Value),
-    ) -> Result<(), NotFitting> {
+    ) -> Result<(), KeyMismatch> {
         match element {
             Element::Literal(bytes) => self.at = literal(bytes, self.key, self.at)?,
             Element::Computed(nth) => {
                 let field = &self.schema.computed()[*nth];
                 let decoded = field.codec.decode(self.key, self.at);
                 let (value, next) = decoded
-                    .map_err(|why| NotFitting::new(why.at, format!("`{field}`: {}", why.why)))?;
+                    .map_err(|why| KeyMismatch::new(why.at, format!("`{field}`: {}", why.why)))?;
                 computed(value);
                 self.places[*nth] = self.at;
                 self.at = next;
             }
             Element::Field(_) => {
-                return Err(NotFitting::new(self.at, "a field was left out by its reader"));
+                return Err(KeyMismatch::new(self.at, "a field was left out by its reader"));
             }
         }
         Ok(())
@@ -161,29 +161,29 @@ impl<'s, 'k> KeyReader<'s, 'k> {
 }
 
 #[cold]
-fn in_field(field: &Field, why: NotFitting) -> NotFitting {
-    NotFitting::new(why.at, format!("field `{}`: {}", field.name, why.why))
+fn in_field(field: &Field, why: KeyMismatch) -> KeyMismatch {
+    KeyMismatch::new(why.at, format!("field `{}`: {}", field.name, why.why))
 }
 
 #[cold]
-fn not_held(field: &Field, at: usize, rust_type: &str) -> NotFitting {
-    NotFitting::new(at, format!("field `{}`: no value of the type {rust_type}", field.name))
+fn not_held(field: &Field, at: usize, rust_type: &str) -> KeyMismatch {
+    KeyMismatch::new(at, format!("field `{}`: no value of the type {rust_type}", field.name))
 }
 
-/// The offset behind a literal that must stand at `at`.
-pub(super) fn literal(bytes: &[u8], key: &[u8], at: usize) -> Result<usize, NotFitting> {
+/// Returns the offset after a literal that must be at `at`.
+pub(super) fn literal(bytes: &[u8], key: &[u8], at: usize) -> Result<usize, KeyMismatch> {
     match key[at..].starts_with(bytes) {
         true => Ok(at + bytes.len()),
-        false => Err(NotFitting::new(at, format!("expected the literal `{}`", escape(bytes)))),
+        false => Err(KeyMismatch::new(at, format!("expected the literal `{}`", escape(bytes)))),
     }
 }
 
-fn check_len(key: &[u8]) -> Result<(), NotFitting> {
+fn check_len(key: &[u8]) -> Result<(), KeyMismatch> {
     match key.len() {
-        0 => Err(NotFitting::new(0, "a row key is never empty")),
+        0 => Err(KeyMismatch::new(0, "a row key is never empty")),
         len if len > ROW_LEN_MAX => {
             let why = format!("longer than a row key can be: max={ROW_LEN_MAX}");
-            Err(NotFitting::new(ROW_LEN_MAX, why))
+            Err(KeyMismatch::new(ROW_LEN_MAX, why))
         }
         _ => Ok(()),
     }

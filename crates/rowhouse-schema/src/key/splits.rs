@@ -1,4 +1,4 @@
-//! Where the regions of a new table begin.
+//! Split points for the regions of a new table.
 
 use rowhouse_model::{Bytes, Error, Result};
 
@@ -7,19 +7,19 @@ use crate::computed::{Computed, Formula};
 use crate::encode::{Body, Codec, Container, Content, Sequence, Shape};
 use crate::template::Element;
 
-/// The bytes that the first field of a key can begin with, spread evenly.
-enum Spread {
-    /// One value for each, in key order.
+/// The bytes that the first field of a key can begin with, evenly distributed.
+enum FirstBytes {
+    /// A list of values, in key order.
     Values(Vec<Vec<u8>>),
-    /// So many places, each with one of these bytes.
+    /// This many positions, each with one of these bytes.
     Places { bytes: &'static [u8], places: usize },
-    /// So many places of any byte.
+    /// This many positions, each with any byte.
     Binary { places: usize },
 }
 
 impl KeySchema {
-    /// Where the regions of a new table begin, so that each of `regions` gets as many keys as another:
-    /// one split less than there are regions.
+    /// Returns the start keys of all regions but the first, so that each of `regions` regions gets
+    /// the same share of keys: one split less than there are regions.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -33,8 +33,9 @@ impl KeySchema {
     /// ```
     ///
     /// # Errors
-    /// `InvalidRequest` when the template does not say how keys are spread (only buckets, salts, hashes,
-    /// digits, hex, uuids and small fields do), or has fewer first values than regions are asked for.
+    /// `InvalidRequest` if the template does not determine how keys are distributed (only buckets,
+    /// salts, hashes, digits, hex, uuids and small fields do), or has fewer first values than
+    /// `regions`.
     pub fn splits(&self, regions: usize) -> Result<Vec<Bytes>> {
         if regions == 0 {
             return Err(Error::invalid("a table has at least one region: regions=0"));
@@ -65,8 +66,8 @@ impl KeySchema {
     }
 }
 
-impl Spread {
-    /// The starts of all regions but the first.
+impl FirstBytes {
+    /// Returns the starts of all regions but the first.
     fn starts(self, regions: usize) -> Result<Vec<Vec<u8>>> {
         let (bytes, places) = match self {
             Self::Values(values) => {
@@ -78,7 +79,7 @@ impl Spread {
             Self::Binary { places } => ((0..=u8::MAX).collect(), places),
         };
         let base = bytes.len() as u128;
-        // As few places as are enough for regions that differ by a sixteenth at most.
+        // The fewest positions that let regions differ by at most a sixteenth.
         let enough = 16 * regions as u128;
         let used = (1..=places.min(9)).find(|&used| base.pow(used as u32) >= enough);
         let used = used.unwrap_or(places.min(9));
@@ -108,22 +109,22 @@ fn check_count(regions: usize, values: usize) -> Result<()> {
     )))
 }
 
-fn of_computed(computed: &Computed) -> Option<Spread> {
+fn of_computed(computed: &Computed) -> Option<FirstBytes> {
     match computed.formula {
         Formula::Hash { .. } => of_stored(&computed.codec),
         Formula::Bucket { .. } | Formula::Salt { .. } => every(&computed.codec),
     }
 }
 
-fn of_stored(codec: &Codec) -> Option<Spread> {
+fn of_stored(codec: &Codec) -> Option<FirstBytes> {
     match &codec.body {
         _ if !codec.lead.is_none() => None,
         Body::Hashed(hashed) => Some(of_bytes(hashed.fixed.width.into(), hashed.fixed.hex)),
         Body::Number(number) => match number.shape() {
             Shape::Digits { width } if number.is_evenly_written() => {
-                Some(Spread::Places { bytes: b"0123456789", places: width.into() })
+                Some(FirstBytes::Places { bytes: b"0123456789", places: width.into() })
             }
-            // Written in reverse, the quick end of a number comes first.
+            // A reversed number begins with its fast-changing end.
             Shape::Binary { bytes, .. } if !number.is_ordered() => {
                 Some(of_bytes(bytes.into(), false))
             }
@@ -136,10 +137,10 @@ fn of_stored(codec: &Codec) -> Option<Spread> {
             match content {
                 Content::Uuid => Some(of_bytes(16, fixed.hex)),
                 Content::Raw | Content::Some => Some(of_bytes(fixed.width.into(), fixed.hex)),
-                // In upper case or complemented, other characters stand there.
+                // Upper case and complemented values have other characters.
                 Content::Hex { upper } if !fixed.desc => {
                     let bytes: &[u8] = if *upper { b"0123456789ABCDEF" } else { HEX };
-                    Some(Spread::Places { bytes, places: fixed.width.into() })
+                    Some(FirstBytes::Places { bytes, places: fixed.width.into() })
                 }
                 Content::Hex { .. }
                 | Content::Text
@@ -154,15 +155,15 @@ fn of_stored(codec: &Codec) -> Option<Spread> {
 
 const HEX: &[u8] = b"0123456789abcdef";
 
-fn of_bytes(width: usize, hex: bool) -> Spread {
+fn of_bytes(width: usize, hex: bool) -> FirstBytes {
     match hex {
-        true => Spread::Places { bytes: HEX, places: 2 * width },
-        false => Spread::Binary { places: width },
+        true => FirstBytes::Places { bytes: HEX, places: 2 * width },
+        false => FirstBytes::Binary { places: width },
     }
 }
 
-/// Every value of a small field: more of them are no buckets.
-fn every(codec: &Codec) -> Option<Spread> {
+/// Every value of a small field, of at most 65,536 values.
+fn every(codec: &Codec) -> Option<FirstBytes> {
     const VALUES_MAX: u128 = 65_536;
     let Body::Number(number) = &codec.body else { return None };
     let (low, high) = (number.domain.min, number.domain.max);
@@ -176,5 +177,5 @@ fn every(codec: &Codec) -> Option<Spread> {
     });
     let mut values: Vec<_> = encoded.collect();
     values.sort_unstable();
-    Some(Spread::Values(values))
+    Some(FirstBytes::Values(values))
 }

@@ -1,37 +1,38 @@
-//! The quick way through a key whose elements stand for themselves: no computed fields, and no end that
-//! takes separators with it. For the same bytes and values as by the general way, which is taken for whatever cannot
-//! be done so, and says what is wrong. Between computed fields there are such ways too: [`ComputedSteps`](super::computed_steps).
+//! The fast path for keys whose elements are independent of each other: no computed fields, and no
+//! separators that the end of the key omits. It produces the same bytes and values as the generic
+//! path, which handles everything else and reports the errors. Keys with computed fields use it for
+//! the elements between these: [`ComputedFastPath`](super::computed_steps).
 
 use rowhouse_model::ROW_LEN_MAX;
 
 use crate::encode::{
-    Body, Codec, Container, Content, Fixed, OrdinalDomain, Quick, Sequence, Terminated,
+    Body, Codec, Container, Content, FastNumber, Fixed, OrdinalDomain, Sequence, Terminated,
 };
 use crate::field::Field;
 use crate::template::Element;
 use crate::value::Value;
 
-/// The elements of a key, in its order. Fields are numbered from left to right, as those of the schema.
+/// The elements of a key, in order. Fields are numbered from left to right, as in the schema.
 #[derive(Debug)]
-pub(super) struct Steps(Box<[KeyElement]>);
+pub(super) struct FastPath(Box<[KeyElement]>);
 
 #[derive(Debug)]
 enum KeyElement {
     Literal(Box<[u8]>),
-    /// A big-endian number or time, which may be given as a whole number.
-    Whole(Quick, OrdinalDomain),
+    /// A big-endian number or time, for which a whole number may be given.
+    Whole(FastNumber, OrdinalDomain),
     /// A big-endian date, float or bool.
-    Number(Quick, OrdinalDomain),
+    Number(FastNumber, OrdinalDomain),
     /// An ascending `string`.
     Text,
-    /// A `text N` that is written as it is, with its padding.
+    /// A `text N` that is stored as it is, with its padding.
     Padded(Fixed),
-    /// What has no shorter way than its codec.
+    /// An element without a faster implementation than its codec.
     Other(Codec),
 }
 
-impl Steps {
-    /// The steps of a template, if there is a quick way.
+impl FastPath {
+    /// Returns the steps of a template, if the fast path supports it.
     pub(super) fn new(elements: &[Element], fields: &[Field]) -> Option<Self> {
         let step = |element: &Element| match element {
             Element::Literal(bytes) => Some(KeyElement::Literal(bytes.as_slice().into())),
@@ -41,8 +42,8 @@ impl Steps {
         elements.iter().map(step).collect::<Option<_>>().map(Self)
     }
 
-    /// Appends the key of values that are given by the places of their fields; says whether it did. `out` stays as it
-    /// was if not.
+    /// Appends the key of the values that `value_of` returns for the positions of their fields.
+    /// Returns false, with `out` unchanged, if the fast path fails.
     #[inline]
     pub(super) fn encode<'v>(
         &self,
@@ -70,8 +71,8 @@ impl Steps {
         fits
     }
 
-    /// Puts the values of a key in place of those that `values` holds, whose texts' memory is used again; says whether it
-    /// did. If not, nothing is known of `values`.
+    /// Decodes a key into `values`, reusing the memory of the texts it holds. Returns false if the
+    /// fast path fails; `values` is then unspecified.
     #[inline]
     pub(super) fn decode(&self, key: &[u8], values: &mut Vec<Value>) -> bool {
         if key.is_empty() || key.len() > ROW_LEN_MAX {
@@ -83,7 +84,8 @@ impl Steps {
         end == Some(key.len())
     }
 
-    /// Reads the values from `at` on, the first of them for `field`, and says where they end.
+    /// Decodes the values from offset `at`, the first into position `field`; returns their end
+    /// offset.
     #[inline(always)]
     pub(super) fn take(
         &self,
@@ -143,7 +145,7 @@ impl KeyElement {
         Some(quick.unwrap_or_else(|| Self::Other(codec.clone())))
     }
 
-    /// Appends a value of a field; says whether it could.
+    /// Appends a field's value; returns false if it cannot.
     #[inline(always)]
     fn put(&self, value: &Value, out: &mut Vec<u8>) -> bool {
         match (self, value) {
@@ -168,7 +170,7 @@ impl KeyElement {
         true
     }
 
-    /// Reads the value that begins at `at` into its place, and says where it ends.
+    /// Decodes the value at offset `at` into `slot`; returns its end offset.
     #[inline(always)]
     fn take(&self, key: &[u8], at: usize, slot: &mut Value) -> Option<usize> {
         match self {
@@ -198,7 +200,7 @@ impl KeyElement {
     }
 }
 
-/// A text in the place of a value, in the memory of the text before it.
+/// Replaces a value by a text, in the memory of the previous text.
 #[inline(always)]
 fn put_text(bytes: &[u8], slot: &mut Value) -> Option<()> {
     let text = std::str::from_utf8(bytes).ok()?;

@@ -1,4 +1,4 @@
-//! Values that somebody wrote, by the names of their fields.
+//! Parsing of values from plain text, by the names of their fields.
 
 use rowhouse_model::{Error, Result};
 
@@ -10,12 +10,12 @@ use crate::time::{Time, TimeZone};
 use crate::value::{Value, hashed_name};
 
 impl KeySchema {
-    /// Reads a value that somebody wrote as plain text for the field `name`, and returns it with the name of its
-    /// field. [`Field::parse_value`] says how the text is read; times without a zone are in the field's zone, or
-    /// else in `zone`.
+    /// Parses plain text as a value of the field `name`, and returns it with the name of the field.
+    /// [`Field::parse_value`] defines how the text is read; times without a zone are in the field's
+    /// zone, or else in `zone`.
     ///
-    /// A text is always a value, never the stored hash of one. A stored hash is written as decoding prints it, by the
-    /// name `hash(field)`: no field has such a name.
+    /// A text is always a value, never the stored hash of one. A stored hash is written as decoding
+    /// prints it, with the name `hash(field)`, which no field can have.
     ///
     /// ```
     /// use rowhouse_schema::{KeySchema, TimeZone, Value};
@@ -30,8 +30,9 @@ impl KeySchema {
     /// ```
     ///
     /// # Errors
-    /// `InvalidRequest` with the name of the field, for a text that is not of the field's type. A name that the key
-    /// does not have is no error here: its value is the text, and making the key refuses the name.
+    /// `InvalidRequest` with the name of the field, for a text that is not of the field's type. A
+    /// name that the key does not have is not an error here: its value is the text, and encoding
+    /// the key refuses the name.
     pub fn parse_value<'n>(
         &self,
         name: &'n str,
@@ -62,7 +63,7 @@ impl KeySchema {
 }
 
 fn parse_in(field: &Field, text: &str, zone: &TimeZone) -> Result<Value> {
-    // A day is a day wherever one is.
+    // A date means the same day in every zone.
     let is_day = matches!(field.field_type(), FieldType::Date | FieldType::Calendar(Calendar::Day));
     match field.parse_value(text)? {
         Value::Time(_) if field.zone().is_none() && !is_day => {

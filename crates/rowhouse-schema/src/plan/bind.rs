@@ -1,5 +1,5 @@
-//! A predicate against a template and declared columns: constants become values of the fields' types, and
-//! all that is asked of one field or column becomes one set of values.
+//! Binds a predicate to a template and to declared columns: constants become values of the fields'
+//! types, and all conditions on a field or column become one set of values.
 
 use jiff::tz::TimeZone;
 use rowhouse_model::Error;
@@ -7,8 +7,8 @@ use rowhouse_model::Error;
 use super::columns::ColumnFilter;
 use super::constant::ConstantReader;
 use super::predicate::{Comparison, Condition, Predicate, Test};
-use super::qualifiers::{QualifierPlan, WantedQualifiers};
-use super::set::{BytesSet, BytesTest, NumberSet, Set, Wanted};
+use super::qualifiers::{QualifierConditions, QualifierPlan};
+use super::set::{BytesSet, BytesTest, FieldConditions, NumberSet, Set};
 use crate::columns::{Column, ColumnSchema};
 use crate::computed::Computed;
 use crate::encode::{Arrangement, Body, Codec, OrdinalDomain, Point};
@@ -17,10 +17,10 @@ use crate::field::Field;
 use crate::key::KeySchema;
 use crate::template::closest;
 
-/// What is wanted of the key, of the columns, and of qualifiers.
+/// The conditions on the key, on columns, and on qualifiers.
 pub(super) struct Bound {
-    /// By the fields' positions, the computed ones behind the stored.
-    pub(super) wanted: Vec<Option<Wanted>>,
+    /// By slot: the stored fields, then the computed ones.
+    pub(super) wanted: Vec<Option<FieldConditions>>,
     pub(super) filter: Option<ColumnFilter>,
     pub(super) qualifiers: Vec<QualifierPlan>,
 }
@@ -31,10 +31,10 @@ pub(super) fn bind(
     predicate: &Predicate,
     zone: &TimeZone,
 ) -> Result<Bound, Error> {
-    let mut wanted: Vec<Option<Wanted>> = vec![None; schema.slots()];
-    let mut of_columns: Vec<Option<Wanted>> =
+    let mut wanted: Vec<Option<FieldConditions>> = vec![None; schema.slots()];
+    let mut of_columns: Vec<Option<FieldConditions>> =
         vec![None; columns.map_or(0, |columns| columns.columns().len())];
-    let mut qualifiers = WantedQualifiers::default();
+    let mut qualifiers = QualifierConditions::default();
     for (nth, condition) in predicate.conditions.iter().enumerate() {
         let name = condition.field.as_str();
         let bound = asked(schema, columns, condition).and_then(|asked| {
@@ -43,14 +43,14 @@ pub(super) fn bind(
             }
             if let Some(slot) = asked.slot {
                 let codec = schema.codec(slot);
-                let everything = || Wanted::everything(slot, codec, predicate);
+                let everything = || FieldConditions::everything(slot, codec, predicate);
                 let wanted = wanted[slot].get_or_insert_with(everything);
                 wanted.note(nth);
                 wanted.add(codec, condition, &ConstantReader { of: "field", name, zone })?;
             }
             if let Some((at, column)) = asked.column {
                 let codec = &column.field().codec;
-                let everything = || Wanted::of_column(at, codec, predicate);
+                let everything = || FieldConditions::of_column(at, codec, predicate);
                 let wanted = of_columns[at].get_or_insert_with(everything);
                 wanted.note(nth);
                 wanted.add(codec, condition, &ConstantReader { of: "column", name, zone })?;
@@ -67,8 +67,8 @@ pub(super) fn bind(
     Ok(Bound { wanted, filter, qualifiers: qualifiers.plan(columns) })
 }
 
-/// What a condition is asked of: a field of the key, a column, or both; or a field of qualifiers.
-struct Asked<'c> {
+/// The subject of a condition: a field of the key, a column, or both; or a field of qualifiers.
+struct ConditionTarget<'c> {
     slot: Option<usize>,
     column: Option<(usize, &'c Column)>,
     qualifier: bool,
@@ -78,11 +78,11 @@ fn asked<'c>(
     schema: &KeySchema,
     columns: Option<&'c ColumnSchema>,
     condition: &Condition,
-) -> Result<Asked<'c>, Fault> {
+) -> Result<ConditionTarget<'c>, Fault> {
     let name = &condition.field;
-    let of_key = |slot| Asked { slot, column: None, qualifier: false };
+    let of_key = |slot| ConditionTarget { slot, column: None, qualifier: false };
     if condition.qualifier_field().is_some() {
-        return Ok(Asked { qualifier: true, ..of_key(None) });
+        return Ok(ConditionTarget { qualifier: true, ..of_key(None) });
     }
     let slot = schema.slot(name);
     let at = columns.and_then(|columns| columns.position(name));
@@ -100,19 +100,19 @@ fn asked<'c>(
             return Err(Fault::new(condition.at, message)
                 .hint(format!("ask for fields of their qualifiers: {name}.{field} = …")));
         }
-        return Ok(Asked { column: Some((at, column)), ..of_key(None) });
+        return Ok(ConditionTarget { column: Some((at, column)), ..of_key(None) });
     };
     let (test, codec) = (&condition.test, schema.codec(field));
     let is_hashed = matches!(codec.body, Body::Hashed(_));
-    // Where the key holds the value, or is asked for the hash that it holds, it needs no column.
+    // No column is needed if the key holds the value, or if the query has the stored hash.
     if !codec.is_lossy() || column.template().is_some() || is_hashed && test.is_of_hashes() {
         return Ok(of_key(slot));
     }
     let narrows = if is_hashed { test.is_of_whole_values() } else { !test.is_of_presence() };
-    Ok(Asked { column: Some((at, column)), ..of_key(slot.filter(|_| narrows)) })
+    Ok(ConditionTarget { column: Some((at, column)), ..of_key(slot.filter(|_| narrows)) })
 }
 
-/// What a name may be that is neither a field of the key nor a declared column.
+/// Returns the error for a name that is neither a field of the key nor a declared column.
 fn no_name_message(schema: &KeySchema, columns: Option<&ColumnSchema>, name: &str) -> String {
     let declared = columns.map(ColumnSchema::columns).unwrap_or_default();
     if declared.is_empty() {
@@ -137,7 +137,7 @@ fn no_name_message(schema: &KeySchema, columns: Option<&ColumnSchema>, name: &st
     )
 }
 
-impl Wanted {
+impl FieldConditions {
     pub(super) fn add(
         &mut self,
         codec: &Codec,
@@ -177,7 +177,7 @@ impl Wanted {
             (_, Set::Numbers(_), _) => {}
         }
         if !matches!(condition.test, Test::IsNull) {
-            // Nothing compares with null.
+            // A comparison never matches null.
             self.nulls = false;
         }
         Ok(())
@@ -281,7 +281,7 @@ impl BytesSet {
 }
 
 impl BytesSet {
-    /// Adds a test; of what no key can hold, one that nothing passes.
+    /// Adds a test; if no key can hold its constant, adds one that no value passes.
     fn push(&mut self, test: impl Fn(Vec<u8>) -> BytesTest, constant: Option<Vec<u8>>) {
         match constant {
             Some(constant) => self.tests.push(test(constant)),

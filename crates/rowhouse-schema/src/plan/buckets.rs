@@ -1,19 +1,19 @@
-//! Computed fields on the walk: only the buckets of what is pinned, or all of them.
+//! Computed fields on the walk: only the buckets of pinned values, or all of them.
 
 use super::RANGES_MAX;
-use super::found::{Pin, every_pin, found};
+use super::found::{Pin, all_values, found};
 use super::walk::{Next, Path, Walk};
 use crate::computed::{Computed, Operands};
 use crate::template::Element;
 
 impl Walk<'_> {
-    /// Goes on behind a computed field, or ends.
+    /// Continues after a computed field, or ends the walk.
     pub(super) fn computed(&mut self, nth: usize, at: usize) -> Next {
         let schema = self.schema;
         let slot = schema.fields().len() + at;
         let codec = schema.codec(slot);
         let merged = !schema.follows(at);
-        // Names told apart by length may begin one another: then buckets are not apart from each other.
+        // Names that end by length can be prefixes of each other; ranges of buckets then overlap.
         self.walked.physical |= merged && self.uncertain.is_some();
         let room = RANGES_MAX / self.paths.len();
         let wanted = self.wanted[slot].as_ref();
@@ -21,13 +21,13 @@ impl Walk<'_> {
             next
         } else if let Some(pins) = &self.pins[slot] {
             self.pin(nth, slot, pins)
-        } else if let Some(pins) = every_pin(codec, wanted, room) {
+        } else if let Some(pins) = all_values(codec, wanted, room) {
             self.pin(nth, slot, &pins)
         } else {
             let found = found(codec, wanted, room);
             return self.stop_at(nth, codec, found);
         };
-        if merged && let Next::GoOn = next {
+        if merged && let Next::Continue = next {
             let width = schema.computed()[at].width();
             for path in &mut self.paths {
                 path.cuts.push(path.bytes.len() - width..path.bytes.len());
@@ -36,7 +36,7 @@ impl Walk<'_> {
         next
     }
 
-    /// Pins what is computed of operands that are all pinned, here or further right; nothing if they
+    /// Pins a field computed from operands that are all pinned, before or after it; `None` if they
     /// are not.
     fn by_operands(&mut self, nth: usize, at: usize) -> Option<Next> {
         let computed = &self.schema.computed()[at];
@@ -64,11 +64,11 @@ impl Walk<'_> {
             });
         }
         self.paths = paths;
-        Some(if self.paths.is_empty() { self.nothing(nth) } else { Next::GoOn })
+        Some(if self.paths.is_empty() { self.nothing(nth) } else { Next::Continue })
     }
 
-    /// How many combinations of the operands' values there are; nothing if one is not pinned, or its value
-    /// not known.
+    /// The number of combinations of the operands' values; `None` if an operand is not pinned, or
+    /// its value is unknown.
     fn combinations(&self, computed: &Computed, operands: &[usize]) -> Option<usize> {
         let mut count = self.paths.len();
         for field in operands {
@@ -77,7 +77,7 @@ impl Walk<'_> {
             if !known && computed.operands != Operands::Rest {
                 return None;
             }
-            // Every path has chosen, or none has.
+            // Either every path has chosen, or none has.
             if pins.is_empty() || self.paths.iter().any(|path| path.chosen(*field).is_none()) {
                 count = count.saturating_mul(pins.len());
             }
@@ -85,7 +85,7 @@ impl Walk<'_> {
         Some(count)
     }
 
-    /// Each path with each value of a field chosen.
+    /// Returns each path with each value of a field chosen.
     fn choices(&self, paths: Vec<Path>, field: usize) -> Vec<Path> {
         let pins = self.pins[field].as_deref().unwrap_or_default();
         let with_choices = |path: Path| match path.chosen(field) {
@@ -102,7 +102,8 @@ impl Walk<'_> {
         paths.into_iter().flat_map(with_choices).collect()
     }
 
-    /// What is computed of: the operands' own bytes, or all bytes behind.
+    /// Returns the input of the computation: the operands' canonical bytes, or all bytes after the
+    /// field.
     fn input(&self, path: &Path, operands: &[usize], behind: &[Element]) -> Vec<u8> {
         let pin =
             |field: usize| -> Option<&Pin> { self.pins[field].as_ref()?.get(path.chosen(field)?) };
@@ -112,7 +113,7 @@ impl Walk<'_> {
                 input.extend_from_slice(pin.canonical.as_deref().unwrap_or_default());
             }
         }
-        // The rest of the key, which may take separators with it at its end.
+        // The rest of the key, from which the end of the key may omit separators.
         let mut kept = 0;
         for element in behind {
             match element {
@@ -127,7 +128,7 @@ impl Walk<'_> {
                         kept = input.len() - pin.cut;
                     }
                 }
-                // Nothing computed stands behind what is computed of the rest.
+                // No computed field can follow one that is computed of the rest.
                 Element::Computed(_) => {}
             }
         }
@@ -136,7 +137,7 @@ impl Walk<'_> {
     }
 }
 
-/// The stored fields that a computed one depends on; nothing if it depends on chance.
+/// The stored fields on which a computed field depends; `None` for a random one.
 fn operands(computed: &Computed, behind: &[Element]) -> Option<Vec<usize>> {
     match &computed.operands {
         Operands::Chance => None,

@@ -1,14 +1,14 @@
-//! What a query asks of columns: checked on the cells of a row, once it has been read.
+//! The conditions of a query on columns, checked on the cells of a row after it was read.
 
 use std::fmt;
 
 use rowhouse_model::Row;
 
-use super::set::Wanted;
-use crate::columns::{CellNotFitting, Column, ColumnAddress, ColumnSchema};
+use super::set::FieldConditions;
+use crate::columns::{CellMismatch, Column, ColumnAddress, ColumnSchema};
 use crate::value::Value;
 
-/// What remains of a query when the key's fields have been taken out of it: conditions on columns.
+/// The conditions on columns: the part of a query that remains after those on the key's fields.
 ///
 /// ```
 /// use rowhouse_model::{Cell, CellKind, Row, Timestamp};
@@ -29,13 +29,14 @@ use crate::value::Value;
 #[derive(Clone, Debug)]
 pub struct ColumnFilter {
     schema: ColumnSchema,
-    /// By columns, whose positions are the slots.
-    wanted: Vec<Wanted>,
+    /// The conditions of each column; slots are positions of columns.
+    wanted: Vec<FieldConditions>,
 }
 
 impl ColumnFilter {
-    /// What is wanted of columns by their positions; nothing if it is nothing.
-    pub(super) fn new(schema: &ColumnSchema, wanted: Vec<Option<Wanted>>) -> Option<Self> {
+    /// Returns the filter for the conditions on columns, given by position; `None` if there are
+    /// none.
+    pub(super) fn new(schema: &ColumnSchema, wanted: Vec<Option<FieldConditions>>) -> Option<Self> {
         let mut wanted: Vec<_> = wanted.into_iter().flatten().collect();
         if wanted.is_empty() {
             return None;
@@ -46,25 +47,26 @@ impl ColumnFilter {
         Some(Self { schema: schema.clone(), wanted })
     }
 
-    /// The columns that must have been read, each with one qualifier, in the order in which they are declared.
+    /// The columns that have to be read, each with one qualifier, in the order of their
+    /// declarations.
     pub fn columns(&self) -> impl Iterator<Item = &Column> {
         self.wanted.iter().map(|wanted| &self.schema.columns()[wanted.slot])
     }
 
-    /// Whether a row with these cells is asked for. The newest cell of each column decides.
+    /// Returns whether a row with these cells matches. The newest cell of each column decides.
     ///
     /// # Errors
-    /// The value that is none of its column's type, if it could have decided: such a row is not asked for, and
-    /// can be counted.
-    pub fn matches(&self, row: &Row) -> Result<bool, CellNotFitting> {
+    /// Returns the value that is not of its column's type, if that value could have decided. Such a
+    /// row does not match, and can be counted.
+    pub fn matches(&self, row: &Row) -> Result<bool, CellMismatch> {
         let mut misfit = None;
         for (wanted, column) in self.wanted.iter().zip(self.columns()) {
             let qualifier = column.qualifier().unwrap_or_default();
             let codec = &column.field().codec;
             let decided = match row.cell(column.family(), qualifier) {
                 None => wanted.matches(codec, &Value::Null),
-                Some(_) if wanted.asks_for_null() => false,
-                Some(_) if !wanted.asks_for_value() => true,
+                Some(_) if wanted.requires_null() => false,
+                Some(_) if !wanted.has_value_test() => true,
                 Some(cell) => match column.decode_value(cell.value()) {
                     Ok(value) => wanted.matches(codec, &value),
                     Err(why) => {
@@ -82,7 +84,7 @@ impl ColumnFilter {
 }
 
 impl fmt::Display for ColumnFilter {
-    /// The conditions of each column, and where it is stored.
+    /// Writes the conditions of each column, and where the column is stored.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (nth, (wanted, column)) in self.wanted.iter().zip(self.columns()).enumerate() {
             let and = if nth == 0 { "" } else { " and " };

@@ -1,4 +1,4 @@
-//! Constants of a query, read as values of a field.
+//! Reads the constants of a query as values of a field.
 
 use jiff::tz::TimeZone;
 
@@ -13,14 +13,14 @@ use crate::value::{Decimal, Value};
 
 /// Reads constants as values of a field or column.
 pub(super) struct ConstantReader<'a> {
-    /// `field` or `column`.
+    /// Either `field` or `column`.
     pub(super) of: &'a str,
     pub(super) name: &'a str,
     pub(super) zone: &'a TimeZone,
 }
 
 impl ConstantReader<'_> {
-    /// Where a constant lies on a scale.
+    /// Returns the position of a constant in a domain.
     pub(super) fn point(
         &self,
         domain: &OrdinalDomain,
@@ -30,7 +30,7 @@ impl ConstantReader<'_> {
         domain.point(&value, self.zone).map_err(|why| self.wrong(constant, &why))
     }
 
-    /// The first instant of a time, and the first behind it.
+    /// Returns the first instant of a time interval, and the first one after it.
     pub(super) fn interval(
         &self,
         domain: &OrdinalDomain,
@@ -54,7 +54,7 @@ impl ConstantReader<'_> {
         Ok((domain.point_of(start), domain.point_of(stop)))
     }
 
-    /// The bytes of a whole value; nothing if no key can hold it.
+    /// Returns the bytes of a whole value; `None` if no key can hold it.
     pub(super) fn whole(&self, body: &Body, constant: &Constant) -> Result<Option<Vec<u8>>, Fault> {
         let value = self.value(body, constant)?;
         match body {
@@ -72,7 +72,8 @@ impl ConstantReader<'_> {
         }
     }
 
-    /// The bytes of what values are compared with or start with; nothing if no key can hold it.
+    /// Returns the bytes to compare values or their beginnings with; `None` if no key can hold
+    /// them.
     pub(super) fn part(&self, body: &Body, constant: &Constant) -> Result<Option<Vec<u8>>, Fault> {
         match body {
             Body::Sequence(sequence) => {
@@ -84,8 +85,8 @@ impl ConstantReader<'_> {
         }
     }
 
-    /// The hash of a constant, or the stored hash that it is; none if no value is like it, and two of a
-    /// zero that may be signed.
+    /// Returns the hash of a constant, or the stored hash that it is. Empty if no value equals the
+    /// constant; two for a zero, which may be signed.
     pub(super) fn hashes(&self, body: &Body, constant: &Constant) -> Result<Vec<Hash>, Fault> {
         let Body::Hashed(hashed) = body else { return Ok(Vec::new()) };
         if let Literal::Value(Value::Hashed(stored)) = &constant.literal {
@@ -119,17 +120,17 @@ impl ConstantReader<'_> {
         hashes.map_err(|why| self.wrong(constant, &why))
     }
 
-    /// Whether keys can hold a text or bytes of the right kind.
+    /// Returns whether keys can hold this value, a text or bytes of the right kind.
     fn is_held(&self, body: &Body, value: &Value, constant: &Constant) -> Result<bool, Fault> {
         let Body::Sequence(Sequence { content, .. }) = body else { return Ok(true) };
-        if !content.is_narrow() {
+        if !content.is_restricted() {
             return Ok(true);
         }
         content.part(value).map_err(|why| self.wrong(constant, &why))?;
         Ok(content.bytes(value).is_ok())
     }
 
-    /// The value that a constant stands for.
+    /// Returns the value of a constant.
     fn value(&self, body: &Body, constant: &Constant) -> Result<Value, Fault> {
         match (body, &constant.literal) {
             (Body::Repeat(repeat), Literal::List(groups)) => {
@@ -179,7 +180,7 @@ impl ConstantReader<'_> {
         }
     }
 
-    /// The value of a field of numbers or times.
+    /// Returns the value of a constant for a field of numbers or times.
     fn number(&self, domain: &OrdinalDomain, constant: &Constant) -> Result<Value, Fault> {
         let is_time = domain.tick().is_some();
         match &constant.literal {
@@ -214,7 +215,7 @@ impl ConstantReader<'_> {
         TimeLiteral::parse(text).map_err(|fault| fault.behind(constant.at + quote))
     }
 
-    /// What the constants are for, in messages.
+    /// Names the field or column in messages.
     pub(super) fn subject(&self) -> String {
         format!("{} `{}`", self.of, self.name)
     }

@@ -1,13 +1,13 @@
-//! Ranges of qualifiers as prefixes, between which a MultipleColumnPrefixFilter seeks.
+//! Covers ranges of qualifiers with prefixes, to which a MultipleColumnPrefixFilter seeks.
 //!
 //! ```text
 //! [b37, b52)      b37 b38 … b3\xFF   b4   b5 b50 b51
 //!                 behind its start   all   up to its stop
 //! ```
 //!
-//! A qualifier passes the filter if the greatest prefix that is not behind it begins it. So `b5`, in front of longer
-//! ones, lets through `b5` itself and not `b53`. Where another store lets through all that begins with it, more is
-//! read and nothing lost.
+//! A qualifier passes the filter if it begins with the greatest prefix that is not greater than it.
+//! So `b5`, listed before longer prefixes, passes `b5` itself and not `b53`. A store that passes
+//! everything beginning with `b5` reads more and loses nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,14 +15,15 @@ use rowhouse_model::{Bytes, RowRange};
 
 use super::ranges::coarsen;
 
-/// The most prefixes: HBase goes through those in front of each cell.
+/// The most prefixes, because HBase iterates over those less than each cell's qualifier.
 const PREFIXES_MAX: usize = 2_000;
-/// As much as one bound may take.
+/// The most prefixes that one bound may take.
 const ROOM_MAX: usize = 1_024;
 
-/// Prefixes of all qualifiers in these ranges, and as few others as so many can tell apart.
+/// Returns prefixes that cover all qualifiers in these ranges, and as few others as the limits
+/// allow.
 pub(super) fn cover(ranges: &[RowRange]) -> BTreeSet<Bytes> {
-    // Without room for their bounds, ranges take two prefixes each.
+    // With no room for its bounds, a range takes up to two prefixes.
     let ranges = coarsen(ranges.to_vec(), PREFIXES_MAX / 2);
     let mut room = ROOM_MAX;
     loop {
@@ -39,17 +40,17 @@ pub(super) fn cover(ranges: &[RowRange]) -> BTreeSet<Bytes> {
 }
 
 struct Cover {
-    /// How many prefixes a bound may take to be told apart from what is beyond.
+    /// The most prefixes that may separate one bound from the qualifiers outside of the range.
     room: usize,
-    found: BTreeMap<Vec<u8>, Meant>,
+    found: BTreeMap<Vec<u8>, Coverage>,
 }
 
-/// What a prefix is for.
+/// The qualifiers that a prefix is meant to cover.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Meant {
-    /// The qualifier that it is.
+enum Coverage {
+    /// Only the qualifier that equals the prefix.
     Itself,
-    /// All qualifiers that begin so.
+    /// All qualifiers that begin with the prefix.
     All,
 }
 
@@ -64,56 +65,57 @@ impl Cover {
         }
         let between = start[shared] + 1..stop[shared];
         if between.len() > self.room {
-            return self.put(&start[..shared], Meant::All);
+            return self.put(&start[..shared], Coverage::All);
         }
         self.behind(&start[..shared], between);
         self.from(start, shared + 1);
         self.up_to(stop, shared + 1);
     }
 
-    /// What is not before `start`, of all that begins with its first `shared` bytes.
+    /// Covers the qualifiers from `start` on that share its first `shared` bytes.
     fn from(&mut self, start: &[u8], shared: usize) {
         let mut room = self.room;
         for at in shared..start.len() {
             let siblings = usize::from(u8::MAX - start[at]);
             if siblings > room {
-                return self.put(&start[..at], Meant::All);
+                return self.put(&start[..at], Coverage::All);
             }
             room -= siblings;
             (start[at]..=u8::MAX).skip(1).for_each(|last| self.put_behind(&start[..at], last));
         }
-        self.put(start, Meant::All);
+        self.put(start, Coverage::All);
     }
 
-    /// What is before `stop`, of all that begins with its first `shared` bytes.
+    /// Covers the qualifiers before `stop` that share its first `shared` bytes.
     fn up_to(&mut self, stop: &[u8], shared: usize) {
         let mut room = self.room;
         for at in shared..stop.len() {
             let siblings = usize::from(stop[at]) + 1;
             if siblings > room {
-                return self.put(&stop[..at], Meant::All);
+                return self.put(&stop[..at], Coverage::All);
             }
             room -= siblings;
-            self.put(&stop[..at], Meant::Itself);
+            self.put(&stop[..at], Coverage::Itself);
             self.behind(&stop[..at], 0..stop[at]);
         }
     }
 
-    /// All that begins with `shared` and one of these bytes.
+    /// Covers all qualifiers that begin with `shared` and one of these bytes.
     fn behind(&mut self, shared: &[u8], bytes: std::ops::Range<u8>) {
         bytes.for_each(|last| self.put_behind(shared, last));
     }
 
     fn put_behind(&mut self, shared: &[u8], last: u8) {
-        self.put(&[shared, &[last]].concat(), Meant::All);
+        self.put(&[shared, &[last]].concat(), Coverage::All);
     }
 
-    fn put(&mut self, prefix: &[u8], meant: Meant) {
+    fn put(&mut self, prefix: &[u8], meant: Coverage) {
         let found = self.found.entry(prefix.to_vec()).or_insert(meant);
         *found = meant.max(*found);
     }
 
-    /// Without those that another holds: a longer prefix would shut out what the shorter is for.
+    /// Drops prefixes that a shorter one covers: the filter would match the longer one, and reject
+    /// qualifiers that the shorter one is meant to cover.
     fn finish(self) -> BTreeSet<Bytes> {
         let mut all: Option<Vec<u8>> = None;
         let mut kept = BTreeSet::new();
@@ -122,7 +124,7 @@ impl Cover {
                 continue;
             }
             kept.insert(Bytes::copy_from_slice(&prefix));
-            if meant == Meant::All {
+            if meant == Coverage::All {
                 all = Some(prefix);
             }
         }
@@ -186,7 +188,7 @@ mod tests {
             wide: bool,
             qualifiers in prop::collection::vec(prop::collection::vec(0..4_u8, 0..5), 50),
         ) {
-            // Bytes at both ends of what there is.
+            // Bytes at both ends of the range of byte values.
             let spread = |bytes: &Vec<u8>| -> Vec<u8> {
                 bytes.iter().map(|byte| if wide { byte.wrapping_sub(2) } else { *byte }).collect()
             };

@@ -1,4 +1,4 @@
-//! What a plan costs: regions and rows, by what is known of a table.
+//! The cost of a plan: regions and rows, estimated from statistics of a table.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use rowhouse_model::{Error, Result, RowRange};
 
 use super::Plan;
 
-/// What is known of a table, for [`Plan::estimate`].
+/// Statistics of a table, for [`Plan::estimate`].
 ///
 /// ```
 /// use rowhouse_schema::{KeySchema, Predicate, Statistics};
 ///
 /// let schema = KeySchema::parse("[user string][day date]")?;
 /// let key = |user: &str, day: &str| schema.encode(&[("user", user.into()), ("day", day.into())]);
-/// // A thousandth of the keys, as a scan that skips most rows would find them.
+/// One key in a thousand, as a scan that skips most rows would return them.
 /// let sample = [key("ann", "2022-11-03")?, key("bob", "2022-11-30")?, key("bob", "2022-12-01")?];
 /// let known = Statistics::regions([b"".to_vec(), b"b".to_vec()])?.sample(sample, 3000);
 ///
@@ -32,16 +32,16 @@ pub struct Statistics {
 
 #[derive(Clone, Debug)]
 struct Sample {
-    /// In order.
+    /// In key order.
     keys: Vec<Vec<u8>>,
     rows: u64,
 }
 
 impl Statistics {
-    /// A table of regions that begin at these keys, the first of them at the empty one.
+    /// Creates statistics of a table whose regions start at these keys; the first is the empty key.
     ///
     /// # Errors
-    /// Keys that are not in order, or do not begin with the empty one.
+    /// Returns an error for keys that are not in order, or do not begin with the empty key.
     pub fn regions<K: Into<Vec<u8>>>(starts: impl IntoIterator<Item = K>) -> Result<Self> {
         let starts: Vec<Vec<u8>> = starts.into_iter().map(Into::into).collect();
         let first = starts.first().is_some_and(Vec::is_empty);
@@ -55,7 +55,7 @@ impl Statistics {
         Ok(Self { regions: starts.iter().zip(stops).map(range).collect(), sample: None })
     }
 
-    /// Adds keys taken evenly from the table, which has about so many rows.
+    /// Adds keys sampled evenly from the table, which has about `rows` rows.
     #[must_use]
     pub fn sample<K: Into<Vec<u8>>>(
         mut self,
@@ -69,28 +69,31 @@ impl Statistics {
     }
 }
 
-/// What a plan costs, about.
+/// The approximate cost of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
-    /// Regions in which there are ranges, and how many there are; `None` where it is not known.
+    /// The number of regions that the ranges overlap, and the number of all regions; `None` if the
+    /// regions are unknown.
     pub regions: Option<(usize, usize)>,
-    /// Rows; `None` where nothing is known of keys.
+    /// The number of rows; `None` without a sample of keys.
     pub rows: Option<EstimatedRows>,
 }
 
-/// Rows that a plan finds, about: what a sample says of all.
+/// Approximate numbers of rows, extrapolated from a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EstimatedRows {
-    /// Those in its ranges.
+    /// Rows in the plan's ranges.
     pub read: u64,
-    /// Those of them that fit the template and pass the residual; what is asked of columns is not known.
+    /// Those of them that fit the template and pass the residual; conditions on columns are not
+    /// estimated.
     pub given: u64,
-    /// Those of the table.
+    /// Rows of the table.
     pub all: u64,
 }
 
 impl Plan {
-    /// What the plan costs in a table of which this is known. The plan itself does not depend on it.
+    /// Estimates the cost of the plan in a table with these statistics. The plan itself does not
+    /// depend on them.
     pub fn estimate(&self, known: &Statistics) -> Estimate {
         let touched = |region: &&RowRange| {
             let before =
@@ -116,7 +119,7 @@ impl Plan {
                     u64::from(self.schema.decode(key).is_ok_and(|values| self.matches(&values)));
             }
         }
-        // At most 2^64 times 2^64.
+        // Fits: at most 2^64 times 2^64.
         let share = |count: u64| {
             (u128::from(count) * u128::from(sample.rows) / sample.keys.len() as u128) as u64
         };

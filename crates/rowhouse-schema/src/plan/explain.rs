@@ -8,13 +8,13 @@ use super::{Plan, QualifierPlan, RANGES_MAX, Residual};
 use crate::columns::ColumnAddress;
 use crate::value::Value;
 
-/// How many ranges are printed before the rest is counted.
+/// The most ranges that are printed; the others are only counted.
 const RANGES_SHOWN: usize = 20;
 
 impl fmt::Display for Plan {
     /// Explains the plan: the ranges, with bytes as HBase prints them (`…` where there is no end),
-    /// the residual, what is asked of columns and of qualifiers, the order, and a note if ranges were joined because they were
-    /// too many.
+    /// the residual, the conditions on columns and on qualifiers, the order, and a note if ranges
+    /// were joined because there were too many.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.ranges.len(), self.streams.len()) {
             (0, _) => writeln!(f, "ranges: none, no row can match")?,
@@ -102,7 +102,7 @@ impl fmt::Display for QualifierPlan {
     }
 }
 
-/// A range as plans print it, and what one of it is.
+/// Formats a range as plans print it; the word names a range that is a single row.
 struct ShownAs<'a>(&'static str, &'a RowRange);
 
 impl fmt::Display for ShownAs<'_> {

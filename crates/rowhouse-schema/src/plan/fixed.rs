@@ -1,8 +1,8 @@
-//! Which keys hold the values of fixed width wanted.
+//! Key ranges for conditions on values of fixed width.
 //!
-//! Padded with anything but zeros, they are not quite in their own order: `ab` padded with `~` stands
-//! behind `abc`. As before a literal (see `open.rs`), the values that stand out of order with a constant are
-//! shorter ones that begin it, and each has a key of its own.
+//! With a padding other than zeros, values are not entirely in their own order: `ab` padded with
+//! `~` comes after `abc`. As before a literal (see `open.rs`), the values that are out of order
+//! with a constant are shorter ones that it begins with, and each has a key of its own.
 
 use rowhouse_model::{Bytes, RowRange};
 
@@ -30,8 +30,8 @@ pub(super) fn fixed_keys(fixed: Fixed, test: StoredTest<'_>, is_text: bool) -> K
     KeyRanges::exact(ranges.collect())
 }
 
-/// As [`fixed_keys`], of bytes whose hex digits stand in reverse order. Only what the digits begin with can be
-/// said of them, which is what reversed values are asked for.
+/// As [`fixed_keys`], for bytes whose hex digits are stored in reverse order. Tests can address
+/// only the first digits as stored, and queries ask just that of reversed values.
 fn digits_reversed(fixed: Fixed, test: StoredTest<'_>) -> KeyRanges {
     let start = match test {
         StoredTest::Compare(Comparison::Equal, constant) if fixed.check(constant).is_err() => {
@@ -73,27 +73,28 @@ impl Compared<'_> {
         }
     }
 
-    /// The keys of values that are less than the constant.
+    /// Returns the keys of values that are less than the constant.
     fn below(&self) -> Vec<RowRange> {
         let width = usize::from(self.fixed.width);
         let constant = &self.constant[..self.constant.len().min(width)];
-        // A value that the constant goes on behind is less than it.
+        // A value that the constant extends is less than the constant.
         let stop = match self.constant.len() > width {
             true => RowRange::prefix(constant).stop,
-            false if constant.is_empty() => return self.strays(constant),
+            false if constant.is_empty() => return self.out_of_order_ranges(constant),
             // Padded with zeros, values are in their own order.
             false if self.fixed.pad == Some(0) && self.fixed.check(constant).is_ok() => {
                 self.stored(constant).into()
             }
             false => Bytes::copy_from_slice(constant),
         };
-        let mut ranges = self.strays(constant);
+        let mut ranges = self.out_of_order_ranges(constant);
         ranges.push(RowRange { start: Bytes::new(), stop });
         ranges
     }
 
-    /// The keys of shorter values that begin the constant, as far as they do not stand before it.
-    fn strays(&self, constant: &[u8]) -> Vec<RowRange> {
+    /// Returns the keys of shorter values that the constant begins with and whose keys are not less
+    /// than it.
+    fn out_of_order_ranges(&self, constant: &[u8]) -> Vec<RowRange> {
         let values = (0..constant.len())
             .map(|len| &constant[..len])
             .filter(|value| !self.is_text || is_boundary(constant, value.len()))
@@ -109,8 +110,8 @@ impl Compared<'_> {
     }
 }
 
-/// The keys of values that begin with `start`: those that begin with its bytes, without the one value
-/// whose padding makes up the end of them.
+/// Returns the keys of values that begin with `start`: those that begin with its bytes, without the
+/// one value whose padding makes up the end of these bytes.
 fn starting(fixed: Fixed, start: &[u8]) -> Vec<RowRange> {
     if start.len() > usize::from(fixed.width) {
         return Vec::new();
@@ -125,10 +126,10 @@ fn starting(fixed: Fixed, start: &[u8]) -> Vec<RowRange> {
     subtract(all, vec![RowRange::prefix(&stored)])
 }
 
-/// The range of the complements of a range's bytes; nothing if there are none.
+/// Returns the range of the complements of a range's bytes; `None` if it is empty.
 fn complemented(range: &RowRange) -> Option<RowRange> {
     let flipped = |bound: &Bytes| bound.iter().map(|byte| !byte).collect::<Vec<_>>();
-    // Behind all that begins with the complement, nothing may be left.
+    // No range is left if no bytes are greater than all keys with the complement's prefix.
     let start = match range.stop.is_empty() {
         true => Bytes::new(),
         false => {

@@ -1,22 +1,22 @@
-//! What planning asks of a codec: which keys hold the values that are wanted, and which single values
-//! there are to go through. Ranges here are relative: of what stands behind the bytes pinned so far,
-//! an empty stop being the end of all that begins with those.
+//! The planner's view of a codec: the key ranges for the conditions on a field, and the single
+//! values that can be enumerated. Ranges here are relative to the bytes pinned so far; an empty
+//! stop is the end of all keys that begin with these.
 
 use rowhouse_model::{Bytes, RowRange};
 
 use super::number::number_keys;
 use super::ranges::{intersect, normalize, subtract};
 use super::sequence::sequence_keys;
-use super::set::{BytesSet, BytesTest, Set, Wanted};
+use super::set::{BytesSet, BytesTest, FieldConditions, Set};
 use super::shortest::shortest_keys;
 use crate::encode::shortest::put_canonical;
-use crate::encode::{Body, Codec, Lead, Number, Repeat};
+use crate::encode::{Body, Codec, Marker, Number, Repeat};
 
-/// Keys that hold the values wanted, and perhaps others.
+/// Key ranges that hold all values that match, and perhaps others.
 #[derive(Debug)]
 pub(super) struct KeyRanges {
     pub(super) ranges: Vec<RowRange>,
-    /// Whether there are no others.
+    /// Whether the ranges hold no others.
     pub(super) exact: bool,
 }
 
@@ -29,19 +29,19 @@ impl KeyRanges {
         Self::exact(Vec::new())
     }
 
-    /// A range that holds them, and others.
+    /// Returns a range that holds all matching values, and others.
     pub(super) fn candidates(range: RowRange) -> Self {
         Self { ranges: vec![range], exact: false }
     }
 }
 
-/// One value as it stands in a key.
+/// A value as encoded in a key.
 #[derive(Clone, Debug)]
 pub(super) struct Pin {
     pub(super) bytes: Vec<u8>,
-    /// The value's bytes before any modifier, if they are known: what buckets are computed of.
+    /// The value's bytes before any modifier, if they are known: the input of buckets.
     pub(super) canonical: Option<Vec<u8>>,
-    /// How many of the bytes, from the last on, the end of a key takes with it.
+    /// The number of trailing bytes that are omitted at the end of a key.
     pub(super) cut: usize,
 }
 
@@ -50,29 +50,29 @@ impl Pin {
         Self { bytes, canonical, cut: 0 }
     }
 
-    /// The rows of all keys that begin so.
+    /// Returns the range of all keys that begin with this value.
     pub(super) fn rows(&self) -> RowRange {
         let start = Bytes::copy_from_slice(&self.bytes[..self.bytes.len() - self.cut]);
         RowRange { start, stop: RowRange::prefix(&self.bytes).stop }
     }
 }
 
-/// The keys that hold what is wanted of a field; in about `limit` ranges at most.
-pub(super) fn found(codec: &Codec, wanted: Option<&Wanted>, limit: usize) -> KeyRanges {
+/// Returns the keys that match the conditions on a field, in about `limit` ranges at most.
+pub(super) fn found(codec: &Codec, wanted: Option<&FieldConditions>, limit: usize) -> KeyRanges {
     let Some(wanted) = wanted else { return KeyRanges::exact(vec![RowRange::all()]) };
     let values = match (&codec.body, &wanted.set) {
         (Body::Number(number), Set::Numbers(set)) => number_keys(number, set),
         (Body::Shortest(shortest), Set::Numbers(set)) => shortest_keys(shortest, set),
         (Body::Sequence(sequence), Set::Bytes(set)) => sequence_keys(sequence, set, limit),
         (Body::Repeat(repeat), Set::Bytes(set)) => repeat_keys(repeat, set),
-        // Of hashes, single ones are wanted, or all.
+        // Conditions on hashes ask for single ones, or for all.
         _ => KeyRanges::exact(vec![RowRange::all()]),
     };
     if codec.lead.is_none() { values } else { led(codec.lead, values, wanted.nulls) }
 }
 
-/// The values behind their lead, and null if it is wanted.
-fn led(lead: Lead, values: KeyRanges, nulls: bool) -> KeyRanges {
+/// Adds the leading byte to ranges of values, and the range of null if it is requested.
+fn led(lead: Marker, values: KeyRanges, nulls: bool) -> KeyRanges {
     let mut ranges: Vec<RowRange> = match (lead.value, lead.nulls()) {
         (Some(value), _) => values.ranges.iter().map(|range| under(&[value], range)).collect(),
         // No value begins with the byte of null.
@@ -98,7 +98,7 @@ fn repeat_keys(repeat: &Repeat, set: &BytesSet) -> KeyRanges {
     KeyRanges::exact(ranges)
 }
 
-/// A relative range behind these bytes.
+/// Puts these bytes before a relative range.
 pub(super) fn under(prefix: &[u8], range: &RowRange) -> RowRange {
     let join = |bytes: &Bytes| Bytes::from([prefix, bytes].concat());
     let stop = match range.stop.is_empty() {
@@ -108,14 +108,14 @@ pub(super) fn under(prefix: &[u8], range: &RowRange) -> RowRange {
     RowRange { start: join(&range.start), stop }
 }
 
-/// The values wanted one by one, in the order of their bytes, if there is a list of them.
-pub(super) fn pins(codec: &Codec, wanted: &Wanted) -> Option<Vec<Pin>> {
+/// Returns the requested values one by one, in the order of their bytes, if they can be listed.
+pub(super) fn pins(codec: &Codec, wanted: &FieldConditions) -> Option<Vec<Pin>> {
     let values: Vec<Pin> = match (&codec.body, &wanted.set) {
         (Body::Number(number), Set::Numbers(set)) => match set.singles() {
-            Some(singles) => singles.iter().map(|value| number_pin(number, *value)).collect(),
-            // Of several numbers in one step, only the step is known.
+            Some(singles) => singles.iter().map(|value| pin_of_number(number, *value)).collect(),
+            // If several numbers share one step, only the step is known.
             None if set.low < set.high && number.floor(set.low) == number.floor(set.high) => {
-                vec![Pin { canonical: None, ..number_pin(number, set.low) }]
+                vec![Pin { canonical: None, ..pin_of_number(number, set.low) }]
             }
             None => return None,
         },
@@ -128,7 +128,7 @@ pub(super) fn pins(codec: &Codec, wanted: &Wanted) -> Option<Vec<Pin>> {
             };
             set.singles()?.iter().map(pin).collect()
         }
-        // What cannot be encoded was taken from the list when it was closed.
+        // Closing the list dropped the values that cannot be encoded.
         (Body::Sequence(sequence), Set::Bytes(set)) => set
             .list
             .as_ref()?
@@ -159,16 +159,20 @@ pub(super) fn pins(codec: &Codec, wanted: &Wanted) -> Option<Vec<Pin>> {
     Some(marked(codec, values, wanted.nulls))
 }
 
-/// How many values a field has, if they can be counted.
+/// The number of values of a field, if they can be counted.
 pub(super) fn values_count(codec: &Codec) -> Option<u128> {
     let Body::Number(number) = &codec.body else { return None };
     let nulls = u128::from(codec.is_nullable());
     Some(number.count(number.domain.min, number.domain.max).saturating_add(nulls))
 }
 
-/// Every value of a small field one by one, in the order of their bytes: what a scan may go through to
-/// reach a condition behind it. Nothing if there are more than `max`.
-pub(super) fn every_pin(codec: &Codec, wanted: Option<&Wanted>, max: usize) -> Option<Vec<Pin>> {
+/// Returns every value of a small field, in the order of their bytes, so that a scan can enumerate
+/// them to reach a condition on a later field. `None` if there are more than `max`.
+pub(super) fn all_values(
+    codec: &Codec,
+    wanted: Option<&FieldConditions>,
+    max: usize,
+) -> Option<Vec<Pin>> {
     let Body::Number(number) = &codec.body else { return None };
     let (low, high) = match wanted.map(|wanted| &wanted.set) {
         Some(Set::Numbers(set)) => (set.low, set.high),
@@ -177,8 +181,8 @@ pub(super) fn every_pin(codec: &Codec, wanted: Option<&Wanted>, max: usize) -> O
     if low > high || number.count(low, high) > max as u128 {
         return None;
     }
-    let values = number.each(low, high).map(|value| match number_pin(number, value) {
-        // Of a floored number, one is known of those that are stored as it is.
+    let values = number.each(low, high).map(|value| match pin_of_number(number, value) {
+        // A floored number is one of several that are stored as the same step.
         pin if number.is_floored() => Pin { canonical: None, ..pin },
         pin => pin,
     });
@@ -186,14 +190,14 @@ pub(super) fn every_pin(codec: &Codec, wanted: Option<&Wanted>, max: usize) -> O
     Some(marked(codec, values.collect(), nulls))
 }
 
-fn number_pin(number: &Number, value: i128) -> Pin {
+fn pin_of_number(number: &Number, value: i128) -> Pin {
     let (mut bytes, mut canonical) = (Vec::new(), Vec::new());
     number.put(value, &mut bytes);
     number.put_canonical(value, &mut canonical);
     Pin::new(bytes, Some(canonical))
 }
 
-/// Puts the lead in front, and adds null.
+/// Adds the leading byte to the values, and null to the list.
 fn marked(codec: &Codec, mut pins: Vec<Pin>, nulls: bool) -> Vec<Pin> {
     if let Some(value) = codec.lead.value {
         pins.iter_mut().for_each(|pin| pin.bytes.insert(0, value));

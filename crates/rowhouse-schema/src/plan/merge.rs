@@ -1,5 +1,5 @@
-//! Merging the rows of a plan's streams into one order, without reading them: whoever does says what
-//! was read.
+//! The merge of a plan's streams into one order. It does no reads itself: the caller reads the
+//! streams and offers their rows.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -7,12 +7,12 @@ use std::cmp::Ordering;
 use rowhouse_model::{Error, Result};
 
 use super::{Direction, Plan};
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 use crate::key::KeySchema;
 
-/// A merge of the rows of a plan's streams by logical key.
+/// A k-way merge of the rows of a plan's streams by logical key.
 ///
-/// It asks for a row of each stream and gives out the first of those it has.
+/// It requests a row from each stream, and returns the first of the rows that it holds.
 ///
 /// ```
 /// use rowhouse_schema::{Direction, KeySchema, Predicate, StreamMerge};
@@ -25,7 +25,7 @@ use crate::key::KeySchema;
 ///     .collect::<Result<_, _>>()?;
 /// rows.sort();
 ///
-/// // Here the rows are in memory; anything that reads a range of a table will do.
+/// These rows are in memory; anything that reads a range of a table works.
 /// let mut streams: Vec<_> = plan
 ///     .streams()
 ///     .map(|stream| rows.iter().filter(move |row| stream.ranges()[0].contains(row)))
@@ -48,21 +48,22 @@ use crate::key::KeySchema;
 pub struct StreamMerge<T> {
     schema: KeySchema,
     direction: Direction,
-    /// How many bytes stand in front of the logical key, where the only computed field that is merged is the first element.
+    /// The number of bytes before the logical key, if the only merged computed field is the first
+    /// element.
     lead: Option<usize>,
     /// The next row of each stream that has one.
     rows: Vec<Option<T>>,
-    /// The logical keys of these rows, with their streams, the next one last. Rows that follow each other in a stream
-    /// mostly do so in the merge: then one comparison finds the place of a row.
+    /// The logical keys of these rows and their streams, the next one last. Consecutive rows of a
+    /// stream are mostly consecutive in the merge; one comparison then finds a row's position.
     heads: Vec<(Vec<u8>, usize)>,
-    /// The streams whose next row is not known.
+    /// The streams whose next row is unknown.
     wanted: Vec<usize>,
-    /// Room for a key.
+    /// A buffer for a key, reused.
     spare: Vec<u8>,
 }
 
 impl<T> StreamMerge<T> {
-    /// A merge of all streams of a plan, each of which is read in this direction.
+    /// Creates a merge of all streams of a plan, which are all read in this direction.
     pub fn new(plan: &Plan, direction: Direction) -> Self {
         let streams = plan.streams().count();
         Self {
@@ -76,17 +77,17 @@ impl<T> StreamMerge<T> {
         }
     }
 
-    /// The stream, by its position among the plan's, whose next row is to be offered, or whose end is to
-    /// be told; nothing if the merge knows enough to go on.
+    /// The position among the plan's streams of one whose next row has to be offered, or whose end
+    /// has to be reported; `None` if the merge can continue.
     pub fn wanted(&self) -> Option<usize> {
         self.wanted.last().copied()
     }
 
-    /// Takes the next row of the stream that is wanted.
+    /// Adds the next row of the stream that [`StreamMerge::wanted`] returned.
     ///
     /// # Errors
-    /// `InvalidRequest` for a key that does not fit the template, which has no place among those that do
-    /// (the next row of the stream is still wanted then); and when no row is wanted.
+    /// `InvalidRequest` for a key that does not fit the template, because it has no position in the
+    /// order (the stream's next row is then still requested); and if no row is requested.
     pub fn offer(&mut self, key: &[u8], row: T) -> Result<()> {
         let logical = self.logical(key)?;
         let stream = self.wanted.pop().ok_or_else(|| {
@@ -99,9 +100,9 @@ impl<T> StreamMerge<T> {
         Ok(())
     }
 
-    /// Whether a row with this key, the next of the stream that is wanted, is the next of all streams. Then it may be given out as it is,
-    /// without being offered, and its stream is still wanted: rows that follow each other in a stream
-    /// mostly do so in the merge.
+    /// Returns whether a row with this key, the next of the requested stream, is the next of all
+    /// streams. Such a row can be returned directly, without being offered, and its stream's next
+    /// row is still requested. Consecutive rows of a stream are mostly consecutive in the merge.
     ///
     /// # Errors
     /// As [`StreamMerge::offer`].
@@ -113,20 +114,21 @@ impl<T> StreamMerge<T> {
         Ok(order.is_lt() == (self.direction == Direction::Forward))
     }
 
-    /// The part of a key by which rows are merged.
-    fn logical<'k>(&self, key: &'k [u8]) -> Result<Cow<'k, [u8]>, NotFitting> {
+    /// Returns the part of a key by which rows are merged.
+    fn logical<'k>(&self, key: &'k [u8]) -> Result<Cow<'k, [u8]>, KeyMismatch> {
         match self.lead {
             Some(lead) if key.len() >= lead => Ok(key[lead..].into()),
             _ => self.schema.logical_key(key),
         }
     }
 
-    /// Takes note that the stream that is wanted has no more rows.
+    /// Reports that the requested stream has no more rows.
     pub fn end(&mut self) {
         self.wanted.pop();
     }
 
-    /// The next row of all streams; nothing behind the last, or while some stream is wanted.
+    /// Returns the next row of all streams; `None` after the last, or while a stream's row is
+    /// requested.
     pub fn next_row(&mut self) -> Option<T> {
         if !self.wanted.is_empty() {
             return None;
@@ -138,7 +140,7 @@ impl<T> StreamMerge<T> {
         self.rows[stream].take()
     }
 
-    /// Puts a head where it belongs.
+    /// Inserts a head at its position.
     fn insert(&mut self, head: (Vec<u8>, usize)) {
         let behind = match self.direction {
             Direction::Forward => Ordering::Greater,

@@ -1,10 +1,11 @@
-//! From a query to the row ranges that hold its rows: pure, in four steps.
+//! Query planning: from a query to the row ranges that hold its rows, in four steps without side
+//! effects.
 //!
-//! [`parse`] reads the query, [`bind`] makes of it one [`set`] of values for each field, [`walk`] goes
-//! through the template from the left and pins bytes as long as it can, [`explain`] prints what
-//! came of it. What the walk asks of a field is in [`found`]: the ranges of the values wanted, or the
-//! single ones; a file for each kind of codec answers. The fields of qualifiers go the same way, in
-//! [`qualifiers`], and [`parts`] makes reads of their ranges.
+//! [`parse`] parses the query, [`bind`] turns it into one [`set`] of values for each field,
+//! [`walk`] goes through the template from the left and pins bytes as far as it can, and
+//! [`explain`] prints the result. The walk gets from [`found`] the ranges of a field's requested
+//! values, or the single values; each kind of codec has a file for this. Fields of qualifiers are
+//! planned the same way in [`qualifiers`], and [`parts`] turns their ranges into reads.
 
 mod bind;
 mod buckets;
@@ -50,20 +51,21 @@ use crate::key::KeySchema;
 use crate::value::{Value, Values};
 use bind::Bound;
 use ranges::normalize;
-use set::Wanted;
+use set::FieldConditions;
 use streams::{Stream, are_in_order};
 
-/// The most ranges a plan has. Where a query would need more, the plan has fewer and wider ones, a
-/// residual, and a note that says so.
+/// The most ranges of a plan. A query that would need more gets fewer and wider ranges, a residual,
+/// and a note about it.
 pub const RANGES_MAX: usize = 10_000;
 
-/// Where the rows of a query are, what remains to be checked on them, and in what order they come.
+/// A query plan: the row ranges to read, the conditions that remain to be checked, and the order in
+/// which the rows come.
 ///
-/// Rows whose keys do not fit the template may lie in the ranges, and are not part of the answer.
+/// The ranges may hold rows whose keys do not fit the template; these are not part of the answer.
 ///
 /// # Example: how are the rows of a query found?
 ///
-/// Scan the ranges in order, decode each key, keep what fits and matches:
+/// Scan the ranges in order, decode each key, and keep the rows that fit and match:
 ///
 /// ```
 /// use rowhouse_schema::{KeySchema, Predicate};
@@ -76,7 +78,7 @@ pub const RANGES_MAX: usize = 10_000;
 /// assert!(plan.ranges().iter().any(|range| range.contains(&bob)));
 /// assert!(plan.matches(&schema.decode(&bob)?));
 ///
-/// // Another user may lie in the same range, where one name begins another.
+/// If one name begins with another, the same range may hold another user's rows.
 /// assert_eq!(plan.residual().unwrap().to_string(), "user = 'bob'");
 /// # Ok::<(), rowhouse_model::Error>(())
 /// ```
@@ -100,8 +102,8 @@ pub const RANGES_MAX: usize = 10_000;
 ///
 /// # Example: what if the rows are spread over buckets?
 ///
-/// The plan has a stream of ranges for each; a merge of these by [`KeySchema::logical_key`], forward or
-/// backward, gives the rows in the order that the plan tells: [`StreamMerge`] does it.
+/// The plan has a stream of ranges for each bucket. Merging these by [`KeySchema::logical_key`],
+/// forward or in reverse, returns the rows in the plan's order; [`StreamMerge`] does so.
 ///
 /// ```
 /// use rowhouse_schema::{KeySchema, Predicate, RowSequence};
@@ -121,27 +123,27 @@ pub struct Plan {
     ranges: Vec<RowRange>,
     streams: Vec<Stream>,
     residual: Option<Residual>,
-    /// What remains to be checked on the columns of each row.
+    /// The conditions on columns that remain to be checked on each row.
     filter: Option<ColumnFilter>,
-    /// What is asked of the fields of qualifiers, for each column of a template.
+    /// The conditions on fields of qualifiers, for each column with a template.
     qualifiers: Vec<QualifierPlan>,
     order: PlanOrder,
-    /// Whether ranges were joined, because they were too many.
+    /// Whether ranges were joined because there were too many.
     coarsened: bool,
-    /// The fields with conditions that keys cannot answer fully, for they hold a hash or a floor.
+    /// The fields with conditions that keys cannot decide, because they hold a hash or a step.
     candidates: Vec<usize>,
-    /// What it was made for.
+    /// The query for which the plan was made.
     predicate: Predicate,
     zone: TimeZone,
 }
 
-/// What remains to be checked on decoded values, because the ranges hold other rows too.
+/// Conditions that remain to be checked on decoded values, because the ranges hold other rows too.
 #[derive(Clone, Debug)]
 pub struct Residual {
-    wanted: Vec<Wanted>,
+    wanted: Vec<FieldConditions>,
 }
 
-/// The ranges of a plan that are of the same bucket or salt.
+/// The ranges of a plan that belong to one bucket or salt.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanStream<'p> {
     schema: &'p KeySchema,
@@ -182,46 +184,49 @@ impl Plan {
         })
     }
 
-    /// The ranges, in key order, none overlapping another. None at all when no row can match.
+    /// The ranges, in key order, without overlaps. Empty if no row can match.
     pub fn ranges(&self) -> &[RowRange] {
         &self.ranges
     }
 
-    /// The same ranges by the buckets or salts they are of. Within a stream rows come in the order of
-    /// their logical keys; of a plan that cannot give that order there is one stream of all.
+    /// The same ranges, grouped by bucket or salt. Within a stream, rows come in the order of their
+    /// logical keys. A plan that cannot return that order has a single stream.
     pub fn streams(&self) -> impl Iterator<Item = PlanStream<'_>> {
         self.streams.iter().map(|stream| PlanStream { schema: &self.schema, stream })
     }
 
-    /// What remains to be checked on the rows of the ranges; nothing if the plan is exact.
+    /// The conditions that remain to be checked on the rows of the ranges; `None` if there are
+    /// none.
     pub fn residual(&self) -> Option<&Residual> {
         self.residual.as_ref()
     }
 
-    /// In which order the rows come, when the ranges are read from first to last, or merged.
+    /// The order of the rows, when the ranges are read from first to last, or merged.
     pub fn order(&self) -> &PlanOrder {
         &self.order
     }
 
-    /// What remains to be checked on the columns of the rows; nothing if the query asks only for fields of
-    /// the key.
+    /// The conditions that remain to be checked on the columns of the rows; `None` if the query has
+    /// conditions only on fields of the key.
     pub fn column_filter(&self) -> Option<&ColumnFilter> {
         self.filter.as_ref()
     }
 
-    /// Which cells are asked for of columns with conditions on the fields of their qualifiers, in the order in
-    /// which they are declared.
+    /// The cells to return of each column that has conditions on the fields of its qualifiers, in
+    /// the order of the declarations.
     pub fn qualifiers(&self) -> &[QualifierPlan] {
         &self.qualifiers
     }
 
-    /// Whether every row of the ranges that fits the template is asked for, as far as keys tell: see
-    /// [`Plan::candidates`]. Never where columns or fields of qualifiers are asked for.
+    /// Returns whether every row of the ranges that fits the template matches, as far as keys can
+    /// tell: see [`Plan::candidates`]. False if there are conditions on columns or on fields of
+    /// qualifiers.
     pub fn is_exact(&self) -> bool {
         self.residual.is_none() && self.filter.is_none() && self.qualifiers.is_empty()
     }
 
-    /// Whether the ranges hold every key of the template: no condition narrows what is read.
+    /// Returns whether the ranges hold every key of the template, so that no condition narrows the
+    /// read.
     ///
     /// ```
     /// use rowhouse_schema::{KeySchema, Predicate};
@@ -237,42 +242,45 @@ impl Plan {
         !self.ranges.is_empty() && normalize(self.ranges.clone()) == normalize(everything)
     }
 
-    /// The fields with conditions of which keys hold too little: a hash, or the value cut down to a step.
-    /// Rows are found whose fields could be what is asked for; whoever stored the values
-    /// elsewhere can check them there. Fields that a column of the same name decides are not among them.
+    /// The fields with conditions that keys cannot decide, because keys hold only a hash, or the
+    /// value rounded down to a step. The plan finds the rows that may match; a caller that stores
+    /// the values elsewhere can check them there. Fields that a column of the same name decides are
+    /// left out.
     pub fn candidates(&self) -> impl Iterator<Item = &str> {
         self.lossy().filter(|name| self.decided_by(name).is_none())
     }
 
-    /// The fields with conditions of which keys hold too little.
+    /// The fields with conditions that keys cannot decide.
     fn lossy(&self) -> impl Iterator<Item = &str> {
         self.candidates.iter().map(|at| self.schema.fields()[*at].name())
     }
 
-    /// The column that holds what keys hold too little of.
+    /// The column that decides the conditions on a field that keys cannot decide.
     fn decided_by(&self, name: &str) -> Option<&Column> {
         self.filter.as_ref()?.columns().find(|column| column.name() == name)
     }
 
-    /// Whether a row from the ranges, decoded by the same template, is asked for, as far as its key tells.
+    /// Returns whether a row from the ranges, decoded by the same template, matches as far as its
+    /// key tells.
     pub fn matches(&self, values: &Values) -> bool {
         self.residual.as_ref().is_none_or(|residual| residual.matches(values))
     }
 }
 
 impl PlanStream<'_> {
-    /// The ranges, in key order, none overlapping or touching another.
+    /// The ranges, in key order; they neither overlap nor touch.
     pub fn ranges(&self) -> &[RowRange] {
         &self.stream.ranges
     }
 
-    /// The bytes with which all its keys begin, up to the last computed field: the lesser of two
-    /// streams with a row of the same logical key is the one whose prefix is less.
+    /// The bytes with which all keys of the stream begin, up to the last computed field. If two
+    /// streams have rows with equal logical keys, the stream with the lesser prefix comes first.
     pub fn prefix(&self) -> &[u8] {
         &self.stream.prefix
     }
 
-    /// The bucket or salt; several, if the template has several. None for rows that need no merge.
+    /// The bucket or salt of the stream; several, if the template has several. Empty for rows that
+    /// need no merge.
     pub fn buckets(&self) -> Vec<Value> {
         let merged = (0..self.schema.computed().len()).filter(|at| !self.schema.follows(*at));
         let value = |(at, cut): (usize, &std::ops::Range<usize>)| {
@@ -284,7 +292,7 @@ impl PlanStream<'_> {
 }
 
 impl Residual {
-    /// Whether the values, decoded by the template that the plan was made for, pass.
+    /// Returns whether the values, decoded by the template of the plan, pass.
     pub fn matches(&self, values: &Values) -> bool {
         let fields = values.as_slice();
         let value = |slot: usize| match slot.checked_sub(fields.len()) {

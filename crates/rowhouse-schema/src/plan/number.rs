@@ -1,4 +1,4 @@
-//! Which keys hold the numbers wanted.
+//! Key ranges for conditions on numbers.
 
 use rowhouse_model::{Bytes, RowRange};
 
@@ -19,7 +19,7 @@ pub(super) fn number_keys(number: &Number, set: &NumberSet) -> KeyRanges {
         None if set.low > set.high => KeyRanges::none(),
         None if !number.is_ordered() => match number.order_break() {
             Some(order_break) => KeyRanges::exact(halves(number, set, order_break)),
-            // Written in reverse, numbers keep no order.
+            // Reversed numbers are not in numeric order.
             None => {
                 let all = set.low == number.domain.min && set.high == number.domain.max;
                 KeyRanges { exact: all, ..KeyRanges::candidates(RowRange::all()) }
@@ -29,8 +29,8 @@ pub(super) fn number_keys(number: &Number, set: &NumberSet) -> KeyRanges {
     }
 }
 
-/// The numbers from `low` to `high`. The bounds are the bytes of the first number and of the first
-/// behind the last, where there are such.
+/// Returns the range of the numbers from `low` to `high`. The bounds are the bytes of the first
+/// number and of the first one after the last, where these exist.
 fn number_range(number: &Number, (low, high): (i128, i128)) -> RowRange {
     let first = number.floor(low) > number.floor(number.domain.min);
     let (start, stop) = match number.is_desc() {
@@ -42,9 +42,9 @@ fn number_range(number: &Number, (low, high): (i128, i128)) -> RowRange {
     RowRange { start: bound(start), stop: bound(stop) }
 }
 
-/// The numbers of a set whose keys are in two halves: a range in each.
+/// Returns the ranges of a set of numbers whose encodings form two halves: one range in each half.
 fn halves(number: &Number, set: &NumberSet, order_break: OrderBreak) -> Vec<RowRange> {
-    let below = (set.low, set.high.min(order_break.at - 1), order_break.is_lower_backward);
+    let below = (set.low, set.high.min(order_break.at - 1), order_break.lower_is_descending);
     let above = (set.low.max(order_break.at), set.high, false);
     let halves = [below, above].into_iter().filter(|(low, high, _)| low <= high);
     let range = |(low, high, is_backward): (i128, i128, bool)| {
@@ -61,7 +61,7 @@ fn bytes(number: &Number, value: i128) -> Vec<u8> {
     bytes
 }
 
-/// A sorted list as runs of neighbours.
+/// Splits a sorted list into runs of adjacent numbers.
 fn runs(number: &Number, list: &[i128]) -> Vec<(i128, i128)> {
     let mut runs: Vec<(i128, i128)> = Vec::new();
     for &value in list {

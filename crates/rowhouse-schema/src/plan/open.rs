@@ -1,9 +1,9 @@
-//! Which keys hold the open texts wanted.
+//! Key ranges for conditions on open texts.
 //!
-//! The hard case is a text before a literal D (`[user text]_…`). Keys come in the order of v·D, not of
-//! v: `ab_…` stands behind `ab!c_…`, though `ab` is less than `ab!c`. The texts that come out of order with a
-//! constant x are proper prefixes of x, and each of them has one range of keys, which is added to what is
-//! less than x and taken from what is not.
+//! The hard case is a text before a literal D (`[user text]_…`). Keys come in the order of v·D, not
+//! of v: `ab_…` comes after `ab!c_…`, though `ab` is less than `ab!c`. The texts that are out of
+//! order with a constant x are proper prefixes of x. Each has one range of keys, which is added to
+//! the keys less than x and subtracted from the others.
 
 use rowhouse_model::RowRange;
 
@@ -13,7 +13,7 @@ use super::ranges::subtract;
 use super::sequence::{StoredTest, is_boundary};
 use crate::encode::{End, ends_at_its_end};
 
-/// The keys of texts that pass the test; in about `limit` ranges at most.
+/// Returns the keys of texts that pass the test, in about `limit` ranges at most.
 pub(super) fn open_keys(end: &End, test: StoredTest<'_>, limit: usize) -> KeyRanges {
     match (end, test) {
         (End::Key, StoredTest::StartsWith(start)) => {
@@ -32,7 +32,7 @@ pub(super) fn open_keys(end: &End, test: StoredTest<'_>, limit: usize) -> KeyRan
         (End::Before(_), StoredTest::Compare(comparison, constant)) => {
             KeyRanges::candidates(match comparison {
                 Comparison::Equal => RowRange::prefix(constant),
-                // A text that begins the constant may be followed by anything.
+                // A text that begins the constant may be followed by any bytes.
                 Comparison::Less | Comparison::LessOrEqual => RowRange::all(),
                 Comparison::Greater | Comparison::GreaterOrEqual => from(constant),
             })
@@ -40,7 +40,7 @@ pub(super) fn open_keys(end: &End, test: StoredTest<'_>, limit: usize) -> KeyRan
     }
 }
 
-/// A text that ends with its key is its own order.
+/// A text at the end of the key is in its own order.
 fn last_text_keys(comparison: Comparison, constant: &[u8]) -> Option<RowRange> {
     let this = RowRange::row(constant);
     Some(match comparison {
@@ -56,14 +56,14 @@ fn from(start: &[u8]) -> RowRange {
     RowRange::new(start.to_vec(), Vec::new())
 }
 
-/// What is less than the constant. Nothing if that is empty: as the end of a range it would stand for
-/// no end.
+/// Returns the range of all keys less than the constant. `None` if that is empty: an empty stop
+/// would mean no end.
 fn below(constant: &[u8]) -> Option<RowRange> {
     (!constant.is_empty()).then(|| RowRange::new(Vec::new(), constant.to_vec()))
 }
 
-/// The keys of the texts before a literal that begin with `start`: those that begin with its bytes,
-/// without the shorter texts whose literal makes up the rest of these bytes.
+/// Returns the keys of texts before a literal that begin with `start`: those that begin with its
+/// bytes, without the shorter texts whose literal makes up the rest of these bytes.
 fn starting_keys(literal: &[u8], start: &[u8]) -> KeyRanges {
     let mut holes = Vec::new();
     for len in (0..start.len()).filter(|&len| is_boundary(start, len)) {
@@ -72,7 +72,7 @@ fn starting_keys(literal: &[u8], start: &[u8]) -> KeyRanges {
             continue;
         }
         if rest.starts_with(literal) {
-            // Whatever begins so ends there.
+            // Any text that begins so ends at the literal.
             return KeyRanges::none();
         }
         if literal.starts_with(rest) {
@@ -82,7 +82,7 @@ fn starting_keys(literal: &[u8], start: &[u8]) -> KeyRanges {
     KeyRanges::exact(subtract(RowRange::prefix(start), holes))
 }
 
-/// Comparing texts before a literal with a constant.
+/// Compares texts before a literal with a constant.
 struct Delimited<'a> {
     literal: &'a [u8],
     constant: &'a [u8],
@@ -94,24 +94,28 @@ impl Delimited<'_> {
         let equal = || RowRange::prefix(&[self.constant, self.literal].concat());
         // Whether the constant can be a value of the field.
         let is_value = ends_at_its_end(self.constant, self.literal);
-        let Some(mut strays) = self.strays() else { return self.candidates(comparison) };
+        let Some(mut out_of_order_ranges) = self.out_of_order_ranges() else {
+            return self.candidates(comparison);
+        };
         match comparison {
             Comparison::Equal => KeyRanges::exact(is_value.then(equal).into_iter().collect()),
             Comparison::Less | Comparison::LessOrEqual => {
-                strays.extend(below(self.constant));
-                strays.extend((comparison == Comparison::LessOrEqual && is_value).then(equal));
-                KeyRanges::exact(strays)
+                out_of_order_ranges.extend(below(self.constant));
+                out_of_order_ranges
+                    .extend((comparison == Comparison::LessOrEqual && is_value).then(equal));
+                KeyRanges::exact(out_of_order_ranges)
             }
             Comparison::Greater | Comparison::GreaterOrEqual => {
-                strays.extend((comparison == Comparison::Greater && is_value).then(equal));
-                KeyRanges::exact(subtract(from(self.constant), strays))
+                out_of_order_ranges
+                    .extend((comparison == Comparison::Greater && is_value).then(equal));
+                KeyRanges::exact(subtract(from(self.constant), out_of_order_ranges))
             }
         }
     }
 
-    /// The ranges of the texts that are less than the constant and whose keys are not all below it;
-    /// nothing if there are too many.
-    fn strays(&self) -> Option<Vec<RowRange>> {
+    /// Returns the ranges of the texts that are less than the constant and whose keys are not all
+    /// less than it; `None` if there are too many.
+    fn out_of_order_ranges(&self) -> Option<Vec<RowRange>> {
         let lens = (0..self.constant.len()).filter(|&len| {
             let rest = &self.constant[len..];
             is_boundary(self.constant, len)
@@ -126,7 +130,7 @@ impl Delimited<'_> {
         Some(texts.map(|text| RowRange::prefix(&[text, self.literal].concat())).collect())
     }
 
-    /// One range that holds all keys asked for, and others.
+    /// Returns one range that holds all matching keys, and others.
     fn candidates(&self, comparison: Comparison) -> KeyRanges {
         KeyRanges::candidates(match comparison {
             Comparison::Equal => RowRange::prefix(&[self.constant, self.literal].concat()),

@@ -1,15 +1,15 @@
-//! In which order the rows of a plan come.
+//! The order of a plan's rows.
 
 use std::fmt;
 
-use super::set::Wanted;
+use super::set::FieldConditions;
 use crate::field::Field;
 use crate::key::KeySchema;
 use crate::order::FieldOrder;
 
-/// The order of a plan's rows: by the first field, where that is equal by the second, and so on.
+/// The order of a plan's rows: by the first field, then by the second, and so on.
 ///
-/// Rows come in the order of their keys. For a time with `desc` that is newest first.
+/// Rows come in the order of their keys. A time with `desc` comes newest first.
 ///
 /// ```
 /// use rowhouse_schema::{KeySchema, Predicate};
@@ -18,7 +18,7 @@ use crate::order::FieldOrder;
 /// let one = schema.plan(&Predicate::parse("user = 'bob'")?)?;
 /// assert_eq!(one.order().to_string(), "user ascending, at descending (newest first)");
 ///
-/// // Of many users, whose ends are found from the keys' ends, there is no such order.
+/// Several users, which end by length, have no such order.
 /// let all = schema.plan(&Predicate::all())?;
 /// assert_eq!(all.order().to_string(), "by the bytes of the key");
 /// # Ok::<(), rowhouse_model::Error>(())
@@ -30,14 +30,14 @@ pub struct PlanOrder {
     sequence: RowSequence,
 }
 
-/// How rows of a plan's ranges come into their order.
+/// How the rows of a plan's ranges come into their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RowSequence {
-    /// By themselves, when the ranges are read from first to last.
+    /// By reading the ranges from first to last.
     AsRead,
-    /// By a merge of the plan's streams by logical key: they are spread over buckets.
+    /// By merging the plan's streams by logical key: the rows are spread over buckets.
     Merged,
-    /// Not at all: rows come by the bytes of their keys, computed fields included.
+    /// Not at all: rows come in the byte order of their keys, computed fields included.
     Physical,
 }
 
@@ -46,9 +46,9 @@ pub enum RowSequence {
 pub struct OrderedField {
     /// The field's name.
     pub name: String,
-    /// Whether the greatest, or newest, comes first.
+    /// Whether the greatest (newest) value comes first.
     pub desc: bool,
-    /// By value, or as stored; never [`FieldOrder::Unordered`].
+    /// By value or as stored; never [`FieldOrder::Unordered`].
     pub order: FieldOrder,
     time: bool,
 }
@@ -56,7 +56,7 @@ pub struct OrderedField {
 impl PlanOrder {
     pub(super) fn new(
         schema: &KeySchema,
-        wanted: &[Option<Wanted>],
+        wanted: &[Option<FieldConditions>],
         sequence: RowSequence,
     ) -> Self {
         let mut fields = Vec::new();
@@ -64,8 +64,8 @@ impl PlanOrder {
             return Self { fields, complete: false, sequence };
         }
         for (field, wanted) in schema.fields().iter().zip(wanted) {
-            // Of a single value, any order is its order.
-            let order = match wanted.as_ref().is_some_and(Wanted::is_single) {
+            // A single value is in order.
+            let order = match wanted.as_ref().is_some_and(FieldConditions::is_single) {
                 true => FieldOrder::Ordered,
                 false => FieldOrder::of(&field.codec),
             };
@@ -77,13 +77,13 @@ impl PlanOrder {
         Self { fields, complete: true, sequence }
     }
 
-    /// The fields by which rows are ordered, the first counting most.
+    /// The fields by which rows are ordered, most significant first.
     pub fn fields(&self) -> &[OrderedField] {
         &self.fields
     }
 
-    /// Whether the order is by all fields of the template. Otherwise rows that agree in
-    /// [`PlanOrder::fields`] come in the order of their keys' bytes.
+    /// Returns whether rows are ordered by all fields of the template. Otherwise rows that agree in
+    /// [`PlanOrder::fields`] come in the byte order of their keys.
     pub fn is_complete(&self) -> bool {
         self.complete
     }

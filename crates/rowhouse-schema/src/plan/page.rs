@@ -1,5 +1,5 @@
-//! Page tokens: where reading stopped, so that another process can go on. A token holds all that is
-//! needed, and says of which template, query and direction it is.
+//! Page tokens: the position where a read stopped, for another process to resume at. A token is
+//! self-contained, and identifies its template, query and direction.
 
 use rowhouse_model::{Error, Result, RowRange};
 use xxhash_rust::xxh3::xxh3_64;
@@ -12,20 +12,20 @@ use crate::value::parse_hex;
 /// The direction in which rows are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// In the order of keys.
+    /// In key order.
     Forward,
-    /// Against it.
+    /// In reverse key order.
     Reverse,
 }
 
-/// The form of a token: a number for the form, one for the direction, the fingerprints of template and
-/// query, the last key, a sum over all. Written as hexadecimal text.
+/// The version of the token format. A token is hexadecimal text of: the version (one byte), the
+/// direction (one byte), the fingerprints of template and query, the last key, a checksum.
 const FORM: u8 = 1;
 const HEAD_LEN: usize = 18;
 const SUM_LEN: usize = 4;
 
 impl Plan {
-    /// A token for the rows behind this one, which is the last that was read.
+    /// Returns a token for the rows after `last`, the last row that was read.
     ///
     /// # Example: how is a query read page by page?
     ///
@@ -40,33 +40,34 @@ impl Plan {
     /// let rest = plan.resume(&token, Direction::Forward)?;
     /// assert!(!rest.ranges()[0].contains(&last));
     ///
-    /// // A token of one query is refused by another.
+    /// Another query refuses the token.
     /// let other = schema.plan(&Predicate::parse("user = 'eve'")?)?;
     /// assert!(other.resume(&token, Direction::Forward).is_err());
     /// # Ok::<(), rowhouse_model::Error>(())
     /// ```
     ///
     /// # Errors
-    /// `InvalidRequest` for a key that does not fit the template, where rows are merged: what does not
-    /// fit has no place among those that do.
+    /// `InvalidRequest`, if rows are merged, for a key that does not fit the template: it has no
+    /// position among those that do.
     pub fn page_token(&self, last: &[u8], direction: Direction) -> Result<String> {
         if self.is_merged() {
             self.schema.places(last)?;
         }
         let mut token = vec![FORM, direction as u8];
-        token.extend_from_slice(&self.template_mark().to_be_bytes());
-        token.extend_from_slice(&self.query_mark().to_be_bytes());
+        token.extend_from_slice(&self.template_fingerprint().to_be_bytes());
+        token.extend_from_slice(&self.query_fingerprint().to_be_bytes());
         token.extend_from_slice(last);
         let sum = sum(&token);
         token.extend_from_slice(&sum);
         Ok(token.iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
-    /// The plan of the rows that follow those read before the token was made. Read in the other
-    /// direction, ranges end before the last row instead of beginning behind it.
+    /// Returns the plan for the rows that follow those read before the token was made. When reading
+    /// in reverse, ranges end before the last row read; otherwise they begin after it.
     ///
     /// # Errors
-    /// `InvalidRequest` for a token that is damaged, or made for another template, query or direction.
+    /// `InvalidRequest` for a token that is damaged, or was made for another template, query or
+    /// direction.
     pub fn resume(&self, token: &str, direction: Direction) -> Result<Self> {
         let refuse = |why: &str| Error::invalid(format!("the page token {why}"));
         let token = parse_hex(token).ok_or_else(|| refuse("is not one: expected hex digits"))?;
@@ -78,10 +79,10 @@ impl Plan {
         if head[0] != FORM {
             return Err(refuse(&format!("is of a newer form: form={}, known={FORM}", head[0])));
         }
-        if head[2..10] != self.template_mark().to_be_bytes() {
+        if head[2..10] != self.template_fingerprint().to_be_bytes() {
             return Err(refuse("was made for another template of the key"));
         }
-        if head[10..18] != self.query_mark().to_be_bytes() {
+        if head[10..18] != self.query_fingerprint().to_be_bytes() {
             return Err(refuse("was made for another query"));
         }
         if head[1] != direction as u8 {
@@ -115,12 +116,12 @@ impl Plan {
         self.order.sequence() == RowSequence::Merged
     }
 
-    fn template_mark(&self) -> u64 {
+    fn template_fingerprint(&self) -> u64 {
         xxh3_64(self.schema.to_stored().as_bytes())
     }
 
-    /// The same query asks for other rows in another zone.
-    fn query_mark(&self) -> u64 {
+    /// The fingerprint covers the zone, because it changes the rows that a query matches.
+    fn query_fingerprint(&self) -> u64 {
         let zone = match (self.zone.iana_name(), self.zone.to_fixed_offset()) {
             (Some(name), _) => name.to_owned(),
             (None, Ok(offset)) => offset.to_string(),
@@ -130,8 +131,9 @@ impl Plan {
     }
 }
 
-/// What is left of a stream, when rows were merged up to this logical key, the last of them being of the
-/// stream with this prefix. Of several rows with one logical key, those of the lesser prefix come first.
+/// Returns the part of a stream that remains after rows were merged up to this logical key, when
+/// the last of them came from the stream with this prefix. Among rows with equal logical keys,
+/// those with the lesser prefix come first.
 fn left(stream: &Stream, logical: &[u8], prefix: &[u8], direction: Direction) -> Option<RowRange> {
     let own = stream.logical_prefix();
     let Some(rest) = logical.strip_prefix(own.as_slice()) else {
@@ -146,7 +148,7 @@ fn left(stream: &Stream, logical: &[u8], prefix: &[u8], direction: Direction) ->
     Some(following(&same, with_key, direction))
 }
 
-/// The rows that follow a key in a direction, with the key itself or without.
+/// Returns the rows that follow a key in a direction, with or without the key itself.
 fn following(key: &[u8], with_key: bool, direction: Direction) -> RowRange {
     let RowRange { start: key, stop: behind } = RowRange::row(key);
     let all = RowRange::all();

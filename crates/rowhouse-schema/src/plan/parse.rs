@@ -1,4 +1,4 @@
-//! Query text to a predicate.
+//! The parser of queries.
 //!
 //! ```text
 //! query     = [ condition *( "and" condition ) ]
@@ -6,7 +6,7 @@
 //!                  / "in" "(" constant *( "," constant ) ")"
 //!                  / ( "starts" / "ends" ) "with" constant / "under" constant / "during" constant
 //!                  / "is" [ "not" ] "null" )
-//! asked     = name [ "." name ] / "hash(" name [ "." name ] ")"      the second is followed by "=" or "in"
+//! asked     = name [ "." name ] / "hash(" name [ "." name ] ")"   (the latter before "=" or "in")
 //! constant  = "'" text with '' for a quote "'" / "x'" hex digits "'" / "0x" hex digits
 //!           / number / time / "true" / "false" / "(" [ constant *( "," constant ) ] ")"
 //! ```
@@ -19,7 +19,7 @@ use crate::error::Fault;
 use crate::template::{closest, is_name};
 use crate::value::{Value, parse_hex};
 
-/// Reads a query.
+/// Parses a query.
 pub(super) fn parse(text: &str) -> Result<Predicate, Fault> {
     let mut reader = QueryLexer { text, at: 0, depth: 0 };
     let source: Arc<str> = text.into();
@@ -46,7 +46,7 @@ pub(super) fn parse(text: &str) -> Result<Predicate, Fault> {
     }
 }
 
-/// The words that may stand behind a field.
+/// The words that may follow a field.
 const TESTS: &[&str] = &["between", "in", "starts", "ends", "under", "is", "during"];
 const EXPECTED: &str =
     "=, <, <=, >, >=, between, in, starts with, ends with, under, during or is null";
@@ -64,13 +64,13 @@ enum Token<'a> {
 struct QueryLexer<'a> {
     text: &'a str,
     at: usize,
-    /// How many parentheses are open.
+    /// The number of open parentheses.
     depth: usize,
 }
 
 /// The constants that begin with a letter.
 const WORDS: &[&str] = &["true", "false", "inf"];
-/// A list of groups of values has two.
+/// The deepest nesting of parentheses. A list of groups of values takes two.
 const DEPTH_MAX: usize = 3;
 
 impl<'a> QueryLexer<'a> {
@@ -106,7 +106,7 @@ impl<'a> QueryLexer<'a> {
         Ok((word.to_owned(), at))
     }
 
-    /// What stands behind the word `hash`: a field in parentheses, and stored hashes.
+    /// Parses the text after the word `hash`: a field in parentheses, and stored hashes.
     fn stored_hash(&mut self, at: usize) -> Result<(String, Test), Fault> {
         self.next()?;
         let (field, _) = self.field()?;
@@ -192,7 +192,7 @@ impl<'a> QueryLexer<'a> {
         Ok(Test::OneOf(self.constants()?))
     }
 
-    /// Constants and the parenthesis behind them.
+    /// Parses constants and the closing parenthesis.
     fn constants(&mut self) -> Result<Vec<Constant>, Fault> {
         let mut constants = Vec::new();
         if self.peek()?.1 == Token::Sign(")") {
@@ -239,7 +239,7 @@ impl<'a> QueryLexer<'a> {
         Ok(Constant { at, literal })
     }
 
-    /// A word that must follow.
+    /// Parses a word that has to follow.
     fn word(&mut self, expected: &str) -> Result<(), Fault> {
         match self.next()? {
             (_, Token::Word(word)) if is(word, expected) => Ok(()),
@@ -284,7 +284,7 @@ impl<'a> QueryLexer<'a> {
         })
     }
 
-    /// A text in quotes, the reader being at the first of them.
+    /// Parses a quoted text, at its opening quote.
     fn quoted(&mut self) -> Result<String, Fault> {
         let open = self.at;
         let mut text = String::new();
@@ -305,7 +305,7 @@ impl<'a> QueryLexer<'a> {
     }
 }
 
-/// A constant as a stored hash.
+/// Converts a constant to a stored hash.
 fn hash_of(constant: Constant) -> Result<Constant, Fault> {
     let stored = match &constant.literal {
         Literal::Word(word) => read_bytes(word),

@@ -1,5 +1,6 @@
-//! The reads that a plan makes of each row: whole families in one, each family of which only ranges of
-//! qualifiers are wanted in another, whose filter lets the store seek past what lies between.
+//! The reads that a plan makes of each row: one for whole families, and one for each family of
+//! which only ranges of qualifiers are needed. The latter has a filter that lets the store seek
+//! past the rest.
 
 use std::collections::BTreeMap;
 
@@ -12,20 +13,21 @@ use super::cover::cover;
 use super::qualifiers::QualifierPlan;
 use super::ranges::{normalize, subtract};
 
-/// A read of some columns of each row of a plan's ranges. What all the parts read of a row is the row.
+/// A read of some columns of each row in a plan's ranges. All parts together make up the row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanPart {
     /// The columns to read.
     pub columns: Columns,
-    /// What to leave out of them, and seek past.
+    /// Selects the cells to return, and lets the store seek past the others.
     pub filter: Option<Filter>,
 }
 
 impl Plan {
-    /// What has to be read of each row for these columns to be given, and the cells that conditions on
-    /// qualifiers ask for beside them. One part unless there are such conditions; none if nothing can be found.
+    /// Returns the reads of each row that cover these columns and the cells selected by conditions
+    /// on qualifiers. There is one part unless there are such conditions; none if nothing can
+    /// match.
     ///
-    /// The filters let a little more through than is wanted: [`Plan::shows`] decides.
+    /// The filters pass a few cells too many: [`Plan::shows`] decides.
     ///
     /// ```
     /// use rowhouse_model::Columns;
@@ -64,8 +66,8 @@ impl Plan {
         parts
     }
 
-    /// Whether a cell that was read is part of the answer: it is of the columns asked for, or of a column on
-    /// whose qualifiers there are conditions, which it then must fit.
+    /// Returns whether a cell that was read is part of the answer: it is in `columns`, or its
+    /// column has conditions on the qualifiers and it matches them.
     pub fn shows(&self, columns: &Columns, family: &[u8], qualifier: &[u8]) -> bool {
         let of = |plan: &&QualifierPlan| plan.column().family() == family && plan.holds(qualifier);
         match self.qualifiers.iter().find(of) {
@@ -75,11 +77,11 @@ impl Plan {
     }
 }
 
-/// The read of all other families, if some are wanted.
+/// Returns the read of all other families, if some are requested.
 fn beside<'f>(columns: &Columns, families: impl Iterator<Item = &'f [u8]>) -> Option<PlanPart> {
     let families: Vec<_> = families.collect();
     if columns.is_all() {
-        // Which families there are, only the table knows at the time.
+        // The families to read are known only to the table, at the time of the read.
         let others = families.into_iter().map(is_not_family);
         return Some(PlanPart { columns: Columns::all(), filter: all_of(others.collect()) });
     }
@@ -96,8 +98,8 @@ fn beside<'f>(columns: &Columns, families: impl Iterator<Item = &'f [u8]>) -> Op
     (!others.is_all()).then_some(PlanPart { columns: others, filter: None })
 }
 
-/// The qualifiers that are read of a family: those asked for that no plan decides about, and those that the
-/// plans ask for.
+/// Returns the qualifiers to read of a family: the requested ones that no plan decides, and those
+/// that the plans select.
 fn qualifiers_read(family: &[u8], columns: &Columns, plans: &[&QualifierPlan]) -> Vec<RowRange> {
     let mut ranges: Vec<RowRange> = plans.iter().flat_map(|plan| plan.ranges.clone()).collect();
     let decided = |qualifier: &[u8]| plans.iter().any(|plan| plan.holds(qualifier));
@@ -120,11 +122,11 @@ fn qualifiers_read(family: &[u8], columns: &Columns, plans: &[&QualifierPlan]) -
     normalize(ranges)
 }
 
-/// Lets the qualifiers of the ranges through, and few others.
+/// Returns a filter that passes the qualifiers of the ranges, and few others.
 ///
-/// One range is a ColumnRangeFilter. Of several, a list that one has to pass would not seek from one to the next
-/// (HBase seeks only if all members ask for it), so prefixes say where they lie: a MultipleColumnPrefixFilter
-/// seeks to the next of them.
+/// One range is a ColumnRangeFilter. Several ranges in a MUST_PASS_ONE list would not seek from one
+/// to the next (HBase seeks only if all members ask for it). So prefixes describe them: a
+/// MultipleColumnPrefixFilter seeks to the next prefix.
 fn filter(ranges: &[RowRange]) -> Option<Filter> {
     let (first, last) = (ranges.first()?, ranges.last()?);
     let hull = RowRange { start: first.start.clone(), stop: last.stop.clone() };

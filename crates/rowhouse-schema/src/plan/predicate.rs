@@ -1,4 +1,4 @@
-//! What a query asks of the fields of a key, of columns, and of the fields of qualifiers.
+//! The conditions of a query on fields of a key, on columns, and on fields of qualifiers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use crate::error::Fault;
 use crate::time::TimeLiteral;
 use crate::value::{Quoted, Value};
 
-/// Conditions on the fields of a key, on columns and on the fields of their qualifiers (`price.at`), all of which
-/// must hold.
+/// Conditions on the fields of a key, on columns and on the fields of their qualifiers
+/// (`price.at`). All of them have to hold.
 ///
 /// # Example: how is a query written?
 ///
-/// Texts stand in single quotes (`''` is a quote), numbers and times stand bare:
+/// Texts are in single quotes (`''` is a quote), numbers and times are bare:
 ///
 /// ```
 /// use rowhouse_schema::Predicate;
@@ -24,11 +24,11 @@ use crate::value::{Quoted, Value};
 /// # Ok::<(), rowhouse_model::Error>(())
 /// ```
 ///
-/// # Example: what can be asked?
+/// # Example: which conditions are there?
 ///
-/// `=`, `<`, `<=`, `>`, `>=`, `between … and …` (both ends included), `in (…)`,
-/// `starts with '…'`, `ends with '…'`, `under '…'` for domains, `is null`, `is not null`, and `during`
-/// for the whole of a year, month, day, hour, …
+/// `=`, `<`, `<=`, `>`, `>=`, `between … and …` (both ends included), `in (…)`, `starts with '…'`,
+/// `ends with '…'`, `under '…'` for domains, `is null`, `is not null`, and `during` for the whole
+/// of a year, month, day, hour, …
 ///
 /// ```
 /// use rowhouse_schema::Predicate;
@@ -61,16 +61,16 @@ use crate::value::{Quoted, Value};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Predicate {
-    /// Shared, so that plans can tell what they were made for.
+    /// Shared, so that plans can keep their conditions.
     pub(super) conditions: Arc<Vec<Condition>>,
 }
 
-/// One condition on one field or column, or on a field of the qualifiers of a column.
+/// One condition on a field, on a column, or on a field of a column's qualifiers.
 #[derive(Clone, Debug)]
 pub(super) struct Condition {
     pub(super) field: String,
     pub(super) test: Test,
-    /// The text the condition was read from, and where in it the field's name stands.
+    /// The text from which the condition was parsed, and the offset of the field's name in it.
     pub(super) source: Option<Arc<str>>,
     pub(super) at: usize,
 }
@@ -97,7 +97,7 @@ pub(super) enum Comparison {
     GreaterOrEqual,
 }
 
-/// A constant, and where it stands in the condition's source.
+/// A constant, and its offset in the condition's source.
 #[derive(Clone, Debug)]
 pub(super) struct Constant {
     pub(super) at: usize,
@@ -106,7 +106,7 @@ pub(super) struct Constant {
 
 #[derive(Clone, Debug)]
 pub(super) enum Literal {
-    /// A bare word, a number or a time: which, the field's type says.
+    /// A bare word, a number or a time, depending on the field's type.
     Word(String),
     Value(Value),
     /// Constants in parentheses: the groups of a `repeat`.
@@ -114,94 +114,95 @@ pub(super) enum Literal {
 }
 
 impl Predicate {
-    /// No condition: every row.
+    /// Creates a predicate without conditions, which matches every row.
     pub fn all() -> Self {
         Self::default()
     }
 
-    /// Reads a query. The error points at the character that is wrong. Whether there are such fields and
-    /// columns is seen when the query is planned.
+    /// Parses a query. The error points at the wrong character. Names of fields and columns are
+    /// checked when the query is planned.
     pub fn parse(text: &str) -> Result<Self> {
         super::parse::parse(text).map_err(|fault| fault.in_text(text))
     }
 
-    /// And the field is this value.
+    /// Adds the condition that the field equals this value.
     pub fn eq(self, field: &str, value: impl Into<Value>) -> Self {
         self.compare(field, Comparison::Equal, value.into())
     }
 
-    /// And the field is less than this value.
+    /// Adds the condition that the field is less than this value.
     pub fn lt(self, field: &str, value: impl Into<Value>) -> Self {
         self.compare(field, Comparison::Less, value.into())
     }
 
-    /// And the field is at most this value.
+    /// Adds the condition that the field is at most this value.
     pub fn le(self, field: &str, value: impl Into<Value>) -> Self {
         self.compare(field, Comparison::LessOrEqual, value.into())
     }
 
-    /// And the field is greater than this value.
+    /// Adds the condition that the field is greater than this value.
     pub fn gt(self, field: &str, value: impl Into<Value>) -> Self {
         self.compare(field, Comparison::Greater, value.into())
     }
 
-    /// And the field is at least this value.
+    /// Adds the condition that the field is at least this value.
     pub fn ge(self, field: &str, value: impl Into<Value>) -> Self {
         self.compare(field, Comparison::GreaterOrEqual, value.into())
     }
 
-    /// And the field lies between these values, both included.
+    /// Adds the condition that the field is between these values, both included.
     pub fn between(self, field: &str, low: impl Into<Value>, high: impl Into<Value>) -> Self {
         self.with(field, Test::Between(Constant::of(low.into()), Constant::of(high.into())))
     }
 
-    /// And the field is one of these values; of none, no row is asked for.
+    /// Adds the condition that the field is one of these values; with no values, no row matches.
     pub fn one_of<V: Into<Value>>(self, field: &str, values: impl IntoIterator<Item = V>) -> Self {
         let values = values.into_iter().map(|value| Constant::of(value.into()));
         self.with(field, Test::OneOf(values.collect()))
     }
 
-    /// And the text (or the bytes, or the list) begins with this one.
+    /// Adds the condition that the text (or the bytes, or the list) begins with this one.
     pub fn starts_with(self, field: &str, start: impl Into<Value>) -> Self {
         self.with(field, Test::StartsWith(Constant::of(start.into())))
     }
 
-    /// And the text (or the bytes) ends with this one.
+    /// Adds the condition that the text (or the bytes) ends with this one.
     pub fn ends_with(self, field: &str, end: impl Into<Value>) -> Self {
         self.with(field, Test::EndsWith(Constant::of(end.into())))
     }
 
-    /// And the domain is this one or lies under it: `example.com` and `www.example.com`, but not
-    /// `counterexample.com`.
+    /// Adds the condition that the domain is this one or below it: `example.com` and
+    /// `www.example.com`, but not `counterexample.com`.
     pub fn under(self, field: &str, domain: impl Into<String>) -> Self {
         self.with(field, Test::Under(Constant::of(Value::Text(domain.into()))))
     }
 
-    /// And the time lies in this year, month, day, hour, minute or second: `2022-12`.
+    /// Adds the condition that the time is in this year, month, day, hour, minute or second:
+    /// `2022-12`.
     pub fn during(self, field: &str, interval: &str) -> Result<Self> {
         TimeLiteral::parse(interval).map_err(|fault: Fault| fault.in_text(interval))?;
         let literal = Literal::Word(interval.to_owned());
         Ok(self.with(field, Test::During(Constant { at: 0, literal })))
     }
 
-    /// And the field has no value, or the column is not there. Fields have a value unless their template
-    /// says otherwise.
+    /// Adds the condition that the field is null, or that the column has no cell. Fields are never
+    /// null unless their template allows it.
     pub fn is_null(self, field: &str) -> Self {
         self.with(field, Test::IsNull)
     }
 
-    /// And the field has a value.
+    /// Adds the condition that the field has a value.
     pub fn is_not_null(self, field: &str) -> Self {
         self.with(field, Test::IsNotNull)
     }
 
-    /// And everything that the other predicate asks.
+    /// Adds all conditions of the other predicate.
     pub fn and(mut self, other: Self) -> Self {
         Arc::make_mut(&mut self.conditions).extend(other.conditions.iter().cloned());
         self
     }
 
-    /// Whether nothing is asked.
+    /// Returns whether there are no conditions.
     pub fn is_empty(&self) -> bool {
         self.conditions.is_empty()
     }
@@ -218,7 +219,8 @@ impl Predicate {
 }
 
 impl Condition {
-    /// The name of the columns and the field of their qualifiers, of a condition on such a field.
+    /// Returns the name of the column and the field of its qualifiers, if the condition is on such
+    /// a field.
     pub(super) fn qualifier_field(&self) -> Option<(&str, &str)> {
         self.field.split_once('.')
     }
@@ -235,8 +237,8 @@ impl Constant {
 }
 
 impl fmt::Display for Predicate {
-    /// The query, so that parsing it asks the same. (Except that a number of four digits, given for a
-    /// time, reads as a year.)
+    /// Writes the query; parsing it returns an equal query, except that a four-digit number given
+    /// for a time is read as a year.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (nth, condition) in self.conditions.iter().enumerate() {
             write!(f, "{}{condition}", if nth == 0 { "" } else { " and " })?;
@@ -269,7 +271,7 @@ impl fmt::Display for Condition {
 }
 
 impl Test {
-    /// Whether only stored hashes are asked for: `hash(user) = 0x…`.
+    /// Returns whether only stored hashes are requested: `hash(user) = 0x…`.
     pub(super) fn is_of_hashes(&self) -> bool {
         match self {
             Self::Compare(Comparison::Equal, constant) => constant.is_hash(),
@@ -280,7 +282,7 @@ impl Test {
         }
     }
 
-    /// Whether a list has stored hashes and values, which no query text can say.
+    /// Returns whether a list mixes stored hashes and values, which query text cannot express.
     pub(super) fn mixes_hashes_and_values(&self) -> bool {
         match self {
             Self::OneOf(constants) => {
@@ -290,19 +292,19 @@ impl Test {
         }
     }
 
-    /// Whether single values are asked for, which a hash can be made of.
+    /// Returns whether the test lists single values, which can be hashed.
     pub(super) fn is_of_whole_values(&self) -> bool {
         matches!(self, Self::Compare(Comparison::Equal, _) | Self::OneOf(_))
     }
 
-    /// Whether it is asked only if there is a value.
+    /// Returns whether the test only asks if there is a value.
     pub(super) fn is_of_presence(&self) -> bool {
         matches!(self, Self::IsNull | Self::IsNotNull)
     }
 }
 
 impl Comparison {
-    /// The comparison that holds for what is in descending order.
+    /// Returns the equivalent comparison for descending order.
     pub(super) fn mirrored(self) -> Self {
         match self {
             Self::Equal => Self::Equal,

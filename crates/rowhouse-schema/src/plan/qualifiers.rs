@@ -1,7 +1,8 @@
-//! What a query asks of the fields of qualifiers: which cells are read of columns that a template names.
+//! Conditions on the fields of qualifiers: the cells to read of columns that a template declares.
 //!
-//! `price.at >= 2022-12-01`, where `f:[at millis desc] price f64` is declared. A qualifier is planned as a row key
-//! is: [`walk`](super::walk) finds the ranges, what they leave open is checked on each decoded qualifier.
+//! For example `price.at >= 2022-12-01`, with `f:[at millis desc] price f64` declared. A qualifier
+//! is planned like a row key: [`walk`](super::walk) finds the ranges, and the conditions that these
+//! leave open are checked on each decoded qualifier.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,7 @@ use rowhouse_model::{Bytes, RowRange};
 
 use super::constant::ConstantReader;
 use super::predicate::{Condition, Predicate};
-use super::set::Wanted;
+use super::set::FieldConditions;
 use super::walk::walk;
 use crate::columns::{Column, ColumnAddress, ColumnSchema};
 use crate::error::Fault;
@@ -19,8 +20,8 @@ use crate::key::KeySchema;
 use crate::template::closest;
 use crate::value::Values;
 
-/// Which cells are read of one name that many columns have: those whose qualifiers lie in the ranges, fit the
-/// template and pass the residual. Rows are not chosen by it, and other columns not touched.
+/// The cells to read of one column with a template: those whose qualifiers are in the ranges, fit
+/// the template and pass the residual. It selects no rows, and does not affect other columns.
 ///
 /// ```
 /// use rowhouse_schema::{ColumnSchema, KeySchema, Predicate, TimeZone};
@@ -41,13 +42,13 @@ use crate::value::Values;
 #[derive(Clone, Debug)]
 pub struct QualifierPlan {
     pub(super) schema: ColumnSchema,
-    /// Where the column stands among those declared.
+    /// The position of the column in the declarations.
     at: usize,
-    /// The qualifiers, as ranges of what they would be as row keys.
+    /// The qualifiers, as ranges that treat them like row keys.
     pub(super) ranges: Vec<RowRange>,
-    /// By the fields of the template: all that is wanted.
-    wanted: Vec<Wanted>,
-    /// Which of it the ranges leave open.
+    /// All conditions, by field of the template.
+    wanted: Vec<FieldConditions>,
+    /// The slots of those that the ranges leave open.
     residual: Vec<usize>,
 }
 
@@ -56,21 +57,21 @@ pub struct QualifierPlan {
 pub struct QualifierRange {
     /// The first qualifier.
     pub start: Bytes,
-    /// The first qualifier behind; empty for no end.
+    /// The first qualifier after the range; empty for no end.
     pub stop: Bytes,
 }
 
-/// What is wanted of the fields of each template, by the column's position.
+/// The conditions on the fields of each template, by the column's position.
 #[derive(Default)]
-pub(super) struct WantedQualifiers(BTreeMap<usize, Vec<Option<Wanted>>>);
+pub(super) struct QualifierConditions(BTreeMap<usize, Vec<Option<FieldConditions>>>);
 
 impl QualifierPlan {
-    /// The name, the family and the template.
+    /// The column: its name, family and template.
     pub fn column(&self) -> &Column {
         &self.schema.columns()[self.at]
     }
 
-    /// The ranges, in order, none overlapping another. None at all when no qualifier can match.
+    /// The ranges, in order, without overlaps. Empty if no qualifier can match.
     pub fn ranges(&self) -> impl ExactSizeIterator<Item = QualifierRange> {
         self.ranges.iter().map(|range| {
             let RowRange { start, stop } = range.clone();
@@ -78,28 +79,28 @@ impl QualifierPlan {
         })
     }
 
-    /// The conditions that the ranges leave open, as the query wrote them; nothing if there are none.
+    /// The conditions that the ranges leave open, as the query has them; `None` if there are none.
     pub fn residual(&self) -> Option<String> {
         let open = self.wanted.iter().filter(|wanted| self.residual.contains(&wanted.slot));
         let open: Vec<_> = open.map(ToString::to_string).collect();
         (!open.is_empty()).then(|| open.join(" and "))
     }
 
-    /// Whether a cell of the family with this qualifier is one of those that are asked for.
+    /// Returns whether a cell of the family with this qualifier is selected.
     pub fn matches(&self, qualifier: &[u8]) -> bool {
         self.holds(qualifier)
             && self.template().decode(qualifier).is_ok_and(|fields| self.passes(&fields))
     }
 
-    /// Whether this plan decides about a qualifier of the family: it begins as the template does, and is not
-    /// declared for itself.
+    /// Returns whether this plan decides about a qualifier of the family: it begins as the template
+    /// does, and has no declaration of its own.
     pub(super) fn holds(&self, qualifier: &[u8]) -> bool {
         qualifier.starts_with(self.column().lead())
             && self.schema.single(self.column().family(), qualifier).is_none()
     }
 
     fn passes(&self, fields: &Values) -> bool {
-        let passes = |wanted: &Wanted| {
+        let passes = |wanted: &FieldConditions| {
             let value = &fields.as_slice()[wanted.slot];
             wanted.matches(self.template().codec(wanted.slot), value)
         };
@@ -112,14 +113,14 @@ impl QualifierPlan {
 }
 
 impl QualifierRange {
-    /// Whether the qualifier lies in the range.
+    /// Returns whether the qualifier is in the range.
     pub fn contains(&self, qualifier: &[u8]) -> bool {
         self.start[..] <= *qualifier && (self.stop.is_empty() || *qualifier < self.stop[..])
     }
 }
 
-impl WantedQualifiers {
-    /// Takes in a condition on the field of a qualifier, by its place in the query.
+impl QualifierConditions {
+    /// Adds the `nth` condition of the query, which is on a field of a qualifier.
     pub(super) fn add(
         &mut self,
         key: &KeySchema,
@@ -131,17 +132,17 @@ impl WantedQualifiers {
         let (at, template, slot) = field_of(key, columns, condition)?;
         let nothing = || vec![None; template.slots()];
         let codec = template.codec(slot);
-        let everything = || Wanted::everything(slot, codec, predicate);
+        let everything = || FieldConditions::everything(slot, codec, predicate);
         let wanted = self.0.entry(at).or_insert_with(nothing)[slot].get_or_insert_with(everything);
         wanted.note(nth);
         let name = condition.field.as_str();
         wanted.add(codec, condition, &ConstantReader { of: "field", name, zone })
     }
 
-    /// The plans, in the order in which the columns are declared.
+    /// Returns the plans, in the order in which the columns are declared.
     pub(super) fn plan(self, columns: Option<&ColumnSchema>) -> Vec<QualifierPlan> {
         let Some(schema) = columns else { return Vec::new() };
-        let plan = |(at, mut wanted): (usize, Vec<Option<Wanted>>)| {
+        let plan = |(at, mut wanted): (usize, Vec<Option<FieldConditions>>)| {
             let template = schema.columns()[at].template()?;
             wanted
                 .iter_mut()
@@ -160,7 +161,7 @@ impl WantedQualifiers {
     }
 }
 
-/// The column, its template, and the field of the template that a condition is on.
+/// Returns the column, its template, and the field of the template that a condition is on.
 fn field_of<'c>(
     key: &KeySchema,
     columns: Option<&'c ColumnSchema>,

@@ -1,8 +1,8 @@
-//! Sets of rows as lists of ranges: sorted, none empty, none touching the next.
+//! Sets of rows as lists of ranges that are sorted, not empty, and do not touch.
 
 use rowhouse_model::{Bytes, ROW_LEN_MAX, RowRange};
 
-/// Sorts ranges, drops empty ones, joins those that overlap or touch.
+/// Sorts ranges, drops empty ones, and joins those that overlap or touch.
 pub(super) fn normalize(mut ranges: Vec<RowRange>) -> Vec<RowRange> {
     ranges.retain(|range| !range.is_empty());
     ranges.sort_unstable_by(|a, b| a.start.cmp(&b.start));
@@ -18,7 +18,7 @@ pub(super) fn normalize(mut ranges: Vec<RowRange>) -> Vec<RowRange> {
     joined
 }
 
-/// The rows in both sets.
+/// Returns the rows in both sets.
 pub(super) fn intersect(a: &[RowRange], b: &[RowRange]) -> Vec<RowRange> {
     let (mut i, mut j) = (0, 0);
     let mut both = Vec::new();
@@ -27,18 +27,18 @@ pub(super) fn intersect(a: &[RowRange], b: &[RowRange]) -> Vec<RowRange> {
         if !range.is_empty() {
             both.push(range);
         }
-        // The one that ends first can meet nothing more.
+        // The range that ends first overlaps nothing more.
         if later(&left.stop, &right.stop) == left.stop { j += 1 } else { i += 1 }
     }
     both
 }
 
-/// The rows of a range that lie in none of the holes.
+/// Returns the rows of a range that are in none of the holes.
 pub(super) fn subtract(range: RowRange, holes: Vec<RowRange>) -> Vec<RowRange> {
     let mut left = Vec::new();
     let mut start = range.start;
     for hole in normalize(holes) {
-        // A hole from the very first row on leaves nothing before it; its empty start is no stop.
+        // Nothing is before a hole that starts at the first row; its empty start is not a stop.
         if hole.start > start {
             let stop = earlier(&hole.start, &range.stop);
             left.push(RowRange { start: start.clone(), stop });
@@ -52,13 +52,13 @@ pub(super) fn subtract(range: RowRange, holes: Vec<RowRange>) -> Vec<RowRange> {
     normalize(left)
 }
 
-/// At most so many ranges, wider ones where there were more.
+/// Joins neighbours until there are at most `max` ranges.
 pub(super) fn coarsen(ranges: Vec<RowRange>, max: usize) -> Vec<RowRange> {
     let size = ranges.len().div_ceil(max).max(1);
     ranges.chunks(size).filter_map(hull).collect()
 }
 
-/// The range from the first row of these ranges to the last.
+/// Returns the range from the first row of these ranges to the last.
 pub(super) fn hull(ranges: &[RowRange]) -> Option<RowRange> {
     let mut ranges = ranges.iter();
     let first = ranges.next()?.clone();
@@ -68,8 +68,8 @@ pub(super) fn hull(ranges: &[RowRange]) -> Option<RowRange> {
     }))
 }
 
-/// The same rows, with bounds that are no longer than a row can be. No row goes on behind a row of
-/// the greatest length, so the first row behind its prefix takes the place of a longer bound.
+/// Returns the same rows, with bounds no longer than a row key can be. No row extends one of the
+/// greatest length, so the first row after its prefix replaces a longer bound.
 pub(super) fn bounded(range: RowRange) -> Option<RowRange> {
     let cut = |bound: &Bytes| RowRange::prefix(&bound[..ROW_LEN_MAX]).stop;
     let start = match range.start.len() > ROW_LEN_MAX {
@@ -80,12 +80,12 @@ pub(super) fn bounded(range: RowRange) -> Option<RowRange> {
     Some(RowRange { start, stop }).filter(|range| !range.is_empty())
 }
 
-/// The later of two ends, of which an empty one is the last.
+/// Returns the later of two stops; an empty stop is the last.
 fn later(a: &Bytes, b: &Bytes) -> Bytes {
     if a.is_empty() || b.is_empty() { Bytes::new() } else { a.max(b).clone() }
 }
 
-/// The earlier of a start and an end.
+/// Returns the earlier of a start and a stop.
 fn earlier(start: &Bytes, stop: &Bytes) -> Bytes {
     if stop.is_empty() { start.clone() } else { start.min(stop).clone() }
 }

@@ -1,7 +1,7 @@
-//! Which keys hold the values with separators wanted.
+//! Key ranges for conditions on values with separators.
 //!
-//! The rows of a value are those of its bytes with the separator behind them or, at the end of the key, with
-//! nothing.
+//! The rows of a value are those of its bytes followed by the separator or, at the end of the key,
+//! by nothing.
 
 use rowhouse_model::RowRange;
 
@@ -23,7 +23,7 @@ pub(super) fn separated_keys(separated: Separated, test: StoredTest<'_>) -> KeyR
         StoredTest::Compare(comparison, constant) => match separated.cut(constant) {
             None => (comparison, constant),
             Some(_) if comparison == Comparison::Equal => return KeyRanges::none(),
-            // What begins as the constant does is less than it.
+            // A value that the constant begins with is less than the constant.
             Some(value) => match comparison {
                 Comparison::Less | Comparison::LessOrEqual => (Comparison::LessOrEqual, value),
                 _ => (Comparison::Greater, value),
@@ -43,12 +43,12 @@ pub(super) fn separated_keys(separated: Separated, test: StoredTest<'_>) -> KeyR
     KeyRanges::exact(compared(comparison, rows(separated, constant)).into_iter().collect())
 }
 
-/// The rows of a value.
+/// Returns the rows of a value.
 fn rows(separated: Separated, value: &[u8]) -> RowRange {
     let mut start = Vec::new();
     separated.start(value, &mut start);
     if separated.desc {
-        // Its separator is never left out.
+        // The separator of a descending value is never omitted.
         let mut bytes = Vec::new();
         separated.put(value, &mut bytes);
         return RowRange::prefix(&bytes);

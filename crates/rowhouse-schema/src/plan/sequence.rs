@@ -1,4 +1,4 @@
-//! Which keys hold the texts or bytes wanted, whatever arrangement and container they are in.
+//! Key ranges for conditions on texts or bytes, for every arrangement and container.
 
 use rowhouse_model::RowRange;
 
@@ -13,7 +13,7 @@ use super::terminated::terminated_keys;
 use crate::encode::foreign::numeric;
 use crate::encode::{Arrangement, Container, Sequence};
 
-/// A question about bytes as they are stored.
+/// A test of bytes as they are stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum StoredTest<'a> {
     Compare(Comparison, &'a [u8]),
@@ -29,7 +29,7 @@ pub(super) fn sequence_keys(sequence: &Sequence, set: &BytesSet, limit: usize) -
         };
         list.iter().map(equal).reduce(either).unwrap_or_else(KeyRanges::none)
     });
-    // Whatever is in a list has passed the tests.
+    // The values in a list have passed the tests.
     if let Some(list) = list {
         return list;
     }
@@ -68,7 +68,7 @@ fn keys(sequence: &Sequence, test: &BytesTest, limit: usize) -> KeyRanges {
             either(itself, stored(StoredTest::StartsWith(&domain)))
         }
         (Arrangement::Labels, BytesTest::EndsWith(end)) => {
-            // All parts but the first are whole, and come first.
+            // All parts but the leftmost are complete, and are stored first.
             let Some(dot) = end.iter().position(|byte| *byte == b'.') else {
                 return KeyRanges::candidates(RowRange::all());
             };
@@ -99,7 +99,7 @@ fn stored_keys(sequence: &Sequence, test: StoredTest<'_>, limit: usize) -> KeyRa
     }
 }
 
-/// Numbers whose bytes are in their order.
+/// Returns the keys of numbers whose bytes are in numeric order.
 fn numeric_keys(desc: bool, test: StoredTest<'_>) -> KeyRanges {
     let StoredTest::Compare(comparison, constant) = test else { return KeyRanges::none() };
     let mut bytes = Vec::new();
@@ -108,23 +108,23 @@ fn numeric_keys(desc: bool, test: StoredTest<'_>) -> KeyRanges {
     KeyRanges::exact(compared(comparison, RowRange::prefix(&bytes)).into_iter().collect())
 }
 
-/// The keys that compare so with those of a range, which are one value's.
+/// Returns the keys that compare in this way with a range that holds the keys of one value.
 pub(super) fn compared(comparison: Comparison, this: RowRange) -> Option<RowRange> {
     let all = RowRange::all();
     match comparison {
         Comparison::Equal => Some(this),
-        // Nothing stands before the first row of all.
+        // Nothing is before the first row.
         Comparison::Less if this.start.is_empty() => None,
         Comparison::Less => Some(RowRange { start: all.start, stop: this.start }),
         Comparison::LessOrEqual => Some(RowRange { start: all.start, stop: this.stop }),
-        // An empty stop is the end of all.
+        // An empty stop is the end of all rows.
         Comparison::Greater if this.stop.is_empty() => None,
         Comparison::Greater => Some(RowRange { start: this.stop, stop: all.stop }),
         Comparison::GreaterOrEqual => Some(RowRange { start: this.start, stop: all.stop }),
     }
 }
 
-/// Whether a text may be cut before this byte of it.
+/// Returns whether a text can be cut before this byte: it does not split a UTF-8 character.
 pub(super) fn is_boundary(text: &[u8], at: usize) -> bool {
     text.get(at).is_none_or(|byte| byte & 0xC0 != 0x80)
 }

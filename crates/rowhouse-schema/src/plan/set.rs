@@ -1,4 +1,4 @@
-//! The values that a query wants of one field.
+//! The values that a query requests of one field.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,31 +7,31 @@ use super::predicate::{Comparison, Condition, Predicate, Test};
 use crate::encode::{Body, Codec, Number, Point};
 use crate::value::Value;
 
-/// All that is wanted of one field.
+/// All conditions on one field, as a set of values.
 #[derive(Clone, Debug)]
-pub(super) struct Wanted {
-    /// Where the field stands among the stored fields and, behind those, the computed ones.
+pub(super) struct FieldConditions {
+    /// The field's slot: stored fields come first, computed ones after them.
     pub(super) slot: usize,
-    /// Whether rows are wanted in which the field is null.
+    /// Whether rows in which the field is null match.
     pub(super) nulls: bool,
     pub(super) set: Set,
-    /// The conditions of the query, and which of them are on this field.
+    /// The conditions of the query, and the positions of those on this field.
     conditions: Arc<Vec<Condition>>,
     own: Vec<usize>,
 }
 
-/// The values that are wanted.
+/// The requested values.
 #[derive(Clone, Debug)]
 pub(super) enum Set {
     Numbers(NumberSet),
-    /// Texts and bytes by their own bytes, the groups of a `repeat` by those stored.
+    /// Texts and bytes by their own bytes, the groups of a `repeat` by the stored ones.
     Bytes(BytesSet),
-    /// Of a field that only a hash is kept of, these, or all.
+    /// For a field stored as a hash: these hashes, or all.
     Hashes(Option<Vec<Hash>>),
 }
 
-/// The numbers from `low` to `high`, both included; if there is a list, those of the list, which is
-/// sorted and lies within.
+/// The numbers from `low` to `high`, both included. If there is a list, only its numbers, which are
+/// sorted and in that interval.
 #[derive(Clone, Debug)]
 pub(super) struct NumberSet {
     pub(super) low: i128,
@@ -39,8 +39,8 @@ pub(super) struct NumberSet {
     pub(super) list: Option<Vec<i128>>,
 }
 
-/// The values that pass all tests; if there is a list, those of the list, which is sorted, and all of
-/// which pass.
+/// The values that pass all tests. If there is a list, only its values, which are sorted and all
+/// pass.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BytesSet {
     pub(super) tests: Vec<BytesTest>,
@@ -63,8 +63,8 @@ pub(super) struct Hash {
 }
 
 impl Hash {
-    /// Whether one value can have both hashes. Then this one takes the value's bytes from the other, if it does
-    /// not know them.
+    /// Returns whether one value can have both hashes. If so, and this hash lacks the value's
+    /// bytes, copies them from the other.
     pub(super) fn meet(&mut self, other: &Self) -> bool {
         let meets = self.stored == other.stored
             && (self.canonical.is_none()
@@ -77,8 +77,8 @@ impl Hash {
     }
 }
 
-impl Wanted {
-    /// Every value of a field, null too if it may be.
+impl FieldConditions {
+    /// Returns the set of all values of a field, null included if the field is nullable.
     pub(super) fn everything(slot: usize, codec: &Codec, predicate: &Predicate) -> Self {
         let numbers = |low, high| Set::Numbers(NumberSet { low, high, list: None });
         let set = match &codec.body {
@@ -91,23 +91,23 @@ impl Wanted {
         Self { slot, nulls: codec.is_nullable(), set, conditions, own: Vec::new() }
     }
 
-    /// Every value of a column, null too: a column that is not there is null.
+    /// Returns the set of all values of a column, null included: a missing column is null.
     pub(super) fn of_column(slot: usize, codec: &Codec, predicate: &Predicate) -> Self {
         Self { nulls: true, ..Self::everything(slot, codec, predicate) }
     }
 
-    /// Takes note of a condition on the field, by its place in the query.
+    /// Adds the `nth` condition of the query, which is on this field.
     pub(super) fn note(&mut self, nth: usize) {
         self.own.push(nth);
     }
 
-    /// Whether it is asked that there is no value.
-    pub(super) fn asks_for_null(&self) -> bool {
+    /// Returns whether a condition requires null.
+    pub(super) fn requires_null(&self) -> bool {
         self.tests().any(|test| matches!(test, Test::IsNull))
     }
 
-    /// Whether more is asked than that there is a value, or none.
-    pub(super) fn asks_for_value(&self) -> bool {
+    /// Returns whether a condition asks more than whether there is a value.
+    pub(super) fn has_value_test(&self) -> bool {
         !self.tests().all(Test::is_of_presence)
     }
 
@@ -115,7 +115,7 @@ impl Wanted {
         self.own.iter().map(|nth| &self.conditions[*nth].test)
     }
 
-    /// Whether a decoded value of the field is one of those wanted.
+    /// Returns whether a decoded value of the field is in the set.
     pub(super) fn matches(&self, codec: &Codec, value: &Value) -> bool {
         match (&self.set, &codec.body) {
             _ if value.is_null() => self.nulls,
@@ -140,7 +140,7 @@ impl Wanted {
         }
     }
 
-    /// Whether the conditions leave one value.
+    /// Returns whether the conditions leave a single value.
     pub(super) fn is_single(&self) -> bool {
         let singles = match &self.set {
             Set::Numbers(set) => set.singles().map(|list| list.len()),
@@ -153,7 +153,7 @@ impl Wanted {
         }
     }
 
-    /// Leaves in the lists what every condition allows and a key can hold.
+    /// Keeps in the lists only the values that pass every condition and that a key can hold.
     pub(super) fn close(&mut self, codec: &Codec) {
         match (&mut self.set, &codec.body) {
             (Set::Numbers(NumberSet { low, high, list: Some(list) }), body) => {
@@ -188,7 +188,7 @@ impl Wanted {
         }
     }
 
-    /// Leaves no value.
+    /// Empties the set.
     pub(super) fn never(&mut self) {
         match &mut self.set {
             Set::Numbers(set) => set.list = Some(Vec::new()),
@@ -206,7 +206,7 @@ impl NumberSet {
         }
     }
 
-    /// Whether a number wanted is stored as this one.
+    /// Returns whether one of the requested numbers is stored as this one.
     fn matches_stored(&self, codec: &Number, stored: i128) -> bool {
         if !codec.is_floored() {
             return self.matches(stored);
@@ -220,7 +220,7 @@ impl NumberSet {
         }
     }
 
-    /// The numbers one by one, if they are listed or only one is left.
+    /// Returns the numbers one by one, if they are listed or only one is left.
     pub(super) fn singles(&self) -> Option<&[i128]> {
         match &self.list {
             Some(list) => Some(list),
@@ -239,7 +239,7 @@ impl NumberSet {
         }
     }
 
-    /// Only these numbers, and of them only those of an earlier list.
+    /// Restricts the set to these numbers, and to those of an earlier list.
     pub(super) fn keep(&mut self, points: Vec<Point>) {
         let numbers = points.into_iter().flat_map(|point| point.low..=point.high);
         let mut numbers: Vec<_> = numbers.collect();
@@ -288,7 +288,7 @@ impl BytesTest {
     }
 }
 
-impl fmt::Display for Wanted {
+impl fmt::Display for FieldConditions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (nth, own) in self.own.iter().enumerate() {
             write!(f, "{}{}", if nth == 0 { "" } else { " and " }, self.conditions[*own])?;

@@ -1,5 +1,5 @@
-//! Which keys hold the whole numbers wanted, as the shortest decimal text: of one number of digits they are in
-//! the order of the numbers, so there is one range for each.
+//! Key ranges for conditions on whole numbers stored as the shortest decimal text. Texts with the
+//! same number of digits are in numeric order, so there is one range for each number of digits.
 
 use rowhouse_model::RowRange;
 

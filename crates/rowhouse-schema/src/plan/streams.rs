@@ -1,5 +1,5 @@
-//! The ranges of a plan, by the buckets they are of: within one, rows come in the order of their logical
-//! keys, and a merge of all gives them in that order.
+//! The ranges of a plan, grouped by bucket. Within a group, rows come in the order of their logical
+//! keys, and a merge of all groups returns that order.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -8,14 +8,14 @@ use rowhouse_model::RowRange;
 
 use super::RANGES_MAX;
 use super::ranges::{bounded, coarsen, normalize};
-use super::set::Wanted;
+use super::set::FieldConditions;
 use super::walk::{Path, one_row};
 use crate::key::KeySchema;
 
-/// What came of a walk.
+/// The result of a walk.
 #[derive(Default)]
 pub(super) struct Walked {
-    /// Ranges, each with the number of its path.
+    /// Ranges, each with the position of its path.
     pub(super) ranges: Vec<(usize, RowRange)>,
     pub(super) streams: Vec<Stream>,
     /// The slots of the fields that remain to be checked.
@@ -25,22 +25,23 @@ pub(super) struct Walked {
     pub(super) physical: bool,
     /// Whether no row can match.
     pub(super) empty: bool,
-    /// Whether a range of all that begins with some bytes is one row.
+    /// Whether each range of the form "all keys with this prefix" holds only the row equal to the
+    /// prefix.
     pub(super) one_row_each: bool,
 }
 
 /// The ranges of one combination of buckets or salts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stream {
-    /// The bytes with which all its keys begin: up to the last computed field.
+    /// The bytes with which all its keys begin, up to the last computed field.
     pub(super) prefix: Vec<u8>,
-    /// Where in these the computed fields stand.
+    /// The positions of the computed fields in the prefix.
     pub(super) cuts: Vec<Range<usize>>,
     pub(super) ranges: Vec<RowRange>,
 }
 
 impl Stream {
-    /// The prefix without the computed fields.
+    /// Returns the prefix without the computed fields.
     pub(super) fn logical_prefix(&self) -> Vec<u8> {
         let mut logical = Vec::with_capacity(self.prefix.len());
         let mut at = 0;
@@ -53,8 +54,8 @@ impl Stream {
     }
 }
 
-/// Whether streams, read one after the other, are in the order of logical keys: each lies behind the one
-/// before it whatever its bucket.
+/// Returns whether streams that are read one after the other return rows in the order of logical
+/// keys: each comes after the one before it, whatever its bucket.
 pub(super) fn are_in_order(streams: &[Stream]) -> bool {
     streams.windows(2).all(|pair| {
         let (before, behind) = (pair[0].logical_prefix(), pair[1].logical_prefix());
@@ -63,12 +64,12 @@ pub(super) fn are_in_order(streams: &[Stream]) -> bool {
 }
 
 impl Walked {
-    /// Sorts the ranges into streams, and drops what is checked of fields that nothing is asked of.
+    /// Groups the ranges into streams, and drops fields without conditions from the residual.
     pub(super) fn into_streams(
         mut self,
         schema: &KeySchema,
         paths: &[Path],
-        wanted: &[Option<Wanted>],
+        wanted: &[Option<FieldConditions>],
     ) -> Self {
         let ranges = std::mem::take(&mut self.ranges);
         if self.empty {
@@ -98,13 +99,13 @@ impl Walked {
         self
     }
 
-    /// Makes ranges wider where there are too many.
+    /// Widens ranges if there are too many.
     fn limit(&mut self, slots: usize) {
         let count: usize = self.streams.iter().map(|stream| stream.ranges.len()).sum();
         if count <= RANGES_MAX {
             return;
         }
-        // There are no more streams than paths, and of these no more than ranges may be.
+        // There are no more streams than paths, and at most `RANGES_MAX` paths.
         let each = (RANGES_MAX / self.streams.len()).max(1);
         for stream in &mut self.streams {
             stream.ranges = coarsen(std::mem::take(&mut stream.ranges), each);
@@ -114,7 +115,7 @@ impl Walked {
     }
 }
 
-/// The ranges of paths that agree up to their last computed field, together.
+/// Groups the ranges of paths that agree up to their last computed field into streams.
 fn grouped(paths: &[Path], mut ranges: Vec<(usize, RowRange)>) -> Vec<Stream> {
     let prefix = |path: &Path| path.cuts.last().map_or(0, |cut| cut.end);
     ranges.sort_unstable_by(|(_, a), (_, b)| a.start.cmp(&b.start));

@@ -1,4 +1,4 @@
-//! Which keys hold the strings or blobs wanted: they are in their own order.
+//! Key ranges for conditions on strings or blobs, which are stored in their own order.
 
 use rowhouse_model::{Bytes, RowRange};
 
@@ -13,7 +13,7 @@ pub(super) fn terminated_keys(terminated: Terminated, test: StoredTest<'_>) -> K
         StoredTest::Compare(comparison, constant) => match cut(terminated, constant) {
             None => (comparison, constant),
             Some(_) if comparison == Comparison::Equal => return KeyRanges::none(),
-            // What begins as the constant does is less than it.
+            // A value that the constant begins with is less than the constant.
             Some(value) => match comparison {
                 Comparison::Less | Comparison::LessOrEqual => (Comparison::LessOrEqual, value),
                 _ => (Comparison::Greater, value),
@@ -37,7 +37,7 @@ pub(super) fn terminated_keys(terminated: Terminated, test: StoredTest<'_>) -> K
     KeyRanges::exact(compared(comparison, this).into_iter().collect())
 }
 
-/// The part of a constant before its first zero, if values hold none.
+/// Returns the part of a constant before its first zero, if values cannot hold zeros.
 fn cut(terminated: Terminated, constant: &[u8]) -> Option<&[u8]> {
     let zero = constant.iter().position(|byte| *byte == 0)?;
     terminated.check(constant).is_err().then(|| &constant[..zero])

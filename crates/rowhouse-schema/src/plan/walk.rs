@@ -1,25 +1,24 @@
-//! The walk through a template, from the left, pinning bytes as long as the query allows.
+//! The walk through a template from the left. It pins bytes as far as the query allows.
 
 use std::ops::Range;
 
 use rowhouse_model::{Bytes, ROW_LEN_MAX, RowRange};
 
 use super::RANGES_MAX;
-use super::found::{KeyRanges, Pin, every_pin, found, pins, under, values_count};
+use super::found::{KeyRanges, Pin, all_values, found, pins, under, values_count};
 use super::ranges::{coarsen, hull, intersect};
-use super::set::Wanted;
+use super::set::FieldConditions;
 use super::streams::Walked;
 use crate::encode::{Body, Codec, End};
 use crate::key::KeySchema;
 use crate::template::Element;
 
-/// A field with no more values than this is gone through value by value, when that lets a later
-/// condition narrow the ranges.
+/// The most values of a field that is enumerated so that a later condition narrows the ranges.
 const SKIP_VALUES_MAX: usize = 1_000;
 
-/// The ranges of the rows that are wanted.
-pub(super) fn walk(schema: &KeySchema, wanted: &[Option<Wanted>]) -> Walked {
-    let listed = |wanted: &Option<Wanted>| {
+/// Returns the ranges of the rows that match.
+pub(super) fn walk(schema: &KeySchema, wanted: &[Option<FieldConditions>]) -> Walked {
+    let listed = |wanted: &Option<FieldConditions>| {
         wanted.as_ref().and_then(|wanted| pins(schema.codec(wanted.slot), wanted))
     };
     let pins: Vec<Option<Vec<Pin>>> = wanted.iter().map(listed).collect();
@@ -37,35 +36,35 @@ pub(super) fn walk(schema: &KeySchema, wanted: &[Option<Wanted>]) -> Walked {
 
 pub(super) struct Walk<'a> {
     pub(super) schema: &'a KeySchema,
-    pub(super) wanted: &'a [Option<Wanted>],
-    /// The values wanted one by one, by slot.
+    pub(super) wanted: &'a [Option<FieldConditions>],
+    /// The requested values that can be listed, by slot.
     pub(super) pins: &'a [Option<Vec<Pin>>],
-    /// The bytes that are pinned so far, one way for each combination of values.
+    /// The bytes pinned so far, one path for each combination of values.
     pub(super) paths: Vec<Path>,
-    /// The elements that have to be checked although bytes were pinned for them: an open field whose
-    /// end is found from the key's end. Longer values begin with the same bytes, so the value
-    /// itself has to be checked, unless all the rest is pinned too; and where there are several such values,
-    /// a key of one may lie in the range of another, so the rest has to be checked as well.
+    /// The elements that have to be checked although their bytes are pinned, because of an open
+    /// field that ends by length. Longer values begin with the same bytes, so the value has to be
+    /// checked, unless all the rest is pinned too. If there are several such values, a key of one
+    /// may be in the range of another, so the rest has to be checked as well.
     pub(super) uncertain: Option<Range<usize>>,
     pub(super) walked: Walked,
 }
 
-/// One way to pin the bytes from the left.
+/// One combination of pinned bytes, from the left.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
     pub(super) bytes: Vec<u8>,
-    /// How many of these, from the last on, the end of a key takes with it.
+    /// The number of trailing bytes that are omitted at the end of a key.
     cut: usize,
-    /// For each stored field which of its pins this way takes, where a computed field depends on it.
+    /// For each stored field on which a computed field depends, the pin that this path takes.
     chosen: Vec<Option<u32>>,
-    /// Where the computed fields stand by which rows have to be merged.
+    /// The positions of the computed fields by which rows have to be merged.
     pub(super) cuts: Vec<Range<usize>>,
 }
 
 /// How far a walk got.
 pub(super) enum Next {
-    GoOn,
-    /// With the ranges of each path; elements from this one on remain to be checked.
+    Continue,
+    /// Stop, with the ranges of each path; elements from this one on remain to be checked.
     Stop(usize),
 }
 
@@ -78,7 +77,7 @@ impl Path {
         Self { bytes: Vec::new(), cut: 0, chosen, cuts: Vec::new() }
     }
 
-    /// The pin that the way takes of a field, if it had to choose one.
+    /// The pin that this path takes of a field, if it had to choose one.
     pub(super) fn chosen(&self, field: usize) -> Option<usize> {
         self.chosen.get(field).copied().flatten().map(|nth| nth as usize)
     }
@@ -91,17 +90,17 @@ impl Path {
 
     fn with(&self, pin: &Pin) -> Self {
         let bytes = [self.bytes.as_slice(), &pin.bytes].concat();
-        // Where nothing of a field is left, those before it are cut too.
+        // If the whole field can be omitted, so can the end of the fields before it.
         let cut = pin.cut + if pin.cut == pin.bytes.len() { self.cut } else { 0 };
         Self { bytes, cut, chosen: self.chosen.clone(), cuts: self.cuts.clone() }
     }
 
-    /// The bytes of a key that ends there.
+    /// The bytes of a key that ends here.
     fn key(&self) -> &[u8] {
         &self.bytes[..self.bytes.len() - self.cut]
     }
 
-    /// A relative range behind the pinned bytes.
+    /// Puts the pinned bytes before a relative range.
     fn under(&self, range: &RowRange) -> RowRange {
         let is_whole = range.start.is_empty();
         let range = under(&self.bytes, range);
@@ -111,13 +110,13 @@ impl Path {
 }
 
 impl Walk<'_> {
-    /// Goes through the elements; says how many were pinned.
+    /// Walks through the elements; returns how many were pinned.
     fn elements(&mut self) -> usize {
         for (nth, element) in self.schema.elements().iter().enumerate() {
             let next = match element {
                 Element::Literal(bytes) => {
                     self.paths.iter_mut().for_each(|path| path.bytes.extend_from_slice(bytes));
-                    Next::GoOn
+                    Next::Continue
                 }
                 Element::Field(field) => self.field(nth, *field),
                 Element::Computed(computed) => self.computed(nth, *computed),
@@ -138,8 +137,8 @@ impl Walk<'_> {
         let wanted = self.wanted[field].as_ref();
         let chosen = self.paths.iter().any(|path| path.chosen(field).is_some());
         if let Some(pins) = &self.pins[field]
-            // Neighbours in a list make one range, where nothing is asked behind.
-            && (chosen || pins.len() < 2 || self.wanted_behind(nth) || !is_ordered_number(codec))
+            // Adjacent values of a list form one range, if no condition follows.
+            && (chosen || pins.len() < 2 || self.has_later_condition(nth) || !is_ordered_number(codec))
         {
             return self.pin_wanted(nth, field, pins);
         }
@@ -150,18 +149,24 @@ impl Walk<'_> {
         self.stop_at(nth, codec, found)
     }
 
-    /// Every value of a small field, if going through them leads to a condition behind it.
-    fn small(&self, nth: usize, codec: &Codec, wanted: Option<&Wanted>) -> Option<Vec<Pin>> {
+    /// Returns every value of a small field, if enumerating them leads to a later condition.
+    fn small(
+        &self,
+        nth: usize,
+        codec: &Codec,
+        wanted: Option<&FieldConditions>,
+    ) -> Option<Vec<Pin>> {
         let room = RANGES_MAX / self.paths.len();
-        // The domain counts, not what is left of it: a narrow range of a wide field is one range.
-        if !is_small(codec) || !self.leads_on(nth) {
+        // The size of the domain decides, not the number of values left: a narrow range of a wide
+        // field is one range.
+        if !is_small(codec) || !self.reaches_condition(nth) {
             return None;
         }
-        every_pin(codec, wanted, SKIP_VALUES_MAX.min(room))
+        all_values(codec, wanted, SKIP_VALUES_MAX.min(room))
     }
 
-    /// Whether a condition stands behind an element, with only small fields in between.
-    fn leads_on(&self, nth: usize) -> bool {
+    /// Returns whether a condition follows an element, with only small fields in between.
+    fn reaches_condition(&self, nth: usize) -> bool {
         for element in &self.schema.elements()[nth + 1..] {
             let Some(slot) = self.schema.slot_of(element) else { continue };
             if self.wanted[slot].is_some() {
@@ -183,7 +188,8 @@ impl Walk<'_> {
         self.pin(nth, field, pins)
     }
 
-    /// Goes on with each of these values behind each path, or ends if that is too much.
+    /// Continues each path with each of these values, or ends the walk if that makes too many
+    /// paths.
     pub(super) fn pin(&mut self, nth: usize, slot: usize, pins: &[Pin]) -> Next {
         if pins.is_empty() {
             return self.nothing(nth);
@@ -208,10 +214,10 @@ impl Walk<'_> {
             return self.nothing(nth);
         }
         self.paths = paths;
-        Next::GoOn
+        Next::Continue
     }
 
-    /// Ends with ranges that each hold several of these values.
+    /// Ends the walk with ranges that each hold several of these values.
     fn pin_roughly(&mut self, nth: usize, pins: &[Pin]) -> Next {
         let size = pins.len().div_ceil((RANGES_MAX / self.paths.len()).max(1));
         let ranges = pins.chunks(size).filter_map(|pins| {
@@ -224,7 +230,7 @@ impl Walk<'_> {
         Next::Stop(nth)
     }
 
-    /// Ends with the ranges that a codec found.
+    /// Ends the walk with the ranges that a codec found.
     pub(super) fn stop_at(&mut self, nth: usize, codec: &Codec, found: KeyRanges) -> Next {
         let KeyRanges { mut ranges, mut exact } = found;
         if ranges.is_empty() {
@@ -239,18 +245,19 @@ impl Walk<'_> {
         if nth + 1 == self.schema.elements().len()
             && let Some(width) = codec.width()
         {
-            // No key goes on behind the last field.
+            // No key extends its last field.
             ranges.iter_mut().filter(|range| range.start.len() == width).for_each(one_row);
         }
-        if self.is_behind_bare_zero(nth) {
+        if self.follows_bare_zero(nth) {
             ranges = intersect(&ranges, &[RowRange::new(Vec::new(), vec![0xFF])]);
         }
         self.emit(&ranges);
         Next::Stop(if exact { nth + 1 } else { nth })
     }
 
-    /// Whether an FF behind the pinned bytes would be read as part of the value that ends them.
-    fn is_behind_bare_zero(&self, nth: usize) -> bool {
+    /// Returns whether an FF after the pinned bytes would be read as part of the value that ends
+    /// them.
+    fn follows_bare_zero(&self, nth: usize) -> bool {
         let before = nth.checked_sub(1).map(|before| &self.schema.elements()[before]);
         match before {
             Some(Element::Field(field)) => !self.schema.codec(*field).is_prefix_free(),
@@ -258,14 +265,14 @@ impl Walk<'_> {
         }
     }
 
-    /// Ends with no rows at all.
+    /// Ends the walk without rows.
     pub(super) fn nothing(&mut self, nth: usize) -> Next {
         self.uncertain = None;
         self.walked.empty = true;
         Next::Stop(nth)
     }
 
-    /// Puts these ranges behind each path.
+    /// Adds these ranges to each path.
     fn emit(&mut self, ranges: &[RowRange]) {
         for (at, path) in self.paths.iter().enumerate() {
             let ranges = ranges.iter().map(|range| (at, path.under(range)));
@@ -273,7 +280,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Everything is pinned: each path is a whole key.
+    /// Emits the ranges of whole keys: every element is pinned.
     fn rows(&mut self) {
         let last_is_open = match self.schema.elements().last() {
             Some(Element::Field(field)) => {
@@ -282,7 +289,7 @@ impl Walk<'_> {
             }
             _ => false,
         };
-        // Where no key goes on behind another, neighbours make one range.
+        // If no key extends another, adjacent keys can form one range.
         let alone = last_is_open || self.uncertain.is_some();
         self.uncertain = None;
         let keys = self.paths.iter().enumerate().filter(|(_, path)| !path.key().is_empty());
@@ -304,13 +311,13 @@ impl Walk<'_> {
         self.walked.into_streams(self.schema, &self.paths, self.wanted)
     }
 
-    pub(super) fn wanted_behind(&self, nth: usize) -> bool {
+    pub(super) fn has_later_condition(&self, nth: usize) -> bool {
         let mut behind = self.schema.elements()[nth + 1..].iter();
         behind.any(|e| self.schema.slot_of(e).is_some_and(|slot| self.wanted[slot].is_some()))
     }
 }
 
-/// Whether a field has so few values that they can be gone through.
+/// Returns whether a field has so few values that they can be enumerated.
 fn is_small(codec: &Codec) -> bool {
     values_count(codec).is_some_and(|count| count <= SKIP_VALUES_MAX as u128)
 }
@@ -319,7 +326,7 @@ fn is_ordered_number(codec: &Codec) -> bool {
     matches!(&codec.body, Body::Number(number) if number.is_ordered())
 }
 
-/// A range of all that begins with some bytes becomes the row of these bytes.
+/// Turns the range of all keys with a prefix into the single row that equals the prefix.
 pub(super) fn one_row(range: &mut RowRange) {
     if !range.start.is_empty() && *range == RowRange::prefix(&range.start) {
         *range = RowRange::row(&range.start);

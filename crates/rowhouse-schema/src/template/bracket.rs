@@ -1,9 +1,9 @@
-//! The words between two brackets, one space between two of them. What stands in parentheses belongs to
-//! the word before it.
+//! The words between two brackets, separated by single spaces. Text in parentheses belongs to the
+//! word before it.
 
 use crate::error::Fault;
 
-/// A reader of words.
+/// An iterator over words.
 pub(super) struct Words<'a> {
     text: &'a str,
     at: usize,
@@ -19,7 +19,7 @@ impl<'a> Words<'a> {
         self.text.len()
     }
 
-    /// The next word and its offset.
+    /// Returns the next word and its offset.
     pub(super) fn next(&mut self) -> Result<Option<(usize, &'a str)>, Fault> {
         if self.at >= self.text.len() && !(self.at > 0 && self.text.ends_with(' ')) {
             return Ok(None);
@@ -41,17 +41,17 @@ impl<'a> Words<'a> {
         Ok(Some((start, word)))
     }
 
-    /// The next word, if it is a number.
+    /// Returns the next word, if it is a number.
     pub(super) fn number(&mut self) -> Result<Option<(usize, &'a str)>, Fault> {
         self.next_if(|word| word.bytes().all(|c| c.is_ascii_digit()))
     }
 
-    /// The next word, if it is this one.
+    /// Returns the offset of the next word, if it is `expected`.
     pub(super) fn word(&mut self, expected: &str) -> Result<Option<usize>, Fault> {
         Ok(self.next_if(|word| word == expected)?.map(|(at, _)| at))
     }
 
-    /// The next word, if it passes the test.
+    /// Returns the next word, if it passes the test.
     pub(super) fn next_if(
         &mut self,
         test: impl Fn(&str) -> bool,
@@ -65,13 +65,13 @@ impl<'a> Words<'a> {
         Ok(None)
     }
 
-    /// The next word, which must be there; if not, what was expected.
+    /// Returns the next word; if there is none, an error that says what was expected.
     pub(super) fn expect(&mut self, what: &str) -> Result<(usize, &'a str), Fault> {
         self.next()?.ok_or_else(|| Fault::new(self.end(), format!("expected {what}")))
     }
 }
 
-/// Up to the first space that stands in no parentheses; nothing if these do not match.
+/// The length up to the first space outside of parentheses; `None` if these do not match.
 fn word_len(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {
@@ -85,7 +85,7 @@ fn word_len(text: &str) -> Option<usize> {
     (depth == 0).then_some(text.len())
 }
 
-/// A whole number from 1 to `max`, written without zeros in front.
+/// Parses a whole number from 1 to `max`, without leading zeros.
 pub(super) fn number_up_to<N>(at: usize, word: &str, max: N, what: &str) -> Result<N, Fault>
 where
     N: std::str::FromStr + PartialOrd + std::fmt::Display,
@@ -96,13 +96,13 @@ where
     }
 }
 
-/// Whether a word can be the name of a field.
+/// Returns whether a word can be the name of a field.
 pub(crate) fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'_')
 }
 
-/// Says of a word that is no name where it goes wrong.
+/// Checks that a word can be a name; the error points at the character that cannot be in one.
 pub(crate) fn check_name(at: usize, name: &str) -> Result<(), Fault> {
     if is_name(name) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Computed fields as written: `bucket 16 of user by md5 digits as shard`.
+//! The parser of computed fields: `bucket 16 of user by md5 digits as shard`.
 
 use super::bracket::{Words, check_name, is_name, number_up_to};
 use super::words::{self, Role};
@@ -7,12 +7,12 @@ use crate::error::Fault;
 use crate::field_type::FieldType;
 use crate::transform::{Bucketing, HashFunction};
 
-/// A computed field whose operands are not looked up yet.
+/// A computed field whose operands have not been resolved yet.
 pub(super) struct RawComputed {
     pub(super) at: usize,
     name: Option<String>,
     formula: Formula,
-    /// The names behind `of`, each with its offset; of `rest`, none.
+    /// The names after `of`, each with its offset; empty for `rest`.
     of: Vec<(usize, String)>,
 }
 
@@ -31,12 +31,12 @@ impl RawComputed {
         self.formula.codec().width().unwrap_or(0)
     }
 
-    /// Whether it is computed of the bytes behind it.
+    /// Returns whether the field is computed of the bytes after it.
     pub(super) fn is_of_rest(&self) -> bool {
         self.of.is_empty() && !matches!(self.formula, Formula::Salt { .. })
     }
 
-    /// The field, now that it is known where its operands stand.
+    /// Returns the computed field; `operand` resolves the names of its operands.
     pub(super) fn finish(
         &self,
         operand: impl Fn(&str) -> Result<(usize, FieldType), String>,
@@ -54,7 +54,7 @@ impl RawComputed {
         };
         let names: Vec<_> = self.of.iter().map(|(_, name)| name.as_str()).collect();
         let of = match self.formula {
-            // A hash always says of what it is, a bucket of the rest need not.
+            // A hash always lists its operands; for a bucket, `rest` is the default.
             Formula::Hash { .. } if names.is_empty() => "rest".to_owned(),
             _ => names.join(","),
         };
@@ -62,14 +62,14 @@ impl RawComputed {
         Ok(Computed { name: self.name.clone(), formula, operands, of, codec })
     }
 
-    /// The formula, now that the operands' types are known: `java.hashcode` depends on them.
+    /// Returns the formula, which for `java.hashcode` depends on the operands' types.
     fn formula_of(
         &self,
         operand: impl Fn(&str) -> Result<(usize, FieldType), String>,
     ) -> Result<Formula, Fault> {
         let of_operand = |function: HashFunction| match &self.of[..] {
             _ if !function.is_java() => Ok(function),
-            // Of all bytes behind it, that of bytes.
+            // For the rest of the key, the hash of bytes.
             [] => Ok(function),
             [(at, name)] => {
                 let (_, field_type) = operand(name).map_err(|why| Fault::new(*at, why))?;
@@ -90,7 +90,7 @@ impl RawComputed {
     }
 }
 
-/// Reads a computed field, of which the word and the number are given.
+/// Parses a computed field, after its word and number.
 pub(super) fn parse(
     (at, word): (usize, &str),
     (number_at, number): (usize, &str),
@@ -109,7 +109,7 @@ pub(super) fn parse(
             let count = number_up_to(number_at, number, BUCKETS_MAX, "buckets")?;
             let of = of(words)?.unwrap_or_default();
             let by = bucketing((number_at, count), of.is_empty(), words)?;
-            let form = if by.is_ours() { form(words)? } else { BucketForm::Binary };
+            let form = if by.is_native() { form(words)? } else { BucketForm::Binary };
             (Formula::Bucket { count, by, form }, of)
         }
         _ => {
@@ -152,7 +152,7 @@ fn of(words: &mut Words<'_>) -> Result<Option<Vec<(usize, String)>>, Fault> {
     Ok(Some(of))
 }
 
-/// The word behind `by`, if there is one.
+/// Returns the word after `by`, if there is one.
 fn by<'a>(words: &mut Words<'a>) -> Result<Option<(usize, &'a str)>, Fault> {
     match words.word("by")? {
         None => Ok(None),
@@ -236,7 +236,7 @@ fn salt(at: usize, number: &str, words: &mut Words<'_>) -> Result<Formula, Fault
     Ok(Formula::Salt { count, alphabet })
 }
 
-/// The characters of `a-d`, or of a list of them.
+/// Parses the characters of `a-d`, or of a list of them.
 fn alphabet(at: usize, text: &str, count: u32) -> Result<Alphabet, Fault> {
     if words::is_foreign(text) {
         return Err(Fault::unsupported(at, text));

@@ -1,4 +1,4 @@
-//! What stands between brackets: a stored field (name, type, modifiers) or a computed one.
+//! The parser of a pair of brackets: a stored field (name, type, modifiers) or a computed one.
 
 use super::bracket::{Words, check_name};
 use super::computed::{self, RawComputed};
@@ -9,33 +9,33 @@ use crate::error::Fault;
 use crate::field_type::FieldType;
 use crate::transform::Modifiers;
 
-/// What a pair of brackets holds, as written.
+/// The field in a pair of brackets, as written.
 pub(super) enum Bracket {
-    Stored(Raw),
+    Stored(StoredSource),
     Computed(RawComputed),
 }
 
 /// A stored field as written.
-pub(super) struct Raw {
-    /// Where its name stands.
+pub(super) struct StoredSource {
+    /// The offset of its name.
     pub(super) at: usize,
     pub(super) name: String,
     pub(super) field_type: FieldType,
     pub(super) modifiers: Modifiers,
 }
 
-impl Raw {
-    /// The number of bytes of the field, if it is always the same.
+impl StoredSource {
+    /// The number of bytes of the field, if it is constant.
     pub(super) fn width(&self) -> Option<usize> {
         self.codec()?.width()
     }
 
-    /// The codec, whatever stands behind it.
+    /// Returns the codec that the field would have at the end of the key.
     pub(super) fn codec(&self) -> Option<Codec> {
         Codec::new(&self.field_type, &self.modifiers, End::Key).ok()
     }
 
-    /// Whether it is an element of a tuple: no key of such a field begins with FF.
+    /// Returns whether the field is an element of a tuple, whose bytes never begin with FF.
     pub(super) fn is_element(&self) -> bool {
         match &self.field_type {
             FieldType::Foreign(foreign) => {
@@ -45,13 +45,13 @@ impl Raw {
         }
     }
 
-    /// Whether it has no end of its own.
+    /// Returns whether the field has no end of its own.
     pub(super) fn is_open(&self) -> bool {
         self.field_type.is_open(self.modifiers.desc) && self.modifiers.hash.is_none()
     }
 }
 
-/// Reads what stands between brackets; offsets count from behind the first.
+/// Parses the text between brackets; offsets count from the opening bracket, exclusive.
 pub(super) fn parse(inside: &str) -> Result<Bracket, Fault> {
     let mut words = Words::new(inside);
     let (at, name) = words.next()?.ok_or_else(|| {
@@ -67,7 +67,7 @@ pub(super) fn parse(inside: &str) -> Result<Bracket, Fault> {
     let field_type = field_type::parse(type_at, word, &mut words)?;
     let modifiers = modifier::parse(&field_type, &mut words)?;
     Codec::new(&field_type, &modifiers, End::Key).map_err(|why| Fault::new(type_at, why))?;
-    Ok(Bracket::Stored(Raw { at, name: name.to_owned(), field_type, modifiers }))
+    Ok(Bracket::Stored(StoredSource { at, name: name.to_owned(), field_type, modifiers }))
 }
 
 fn no_type(name: &str, at: usize) -> Fault {

@@ -1,4 +1,4 @@
-//! The type of a field: its word and what belongs to it.
+//! The parser of a field's type: its word and the parameters.
 
 use super::bracket::{Words, number_up_to};
 use super::words::{self, Role, is_foreign};
@@ -8,12 +8,12 @@ use crate::field_type::{Calendar, FieldType};
 use crate::time::TimeUnit;
 use crate::transform::Modifiers;
 
-/// The most decimal digits: more do not fit into 128 bits.
+/// The most decimal digits that fit into 128 bits.
 pub(super) const DIGITS_MAX: u8 = 38;
-/// No row key is longer.
+/// The length of the longest row key.
 const WIDTH_MAX: u16 = 32_767;
 
-/// Reads a type, whose first word is given.
+/// Parses a type, after its first word.
 pub(super) fn parse(at: usize, word: &str, words: &mut Words<'_>) -> Result<FieldType, Fault> {
     let time = |unit| FieldType::Time { unit, bytes: 8 };
     let found = match word {
@@ -92,7 +92,7 @@ fn text(words: &mut Words<'_>) -> Result<FieldType, Fault> {
     Ok(FieldType::PaddedText { width, pad })
 }
 
-/// A plain ASCII character, or `\xHH` for one.
+/// Parses a plain ASCII character, or `\xHH` for one.
 fn pad_byte(at: usize, word: &str) -> Result<u8, Fault> {
     let escaped = word.strip_prefix("\\x").filter(|digits| digits.len() == 2);
     let byte = match escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
@@ -132,7 +132,7 @@ fn seconds(words: &mut Words<'_>) -> Result<FieldType, Fault> {
     Ok(FieldType::Time { unit: TimeUnit::Seconds, bytes })
 }
 
-/// What stands between the parentheses of a word, and how far in it begins.
+/// Returns the text between the parentheses of a word, and its offset.
 fn inside<'a>(at: usize, word: &'a str, what: &str) -> Result<(usize, &'a str), Fault> {
     let open = word.find('(').map_or(word.len(), |open| open + 1);
     match word[open..].strip_suffix(')') {
@@ -204,7 +204,7 @@ fn unknown(at: usize, word: &str) -> Fault {
     }
 }
 
-/// The types, `u8 u16 … u64` as `u8…u64`.
+/// Lists the types for messages, with `u8 u16 … u64` as `u8…u64`.
 fn shortened(types: &[&str]) -> String {
     let between = |word: &&&str| {
         let is_integer = integer(word).is_some();

@@ -1,4 +1,4 @@
-//! The template language: text to elements and back.
+//! The template language: parsing and printing.
 
 mod bracket;
 mod computed;
@@ -19,7 +19,7 @@ pub(crate) use words::{closest, is_type};
 /// One piece of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Element {
-    /// Bytes that stand in every key.
+    /// Bytes that every key has.
     Literal(Vec<u8>),
     /// A stored field, by its position among the fields.
     Field(usize),

@@ -1,4 +1,4 @@
-//! The modifiers of a field, in their order, and which of them a type and each other allow.
+//! The parser of a field's modifiers: their order, and the combinations that a type allows.
 
 use super::bracket::{Words, number_up_to};
 use super::field_type::DIGITS_MAX;
@@ -9,7 +9,7 @@ use crate::field_type::FieldType;
 use crate::time::FixedZone;
 use crate::transform::{Floor, HashFunction, Hashing, Modifiers, NullPlace, TextForm};
 
-/// The places of the modifiers, in the order in which they are written.
+/// The modifiers, in the order in which they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ModifierOrder {
     Zone,
@@ -21,7 +21,7 @@ enum ModifierOrder {
     Null,
 }
 
-/// Reads the modifiers of a type.
+/// Parses the modifiers of a type.
 pub(super) fn parse(field_type: &FieldType, words: &mut Words<'_>) -> Result<Modifiers, Fault> {
     let mut modifiers = Modifiers::default();
     let mut last: Option<(ModifierOrder, &str)> = None;
@@ -234,7 +234,7 @@ fn null_place(at: usize, words: &mut Words<'_>) -> Result<NullPlace, Fault> {
     }
 }
 
-/// Null of a foreign type stands where it stands elsewhere.
+/// Parses the position of a foreign type's null, which has to be that of the other system.
 fn foreign_null(
     at: usize,
     foreign: &ForeignType,

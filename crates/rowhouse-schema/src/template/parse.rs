@@ -1,7 +1,7 @@
-//! Text to elements: literals and brackets, and where each open field ends.
+//! The parser of templates: literals and brackets, and the end of each open field.
 
 use super::computed::RawComputed;
-use super::field::{self, Bracket, Raw};
+use super::field::{self, Bracket, StoredSource};
 use super::{Element, closest};
 use crate::computed::Computed;
 use crate::encode::{Codec, End, is_plain};
@@ -10,22 +10,22 @@ use crate::field::Field;
 use crate::field_type::FieldType;
 use crate::order::FieldOrder;
 
-/// A template, read.
+/// A parsed template.
 pub(crate) struct Parsed {
     pub(crate) elements: Vec<Element>,
     pub(crate) fields: Vec<Field>,
     pub(crate) computed: Vec<Computed>,
 }
 
-/// A piece of a template before it is known what stands behind it.
+/// A piece of a template, before the pieces after it are known.
 enum Piece {
     Literal(Vec<u8>),
-    Field(Raw),
+    Field(StoredSource),
     Computed(RawComputed),
 }
 
 impl Piece {
-    /// The number of its bytes, if it is always the same.
+    /// The number of its bytes, if it is constant.
     fn width(&self) -> Option<usize> {
         match self {
             Self::Literal(bytes) => Some(bytes.len()),
@@ -34,7 +34,7 @@ impl Piece {
         }
     }
 
-    /// The name it takes, and where that stands.
+    /// The name of the field and its offset.
     fn name(&self) -> Option<(usize, &str)> {
         match self {
             Self::Literal(_) => None,
@@ -44,7 +44,7 @@ impl Piece {
     }
 }
 
-/// Reads a template.
+/// Parses a template.
 pub(crate) fn parse(template: &str) -> Result<Parsed, Fault> {
     let pieces = pieces(template)?;
     check_names(&pieces)?;
@@ -80,7 +80,7 @@ pub(crate) fn parse(template: &str) -> Result<Parsed, Fault> {
     Ok(parsed)
 }
 
-/// Reads a literal that stands by itself; nothing if the text is a template with fields.
+/// Parses a literal; `None` if the text is a template with fields.
 pub(crate) fn parse_literal(text: &str) -> Result<Option<Vec<u8>>, Fault> {
     Ok(match pieces(text)?.as_mut_slice() {
         [] => Some(Vec::new()),
@@ -89,7 +89,8 @@ pub(crate) fn parse_literal(text: &str) -> Result<Option<Vec<u8>>, Fault> {
     })
 }
 
-/// No table was seen with more than one; so many positions are kept without allocating.
+/// The most computed fields of a template. Their positions are kept without allocating; no known
+/// table has more than one.
 pub(crate) const COMPUTED_MAX: usize = 8;
 
 fn stored_name(piece: &Piece) -> Option<&str> {
@@ -110,7 +111,7 @@ fn check_names(pieces: &[Piece]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// Where the stored field of that name stands among the stored fields.
+/// Returns the position of a stored field among the stored fields, and its type.
 fn operand(name: &str, names: &[&str], pieces: &[Piece]) -> Result<(usize, FieldType), String> {
     let mut fields = pieces.iter().filter_map(|piece| match piece {
         Piece::Field(raw) => Some(raw),
@@ -129,7 +130,7 @@ fn operand(name: &str, names: &[&str], pieces: &[Piece]) -> Result<(usize, Field
     })
 }
 
-/// What is computed of the rest needs some, and all of it.
+/// Checks that a field computed of the rest has a stored field after it, and no computed one.
 fn check_rest(raw: &RawComputed, behind: &[Piece]) -> Result<(), Fault> {
     if !raw.is_of_rest() {
         return Ok(());
@@ -145,8 +146,8 @@ fn check_rest(raw: &RawComputed, behind: &[Piece]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// The field, now that it is known what stands before and behind it.
-fn finish(raw: &Raw, behind: &[Piece], before: Option<&Field>) -> Result<Field, Fault> {
+/// Returns the field, given the pieces after it and the field before it.
+fn finish(raw: &StoredSource, behind: &[Piece], before: Option<&Field>) -> Result<Field, Fault> {
     let end = if raw.is_open() { end(raw, behind)? } else { End::Key };
     let codec =
         Codec::new(&raw.field_type, &raw.modifiers, end).map_err(|why| Fault::new(raw.at, why))?;
@@ -164,7 +165,7 @@ fn finish(raw: &Raw, behind: &[Piece], before: Option<&Field>) -> Result<Field, 
     })
 }
 
-/// Whether only fields with separators stand there.
+/// Returns whether all pieces are fields with separators.
 fn is_tail(behind: &[Piece]) -> bool {
     behind.iter().all(|piece| match piece {
         Piece::Field(raw) => raw.codec().is_some_and(|codec| codec.separated().is_some()),
@@ -172,8 +173,8 @@ fn is_tail(behind: &[Piece]) -> bool {
     })
 }
 
-/// Behind what ends in a zero byte with no FF behind it stands none.
-fn check_behind(raw: &Raw, behind: Option<&Piece>) -> Result<(), Fault> {
+/// After a zero byte that ends a value only if no FF follows, no element may begin with FF.
+fn check_behind(raw: &StoredSource, behind: Option<&Piece>) -> Result<(), Fault> {
     let is_right = match behind {
         None => true,
         Some(Piece::Literal(literal)) => literal[0] != 0xFF,
@@ -188,8 +189,8 @@ fn check_behind(raw: &Raw, behind: Option<&Piece>) -> Result<(), Fault> {
         .hint("behind it stand the end of the key, a literal, or another type of tuple"))
 }
 
-/// Where an open field ends: at the key's end, at a literal, or by length.
-fn end(raw: &Raw, behind: &[Piece]) -> Result<End, Fault> {
+/// Returns the end of an open field: the key's end, a literal, or by length.
+fn end(raw: &StoredSource, behind: &[Piece]) -> Result<End, Fault> {
     let literal = match behind.first() {
         None => return Ok(End::Key),
         _ if matches!(raw.field_type, FieldType::Repeat(_)) => {
@@ -215,7 +216,7 @@ fn end(raw: &Raw, behind: &[Piece]) -> Result<End, Fault> {
     width.map(End::Before).ok_or_else(|| no_end(raw, behind))
 }
 
-fn no_end(raw: &Raw, behind: &[Piece]) -> Fault {
+fn no_end(raw: &StoredSource, behind: &[Piece]) -> Fault {
     let variable = behind.iter().find_map(|piece| match piece {
         Piece::Field(field) if field.width().is_none() => Some(field),
         _ => None,
@@ -232,7 +233,7 @@ fn no_end(raw: &Raw, behind: &[Piece]) -> Fault {
         .hint(format!("use [{} string], or put a literal such as _ behind it", raw.name))
 }
 
-/// Cuts a template into literals and fields.
+/// Splits a template into literals and fields.
 fn pieces(template: &str) -> Result<Vec<Piece>, Fault> {
     let mut pieces = Vec::new();
     let mut at = 0;
@@ -241,7 +242,7 @@ fn pieces(template: &str) -> Result<Vec<Piece>, Fault> {
             let inside = inside(template, at)?;
             let bracket = field::parse(inside).map_err(|fault| fault.behind(at + 1))?;
             pieces.push(match bracket {
-                Bracket::Stored(raw) => Piece::Field(Raw { at: raw.at + at + 1, ..raw }),
+                Bracket::Stored(raw) => Piece::Field(StoredSource { at: raw.at + at + 1, ..raw }),
                 Bracket::Computed(computed) => Piece::Computed(computed.behind(at + 1)),
             });
             at += inside.len() + 2;
@@ -266,7 +267,7 @@ fn pieces(template: &str) -> Result<Vec<Piece>, Fault> {
     Ok(pieces)
 }
 
-/// What stands between the bracket at `open` and its partner.
+/// Returns the text between the bracket at `open` and the closing one.
 fn inside(template: &str, open: usize) -> Result<&str, Fault> {
     let rest = &template[open + 1..];
     match rest.find(['[', ']']) {
@@ -276,7 +277,7 @@ fn inside(template: &str, open: usize) -> Result<&str, Fault> {
     }
 }
 
-/// The byte of the escape at `at`, and the escape's length.
+/// Returns the byte of the escape at `at`, and the escape's length.
 fn escape(template: &str, at: usize) -> Result<(u8, usize), Fault> {
     let rest = &template.as_bytes()[at + 1..];
     let digit = |nth: usize| rest.get(nth).and_then(|&c| (c as char).to_digit(16));

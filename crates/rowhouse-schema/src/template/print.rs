@@ -1,10 +1,10 @@
-//! Elements to text.
+//! Printing of elements.
 
 use std::fmt;
 
 use crate::encode::is_plain;
 
-/// Prints a literal so that reading it gives the same bytes.
+/// Prints a literal; parsing it returns the same bytes.
 pub(crate) fn print_literal(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {

@@ -1,4 +1,4 @@
-//! What the values of a column are: a type, and the form of numbers. A value ends with its cell.
+//! The values of a column: a type, and the form of numbers. A value ends with its cell.
 
 use super::bracket::Words;
 use super::{field_type, modifier};
@@ -9,7 +9,7 @@ use crate::field_type::FieldType;
 use crate::order::FieldOrder;
 use crate::transform::Modifiers;
 
-/// Reads type and form of the values that are called `name`.
+/// Parses the type and the form of the values of the column `name`.
 pub(crate) fn parse_value(name: &str, text: &str) -> Result<Field, Fault> {
     let mut words = Words::new(text);
     let (at, word) = words.expect("a type")?;
@@ -28,7 +28,7 @@ pub(crate) fn parse_value(name: &str, text: &str) -> Result<Field, Fault> {
     Ok(Field { name: name.to_owned(), field_type, modifiers, codec, order })
 }
 
-/// The word of a modifier that makes sense in keys only, if there is one.
+/// The word of a modifier that applies only to keys, if there is one.
 fn of_keys(modifiers: &Modifiers) -> Option<&'static str> {
     let Modifiers { zone: _, floor, form: _, reverse, hash, desc, null } = modifiers;
     let hash = hash.map(|hashing| hashing.function.word());
@@ -40,8 +40,8 @@ fn of_keys(modifiers: &Modifiers) -> Option<&'static str> {
         .or(word(null.is_some(), "null"))
 }
 
-/// As at the end of a key, except that nothing native is escaped or terminated, and nothing is separated:
-/// Phoenix does not do it in cells either.
+/// As at the end of a key, but without escapes and terminators of native types, and without
+/// separators, which Phoenix does not write in cells either.
 fn codec(field_type: &FieldType, modifiers: &Modifiers) -> Result<Codec, String> {
     let plain = |content| Sequence {
         content,

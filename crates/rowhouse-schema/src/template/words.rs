@@ -1,20 +1,20 @@
-//! The words of the template language: what each is, and what is meant by words that are close.
+//! The words of the template language, and suggestions for words that are close to one.
 
 use crate::error::Fault;
 use crate::field_type::FieldType;
 
-/// Where a word stands in a field.
+/// The position of a word in a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Behind the name.
+    /// After the name.
     Type,
-    /// Behind the type.
+    /// After the type.
     Modifier,
-    /// In front of a number, instead of a name.
+    /// Before a number, in the position of the name.
     Computed,
 }
 
-/// The native types. None has a dot, as every foreign one has.
+/// The native types. None contains a dot; every foreign type does.
 pub(super) const TYPES: &[&str] = &[
     "text", "string", "blob", "domain", "decimal", "u8", "u16", "u24", "u32", "u40", "u48", "u56",
     "u64", "i8", "i16", "i24", "i32", "i40", "i48", "i56", "i64", "f32", "f64", "bool", "enum",
@@ -38,13 +38,13 @@ impl Role {
         }
     }
 
-    /// Whether the language has that word in this role.
+    /// Returns whether the language has that word in this role.
     pub(super) fn has(self, word: &str) -> bool {
         self.words().contains(&word)
     }
 }
 
-/// Whether the word is a native type.
+/// Returns whether the word is a native type.
 pub(crate) fn is_type(word: &str) -> bool {
     Role::Type.has(word)
 }
@@ -62,7 +62,7 @@ const FOREIGN: &[&str] = &[
     "bigtable.",
 ];
 
-/// What people write who think in another language.
+/// Types of other languages, with hints.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("int", "did you mean `i32` (or `u32`)?"),
     ("integer", "did you mean `i32` (or `u32`)?"),
@@ -101,18 +101,18 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("ascending", "ascending needs no word, leave it out"),
 ];
 
-/// What is said of a type that Java has no hash for, or another one than that of its bytes.
+/// The error for a type that Java has no hash for, or a hash other than that of its bytes.
 pub(super) fn no_java_hash(at: usize, field_type: &FieldType) -> Fault {
     let message = format!("`java.hashcode` is not known of `{field_type}`");
     Fault::new(at, message).hint("it is of texts, of bytes, and of whole numbers of 4 or 8 bytes")
 }
 
-/// Whether the word names something foreign.
+/// Returns whether the word names a foreign type, hash or salt.
 pub(super) fn is_foreign(word: &str) -> bool {
     FOREIGN.iter().any(|family| word.starts_with(family))
 }
 
-/// What somebody who wrote `text` in that role probably meant.
+/// Suggests a word for a wrong word in this role.
 pub(super) fn suggest(text: &str, role: Role) -> Option<String> {
     let lower = text.to_lowercase();
     if let Some((_, hint)) = ELSEWHERE.iter().find(|(word, _)| *word == lower) {
@@ -121,8 +121,8 @@ pub(super) fn suggest(text: &str, role: Role) -> Option<String> {
     closest(&lower, role.words().iter().copied()).map(|word| format!("did you mean `{word}`?"))
 }
 
-/// The candidate that is closest to `text`, if it is close: one slip in a short word, two in a
-/// longer one.
+/// Returns the candidate closest to `text`, if it is close enough: one typing error in a short
+/// word, two in a longer one.
 pub(crate) fn closest<'a>(
     text: &str,
     candidates: impl Iterator<Item = &'a str>,
@@ -139,7 +139,8 @@ pub(crate) fn closest<'a>(
         .map(|(_, candidate)| candidate)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours between two words, in any case.
+/// The number of insertions, deletions, replacements and swaps of neighbours that turn one word
+/// into the other, ignoring case.
 fn distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.to_lowercase().chars().collect();
     let b: Vec<char> = b.to_lowercase().chars().collect();

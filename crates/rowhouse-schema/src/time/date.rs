@@ -25,15 +25,15 @@ pub struct Date {
 }
 
 impl Date {
-    /// So many days after (or, if negative, before) 1970-01-01.
+    /// Creates the date this many days after (if negative, before) 1970-01-01.
     pub const fn new(days: i32) -> Self {
         Self { days }
     }
 
-    /// Reads a date such as `2022-12-01`; of `2022-12`, the first day.
+    /// Parses a date in the form `2022-12-01`; `2022-12` is its first day.
     ///
     /// # Errors
-    /// `InvalidRequest` for what is no date, or one with a time of day.
+    /// `InvalidRequest` for text that is not a date, or has a time of day.
     pub fn parse(text: &str) -> Result<Self> {
         let time = TimeLiteral::parse(text)
             .and_then(|literal| literal.instant(&TimeZone::UTC))
@@ -43,7 +43,7 @@ impl Date {
         })
     }
 
-    /// How many days after 1970-01-01; negative before.
+    /// The number of days after 1970-01-01; negative before.
     pub const fn days(self) -> i32 {
         self.days
     }

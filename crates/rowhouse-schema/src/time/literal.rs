@@ -1,7 +1,7 @@
 //! Time literals: `2022`, `2022-12`, `2022-12-01`, `2022-12-01T08:00:00.000+08:00`.
 //!
-//! A literal names an instant (its beginning) and an interval (the whole year, month, day, hour,
-//! minute, second or fraction that it names).
+//! A literal denotes an instant (its beginning) and an interval (the whole year, month, day, hour,
+//! minute, second or fraction).
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::{Offset, TimeZone};
@@ -9,11 +9,11 @@ use jiff::tz::{Offset, TimeZone};
 use super::{CYCLE_SECONDS, Time};
 use crate::error::Fault;
 
-/// A time as somebody wrote it.
+/// A time literal as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TimeLiteral {
     day: Day,
-    /// Seconds and nanoseconds since midnight.
+    /// Seconds since midnight, and nanoseconds within the second.
     second: i32,
     nanos: i32,
     precision: Precision,
@@ -32,12 +32,12 @@ enum Precision {
     Year,
     Month,
     Day,
-    /// Anything shorter, by its length in nanoseconds.
+    /// Anything shorter than a day, by its length in nanoseconds.
     Nanos(i128),
 }
 
 impl TimeLiteral {
-    /// Reads a literal. Faults point into `text`.
+    /// Parses a literal. Faults have offsets in `text`.
     pub(crate) fn parse(text: &str) -> Result<Self, Fault> {
         let mut reader = TimeScanner { text, at: 0 };
         let mut literal = reader.date()?;
@@ -53,7 +53,7 @@ impl TimeLiteral {
         Ok(Time::from_nanos(midnight + i128::from(self.nanos)))
     }
 
-    /// The instants from the first of the literal's interval up to the first behind it.
+    /// Returns the first instant of the literal's interval, and the first one after it.
     pub(crate) fn interval(&self, zone: &TimeZone) -> Result<(Time, Time), Fault> {
         let start = self.instant(zone)?;
         let stop = match self.precision {
@@ -68,7 +68,7 @@ impl TimeLiteral {
         Ok((start, Time::from_nanos(stop)))
     }
 
-    /// Nanoseconds since 1970 of a second of a day on the wall clocks of the zone.
+    /// Nanoseconds since 1970 of a second of a day on the zone's wall clock.
     fn at(&self, day: Day, second: i32, zone: &TimeZone) -> Result<i128, Fault> {
         let outside = |_| Fault::new(0, "no calendar reaches this time");
         let (date, cycles) = day.to_date().map_err(outside)?;
@@ -86,11 +86,12 @@ impl TimeLiteral {
 }
 
 impl Day {
-    /// The date, moved by whole cycles of 400 years if jiff's calendar ends before it or near it.
+    /// Returns the date, moved by whole cycles of 400 years if it is outside of jiff's calendar or
+    /// near its end.
     fn to_date(self) -> Result<(Date, i64), jiff::Error> {
         let far = !(0..=9000).contains(&self.year);
         let cycles = if far { (self.year - 2000).div_euclid(400) } else { 0 };
-        // Between 0 and 9000, so it fits.
+        // The year is between 0 and 9000, so it fits.
         let year = (self.year - 400 * cycles) as i16;
         Ok((Date::new(year, self.month, self.day)?, cycles))
     }
@@ -108,8 +109,8 @@ impl Day {
     }
 }
 
-/// The time as a literal, if a text is the digits of a calendar without marks: `20221201`, `202212010800`,
-/// `20221201080000`.
+/// Returns the literal of a time that is written as calendar digits without punctuation:
+/// `20221201`, `202212010800`, `20221201080000`.
 pub(crate) fn calendar_digits(text: &str) -> Option<String> {
     if !matches!(text.len(), 8 | 12 | 14) || !text.bytes().all(|c| c.is_ascii_digit()) {
         return None;
@@ -208,7 +209,7 @@ impl TimeScanner<'_> {
             .map_err(|_| Fault::new(at, "no zone is so far from UTC"))
     }
 
-    /// Two digits within limits.
+    /// Parses two digits within limits.
     fn number(&mut self, min: i64, max: i64, what: &str) -> Result<i64, Fault> {
         let at = self.at;
         let number = self.run(2, 2, what)?;
@@ -218,7 +219,7 @@ impl TimeScanner<'_> {
         Err(Fault::new(at, format!("expected {what} from {min:02} to {max}")))
     }
 
-    /// A run of digits of which there must be `least` to `most`.
+    /// Parses a run of `least` to `most` digits.
     fn run(&mut self, least: usize, most: usize, what: &str) -> Result<i64, Fault> {
         let rest = &self.text[self.at..];
         let len = rest.bytes().take_while(u8::is_ascii_digit).count();
@@ -228,7 +229,7 @@ impl TimeScanner<'_> {
             return Err(self.expected(&format!("{what} of {digits} digits")));
         }
         self.at += len;
-        // At most twelve digits.
+        // There are at most twelve digits.
         Ok(rest[..len].bytes().fold(0, |number, digit| number * 10 + i64::from(digit - b'0')))
     }
 

@@ -1,4 +1,4 @@
-//! Instants, as keys hold them: a count of some unit since 1970, shown as a calendar shows them.
+//! Instants as keys hold them: counts of a unit since 1970, printed as calendar times.
 
 mod date;
 mod literal;
@@ -21,7 +21,7 @@ pub(crate) use zone::FixedZone;
 pub enum TimeUnit {
     /// Seconds.
     Seconds,
-    /// Milliseconds, as `System.currentTimeMillis()` and HBase's cell timestamps.
+    /// Milliseconds, as in `System.currentTimeMillis()` and in HBase's cell timestamps.
     Millis,
     /// Microseconds.
     Micros,
@@ -55,7 +55,7 @@ impl TimeUnit {
 ///
 /// # Example: how does a time print?
 ///
-/// ISO 8601, in UTC, with milliseconds (with six or nine digits if there are finer parts):
+/// ISO 8601 in UTC, with milliseconds, or with six or nine digits for finer times:
 ///
 /// ```
 /// use rowhouse_schema::{Time, TimeUnit};
@@ -78,17 +78,17 @@ pub struct Time {
 }
 
 impl Time {
-    /// So many units since 1970-01-01T00:00:00Z.
+    /// Creates the time this many units after 1970-01-01T00:00:00Z.
     pub const fn new(count: i64, unit: TimeUnit) -> Self {
         Self { nanos: count as i128 * unit.nanos() }
     }
 
-    /// So many milliseconds since 1970-01-01T00:00:00Z.
+    /// Creates the time this many milliseconds after 1970-01-01T00:00:00Z.
     pub const fn from_millis(millis: i64) -> Self {
         Self::new(millis, TimeUnit::Millis)
     }
 
-    /// Reads a time literal; without a zone it is UTC, and a date is its midnight.
+    /// Parses a time literal; without a zone it is in UTC, and a date is its midnight.
     ///
     /// ```
     /// use rowhouse_schema::Time;
@@ -101,7 +101,7 @@ impl Time {
         Self::parse_in(text, &TimeZone::UTC)
     }
 
-    /// Reads a time literal; without a zone it is in `zone`.
+    /// Parses a time literal; without a zone it is in `zone`.
     ///
     /// ```
     /// use rowhouse_schema::{Time, TimeZone};
@@ -125,21 +125,21 @@ impl Time {
         self.nanos
     }
 
-    /// Milliseconds since 1970; parts of a millisecond are cut off.
+    /// Milliseconds since 1970, rounded down.
     pub fn as_millis(self) -> i64 {
         let millis = self.nanos.div_euclid(TimeUnit::Millis.nanos());
         millis.clamp(i64::MIN.into(), i64::MAX.into()) as i64
     }
 }
 
-/// The Gregorian calendar repeats after 400 years, so an instant outside jiff's years is shown by
-/// the calendar of the same day in 2000–2399.
+/// The Gregorian calendar repeats after 400 years, so an instant outside of jiff's years is printed
+/// with the calendar of the same day in 2000–2399.
 const CYCLE_SECONDS: i128 = 146_097 * 86_400;
 const CYCLE_START_SECONDS: i128 = 946_684_800; // 2000-01-01
 
 impl Time {
-    /// The time as wall clocks in UTC show it, in a year from 2000 to 2399, and the cycles of 400
-    /// years it was moved by.
+    /// Returns the time on a UTC wall clock, moved to a year from 2000 to 2399, and the number of
+    /// 400-year cycles by which it was moved.
     fn wall_clock(self) -> Result<(DateTime, i128), fmt::Error> {
         let seconds = self.nanos.div_euclid(1_000_000_000);
         let since = seconds - CYCLE_START_SECONDS;
@@ -148,7 +148,7 @@ impl Time {
         Ok((Offset::UTC.to_datetime(shown), since.div_euclid(CYCLE_SECONDS)))
     }
 
-    /// Prints the day alone.
+    /// Prints only the date.
     fn write_date(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (shown, cycle) = self.wall_clock()?;
         match i128::from(shown.year()) + 400 * cycle {
@@ -158,7 +158,7 @@ impl Time {
         write!(f, "-{:02}-{:02}", shown.month(), shown.day())
     }
 
-    /// Prints all but the zone.
+    /// Prints everything but the zone.
     fn write_date_and_clock(self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_date(f)?;
         let (shown, _) = self.wall_clock()?;
@@ -178,7 +178,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// A time as the clocks of a zone show it.
+/// Formats a time in a zone.
 pub(crate) struct InZone(pub(crate) Time, pub(crate) FixedZone);
 
 impl fmt::Display for InZone {

@@ -1,4 +1,4 @@
-//! Fixed offsets from UTC: the zones that templates name.
+//! Fixed offsets from UTC, the zones that templates can name.
 
 use std::fmt;
 
@@ -6,18 +6,18 @@ use jiff::tz::{Offset, TimeZone};
 
 use crate::error::Fault;
 
-/// A zone that is always as far from UTC: `+08:00`.
+/// A zone with a constant offset from UTC: `+08:00`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FixedZone {
-    /// East of UTC; whole minutes.
+    /// The offset east of UTC, in minutes.
     minutes: i32,
 }
 
-/// The farthest offset, in hours.
+/// The greatest offset, in hours.
 const HOURS_MAX: i32 = 23;
 
 impl FixedZone {
-    /// Reads an offset. Faults count from its beginning.
+    /// Parses an offset. Faults count from its beginning.
     pub(crate) fn parse(word: &str) -> Result<Self, Fault> {
         let expected = || Fault::new(0, format!("expected an offset such as +08:00, not {word}"));
         let (sign, rest) = match word.split_at_checked(1) {
@@ -43,14 +43,14 @@ impl FixedZone {
         }
     }
 
-    /// How far its clocks are ahead of UTC, in nanoseconds.
+    /// The offset ahead of UTC, in nanoseconds.
     pub(crate) fn nanos(self) -> i128 {
         i128::from(self.minutes) * 60_000_000_000
     }
 
-    /// The zone, as clocks and calendars need it.
+    /// Returns the zone as a `TimeZone`.
     pub(crate) fn time_zone(self) -> TimeZone {
-        // No offset has more than 23 hours, and jiff knows those up to 25.
+        // Offsets are at most 23 hours and 59 minutes; jiff supports up to 25 hours.
         Offset::from_seconds(60 * self.minutes).map_or(TimeZone::UTC, TimeZone::fixed)
     }
 }

@@ -1,8 +1,8 @@
-//! `floor D`: numbers and times cut down to a multiple of D.
+//! `floor D`: numbers and times rounded down to a multiple of D.
 
 use std::fmt;
 
-/// A step, as written: `1h`, `15m`, or `100` of a number that is no time.
+/// A step as written: `1h`, `15m`, or `100` for a number that is not a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Floor {
     count: u64,
@@ -21,7 +21,7 @@ const UNITS: &[(&str, i128)] = &[
 ];
 
 impl Floor {
-    /// Reads a step; says what is expected if it is none.
+    /// Parses a step; the error says what is expected.
     pub(crate) fn parse(word: &str) -> Result<Self, &'static str> {
         const EXPECTED: &str = "expected a step such as 1h, 15m, 1d, or 100 for a number";
         let len = word.bytes().take_while(u8::is_ascii_digit).count();
@@ -37,7 +37,8 @@ impl Floor {
         }
     }
 
-    /// The step in units of a field, of which one has so many nanoseconds if it counts time.
+    /// Returns the step in units of a field; `unit_nanos` is the unit's length if the field is a
+    /// time.
     pub(crate) fn step(&self, unit_nanos: Option<i128>) -> Result<i128, String> {
         let count = i128::from(self.count);
         match (self.unit, unit_nanos) {

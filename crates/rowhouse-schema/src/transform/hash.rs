@@ -1,4 +1,4 @@
-//! The hash functions that templates name. Their names and bytes are fixed for ever.
+//! The hash functions of templates. Their names and bytes never change.
 
 use md5::Digest as _;
 
@@ -16,20 +16,20 @@ pub(crate) enum HashFunction {
     Sha1,
     /// FIPS 180-4.
     Sha256,
-    /// XXH3, 64 bits, seed 0, big-endian: the one that is used where none is named.
+    /// XXH3, 64 bits, seed 0, big-endian: the default.
     Xxh3,
     /// MurmurHash3 x86_32, seed 0, big-endian.
     Murmur3,
     /// CRC-32 of IEEE 802.3 (zlib, `java.util.zip.CRC32`), big-endian.
     Crc32,
-    /// `hashCode()` of Java, big-endian: of bytes, of a text, of a number of four or eight bytes. Which of them
-    /// it is follows from the type of what is hashed.
+    /// Java's `hashCode()`, big-endian: of bytes, of a text, of a number of four or eight bytes.
+    /// The type of the operand selects one.
     JavaBytes,
     JavaText,
     JavaInteger,
 }
 
-/// The words and lengths of the functions.
+/// The words and digest lengths of the functions.
 const FUNCTIONS: &[(HashFunction, &str, u8)] = &[
     (HashFunction::Md5, "md5", 16),
     (HashFunction::Sha1, "sha1", 20),
@@ -45,7 +45,7 @@ const FUNCTIONS: &[(HashFunction, &str, u8)] = &[
 const JAVA: &str = "java.hashcode";
 
 impl HashFunction {
-    /// The function of that name; of Java's, the one of bytes.
+    /// Returns the function with this name; for Java's, the one of bytes.
     pub(crate) fn named(word: &str) -> Option<Self> {
         FUNCTIONS.iter().find(|(_, name, _)| *name == word).map(|(function, ..)| *function)
     }
@@ -54,12 +54,13 @@ impl HashFunction {
         self.fact().1
     }
 
-    /// Whether it is Java's.
+    /// Returns whether it is Java's `hashCode()`.
     pub(crate) fn is_java(self) -> bool {
         self.word() == JAVA
     }
 
-    /// The function of that name for values of a type; nothing if Java's is not defined for them.
+    /// Returns the function with the same name for values of a type; `None` if Java's is not
+    /// defined for them.
     pub(crate) fn of(self, field_type: &FieldType) -> Option<Self> {
         if !self.is_java() {
             return Some(self);
@@ -92,7 +93,7 @@ impl HashFunction {
         &FUNCTIONS[self as usize]
     }
 
-    /// The digest of these bytes.
+    /// Returns the digest of these bytes.
     pub(crate) fn digest(self, bytes: &[u8]) -> Digest {
         match self {
             Self::Md5 => Digest::new(&md5::Md5::digest(bytes)),
@@ -108,7 +109,7 @@ impl HashFunction {
     }
 }
 
-/// The digest of some bytes.
+/// A digest of up to 32 bytes.
 pub(crate) struct Digest {
     bytes: [u8; 32],
     len: u8,
@@ -126,19 +127,19 @@ impl Digest {
         &self.bytes[..self.len.into()]
     }
 
-    /// The first four bytes, read as a number of Java.
+    /// The first four bytes as a Java `int`.
     pub(crate) fn as_i32(&self) -> i32 {
         i32::from_be_bytes([self.bytes[0], self.bytes[1], self.bytes[2], self.bytes[3]])
     }
 
-    /// The digest, read as a big-endian number, modulo `divisor`.
+    /// The digest, as a big-endian number, modulo `divisor`.
     pub(crate) fn modulo(&self, divisor: u32) -> u32 {
         let divisor = u64::from(divisor);
         if let Ok(number) = self.as_bytes().try_into().map(u64::from_be_bytes) {
             return (number % divisor) as u32;
         }
         let words = self.as_bytes().chunks(4);
-        // The remainder is less than 2^32, so with four more bytes behind it it fits.
+        // The remainder is less than 2^32, so it still fits with four more bytes appended.
         let rest = words.fold(0, |rest, word| {
             let word = word.iter().fold(0, |number, &byte| number << 8 | u64::from(byte));
             ((rest << 32) | word) % divisor

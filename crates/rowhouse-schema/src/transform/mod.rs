@@ -1,6 +1,6 @@
-//! The modifiers of a field: what happens to a value between being given and being bytes.
+//! The modifiers of a field: the conversions between a value and its bytes.
 //!
-//! In this order, which is also the order in which they are written:
+//! They are applied, and written, in this order:
 //!
 //! ```text
 //! value ── zone ── floor ── desc ── digits / hex ── reverse ── bytes      of a number or time
@@ -8,7 +8,7 @@
 //! value ── HASH ── hex ── bytes                                   of anything: not to be undone
 //! ```
 //!
-//! and in front of what comes of it, `null first|last` puts its marker.
+//! Then `null first|last` adds its marker before the bytes.
 
 mod bucketing;
 mod floor;
@@ -39,7 +39,7 @@ pub(crate) struct Modifiers {
 /// The modifiers that write a number as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TextForm {
-    /// `digits [n]`, and `n` if it was written.
+    /// `digits [n]`, with `n` if it was written.
     Digits(Option<u8>),
     /// `hex`.
     Hex,
@@ -49,7 +49,7 @@ pub(crate) enum TextForm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hashing {
     pub(crate) function: HashFunction,
-    /// How many bytes of the digest are kept.
+    /// The number of bytes of the digest that are kept.
     pub(crate) len: u8,
     pub(crate) hex: bool,
 }
@@ -62,7 +62,7 @@ pub(crate) enum NullPlace {
 }
 
 impl NullPlace {
-    /// The byte that stands for no value.
+    /// The byte that stands for null.
     pub(crate) fn null(self) -> u8 {
         match self {
             Self::First => 0,
@@ -70,14 +70,14 @@ impl NullPlace {
         }
     }
 
-    /// The byte that stands in front of a value.
+    /// The byte before a value.
     pub(crate) fn value(self) -> u8 {
         1 - self.null()
     }
 }
 
 impl fmt::Display for Modifiers {
-    /// Each with a space in front of it.
+    /// Writes each with a space before it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(zone) = &self.zone {
             write!(f, " tz {zone}")?;

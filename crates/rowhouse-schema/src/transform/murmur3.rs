@@ -1,6 +1,6 @@
-//! MurmurHash3, the 32-bit variant for x86, by Austin Appleby, who placed it in the public domain.
+//! MurmurHash3, the 32-bit x86 variant. Austin Appleby placed it in the public domain.
 
-/// The hash of these bytes with seed 0.
+/// Returns the hash of these bytes with seed 0.
 pub(super) fn murmur3(bytes: &[u8]) -> u32 {
     let words = bytes.chunks_exact(4);
     let tail = words.remainder();
@@ -11,7 +11,7 @@ pub(super) fn murmur3(bytes: &[u8]) -> u32 {
     if !tail.is_empty() {
         hash ^= scrambled(tail.iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte)));
     }
-    // The length counts modulo 2^32, as in the original.
+    // As in the original, the length counts modulo 2^32.
     finished(hash ^ bytes.len() as u32)
 }
 
@@ -19,7 +19,7 @@ fn scrambled(word: u32) -> u32 {
     word.wrapping_mul(0xCC9E_2D51).rotate_left(15).wrapping_mul(0x1B87_3593)
 }
 
-/// Lets every bit of the hash depend on every other.
+/// Makes every bit of the hash depend on every other.
 fn finished(mut hash: u32) -> u32 {
     hash ^= hash >> 16;
     hash = hash.wrapping_mul(0x85EB_CA6B);

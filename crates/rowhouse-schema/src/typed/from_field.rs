@@ -1,4 +1,4 @@
-//! Values of fields to Rust types.
+//! Conversion of field values to Rust types.
 
 use std::borrow::Cow;
 
@@ -6,10 +6,10 @@ use super::ToField;
 use crate::time::{Date, Time};
 use crate::value::{Decimal, FieldValue, Uuid, Value};
 
-/// A Rust type that can be read from a key's field; [`ToField`] has an example.
+/// A Rust type that can be decoded from a key's field; [`ToField`] has an example.
 #[diagnostic::on_unimplemented(message = "`{Self}` cannot be read from a row key")]
 pub trait FromField<'k>: ToField + Sized {
-    /// The value as this type; nothing if it cannot hold the value.
+    /// Converts the value to this type; `None` if the type cannot hold it.
     fn from_field(value: FieldValue<'k>) -> Option<Self>;
 }
 
@@ -27,7 +27,7 @@ macro_rules! from_field {
     };
 }
 
-/// The number, if an `f32` can hold it.
+/// Converts the number, if an `f32` can hold it exactly.
 fn narrowed(number: f64) -> Option<f32> {
     let narrow = number as f32;
     (f64::from(narrow) == number).then_some(narrow)

@@ -1,11 +1,11 @@
-//! Which Rust types can hold the values of which fields.
+//! The Rust types that can hold the values of a field.
 
 use std::fmt;
 
 use crate::encode::{Body, Container, Content, Sequence};
 use crate::field::Field;
 
-/// What a Rust type can hold, and what the values of a field need.
+/// A set of values that a Rust type can hold, or that a field requires it to hold.
 ///
 /// ```
 /// use rowhouse_schema::{Holds, KeySchema, ToField};
@@ -23,16 +23,16 @@ pub enum Holds {
     Text,
     /// Bytes of any length.
     Bytes,
-    /// Exactly so many bytes.
+    /// Exactly `len` bytes.
     Array {
-        /// How many.
+        /// The number of bytes.
         len: usize,
     },
     /// Whole numbers.
     Whole {
-        /// The least.
+        /// The minimum.
         min: i128,
-        /// The greatest.
+        /// The maximum.
         max: i128,
     },
     /// Floating-point numbers.
@@ -53,7 +53,7 @@ pub enum Holds {
 }
 
 impl Holds {
-    /// Whether what holds this holds all that is needed.
+    /// Returns whether a type that holds `self` can hold everything in `needed`.
     pub const fn covers(self, needed: Self) -> bool {
         match (self, needed) {
             (Self::Whole { min, max }, Self::Whole { min: least, max: greatest }) => {
@@ -73,7 +73,7 @@ impl Holds {
     }
 }
 
-/// The integers that one would choose, the smallest first.
+/// The integer types to suggest, the smallest first.
 const INTEGERS: &[(&str, i128, i128)] = &[
     ("u8", 0, u8::MAX as i128),
     ("u16", 0, u16::MAX as i128),
@@ -88,7 +88,7 @@ const INTEGERS: &[(&str, i128, i128)] = &[
 ];
 
 impl fmt::Display for Holds {
-    /// The Rust types that hold it.
+    /// Lists the Rust types that hold it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             Self::Text => f.write_str("String, &str or Cow<str>"),
@@ -110,7 +110,7 @@ impl fmt::Display for Holds {
 }
 
 impl Field {
-    /// What a Rust type must be able to hold to be the field's: one of these. None for a `repeat`.
+    /// The sets of which a Rust type has to hold one to fit this field. Empty for a `repeat`.
     ///
     /// ```
     /// use rowhouse_schema::{Holds, KeySchema};
@@ -127,7 +127,8 @@ impl Field {
         }
     }
 
-    /// Whether keys hold a text or bytes as they are, so that they can be borrowed from the key.
+    /// Returns whether keys hold a text or bytes unchanged, so that a value can borrow from the
+    /// key.
     pub fn is_borrowable(&self) -> bool {
         match &self.codec.body {
             Body::Sequence(sequence) => sequence.is_as_given(),

@@ -1,5 +1,5 @@
-//! Keys as Rust structs: [`RowKey`] and [`FromRowKey`], which the crate `rowhouse-derive` writes, and the
-//! Rust types that fields can have.
+//! Keys as Rust structs: [`RowKey`] and [`FromRowKey`], which `rowhouse-derive` implements, and the
+//! Rust types of their fields.
 
 mod from_field;
 mod holds;

@@ -2,12 +2,12 @@
 
 use rowhouse_model::{Bytes, Result};
 
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 use crate::key::KeySchema;
 use crate::value::FieldValue;
 
-/// A struct whose fields are the stored fields of a template. `#[derive(RowKey)]` of the crate
-/// `rowhouse-derive` writes it; by hand it is two functions:
+/// A struct whose fields are the stored fields of a template. `#[derive(RowKey)]` from
+/// `rowhouse-derive` implements it; by hand it takes two functions:
 ///
 /// ```
 /// use std::sync::LazyLock;
@@ -48,15 +48,15 @@ pub trait RowKey {
     /// The template.
     fn schema() -> &'static KeySchema;
 
-    /// The value of a stored field, by its place in [`KeySchema::fields`]; null for a place where
-    /// there is none.
+    /// The value of a stored field, by its position in [`KeySchema::fields`]; null for a position
+    /// out of range.
     fn field(&self, at: usize) -> FieldValue<'_>;
 
-    /// Appends the key to `out`, which stays as it was if there is an error.
+    /// Appends the key to `out`, which is unchanged if there is an error.
     ///
     /// # Errors
-    /// As [`KeySchema::encode`]: a value that the template cannot hold, a key that is too long, a salt, for
-    /// which there is [`RowKey::encode_key_salted`].
+    /// As [`KeySchema::encode`]: for a value that the template cannot hold, for a key that is too
+    /// long, and for a salt, which needs [`RowKey::encode_key_salted`].
     #[inline]
     fn encode_key(&self, out: &mut Vec<u8>) -> Result<()> {
         if self.encode_plain(out) {
@@ -65,15 +65,15 @@ pub trait RowKey {
         Self::schema().encode_fields(|at| self.field(at), out)
     }
 
-    /// Appends the key the quick way of [`PlainWriter`](super::PlainWriter), if there is one for these values;
-    /// says whether it was.
+    /// Appends the key on the fast path, [`PlainWriter`](super::PlainWriter); returns false if it
+    /// does not support these values.
     #[inline]
     fn encode_plain(&self, out: &mut Vec<u8>) -> bool {
         let _ = out;
         false
     }
 
-    /// As [`RowKey::encode_key`], with salts that follow from `random`.
+    /// As [`RowKey::encode_key`], with salts derived from `random`.
     ///
     /// # Errors
     /// As [`RowKey::encode_key`].
@@ -81,7 +81,7 @@ pub trait RowKey {
         Self::schema().encode_fields_salted(|at| self.field(at), random, out)
     }
 
-    /// The key.
+    /// Returns the key.
     ///
     /// # Errors
     /// As [`RowKey::encode_key`].
@@ -92,8 +92,9 @@ pub trait RowKey {
     }
 }
 
-/// A [`RowKey`] that can be read from a key. `#[derive(RowKey)]` writes it too, if keys hold what the struct
-/// wants: not the text of a hashed field, and no `&str` where the key holds other bytes than the text's own.
+/// A [`RowKey`] that can be decoded from a key. `#[derive(RowKey)]` implements it too, if keys hold
+/// the struct's values: not the text of a hashed field, and no `&str` if the key's bytes differ
+/// from those of the text.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read from a row key",
     note = "a key holds only the hash of a hashed field",
@@ -101,10 +102,10 @@ pub trait RowKey {
             stand in the key as they are: use String, Vec<u8> or Cow"
 )]
 pub trait FromRowKey<'k>: RowKey + Sized {
-    /// The struct of a key, or why the key does not fit. What it gives encodes to the same bytes
-    /// again, unless the template has a salt.
+    /// Decodes a key, or returns why it does not fit. The result encodes to the same bytes, unless
+    /// the template has a salt.
     ///
     /// # Errors
-    /// The byte at which the key does not fit the template, and what is asked for there.
-    fn decode_key(key: &'k [u8]) -> Result<Self, NotFitting>;
+    /// The byte at which the key does not fit the template, and what is required there.
+    fn decode_key(key: &'k [u8]) -> Result<Self, KeyMismatch>;
 }

@@ -1,4 +1,4 @@
-//! Rust types to values of fields.
+//! Conversion of Rust types to field values.
 
 use std::borrow::Cow;
 
@@ -6,11 +6,11 @@ use super::Holds;
 use crate::time::{Date, Time};
 use crate::value::{Decimal, FieldValue, Uuid, Value};
 
-/// A Rust type that a field of a [`RowKey`](super::RowKey) can have.
+/// A Rust type for the fields of a [`RowKey`](super::RowKey).
 ///
-/// # Example: how does a type of my own become one?
+/// # Example: how do I use a type of my own?
 ///
-/// As the type that it is made of:
+/// Convert it to and from the type that it wraps:
 ///
 /// ```
 /// use rowhouse_schema::{FieldValue, FromField, Holds, ToField};
@@ -41,10 +41,10 @@ use crate::value::{Decimal, FieldValue, Uuid, Value};
     note = "a type of your own can be one by implementing `ToField` and `FromField`"
 )]
 pub trait ToField {
-    /// What the type can hold.
+    /// The values that the type can hold.
     const HOLDS: Holds;
 
-    /// Whether there may be no value: of `Option` only.
+    /// Whether the type can be null, which only `Option` can.
     const NULLABLE: bool = false;
 
     /// The value of the field.
@@ -92,7 +92,7 @@ macro_rules! integers {
 
 integers! { u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize }
 
-/// The greatest number, as far as numbers of keys go.
+/// The maximum, limited to the range of numbers in keys.
 const fn upper(max: u128) -> i128 {
     if max > i128::MAX as u128 { i128::MAX } else { max as i128 }
 }

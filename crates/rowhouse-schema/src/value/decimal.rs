@@ -1,11 +1,11 @@
-//! Decimal numbers, exactly: what binary floats cannot hold.
+//! Exact decimal numbers, which binary floats cannot represent.
 
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A decimal number of at most 38 digits, times a power of ten.
+/// A decimal number: up to 38 digits, times a power of ten.
 ///
-/// Equal numbers are equal, however many zeros they were written with.
+/// Numbers that differ only in trailing zeros are equal.
 ///
 /// ```
 /// use rowhouse_schema::Decimal;
@@ -19,19 +19,19 @@ use std::fmt;
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Decimal {
-    /// Does not end in a zero, unless it is zero.
+    /// Has no trailing zeros, unless it is zero.
     digits: i128,
     exponent: i32,
 }
 
-/// More digits do not fit into 128 bits.
+/// The most digits that fit into 128 bits.
 const DIGITS_MAX: u32 = 38;
-/// No system's keys hold numbers near this.
+/// Beyond the numbers in any system's keys.
 const EXPONENT_MAX: i32 = 1_000_000;
 
 impl Decimal {
-    /// `digits` times ten to the power of `exponent`; nothing if there are more than 38 digits, or the
-    /// exponent is beyond ±1,000,000.
+    /// Returns `digits` times ten to the power of `exponent`; `None` if there are more than 38
+    /// digits, or the exponent is beyond ±1,000,000.
     pub fn new(digits: i128, exponent: i32) -> Option<Self> {
         let (mut digits, mut exponent) = (digits, exponent);
         while digits != 0 && digits % 10 == 0 {
@@ -46,7 +46,7 @@ impl Decimal {
         fits.then_some(Self { digits, exponent })
     }
 
-    /// Reads `-1.5`, `15E-1`, `1e100`.
+    /// Parses `-1.5`, `15E-1`, `1e100`.
     pub fn parse(text: &str) -> Option<Self> {
         let (number, exponent) = match text.split_once(['e', 'E']) {
             Some((number, exponent)) => (number, exponent.parse::<i32>().ok()?),
@@ -62,7 +62,7 @@ impl Decimal {
         let mut dropped = 0_i32;
         for c in whole.chars().chain(fraction.chars()) {
             let digit = i128::from(c.to_digit(10).filter(|_| c.is_ascii())?);
-            // Zeros behind need no room.
+            // Trailing zeros take no digits.
             if digit == 0 && digits != 0 {
                 dropped = dropped.checked_add(1)?;
                 continue;
@@ -86,18 +86,18 @@ impl Decimal {
         self.digits.signum()
     }
 
-    /// How many decimal digits it has.
+    /// The number of decimal digits.
     pub(crate) fn digits_count(self) -> u32 {
         self.digits.unsigned_abs().checked_ilog10().map_or(1, |log| log + 1)
     }
 
-    /// The power of ten that is just greater than the number, whatever its sign.
+    /// The least power of ten that is greater than the absolute value.
     fn magnitude(self) -> i32 {
         self.exponent + self.digits_count() as i32
     }
 
-    /// The number in base 100, whatever its sign: its digits, of which neither the first nor the last is
-    /// zero, behind a point, and by which power of 100 they are multiplied. Zero has no digits.
+    /// Returns the absolute value in base 100: the digits after the point, without leading and
+    /// trailing zeros, and the power of 100 by which they are multiplied. Zero has no digits.
     pub(crate) fn centesimal(self) -> (Vec<u8>, i32) {
         if self.digits == 0 {
             return (Vec::new(), 0);
@@ -112,14 +112,14 @@ impl Decimal {
         (pairs.collect(), power)
     }
 
-    /// The number of which [`Decimal::centesimal`] says this; nothing if that is too long.
+    /// Returns the number with these [`Decimal::centesimal`] digits; `None` if there are too many.
     pub(crate) fn of_centesimal(is_negative: bool, digits: &[u8], power: i32) -> Option<Self> {
         let append = |number: i128, base: i128, digit: u8| {
             number.checked_mul(base)?.checked_add(digit.into())
         };
         let Some((&last, head)) = digits.split_last() else { return Self::new(0, 0) };
         let head = head.iter().try_fold(0, |number, &digit| append(number, 100, digit))?;
-        // A zero at the end needs no room.
+        // A trailing zero takes no digit.
         let is_round = last % 10 == 0;
         let number = if is_round { append(head, 10, last / 10) } else { append(head, 100, last) }?;
         let exponent = 2 * (power - i32::try_from(digits.len()).ok()?) + i32::from(is_round);
@@ -133,7 +133,7 @@ impl Ord for Decimal {
         if sign != other.signum() || sign == 0 {
             return sign.cmp(&other.signum());
         }
-        // Of one magnitude, the first digits stand for the same.
+        // With equal magnitudes, the first digits have the same weight.
         let digits = |decimal: &Self| {
             decimal.digits.unsigned_abs() * 10_u128.pow(DIGITS_MAX - decimal.digits_count())
         };
@@ -150,13 +150,13 @@ impl PartialOrd for Decimal {
 
 impl From<i64> for Decimal {
     fn from(number: i64) -> Self {
-        // No i64 has more than 19 digits.
+        // An i64 has at most 19 digits.
         Self::new(number.into(), 0).unwrap_or(Self { digits: 0, exponent: 0 })
     }
 }
 
 impl fmt::Display for Decimal {
-    /// With a point as long as there are few zeros, otherwise with a power of ten: `0.001`, `1E+100`.
+    /// Writes a point if there are few zeros, otherwise a power of ten: `0.001`, `1E+100`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.digits < 0 { "-" } else { "" };
         let digits = self.digits.unsigned_abs().to_string();

@@ -1,10 +1,10 @@
-//! Values that need not own their texts and bytes.
+//! Values whose texts and bytes may be borrowed.
 
 use std::borrow::Cow;
 
 use super::Value;
 
-/// A value on its way between a key and a Rust type: texts and bytes are borrowed where they can be.
+/// A value between a key and a Rust type. Texts and bytes are borrowed where possible.
 ///
 /// ```
 /// use rowhouse_schema::{FieldValue, Value};
@@ -23,10 +23,10 @@ pub enum FieldValue<'v> {
 }
 
 impl FieldValue<'_> {
-    /// No value: of a field that is declared `null first` or `null last`.
+    /// Null: the missing value of a field declared `null first` or `null last`.
     pub const NULL: Self = Self::Other(Value::Null);
 
-    /// The value, with texts and bytes of its own.
+    /// Returns the value with owned texts and bytes.
     #[inline]
     pub fn into_value(self) -> Value {
         match self {

@@ -1,9 +1,9 @@
-//! Floating-point numbers that are equal when their bits are.
+//! Floating-point numbers with bitwise equality.
 
 use std::fmt;
 
-/// An `f64` whose equality is that of its bits: −0 and 0 differ, as their keys do. (In a query, `= 0`
-/// asks for both.)
+/// An `f64` with bitwise equality: −0 and 0 differ, as their keys do. (A query with `= 0` matches
+/// both.)
 ///
 /// ```
 /// use rowhouse_schema::Float;
@@ -49,9 +49,9 @@ impl std::hash::Hash for Float {
 }
 
 impl fmt::Display for Float {
-    /// The shortest text that reads back as the same number.
+    /// Writes the shortest text that parses to the same number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Rust's `Debug` writes exponents where there would be many zeros, and `2.0` for 2.
+        // Rust's `Debug` writes exponents instead of many zeros, and `2.0` for 2.
         fmt::Debug::fmt(&self.0, f)
     }
 }

@@ -19,11 +19,12 @@ pub use named::NamedValues;
 pub use uuid::Uuid;
 pub use values::Values;
 
-/// One value of one field.
+/// A value of a field.
 ///
 /// # Example: how do I make one?
 ///
-/// From a `&str`, a `String`, any integer, an `f64`, a `bool`, bytes, a [`Time`], a [`Date`] or a [`Uuid`]:
+/// From a `&str`, a `String`, any integer, an `f64`, a `bool`, bytes, a [`Time`], a [`Date`] or a
+/// [`Uuid`]:
 ///
 /// ```
 /// use rowhouse_schema::{Time, Value};
@@ -35,10 +36,11 @@ pub use values::Values;
 /// assert_eq!(Value::from(Time::from_millis(0)).to_string(), "1970-01-01T00:00:00.000Z");
 /// ```
 ///
-/// # Example: what does a time field take?
+/// # Example: which values does a time field take?
 ///
-/// A [`Time`], a [`Date`] (its midnight), a number (so many of the field's own units since 1970), or a
-/// text that is a time literal. What a key gives back is a [`Time`], or a [`Date`] if days are all the field holds.
+/// A [`Time`], a [`Date`] (its midnight), a number (a count of the field's own units since 1970),
+/// or a text that is a time literal. Decoding returns a [`Time`], or a [`Date`] if the field holds
+/// only days.
 ///
 /// ```
 /// use rowhouse_schema::{KeySchema, Time};
@@ -52,7 +54,7 @@ pub use values::Values;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Value {
-    /// No value: of a field that is declared `null first` or `null last`.
+    /// Null: the missing value of a field declared `null first` or `null last`.
     Null,
     /// The value of a `bool`.
     Bool(bool),
@@ -74,14 +76,14 @@ pub enum Value {
     Date(Date),
     /// The value of a time field.
     Time(Time),
-    /// The groups of a `repeat`: of one type each the values, of several lists of them.
+    /// The groups of a `repeat`: values if a group has one type, lists of values if it has several.
     List(Vec<Value>),
-    /// What a key holds of a field that it keeps only the hash of.
+    /// The stored hash of a field of which keys hold only the hash.
     Hashed(Vec<u8>),
 }
 
 impl Value {
-    /// The text, if it is one.
+    /// The text, if the value is one.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
@@ -89,17 +91,17 @@ impl Value {
         }
     }
 
-    /// The number, if it is one and fits.
+    /// The number, if the value is a whole number and fits.
     pub fn as_u64(&self) -> Option<u64> {
         self.as_integer()?.try_into().ok()
     }
 
-    /// The number, if it is one and fits.
+    /// The number, if the value is a whole number and fits.
     pub fn as_i64(&self) -> Option<i64> {
         self.as_integer()?.try_into().ok()
     }
 
-    /// The number, if it is a [`Value::Float`].
+    /// The number, if the value is a [`Value::Float`].
     pub fn as_f64(&self) -> Option<f64> {
         match self {
             Self::Float(float) => Some(float.get()),
@@ -107,7 +109,7 @@ impl Value {
         }
     }
 
-    /// The time, if it is one; of a date, its midnight in UTC.
+    /// The time, if the value is one; for a date, its midnight in UTC.
     pub fn as_time(&self) -> Option<Time> {
         match self {
             Self::Time(time) => Some(*time),
@@ -116,7 +118,7 @@ impl Value {
         }
     }
 
-    /// The bytes, if it is bytes, a uuid or the stored hash of a value.
+    /// The bytes, if the value is bytes, a uuid or a stored hash.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         match self {
             Self::Bytes(bytes) | Self::Hashed(bytes) => Some(bytes),
@@ -125,8 +127,8 @@ impl Value {
         }
     }
 
-    /// The name under which a value of the field `name` is written: `hash(name)` for a stored hash, which no
-    /// text can be mistaken for then, and the name itself for every other value.
+    /// Returns the name with which a value of the field `name` is written: `hash(name)` for a
+    /// stored hash, so that it cannot be mistaken for a text, and the name itself otherwise.
     ///
     /// ```
     /// use rowhouse_schema::KeySchema;
@@ -144,14 +146,14 @@ impl Value {
         }
     }
 
-    /// Whether there is no value.
+    /// Returns whether the value is null.
     pub fn is_null(&self) -> bool {
         *self == Self::Null
     }
 
     pub(crate) fn as_integer(&self) -> Option<i128> {
         match self {
-            // A number above the largest i128 is outside every field's domain, and so is that one.
+            // Every field's domain excludes numbers above i128::MAX, and i128::MAX too.
             Self::Unsigned(number) => Some(i128::try_from(*number).unwrap_or(i128::MAX)),
             Self::Signed(number) => Some(*number),
             Self::Decimal(decimal) => decimal.integer(),
@@ -159,7 +161,7 @@ impl Value {
         }
     }
 
-    /// What the value is, for messages.
+    /// Describes the value for messages.
     pub(crate) fn described(&self) -> String {
         let what = match self {
             Self::Null => return "null".to_owned(),
@@ -178,7 +180,7 @@ impl Value {
 }
 
 impl fmt::Display for Value {
-    /// Texts as they are, times as ISO 8601, bytes as `x'00ff'`, stored hashes as `0x00ff`.
+    /// Writes texts as they are, times in ISO 8601, bytes as `x'00ff'`, stored hashes as `0x00ff`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Null => f.write_str("null"),
@@ -215,7 +217,7 @@ fn write_hex(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
 }
 
-/// The bytes of an even number of hex digits, of either case.
+/// Parses an even number of hex digits of either case.
 pub(crate) fn parse_hex(digits: &str) -> Option<Vec<u8>> {
     let digits = digits.as_bytes();
     let nibble = |c: u8| (c as char).to_digit(16).map(|digit| digit as u8);
@@ -226,12 +228,12 @@ pub(crate) fn parse_hex(digits: &str) -> Option<Vec<u8>> {
     pairs.map(|pair| Some(nibble(pair[0])? << 4 | nibble(pair[1])?)).collect()
 }
 
-/// The name in `hash(name)`.
+/// Returns the name in `hash(name)`.
 pub(crate) fn hashed_name(written: &str) -> Option<&str> {
     written.strip_prefix("hash(")?.strip_suffix(')')
 }
 
-/// A value as queries write it, times in the zone of the field, if it names one.
+/// Formats a value as queries write it, with times in the zone of the field, if it names one.
 pub(crate) struct Shown<'a>(pub(crate) &'a Value, pub(crate) Option<FixedZone>);
 
 impl fmt::Display for Shown<'_> {
@@ -243,7 +245,7 @@ impl fmt::Display for Shown<'_> {
     }
 }
 
-/// A value as queries write it: texts and uuids in single quotes, `''` for a quote.
+/// Formats a value as queries write it: texts and uuids in single quotes, `''` for a quote.
 pub(crate) struct Quoted<'a>(pub(crate) &'a Value);
 
 impl fmt::Display for Quoted<'_> {
@@ -311,7 +313,7 @@ impl From<isize> for Value {
 }
 
 impl<V: Into<Value>> From<Option<V>> for Value {
-    /// The value, or [`Value::Null`].
+    /// Converts `None` to [`Value::Null`].
     fn from(value: Option<V>) -> Self {
         value.map_or(Self::Null, Into::into)
     }

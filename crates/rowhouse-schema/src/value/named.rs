@@ -1,17 +1,17 @@
-//! Values by the names of their fields.
+//! Values given by the names of their fields.
 
 use super::{Value, Values};
 
-/// What [`KeySchema::encode`](crate::KeySchema::encode) takes: pairs of a field's name and its value, in any order, in an
-/// array, a slice or a `Vec`; or [`Values`].
+/// The input of [`KeySchema::encode`](crate::KeySchema::encode): pairs of a field's name and its
+/// value in any order, in an array, a slice or a `Vec`; or [`Values`].
 pub trait NamedValues: sealed::Sealed {
-    /// How many pairs there are.
+    /// The number of pairs.
     fn len(&self) -> usize;
 
     /// The pair at a position below [`NamedValues::len`].
     fn pair(&self, at: usize) -> (&str, &Value);
 
-    /// Whether there is none.
+    /// Returns whether there are no pairs.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -62,8 +62,8 @@ pub(crate) mod sealed {
     use crate::KeySchema;
 
     pub trait Sealed {
-        /// What a key of this template held in its computed fields, if these values were decoded
-        /// from one.
+        /// The computed fields of the key from which these values were decoded, if it was a key of
+        /// this template.
         fn computed(&self, schema: &KeySchema) -> Option<&[Value]> {
             let _ = schema;
             None

@@ -1,10 +1,10 @@
-//! Universally unique identifiers, as RFC 9562 writes them.
+//! Universally unique identifiers in the format of RFC 9562.
 
 use std::fmt;
 
 use super::parse_hex;
 
-/// A UUID: sixteen bytes, in the order in which its text shows them.
+/// A UUID: sixteen bytes in the order of its text.
 ///
 /// ```
 /// use rowhouse_schema::Uuid;
@@ -18,12 +18,12 @@ use super::parse_hex;
 pub struct Uuid([u8; 16]);
 
 impl Uuid {
-    /// The UUID of these bytes.
+    /// Creates the UUID with these bytes.
     pub const fn new(bytes: [u8; 16]) -> Self {
         Self(bytes)
     }
 
-    /// Reads 32 hex digits, with the four hyphens in their places or without any.
+    /// Parses 32 hex digits, with all four hyphens or none.
     pub fn parse(text: &str) -> Option<Self> {
         let digits: String = match text.len() {
             32 => text.to_owned(),
@@ -42,7 +42,7 @@ impl Uuid {
     }
 }
 
-/// Where the hyphens of the text stand.
+/// The offsets of the hyphens in the text.
 const HYPHENS: [usize; 4] = [8, 13, 18, 23];
 
 impl fmt::Display for Uuid {

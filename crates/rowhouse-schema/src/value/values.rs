@@ -8,7 +8,7 @@ use rowhouse_model::{Bytes, Result};
 use super::{Shown, Value};
 use crate::KeySchema;
 
-/// The values of one key, in the order of the template's fields: what decoding gives.
+/// The values of one decoded key, in the order of the template's fields.
 ///
 /// ```
 /// use rowhouse_schema::KeySchema;
@@ -22,7 +22,7 @@ use crate::KeySchema;
 /// # Ok::<(), rowhouse_model::Error>(())
 /// ```
 ///
-/// Computed fields that have a name can be asked for too:
+/// Named computed fields are accessible too:
 ///
 /// ```
 /// use rowhouse_schema::KeySchema;
@@ -37,7 +37,7 @@ use crate::KeySchema;
 #[derive(Clone, PartialEq, Eq)]
 pub struct Values {
     schema: KeySchema,
-    /// Of the stored fields, and behind those of the computed ones.
+    /// The values of the stored fields, then those of the computed ones.
     values: Vec<Value>,
 }
 
@@ -47,7 +47,7 @@ impl Values {
         Self { schema, values }
     }
 
-    /// The value of the field of that name, which may be a computed one.
+    /// Returns the value of the field with this name, stored or computed.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.schema.slot(name).map(|at| &self.values[at])
     }
@@ -62,7 +62,7 @@ impl Values {
         &self.schema
     }
 
-    /// The key of these values: the very bytes they were decoded from.
+    /// Encodes the key of these values, with the same bytes from which they were decoded.
     pub fn encode(&self) -> Result<Bytes> {
         self.schema.encode(self)
     }
@@ -81,7 +81,7 @@ impl Values {
 impl Index<&str> for Values {
     type Output = Value;
 
-    /// The value of the field of that name.
+    /// Returns the value of the field with this name.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! What a query asks of columns, against the same conditions written out.
+//! Conditions of queries on columns, against the same conditions written out.
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
@@ -179,7 +179,7 @@ fn a_mistake_in_a_condition_on_a_column_is_pointed_at() {
     );
 }
 
-/// A cell of a column: nothing, a value, or bytes that are none.
+/// A cell of a column: none, a value, or bytes that are not a value.
 #[derive(Clone, Debug)]
 enum Held<V> {
     Nothing,
@@ -199,11 +199,11 @@ fn held<V: Clone + std::fmt::Debug + 'static>(
 
 const NUMBERS: &[i64] = &[-32768, -7, -1, 0, 1, 5, 6, 32767];
 const WIDE: &[i64] = &[0, 1, 5, 998, 999];
-/// What is asked for may be no value at all.
+/// Constants, some of which are outside of the type's range.
 const ASKED: &[i64] = &[-40_000, -32768, -7, -1, 0, 1, 5, 6, 998, 999, 1000, 32767, 40_000];
 const TEXTS: &[&str] = &["", "a", "ab", "abc", "b", "it's"];
 
-/// A condition, as text and as what holds of a value.
+/// A condition, as query text and as a predicate on values.
 #[derive(Clone, Debug)]
 enum Test {
     Is(&'static str, usize),
@@ -227,7 +227,7 @@ fn tests() -> impl Strategy<Value = Test> {
 }
 
 impl Test {
-    /// The condition as a query writes it; nothing if such values are not asked so.
+    /// The condition as query text; `None` if the language does not allow it for such values.
     fn text(
         &self,
         name: &str,
@@ -251,7 +251,8 @@ impl Test {
         })
     }
 
-    /// Whether it holds; nothing if bytes that are no value would have to be compared.
+    /// Returns whether the condition holds; `None` if it would have to compare bytes that are not a
+    /// value.
     fn holds<V: PartialOrd>(
         &self,
         held: &Held<V>,
@@ -345,7 +346,8 @@ proptest! {
         let query = texts.join(" and ");
         let plan = plan(&query).unwrap();
         let found = plan.column_filter().unwrap().matches(&Row::new(cells));
-        // A row is ruled out by any condition, and else told if a value could not be compared.
+        // Any false condition excludes the row; otherwise a value that could not be compared is
+        // reported.
         let expected = match held.contains(&Some(false)) {
             true => Some(false),
             false => held.into_iter().collect::<Option<Vec<_>>>().map(|_| true),

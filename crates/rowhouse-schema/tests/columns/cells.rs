@@ -1,4 +1,4 @@
-//! Named values to cells and back.
+//! Encoding of named values as cells, and decoding.
 
 use expect_test::{Expect, expect};
 use rowhouse_model::escape;

@@ -1,4 +1,4 @@
-//! The declarations of columns: what they print as, and what is said of mistakes.
+//! Declarations of columns: their printed form, and the errors for mistakes.
 
 use expect_test::{Expect, expect};
 use rowhouse_schema::{ColumnSchema, KeySchema};

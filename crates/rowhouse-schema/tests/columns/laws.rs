@@ -1,10 +1,10 @@
-//! The laws of declared columns, over random declarations, values and bytes.
+//! Properties of declared columns, over random declarations, values and bytes.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use rowhouse_schema::{CellBytes, ColumnSchema, Value};
 
-/// Types of values, each with values that it holds.
+/// Types, each with values that it holds.
 const TYPES: &[(&str, &[&str])] = &[
     ("string", &["", "a", "grün\0"]),
     ("text", &["", "a;b [c]"]),
@@ -38,7 +38,7 @@ const TYPES: &[(&str, &[&str])] = &[
     ("tuple.int", &["-256", "0", "65536"]),
 ];
 
-/// Qualifiers, of which no two of one row of families stand in each other's way; `N` is a number.
+/// Qualifiers; no two in the same row of families conflict. `N` is a number.
 const QUALIFIERS: &[&str] = &[
     "qN",
     "a;N",
@@ -60,7 +60,7 @@ fn declarations() -> impl Strategy<Value = String> {
     })
 }
 
-/// A text with some of its characters left out, doubled, or replaced.
+/// Returns a text with some of its characters removed, doubled, or replaced.
 fn mutated(text: &str, changes: &[(Index, u8, char)]) -> String {
     let mut chars: Vec<char> = text.chars().collect();
     for (at, how, other) in changes.iter().filter(|_| !text.is_empty()) {

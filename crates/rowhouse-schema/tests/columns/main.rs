@@ -1,4 +1,4 @@
-//! Declared columns: their language, their cells, and what queries ask of them.
+//! Declared columns: their language, their cells, and conditions on them in queries.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! What a query asks of the fields of qualifiers: which plans are made, and what mistakes look like.
+//! Conditions of queries on the fields of qualifiers: the plans, and the errors for mistakes.
 
 use expect_test::{Expect, expect};
 use rowhouse_model::{Columns, escape};
@@ -176,7 +176,7 @@ fn a_mistake_in_a_condition_on_a_qualifier_is_pointed_at() {
         .assert_eq(&built.to_string());
 }
 
-/// The columns of each read, and its filter.
+/// Returns the columns of each read, and its filter.
 fn parts(query: &str, asked: &[(&'static str, Option<&'static str>)]) -> String {
     let mut columns = Columns::all();
     for (family, qualifier) in asked {
@@ -214,7 +214,7 @@ fn families_with_conditions_are_read_each_by_itself() {
     "#]]
     .assert_eq(&all);
     let beside = parts("follows.who = 'eve'", &[("d", Some("via")), ("g", None)]);
-    // The family beside what begins with `by_`, and of that one qualifier.
+    // All of the family except qualifiers that begin with `by_`, of which only one is read.
     let prefixes =
         beside.strip_prefix("d:via\ng: MultipleColumnPrefixFilter('', '\\x00', ").unwrap();
     assert!(prefixes.contains("'by^', 'by_eve', 'by`'"), "{prefixes}");

@@ -1,5 +1,6 @@
-//! Every comparison with every text of a few characters, over every row of these: where one key begins
-//! another, or ends without its separator, a range that is a byte too long or too short is seen.
+//! Runs every comparison with every short text over every row of such texts. If one key is a prefix
+//! of another, or ends without its separator, this detects ranges that are a byte too long or too
+//! short.
 
 use std::cmp::Ordering;
 
@@ -7,7 +8,7 @@ use rowhouse_schema::{KeySchema, Predicate, Value};
 
 const CHARS: &[char] = &['\0', '\u{1}', 'a'];
 
-/// All texts of at most two characters.
+/// Returns all texts of at most two characters.
 fn texts() -> Vec<Value> {
     let one = CHARS.iter().map(|c| c.to_string());
     let two = CHARS.iter().flat_map(|c| CHARS.iter().map(move |d| format!("{c}{d}")));
@@ -31,7 +32,7 @@ struct Row {
     key: Vec<u8>,
 }
 
-/// The rows of a template with two texts, of all that it takes.
+/// Returns all rows of a template with two texts that the template accepts.
 fn rows(schema: &KeySchema) -> Vec<Row> {
     let values = || texts().into_iter().chain([Value::Null]);
     let pairs = values().flat_map(|a| values().map(move |b| (a.clone(), b)));
@@ -50,7 +51,7 @@ fn passes(value: &Value, constant: &Value, holds: Holds) -> bool {
     }
 }
 
-/// Asks for rows and holds the ranges against what is expected.
+/// Plans a query and compares its ranges with the expected rows.
 fn check(schema: &KeySchema, rows: &[Row], query: &Predicate, expected: impl Fn(&Row) -> bool) {
     let plan = schema.plan(query).unwrap();
     assert!(plan.is_exact(), "{schema}: {query}: {plan}");

@@ -1,4 +1,4 @@
-//! Golden files: their lines, their values, and what is asked of each line.
+//! Golden files: their lines, their values, and the checks of each line.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,21 +9,22 @@ use rowhouse_schema::{Field, FieldType, KeySchema, Value};
 pub(crate) struct Line {
     pub(crate) kind: String,
     pub(crate) value: String,
-    /// The bytes; nothing if the original code refuses the value.
+    /// The bytes; `None` if the original code refuses the value.
     pub(crate) key: Option<Vec<u8>>,
 }
 
-/// How a line is said in templates.
+/// How templates express a line.
 pub(crate) enum Said {
-    /// By this template of fields a, b, c, …
+    /// With this template of fields a, b, c, …
     As(String),
-    /// By the first bytes of this one's keys.
+    /// As the first bytes of this template's keys.
     Begins(String),
-    /// This template refuses it, though the original does not, and why.
+    /// This template refuses it, for this reason, though the original does not.
     Refused(String, &'static str),
-    /// This template refuses it, and what the original writes may be the key of another value; and why.
+    /// This template refuses it, for this reason; the bytes of the original may be the key of
+    /// another value.
     Ambiguous(String, &'static str),
-    /// Not at all, and why.
+    /// Not at all, for this reason.
     Outside(&'static str),
 }
 
@@ -46,7 +47,7 @@ pub(crate) fn hex(digits: &str) -> Vec<u8> {
     bytes.map(|at| u8::from_str_radix(&digits[at..at + 2], 16).unwrap()).collect()
 }
 
-/// The values of a line, each as written: `"a, b", null` has two.
+/// Returns the values of a line as written: `"a, b", null` has two.
 pub(crate) fn words(values: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut quoted = false;
@@ -63,7 +64,7 @@ pub(crate) fn words(values: &str) -> Vec<String> {
     words
 }
 
-/// The text in quotes, its escapes undone.
+/// Returns the quoted text, unescaped.
 pub(crate) fn text(word: &str) -> Option<String> {
     let mut rest = word.strip_prefix('"')?.strip_suffix('"')?;
     let mut text = String::new();
@@ -79,7 +80,7 @@ pub(crate) fn text(word: &str) -> Option<String> {
     Some(text)
 }
 
-/// The value that a word of a golden file is of a field.
+/// Converts a word of a golden file to a value of a field.
 fn value(word: &str, field: &Field) -> Result<Value, String> {
     if word == "null" {
         return Ok(Value::Null);
@@ -108,13 +109,13 @@ fn value(word: &str, field: &Field) -> Result<Value, String> {
 
 const NAMES: &[&str] = &["a", "b", "c", "d"];
 
-/// A template of these fields, named a, b, c, …
+/// Returns a template of these fields, named a, b, c, …
 pub(crate) fn fields<S: AsRef<str>>(types: &[S]) -> String {
     let field = |(name, field): (&&str, &S)| format!("[{name} {}]", field.as_ref());
     NAMES.iter().zip(types).map(field).collect()
 }
 
-/// The key of these values by a template, or why there is none.
+/// Encodes these values by a template, or returns the error.
 pub(crate) fn encode(template: &str, words: &[String]) -> Result<Vec<u8>, String> {
     let schema = KeySchema::parse(template).map_err(|error| error.to_string())?;
     let fields = schema.fields();
@@ -125,7 +126,7 @@ pub(crate) fn encode(template: &str, words: &[String]) -> Result<Vec<u8>, String
     schema.encode(&pairs[..]).map(|key| key.to_vec()).map_err(|error| error.to_string())
 }
 
-/// Whether a key gives back these values, and itself.
+/// Checks that a key decodes to these values, and that they encode to it.
 fn check_back(template: &str, words: &[String], key: &[u8]) {
     let schema = KeySchema::parse(template).unwrap();
     let values = schema.decode(key).unwrap_or_else(|why| panic!("{template} {words:?}: {why}"));
@@ -134,11 +135,11 @@ fn check_back(template: &str, words: &[String], key: &[u8]) {
         let (given, found) = (value(word, field).unwrap(), &values[field.name()]);
         let same = match (&given, found) {
             (_, Value::Hashed(_)) => field.is_hashed(),
-            // Two zeros may have the same bytes.
+            // Both zeros may have the same bytes.
             (Value::Float(given), Value::Float(found)) => {
                 given == found || given.get() == found.get()
             }
-            // A time is given as a count of its units.
+            // A time was given as a count of its units.
             (Value::Signed(_), Value::Time(_)) => {
                 let alone = KeySchema::parse(&format!("[{field}]")).unwrap();
                 alone.encode(&[(field.name(), given.clone())]).unwrap()
@@ -150,8 +151,9 @@ fn check_back(template: &str, words: &[String], key: &[u8]) {
     }
 }
 
-/// Asks of every line what it says, and gives a line of text for each type: how many lines are the same
-/// here, how many values are refused here and there, how many are outside the language and why.
+/// Checks every line as `said` expects. Returns a line of text for each type with the number of
+/// lines with equal bytes, of values refused here and by the original, and of lines outside of the
+/// language, with reasons.
 pub(crate) fn check(lines: &[Line], said: impl Fn(&Line) -> Said) -> String {
     let mut counts: BTreeMap<(String, String), usize> = BTreeMap::new();
     for line in lines {

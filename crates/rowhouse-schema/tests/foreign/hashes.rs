@@ -1,4 +1,5 @@
-//! Hashes, ours and Java's, against the libraries that others use, in front of what they are of.
+//! Native and Java hashes, against the libraries that other systems use, stored before their
+//! operands.
 
 use expect_test::expect;
 

@@ -8,7 +8,7 @@ fn said(line: &Line) -> Said {
     let count = line.kind.split_once(' ').unwrap().1;
     match line.value.as_str() {
         _ if line.kind.starts_with("hbasewd.one") => Said::Outside("a call counted: a salt"),
-        // `blob` has a terminator; what HBaseWD prefixes is any key.
+        // `blob` has a terminator, but HBaseWD prefixes arbitrary keys.
         "0x" => Said::Outside("an empty key"),
         value => {
             let width = (value.len() - 2) / 2;

@@ -6,7 +6,7 @@ use crate::golden::{Line, Said, check, lines};
 
 fn said(line: &Line) -> Said {
     match line.kind.as_str() {
-        // What a text is without any type.
+        // A text needs no type of its own.
         "java.string" if line.value != "\"\"" => Said::As("[a text]".to_owned()),
         "java.string" => Said::Refused("[a text]".to_owned(), "refused: no key is empty"),
         "java.decimal" => Said::Outside("without order: no type"),
@@ -35,7 +35,7 @@ fn keys_are_those_of_bytes_to_bytes() {
     .assert_eq(&check(&lines("java.txt"), said));
 }
 
-/// Expressions of Java that make keys; `v` is the value.
+/// Java expressions that create keys; `v` is the value.
 fn expression(line: &Line) -> Said {
     let number = line.value.parse::<i128>();
     let as_template = |template: &str| Said::As(template.to_owned());

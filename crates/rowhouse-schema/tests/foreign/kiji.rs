@@ -1,4 +1,4 @@
-//! Keys of Kiji: hashes in front of anything, and formatted keys.
+//! Keys of Kiji: hashes before any key, and formatted keys.
 
 use expect_test::expect;
 

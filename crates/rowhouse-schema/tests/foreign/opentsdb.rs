@@ -5,7 +5,7 @@ use rowhouse_schema::{KeySchema, Value};
 
 use crate::golden::{Line, lines};
 
-/// The identifiers that the file's comments tell.
+/// The identifiers listed in the file's comments.
 fn identifier(name: &str) -> u32 {
     match name {
         "sys.cpu.user" | "host" | "web01" => 1,
@@ -27,13 +27,14 @@ fn template(kind: &str) -> String {
     format!("{salt}[metric {uid}][base seconds 4 floor 1h][tags repeat({uid} {uid})]")
 }
 
-/// The metric, the seconds and the pairs of a line, in the order of the tags' identifiers.
+/// Returns the metric, the seconds and the tag pairs of a line, in the order of the tags'
+/// identifiers.
 fn values(line: &Line) -> (Value, Value, Value) {
     let mut parts = line.value.splitn(3, ' ');
     let mut next = || parts.next().unwrap();
     let (metric, time, tags) = (next(), next(), next().trim_matches(['{', '}']));
     let time: u64 = time.parse().unwrap();
-    // OpenTSDB takes a number for milliseconds that needs more than 32 bits.
+    // OpenTSDB reads a number of more than 32 bits as milliseconds.
     let seconds = if time > u32::MAX.into() { time / 1000 } else { time };
     let pairs = tags.split(", ").filter_map(|tag| tag.split_once('='));
     let mut pairs: Vec<_> = pairs.map(|(k, v)| (identifier(k), identifier(v))).collect();

@@ -1,10 +1,10 @@
-//! `phoenix.*` against Phoenix: its types alone, and whole keys.
+//! `phoenix.*` against Phoenix: single types, and whole keys.
 
 use expect_test::expect;
 
 use crate::golden::{Line, Said, check, fields, lines, words};
 
-/// Lines in which the empty text is null, as it is in Phoenix, and a time says its nanoseconds.
+/// Returns lines with the empty text as null, as in Phoenix, and times in nanoseconds.
 fn phoenix_lines(name: &str) -> Vec<Line> {
     let lines = lines(name).into_iter().map(|line| {
         let mut value = words(&line.value)
@@ -20,7 +20,7 @@ fn phoenix_lines(name: &str) -> Vec<Line> {
     lines.collect()
 }
 
-/// `millis with nanos n`, n being those of the second, as nanoseconds.
+/// Converts `millis with nanos n`, where n is the nanoseconds of the second, to nanoseconds.
 fn nanos(value: &str) -> String {
     let (millis, nanos) = value.split_once(" with nanos ").unwrap_or((value, "0"));
     let (millis, nanos): (i128, i128) = (millis.parse().unwrap(), nanos.parse().unwrap());
@@ -31,7 +31,8 @@ fn number(line: &Line) -> f64 {
     line.value.parse().unwrap_or(0.0)
 }
 
-/// Types alone, without separators: what ends in one is followed by a field that shows it.
+/// Single types without separators: a type that ends in one is followed by a field that makes it
+/// visible.
 fn type_alone(line: &Line) -> Said {
     let kind = line.kind.replace("phoenix.int", "phoenix.integer");
     let (is_desc, value) = (kind.ends_with(" desc"), line.value.as_str());
@@ -54,7 +55,7 @@ fn type_alone(line: &Line) -> Said {
         {
             Said::Refused(template, "refused: out of order, or takes a separator's byte")
         }
-        // In descending order a separator stays at the end of the key.
+        // In descending order the end of the key keeps its separator.
         "phoenix.varchar" | "phoenix.decimal" if is_desc => Said::Begins(template),
         _ => Said::As(template),
     }
@@ -148,7 +149,7 @@ fn values_are_those_of_phoenix() {
     .assert_eq(&check(&phoenix_lines("phoenix-types.txt"), type_alone));
 }
 
-/// The template of `phoenix(varchar desc, bigint) salt_buckets = 4`.
+/// Returns the template of `phoenix(varchar desc, bigint) salt_buckets = 4`.
 fn whole_key(line: &Line) -> Said {
     let Some(inside) = line.kind.strip_prefix("phoenix(") else {
         return Said::Outside("no key; of the separators, those of tables that are optimizable");
@@ -162,7 +163,7 @@ fn whole_key(line: &Line) -> Said {
     let columns: Vec<_> = inside[..inside.rfind(')').unwrap()].split(", ").collect();
     let words = words(&line.value);
     let field = |(column, word): (&&str, &String)| {
-        // Phoenix has columns of variable width that are null, and no others.
+        // In Phoenix, only columns of variable width can be null.
         let nullable = if word == "null" { " null first" } else { "" };
         format!("phoenix.{column}{nullable}")
     };

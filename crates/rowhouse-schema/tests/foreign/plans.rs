@@ -1,5 +1,5 @@
-//! What is special in the plans of foreign types: orders that turn, separators that are not written, keys that
-//! begin other keys.
+//! Plans that only foreign types have: breaks in the order, omitted separators, and keys that are
+//! prefixes of other keys.
 
 use expect_test::{Expect, expect};
 use rowhouse_schema::{KeySchema, Predicate};

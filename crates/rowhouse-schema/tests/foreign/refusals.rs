@@ -1,4 +1,4 @@
-//! What foreign types do not allow, and what is said of it.
+//! Uses of foreign types that are refused, and the errors.
 
 use expect_test::{Expect, expect};
 use rowhouse_schema::{KeySchema, Rule, Value};

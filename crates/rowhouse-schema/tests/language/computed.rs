@@ -1,4 +1,4 @@
-//! Computed fields: what they are of.
+//! Computed fields and their operands.
 
 use super::check;
 use expect_test::expect;

@@ -1,4 +1,4 @@
-//! What a template may say, and what it is told when it says something else.
+//! The template language, and its errors.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! What is said of templates that are none.
+//! Errors for invalid templates.
 
 use super::check;
 use expect_test::expect;

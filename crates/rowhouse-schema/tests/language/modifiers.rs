@@ -1,4 +1,4 @@
-//! Modifiers: where they stand, and what they exclude.
+//! Modifiers: their order, and the combinations that are refused.
 
 use super::check;
 use expect_test::expect;

@@ -22,7 +22,7 @@ fn templates_print_as_they_are_written() {
     ] {
         assert_eq!(KeySchema::parse(template).unwrap().to_string(), template);
     }
-    // What says nothing is left out.
+    // Parts that equal the default are omitted.
     check(
         "[bucket 4 of rest by xxh3][e enum(a=0,b)][n text 4 pad \\x00]",
         expect!["[bucket 4][e enum(a,b)][n text 4]"],

@@ -1,4 +1,4 @@
-//! What types need, and what is said where it is missing.
+//! Required parameters of types, and the errors if they are missing.
 
 use super::check;
 use expect_test::expect;

@@ -1,4 +1,4 @@
-//! What the laws say, written out without the crate's codecs and planner.
+//! Reference implementations of the properties, without the crate's codecs and planner.
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use rowhouse_schema::{
 
 use crate::draw::Asked;
 
-/// A value as something that compares as its field's values do.
+/// A value in a form that compares as its field's values do.
 #[derive(Clone, Debug, PartialEq, PartialOrd)]
 pub(crate) enum Rank {
     Bytes(Vec<u8>),
@@ -18,7 +18,7 @@ pub(crate) enum Rank {
     List(Vec<Rank>),
 }
 
-/// The nanoseconds of a field's unit; 1 if it counts no time.
+/// The nanoseconds of a field's unit; 1 if the field is not a time.
 pub(crate) fn unit(field_type: &FieldType) -> i128 {
     match field_type {
         FieldType::Time { unit: TimeUnit::Seconds, .. } | FieldType::Calendar(Calendar::Second) => {
@@ -67,7 +67,7 @@ pub(crate) fn rank(value: &Value, field_type: &FieldType) -> Rank {
     }
 }
 
-/// The step of a floored field, in the units of ranks; nothing if it has none.
+/// The step of a floored field, in the units of ranks; `None` for other fields.
 pub(crate) fn step(field: &Field) -> Option<i128> {
     let words = field.to_string();
     let step = words.split(" floor ").nth(1)?.split(' ').next()?;
@@ -81,7 +81,7 @@ pub(crate) fn step(field: &Field) -> Option<i128> {
     })
 }
 
-/// Whether what a key gives back is what was given, or what is kept of it.
+/// Returns whether the decoded value is the given one, or the part of it that keys hold.
 pub(crate) fn is_kept(field: &Field, given: &Value, kept: &Value) -> bool {
     match (given, kept) {
         (Value::Null, kept) => kept.is_null(),
@@ -98,8 +98,7 @@ pub(crate) fn is_kept(field: &Field, given: &Value, kept: &Value) -> bool {
     }
 }
 
-/// How two rows compare by the values of one field; nothing where the field's own report promises
-/// no order.
+/// Compares two rows by the values of one field; `None` if the field reports no order.
 pub(crate) fn compare(
     schema: &KeySchema,
     field: &Field,
@@ -131,14 +130,14 @@ fn by_value(field: &Field, x: &Value, y: &Value) -> Ordering {
     if field.is_desc() { order.reverse() } else { order }
 }
 
-/// The bytes of one field by itself, with the literal behind it.
+/// Returns the bytes of one field alone, with the literal after it.
 fn stored(schema: &KeySchema, field: &Field, value: &Value) -> Vec<u8> {
     let literal = literal_behind(schema, field);
     let alone = KeySchema::parse(&format!("x[{field}]{literal}")).unwrap();
     alone.encode(&[(field.name(), value.clone())]).unwrap().to_vec()
 }
 
-/// The literal behind a field in the template's text.
+/// Returns the literal after a field in the template's text.
 fn literal_behind(schema: &KeySchema, field: &Field) -> String {
     let template = schema.to_string();
     let behind = template.split_once(&format!("[{field}]")).unwrap().1;
@@ -146,7 +145,7 @@ fn literal_behind(schema: &KeySchema, field: &Field) -> String {
     open.map_or(behind, |(at, _)| &behind[..at]).to_owned()
 }
 
-/// The names of fields and the numbers of computed ones, in the order in which they stand.
+/// Returns the fields and the positions of computed fields, in the order of the template.
 pub(crate) fn elements(schema: &KeySchema) -> Vec<Result<Field, usize>> {
     let template = schema.to_string();
     let place = |text: String| template.find(&format!("[{text}]")).unwrap();
@@ -164,7 +163,7 @@ pub(crate) fn elements(schema: &KeySchema) -> Vec<Result<Field, usize>> {
     elements.into_iter().map(|(_, element)| element).collect()
 }
 
-/// How computed values compare: as their bytes do. Those below zero stand behind all others.
+/// Compares computed values by their bytes: those less than zero come after all others.
 pub(crate) fn compare_computed(a: &Value, b: &Value) -> Ordering {
     let rank = |value: &Value| match rank(value, &FieldType::Text) {
         Rank::Number(number @ ..0) => Rank::Number(number + 0x1_0000),
@@ -174,7 +173,7 @@ pub(crate) fn compare_computed(a: &Value, b: &Value) -> Ordering {
 }
 
 impl Asked {
-    /// Whether a value that a row was given passes.
+    /// Returns whether a given value of a row passes.
     pub(crate) fn holds(&self, field: &Field, value: &Value) -> bool {
         let rank = |value| rank(value, field.field_type());
         match self {
@@ -209,7 +208,7 @@ impl Asked {
         }
     }
 
-    /// The constants in it.
+    /// Returns the constants in the condition.
     fn constants(&self) -> Vec<&Value> {
         match self {
             Self::Less(v)
@@ -226,7 +225,8 @@ impl Asked {
     }
 }
 
-/// Whether some value, of which the key holds what it holds, would pass all conditions on the field.
+/// Returns whether some value with the same bytes in the key would pass all conditions on the
+/// field.
 pub(crate) fn could_hold(field: &Field, asked: &[&Asked], given: &Value, kept: &Value) -> bool {
     if field.is_hashed() {
         let hash = |value: &Value| {
@@ -234,7 +234,7 @@ pub(crate) fn could_hold(field: &Field, asked: &[&Asked], given: &Value, kept: &
             let key = alone.encode(&[(field.name(), value.clone())]).ok()?;
             Some(alone.decode(&key).unwrap()[field.name()].clone())
         };
-        // The two zeros are equal, and have two hashes.
+        // The two zeros are equal, but have different hashes.
         let other_zero = |value: &Value| match value {
             Value::Float(float) => Value::from(-float.get()),
             other => other.clone(),

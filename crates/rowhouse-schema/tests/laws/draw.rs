@@ -1,7 +1,7 @@
 //! Random templates, values and queries.
 //!
-//! Texts are drawn from a few characters around the delimiters' bytes, numbers and times from the
-//! ends of their domains: that is where an encoding or a planner goes wrong.
+//! Texts consist of a few characters around the bytes of the delimiters; numbers and times are near
+//! the ends of their domains. Encodings and planners are most likely to fail there.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -11,7 +11,7 @@ use rowhouse_schema::{
 
 use crate::words::{COMPUTED, FAMILIES, FOREIGN, LITERALS, MODIFIERS, TYPES};
 
-/// The field of a random type with random modifiers that it allows.
+/// Generates a field of a random type with random modifiers that it allows.
 fn fields() -> impl Strategy<Value = String> {
     let modifiers: Vec<_> = MODIFIERS.iter().map(|group| select(*group)).collect();
     let kinds = prop_oneof![select(TYPES), select(FOREIGN)];
@@ -27,7 +27,7 @@ fn fields() -> impl Strategy<Value = String> {
     })
 }
 
-/// Keys of one system, and keys of everything.
+/// Generates keys of one system, and keys that mix all types.
 pub(crate) fn schemas() -> impl Strategy<Value = KeySchema> {
     prop_oneof![1 => of_one_system(), 3 => of_all()]
 }
@@ -74,7 +74,7 @@ fn texts() -> impl Strategy<Value = String> {
     prop::collection::vec(select(CHARS), 0..4).prop_map(String::from_iter)
 }
 
-/// Numbers at the ends of all domains, and a little around them.
+/// Generates numbers at and around the ends of all domains.
 fn numbers() -> impl Strategy<Value = i128> {
     let ends = vec![
         0,
@@ -134,7 +134,7 @@ const FLOATS: &[f64] = &[
     f64::MAX,
 ];
 
-/// What the values of a case are drawn from.
+/// The pool from which a test case draws its values.
 #[derive(Clone, Debug)]
 pub(crate) struct Pool {
     texts: Vec<String>,
@@ -147,7 +147,7 @@ pub(crate) fn pools() -> impl Strategy<Value = Pool> {
 }
 
 impl Pool {
-    /// A value for a field, which it need not be able to hold.
+    /// Returns a value for a field, which the field may be unable to hold.
     pub(crate) fn value(&self, field: &Field, at: &Index) -> Value {
         if field.is_nullable() && at.index(5) == 0 {
             return Value::Null;
@@ -256,14 +256,14 @@ fn resized(text: &str, width: usize, at: &Index) -> Vec<u8> {
     bytes
 }
 
-/// A row: what was given for the fields, its key, and the key taken apart.
+/// A row: the given values, its key, and the decoded key.
 pub(crate) struct Row {
     pub(crate) given: Vec<Value>,
     pub(crate) key: Vec<u8>,
     pub(crate) values: Values,
 }
 
-/// The row of these values, if it can be stored.
+/// Returns the row of these values, if it can be stored.
 pub(crate) fn row(schema: &KeySchema, pool: &Pool, at: &[Index]) -> Option<Row> {
     let given: Vec<Value> =
         schema.fields().iter().zip(at).map(|(field, at)| pool.value(field, at)).collect();
@@ -278,7 +278,7 @@ pub(crate) fn rows() -> impl Strategy<Value = Vec<Vec<Index>>> {
     prop::collection::vec(prop::collection::vec(any::<Index>(), 4), 24)
 }
 
-/// A condition as the brute force understands it.
+/// A condition in the reference implementation.
 #[derive(Clone, Debug)]
 pub(crate) enum Asked {
     Less(Value),

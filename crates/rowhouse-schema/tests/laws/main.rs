@@ -1,4 +1,4 @@
-//! The laws of the template language, over random templates, values, keys and queries.
+//! Properties of the template language, over random templates, values, keys and queries.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -22,7 +22,7 @@ use rowhouse_schema::{
 use brute::{compare, compare_computed, could_hold, elements, is_kept};
 use draw::{Asked, Drawn, Pool, Row, drawn, pools, row, rows, schemas};
 
-/// Templates of one field, of each kind that reads constants in its own way.
+/// Templates of one field, one for each way of reading constants.
 const PLANNED: &[&str] = &[
     "[n u8]",
     "[n millis]",
@@ -53,7 +53,7 @@ const PLANNED: &[&str] = &[
     "[n ordered_code.float64 desc]",
 ];
 
-/// How the fields' own report says two rows compare; nothing where it makes no promise.
+/// Compares two rows by the order that the fields report; `None` if they report none.
 fn promised(schema: &KeySchema, a: &Values, b: &Values) -> Option<Ordering> {
     for element in elements(schema) {
         let order = match element {
@@ -67,7 +67,7 @@ fn promised(schema: &KeySchema, a: &Values, b: &Values) -> Option<Ordering> {
     Some(Ordering::Equal)
 }
 
-/// How a plan says that two of its rows compare; nothing where it makes no promise.
+/// Compares two rows by the order that a plan reports; `None` if it reports none.
 fn planned(schema: &KeySchema, order: &PlanOrder, a: &Values, b: &Values) -> Option<Ordering> {
     for ordered in order.fields() {
         let field = schema.field(&ordered.name).unwrap();
@@ -91,7 +91,7 @@ fn is_found(plan: &Plan, row: &Row) -> bool {
     plan.ranges().iter().any(|range| range.contains(&row.key)) && plan.matches(&row.values)
 }
 
-/// Whether the row is asked for by what was given, and whether it could be by what its key holds.
+/// Returns whether the row's given values match, and whether they could match judging by its key.
 fn is_asked(schema: &KeySchema, conditions: &[(&Field, Asked)], row: &Row) -> (bool, bool) {
     let fields = || schema.fields().iter().enumerate();
     let of = |field: &Field| -> Vec<&Asked> {
@@ -117,8 +117,8 @@ proptest! {
         prop_assert_eq!(again, schema);
     }
 
-    /// L1 and L2: keys decode to what was given, or to what is kept of it, and whatever bytes fit decode
-    /// to values that encode to the same bytes.
+    /// L1 and L2: keys decode to the given values, or to the part of them that keys hold, and all
+    /// bytes that fit decode to values that encode to the same bytes.
     #[test]
     fn keys_that_fit_come_back(
         schema in schemas(), pool in pools(), row_at in rows(), noise: Vec<(Index, u8, u8)>,
@@ -144,8 +144,8 @@ proptest! {
         }
     }
 
-    /// By position and by name keys are made the quick way where there is one; values that are not owned go the general
-    /// way.
+    /// Encoding by position and by name uses the fast path if there is one; encoding of borrowed
+    /// values uses the generic path.
     #[test]
     fn keys_are_made_and_refused_alike_and_read_into_used_memory(
         schema in schemas(), pool in pools(), row_at in rows(),
@@ -219,7 +219,7 @@ proptest! {
         }
     }
 
-    /// L4: the rows of the ranges that pass the residual are the rows that are asked for.
+    /// L4: the rows in the ranges that pass the residual are those that match the query.
     #[test]
     fn plans_find_what_is_asked_for(
         schema in schemas(), pool in pools(), at in rows(), drawn in drawn(), by_bucket: bool,
@@ -228,7 +228,7 @@ proptest! {
         let conditions = conditions(&schema, &pool, &drawn);
         let predicate = conditions.iter()
             .fold(Predicate::all(), |predicate, (field, asked)| asked.ask(predicate, field.name()));
-        // A computed field that has a name can be asked for too.
+        // Queries can have conditions on a named computed field too.
         let named = schema.computed().iter().find_map(|computed| computed.name());
         let bucket = named.zip(rows.first()).filter(|_| by_bucket)
             .map(|(name, row)| (name, row.values[name].clone()));
@@ -258,7 +258,7 @@ proptest! {
             prop_assert!(could || !found, "found: {}", case());
             prop_assert!(!plan.is_exact() || !inside || could, "not exact: {}", case());
         }
-        // A query that was printed asks the same, unless a number of four digits becomes a year.
+        // A printed query parses to an equal one, unless a four-digit number becomes a year.
         if !pool.numbers.iter().any(|number| (1000..=9999).contains(number)) {
             let again = Predicate::parse(&predicate.to_string());
             prop_assert!(again.is_ok(), "{}", again.unwrap_err());
@@ -268,7 +268,8 @@ proptest! {
         }
     }
 
-    /// The rows of a stream come in the order of their logical keys, and that is the order the plan tells.
+    /// The rows of a stream come in the order of their logical keys, which is the order that the
+    /// plan reports.
     #[test]
     fn streams_are_in_the_order_of_logical_keys(
         schema in schemas(), pool in pools(), at in rows(), drawn in drawn(),
@@ -306,7 +307,7 @@ proptest! {
     }
 }
 
-/// The rows of a plan, merged, in its direction.
+/// Returns the rows of a plan, merged, in its direction.
 fn merged<'r>(plan: &Plan, rows: &'r [Row], direction: Direction) -> Vec<&'r Row> {
     let mut found: Vec<_> = rows.iter().filter(|row| is_found(plan, row)).collect();
     let logical = |row: &Row| match plan.order().sequence() {
@@ -324,7 +325,7 @@ fn merged<'r>(plan: &Plan, rows: &'r [Row], direction: Direction) -> Vec<&'r Row
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..Default::default() })]
 
-    /// Pages of two rows, one behind the other, are all rows, once each and in order.
+    /// Pages of two rows together return all rows, once each and in order.
     #[test]
     fn pages_are_the_whole(
         schema in schemas(), pool in pools(), at in rows(), drawn in drawn(), reverse: bool,
@@ -353,7 +354,7 @@ proptest! {
     }
 }
 
-/// The rows of a plan as a merge of its streams gives them.
+/// Returns the rows of a plan by merging its streams.
 fn merged_by_streams<'r>(plan: &Plan, rows: &'r [Row], direction: Direction) -> Vec<&'r Vec<u8>> {
     let mut keys: Vec<_> = rows.iter().map(|row| &row.key).collect();
     keys.sort();
@@ -383,7 +384,7 @@ fn merged_by_streams<'r>(plan: &Plan, rows: &'r [Row], direction: Direction) -> 
     }
 }
 
-/// What the random templates are worth: enough of each word, and rows that can be stored.
+/// The random templates have enough of each word, and rows that can be stored.
 #[test]
 fn random_templates_are_varied() {
     let mut runner = TestRunner::deterministic();

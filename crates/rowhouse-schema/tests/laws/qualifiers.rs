@@ -1,5 +1,5 @@
-//! The law of conditions on the fields of qualifiers: of the cells of a family, those are read and shown that plain
-//! filtering leaves.
+//! The property of conditions on fields of qualifiers: the cells of a family that are read and
+//! shown are those that plain filtering selects.
 
 use proptest::prelude::*;
 use proptest::sample::Index;
@@ -9,7 +9,8 @@ use rowhouse_schema::{ColumnSchema, KeySchema, PlanPart, Predicate, TimeZone};
 use crate::draw::{Row, drawn, pools, row, rows, schemas};
 use crate::{conditions, is_asked};
 
-/// The qualifiers that a part lets through, as a store reads them: it goes on where the filter says.
+/// Returns the qualifiers that a part's filter passes, read like a store does: it seeks where the
+/// filter tells it to.
 fn let_through(part: &PlanPart, family: &[u8], qualifiers: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let Some(filter) = &part.filter else { return qualifiers.to_vec() };
     let mut run = FilterRun::new(filter, false).unwrap();
@@ -35,7 +36,7 @@ fn let_through(part: &PlanPart, family: &[u8], qualifiers: &[Vec<u8>]) -> Vec<Ve
     through
 }
 
-/// The qualifiers of a family that come through the parts and are shown.
+/// Returns the qualifiers of a family that pass the parts and are shown.
 fn shown(
     plan: &rowhouse_schema::Plan,
     asked: &Columns,
@@ -81,7 +82,7 @@ proptest! {
         prop_assume!(plan.is_ok());
         let plan = plan.unwrap();
 
-        // What was put, some of it spoiled, and what is declared beside.
+        // The stored qualifiers, damaged copies of some, and another declared one.
         let mut qualifiers: Vec<Vec<u8>> = rows.iter().map(|row| row.key.clone()).collect();
         for (of, place, byte) in &noise {
             let Some(mut spoiled) = (!rows.is_empty()).then(|| of.get(&rows).key.clone()) else { break };
@@ -133,7 +134,7 @@ proptest! {
                 prop_assert!(many.matches(qualifier), "not exact: {}", text());
             }
         }
-        // Nothing is asked of the other columns of the same template.
+        // The query has no conditions on the other columns of the same template.
         let shown_of_g = shown(&plan, &asked, b"g", &qualifiers);
         let expected: Vec<_> =
             qualifiers.iter().filter(|qualifier| asked.has_column(b"g", qualifier)).cloned().collect();
@@ -141,7 +142,7 @@ proptest! {
     }
 }
 
-/// The literal in front of a template.
+/// Returns the literal at the beginning of a template.
 fn lead(schema: &KeySchema) -> Bytes {
     let text = schema.to_string();
     let mut escaped = false;

@@ -1,6 +1,6 @@
-//! The words that random templates are made of.
+//! The words of which random templates consist.
 
-/// Types of our own.
+/// Native types.
 pub(crate) const TYPES: &[&str] = &[
     "text",
     "text",
@@ -117,7 +117,7 @@ pub(crate) const FOREIGN: &[&str] = &[
     "kiji.long",
 ];
 
-/// Modifiers, in the order in which they stand; of each group one, or none.
+/// Modifiers, in their order; a field has at most one of each group.
 pub(crate) const MODIFIERS: &[&[&str]] = &[
     &["", "", "", "", "", "", " floor 10", " floor 1h", " floor 1d", " floor 7d"],
     &["", "", "", "", "", "", " digits", " digits 2", " digits 13", " digits 20", " hex"],
@@ -175,7 +175,7 @@ pub(crate) const COMPUTED: &[&str] = &[
     "[bucket 20 of FF by opentsdb.salt 2]",
 ];
 
-/// Keys as other systems make them: what may stand in front, and fields that stand side by side.
+/// Keys of other systems: prefixes, and fields that may be combined.
 pub(crate) const FAMILIES: &[(&[&str], &[&str])] = &[
     (
         &["", "[bucket 3 by phoenix.salt]"],

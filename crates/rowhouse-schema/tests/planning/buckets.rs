@@ -1,4 +1,4 @@
-//! Buckets: those that are asked.
+//! The buckets that a query reads.
 
 use super::check;
 use expect_test::expect;

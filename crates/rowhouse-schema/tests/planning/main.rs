@@ -1,4 +1,4 @@
-//! What a plan says, case by case.
+//! Plans, case by case.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

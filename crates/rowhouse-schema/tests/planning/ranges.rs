@@ -1,4 +1,4 @@
-//! How conditions become ranges, and what remains.
+//! Ranges and residuals of conditions.
 
 use super::check;
 use expect_test::expect;

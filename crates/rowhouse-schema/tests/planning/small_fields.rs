@@ -1,4 +1,4 @@
-//! Fields of few values, which are gone through.
+//! Fields with few values, which plans enumerate.
 
 use super::check;
 use expect_test::expect;

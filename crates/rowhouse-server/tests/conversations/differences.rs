@@ -87,11 +87,6 @@ pub(crate) const DIFFERENCES: &[Difference] = &[
         what: Part("\n    master_info_port: 0,", ""),
         why: "the master has no page of its own",
     },
-    Difference {
-        method: "IsNormalizerEnabled",
-        what: Part("enabled: true", "enabled: false"),
-        why: "there is no normalizer",
-    },
 ];
 
 const NO_SUCH_FAMILY_IN_GET: Difference = Difference {

@@ -90,6 +90,11 @@ impl TestServer {
         self.server.as_ref().unwrap().zookeeper()
     }
 
+    /// `host:port` of metrics and health.
+    pub(crate) fn web(&self) -> std::net::SocketAddr {
+        self.server.as_ref().unwrap().web().unwrap()
+    }
+
     /// The data directory.
     pub(crate) fn data(&self) -> &Path {
         self.dir.path()

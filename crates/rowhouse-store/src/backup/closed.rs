@@ -1,4 +1,4 @@
-//! A store that nobody has open, in another directory, byte for byte.
+//! Copies a store that is not open to another directory, byte for byte.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,11 +15,13 @@ use crate::manifest;
 use crate::store_file;
 use crate::wal::{WAL_DIR, is_segment};
 
-/// Copies the store in `from`, which nobody may have open, to `into`, which must not be there: its manifest, the HFiles of
-/// its tables and snapshots, and its log. All of it is read and checked before, and read back and checked afterwards.
+/// Copies the store in `from`, which must not be open, to `into`, which must not exist: its
+/// manifest, the HFiles of its tables and snapshots, and its log. Reads and checks everything
+/// before the copy, and reads back and checks the copy.
 ///
 /// # Errors
-/// As [`check`](crate::check); `Corruption` where either is not whole; `InvalidRequest` where `into` is there; `Io`.
+/// As [`check`](crate::check); `Corruption` if either is damaged; `InvalidRequest` if `into`
+/// exists; `Io`.
 pub fn copy_store(
     from: impl AsRef<Path>,
     into: impl AsRef<Path>,

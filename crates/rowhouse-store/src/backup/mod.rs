@@ -1,5 +1,5 @@
-//! Whole stores in other directories: a checkpoint and a backup of one that is open, and a copy of one that nobody has
-//! open, which is also how a backup comes back.
+//! Copies of whole stores in other directories: a checkpoint and a backup of an open store, and a
+//! copy of a store that is not open, which also restores a backup.
 
 mod closed;
 mod open;
@@ -11,23 +11,23 @@ use rowhouse_model::{Error, Result};
 
 use crate::check::CheckReport;
 
-/// What was copied.
+/// The totals of a copy.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct CopyReport {
-    /// Tables, without those of the system.
+    /// Tables, without system tables.
     pub tables: usize,
     /// Snapshots of tables.
     pub snapshots: usize,
     /// HFiles of tables and snapshots.
     pub files: usize,
-    /// Bytes of those.
+    /// Bytes of these HFiles.
     pub file_bytes: u64,
-    /// Bytes of the write-ahead log; 0 where everything is in HFiles.
+    /// Bytes of the write-ahead log; 0 if all cells are in HFiles.
     pub log_bytes: u64,
 }
 
-/// Refuses what is not whole.
+/// Refuses a damaged store.
 fn whole(report: CheckReport, what: &str) -> Result<CheckReport> {
     match report.problems.first() {
         None => Ok(report),

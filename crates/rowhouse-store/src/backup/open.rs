@@ -1,4 +1,4 @@
-//! A store that is open, as it is at one moment over all tables, in another directory.
+//! Copies an open store, as of one read point over all tables, to another directory.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,13 +17,14 @@ use crate::store::Store;
 use crate::store_file::{self, StoreFile};
 
 impl Store {
-    /// Makes a store in `into`, which must not be there, that holds what this one does at this moment, over all tables.
-    /// Its HFiles are those of this store by another name (hard links), so it costs a flush and no room until merges here
-    /// write files anew. It is on the disk when this returns. Whoever reads and writes goes on.
+    /// Creates a store in `into`, which must not exist, with the contents of this store at one read
+    /// point over all tables. Its HFiles are hard links to those of this store, so it costs a
+    /// flush, and no disk space until compactions here replace the files. It is on disk when this
+    /// returns. Concurrent reads and writes continue.
     ///
     /// # Errors
-    /// `InvalidRequest` where `into` is there; `Unsupported` where it is on another file system, or the store is on a disk of
-    /// its own; `Io`.
+    /// `InvalidRequest` if `into` exists; `Unsupported` if it is on another file system, or this
+    /// store is on a disk passed to the builder; `Io`.
     pub fn checkpoint(&self, into: impl AsRef<Path>) -> Result<CopyReport> {
         let from = self.path()?;
         let target = Target::create(into.as_ref())?;
@@ -37,12 +38,12 @@ impl Store {
         Ok(pinned.report())
     }
 
-    /// The same with copies of the HFiles, on any file system. What was written is read back, every checksum of it, before
-    /// the directory gets its name.
+    /// As [`Store::checkpoint`], with copies of the HFiles, on any file system. All checksums of
+    /// the copy are verified before the directory gets its name.
     ///
     /// # Errors
-    /// `InvalidRequest` where `into` is there; `Corruption` where the copy is not whole, since the store is not or the disk
-    /// lies; `Io`.
+    /// `InvalidRequest` if `into` exists; `Corruption` if the copy is damaged, because the store is
+    /// or because the disk returned wrong data; `Io`.
     pub fn backup(
         &self,
         into: impl AsRef<Path>,
@@ -73,7 +74,7 @@ impl Store {
     }
 }
 
-/// The store at one moment, and its files, which stay as long as this is held.
+/// The store at one read point, and its files, which stay while this is held.
 struct PinnedState {
     state: ManifestState,
     files: BTreeMap<u64, Arc<StoreFile>>,
@@ -85,15 +86,15 @@ impl PinnedState {
         let engine = store.engine();
         engine.check_open()?;
         let families: Vec<_> = engine.families.read().values().cloned().collect();
-        // Most of what is in memory, before others have to wait.
+        // Flushes most of the data before writers have to wait.
         families.iter().try_for_each(|family| flush::flush(engine, family))?;
-        // No file comes but those of the one moment.
+        // No other flush may add a file.
         let _quiet: Vec<_> = families.iter().map(|family| family.flushing.lock()).collect();
         let last_sequence = flush::flush_all_locked(engine, &families)?;
         let _replacing = engine.replacing.lock();
         let snapshots = engine.snapshots.lock();
         let mut state = ManifestState::clone(&engine.manifest.state());
-        // All of the log is in files: the copy has none.
+        // All log records are in files: the copy has no log.
         state.log_closed = None;
         state.log_segment = None;
         let forgotten = LogForgotten { below_sequence: last_sequence + 1, first_segment: 0 };
@@ -107,7 +108,7 @@ impl PinnedState {
         Ok(Self { state, files })
     }
 
-    /// Has the store in `target` be this one.
+    /// Completes the directory: syncs the file names and writes the manifest.
     fn name(&self, target: &Target) -> Result<()> {
         target.sync()?;
         let disk = RealDisk::new(target.dir());
@@ -126,7 +127,7 @@ impl PinnedState {
 }
 
 impl Store {
-    /// The directory that it is in.
+    /// Returns the store's directory.
     fn path(&self) -> Result<std::path::PathBuf> {
         self.directory_path().ok_or_else(|| {
             Error::unsupported("a store that is closed, or on a disk of its own, cannot be copied")

@@ -1,4 +1,5 @@
-//! The directory that a copy is made in. It gets its name when it is whole and on the disk; until then it has another.
+//! The directory that a copy is written to. It has a temporary name until it is complete and on
+//! disk.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -11,12 +12,12 @@ use crate::disk::{Disk, RealDisk};
 use crate::store_file::FILES_DIR;
 use crate::wal::WAL_DIR;
 
-/// Behind the name of a directory that is not whole yet.
+/// The suffix of the name of an unfinished directory.
 const UNFINISHED: &str = "unfinished";
-/// Bytes that are read at once.
+/// Bytes read at once.
 const BUFFER_LEN: usize = 1 << 20;
 
-/// A directory under way. Dropped before it is finished, it is gone.
+/// An unfinished directory. Removed on drop unless it was finished.
 pub(super) struct Target {
     path: PathBuf,
     unfinished: PathBuf,
@@ -24,10 +25,10 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Makes the directory, with the files that every store has.
+    /// Creates the directory, with the files that every store has.
     ///
     /// # Errors
-    /// `InvalidRequest` where there is something of the name already, or of the name that an unfinished one has; `Io`.
+    /// `InvalidRequest` if its name or its temporary name is taken; `Io`.
     pub(super) fn create(path: &Path) -> Result<Self> {
         let Some(name) = path.file_name() else {
             return Err(Error::invalid(format!("{} is no name for a directory", path.display())));
@@ -56,15 +57,15 @@ impl Target {
         Ok(target)
     }
 
-    /// Where it is until it is finished.
+    /// Returns its path while it is unfinished.
     pub(super) fn dir(&self) -> &Path {
         &self.unfinished
     }
 
-    /// Gives a file of another store a second name here.
+    /// Links a file of another store into this directory.
     ///
     /// # Errors
-    /// `Unsupported` on another file system, or one without such names.
+    /// `Unsupported` on another file system, or one without hard links.
     pub(super) fn link(&self, from: &Path, path: &str) -> Result<()> {
         let to = self.unfinished.join(path);
         fs::hard_link(from, &to).map_err(|source| match source.kind() {
@@ -80,8 +81,8 @@ impl Target {
         })
     }
 
-    /// Copies a file of another store to the disk. Tells after each piece how many bytes that was, which may
-    /// end it. Gives its length.
+    /// Copies a file of another store and syncs it. Reports the bytes of each chunk to `copied`,
+    /// whose error aborts the copy. Returns the file's length.
     pub(super) fn copy(
         &self,
         from: &Path,
@@ -103,13 +104,13 @@ impl Target {
             copied(read as u64)?;
         }
         target.sync_all().map_err(|error| at("cannot write", &to, error))?;
-        // What is read back is to come from the disk, as far as the system can be asked for that.
+        // Later reads should come from the disk, not from the page cache.
         #[cfg(target_os = "linux")]
         let _ = rustix::fs::fadvise(&target, 0, None, rustix::fs::Advice::DontNeed);
         Ok(len)
     }
 
-    /// Brings the names of files to the disk.
+    /// Syncs the names of files.
     pub(super) fn sync(&self) -> Result<()> {
         let disk = RealDisk::new(&self.unfinished);
         [FILES_DIR, WAL_DIR, ""].into_iter().try_for_each(|dir| {
@@ -117,7 +118,7 @@ impl Target {
         })
     }
 
-    /// Gives it its name, and brings that to the disk.
+    /// Renames the directory to its final name and syncs that.
     pub(super) fn finish(mut self) -> Result<()> {
         let path = self.path.clone();
         let failed = |source| at("cannot finish", &path, source);

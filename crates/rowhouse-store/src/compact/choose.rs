@@ -1,15 +1,16 @@
-//! What to merge: one pure function of the files and the policy.
+//! Chooses the files to compact: one pure function of the files and the policy.
 //!
-//! It begins with that of Apache HBase (`ExploringCompactionPolicy`): of all runs of neighbours whose
-//! files are of about one size it takes the one that does away with the most files. It goes further in what it
-//! counts. Two files without a row in common cost a reader no more than one, so files are merged where enough of them
-//! have a row between them: keys that begin with the time are hardly merged at all. Files of a family with a TTL are
-//! merged with others of their time, so that they expire as a whole. And where two fifths of what is stored are
-//! there for nothing, all files are merged, whatever their sizes. `docs/PERFORMANCE.md` has what that gains.
+//! It starts from Apache HBase's `ExploringCompactionPolicy`: among all runs of neighbouring files
+//! of about one size it takes the one that removes the most files. It differs in its measures. Two
+//! files without a common row cost a reader no more than one, so files are compacted where enough
+//! of them overlap in one row: keys that begin with the time are hardly compacted at all. Files of
+//! a family with a TTL are compacted with others of their time, so that they expire as a whole. And
+//! once two fifths of the stored cells are garbage, all files are compacted, whatever their sizes.
+//! `docs/PERFORMANCE.md` shows the gains.
 //!
-//! Neighbours only: the sequences of the files of a (region, family) do not overlap, so a file's place says how old
-//! its cells are. A merge over a gap would make a file that is older and newer than the one in the
-//! gap, and where "the oldest files" end could no longer be said.
+//! Only neighbours are compacted: the sequence ranges of a family's files do not overlap, so a
+//! file's position gives the age of its cells. A compaction across a gap would make a file both
+//! older and newer than the one in the gap, and "the oldest files" would no longer be defined.
 
 use std::ops::Range;
 
@@ -18,7 +19,7 @@ use rowhouse_model::CompactionState;
 use super::Policy;
 use super::overlap::{files_over_one_row, read_amplification};
 
-/// What is known of a file without reading it.
+/// The properties of a file known without reading it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct FileFacts<'a> {
     pub(crate) id: u64,
@@ -28,33 +29,34 @@ pub(crate) struct FileFacts<'a> {
     pub(crate) last_row: &'a [u8],
     pub(crate) timestamp_min: i64,
     pub(crate) timestamp_max: i64,
-    /// When it was written; 0 when that is not known.
+    /// Creation time in milliseconds; 0 if unknown.
     pub(crate) created_millis: i64,
     pub(crate) cells: u64,
-    /// What of it may be there for nothing; `None` when that was not counted.
+    /// The garbage it may have; `None` if it was not counted.
     pub(crate) surplus: Option<Surplus>,
-    /// Whether it came of a merge that dropped what nobody can see.
+    /// Whether it was written by a compaction that dropped every cell that no read can show.
     pub(crate) major: bool,
-    /// Whether it has rows of other regions: it came of a region that was split.
+    /// Whether it has rows of other regions, because its region was made by a split.
     pub(crate) wider: bool,
 }
 
-/// Cells of a file that a merge of all files may drop.
+/// Counts of a file's cells that a compaction of all files may drop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Surplus {
     /// Delete markers.
     pub(crate) markers: u64,
-    /// Puts and markers behind another cell of the same column.
+    /// Puts and markers after another cell of the same column.
     pub(crate) behind: u64,
 }
 
-/// What a merge may drop, in the words of HBase.
+/// The kind of a compaction, in HBase's terms, which decides the cells it may drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CompactionKind {
-    /// Merges some files into one and drops what no read can show any more, and surplus versions (decision 0050).
+    /// Merges some files into one and drops cells that no read can ever show, and surplus versions
+    /// (decision 0050).
     Minor,
-    /// Merges all files into one and drops deleted and surplus cells, then the delete markers. Merges of some
-    /// files that nobody asked for do the same with rows that no other file can have.
+    /// Merges all files into one and drops deleted and surplus cells, then the delete markers. An
+    /// unrequested compaction of some files does the same for rows that no other file can have.
     Major,
 }
 
@@ -67,57 +69,59 @@ impl From<CompactionKind> for CompactionState {
     }
 }
 
-/// The files, and what matters in choosing beside them.
+/// The input of the compaction policy.
 #[derive(Clone, Debug)]
 pub(crate) struct Situation<'a> {
     /// Oldest first.
     pub(crate) files: &'a [FileFacts<'a>],
-    /// How many of them are being merged, or older than one that is: these are not for choice.
+    /// How many of the files are being compacted, or are older than one that is: these cannot be
+    /// chosen.
     pub(crate) busy: usize,
     pub(crate) now_millis: i64,
-    /// Cells below this timestamp are seen by nobody any more; `i64::MIN` when none are.
+    /// Cells below this timestamp have expired; `i64::MIN` if none expire.
     pub(crate) unexpired_from: i64,
-    /// Whether a major merge drops every marker, and what is behind another cell of its column.
+    /// The cells that a major compaction drops for certain.
     pub(crate) drops: Drops,
-    /// What somebody asked for.
+    /// The kind of compaction that was requested.
     pub(crate) asked: Option<CompactionKind>,
 }
 
-/// What a major merge of a family drops for certain.
+/// The kinds of cells that a major compaction of a family drops for certain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Drops {
     /// Delete markers: the family does not keep deleted cells.
     pub(crate) markers: bool,
-    /// What is behind the newest cell of a column: the family keeps one version.
+    /// Cells after the newest one of their column: the family keeps one version.
     pub(crate) behind: bool,
 }
 
-/// What to do.
+/// The decision of the policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     /// Leave the files as they are.
     Nothing,
-    /// Remove these files unread: every cell in them has expired.
+    /// Remove these files unread: all of their cells have expired.
     DropExpired(Vec<usize>),
-    /// Merge this run of files.
+    /// Compact this run of files.
     Merge(Range<usize>, CompactionKind),
 }
 
-/// What is there for nothing, of all cells, from which on all files are merged.
+/// Share of garbage among all cells from which all files are compacted.
 const SURPLUS_SHARE: f64 = 0.4;
 
-/// So many files more than a merge takes at least have to be there for that: fewer are soon merged by size.
+/// Number of files beyond the policy's minimum that such a compaction requires: fewer files are
+/// soon compacted by size.
 const SURPLUS_FILES_MORE: usize = 2;
 
-/// What has expired of a file since it was written from which on it is written anew by itself, if it is one of
-/// the larger ones.
+/// Share of a file that has expired since it was written, from which the file is rewritten alone;
+/// and the fraction of all bytes, one eighth, that it must have.
 const EXPIRED_SHARE: f64 = 0.5;
 const EXPIRED_FILE_SHARE: u64 = 8;
 
-/// Files of one time, in parts of the TTL: those of a run are no further apart.
+/// The timestamps of a run may span at most the TTL divided by this.
 const TTL_PARTS: i64 = 2;
 
-/// Chooses.
+/// Chooses the next compaction.
 pub(crate) fn choose(situation: &Situation<'_>, policy: &Policy) -> Choice {
     let (files, busy) = (situation.files, situation.busy);
     if !policy.enabled {
@@ -139,15 +143,15 @@ pub(crate) fn choose(situation: &Situation<'_>, policy: &Policy) -> Choice {
     if busy == 0
         && let Some(first) = files.iter().position(|file| file.wider)
     {
-        // What a split left is written anew before anything else, so that what the others have in it
-        // can go.
+        // Rewrite the files a split left before anything else, so that the files shared with other
+        // regions can be deleted.
         let behind = files.iter().rposition(|file| file.wider).map_or(first, |last| last + 1);
         return merge(files, first..behind);
     }
     match situation.asked {
-        // As HBase would, whoever asks.
+        // A requested minor compaction is chosen as HBase would.
         Some(_) => choose_run(files, busy, policy, |run, _| Some(run.len())),
-        // Files are merged only when asked for.
+        // These settings allow only requested compactions.
         None if policy.files_min > policy.files_max => Choice::Nothing,
         None => choose_unasked(situation, policy),
     }
@@ -174,13 +178,13 @@ fn choose_unasked(situation: &Situation<'_>, policy: &Policy) -> Choice {
         (files_over_one_row(files) < policy.files_max).then(|| time_apart_max(situation)).flatten();
     let gain = |run: Range<usize>, bytes: u64| {
         let run_files = &files[run];
-        // Small files cost more than merging them, whatever their rows and times.
+        // Small files cost more than compacting them, whatever their rows and times.
         if crowded || bytes < policy.bytes_min {
             return Some(run_files.len());
         }
         let together = apart_max.is_none_or(|max| time_apart(run_files, situation) <= max);
         let files_over_one_row = files_over_one_row(run_files);
-        // Files that hardly share rows with the others are not taken along for their number.
+        // Files that hardly overlap with the others are not included just for their number.
         let worth =
             files_over_one_row >= policy.files_min && run_files.len() <= 2 * files_over_one_row;
         (together && worth).then_some(run_files.len())
@@ -188,7 +192,7 @@ fn choose_unasked(situation: &Situation<'_>, policy: &Policy) -> Choice {
     choose_run(files, busy, policy, gain)
 }
 
-/// The best run behind the first `busy` files by what it gains, if it does away with enough.
+/// Returns the run after the first `busy` files with the highest gain, if that is enough.
 fn choose_run(
     files: &[FileFacts<'_>],
     busy: usize,
@@ -199,13 +203,14 @@ fn choose_run(
     if run.len() < policy.files_min { Choice::Nothing } else { merge(files, run) }
 }
 
-/// A merge of `run`, major when nothing is left outside that could hold what a marker covers.
+/// Returns a compaction of `run`; major if no other file remains that could hold cells covered by
+/// its markers.
 fn merge(files: &[FileFacts<'_>], run: Range<usize>) -> Choice {
     let all = run.len() == files.len();
     Choice::Merge(run, if all { CompactionKind::Major } else { CompactionKind::Minor })
 }
 
-/// Whether the oldest file was written so long ago that all are to be merged.
+/// Whether the oldest file is old enough for a compaction of all files.
 fn is_major_due(situation: &Situation<'_>, policy: &Policy) -> bool {
     let files = situation.files;
     let oldest = files.iter().map(|file| file.created_millis).min().unwrap_or(0);
@@ -218,7 +223,8 @@ fn is_major_due(situation: &Situation<'_>, policy: &Policy) -> bool {
     if files.iter().any(|file| file.len > policy.bytes_max) {
         return false;
     }
-    // Another merge would change nothing where every file is whole for its rows, unless cells have expired since.
+    // If every file is complete for its rows, another compaction changes nothing, unless cells have
+    // expired since.
     let is_whole = |file: &FileFacts<'_>| {
         file.timestamp_min >= situation.unexpired_from
             && (file.major || file.surplus == Some(Surplus::default()))
@@ -229,37 +235,40 @@ fn is_major_due(situation: &Situation<'_>, policy: &Policy) -> bool {
     }
 }
 
-/// The period, longer or shorter by up to the jitter. The same for the same oldest file, so that
-/// reopening the store does not make all merges due at once, or none.
+/// Returns the period, changed by up to the jitter in either direction. It depends only on the
+/// oldest file, so that reopening the store does not make all compactions due at once, or none.
 fn jittered_period(policy: &Policy, seed: u64) -> i64 {
     // The finalizer of MurmurHash3: neighbouring ids give unlike numbers.
     let mut hash = seed;
     hash = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
     hash ^= hash >> 33;
-    // From -1 to 1.
+    // Between -1 and 1.
     let fraction = (hash >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
     let period = policy.major_period_millis;
     period.saturating_add((period as f64 * policy.major_jitter * fraction) as i64)
 }
 
-/// About how many cells of a file a major merge would drop. What came of one has none that can be dropped.
+/// Estimates the number of a file's cells that a major compaction would drop. The output of a major
+/// compaction has none.
 fn surplus_of(file: &FileFacts<'_>, drops: Drops) -> u64 {
     let Some(surplus) = file.surplus.filter(|_| !file.major) else { return 0 };
-    // A marker goes with what it covers.
+    // A marker is dropped together with a cell it covers.
     let markers = if drops.markers { surplus.markers.saturating_mul(2) } else { 0 };
     let behind = if drops.behind { surplus.behind } else { 0 };
     markers.saturating_add(behind).min(file.cells)
 }
 
-/// The first timestamp of a file that was not expired when it was written. Merges drop what is before, and a file
-/// with markers over older cells gives 0 for its least timestamp.
+/// Returns the first timestamp of a file that was not expired when the file was written.
+/// Compactions drop older cells, and a file with markers over older cells reports 0 as its lowest
+/// timestamp.
 fn unexpired_at_creation(file: &FileFacts<'_>, situation: &Situation<'_>) -> i64 {
     let age = situation.now_millis.saturating_sub(file.created_millis).max(0);
     file.timestamp_min.max(situation.unexpired_from.saturating_sub(age))
 }
 
-/// About what share of a file has expired since it was written, if its timestamps are spread evenly.
+/// Estimates the share of a file that has expired since it was written, assuming evenly spread
+/// timestamps.
 fn expired_share(file: &FileFacts<'_>, situation: &Situation<'_>) -> f64 {
     let from = unexpired_at_creation(file, situation);
     if situation.unexpired_from <= from {
@@ -269,7 +278,8 @@ fn expired_share(file: &FileFacts<'_>, situation: &Situation<'_>) -> f64 {
     expired / (file.timestamp_max.saturating_sub(from) as f64 + 1.0)
 }
 
-/// How far apart the timestamps of the files of a run may be: `None` in a family without a TTL.
+/// Returns the maximum span of a run's timestamps, in milliseconds; `None` in a family without a
+/// TTL.
 fn time_apart_max(situation: &Situation<'_>) -> Option<i64> {
     let expires = situation.unexpired_from != i64::MIN;
     expires.then(|| situation.now_millis.saturating_sub(situation.unexpired_from) / TTL_PARTS)
@@ -281,14 +291,15 @@ fn time_apart(run: &[FileFacts<'_>], situation: &Situation<'_>) -> i64 {
     last.saturating_sub(first)
 }
 
-/// The run of neighbours behind the first `busy` files that gains the most; empty when none will do.
+/// Returns the run of neighbours after the first `busy` files with the highest gain; empty if none
+/// qualifies.
 fn explore(
     files: &[FileFacts<'_>],
     busy: usize,
     policy: &Policy,
     gain: impl Fn(Range<usize>, u64) -> Option<usize>,
 ) -> Range<usize> {
-    // Older files that have outgrown merging.
+    // Skip the oldest files that are too large to compact.
     let outgrown = files[busy..].iter().take_while(|file| file.len > policy.bytes_max).count();
     let first = busy + outgrown;
     let is_stuck = read_amplification(files) >= policy.files_blocking;
@@ -312,7 +323,7 @@ fn explore(
                 break;
             }
             // Files of about one size: none has more bytes than the others together, times the
-            // ratio. That the largest does not is enough.
+            // ratio. Checking the largest is enough.
             let in_ratio = largest as f64 <= (bytes - largest) as f64 * policy.ratio;
             if bytes >= policy.bytes_min && !in_ratio {
                 continue;
@@ -328,27 +339,27 @@ fn explore(
         }
     }
     match smallest {
-        // Writers wait for this store: any merge is better than none.
+        // Writers of this family are waiting: any compaction is better than none.
         Some(smallest) if best.run.is_empty() && is_stuck => smallest.run,
         _ => best.run,
     }
 }
 
-/// A run that could be merged.
+/// A run that could be compacted.
 #[derive(Default)]
 struct Candidate {
     run: Range<usize>,
     bytes: u64,
-    /// Files that it does away with, and one.
+    /// The number of files it removes, plus one.
     gain: usize,
 }
 
 impl Candidate {
-    /// Whether it is to be taken rather than `best`: it does away with more files, or with as many
-    /// for fewer bytes; where writers wait, with more files a byte.
+    /// Whether it is better than `best`: it removes more files, or as many for fewer bytes; where
+    /// writers wait, more files per byte.
     fn is_better_than(&self, best: &Self, is_stuck: bool) -> bool {
         if is_stuck && best.bytes > 0 && self.bytes > 0 {
-            // By a margin: of nearly equal runs the older, shorter one.
+            // Require a margin: of nearly equal runs take the older, shorter one.
             let quality = |candidate: &Self| candidate.gain as f64 / candidate.bytes as f64;
             return quality(best) * 1.05 < quality(self);
         }

@@ -1,4 +1,4 @@
-//! Which cells of a merge or a flush are written: asks [`Visible`] cell by cell.
+//! Decides which cells a compaction or flush writes, by matching them with [`Visible`].
 
 use rowhouse_model::{CellKind, CellRef, FamilyDescriptor, KeepDeletedCells};
 
@@ -6,31 +6,32 @@ use super::{CompactionKind, OtherFiles};
 use crate::family::FamilyStore;
 use crate::read::{Rules, Verdict, Visible, own_ttl};
 
-/// Judges the cells of a merge, in cell order.
+/// Filters the cells of a compaction, in cell order.
 pub(crate) struct CompactionFilter {
-    /// By kind: for rows that other files may have, and for those that they cannot have.
+    /// The matchers by kind: minor for rows that other files may have, major for those they cannot
+    /// have.
     visible: [Visible<'static>; 2],
     kinds: RowKinds,
-    /// The kind of the merge for the present row.
+    /// The kind used for the current row.
     kind: CompactionKind,
-    /// Whether all rows so far were merged as by a major merge.
+    /// Whether all rows so far were compacted as major.
     all_major: bool,
     row: Vec<u8>,
-    /// The column behind whose last cell worth keeping we are.
+    /// The rest of the column is dropped.
     done_with_column: bool,
     column: Vec<u8>,
-    /// Where surplus versions are dropped.
+    /// Drops surplus versions, if set.
     surplus: Option<Surplus>,
 }
 
-/// Tells the surplus versions among the cells that would be kept.
+/// Finds the surplus versions among the cells that would be kept.
 struct Surplus {
     versions_max: u32,
-    /// The column of the cells before, and how many versions of it are kept.
+    /// The current column, and the number of its versions kept so far.
     column: Vec<u8>,
     versions: u32,
-    /// Behind a marker that has a time to live of its own: versions that it covers are kept and not seen, so that not all
-    /// that are kept may be counted.
+    /// False after a marker with a TTL of its own: the versions it covers are kept but not visible,
+    /// so kept versions must not all be counted.
     of_column: bool,
     of_row: bool,
 }
@@ -45,7 +46,7 @@ impl Surplus {
         self.column.clear();
     }
 
-    /// Whether the next cell is a version behind as many as are to be kept.
+    /// Whether the next cell is a version beyond the maximum.
     fn has(&mut self, cell: &CellRef<'_>) -> bool {
         if self.column != cell.key.qualifier {
             self.column.clear();
@@ -54,7 +55,7 @@ impl Surplus {
         }
         let is_put = cell.kind() == CellKind::Put;
         if !is_put && own_ttl(cell).is_some() {
-            // Others cover whatever is older.
+            // The other kinds cover all older cells.
             self.of_column &= cell.kind() != CellKind::DeleteVersion;
             self.of_row &= cell.kind() != CellKind::DeleteFamilyVersion;
         }
@@ -67,22 +68,23 @@ impl Surplus {
         if !(self.of_column && self.of_row) {
             return false;
         }
-        // What has a time to live of its own can leave an older version behind.
+        // A put with a TTL of its own can expire and uncover an older version, so it does not
+        // count.
         self.versions += u32::from(cell.tags.is_empty());
         false
     }
 }
 
-/// How the rows of a merge are merged.
+/// The kind of compaction for each row.
 pub(crate) enum RowKinds {
-    /// All alike.
+    /// The same kind for all rows.
     All(CompactionKind),
-    /// As by a major merge, but for those that may be elsewhere.
+    /// Major, except for rows that other files may hold.
     MajorBut(OtherFiles),
 }
 
 impl RowKinds {
-    /// Whether all files of a store are merged.
+    /// Whether the compaction covers all files of a family.
     pub(super) fn are_all_major(&self) -> bool {
         matches!(self, Self::All(CompactionKind::Major))
     }
@@ -94,7 +96,7 @@ impl From<CompactionKind> for RowKinds {
     }
 }
 
-/// Whether surplus versions of the family can be told by counting puts.
+/// Whether counting puts is enough to find the family's surplus versions.
 pub(crate) fn is_plain(family: &FamilyDescriptor) -> bool {
     family.versions_min() == 0
         && family.keep_deleted_cells() == KeepDeletedCells::False
@@ -102,7 +104,7 @@ pub(crate) fn is_plain(family: &FamilyDescriptor) -> bool {
 }
 
 impl CompactionFilter {
-    /// In a merge of files in which no put is older than `earliest_put`.
+    /// Creates the filter of a compaction whose files have no put older than `earliest_put`.
     pub(crate) fn new(
         kinds: impl Into<RowKinds>,
         family: &FamilyDescriptor,
@@ -122,7 +124,8 @@ impl CompactionFilter {
         }
     }
 
-    /// The same, with the surplus versions dropped that `family` does not say it keeps.
+    /// As [`CompactionFilter::new`], and drops surplus versions unless the family's policy keeps
+    /// them.
     pub(crate) fn of_family(
         kinds: impl Into<RowKinds>,
         family: &FamilyStore,
@@ -136,15 +139,16 @@ impl CompactionFilter {
         }
     }
 
-    /// Has versions dropped that are surplus among the cells of the merge, also where a delete of the newest could
-    /// uncover them (decision 0050). Families with MIN_VERSIONS, KEEP_DELETED_CELLS or NEW_VERSION_BEHAVIOR keep them.
+    /// Also drops versions that are surplus among the compacted cells, even if a delete of the
+    /// newest version could uncover them (decision 0050). Families with MIN_VERSIONS,
+    /// KEEP_DELETED_CELLS or NEW_VERSION_BEHAVIOR keep them.
     #[must_use]
     pub(crate) fn dropping_surplus(mut self, family: &FamilyDescriptor) -> Self {
         self.surplus = is_plain(family).then(|| Surplus::new(family.versions_max()));
         self
     }
 
-    /// Whether the next cell is written.
+    /// Whether to write the next cell.
     pub(crate) fn keeps(&mut self, cell: &CellRef<'_>) -> bool {
         if self.row != cell.key.row {
             self.begin_row(cell.key.row);
@@ -180,7 +184,7 @@ impl CompactionFilter {
         }
     }
 
-    /// Whether nothing is left that nobody can see.
+    /// Whether every cell that no read can show was dropped.
     pub(crate) fn is_major(&self) -> bool {
         self.all_major
     }

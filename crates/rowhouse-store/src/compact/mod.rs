@@ -1,5 +1,6 @@
-//! Merging files: `policy` and `choose` say which, `compaction_filter` what of them stays, `run` does it,
-//! `running` knows which files are being merged, `schedule` says when, `pace` how fast.
+//! Compactions: `policy` and `choose` select the files, `compaction_filter` the cells to keep,
+//! `run` does the work, `running` records which files are being compacted, `schedule` decides when
+//! and `pace` how fast.
 
 mod choose;
 mod compaction_filter;

@@ -1,19 +1,20 @@
-//! The rows that files outside of a merge may have: what the merge drops for good must not be of these.
+//! The rows that files outside of a compaction may have, and for which it must not drop cells for
+//! good.
 
 use rowhouse_model::Bytes;
 
 use super::FileFacts;
 
-/// Rows from a first to a last, in order and apart.
+/// Sorted, disjoint ranges of rows, each from a first to a last row.
 #[derive(Debug, Default)]
 pub(crate) struct OtherFiles {
     ranges: Vec<(Bytes, Bytes)>,
-    /// Of which rows before are not asked for any more.
+    /// The first range that may hold a later row.
     at: usize,
 }
 
 impl OtherFiles {
-    /// The rows that `files` may have.
+    /// Collects the row ranges of `files`.
     pub(crate) fn of<'a>(files: impl IntoIterator<Item = &'a FileFacts<'a>>) -> Self {
         let mut files: Vec<_> = files.into_iter().collect();
         files.sort_by_key(|file| file.first_row);
@@ -32,7 +33,7 @@ impl OtherFiles {
         Self { ranges, at: 0 }
     }
 
-    /// Whether any of the files may have `row`. Rows are asked for in order.
+    /// Whether any of the files may have `row`. Must be called with rows in order.
     pub(super) fn may_hold(&mut self, row: &[u8]) -> bool {
         while self.ranges.get(self.at).is_some_and(|(_, last)| &last[..] < row) {
             self.at += 1;
@@ -68,7 +69,7 @@ mod tests {
         assert_eq!(held(&[("b", "d")], "abcde"), "bcd");
         assert_eq!(held(&[("f", "g"), ("b", "b")], "abcdefgh"), "bfg");
         assert_eq!(held(&[("b", "f"), ("c", "d"), ("f", "g")], "abcdefgh"), "bcdefg");
-        // Rows between are left out.
+        // Rows between the ranges, which are skipped.
         assert_eq!(held(&[("b", "c"), ("e", "f")], "dg"), "");
         // The same row again.
         assert_eq!(held(&[("b", "c")], "ccdd"), "cc");

@@ -1,12 +1,13 @@
-//! How many files a reader of a row has to look at: those whose rows reach over it.
+//! Read amplification: the number of files whose row ranges a read has to consult.
 
 use super::FileFacts;
 
-/// Files with no row in common that cost a store as much as one that every read looks into: each has an index
-/// and a bloom in memory, and a scan over all rows opens each.
+/// Number of files without a common row that cost as much as one file that every read consults:
+/// each has an index and a Bloom filter in memory, and a full scan opens each.
 const DISJOINT_FILES: usize = 8;
 
-/// The most files that have a row between them: how many a read of that row looks into.
+/// Returns the maximum number of files whose ranges contain one row, which a read of that row
+/// consults.
 pub(crate) fn files_over_one_row(files: &[FileFacts<'_>]) -> usize {
     let mut first: Vec<&[u8]> = files.iter().map(|file| file.first_row).collect();
     let mut last: Vec<&[u8]> = files.iter().map(|file| file.last_row).collect();
@@ -15,7 +16,7 @@ pub(crate) fn files_over_one_row(files: &[FileFacts<'_>]) -> usize {
     let mut ended = 0;
     let mut most = 0;
     for (begun, row) in first.iter().enumerate() {
-        // A file still has its last row.
+        // A file includes its last row.
         while last[ended] < *row {
             ended += 1;
         }
@@ -24,7 +25,7 @@ pub(crate) fn files_over_one_row(files: &[FileFacts<'_>]) -> usize {
     most
 }
 
-/// What the files cost their readers, in files that every read looks into.
+/// Returns the read amplification of the files: their cost in files that every read consults.
 pub(crate) fn read_amplification(files: &[FileFacts<'_>]) -> usize {
     files_over_one_row(files).max(files.len().div_ceil(DISJOINT_FILES))
 }
@@ -52,7 +53,7 @@ mod tests {
         assert_eq!(depth_of(""), 0);
         assert_eq!(depth_of("a-z"), 1);
         assert_eq!(depth_of("a-c d-f g-i"), 1);
-        // The row that one ends with and another begins with lies in both.
+        // A row that ends one file and begins the next lies in both.
         assert_eq!(depth_of("a-c c-f f-i"), 2);
         assert_eq!(depth_of("a-z b-c d-e d-f"), 3);
         assert_eq!(depth_of("d d d a-z"), 4);

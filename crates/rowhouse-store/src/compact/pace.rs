@@ -1,4 +1,4 @@
-//! How fast merges write.
+//! Limits the write rate of compactions.
 
 use std::time::{Duration, Instant};
 
@@ -8,13 +8,13 @@ use rowhouse_model::Result;
 use super::Policy;
 use crate::engine::Engine;
 
-/// How long a wait lasts before it is asked whether there is still something to wait for.
+/// Time between two checks while waiting.
 const WAIT_SLICE: Duration = Duration::from_millis(50);
 
-/// How often the rate is set anew.
+/// Time between two adjustments of the rate.
 const TUNE_PERIOD: Duration = Duration::from_secs(1);
 
-/// The pace of all merges in the background together.
+/// The rate limiter shared by all background compactions.
 #[derive(Default)]
 pub(crate) struct Pace {
     state: Mutex<State>,
@@ -22,10 +22,10 @@ pub(crate) struct Pace {
 
 #[derive(Default)]
 struct State {
-    /// Bytes a second; `None` for no limit.
+    /// Bytes per second; `None` for no limit.
     rate: Option<u64>,
     tuned: Option<Instant>,
-    /// When all bytes that were asked for so far will have been written at the rate.
+    /// When all bytes requested so far will have been written at this rate.
     free: Option<Instant>,
 }
 
@@ -33,7 +33,7 @@ impl Pace {
     /// Waits until `bytes` more may be written.
     ///
     /// # Errors
-    /// What `check` says, which is asked every 50 ms.
+    /// The error of `check`, which is called every 50 ms.
     pub(crate) fn wait_for(
         &self,
         engine: &Engine,
@@ -51,7 +51,7 @@ impl Pace {
         }
     }
 
-    /// When the writing of `bytes` may begin.
+    /// Returns when the writing of `bytes` may begin.
     fn reserve(&self, engine: &Engine, bytes: u64, now: Instant) -> Instant {
         let mut state = self.state.lock();
         if state.tuned.is_none_or(|tuned| now.duration_since(tuned) >= TUNE_PERIOD) {
@@ -65,7 +65,8 @@ impl Pace {
     }
 }
 
-/// How near the store with the most files is to where its writers wait.
+/// Returns the highest pressure of any family: how close its files are to blocking writers, from 0
+/// to 1.
 fn pressure(engine: &Engine) -> f64 {
     let families = engine.families.read();
     let pressures =
@@ -73,7 +74,7 @@ fn pressure(engine: &Engine) -> f64 {
     pressures.fold(0.0, f64::max)
 }
 
-/// HBase's measure: 0 with as many files as are merged at least, 1 where writers wait.
+/// HBase's measure: 0 up to the minimum number of files of a compaction, 1 where writers wait.
 fn pressure_of(files: usize, policy: &Policy) -> f64 {
     if files >= policy.files_blocking {
         return 1.0;
@@ -82,10 +83,10 @@ fn pressure_of(files: usize, policy: &Policy) -> f64 {
     above as f64 / (policy.files_blocking.saturating_sub(policy.files_min)).max(1) as f64
 }
 
-/// Bytes a second under a pressure: once to twice the limit, and none from half the way to where
-/// writers wait. HBase's `PressureAwareCompactionThroughputController` takes the whole way for that,
-/// but then a merge that lags is still going slowly when they come to wait for it: they were seen to
-/// stand for seconds.
+/// Returns the limit in bytes per second under a pressure: once to twice the setting, and none from
+/// half the way to where writers wait. HBase's `PressureAwareCompactionThroughputController` uses
+/// the whole way, but then a lagging compaction is still slow when writers begin to wait for it:
+/// they were seen to stall for seconds.
 fn rate(limit: Option<u64>, pressure: f64) -> Option<u64> {
     let limit = limit.filter(|_| pressure < 0.5)?;
     Some(((limit as f64 * (1.0 + 2.0 * pressure)) as u64).max(1))

@@ -1,5 +1,5 @@
-//! The policy of one (region, family): the store's settings under what the table and the family
-//! say otherwise.
+//! The compaction policy of a family: the store's settings, overridden by the table's and the
+//! family's.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -8,10 +8,10 @@ use rowhouse_model::{Error, FamilyDescriptor, Result, TableDescriptor, escape};
 
 use crate::settings::Settings;
 
-/// What [`choose`](super::choose) goes by.
+/// The parameters of [`choose`](super::choose).
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Policy {
-    /// Files are merged at all.
+    /// Whether files are compacted at all.
     pub(crate) enabled: bool,
     pub(crate) files_min: usize,
     pub(crate) files_max: usize,
@@ -22,12 +22,12 @@ pub(crate) struct Policy {
     pub(crate) major_period_millis: i64,
     pub(crate) major_jitter: f64,
     pub(crate) files_blocking: usize,
-    /// Flushes and minor merges drop surplus versions, as those of HBase do (decisions 0050 and 0051).
+    /// Flushes and minor compactions drop surplus versions, as in HBase (decisions 0050 and 0051).
     pub(crate) drops_surplus: bool,
 }
 
 impl Policy {
-    /// The store's own.
+    /// Returns the policy of the store's settings.
     pub(crate) fn new(settings: &Settings) -> Self {
         let compaction = &settings.compaction;
         Self {
@@ -45,11 +45,11 @@ impl Policy {
         .within_reason()
     }
 
-    /// That of a family: HBase's keys in the configuration of the family and of the table go before
-    /// the store's settings.
+    /// Returns the policy of a family: HBase's keys in the configuration of the family and the
+    /// table override the store's settings.
     ///
     /// # Errors
-    /// `InvalidRequest` for a value that is none of its key.
+    /// `InvalidRequest` for an invalid value of a key.
     pub(crate) fn of(
         settings: &Settings,
         table: &TableDescriptor,
@@ -57,7 +57,7 @@ impl Policy {
     ) -> Result<Self> {
         let said = Said { table, family };
         let mut policy = Self::new(settings);
-        // The old name first: the new one goes before it.
+        // The deprecated name first, so that the current one overrides it.
         said.read("hbase.hstore.compactionThreshold", &mut policy.files_min)?;
         said.read("hbase.hstore.compaction.min", &mut policy.files_min)?;
         said.read("hbase.hstore.compaction.max", &mut policy.files_max)?;
@@ -70,13 +70,13 @@ impl Policy {
         said.read("rowhouse.compaction.minor.drops.versions", &mut policy.drops_surplus)?;
         if !table.compaction_enabled() {
             policy.enabled = false;
-            // Nobody would end the wait for fewer files.
+            // Otherwise nothing would ever end the wait for fewer files.
             policy.files_blocking = usize::MAX;
         }
         Ok(policy.within_reason())
     }
 
-    /// That of a family which is stored already, so it is too late to refuse it.
+    /// Returns the policy of an existing family, whose declaration can no longer be refused.
     pub(crate) fn of_stored(
         settings: &Settings,
         table: &TableDescriptor,
@@ -88,7 +88,7 @@ impl Policy {
         })
     }
 
-    /// As HBase: a merge takes two files at least, whatever the settings say.
+    /// As in HBase, a compaction takes at least two files, regardless of the settings.
     fn within_reason(mut self) -> Self {
         self.files_min = self.files_min.max(2);
         self.files_max = self.files_max.max(2);
@@ -96,7 +96,7 @@ impl Policy {
     }
 }
 
-/// What a key of the configuration can be set to.
+/// A type of configuration value.
 trait Value: FromStr {
     const WORDS: &str = "a number";
 }
@@ -109,7 +109,7 @@ impl Value for bool {
     const WORDS: &str = "true or false";
 }
 
-/// What a table and a family say.
+/// The configuration of a table and a family.
 struct Said<'a> {
     table: &'a TableDescriptor,
     family: &'a FamilyDescriptor,
@@ -130,7 +130,7 @@ impl Said<'_> {
         Ok(())
     }
 
-    /// HBase takes attributes for configuration too.
+    /// HBase accepts attributes as configuration, too.
     fn find(&self, key: &str) -> Option<String> {
         let (table, family) = (self.table, self.family);
         let text = |value: &rowhouse_model::Bytes| String::from_utf8_lossy(value).into_owned();

@@ -1,4 +1,4 @@
-//! Doing what was chosen.
+//! Runs compactions.
 
 use std::sync::Arc;
 
@@ -15,25 +15,26 @@ use crate::read::{Merge, Source};
 use crate::store_file::{FileCursor, NewFile, StoreFile};
 use crate::tasks::Tasks;
 
-/// Bytes of rows and values after which a merge looks whether it should stop or wait, even if they
-/// are of fewer than [`CELLS_BETWEEN_CHECKS`] cells: large ones would take too long.
+/// Bytes of rows and values between two checks whether to stop or wait, if [`CELLS_BETWEEN_CHECKS`]
+/// cells are more: large cells would delay the check for too long.
 const BYTES_BETWEEN_CHECKS: u64 = 256 << 10;
 
-/// Whether somebody waits.
+/// Whether a caller waits for the compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hurry {
-    /// Nobody: at the pace of the settings.
+    /// No caller waits: runs at the configured pace.
     Paced,
-    /// The caller: as fast as it goes.
+    /// The caller waits: runs as fast as possible.
     Waited,
 }
 
-/// Drops files whose cells have all expired, then does the one merge that is asked for or, with
-/// nothing asked, due. The caller holds `family.compacting`; other merges may run beside, of older files.
+/// Drops files whose cells have all expired, then runs the one compaction that is requested or,
+/// without a request, due. The caller holds `family.compacting`; other compactions of older files
+/// may run concurrently.
 ///
 /// # Errors
-/// `ServerNotRunning` when the store closes or the region goes meanwhile. After any error the files
-/// are as they were.
+/// `ServerNotRunning` if the store closes meanwhile, `NotServingRegion` if the region is dropped.
+/// After any error the files are as they were.
 pub(crate) fn compact(
     engine: &Arc<Engine>,
     family: &FamilyStore,
@@ -50,7 +51,7 @@ pub(crate) fn compact(
         let busy = choosing.busy(&files);
         if busy > 0 && asked == Some(CompactionKind::Major) {
             drop(choosing);
-            // It takes all files, so it waits for those that are being merged.
+            // A major compaction takes all files, so it waits for those being compacted.
             engine.compactions.request(family, asked);
             return Ok(());
         }
@@ -60,7 +61,7 @@ pub(crate) fn compact(
             Choice::DropExpired(expired) => {
                 let expired: Vec<_> = expired.iter().map(|&at| Arc::clone(&files[at])).collect();
                 let _claim = choosing.take(CompactionKind::Minor, &expired);
-                // For readers nothing changes, so none is too old.
+                // The change is invisible, so every sequence stays readable.
                 replace(engine, family, &expired, None, 0)?;
                 continue;
             }
@@ -79,7 +80,8 @@ pub(crate) fn compact(
     }
 }
 
-/// Writes the files that a split left anew, without the rows of other regions, and waits for it.
+/// Rewrites the files that a split left, without the rows of other regions, and waits until that is
+/// done.
 ///
 /// # Errors
 /// As [`compact`].
@@ -96,7 +98,7 @@ pub(crate) fn rewrite_wider(engine: &Arc<Engine>, family: &FamilyStore) -> Resul
     merge(engine, family, kind.into(), run, engine.timestamps.now_millis(), Hurry::Waited)
 }
 
-/// Refuses when a merge would be for nothing.
+/// Returns an error if a compaction would be useless.
 fn check(engine: &Engine, family: &FamilyStore) -> Result<()> {
     engine.check_working()?;
     if family.is_leaving() {
@@ -105,7 +107,7 @@ fn check(engine: &Engine, family: &FamilyStore) -> Result<()> {
     Ok(())
 }
 
-/// Merges `files`, neighbours of this family, into one; each row as `kinds` says.
+/// Compacts `files`, neighbours of this family, into one; `kinds` gives the kind for each row.
 pub(super) fn merge(
     engine: &Arc<Engine>,
     family: &FamilyStore,
@@ -118,8 +120,8 @@ pub(super) fn merge(
     let bytes = files.iter().map(|file| file.len()).sum::<u64>();
     let status = format!("{} files of {bytes} bytes", files.len());
     let _task = Tasks::begin_family(engine, "Compacting", family, status);
-    // Whoever begins to read from here on sees all cells of these files: they are in files because
-    // they were visible.
+    // A reader at this sequence or later sees all cells of these files: they were visible before
+    // they were flushed.
     let readable_from = engine.mvcc.visible();
     let merged = merge_files(engine, family, kinds, files, now_millis, hurry)?;
     tracing::debug!(
@@ -134,7 +136,7 @@ pub(super) fn merge(
     replace(engine, family, files, merged, readable_from)
 }
 
-/// Puts `merged` in the place of `files`, on the disk and for readers.
+/// Replaces `files` by `merged`, in the manifest and for readers.
 fn replace(
     engine: &Arc<Engine>,
     family: &FamilyStore,
@@ -153,14 +155,14 @@ fn replace(
     })))?;
     let merged = merged.map(|meta| Arc::new(StoreFile::new(&engine.files, meta)));
     family.replace_files(files, merged, readable_from);
-    // A region that a split left with files of others can be split again without them.
+    // Without files shared with other regions, a region made by a split can be split again.
     engine.splits.request(family.region_id());
-    // Writers may have been waiting for fewer files.
+    // Writers may be waiting for fewer files.
     engine.memory.wake();
     Ok(())
 }
 
-/// One file of what is worth keeping; `None` when nothing is.
+/// Writes the cells to keep to one file; returns `None` if there are none.
 fn merge_files(
     engine: &Arc<Engine>,
     family: &FamilyStore,
@@ -190,7 +192,7 @@ fn merge_files(
     let mut keep = CompactionFilter::of_family(kinds, family, earliest_put, now_millis);
     let mut progress = Progress::new(engine, family, hurry);
     let mut output: Option<NewFile<'_>> = None;
-    // A file that a split left goes on with rows of another region.
+    // A file that a split left continues with rows of another region.
     while let Some(cell) = merge.cell().filter(|cell| range.contains(cell.key.row)) {
         let keeps = keep.keeps(&cell);
         progress.passed(cell.key.row.len() + cell.value.len(), keeps)?;
@@ -213,7 +215,7 @@ fn merge_files(
     Ok(merged.map(|meta| FileMeta { logged_max, ..meta }))
 }
 
-/// Stops and slows a merge.
+/// Stops and slows a compaction.
 struct Progress<'a> {
     engine: &'a Engine,
     family: &'a FamilyStore,
@@ -228,7 +230,7 @@ impl<'a> Progress<'a> {
         Self { engine, family, hurry, cells: 0, read_bytes: 0, written_bytes: 0 }
     }
 
-    /// Counts a cell.
+    /// Counts a cell and, at intervals, checks whether to stop or wait.
     fn passed(&mut self, bytes: usize, written: bool) -> Result<()> {
         self.cells += 1;
         self.read_bytes += bytes as u64;

@@ -1,4 +1,4 @@
-//! The merges of a family that run: several at a time, each with files of its own.
+//! The running compactions of a family: several at a time, on disjoint files.
 
 use std::sync::Arc;
 
@@ -7,26 +7,26 @@ use parking_lot::{Mutex, MutexGuard};
 use super::CompactionKind;
 use crate::store_file::StoreFile;
 
-/// The merges of a family that run.
+/// The running compactions of a family.
 #[derive(Default)]
 pub(crate) struct Running {
     merges: Mutex<Vec<Taken>>,
 }
 
-/// What a merge has taken.
+/// A running compaction.
 struct Taken {
     kind: CompactionKind,
     /// The ids of its files.
     files: Vec<u64>,
 }
 
-/// Held while files are chosen: nobody else chooses meanwhile.
+/// The lock under which files are chosen, by one thread at a time.
 pub(crate) struct Choosing<'a> {
     running: &'a Running,
     merges: MutexGuard<'a, Vec<Taken>>,
 }
 
-/// Files that a merge has for itself until this goes.
+/// Reserves files for one compaction until it is dropped.
 pub(crate) struct Claim<'a> {
     running: &'a Running,
     first: u64,
@@ -37,7 +37,7 @@ impl Running {
         Choosing { running: self, merges: self.merges.lock() }
     }
 
-    /// The kinds of the merges that run.
+    /// Returns the kinds of the running compactions.
     pub(crate) fn kinds(&self) -> Vec<CompactionKind> {
         self.merges.lock().iter().map(|taken| taken.kind).collect()
     }
@@ -49,8 +49,9 @@ impl Running {
 }
 
 impl<'a> Choosing<'a> {
-    /// How many of `files`, oldest first, are being merged or older than one that is. As in HBase only those
-    /// behind are free: what a merge leaves is merged with its older neighbours when it is done.
+    /// Returns how many of `files`, oldest first, are being compacted or are older than one that
+    /// is. As in HBase only newer files are free; the output of a compaction is compacted with its
+    /// older neighbours once it is done.
     pub(crate) fn busy(&self, files: &[Arc<StoreFile>]) -> usize {
         let is_taken = |file: &Arc<StoreFile>| {
             self.merges.iter().any(|taken| taken.files.contains(&file.id()))
@@ -58,7 +59,7 @@ impl<'a> Choosing<'a> {
         files.iter().rposition(is_taken).map_or(0, |last| last + 1)
     }
 
-    /// Takes files that are free, and lets others choose.
+    /// Reserves files that are free, and releases the lock.
     pub(crate) fn take(mut self, kind: CompactionKind, files: &[Arc<StoreFile>]) -> Claim<'a> {
         debug_assert_eq!(self.busy(files), 0);
         let files: Vec<u64> = files.iter().map(|file| file.id()).collect();

@@ -1,5 +1,6 @@
-//! Which store is merged next: the one in the greatest need of those that want it, on a few threads. Where one
-//! merges old files of a store, another may merge newer ones: files come faster than a large merge ends.
+//! Schedules compactions on a few threads, the most urgent family first. While one thread compacts
+//! old files of a family, another may compact newer ones: files arrive faster than a large
+//! compaction ends.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,10 +15,10 @@ use crate::background::{Work, guard};
 use crate::engine::Engine;
 use crate::family::FamilyStore;
 
-/// A (region, family).
+/// Region id and family name.
 type StoreKey = (u64, Bytes);
 
-/// The stores that may want a merge, and what has become of merges.
+/// The families that may need a compaction, and the state of compactions.
 #[derive(Default)]
 pub(crate) struct Compactions {
     state: Mutex<State>,
@@ -25,32 +26,32 @@ pub(crate) struct Compactions {
     pace: Pace,
 }
 
-/// Holds each store once, so its size is bounded by the number of (region, family)s.
+/// Holds each family at most once, so its size is bounded by their number.
 #[derive(Default)]
 struct State {
-    /// Worth a look, with what somebody asked for.
+    /// Families to check, with the kind of compaction requested.
     wanted: BTreeMap<StoreKey, Option<CompactionKind>>,
     running: Vec<(StoreKey, Option<CompactionKind>)>,
     failed: BTreeMap<StoreKey, Failure>,
-    /// When all stores are looked at.
+    /// When all families are checked next.
     next_check: Option<Instant>,
     closed: bool,
-    /// Nothing is merged until somebody turns merges on again.
+    /// No compaction runs until compactions are enabled again.
     disabled: bool,
 }
 
-/// A merge that failed, and is not tried again for a while.
+/// A failed compaction, which is not retried for a while.
 struct Failure {
     times: u32,
     message: String,
     retry: Instant,
 }
 
-/// The wait after a first failure; it doubles with each, up to an hour.
+/// The delay after a first failure; it doubles with each further one, up to an hour.
 const RETRY_WAIT: Duration = Duration::from_secs(10);
 const RETRY_WAIT_MAX: Duration = Duration::from_secs(3600);
 
-/// Flushed memstores' worth of bytes above which a merge is large: as HBase's
+/// A compaction of more bytes than this many flushed memstores is large: as HBase's
 /// `hbase.regionserver.thread.compaction.throttle`, twice ten of them.
 const LARGE_IN_FLUSHES: u64 = 20;
 
@@ -61,10 +62,10 @@ struct Job {
     asked: Option<CompactionKind>,
 }
 
-/// Which merge comes first: greater is sooner.
+/// The priority of a compaction: the greatest runs first.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Urgency {
-    /// Writers wait for it.
+    /// Writers are waiting for it.
     blocked: bool,
     asked: Option<CompactionKind>,
     files: usize,
@@ -75,17 +76,17 @@ impl Compactions {
         &self.pace
     }
 
-    /// Has a store looked at: it has more files than before, or somebody asks for a merge.
+    /// Requests a check of a family: it has more files than before, or a compaction is requested.
     pub(crate) fn request(&self, family: &FamilyStore, asked: Option<CompactionKind>) {
         let mut state = self.state.lock();
         if state.closed {
             return;
         }
-        // As in HBase, what is asked for while merges are off is not done later.
+        // As in HBase, a compaction requested while compactions are disabled is not run later.
         let asked = asked.filter(|_| !state.disabled);
         let key = (family.region_id(), family.name().clone());
         if asked.is_some() {
-            // Whoever asks knows why: the disk may have been mended.
+            // The cause may have been fixed, so a request is tried at once.
             state.failed.remove(&key);
         }
         let wanted = state.wanted.entry(key).or_default();
@@ -93,18 +94,19 @@ impl Compactions {
         self.changed.notify_all();
     }
 
-    /// The kinds of merges that run or were asked for.
+    /// Returns the kinds of compactions that run or are requested.
     pub(crate) fn kinds_of(&self, family: &FamilyStore) -> Vec<CompactionKind> {
         let key = (family.region_id(), family.name().clone());
         let state = self.state.lock();
         let asked = state.wanted.get(&key).copied().flatten();
-        // What was asked for has been taken up but may not have begun.
+        // A requested compaction may have been taken by a thread that has not begun it.
         let running = state.running.iter().filter(|(running, _)| *running == key);
         let running = running.filter_map(|(_, asked)| *asked);
         asked.into_iter().chain(running).chain(family.merges.kinds()).collect()
     }
 
-    /// Turns merges on or off; returns whether they were on. What was asked for is forgotten.
+    /// Enables or disables compactions and returns whether they were enabled. Disabling them drops
+    /// the requests.
     pub(crate) fn set_enabled(&self, on: bool) -> bool {
         let mut state = self.state.lock();
         let before = !std::mem::replace(&mut state.disabled, !on);
@@ -115,13 +117,13 @@ impl Compactions {
         before
     }
 
-    /// Whether merges are on.
+    /// Whether compactions are enabled.
     pub(crate) fn is_enabled(&self) -> bool {
         !self.state.lock().disabled
     }
 
-    /// Forgets the merges that were asked for and have not begun, of those of `large` bytes or of the
-    /// others. What is due is still merged.
+    /// Drops the requested compactions that have not begun, either the large ones or the others.
+    /// The policy still chooses compactions that are due.
     pub(crate) fn forget_requested(&self, engine: &Engine, large: bool) {
         let bytes_min = large_bytes(engine);
         for (key, wanted) in &mut self.state.lock().wanted {
@@ -133,7 +135,7 @@ impl Compactions {
         }
     }
 
-    /// No merge begins any more.
+    /// Prevents further compactions from beginning.
     pub(crate) fn close(&self) {
         let mut state = self.state.lock();
         state.closed = true;
@@ -141,7 +143,7 @@ impl Compactions {
         self.changed.notify_all();
     }
 
-    /// The most urgent merge; waits for one. `None` once closed.
+    /// Returns the most urgent compaction, waiting for one; `None` once closed.
     fn next(&self, engine: &Engine, bytes_max: u64) -> Option<Job> {
         let mut state = self.state.lock();
         loop {
@@ -153,7 +155,7 @@ impl Compactions {
             if !state.disabled
                 && let Some(job) = state.most_urgent(engine, bytes_max, now)
             {
-                // What is asked for later is asked for again.
+                // A request made from here on counts as a new one.
                 state.wanted.remove(&job.key);
                 state.running.push((job.key.clone(), job.asked));
                 return Some(job);
@@ -167,7 +169,8 @@ impl Compactions {
         }
     }
 
-    /// Notes what became of a job. Its store is looked at again: one merge often makes another due.
+    /// Records the result of a job and queues its family again: one compaction often makes another
+    /// one due.
     fn done(&self, job: Job, failed: Option<String>) {
         let mut state = self.state.lock();
         let this = |(key, asked): &(StoreKey, _)| *key == job.key && *asked == job.asked;
@@ -188,7 +191,7 @@ impl Compactions {
 }
 
 impl State {
-    /// Once a period wants a look at all stores, and at what snapshots have expired.
+    /// Once per period, queues a check of all families and the removal of expired snapshots.
     fn check_all(&mut self, engine: &Engine, now: Instant) {
         if self.next_check.is_some_and(|at| now < at) {
             return;
@@ -202,7 +205,7 @@ impl State {
         }
     }
 
-    /// When there may be something to do without anybody saying so.
+    /// Returns when to check again even without a request.
     fn next_look(&self, now: Instant) -> Option<Instant> {
         let retries = self
             .failed
@@ -212,8 +215,8 @@ impl State {
         retries.chain(self.next_check).min()
     }
 
-    /// The most urgent merge of up to `bytes_max` bytes. Stores with nothing to merge are wanted no
-    /// more.
+    /// Returns the most urgent compaction of up to `bytes_max` bytes. Removes families that have
+    /// nothing to compact.
     fn most_urgent(&mut self, engine: &Engine, bytes_max: u64, now: Instant) -> Option<Job> {
         let Self { wanted, running, failed, .. } = self;
         let mut best: Option<(Urgency, Job)> = None;
@@ -222,7 +225,7 @@ impl State {
                 failed.remove(key);
                 return false;
             };
-            // Whoever holds it asks for another look when done.
+            // The current holder requests another check when it is done.
             let whole = asked == Some(CompactionKind::Major);
             let busy = family.compacting.is_locked_exclusive()
                 || whole && running.iter().any(|(running, _)| running == key);
@@ -261,7 +264,7 @@ impl State {
     }
 }
 
-/// How many bytes the store's next merge would read; `None` when there is none to do.
+/// Returns the bytes that the family's next compaction would read; `None` if there is none.
 fn bytes_to_merge(
     engine: &Engine,
     family: &FamilyStore,
@@ -280,12 +283,12 @@ fn bytes_to_merge(
     Some(files.iter().map(|file| file.len).sum())
 }
 
-/// Bytes above which a merge is large.
+/// Returns the bytes above which a compaction is large.
 fn large_bytes(engine: &Engine) -> u64 {
     LARGE_IN_FLUSHES.saturating_mul(engine.settings.memstore_flush_bytes)
 }
 
-/// Does the most urgent merge, if there is one.
+/// Runs the most urgent compaction, if there is one, and returns whether it succeeded.
 #[cfg(test)]
 pub(crate) fn work_by_hand(engine: &Arc<Engine>) -> bool {
     let job = engine.compactions.state.lock().most_urgent(engine, u64::MAX, Instant::now());
@@ -294,37 +297,37 @@ pub(crate) fn work_by_hand(engine: &Arc<Engine>) -> bool {
     state.wanted.remove(&job.key);
     drop(state);
     let _compacting = job.family.compacting.write();
-    // Asked for again when it fails.
+    // The test requests it again if it fails.
     let done = compact(engine, &job.family, job.asked, Hurry::Waited);
     done.is_ok()
 }
 
-/// What a thread merges.
+/// The compactions that a thread runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Share {
-    /// Whatever is most urgent.
+    /// The most urgent one of any size.
     All,
-    /// Merges that are soon done, so that they need not wait for large ones.
+    /// Only small compactions, so that they need not wait for large ones.
     Small,
 }
 
-/// Merges until the store is closed.
+/// Runs compactions until the store is closed.
 pub(crate) fn work(engine: &Arc<Engine>, share: Share) {
     let bytes_max = if share == Share::Small { large_bytes(engine) } else { u64::MAX };
     while let Some(job) = engine.compactions.next(engine, bytes_max) {
         let done = guard(|| {
             let Some(_compacting) = job.family.compacting.try_read() else {
-                // Somebody came in between, who will ask for another look.
+                // Another thread locked it in between and will request another check.
                 engine.compactions.request(&job.family, job.asked);
                 return Ok(());
             };
             compact(engine, &job.family, job.asked, Hurry::Paced)
         });
         if job.family.memstore_bytes() >= engine.settings.memstore_flush_bytes {
-            // Its flush may have been put off.
+            // Its flush may have been postponed.
             job.family.request_flush(engine);
         }
-        // A merge that ends early because nobody wants it any more has not failed.
+        // A compaction that was stopped because it is no longer wanted has not failed.
         let wanted = engine.check_working().is_ok()
             && engine.compactions.is_enabled()
             && !job.family.is_leaving();

@@ -1,5 +1,5 @@
-//! What merges leave, by the definition of reading: cell by cell here, and through whole stores
-//! below.
+//! The cells that compactions leave, compared with the definition of reads: cell by cell here, and
+//! through whole stores below.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ fn minor_merges_drop_surplus_versions_unless_the_family_says_otherwise() {
             let key = "rowhouse.compaction.minor.drops.versions";
             family.configuration.insert(key.into(), drops.to_string());
         }
-        // The oldest file is too large to be merged with the others.
+        // The oldest file is too large to be compacted with the others.
         for (key, value) in [("min", "2"), ("max", "2"), ("min.size", "1")] {
             let key = format!("hbase.hstore.compaction.{key}");
             family.configuration.insert(key, value.into());
@@ -58,7 +58,7 @@ fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis).unwrap()
 }
 
-/// Any cell of few rows, columns and timestamps, so that most have something to do with others.
+/// Generates cells of few rows, columns and timestamps, so that most affect others.
 fn cell() -> impl Strategy<Value = Cell> {
     let kinds = prop::sample::select(vec![
         CellKind::Put,
@@ -71,14 +71,14 @@ fn cell() -> impl Strategy<Value = Cell> {
     ]);
     (0u8..2, 0u8..3, 1i64..6, kinds).prop_map(|(row, qualifier, millis, kind)| {
         let of_family = matches!(kind, CellKind::DeleteFamily | CellKind::DeleteFamilyVersion);
-        // The empty qualifier shares its place with the markers of the family.
+        // Family markers share the empty qualifier with its column.
         let qualifier =
             if qualifier == 0 || of_family { String::new() } else { qualifier.to_string() };
         Cell::new(row.to_string(), "f", qualifier, at(millis), kind, "").unwrap()
     })
 }
 
-/// The same, some with a time to live of their own that ends about when the family's does.
+/// As [`cell`], some with a TTL of their own that ends at about the family's.
 fn cell_with_ttl() -> impl Strategy<Value = Cell> {
     (cell(), prop::option::weighted(0.2, 994i64..1006)).prop_map(|(cell, ttl)| {
         let tag = |ttl: i64| [&[0, 9, 8][..], &ttl.to_be_bytes()].concat();
@@ -105,7 +105,7 @@ fn family() -> impl Strategy<Value = FamilyDescriptor> {
     })
 }
 
-/// A time at which the cells up to `expired` have outlived a TTL of one second.
+/// Returns a time at which the cells up to `expired` have outlived a TTL of one second.
 fn now_millis(expired: i64) -> i64 {
     1001 + expired
 }
@@ -121,7 +121,7 @@ fn merge(kind: CompactionKind, family: &FamilyDescriptor, now: i64, cells: &[Cel
     sorted(cells).into_iter().filter(|cell| keep.keeps(&cell.view())).collect()
 }
 
-/// What a read at `sequence` shows.
+/// Returns the cells that a read at `sequence` shows.
 fn read(rules: Rules, cells: &[Cell], sequence: u64) -> Vec<Cell> {
     let mut visible = Visible::new(rules);
     let mut row = Vec::new();
@@ -147,7 +147,7 @@ fn read(rules: Rules, cells: &[Cell], sequence: u64) -> Vec<Cell> {
     seen
 }
 
-/// Every kind of read there is.
+/// Returns the results of all kinds of reads.
 fn reads(family: &FamilyDescriptor, now: i64, cells: &[Cell], sequence: u64) -> Vec<Vec<Cell>> {
     let ranges = [TimeRange::ALL, TimeRange::new(at(2), at(4)).unwrap()];
     let columns: [Option<Qualifiers>; 2] = [None, Some(["1"].into_iter().collect())];
@@ -163,7 +163,7 @@ fn reads(family: &FamilyDescriptor, now: i64, cells: &[Cell], sequence: u64) -> 
     answers
 }
 
-/// Cells under sequences from 1, in files of these lengths.
+/// Numbers cells with sequences from 1 and splits them into files of these lengths.
 fn files(cells: &[Cell], lens: &[usize]) -> Vec<Vec<Cell>> {
     let mut cells = cells.iter().zip(1..).map(|(cell, at)| cell.clone().with_sequence(at));
     lens.iter().map(|&len| cells.by_ref().take(len).collect()).collect()
@@ -186,7 +186,7 @@ proptest! {
             let start = start.index(merged.len());
             let stop = (start + len).min(merged.len());
             let run = merged[start..stop].concat();
-            // Readers before the last cell of a merge hold the files that were merged.
+            // Readers before the last cell of a compaction hold its input files.
             readable_from = run.iter().map(Cell::sequence).fold(readable_from, u64::max);
             let outcome = merge(CompactionKind::Minor, &family, now_millis(expired), &run);
             merged.splice(start..stop, [outcome]);
@@ -200,7 +200,7 @@ proptest! {
                 }
             }
         }
-        // Nor does a major merge: it leaves the same.
+        // A major compaction leaves the same, too.
         let now = now_millis(expired);
         prop_assert_eq!(
             merge(CompactionKind::Major, &family, now, &merged.concat()),
@@ -230,7 +230,7 @@ proptest! {
             let run = sorted(&merged[start..stop].concat());
             let outcome = run.into_iter().filter(|cell| keep.keeps(&cell.view())).collect();
             merged.splice(start..stop, [outcome]);
-            // A time range shows versions that are surplus.
+            // Only without a time range, which can show surplus versions.
             for versions in [1, 9] {
                 let read = |cells: &[Cell]| {
                     let rules = Rules::read(&family, None, TimeRange::ALL, versions, now);
@@ -249,7 +249,7 @@ proptest! {
     ) {
         let [all] = &files(&cells, &[cells.len()])[..] else { unreachable!() };
         let left = merge(CompactionKind::Major, &family, now_millis(expired), all);
-        // A time range shows versions that are surplus: those go.
+        // Without a time range, which can show surplus versions: those are dropped.
         let all_of_it = |cells| {
             let rules = Rules::read(&family, None, TimeRange::ALL, 9, now_millis(expired));
             read(rules, cells, u64::MAX)
@@ -259,19 +259,19 @@ proptest! {
             prop_assert_eq!(&left, &seen_before);
             prop_assert_eq!(seen, seen_before);
         } else if !family.new_version_behavior() {
-            // Deleted cells that are kept are versions, so others may be surplus. With both settings an older one may
-            // come back (docs/decisions/0015).
+            // Kept deleted cells count as versions, so others may be surplus. With both settings an
+            // older one may reappear (docs/decisions/0015).
             prop_assert!(seen.iter().all(|cell| seen_before.contains(cell)));
         }
     }
 }
 
-/// What happens to a store with one table of one family.
+/// An operation on a store with one table of one family.
 #[derive(Clone, Debug)]
 enum Step {
     Write(Cell),
     Flush,
-    /// Some neighbouring files; all of them is a major merge.
+    /// Compacts some neighbouring files; if these are all files, the compaction is major.
     Merge {
         start: prop::sample::Index,
         len: usize,
@@ -295,11 +295,11 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A store, what is in it by definition, and scans with what they have yet to show.
+/// A store, its expected contents, and open scans with the rows they must still return.
 struct Run {
     disk: SimulatedDisk,
     store: Store,
-    /// Of each file, the oldest first.
+    /// The cells of each file, the oldest file first.
     files: Vec<Vec<Cell>>,
     memory: Vec<Cell>,
     written: u64,
@@ -314,13 +314,13 @@ fn two_versions() -> FamilyDescriptor {
     FamilyDescriptor::new("f").unwrap().versions(2)
 }
 
-/// Settings under which files are merged only when a test says so.
+/// Returns settings under which files are compacted only on request.
 fn unmerged() -> Settings {
     let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
     Settings { compaction, ..Settings::default() }
 }
 
-/// What a merge leaves of cells of [`two_versions`], or a flush.
+/// Returns the cells of [`two_versions`] that a compaction or flush leaves.
 fn left_by(kind: CompactionKind, cells: &[Cell], now: i64) -> Vec<Cell> {
     let family = &two_versions();
     let mut keep = CompactionFilter::new(kind, family, i64::MIN, now).dropping_surplus(family);
@@ -393,7 +393,7 @@ impl Run {
         }
     }
 
-    /// The rows there are to see.
+    /// Returns the expected visible rows.
     fn rows(&self) -> VecDeque<Vec<Cell>> {
         let rules = Rules::read(&two_versions(), None, TimeRange::ALL, 9, 0);
         let cells = [self.files.concat(), self.memory.clone()].concat();
@@ -450,7 +450,7 @@ proptest! {
             }
             read_scan(&mut scan);
         }
-        // The order of the files is found again.
+        // Reopening restores the order of the files.
         run.store.close().unwrap();
         run.store = open(&run.disk, unmerged());
         run.step(&Step::Merge { start: last, len: 2 });

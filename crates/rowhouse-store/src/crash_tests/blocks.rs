@@ -1,4 +1,4 @@
-//! HFiles whose blocks are all that is left: a salvage reads them one by one.
+//! HFiles of which only the blocks are readable: a salvage reads them one by one.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -21,7 +21,7 @@ fn open(disk: &SimulatedDisk) -> Store {
     builder.with_boot_id([1; 16]).by_hand(1).open().unwrap()
 }
 
-/// A closed store of one file, whose cells the log does not have.
+/// Returns a closed store with one file whose cells are not in the log.
 fn disk(
     attributes: &[(&'static str, &'static str)],
     value: impl Fn(u32) -> Vec<u8>,
@@ -66,13 +66,13 @@ fn bytes_of(disk: &SimulatedDisk, path: &str) -> Vec<u8> {
     bytes
 }
 
-/// The rows whose keys are in some bytes.
+/// Returns the rows whose keys occur in some bytes.
 fn rows_in(bytes: &[u8]) -> BTreeSet<u32> {
     let has = |row: &u32| bytes.windows(5).any(|at| at == format!("row{row:02}").as_bytes());
     (0..ROWS).filter(has).collect()
 }
 
-/// The places of the data blocks.
+/// Returns the byte ranges of the data blocks.
 fn data_blocks(bytes: &[u8]) -> Vec<Range<usize>> {
     let trailer = &bytes[bytes.len() - Trailer::LEN..];
     let end = Trailer::parse(trailer, bytes.len() as u64).unwrap().load_on_open().start as usize;
@@ -90,7 +90,7 @@ fn data_blocks(bytes: &[u8]) -> Vec<Range<usize>> {
     blocks
 }
 
-/// What a salvage finds: the rows, each with the value that was written.
+/// Salvages a store. Returns the rows found, after checking their values.
 fn salvage(disk: &SimulatedDisk, value: impl Fn(u32) -> Vec<u8>) -> (BTreeSet<u32>, SalvageReport) {
     let from: Arc<dyn Disk> = Arc::new(disk.clone());
     let into = SimulatedDisk::default();
@@ -123,12 +123,12 @@ fn damage_outside_the_data_blocks_of_a_file_costs_no_cell() {
     let blocks = data_blocks(&bytes);
     assert!(blocks.len() > 5, "{blocks:?}");
     let mut places = 0;
-    // An odd number, so that each bit is met.
+    // An odd step, so that each bit is flipped.
     for at in (0..bytes.len()).step_by(3) {
         if blocks.iter().any(|block| block.contains(&at)) {
             continue;
         }
-        // Of the zeros in the trailer some will do.
+        // A sample of the zeros in the trailer.
         if bytes[at] == 0 && at % 16 != 0 {
             continue;
         }
@@ -160,13 +160,13 @@ fn damage_of_a_block_costs_its_cells_and_no_others_even_without_an_index() {
         let whole = disk(&[], short);
         let (path, bytes) = file(&whole);
         let blocks = data_blocks(&bytes);
-        // The segment in use has the last rows still.
+        // The current segment still has the last rows.
         let segments = whole.paths().into_iter().filter(|path| path.ends_with(".wal"));
         let logged: BTreeSet<u32> =
             segments.flat_map(|path| rows_in(&bytes_of(&whole, &path))).collect();
         assert!(logged.len() < 15, "{logged:?}");
         for block in &blocks {
-            // Kind, lengths, the block before, and a cell.
+            // Kind, lengths, the offset of the previous block, and a cell.
             for at in [0, 7, 8, 11, 15, 20, 24, 28, 32, 60] {
                 let disk = whole.after_kill();
                 disk.corrupt(&path, block.start + at, 0x41);

@@ -1,5 +1,5 @@
-//! Every byte of a small store, flipped one at a time, and every file cut at every length: what is
-//! read is right, or there is an error that names the file. Nothing is wrong and silent.
+//! Every byte of a small store, flipped one at a time, and every file cut at every length: reads
+//! either return correct data or fail with an error that names the file. No corruption is silent.
 
 use std::sync::Arc;
 
@@ -13,18 +13,19 @@ use crate::{Settings, Store};
 
 const ROWS: u8 = 12;
 
-/// Where files are damaged for a salvage, which writes a store and so takes too long to do for each byte of the larger ones.
+/// Returns the offsets at which a file is damaged for a salvage. A salvage writes a store, so it
+/// takes too long for each byte of the larger files.
 fn some_places(path: &str, len: usize) -> impl Iterator<Item = usize> {
-    // Odd, so that each bit is met.
+    // An odd step, so that each bit is flipped.
     (0..len).step_by(if path == "MANIFEST" { 1 } else { 15 })
 }
 
-/// A store with cells in several segments of the log, and in two files. Every write is synced.
+/// Returns a store with cells in several log segments and in two files. Every write is synced.
 pub(super) fn disk(end: End) -> SimulatedDisk {
     disks(end).pop().expect("the last one is the store")
 }
 
-/// The same, after a kill at each row, and then as it ends.
+/// Returns the same store after a kill at each row, and as it ends.
 pub(super) fn disks(end: End) -> Vec<SimulatedDisk> {
     let mut killed = Vec::new();
     let disk = SimulatedDisk::default();
@@ -70,18 +71,18 @@ fn open(disk: &SimulatedDisk) -> rowhouse_model::Result<Store> {
     builder.with_boot_id([1; 16]).by_hand(1).open()
 }
 
-/// What became of a damaged store.
+/// The result of reading a damaged store.
 #[derive(Debug, PartialEq)]
 pub(super) enum Found {
-    /// It says so.
+    /// An error reports the damage.
     Refused,
-    /// All of it is there.
+    /// All rows are there.
     Right,
-    /// The first so many rows are there, and nothing else.
+    /// Only the first rows, this many, are there.
     First(u8),
 }
 
-/// Opens and reads everything. A wrong answer panics.
+/// Opens the store and reads everything. Panics on wrong data.
 pub(super) fn read(disk: &SimulatedDisk, damaged: &str) -> Found {
     let refused = |error: rowhouse_model::Error| {
         let known = [ErrorKind::Corruption, ErrorKind::Unsupported];
@@ -97,7 +98,7 @@ pub(super) fn read(disk: &SimulatedDisk, damaged: &str) -> Found {
     };
     let table = match store.table(&name()) {
         Ok(table) => table,
-        // The edit that made it was cut off as one that was never acknowledged.
+        // The edit that created it was cut off as one that was never acknowledged.
         Err(_) => return Found::First(0),
     };
     let mut there = 0;
@@ -122,14 +123,14 @@ pub(super) fn read(disk: &SimulatedDisk, damaged: &str) -> Found {
     if there == ROWS * 2 { Found::Right } else { Found::First(there / 2) }
 }
 
-/// Salvages a damaged store into another one, and gives back whether all of it is there. A loss that
-/// nobody is told of panics, as a wrong answer does.
+/// Salvages a damaged store into another one. Returns whether all of it is there. Panics on wrong
+/// data and on an unreported loss.
 pub(super) fn salvage(disk: &SimulatedDisk, damaged: &str) -> bool {
     let whole: Arc<dyn Disk> = Arc::new(disk.clone());
     let into = SimulatedDisk::default();
     let report = match salvage_disk(&whole, [1; 16], || open(&into), |_| {}) {
         Ok(report) => report,
-        // Without a manifest nobody knows what tables there were.
+        // Without a manifest the tables are unknown.
         Err(error) => {
             let kinds = [ErrorKind::Corruption, ErrorKind::Unsupported, ErrorKind::Io];
             assert!(kinds.contains(&error.kind()), "{damaged}: {error:?}");

@@ -1,13 +1,13 @@
-//! Histories under a seed: writers, readers, flushes, merges and reopens on a disk that is killed,
-//! loses power, fails, fills up. One seed is one history, the same every time:
+//! Histories under a seed: writes, reads, flushes, compactions and reopens on a disk that is
+//! killed, loses power, fails and fills up. A seed reproduces the same history every time:
 //!
 //! ```text
 //! ROWHOUSE_SEED=1234 cargo test -p rowhouse-store --lib history -- --nocapture
 //! ROWHOUSE_HISTORIES=50000 cargo test -p rowhouse-store --lib --release history
 //! ```
 //!
-//! Every mutation writes its own number into all the cells it touches, so what is found afterwards
-//! tells which mutations are there.
+//! Every mutation writes its own number into all of its cells, so the cells found afterwards show
+//! which mutations are there.
 
 mod loads;
 mod regions;
@@ -29,12 +29,12 @@ use crate::{
     Clock, CompactionKind, CompactionSettings, Settings, SplitSettings, Store, TableScanner,
 };
 
-/// How many seeds a run tries unless it is told.
+/// The default number of seeds per run.
 const HISTORIES: u64 = 2_000;
 const TABLES: u8 = 2;
 const FAMILIES: [&str; 2] = ["f", "g"];
 const ROWS: u8 = 12;
-/// A row of writes that ask for no log: whether they are there nobody looks.
+/// A row of unlogged writes. No check covers whether they survive.
 const UNLOGGED_ROW: u8 = 200;
 
 #[test]
@@ -67,7 +67,7 @@ fn a_seed_gives_the_same_history_every_time() {
     }
 }
 
-/// Names the seed when a history panics.
+/// Prints the seed when a history panics.
 struct Told(u64);
 
 impl Drop for Told {
@@ -78,27 +78,28 @@ impl Drop for Told {
 
 /// A table, a row, a family.
 type Place = (u8, u8, u8);
-/// The number of the mutation that each cell is from; absent cells are none.
+/// The number of the mutation that wrote each cell; absent cells have no entry.
 type Cells = BTreeMap<Place, u64>;
 
-/// A mutation, or several that are one.
+/// A mutation, or several that apply atomically.
 #[derive(Clone, Debug)]
 struct Op {
     number: u64,
-    /// What each place holds after it; `None` where it deletes.
+    /// The contents of each place after it; `None` for a delete.
     places: Vec<(Place, Option<u64>)>,
     outcome: Outcome,
-    /// No other leaves the same in a place: what is found tells whether it is there.
+    /// No other mutation leaves the same value in a place, so a found value shows whether this one
+    /// is there.
     is_told: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
-    /// It is there, until the power goes.
+    /// It is there, until a power cut.
     Written,
     /// It is there.
     Synced,
-    /// Nobody knows.
+    /// It may or may not be there.
     Unknown,
 }
 
@@ -109,21 +110,21 @@ struct History {
     clock: Arc<AtomicI64>,
     boot: u8,
     store: Option<Store>,
-    /// What was on the disk at some opening.
+    /// The contents of the disk at an earlier open.
     base: Cells,
-    /// What has been done since, in order.
+    /// The mutations since then, in order.
     ops: Vec<Op>,
-    /// What readers see now.
+    /// The contents as readers see them now.
     seen: Cells,
-    /// Open scans, each with what it must find.
+    /// Open scans, each with its table and expected cells.
     scans: Vec<(TableScanner, u8, Cells)>,
-    /// What snapshots hold, by name.
+    /// The expected contents of snapshots, by name.
     snapshots: BTreeMap<String, Held>,
     next_number: u64,
     failing: bool,
-    /// What readers see is not known, after a write of unknown outcome.
+    /// A write had an unknown outcome, so the visible contents are unknown.
     unsure: bool,
-    /// The disk holds no store any more.
+    /// The disk holds no usable store any more.
     over: bool,
 }
 
@@ -150,7 +151,7 @@ impl History {
         }
     }
 
-    /// Gives back what is on the disk in the end.
+    /// Runs the history. Returns the final contents of the disk.
     fn run(mut self) -> Vec<String> {
         self.open();
         let steps = 20 + self.random.below(60);
@@ -212,7 +213,7 @@ impl History {
         }
     }
 
-    /// Prints what happens when one seed alone is run.
+    /// Prints a step when a single seed is run.
     fn tell(&self, what: std::fmt::Arguments<'_>) {
         if std::env::var_os("ROWHOUSE_SEED").is_some() {
             eprintln!("{what}");
@@ -225,7 +226,7 @@ impl History {
 
     /// Opens the store on the disk as it is.
     fn open(&mut self) {
-        // Small files, which a merge of all would soon leave one of.
+        // Small files, which a compaction would soon reduce to one.
         let compaction = CompactionSettings {
             files_min: 2,
             ratio: 0.9,
@@ -260,7 +261,7 @@ impl History {
                 add_what_is_lost(&store);
                 self.store = Some(store);
             }
-            // The machine has lied: that it is told is all that can be done.
+            // The disk lost synced data: all the store can do is report it.
             Err(error) if self.disk.has_lost_pages() => {
                 assert_eq!(error.kind(), ErrorKind::Corruption, "seed {}: {error}", self.seed);
                 self.over = true;
@@ -319,7 +320,7 @@ impl History {
         self.ops.push(Op { number, places, outcome, is_told: true });
     }
 
-    /// Writes what may be lost, between others that may not.
+    /// Writes unlogged cells, which may be lost, between logged ones.
     fn write_unlogged(&mut self) {
         let table = self.random.below(TABLES.into()) as u8;
         let family = FAMILIES[self.random.below(FAMILIES.len())];
@@ -332,7 +333,7 @@ impl History {
         }
     }
 
-    /// What a refusal means: `None` when nothing was written.
+    /// Returns the outcome that an error implies: `None` when nothing was written.
     fn refused(&mut self, error: &Error) -> Option<Outcome> {
         assert!(self.failing, "seed {}: a write was refused: {error}", self.seed);
         match error.kind() {
@@ -397,7 +398,7 @@ impl History {
         self.may_fail(compacted);
     }
 
-    /// Has a table's families be declared otherwise, or one go and come again empty.
+    /// Alters a table's families, or drops one and adds it again, empty.
     fn alter(&mut self) {
         let table = self.random.below(TABLES.into()) as u8;
         let store = self.store();
@@ -447,7 +448,7 @@ impl History {
         }
     }
 
-    /// Reads a scan to its end: it must find what was there when it was opened.
+    /// Reads a scan to its end: it must return the cells as of its opening.
     fn read_scan(&mut self) {
         if self.scans.is_empty() {
             return;
@@ -482,7 +483,7 @@ impl History {
         }
     }
 
-    /// Every cell there is; `None` when the disk did not let it be read.
+    /// Returns every cell; `None` when the disk fails the reads.
     fn read_all(&self) -> Option<Cells> {
         let mut found = Cells::new();
         for table in 0..TABLES {
@@ -513,13 +514,13 @@ impl History {
     fn end_of_trouble(&mut self) {
         self.disk.set_faults(Faults::default());
         self.disk.set_capacity(None);
-        // A sync that failed has made the store read-only until it is opened again.
+        // A failed sync has made the store read-only until it is reopened.
         if std::mem::take(&mut self.failing) {
             self.kill();
         }
     }
 
-    /// Ends the store as one should, and opens it again.
+    /// Closes the store properly and reopens it.
     fn close(&mut self) {
         self.scans.clear();
         let store = self.store.take().unwrap();
@@ -544,7 +545,7 @@ impl History {
     fn power_cut(&mut self) {
         self.scans.clear();
         let store = self.store.take().unwrap();
-        // Now and then in the middle of something.
+        // Sometimes in the middle of an operation.
         if self.random.chance(128) {
             self.disk.fail_after(self.random.below(12) as u64);
             self.failing = true;
@@ -556,7 +557,7 @@ impl History {
                     7 => self.delete_snapshot(),
                     8 => self.load(),
                     9 => {
-                        // Whether the table is there and enabled is not known.
+                        // It is unknown whether the table exists and is enabled.
                         if self.random.chance(128) {
                             self.restore();
                         } else {
@@ -568,7 +569,7 @@ impl History {
                     1 => self.compact(),
                     2 => drop(self.store().work_by_hand()),
                     3 => {
-                        // Whether the family is there is not known.
+                        // It is unknown whether the family exists.
                         self.alter();
                         break;
                     }
@@ -584,7 +585,7 @@ impl History {
         self.reopen(false);
     }
 
-    /// Opens the store and checks what it finds against what was promised.
+    /// Opens the store and checks its contents against the acknowledged operations.
     fn reopen(&mut self, whole: bool) {
         self.failing = false;
         self.unsure = false;
@@ -610,7 +611,7 @@ impl History {
         if !self.disk.has_lost_pages() {
             self.check_atomic(&found);
         }
-        // What a killed process wrote is not on the disk yet.
+        // The writes of a killed process are not on disk yet.
         let on_disk = !self.ops.iter().any(|op| op.outcome == Outcome::Written);
         if !whole || on_disk {
             self.base = found.clone();
@@ -619,8 +620,8 @@ impl History {
         self.seen = found;
     }
 
-    /// Whether `found` is what the first `kept` mutations leave, those of unknown outcome there or
-    /// not.
+    /// Returns whether `found` is the result of the first `kept` mutations, where those of unknown
+    /// outcome may be missing.
     fn explains(&self, kept: usize, found: &Cells) -> bool {
         let places = (0..TABLES).flat_map(|table| {
             (0..ROWS).flat_map(move |row| [0, 1].map(|family| (table, row, family)))
@@ -639,7 +640,8 @@ impl History {
         })
     }
 
-    /// No mutation is there in parts: where one is found, its other places hold it or a later one.
+    /// Checks that no mutation is there in part: if one is found, its other places hold it or a
+    /// later one.
     fn check_atomic(&self, found: &Cells) {
         for (at, op) in self.ops.iter().enumerate() {
             let is_there = |(place, value): &(Place, Option<u64>)| {
@@ -664,7 +666,7 @@ impl History {
     }
 }
 
-/// Adds what changes of tables did not come to add again: tables, families, and that tables are enabled.
+/// Adds what interrupted table changes left out: tables, families, and the enabled state of tables.
 fn add_what_is_lost(store: &Store) {
     for table in (0..TABLES).map(name) {
         let Ok(open) = store.table(&table) else {
@@ -687,7 +689,7 @@ fn declared(table: &TableName) -> TableDescriptor {
     })
 }
 
-/// The numbers in a row's cells, by family.
+/// Returns the numbers in a row's cells, by family.
 fn values(row: &rowhouse_model::Row) -> impl Iterator<Item = (u8, u64)> {
     row.cells().map(|cell| {
         let family = FAMILIES.iter().position(|name| name.as_bytes() == cell.family()).unwrap();
@@ -704,7 +706,7 @@ fn row_key(row: u8) -> String {
     row.to_string()
 }
 
-/// A clock that a history moves.
+/// A clock that the history moves.
 struct Ticks(Arc<AtomicI64>);
 
 impl Clock for Ticks {

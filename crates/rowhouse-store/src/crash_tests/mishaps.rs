@@ -1,5 +1,5 @@
-//! What people and restores do to the files of a store: one is missing, is there twice, has changed places with
-//! another, or is an older version of itself. What is read afterwards is right, or there is an error.
+//! Mistakes of people and restores with the files of a store: one is missing, duplicated, swapped
+//! with another, or replaced by an older version. Reads afterwards return correct data or an error.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn bytes(disk: &SimulatedDisk, path: &str) -> Vec<u8> {
     bytes
 }
 
-/// Gives the file at `path` these bytes, whether it is there or not.
+/// Writes these bytes as the file at `path`, whether it exists or not.
 fn write(disk: &SimulatedDisk, path: &str, bytes: &[u8]) {
     let _ = disk.remove(path);
     disk.create(path).unwrap().write_all_at(bytes, 0).unwrap();
@@ -28,7 +28,8 @@ fn check(disk: &SimulatedDisk) -> CheckReport {
     check_disk(&disk, [1; 16], |_| {}).unwrap()
 }
 
-/// Neither an open nor a salvage misses anything without an error, and a check finds what they find.
+/// Checks that neither an open nor a salvage misses data without an error, and that a check reports
+/// their errors.
 fn is_told(disk: &SimulatedDisk, mishap: &str) {
     let report = check(disk);
     assert!(salvage(disk, mishap) || !report.problems.is_empty(), "{mishap}: {report:?}");
@@ -158,10 +159,10 @@ fn a_file_that_is_an_older_version_of_itself_is_an_error_or_as_good() {
     assert!(replaced > 20, "{replaced}");
 }
 
-/// What may become of a file.
+/// A change to a file.
 type Mishap<'a> = Box<dyn Fn(&SimulatedDisk, &str) + 'a>;
 
-/// Everything that can happen to one copy of the manifest.
+/// Returns every mistake that can affect one copy of the manifest.
 fn manifest_mishaps<'a>(whole: &SimulatedDisk, older: &'a [SimulatedDisk]) -> Vec<Mishap<'a>> {
     let len = whole.file_len("MANIFEST").unwrap();
     let mut mishaps: Vec<Mishap<'_>> =

@@ -1,4 +1,4 @@
-//! What a store makes of a kill, a power cut, a failing, a full or a corrupting disk.
+//! Tests of the store under kills, power cuts, and failing, full or corrupting disks.
 
 mod blocks;
 mod flips;
@@ -12,9 +12,9 @@ use rowhouse_model::{
 use crate::disk::simulated::{Faults, SimulatedDisk};
 use crate::{CompactionKind, CompactionSettings, Settings, Store};
 
-/// The machine's boots: another number after each power cut.
+/// Opens the store in the machine's boot number `boot`, which rises with each power cut.
 fn open(disk: &SimulatedDisk, boot: u8) -> rowhouse_model::Result<Store> {
-    // Small files, which a merge of all would soon leave one of.
+    // Small files, which a compaction would soon reduce to one.
     let compaction = CompactionSettings {
         files_min: 2,
         ratio: 0.9,
@@ -43,7 +43,7 @@ fn put(store: &Store, row: u8, value: u8, synced: bool) -> rowhouse_model::Resul
     store.table(&name()).unwrap().mutate(&put.into()).map(|_| ())
 }
 
-/// The values of each row, checking that no row is torn between its families.
+/// Returns the value of each row, after checking that no row is torn between its families.
 fn values(store: &Store) -> Vec<Option<u8>> {
     let table = store.table(&name()).unwrap();
     let values = (0..16u8).map(|row| {
@@ -82,7 +82,7 @@ fn no_half_of_a_mutation_survives_in_the_file_of_one_family() {
     assert_eq!(values(&store)[1], Some(1));
 }
 
-/// A store with four rows, to be loaded into others.
+/// Returns a store with four rows, to be loaded into others.
 fn source(dir: &tempfile::TempDir) -> Store {
     let source = Store::open(dir.path()).unwrap();
     create(&source);
@@ -159,7 +159,7 @@ fn a_load_of_rows_is_there_as_a_whole_or_not_at_all_wherever_the_disk_fails() {
     });
 }
 
-/// Has the disk fail at the first change that the load of four rows makes, at the second, and so on.
+/// Makes the disk fail at the first change of a load of four rows, then at the second, and so on.
 fn is_whole_wherever_the_disk_fails(
     load: impl Fn(&Store) -> rowhouse_model::Result<crate::LoadReport>,
 ) {
@@ -269,7 +269,7 @@ fn a_full_disk_refuses_writes_leaves_room_for_deletes_and_flushes_and_recovers()
     assert_eq!(error.kind(), ErrorKind::RegionTooBusy);
     assert!(error.message().contains("reserve=60000"), "{error}");
     assert!(written > 10, "{written}");
-    // Deletes make room in the end, and what makes it needs some.
+    // Deletes make room in the end, but making room needs some itself.
     let table = store.table(&name()).unwrap();
     table.mutate(&Delete::new("0").unwrap().into()).unwrap();
     table.flush().unwrap();
@@ -325,7 +325,7 @@ fn a_write_that_the_disk_refuses_is_a_hole_and_the_next_one_is_taken() {
     create(&store);
     put(&store, 1, 1, false).unwrap();
     disk.set_faults(Faults { write: 255, ..Faults::default() });
-    // Now and then one comes through: then another is tried.
+    // Some writes may succeed: try until one fails.
     let refused = (2..).find(|row| put(&store, *row, *row, false).is_err()).unwrap();
     disk.set_faults(Faults::default());
     put(&store, 0, 0, true).unwrap();
@@ -350,7 +350,7 @@ fn a_split_that_could_not_be_written_down_is_not_there_after_a_kill() {
         let region = table.regions()[0].clone();
         let split = store.split_region(&region.name().full, Some("5".into()));
         disk.set_faults(Faults::default());
-        // Where it could not be taken back, nothing is written that could be lost with the region.
+        // If the edit could not be undone, nothing is written that could be lost with the region.
         let written = put(&store, 2, 2, true).is_ok();
         assert!(split.is_err() || written, "{split:?}");
         store.abandon();
@@ -389,7 +389,7 @@ fn merged_files_that_a_killed_process_left_are_removed_and_strangers_kept() {
         put(&store, row, row, false).unwrap();
         table.flush().unwrap();
     }
-    // Keeps the files that are merged.
+    // Keeps the compacted files.
     let mut scanner = table.scan(Scan::all()).unwrap();
     table.compact(CompactionKind::Major).unwrap();
     assert!(scanner.next().unwrap().is_some());
@@ -448,11 +448,11 @@ fn a_corrupt_block_fails_its_read_and_leaves_the_others() {
     assert_eq!(error.kind(), ErrorKind::Corruption);
     assert!(error.message().contains(&file), "{error}");
     assert!(table.scan(Scan::all().family("f")).is_err());
-    // The other family's file is whole, and writes go on.
+    // The other family's file is undamaged, and writes continue.
     let row = table.get(&Get::new("5").unwrap().family("g")).unwrap();
     assert_eq!(row.value("g", "q").as_deref(), Some(&[5][..]));
     put(&store, 4, 4, false).unwrap();
-    // A compaction does not drop what it could not read.
+    // A compaction does not drop unreadable cells.
     table.flush().unwrap();
     assert!(table.compact(CompactionKind::Major).is_err());
     disk.corrupt(&file, 60, 0x10);

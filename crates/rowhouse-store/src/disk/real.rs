@@ -1,4 +1,4 @@
-//! A directory of the operating system.
+//! A disk in a directory of the operating system.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -12,17 +12,17 @@ use super::{Disk, DiskFile};
 #[derive(Clone, Debug)]
 pub struct RealDisk {
     root: PathBuf,
-    /// Files are opened to be read alone, as on a read-only mount.
+    /// Opens files read-only, as on a read-only mount.
     read_only: bool,
 }
 
 impl RealDisk {
-    /// The tree below `root`.
+    /// Returns the tree below `root`.
     pub fn new(root: impl AsRef<Path>) -> Self {
         Self { root: root.as_ref().to_owned(), read_only: false }
     }
 
-    /// The same, to be read and not changed.
+    /// Returns the tree below `root`, for reading only.
     pub(crate) fn read_only(root: impl AsRef<Path>) -> Self {
         Self { root: root.as_ref().to_owned(), read_only: true }
     }
@@ -45,7 +45,7 @@ impl Disk for RealDisk {
     fn list(&self, dir: &str) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(self.root.join(dir))? {
-            // A name that is not UTF-8 is none of ours.
+            // A name that is not UTF-8 is not one of the store's.
             if let Ok(name) = entry?.file_name().into_string() {
                 names.push(name);
             }

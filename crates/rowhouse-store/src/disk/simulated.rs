@@ -1,9 +1,9 @@
-//! A disk in memory that forgets, tears, refuses and lies on command, under a seed.
+//! A disk in memory that loses, tears, refuses and corrupts data on command, under a seed.
 //!
-//! Names and contents are kept apart, as a file system does: what is written and not synced, and
-//! names whose directory was not synced, survive a killed process and may be lost with the power.
-//! What is lost then is up to the seed: unsynced writes survive in pieces of a sector and in any
-//! order, changes of names in their order, each directory by itself.
+//! It keeps names and contents apart, as a file system does. Unsynced writes, and names in an
+//! unsynced directory, survive a killed process and may be lost in a power cut. The seed decides
+//! the losses: unsynced writes survive by sectors in any order, changes of names in order, each
+//! directory on its own.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -13,25 +13,25 @@ use parking_lot::Mutex;
 
 use super::{Disk, DiskFile};
 
-/// What reaches a medium whole or not at all.
+/// The unit that reaches a medium completely or not at all.
 const SECTOR_LEN: usize = 512;
 
-/// The disk. Clones share it.
+/// A simulated disk. Clones share its state.
 #[derive(Clone, Default)]
 pub(crate) struct SimulatedDisk {
     state: Arc<Mutex<State>>,
 }
 
-/// How often, out of 256 times, something goes wrong.
+/// Probabilities of failures, out of 256.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Faults {
-    /// A write fails, with some or nothing of it done.
+    /// A write fails after writing a part of its data or nothing.
     pub(crate) write: u8,
-    /// A sync fails, and what it was to sync is never synced by a later one.
+    /// A sync fails, and later syncs never write the data that it covered.
     pub(crate) sync: u8,
     /// A read fails.
     pub(crate) read: u8,
-    /// Making, renaming or removing a file fails.
+    /// Creating, renaming or removing a file fails.
     pub(crate) name: u8,
 }
 
@@ -39,13 +39,13 @@ pub(crate) struct Faults {
 struct State {
     names: BTreeMap<String, Shared>,
     durable_names: BTreeMap<String, Shared>,
-    /// Changes of names since their directory was synced.
+    /// Changes of names since their directory was last synced.
     unsynced_names: Vec<NameChange>,
-    /// Writes, syncs and changes of names until the next one fails, and all after it.
+    /// The number of writes, syncs and name changes until one fails, and all later ones.
     failing_in: Option<u64>,
     capacity: Option<u64>,
     faults: Faults,
-    /// A sync failed, and took with it what it was to sync.
+    /// A sync failed and lost the data that it covered.
     lost_pages: bool,
     random: Random,
 }
@@ -71,7 +71,7 @@ enum Change {
     Truncate(usize),
 }
 
-/// A sequence of numbers that a seed decides (SplitMix64).
+/// A pseudo-random sequence of numbers from a seed (SplitMix64).
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Random(u64);
 
@@ -88,25 +88,25 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `bound`.
+    /// Returns a number below `bound`.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound.max(1) as u64) as usize
     }
 
-    /// True so many times out of 256.
+    /// Returns true with a probability of `of_256` out of 256.
     pub(crate) fn chance(&mut self, of_256: u8) -> bool {
         of_256 > 0 && self.next() % 256 < u64::from(of_256)
     }
 }
 
 impl SimulatedDisk {
-    /// A disk whose faults are decided by `seed`.
+    /// Returns a disk whose faults depend on `seed`.
     pub(crate) fn seeded(seed: u64) -> Self {
         let state = State { random: Random::new(seed), ..State::default() };
         Self { state: Arc::new(Mutex::new(state)) }
     }
 
-    /// The disk as it is after the power went. Of what was not synced, `seed` decides what is left.
+    /// Returns the disk as after a power cut. `seed` decides which unsynced changes survive.
     pub(crate) fn after_power_cut(&self, seed: u64) -> Self {
         let mut random = Random::new(seed);
         let state = self.state.lock();
@@ -120,7 +120,7 @@ impl SimulatedDisk {
             let kept = random.below(changes.len() + 1);
             changes.into_iter().take(kept).for_each(|change| change.apply(&mut names));
         }
-        // A file has one contents, whatever names it has.
+        // A file has one set of contents, under any number of names.
         let mut left: Vec<(Shared, Shared)> = Vec::new();
         let names = names.into_iter().map(|(name, shared)| {
             let known = left.iter().find(|(old, _)| Arc::ptr_eq(old, &shared));
@@ -134,7 +134,7 @@ impl SimulatedDisk {
         Self::with_names(names.collect(), state.lost_pages, random)
     }
 
-    /// The disk as it is after the process was killed: everything that was written is there.
+    /// Returns the disk as after a kill of the process: with all writes.
     pub(crate) fn after_kill(&self) -> Self {
         let state = self.state.lock();
         let copy = |names: &BTreeMap<String, Shared>, copies: &mut Vec<(Shared, Shared)>| {
@@ -164,27 +164,27 @@ impl SimulatedDisk {
         Self { state: Arc::new(Mutex::new(state)) }
     }
 
-    /// Has every change from the `changes`th from now on fail: the machine has stopped.
+    /// Makes every change fail after the next `changes` ones: the machine has stopped.
     pub(crate) fn fail_after(&self, changes: u64) {
         self.state.lock().failing_in = Some(changes);
     }
 
-    /// From now on, things go wrong so often.
+    /// Sets the probabilities of failures from now on.
     pub(crate) fn set_faults(&self, faults: Faults) {
         self.state.lock().faults = faults;
     }
 
-    /// The bytes that files may have together from now on.
+    /// Sets the total bytes that files may have from now on.
     pub(crate) fn set_capacity(&self, bytes: Option<u64>) {
         self.state.lock().capacity = bytes;
     }
 
-    /// Whether a sync has failed: then a power cut takes what no later sync can bring back.
+    /// Returns whether a sync has failed. A power cut then loses data that no later sync can save.
     pub(crate) fn has_lost_pages(&self) -> bool {
         self.state.lock().lost_pages
     }
 
-    /// Bytes of all files.
+    /// Returns the bytes of all files.
     pub(crate) fn used_bytes(&self) -> u64 {
         self.state.lock().used_bytes()
     }
@@ -199,7 +199,7 @@ impl SimulatedDisk {
         }
     }
 
-    /// Cuts a file, as a careless administrator does.
+    /// Truncates a file, as a careless administrator does.
     pub(crate) fn cut(&self, path: &str, len: usize) {
         let contents = self.contents(path);
         let mut contents = contents.lock();
@@ -207,13 +207,13 @@ impl SimulatedDisk {
         contents.durable.truncate(len);
     }
 
-    /// Bytes of a file; `None` when there is none of that name.
+    /// Returns the bytes of a file; `None` when there is none of that name.
     pub(crate) fn file_len(&self, path: &str) -> Option<usize> {
         let contents = self.state.lock().names.get(path).cloned()?;
         Some(contents.lock().current.len())
     }
 
-    /// Every path, sorted.
+    /// Returns every path, sorted.
     pub(crate) fn paths(&self) -> Vec<String> {
         self.state.lock().names.keys().cloned().collect()
     }
@@ -222,7 +222,7 @@ impl SimulatedDisk {
         Arc::clone(&self.state.lock().names[path])
     }
 
-    /// Counts a change, and fails when it is to fail.
+    /// Counts a change, and returns an error if it must fail.
     fn change(&self, fault: impl Fn(&Faults) -> u8) -> io::Result<()> {
         let mut state = self.state.lock();
         match &mut state.failing_in {
@@ -276,7 +276,7 @@ impl NameChange {
 impl Contents {
     fn after_power_cut(&self, random: &mut Random) -> Self {
         let mut left = self.durable.clone();
-        // Mostly a file loses everything, or nothing, or the end; now and then pieces anywhere.
+        // Usually a file loses everything, nothing, or its end; sometimes pieces anywhere.
         let mode = random.below(4);
         let reached = random.below(self.unsynced.len() + 1);
         for (at, change) in self.unsynced.iter().enumerate() {
@@ -304,7 +304,7 @@ impl Contents {
     }
 }
 
-/// The pieces of a write that reach the medium by themselves.
+/// Returns the sectors of a write, which reach the medium independently.
 fn sectors(offset: usize, bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let mut at = 0;
     std::iter::from_fn(move || {
@@ -443,7 +443,7 @@ impl DiskFile for SimulatedFile {
                 .map(|room| (len + room as usize).max(offset) - offset)
         };
         if let Some(error) = failed {
-            // A machine that has stopped writes nothing.
+            // A stopped machine writes nothing.
             if self.disk.state.lock().failing_in != Some(0) {
                 let done = self.disk.state.lock().random.below(bytes.len() + 1);
                 self.write(&bytes[..done.saturating_sub(1)], offset);
@@ -468,7 +468,7 @@ impl DiskFile for SimulatedFile {
                 Ok(())
             }
             Err(error) => {
-                // The kernel has dropped the pages as clean: no later sync writes them.
+                // The kernel has marked the pages clean: no later sync writes them.
                 contents.unsynced.clear();
                 self.disk.state.lock().lost_pages = true;
                 Err(error)
@@ -485,7 +485,7 @@ impl DiskFile for SimulatedFile {
     }
 }
 
-/// What is durable once everything that was not synced is.
+/// Returns the durable contents after all unsynced changes are applied.
 fn apply_all(contents: &Contents) -> Vec<u8> {
     let mut durable = contents.durable.clone();
     for change in &contents.unsynced {

@@ -1,4 +1,4 @@
-//! A table's cells, written to a directory.
+//! Exports a table's cells to a directory.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter};
@@ -23,19 +23,20 @@ use crate::store_file::FileCursor;
 /// Which cells are exported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExportedCells {
-    /// What a major compaction would keep.
+    /// The cells that a major compaction would keep.
     #[default]
     Kept,
-    /// All that are stored, delete markers and what they cover too.
+    /// All stored cells, including delete markers and the cells they cover.
     Raw,
 }
 
 /// How HFiles are exported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExportOptions {
-    /// Which cells; those that a major compaction would keep by default.
+    /// The cells to export.
     pub cells: ExportedCells,
-    /// The form of families with ZSTD: the one that the cluster's codec reads. That of HBase's default codec by default.
+    /// The form of ZSTD that the cluster's codec reads, for families with ZSTD compression.
+    /// Default: that of HBase's default codec.
     pub zstd: ZstdForm,
 }
 
@@ -45,26 +46,27 @@ impl From<ExportedCells> for ExportOptions {
     }
 }
 
-/// What [`Store::export_hfiles`] wrote.
+/// The result of [`Store::export_hfiles`].
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ExportReport {
     /// The HFiles; none for a region without cells in a family.
     pub files: Vec<PathBuf>,
-    /// Bytes of those.
+    /// Bytes of these files.
     pub bytes: u64,
-    /// Cells in them.
+    /// Cells in these files.
     pub cells: u64,
 }
 
 impl Store {
-    /// Writes the cells of `table`, as they are at one moment, to HFiles under `dir`: one for each region and family, compressed and
-    /// encoded as the family declares. `dir` is made, or is empty. A file has its name once it is whole and on the disk;
-    /// after an error, those that are there are whole, and `dir` is to be removed.
+    /// Writes the cells of `table`, as of one read point, to HFiles under `dir`: one for each
+    /// region and family, compressed and encoded as the family declares. `dir` is created, or must
+    /// be empty. A file gets its name once it is complete and on disk. After an error the named
+    /// files are complete, and the caller should remove `dir`.
     ///
     /// # Errors
-    /// `TableNotFound`; `InvalidRequest` for a directory with something in it; `Io` and `Corruption` for what cannot be read
-    /// or written.
+    /// `TableNotFound`; `InvalidRequest` for a directory that is not empty; `Io` and `Corruption`
+    /// for failed reads and writes.
     pub fn export_hfiles(
         &self,
         table: &TableName,
@@ -103,7 +105,7 @@ impl Store {
     }
 }
 
-/// What every file of an export goes by.
+/// The settings that all files of an export share.
 struct Export<'a> {
     engine: &'a Arc<Engine>,
     point: &'a ReadPoint,
@@ -111,14 +113,15 @@ struct Export<'a> {
 }
 
 impl Export<'_> {
-    /// Writes the cells of a family of a region; their number and the file's bytes, none where there are none.
+    /// Writes the cells of a family of a region. Returns the number of cells and the file's bytes;
+    /// `None` if there are no cells.
     fn family(
         &self,
         family: &FamilyStore,
         super_version: &SuperVersion,
         path: &Path,
     ) -> Result<Option<(u64, u64)>> {
-        // A file that was split is one of both regions until it is written anew.
+        // A file shared after a split has rows of both regions until it is compacted.
         let range = family.range();
         let start = Key::row_start(&range.start);
         let (mut sources, mut with_tags, mut earliest_put) = (Vec::new(), false, i64::MAX);
@@ -130,7 +133,7 @@ impl Export<'_> {
         for memstore in super_version.frozen.iter().chain([&super_version.active]) {
             with_tags |= memstore.has_tags();
             if !memstore.is_empty() {
-                // What is in memory does not say.
+                // Memstores do not record it.
                 earliest_put = i64::MIN;
             }
             sources.push(Source::Memory(MemstoreCursor::new(Arc::clone(memstore), &start)));
@@ -183,7 +186,7 @@ impl Export<'_> {
     }
 }
 
-/// A file that is being written, under a name that bulk loads pass over.
+/// A file being written, under a name that bulk loads ignore.
 struct NewHFile {
     writer: Writer<BufWriter<File>>,
     tmp: PathBuf,
@@ -191,7 +194,7 @@ struct NewHFile {
 }
 
 impl NewHFile {
-    /// Ends the file and gives it its name: its cells and bytes.
+    /// Ends the file and renames it to its final name. Returns its cells and bytes.
     fn finish(self, sequence_max: u64, major_compaction: bool) -> Result<(u64, u64)> {
         let closing = Closing { sequence_max, major_compaction, ..Closing::default() };
         let (summary, out) = self.writer.finish(&closing)?;
@@ -209,7 +212,7 @@ fn super_version_of<'a>(
     point: &'a ReadPoint,
     family: &FamilyStore,
 ) -> Result<&'a Arc<SuperVersion>> {
-    // Only who alters the table at this moment can bring that about.
+    // Only a concurrent change of the table can cause this.
     let younger = || Error::invalid("a family was made while the export began: try again");
     point.super_version_of(family).ok_or_else(younger)
 }
@@ -218,7 +221,7 @@ fn path_of(dir: &Path, region: &Region, family: &FamilyStore) -> PathBuf {
     dir.join(std::ffi::OsStr::from_bytes(family.name())).join(&region.name().encoded)
 }
 
-/// Makes a directory that is not there, and refuses one with something in it.
+/// Creates a directory, or checks that an existing one is empty.
 fn make_empty(dir: &Path) -> Result<()> {
     fs::create_dir_all(dir).map_err(|source| io("make", dir, source))?;
     let mut names = fs::read_dir(dir).map_err(|source| io("read", dir, source))?;

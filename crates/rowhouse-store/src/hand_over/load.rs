@@ -1,4 +1,4 @@
-//! HFiles from elsewhere, put into a table: HBase's bulk load.
+//! Puts HFiles from outside the store into a table: HBase's bulk load.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -14,24 +14,26 @@ use crate::region::{Region, not_serving};
 use crate::store::Store;
 use crate::table::Table;
 
-/// What [`Store::bulk_load`] took.
+/// The result of [`Store::bulk_load`].
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct LoadReport {
-    /// HFiles that were read.
+    /// HFiles read.
     pub files: usize,
-    /// Cells of those.
+    /// Cells in these files.
     pub cells: u64,
-    /// The sequence number from which on all of them are there, which the newest have; 0 where there was no cell.
+    /// The sequence number from which on all cells are visible, which the newest of them have; 0 if
+    /// there were no cells.
     pub sequence: u64,
 }
 
-/// The HFiles under `dir` with the family of each: every file in a folder that has a family's name. Files whose names
-/// begin with `_`, and what begins with `.`, are passed over, as in HBase's bulk load.
+/// Returns the HFiles under `dir`, each with its family: every file in a folder with a family's
+/// name. Ignores files whose names begin with `_` and everything that begins with `.`, as HBase's
+/// bulk load does.
 ///
 /// # Errors
-/// `Io` for what cannot be listed; `InvalidRequest` for a file where a family's folder is expected, and for a folder in
-/// one of these.
+/// `Io` for a failed listing; `InvalidRequest` for a file in place of a family's folder, and for a
+/// folder inside one.
 pub fn files_to_load(dir: impl AsRef<Path>) -> Result<Vec<(Bytes, PathBuf)>> {
     let mut files = Vec::new();
     for folder in listed(dir.as_ref())? {
@@ -50,7 +52,7 @@ pub fn files_to_load(dir: impl AsRef<Path>) -> Result<Vec<(Bytes, PathBuf)>> {
     Ok(files)
 }
 
-/// What is in a directory and not passed over, by name.
+/// Returns the entries of a directory that are not ignored, by name.
 fn listed(dir: &Path) -> Result<Vec<PathBuf>> {
     let io = |source| Error::io(format_args!("cannot read {}", dir.display()), source);
     let mut paths = Vec::new();
@@ -59,7 +61,7 @@ fn listed(dir: &Path) -> Result<Vec<PathBuf>> {
         let path = entry.path();
         let is_passed = match entry.file_name().as_bytes().first() {
             Some(b'.') => true,
-            // A family's name may begin so.
+            // A family's name may begin with `_`.
             Some(b'_') => !path.is_dir(),
             _ => false,
         };
@@ -72,16 +74,19 @@ fn listed(dir: &Path) -> Result<Vec<PathBuf>> {
 }
 
 impl Store {
-    /// Puts the cells of HFiles, each with its family, into `table`. All of them are there at one moment, or none is:
-    /// also after a crash. They have new sequence numbers, so they count as written now; of one cell that two files have, that of the
-    /// file with the greater sequence number of its own counts, as it did in their cluster. The
-    /// files are read to their last cell and not changed; a file with rows of several regions is divided among them, also of
-    /// those that a split or merge brings meanwhile. What the store keeps is compressed as the table declares.
+    /// Puts the cells of HFiles, each with its family, into `table`. All of them become visible
+    /// atomically, also across a crash. They get new sequence numbers, so they count as written
+    /// now; if two files hold the same cell, the one of the file with the higher sequence number of
+    /// its own wins, as in their cluster. The files are read completely and not changed. A file
+    /// with rows of several regions is divided among them, including regions that a concurrent
+    /// split or merge creates. The store's copies are compressed as the table declares.
     ///
     /// # Errors
-    /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`; `InvalidRequest` for a read-only table and for a cell of another family than
-    /// its file's; `Io`, `Corruption` and `Unsupported` for files that cannot be read; `RegionTooBusy` where the disk is full;
-    /// `NotServingRegion` for a region that is not assigned, and where the table was dropped meanwhile; then nothing was changed.
+    /// `TableNotFound`, `TableNotEnabled`, `NoSuchColumnFamily`; `InvalidRequest` for a read-only
+    /// table and for a cell of another family than its file's; `Io`, `Corruption` and `Unsupported`
+    /// for unreadable files; `RegionTooBusy` if the disk is full; `NotServingRegion` for a region
+    /// that is not assigned, and if the table was dropped meanwhile. After an error nothing was
+    /// changed.
     pub fn bulk_load(
         &self,
         table: &TableName,
@@ -102,7 +107,7 @@ impl Store {
         self.install(load, found.len(), &table, None)
     }
 
-    /// A table that takes files.
+    /// Returns a table that accepts loads.
     pub(super) fn table_to_load(&self, table: &TableName) -> Result<Arc<Table>> {
         let table = self.table(table)?;
         table.check_enabled()?;
@@ -110,12 +115,13 @@ impl Store {
         Ok(table)
     }
 
-    /// Puts the cells of HFiles, each with its family, into one region, as [`Store::bulk_load`] puts them into a table. `None`
-    /// where a file has rows of other regions: then nothing was changed, and whoever loads divides it by the regions that there
-    /// are by then.
+    /// Puts the cells of HFiles, each with its family, into one region, as [`Store::bulk_load`]
+    /// does for a table. Returns `None`, and changes nothing, if a file has rows of other regions:
+    /// the caller then divides it by the current regions.
     ///
     /// # Errors
-    /// `NotServingRegion`, also where others came in the region's place meanwhile; else as [`Store::bulk_load`].
+    /// `NotServingRegion`, also if other regions replaced this one meanwhile; otherwise as
+    /// [`Store::bulk_load`].
     pub fn bulk_load_region(
         &self,
         region: &Arc<Region>,
@@ -137,8 +143,8 @@ impl Store {
         self.install(load, found.len(), &table, Some(region)).map(Some)
     }
 
-    /// Has what was written be part of the table, or of the one region that was asked for, if that still takes files; it
-    /// read so many HFiles.
+    /// Adds the written files to the table, or to the region `only`, if it still accepts loads.
+    /// `files` is the number of HFiles that were read.
     pub(super) fn install(
         &self,
         load: Load<'_>,
@@ -159,7 +165,7 @@ impl Store {
             ));
         }
         let regions = match only {
-            // Who named a region is to look for those in its place, and to load into each.
+            // The caller named a region: it has to find the replacements and load into each.
             Some(region) if !now.regions().iter().any(|it| Arc::ptr_eq(it, region)) => {
                 return Err(not_serving(region.name()));
             }
@@ -178,7 +184,8 @@ fn check_writable(table: &TableDescriptor) -> Result<()> {
     Ok(())
 }
 
-/// A file to load that was looked at, and is not open: there may be more of them than the process may have open.
+/// A file to load that was inspected. It is not kept open: there may be more files than the process
+/// may have open.
 struct LoadFile<'a> {
     family: &'a Bytes,
     path: &'a Path,
@@ -187,7 +194,7 @@ struct LoadFile<'a> {
     ends: Vec<Bytes>,
 }
 
-/// Looks at the files, before anything is written.
+/// Inspects the files before anything is written.
 fn look_at_all<'a>(
     table: &TableDescriptor,
     files: &'a [(Bytes, PathBuf)],
@@ -203,12 +210,12 @@ fn look_at_all<'a>(
 }
 
 impl LoadFile<'_> {
-    /// Whether all rows that the file says it has are in `range`.
+    /// Returns whether all rows of the file, according to its metadata, are in `range`.
     fn fits(&self, range: &RowRange) -> bool {
         self.ends.iter().all(|row| range.contains(row))
     }
 
-    /// Opens it, to be read.
+    /// Opens the file for reading.
     fn open(&self) -> Result<HFile> {
         let file = HFile::open(self.path)?;
         if file.meta().trailer().file_len != self.len {

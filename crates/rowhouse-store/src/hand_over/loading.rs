@@ -1,4 +1,4 @@
-//! A load under way: what it has written, and the one edit that makes it part of the table.
+//! A load in progress: the files it has written, and the single edit that adds them to the table.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use crate::region::Region;
 use crate::space::Need;
 use crate::store_file::{self, NewFile, StoreFile};
 
-/// Bytes of cells after which a load asks the disk for room again.
+/// Bytes of cells after which a load checks the free disk space again.
 const BYTES_UNSEEN_MAX: u64 = 1 << 20;
 
-/// A load under way. Dropped before it is installed, the files that it wrote are gone.
+/// A load in progress. On drop its files are removed unless they were installed.
 pub(super) struct Load<'a> {
     engine: &'a Arc<Engine>,
     written: Vec<Written>,
     cells: u64,
-    /// Bytes of cells since the disk was asked for room.
+    /// Bytes of cells since the last check of free disk space.
     bytes_unseen: u64,
 }
 
@@ -30,15 +30,18 @@ pub(super) struct Load<'a> {
 struct Written {
     family: Bytes,
     meta: FileMeta,
-    /// Where it goes: to the region that it was written for, or to those that came in the place of that.
+    /// The stores that will name it: that of the region it was written for, or those of the regions
+    /// that replaced it.
     homes: Vec<Arc<FamilyStore>>,
-    /// The sequence number of the file that its cells came from; 0 where that has none.
+    /// The sequence number of the file that its cells came from; 0 if that has none.
     source_sequence: u64,
 }
 
 impl<'a> Load<'a> {
+    /// Begins a load.
+    ///
     /// # Errors
-    /// `RegionTooBusy` where the disk is full.
+    /// `RegionTooBusy` if the disk is full.
     pub(super) fn begin(engine: &'a Arc<Engine>) -> Result<Self> {
         engine.space.check(&*engine.disk, Need::Room)?;
         Ok(Self { engine, written: Vec::new(), cells: 0, bytes_unseen: 0 })
@@ -48,13 +51,13 @@ impl<'a> Load<'a> {
         self.engine
     }
 
-    /// A file is whole, with cells of a file of `source_sequence`.
+    /// Adds a complete file with cells of a file of `source_sequence`.
     pub(super) fn add(&mut self, family: &Bytes, meta: FileMeta, source_sequence: u64) {
         let family = family.clone();
         self.written.push(Written { family, meta, homes: Vec::new(), source_sequence });
     }
 
-    /// One more cell is written; an error when the store is being closed meanwhile, or the disk is full.
+    /// Counts a written cell. Returns an error when the store is being closed or the disk is full.
     pub(super) fn count_cell(&mut self, cell: &CellRef<'_>) -> Result<()> {
         self.cells += 1;
         self.bytes_unseen += (cell.key.row.len() + cell.value.len()) as u64;
@@ -67,7 +70,7 @@ impl<'a> Load<'a> {
         Ok(())
     }
 
-    /// Cells that were written.
+    /// Returns the number of written cells.
     pub(super) fn cells(&self) -> u64 {
         self.cells
     }
@@ -75,7 +78,8 @@ impl<'a> Load<'a> {
     /// Writes the cells of a file to files of the store, one for each region that has rows in it.
     ///
     /// # Errors
-    /// `Corruption` for a row that `region_of` knows no region for: the file has others than it says.
+    /// `Corruption` for a row without a region according to `region_of`: the file has rows outside
+    /// the bounds that it declares.
     pub(super) fn take(
         &mut self,
         family: &Bytes,
@@ -94,7 +98,7 @@ impl<'a> Load<'a> {
         Ok(())
     }
 
-    /// Writes the cells from here on that lie in `region` to one file of the store.
+    /// Writes the cells of `region`, from the current one on, to one file of the store.
     fn take_rows_of(
         &mut self,
         region: &Region,
@@ -114,7 +118,7 @@ impl<'a> Load<'a> {
                     escape(cell.key.family)
                 )));
             }
-            // The number of the load is told by the manifest.
+            // The manifest has the sequence number of the load.
             cell.sequence = 0;
             new.append(&cell)?;
             self.count_cell(&cell)?;
@@ -125,8 +129,8 @@ impl<'a> Load<'a> {
         Ok(())
     }
 
-    /// Has the files be part of `regions`, which have all their rows, all at once: of each that they may have rows of. The caller
-    /// sees to it that no table is changed meanwhile.
+    /// Adds the files to those of `regions` that may hold their rows, atomically. Together
+    /// `regions` hold all of the rows. The caller prevents changes of tables meanwhile.
     pub(super) fn install(mut self, regions: &[Arc<Region>]) -> Result<u64> {
         for file in &mut self.written {
             let homes = regions.iter().filter(|it| file.meta.may_hold_rows(&it.info().range));
@@ -140,8 +144,9 @@ impl<'a> Load<'a> {
         let homes = homes.map(|home| ((home.region_id(), home.name().clone()), Arc::clone(home)));
         let homes: BTreeMap<_, _> = homes.collect();
         for home in homes.values() {
-            // A file's sequences are to be behind those of the files before it, as far as writers allow it: the policy of
-            // compactions goes by that. Reads and merges compare the numbers of cells.
+            // Flushes first, so that sequence numbers of files do not overlap, as far as concurrent
+            // writers allow: the compaction policy relies on it. Reads and compactions compare the
+            // sequence numbers of cells.
             flush(self.engine, home)?;
         }
         let sequence = self.publish()?;
@@ -152,17 +157,19 @@ impl<'a> Load<'a> {
         Ok(sequence)
     }
 
-    /// Gives each file its number: one for all that have the same of their own, greater ones for those of greater ones. The last of them
-    /// is the load's.
+    /// Assigns sequence numbers to the files: the same one to files with equal source sequence
+    /// numbers, higher ones to files with higher ones. Returns the last, which is the load's.
     fn publish(&mut self) -> Result<u64> {
         let engine = self.engine;
         self.written.sort_by_key(|file| file.source_sequence);
         let mut sources: Vec<u64> = self.written.iter().map(|file| file.source_sequence).collect();
         sources.dedup();
-        // No commit is half done, so the numbers' place among them is plain; writers wait for two syncs.
+        // No commit is in progress, so the load has a definite place among commits. Writers wait
+        // for two syncs.
         let _latch = engine.freeze_latch.write();
-        // What was written before is not to be lost where this is not, and an open takes all up to a number that the
-        // manifest names for synced: an end of the log that a power cut tore would be damage.
+        // Earlier writes must survive whenever this load does. An open also takes the log to be
+        // synced up to the highest sequence number in the manifest, and would report a torn end
+        // before it as damage.
         engine.sync_log()?;
         let sequences = engine.mvcc.reserve_several(sources.len().max(1) as u64);
         for Written { meta, source_sequence, .. } in &mut self.written {
@@ -183,7 +190,8 @@ impl<'a> Load<'a> {
         if named.is_ok() {
             for Written { homes, meta, .. } in &self.written {
                 let first = Arc::new(StoreFile::new(&engine.files, meta.clone()));
-                // Named by all before a merge can give it up for one of them.
+                // Every region must name the file before a compaction can release it for one of
+                // them.
                 let others: Vec<_> = homes.iter().skip(1).map(|_| first.share()).collect();
                 for (home, file) in homes.iter().zip([first].into_iter().chain(others)) {
                     home.change(|super_version| super_version.files.push(file));
@@ -191,14 +199,15 @@ impl<'a> Load<'a> {
             }
             engine.recent_writes.note_all(last);
         }
-        // Also when the manifest refused: a sequence that is never published would stop all behind it.
+        // Also if the edit failed: an unpublished sequence number would block all later ones.
         engine.mvcc.publish_several(sequences);
         named.map(|()| last)
     }
 }
 
-/// By which number a file's cells are older or newer than those of other files of its cluster: the one that its name says it was loaded with,
-/// as HBase names files, or else that of its last mutation.
+/// Returns the number that orders a file's cells among other files of its cluster: the sequence
+/// number of its bulk load, which HBase puts into the file's name, otherwise that of its last
+/// mutation.
 fn source_sequence(file: &HFile) -> Result<u64> {
     let name = file.path().file_name().and_then(|name| name.to_str());
     let named = name.and_then(|name| name.rsplit_once("_SeqId_")?.1.split_once('_'));
@@ -210,7 +219,7 @@ fn source_sequence(file: &HFile) -> Result<u64> {
 
 impl Drop for Load<'_> {
     fn drop(&mut self) {
-        // One that an edit may have named stays: whether it did is found out when the store is opened.
+        // Keep a file that an edit may have named: the next open finds out whether one did.
         for Written { meta, .. } in self.written.iter().filter(|file| !file.meta.loaded) {
             let _ = self.engine.disk.remove(&store_file::path(meta.file_id));
         }

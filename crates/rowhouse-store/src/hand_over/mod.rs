@@ -1,5 +1,6 @@
-//! Tables that go to a cluster and come from one, as HFiles in the directory that HBase's bulk load takes: a folder for
-//! each family, HFiles in it (`docs/decisions/0040-handing-over-as-hfiles.md`).
+//! Export of tables to a cluster and import from one, as HFiles in the layout of HBase's bulk load:
+//! a directory with a folder of HFiles for each family
+//! (`docs/decisions/0040-handing-over-as-hfiles.md`).
 
 mod export;
 mod load;

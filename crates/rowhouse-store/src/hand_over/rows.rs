@@ -1,4 +1,4 @@
-//! Rows that come in order, written to files of a table's regions.
+//! Writes ordered rows to files of a table's regions.
 
 use rowhouse_model::{Cell, Error, Result, TableName, Timestamp, escape};
 
@@ -10,14 +10,15 @@ use crate::store_file::NewFile;
 use crate::table::Table;
 
 impl Store {
-    /// Puts rows into `table` that `next` gives in the order of their keys, each key once and its cells in cell order, up to
-    /// `None`. They do not go through the log and memory but to files, one for each region and family. All are there at one
-    /// moment, or none is: also after a crash. Cells at the latest timestamp get one of the beginning of the load, after
-    /// that of every write before it.
+    /// Puts the rows that `next` returns into `table`. They must come in the order of their keys,
+    /// each key once and its cells in cell order; `None` ends them. They bypass the log and the
+    /// memstores and go to files, one for each region and family. All become visible atomically,
+    /// also across a crash. Cells at the latest timestamp get a timestamp of the beginning of the
+    /// load, after those of all earlier writes.
     ///
     /// # Errors
-    /// Those of `next`; as [`Store::bulk_load`]; `InvalidRequest` for rows out of order; `Unsupported`
-    /// for cells with tags.
+    /// Errors of `next`; as [`Store::bulk_load`]; `InvalidRequest` for rows out of order;
+    /// `Unsupported` for cells with tags.
     pub fn load_rows(
         &self,
         table: &TableName,
@@ -54,7 +55,7 @@ impl Store {
     }
 }
 
-/// The files of a region that are being written, one for each family that has cells so far.
+/// The files of a region being written, one for each family that has cells so far.
 struct RegionFiles<'t> {
     region: &'t Region,
     /// In the order of the region's families.
@@ -75,11 +76,11 @@ impl<'t> RegionFiles<'t> {
     ) -> Result<()> {
         let families = self.region.families();
         let Some(at) = families.iter().position(|family| family.name() == cell.family()) else {
-            // The same words as for a family that no region has.
+            // Returns the same message as for an undeclared family.
             return table.descriptor().find_family(cell.family()).map(|_| ());
         };
         let mut view = cell.view();
-        // The number of the load is told by the manifest.
+        // The manifest has the sequence number of the load.
         view.sequence = 0;
         if view.key.timestamp == Timestamp::LATEST.as_millis() {
             view.key.timestamp = now.as_millis();
@@ -102,7 +103,8 @@ impl<'t> RegionFiles<'t> {
     }
 }
 
-/// Whether cells are of one row, behind the row of `before`, in order and without tags, for which the files have no room.
+/// Checks that the cells are of one row after that of `before`, in order, and without tags, which
+/// the files are not written with.
 fn check_cells(before: Option<&Cell>, cells: &[Cell]) -> Result<()> {
     let Some(first) = cells.first() else { return Ok(()) };
     if let Some(before) = before.filter(|before| before.row() >= first.row()) {

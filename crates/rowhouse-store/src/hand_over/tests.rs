@@ -1,4 +1,4 @@
-//! Tables that are exported and loaded, in one store and from one to another.
+//! Tests of exports and loads, within one store and between stores.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,8 @@ fn name() -> TableName {
     TableName::parse("posts").unwrap()
 }
 
-/// A table of families `a` (five versions, SNAPPY, FAST_DIFF) and `b`, in regions that begin with these rows.
+/// Creates a table of families `a` (five versions, SNAPPY, FAST_DIFF) and `b`, whose regions begin
+/// at the first row and at `starts`.
 fn make(store: &Store, starts: &[&str]) -> Arc<Table> {
     let family = |name: &str| FamilyDescriptor::new(name.to_owned()).unwrap();
     let a = family("a").versions(5).attribute("COMPRESSION", "SNAPPY");
@@ -48,7 +49,7 @@ fn text(cell: &Cell) -> String {
     format!("{row} {family}:{qualifier} {} {value}", key.timestamp)
 }
 
-/// Every visible version, one text each.
+/// Returns every visible version as text.
 fn all(table: &Arc<Table>) -> Vec<String> {
     let mut scanner = table.scan(Scan::all().versions(10)).unwrap();
     let mut all = Vec::new();
@@ -72,7 +73,7 @@ fn files_of(dir: &Path) -> Vec<PathBuf> {
     files_to_load(dir).unwrap().into_iter().map(|(_, path)| path).collect()
 }
 
-/// Fifty rows of two families, some versions and deletes, half of it in files.
+/// Writes fifty rows of two families with some versions and deletes, and flushes half of them.
 fn fill(table: &Table) {
     for number in 0..50 {
         let row = format!("row{number:02}");
@@ -175,7 +176,7 @@ fn loaded_cells_are_newer_than_what_was_there_and_older_than_what_comes() {
     assert_eq!(before.value("a", "q").as_deref(), Some(&b"there"[..]));
     put(&table, "2", "a", 5, "later");
     assert_eq!(value(&table, "2", "a").as_deref(), Some("later"));
-    // And so it is when it is opened again, and when it is merged.
+    // The same after a reopen and after a compaction.
     drop((table, point, store));
     let store = Store::open(dir.path()).unwrap();
     let table = store.table(&name()).unwrap();
@@ -202,7 +203,7 @@ fn of_a_cell_in_several_files_of_a_load_that_of_the_newest_file_counts() {
         (Bytes::from_static(b"a"), to)
     };
     let (old, new) = (file("old", "old"), file("new", "new"));
-    // HBase names files that it took in by the number that they were taken in with.
+    // HBase puts the sequence number of the load into the names of loaded files.
     let named = |number: u64| file("loaded", &format!("0123_SeqId_{number}_"));
     let (early, late) = (named(0), named(1 << 40));
     for (files, want) in [
@@ -277,7 +278,7 @@ fn a_load_that_is_refused_leaves_nothing() {
     let mut unknown = good.clone();
     unknown[0].0 = Bytes::from_static(b"c");
     assert_eq!(refused(&unknown).kind(), ErrorKind::NoSuchColumnFamily);
-    // The second file is damaged in its first block.
+    // Damage the first block of the second file.
     let mut bytes = std::fs::read(&good[1].1).unwrap();
     bytes[40] ^= 1;
     std::fs::write(&good[1].1, bytes).unwrap();
@@ -295,7 +296,7 @@ fn an_export_wants_a_directory_of_its_own() {
     assert!(error.message().ends_with("is not empty"), "{error}");
 }
 
-/// The cells of a row `row`, of columns with these values.
+/// Returns the cells of row `row`, with these families, qualifiers and values.
 fn row_of(row: &str, columns: &[(&str, &str, &str)]) -> Vec<Cell> {
     let cell = |(family, qualifier, value): &(&str, &str, &str)| {
         let at = rowhouse_model::Timestamp::LATEST;
@@ -380,7 +381,7 @@ fn a_region_takes_files_of_its_rows_alone() {
     let store = Store::open(dir.path()).unwrap();
     let table = make(&store, &["row20"]);
     let (first, second) = (&table.regions()[0], &table.regions()[1]);
-    // One of the files is another region's: none is loaded.
+    // One of the files belongs to another region: none is loaded.
     assert!(store.bulk_load_region(first, &files).unwrap().is_none());
     assert_eq!(all(&table), Vec::<String>::new());
     let of = |region: &crate::Region| -> Vec<_> {
@@ -394,13 +395,13 @@ fn a_region_takes_files_of_its_rows_alone() {
     assert_eq!((report.files, report.sequence > 0), (2, true));
     store.bulk_load_region(second, &of(second)).unwrap().unwrap();
     assert_eq!(all(&table), all(&source));
-    // A region that others came in the place of takes nothing.
+    // A region that was replaced accepts no load.
     store.split_region(&second.name().full, Some(Bytes::from_static(b"row30"))).unwrap();
     let error = store.bulk_load_region(second, &of(second)).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::NotServingRegion);
 }
 
-/// What a load into a region comes to if this happens when its files are read.
+/// Checks that a load into a region changes nothing if `happens` runs while its files are read.
 fn load_while(happens: fn(&Store, &crate::Region)) {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
@@ -427,7 +428,7 @@ fn load_while(happens: fn(&Store, &crate::Region)) {
         store.assign_region(&region.name().full).unwrap();
     }
     assert_eq!(all(&store.table(&name()).unwrap()), before);
-    // Those of the split are merged meanwhile.
+    // Those of the split have been compacted.
     assert!(stored().is_disjoint(&loaded), "{loaded:?}");
 }
 
@@ -452,7 +453,7 @@ fn merge_all(store: &Store) {
     store.merge_regions(&names).unwrap();
 }
 
-/// What happens to the regions of a table, which are two that meet at `row25`, while something is loaded.
+/// Changes to the regions of a table, two that meet at `row25`, during a load.
 const REPLACED: [fn(&Store); 4] = [
     |store| split(store, "row10"),
     |store| ["row10", "row05", "row40"].into_iter().for_each(|at| split(store, at)),
@@ -463,7 +464,7 @@ const REPLACED: [fn(&Store); 4] = [
     },
 ];
 
-/// That a table holds `want`, now, merged, and opened again.
+/// Checks that a table holds `want`: now, after a compaction, and after a reopen.
 fn check_holds(dir: &TempDir, store: Store, want: &[String]) {
     let table = store.table(&name()).unwrap();
     assert_eq!(all(&table), want);

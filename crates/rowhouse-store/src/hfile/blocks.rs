@@ -1,4 +1,4 @@
-//! The blocks of a file, in the order in which they lie in it.
+//! The blocks of a file, in file order.
 
 use std::sync::Arc;
 
@@ -9,27 +9,28 @@ use rowhouse_model::{Error, Result};
 
 use super::{HFile, named, read};
 
-/// What there is to say about a block.
+/// The properties of a block.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BlockFacts {
-    /// Where it begins, in bytes from the file's first.
+    /// Its offset in the file, in bytes.
     pub offset: u64,
     /// Bytes in the file, header and checksums included.
     pub len: u64,
-    /// What is in it.
+    /// The kind of its contents.
     pub kind: BlockKind,
-    /// Bytes of what is in it, decompressed.
+    /// Bytes of its contents, decompressed.
     pub payload_len: usize,
-    /// Cells in it, where it has cells.
+    /// The number of its cells, if it has cells.
     pub cells: Option<u64>,
-    /// The key of its first cell, where it has cells.
+    /// The key of its first cell, if it has cells.
     pub first_key: Option<OwnedKey>,
 }
 
 impl HFile {
-    /// Every block, from the file's first byte to its trailer: checksums and payloads are verified, and data blocks read to
-    /// their last cell. What is behind a block that cannot be read is not found.
+    /// Returns every block, from the file's first byte to its trailer. Verifies checksums and
+    /// payloads, and decodes data blocks to their last cell. Blocks after an unreadable one are not
+    /// found.
     pub fn blocks(&self) -> impl Iterator<Item = Result<BlockFacts>> {
         let mut next = Some(0);
         std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! The cells of a file, in their order.
+//! The cells of a file, in order.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::{HFile, named};
 pub struct HFileCells<'a> {
     file: &'a HFile,
     walk: IndexWalk,
-    /// `None` behind the last cell.
+    /// `None` after the last cell.
     cursor: Option<Cursor>,
 }
 
@@ -32,15 +32,15 @@ impl<'a> HFileCells<'a> {
         Ok(cells)
     }
 
-    /// The cell here; `None` behind the last one.
+    /// Returns the current cell; `None` after the last one.
     pub fn cell(&self) -> Option<CellRef<'_>> {
         self.cursor.as_ref()?.cell()
     }
 
-    /// To the next cell.
+    /// Moves to the next cell.
     ///
     /// # Errors
-    /// `Corruption` for what cannot be read, or is not in the order of cells; then there is no cell here.
+    /// `Corruption` for unreadable data and for cells out of order; there is no current cell then.
     pub fn advance(&mut self) -> Result<()> {
         let Some(cursor) = &mut self.cursor else { return Ok(()) };
         let Some(last) = cursor.to_cell() else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! An HFile anywhere on the disk, of a store, of a cluster or of nobody.
+//! An HFile anywhere on the disk: of a store, of a cluster, or of neither.
 
 mod blocks;
 mod cells;
@@ -14,9 +14,9 @@ use rowhouse_model::{Bytes, Error, Key, Result};
 pub use blocks::BlockFacts;
 pub use cells::HFileCells;
 
-/// An HFile at a path, open for reading. Nothing is kept in memory but what opening needs.
+/// An HFile at a path, open for reading. Keeps only the metadata of the file in memory.
 ///
-/// Errors name the file and the place in it.
+/// Errors name the file and the offset in it.
 #[derive(Debug)]
 pub struct HFile {
     path: PathBuf,
@@ -25,11 +25,12 @@ pub struct HFile {
 }
 
 impl HFile {
-    /// Opens the file at `path`: reads its trailer and what every reader needs.
+    /// Opens the file at `path`: reads its trailer and the metadata that every reader needs.
     ///
     /// # Errors
-    /// `Io` for a file that cannot be read, `Corruption` for one that is damaged or no HFile, `Unsupported` for one
-    /// of another version, encrypted, or in an encoding or compression that is not read.
+    /// `Io` for a failed read, `Corruption` for a file that is damaged or not an HFile,
+    /// `Unsupported` for a file of another version, with encryption, or with an unsupported
+    /// encoding or compression.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self> {
         let path = path.into();
         let io = |doing: &str, source| {
@@ -45,25 +46,25 @@ impl HFile {
         Ok(Self { path, file, meta })
     }
 
-    /// Where the file is.
+    /// Returns the path of the file.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What the file says of itself.
+    /// Returns the file's metadata.
     pub fn meta(&self) -> &FileMeta {
         &self.meta
     }
 
-    /// The cells from the first one at or behind `key` on.
+    /// Returns the cells from the first one at or after `key` on.
     ///
     /// # Errors
-    /// What cannot be read on the way there.
+    /// `Io` and `Corruption` for blocks on the way to that cell.
     pub fn cells_from(&self, key: &Key<'_>) -> Result<HFileCells<'_>> {
         HFileCells::open(self, key)
     }
 
-    /// All cells.
+    /// Returns all cells.
     ///
     /// # Errors
     /// As [`HFile::cells_from`].
@@ -81,7 +82,7 @@ impl HFile {
         block.map(Arc::new).map_err(|error| named(&self.path, error))
     }
 
-    /// The bytes of a block, which an index keeps in front of the end of all blocks.
+    /// Reads the bytes of a block. The index ensures that it lies before the end of all blocks.
     fn read_block(&self, handle: &BlockHandle) -> Result<Bytes> {
         read(&self.path, &self.file, handle.offset, handle.len as usize)
     }
@@ -107,7 +108,7 @@ fn read(path: &Path, file: &File, offset: u64, len: usize) -> Result<Bytes> {
     Ok(bytes.into())
 }
 
-/// An error of the format, told with the file's name.
+/// Adds the file's name to an error of the format.
 fn named(path: &Path, error: Error) -> Error {
     Error::new(error.kind(), format!("{}: {error}", path.display())).with_source(error)
 }

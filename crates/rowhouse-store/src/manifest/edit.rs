@@ -1,5 +1,4 @@
-//! The edits, and with them the manifest's schema: protobuf messages whose field numbers are for
-//! ever.
+//! The manifest's edits and their schema: protobuf messages whose field numbers never change.
 
 use bytes::Bytes;
 use prost::{Message, Oneof};
@@ -8,7 +7,7 @@ use rowhouse_model::{Error, Namespace, Result, RowRange, TableDescriptor, compar
 
 use super::{SnapshotCloned, SnapshotRestored, SnapshotTaken};
 
-/// One event.
+/// One change of the store's metadata.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct Edit {
     #[prost(
@@ -18,8 +17,8 @@ pub(crate) struct Edit {
     pub(crate) kind: Option<EditKind>,
 }
 
-/// What happened. A reader that meets a kind it does not know refuses the manifest: skipping an
-/// event would mean serving another store than the one that was written.
+/// The kind of change. A reader refuses a manifest with a kind that it does not know: skipping an
+/// edit would serve another store than the one that was written.
 #[derive(Clone, PartialEq, Oneof)]
 pub(crate) enum EditKind {
     #[prost(message, tag = "1")]
@@ -48,13 +47,13 @@ pub(crate) enum EditKind {
     FilesLoaded(FilesLoaded),
     #[prost(message, tag = "13")]
     RegionsReplaced(RegionsReplaced),
-    /// As [`FilesChanged`], of files that other regions name too: who does not know that must neither read
-    /// nor remove them.
+    /// As [`FilesChanged`], for files that other regions name too. A version that does not know
+    /// this kind must neither read nor remove them.
     #[prost(message, tag = "14")]
     FilesShared(FilesChanged),
     #[prost(message, tag = "15")]
     SnapshotTaken(SnapshotTaken),
-    /// The name of a snapshot that is gone; files that nobody names any more go with it.
+    /// The name of a deleted snapshot. Files that nothing else names go with it.
     #[prost(string, tag = "16")]
     SnapshotDeleted(String),
     #[prost(message, tag = "17")]
@@ -67,19 +66,19 @@ pub(crate) enum EditKind {
     RegionTruncated(RegionTruncated),
 }
 
-/// What regions may do, in all tables, whether snapshots go, and what servers remember.
+/// Switches for splits and merges of all tables, for snapshot cleanup, and those of HBase's master.
 #[derive(Clone, Copy, PartialEq, Eq, Message)]
 pub(crate) struct SwitchesChanged {
-    /// No region is split.
+    /// Whether splits of regions are off.
     #[prost(bool, tag = "1")]
     pub(crate) splits_off: bool,
-    /// No regions are merged.
+    /// Whether merges of regions are off.
     #[prost(bool, tag = "2")]
     pub(crate) merges_off: bool,
-    /// Snapshots stay when their time has passed.
+    /// Whether expired snapshots are kept.
     #[prost(bool, tag = "3")]
     pub(crate) snapshot_cleanup_off: bool,
-    /// The switches of HBase's master that have no effect on a store.
+    /// A switch of HBase's master that has no effect on a store, as the others below.
     #[prost(bool, tag = "4")]
     pub(crate) balancer_off: bool,
     #[prost(bool, tag = "5")]
@@ -91,21 +90,21 @@ pub(crate) struct SwitchesChanged {
 /// The first edit of every manifest.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct StoreCreated {
-    /// A UUID, for ever the same.
+    /// A UUID that never changes.
     #[prost(string, tag = "1")]
     pub(crate) cluster_id: String,
     #[prost(int64, tag = "2")]
     pub(crate) created_millis: i64,
-    /// Ids below this one have been given out: kept when dropped things have taken their edits
-    /// with them.
+    /// Ids below this one have been assigned. Kept because a rewritten manifest lacks the edits of
+    /// dropped tables.
     #[prost(uint64, tag = "3")]
     pub(crate) next_id: u64,
-    /// No sequence above this one was used in files that are gone.
+    /// The highest sequence number used in files, including removed ones.
     #[prost(uint64, tag = "4")]
     pub(crate) last_sequence: u64,
 }
 
-/// A namespace made or changed.
+/// A namespace created or changed.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct NamespaceChanged {
     /// HBase's `NamespaceDescriptor`.
@@ -113,7 +112,7 @@ pub(crate) struct NamespaceChanged {
     pub(crate) descriptor: Bytes,
 }
 
-/// A table made.
+/// A table created.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct TableCreated {
     #[prost(uint64, tag = "1")]
@@ -136,7 +135,7 @@ pub(crate) struct RegionMeta {
     pub(crate) start: Bytes,
     #[prost(bytes = "bytes", tag = "3")]
     pub(crate) stop: Bytes,
-    /// The number in its HBase name.
+    /// The timestamp in its HBase region name.
     #[prost(uint64, tag = "4")]
     pub(crate) created_millis: u64,
 }
@@ -150,7 +149,7 @@ pub(crate) struct TableStateChanged {
     pub(crate) disabled: bool,
 }
 
-/// A table declared anew. Families that it does not have any more go with their files.
+/// A table's new descriptor. Families that it no longer has are dropped with their files.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct TableAltered {
     #[prost(uint64, tag = "1")]
@@ -158,13 +157,13 @@ pub(crate) struct TableAltered {
     /// HBase's `TableSchema`.
     #[prost(bytes = "bytes", tag = "2")]
     pub(crate) descriptor: Bytes,
-    /// What the log has up to this sequence is of no family that is new: one of the name may have been
-    /// there before. 0 where none is new.
+    /// Log records up to this sequence number do not belong to any of the new families: an earlier
+    /// family may have had the same name. 0 if no family is new.
     #[prost(uint64, tag = "3")]
     pub(crate) begins_behind: u64,
 }
 
-/// A table emptied: other regions are in the place of those it had, whose files go, and it is enabled.
+/// A table truncated: new regions replace the old ones, whose files go, and the table is enabled.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct TableTruncated {
     #[prost(uint64, tag = "1")]
@@ -173,7 +172,7 @@ pub(crate) struct TableTruncated {
     pub(crate) regions: Vec<RegionMeta>,
 }
 
-/// A region emptied: another with the same rows and name replaces it, and its files go.
+/// A region truncated: a region with the same rows and name replaces it, and its files go.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct RegionTruncated {
     #[prost(uint64, tag = "1")]
@@ -184,8 +183,8 @@ pub(crate) struct RegionTruncated {
     pub(crate) added: RegionMeta,
 }
 
-/// Regions of a table in the place of others that held the same rows, whose cells were all in files: a
-/// split or a merge. Each has the files in which it may have rows.
+/// Regions of a table replaced by others with the same rows: a split or a merge. All cells of the
+/// old regions are in files, and each new region names the files that may hold its rows.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct RegionsReplaced {
     #[prost(uint64, tag = "1")]
@@ -196,14 +195,14 @@ pub(crate) struct RegionsReplaced {
     pub(crate) added: Vec<RegionMeta>,
 }
 
-/// A table gone, its regions and files with it.
+/// A table dropped, with its regions and files.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct TableDropped {
     #[prost(uint64, tag = "1")]
     pub(crate) table_id: u64,
 }
 
-/// Files of one (region, family) that came and went together: a flush or a compaction.
+/// Files of one (region, family) added and removed together: a flush or a compaction.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct FilesChanged {
     #[prost(uint64, tag = "1")]
@@ -214,36 +213,38 @@ pub(crate) struct FilesChanged {
     pub(crate) added: Vec<FileMeta>,
     #[prost(uint64, repeated, tag = "4")]
     pub(crate) removed: Vec<u64>,
-    /// Every cell of the (region, family) up to this sequence was flushed; 0 leaves it as it is.
+    /// Every cell of the (region, family) up to this sequence number was flushed; 0 leaves the
+    /// value unchanged.
     #[prost(uint64, tag = "5")]
     pub(crate) flushed_sequence: u64,
-    /// What the log has up to this sequence is of another family of the name, as in [`TableAltered`]; 0 leaves it as it
-    /// is. Only in a manifest that was rewritten, and not in those of versions that did not say.
+    /// Log records up to this sequence number belong to another family of the same name, as in
+    /// [`TableAltered`]; 0 leaves the value unchanged. Written only by a rewrite of the manifest,
+    /// and not by versions that did not record it.
     #[prost(uint64, tag = "6")]
     pub(crate) begins_behind: u64,
 }
 
-/// Files of any regions and families that came from elsewhere together: a bulk load.
+/// Files of any regions and families added together from outside the store: a bulk load.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct FilesLoaded {
     #[prost(message, repeated, tag = "1")]
     pub(crate) files: Vec<LoadedFile>,
 }
 
-/// A file that came from elsewhere, and where it went.
+/// A file from outside the store, and the region and family that it went to.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct LoadedFile {
     #[prost(uint64, tag = "1")]
     pub(crate) region_id: u64,
     #[prost(bytes = "bytes", tag = "2")]
     pub(crate) family: Bytes,
-    /// Marked as loaded.
+    /// Its `loaded` flag is set.
     #[prost(message, required, tag = "3")]
     pub(crate) meta: FileMeta,
 }
 
-/// The store was closed, and the log ended there, all of it on the disk. It stays true afterwards:
-/// the segment is not written again.
+/// The store was closed, and the log ended at this position, synced to its end. The note stays true
+/// afterwards: the segment is not written again.
 #[derive(Clone, Copy, PartialEq, Message)]
 pub(crate) struct LogClosed {
     #[prost(uint64, tag = "1")]
@@ -255,19 +256,20 @@ pub(crate) struct LogClosed {
     pub(crate) last_sequence: u64,
 }
 
-/// The log begins later: segments before are about to be removed, and come back as they may after
-/// a power cut, they mean nothing.
+/// The log begins later: earlier segments are about to be removed. A power cut can bring them back;
+/// they are ignored then.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct LogForgotten {
-    /// Everything in the log below this sequence was flushed.
+    /// Every log record below this sequence number was flushed.
     #[prost(uint64, tag = "1")]
     pub(crate) below_sequence: u64,
-    /// The oldest segment that is left, which was there before this was written; 0 leaves it as it is.
+    /// The oldest remaining segment, which existed before this edit was written; 0 leaves the value
+    /// unchanged.
     #[prost(uint64, tag = "2")]
     pub(crate) first_segment: u64,
 }
 
-/// What is known of an HFile without opening it, and what vouches for it.
+/// Facts about an HFile that need no opening, and the checksum that vouches for it.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct FileMeta {
     #[prost(uint64, tag = "1")]
@@ -289,50 +291,51 @@ pub(crate) struct FileMeta {
     /// CRC32C of everything from the load-on-open section to the end.
     #[prost(uint32, tag = "9")]
     pub(crate) meta_crc: u32,
-    /// Whether the file came of a compaction that dropped what nobody can see.
+    /// Whether a compaction of all files wrote it, which dropped every invisible cell.
     #[prost(bool, tag = "10")]
     pub(crate) major: bool,
-    /// Where the load-on-open section begins.
+    /// The offset of the load-on-open section.
     #[prost(uint64, tag = "11")]
     pub(crate) meta_offset: u64,
-    /// When it was written; 0 in edits of versions that did not say.
+    /// When it was written; 0 in edits of versions that did not record it.
     #[prost(int64, tag = "12")]
     pub(crate) created_millis: i64,
-    /// Whether every cell has the sequence `sequence_max`, whatever the file says.
+    /// Whether every cell has the sequence number `sequence_max`, regardless of the number in the
+    /// file.
     #[prost(bool, tag = "13")]
     pub(crate) loaded: bool,
-    /// Delete markers in it; `None` in edits of versions that did not count.
+    /// The number of delete markers; `None` in edits of versions that did not count them.
     #[prost(uint64, optional, tag = "14")]
     pub(crate) markers: Option<u64>,
-    /// Cells behind another of the same column; `None` as with `markers`.
+    /// The number of cells that follow another cell of the same column; `None` as with `markers`.
     #[prost(uint64, optional, tag = "15")]
     pub(crate) behind: Option<u64>,
-    /// The last sequence of what was in the log before it was in the file, where that is another than
-    /// `sequence_max`: of merges with what was loaded.
+    /// The highest sequence number of its logged cells, if it differs from `sequence_max`: set by
+    /// compactions that include bulk-loaded files.
     #[prost(uint64, optional, tag = "16")]
     pub(crate) logged_max: Option<u64>,
 }
 
 impl FileMeta {
-    /// The last sequence of what was in the log before it was in the file; 0 of files that were loaded.
+    /// Returns the highest sequence number of its logged cells; 0 for bulk-loaded files.
     pub(crate) fn logged_up_to(&self) -> u64 {
         if self.loaded { 0 } else { self.logged_max.unwrap_or(self.sequence_max) }
     }
 
-    /// Behind which commits of the log it counts: its own sequence, or where others were merged with it that of
-    /// what was logged.
+    /// Returns the sequence number that orders the file among the log's commits: its own if it was
+    /// bulk-loaded, otherwise that of its last logged cell.
     pub(crate) fn counts_from(&self) -> u64 {
         if self.loaded { self.sequence_max } else { self.logged_up_to() }
     }
 
-    /// Whether any row of the file may lie in `range`.
+    /// Returns whether any row of the file may lie in `range`.
     pub(crate) fn may_hold_rows(&self, range: &RowRange) -> bool {
         compare_bytes(&range.start, &self.last_row).is_le()
             && (range.stop.is_empty() || self.first_row < range.stop)
     }
 
-    /// Whether it has, or had, rows of other regions than that of `range`: one that was split. Whoever
-    /// reads it for the region must keep to the range.
+    /// Returns whether the file has, or had, rows of other regions than that of `range`, because a
+    /// region was split. A reader must then restrict itself to the range.
     pub(crate) fn is_wider_than(&self, range: &RowRange) -> bool {
         !range.contains(&self.first_row) || !range.contains(&self.last_row)
     }
@@ -360,7 +363,7 @@ impl TableAltered {
     }
 }
 
-/// A table's descriptor as edits hold it.
+/// Encodes a table's descriptor as edits hold it.
 pub(crate) fn encode_table(descriptor: &TableDescriptor) -> Bytes {
     table::to_proto(descriptor).encode_to_vec().into()
 }

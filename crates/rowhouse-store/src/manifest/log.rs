@@ -1,4 +1,4 @@
-//! The open manifest: what it says at present, appending to the file, rewriting it.
+//! The open manifest: its current state, appending to the file, rewriting it.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -18,42 +18,43 @@ use crate::wal::WAL_DIR;
 const NEW_PATH: &str = "MANIFEST.new";
 const COPY_NEW_PATH: &str = "MANIFEST.copy.new";
 
-/// How long the file may become before it is rewritten as the present state: so often as long as
-/// that, and at least this.
+/// The file is rewritten at this multiple of its length after the last rewrite, but not below
+/// [`HISTORY_BYTES_MIN`].
 const HISTORY_FACTOR: u64 = 4;
 const HISTORY_BYTES_MIN: u64 = 1 << 20;
 
-/// The open manifest: the present state, and the log that it is read back from.
+/// The open manifest: the current state and the log of edits.
 pub(crate) struct Manifest {
     disk: Arc<dyn Disk>,
     boot_id: [u8; 16],
     state: RwLock<Arc<ManifestState>>,
     next_id: AtomicU64,
-    /// Files that were taken away, as the file that was read tells.
+    /// Files removed by edits, according to the manifest that was read.
     gone: BTreeSet<u64>,
     /// The generation that was read.
     generation: u32,
-    /// Held by whoever appends; who only looks at the state does not wait for the disk.
+    /// Held while appending. Readers of the state do not wait for the disk.
     log: Mutex<Option<Log>>,
 }
 
 struct Log {
     file: Arc<dyn DiskFile>,
-    /// Has the same bytes; `None` once it could not be written, and until both are rewritten.
+    /// The copy, with the same bytes; `None` once it could not be written, until both files are
+    /// rewritten.
     copy: Option<Arc<dyn DiskFile>>,
     header: FileHeader,
     len: u64,
-    /// The length at which it is rewritten.
+    /// The length at which the file is rewritten.
     len_max: u64,
     failed: bool,
 }
 
 impl Manifest {
-    /// Reads the manifest, or begins one with the edits of `create` when there is none. Nothing is
-    /// written before [`Manifest::begin`] or the first edit.
+    /// Reads the manifest, or starts one with the edits of `create` when there is none. Writes
+    /// nothing before [`Manifest::begin`] or the first edit.
     ///
     /// # Errors
-    /// Damage, naming the offset; an edit of a newer version.
+    /// Damage, with the offset; an edit of a newer version.
     pub(crate) fn open(
         disk: &Arc<dyn Disk>,
         boot_id: [u8; 16],
@@ -84,34 +85,35 @@ impl Manifest {
         })
     }
 
-    /// Whether a file was taken away by an edit: what is left of it is of no use.
+    /// Returns whether an edit removed a file, so that its remains can be deleted.
     pub(crate) fn is_gone(&self, file_id: u64) -> bool {
         self.gone.contains(&file_id)
     }
 
-    /// Names no segment of the log any more: those that hold nothing are about to be removed.
+    /// Clears the note of the oldest log segment, because empty segments are about to be removed.
     pub(crate) fn unname_log_segment(&self) {
         let mut state = self.state.write();
         Arc::make_mut(&mut state).log_segment = None;
     }
 
-    /// The present state.
+    /// Returns the current state.
     pub(crate) fn state(&self) -> Arc<ManifestState> {
         Arc::clone(&self.state.read())
     }
 
-    /// Looks at the present state.
+    /// Runs `look` on the current state.
     pub(crate) fn read<T>(&self, look: impl FnOnce(&ManifestState) -> T) -> T {
         look(&self.state())
     }
 
-    /// An id that was never given out. It is used up when an edit names it; one that no edit
-    /// names before the process ends is given out again, so whatever it named must be gone then.
+    /// Returns an id that was never assigned. An id is used up when an edit names it. One that no
+    /// edit names before the process ends is assigned again, so everything under that id must be
+    /// gone by then.
     pub(crate) fn next_id(&self) -> u64 {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Rewrites the file as the present state, to be appended to.
+    /// Rewrites the file as the current state, ready for appends.
     pub(crate) fn begin(&self) -> Result<()> {
         self.begun(&mut self.log.lock()).map(|_| ())
     }
@@ -129,18 +131,19 @@ impl Manifest {
         if log.failed { Err(failed_before()) } else { Ok(log) }
     }
 
-    /// Refuses when an earlier append failed for good.
+    /// Returns an error when an earlier append failed for good.
     pub(crate) fn check_writable(&self) -> Result<()> {
         let failed = self.log.lock().as_ref().is_some_and(|log| log.failed);
         if failed { Err(failed_before()) } else { Ok(()) }
     }
 
-    /// Makes `edit` true: when this returns it is on the disk.
+    /// Applies `edit`. It is on disk when this returns.
     ///
     /// # Errors
-    /// `Io` when it could not be written: then it is not true, and may be tried again, unless it could not be
-    /// taken back or synced either: then [`Manifest::check_writable`] says so, every later one is refused as
-    /// `ReadOnly`, and what the disk holds is not known until reopening.
+    /// `Io` when the edit could not be written. It is then not applied and may be retried. If the
+    /// failed write could also not be undone or the sync failed, [`Manifest::check_writable`]
+    /// reports it, every later edit is refused as `ReadOnly`, and the contents of the disk are
+    /// unknown until the store is reopened.
     pub(crate) fn append(&self, edit: &Edit) -> Result<()> {
         let mut log = self.log.lock();
         let log = self.begun(&mut log)?;
@@ -156,8 +159,8 @@ impl Manifest {
         Ok(())
     }
 
-    /// Rewrites the file as the present state. What it was is as good, so a failure before the new
-    /// one has its name only puts it off.
+    /// Rewrites the file as the current state. The old file is equivalent, so a failure before the
+    /// new one has its name only postpones the rewrite.
     fn shorten(&self, log: &mut Log, state: &ManifestState) {
         let header = FileHeader::new(self.boot_id, log.header.generation + 1);
         let new = match rewrite(&*self.disk, header, state) {
@@ -185,7 +188,7 @@ impl Log {
         let end = self.len + bytes.len() as u64;
         self.header.put_end(&mut bytes, end, LEN_END);
         if let Err(error) = self.file.write_all_at(&bytes, self.len) {
-            // All of the edit may be there, and would be true for whoever opens the store next.
+            // The whole edit may have been written, and the next open would apply it.
             self.failed = self.take_back().is_err();
             return Err(error);
         }
@@ -195,7 +198,7 @@ impl Log {
         }
         let mut synced = Vec::new();
         self.header.put_end(&mut synced, end, LEN_SYNCED);
-        // Lost with the power it only makes recovery know less.
+        // If a power cut takes this mark, recovery only knows less.
         let _ = self.file.write_all_at(&synced, end);
         self.append_to_copy(disk, &bytes);
         if let Some(copy) = &self.copy {
@@ -205,8 +208,8 @@ impl Log {
         Ok(())
     }
 
-    /// Has the copy say the same. A copy that cannot be written is removed: it must not lack an edit that
-    /// counts.
+    /// Appends the same bytes to the copy. A copy that cannot be written is removed: it must not
+    /// lack an acknowledged edit.
     fn append_to_copy(&mut self, disk: &dyn Disk, bytes: &[u8]) {
         let Some(copy) = &self.copy else { return };
         if let Err(error) = copy.write_all_at(bytes, self.len).and_then(|()| copy.sync()) {
@@ -223,7 +226,7 @@ impl Log {
         }
     }
 
-    /// Has the file end where it ended before a write that failed.
+    /// Restores the end of the file from before a failed write.
     fn take_back(&self) -> io::Result<()> {
         let mut end = Vec::new();
         self.header.put_end(&mut end, self.len, LEN_SYNCED);
@@ -232,11 +235,11 @@ impl Log {
         self.file.sync()
     }
 
-    /// Puts a new manifest and its copy in the place of the old ones.
+    /// Renames a new manifest and its copy over the old ones.
     fn name(mut self, disk: &dyn Disk) -> io::Result<Self> {
         disk.rename(NEW_PATH, PATH)?;
         disk.sync_dir("")?;
-        // Until then the copy says what the manifest says, if not as shortly.
+        // Until then the old copy holds the same state in more edits.
         let copied = disk.rename(COPY_NEW_PATH, COPY_PATH).and_then(|()| disk.sync_dir(""));
         if let Err(error) = copied {
             tracing::error!(%error, "{COPY_PATH} could not be replaced; there is no copy until reopening");
@@ -246,7 +249,7 @@ impl Log {
     }
 }
 
-/// Begins the manifest of a directory that has none, with `state` in it, and brings it to the disk.
+/// Writes and syncs the first manifest of a directory, with the contents of `state`.
 ///
 /// # Errors
 /// `Io`.
@@ -255,7 +258,7 @@ pub(crate) fn write(disk: &dyn Disk, boot_id: [u8; 16], state: &ManifestState) -
     written.map(|_| ()).map_err(|source| Error::io("cannot write MANIFEST", source))
 }
 
-/// Writes the present state twice, under other names.
+/// Writes the current state to two files with temporary names.
 fn rewrite(disk: &dyn Disk, header: FileHeader, state: &ManifestState) -> io::Result<Log> {
     let mut bytes = header.encode();
     for edit in state.to_edits() {
@@ -276,7 +279,7 @@ fn rewrite(disk: &dyn Disk, header: FileHeader, state: &ManifestState) -> io::Re
     Ok(Log { file, copy, header, len, len_max, failed: false })
 }
 
-/// Removes a file that need not be there.
+/// Removes a file if it exists.
 fn remove(disk: &dyn Disk, path: &str) -> io::Result<()> {
     match disk.remove(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -288,7 +291,7 @@ fn failed_before() -> Error {
     Error::new(ErrorKind::ReadOnly, "the manifest could not be written earlier; reopen the store")
 }
 
-/// Refuses to begin a manifest where there is data already: it would all be taken for nobody's.
+/// Refuses to start a manifest in a directory that holds data: no edit would name it.
 fn check_empty(disk: &dyn Disk) -> Result<()> {
     for dir in [WAL_DIR, FILES_DIR] {
         let names = disk

@@ -1,5 +1,5 @@
-//! The manifest: the one truth about tables, regions and files, as a log of edits. Its bytes are
-//! drawn in `docs/formats/manifest.md`.
+//! The manifest: the only record of tables, regions and files, as a log of edits.
+//! `docs/formats/manifest.md` draws its bytes.
 
 mod edit;
 mod log;

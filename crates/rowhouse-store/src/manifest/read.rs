@@ -1,5 +1,5 @@
-//! Reading the two copies of the manifest: whole, for who opens or checks a store, and what is left of
-//! damaged ones.
+//! Reads the two copies of the manifest: in full, to open or check a store, and as far as possible
+//! when they are damaged.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -13,33 +13,33 @@ use crate::disk::Disk;
 
 /// The file's name in the data directory.
 pub(crate) const PATH: &str = "MANIFEST";
-/// The name of its copy, which has an edit once `MANIFEST` has it on the disk, and before the edit counts.
+/// The name of its copy. An edit is synced to `MANIFEST`, then to the copy, and then acknowledged.
 pub(crate) const COPY_PATH: &str = "MANIFEST.copy";
 
-/// A manifest that was read as it was written.
+/// A manifest that was read without damage.
 #[derive(Debug)]
 pub(crate) struct Whole {
     pub(crate) state: ManifestState,
-    /// Files that were taken away since the manifest was last rewritten.
+    /// Files removed since the manifest was last rewritten.
     pub(crate) gone: BTreeSet<u64>,
-    /// As in the header.
+    /// The generation in the header.
     pub(super) generation: u32,
     edits: u64,
-    /// What is wrong with one of the copies. The other one has everything, and the next open writes both
-    /// anew.
+    /// Defects of one of the copies. The other copy is complete, and the next open rewrites both.
     pub(crate) wrong: Vec<Error>,
 }
 
-/// Reads the manifest, without changing anything, from the copy that has more; `None` when there is none.
+/// Reads the manifest from the copy with more edits, without changing anything; `None` when there
+/// is none.
 ///
 /// # Errors
-/// Damage of both copies, naming the offset; an edit of a newer version.
+/// Damage of both copies, with the offset; an edit of a newer version.
 pub(crate) fn read(disk: &dyn Disk, boot_id: [u8; 16]) -> Result<Option<Whole>> {
     choose(read_file(disk, PATH, boot_id), read_file(disk, COPY_PATH, boot_id))
 }
 
-/// Decides which copy counts. An edit is on the disk in both before it counts, so either is enough; the
-/// copy is removed where it cannot be written.
+/// Decides which copy to use. An edit is on disk in both before it is acknowledged, so either one
+/// suffices; a copy that cannot be written is removed.
 fn choose(original: Result<Option<Whole>>, copy: Result<Option<Whole>>) -> Result<Option<Whole>> {
     let is_newer = |error: &Error| error.kind() == ErrorKind::Unsupported;
     let repaired = |mut whole: Whole, wrong: Error| {
@@ -77,7 +77,7 @@ fn choose_newer(mut original: Whole, mut copy: Whole) -> Result<Whole> {
         )));
         return Ok(copy);
     }
-    // One edit less is a process that was killed between the two.
+    // A copy that lacks one edit comes from a process killed between the two writes.
     let is_older = copy.generation == original.generation && copy.edits + 1 < original.edits;
     if is_older || copy.generation + 1 < original.generation {
         original.wrong.push(Error::corruption(format!(
@@ -118,14 +118,14 @@ fn read_file(disk: &dyn Disk, path: &'static str, boot_id: [u8; 16]) -> Result<O
     Ok(Some(whole))
 }
 
-/// What is left of a damaged manifest, and what is not.
+/// The readable part of a damaged manifest, and the errors of the rest.
 struct Left {
     state: ManifestState,
     lost: Vec<Error>,
 }
 
-/// Reads the manifest where one of its copies is whole, and otherwise what is left of the copy that lost
-/// less. Notes in `lost` where something is lost.
+/// Reads the manifest if one of its copies is undamaged, otherwise the readable part of the copy
+/// that lost less. Adds an error to `lost` for everything that is lost.
 pub(crate) fn read_what_is_left(
     disk: &dyn Disk,
     boot_id: [u8; 16],
@@ -161,11 +161,11 @@ fn left_of(disk: &dyn Disk, path: &'static str) -> Result<Left> {
                 continue;
             }
             Ok(EditRead::End) => None,
-            // Also where the mark after the last edit is not there.
+            // Also when the end mark is missing.
             Ok(EditRead::Nothing(what)) => Some(header.damaged(at, what)),
             Err(error) => Some(error),
         };
-        // Where the next record begins is not known: every place is tried.
+        // The offset of the next record is unknown: try every position.
         let next = (at + 1..bytes.len()).find(|&at| header.record_at(&bytes, at).is_some());
         let missing = || next.map(|_| header.damaged(at, "edits are missing after it"));
         left.lost.extend(wrong.or_else(missing));
@@ -192,7 +192,7 @@ fn load(disk: &dyn Disk, path: &str) -> Result<Option<Bytes>> {
     load().map_err(|source| Error::io(format_args!("cannot read {path}"), source))
 }
 
-/// Decides what the end of the file means: an edit that nobody was told of, or damage.
+/// Decides whether the end of the file is an edit that was never acknowledged, or damage.
 fn settle_end(
     header: &FileHeader,
     whole: &[u8],
@@ -209,8 +209,8 @@ fn settle_end(
         }
         return Ok(());
     }
-    // The power went while an edit was on its way: then nothing but the mark of its own end stands
-    // behind, and no word that it was on the disk.
+    // A power cut during an append leaves nothing after this position except the edit's own end
+    // mark, and no mark that it was synced.
     let unknown = [0; 16];
     let restarted = ![header.boot_id, boot_id].contains(&unknown) && header.boot_id != boot_id;
     if restarted && behind == [LEN_END] {

@@ -1,4 +1,4 @@
-//! The bytes of a file, both ways: its header, and records with an edit in each. Drawn in
+//! Encodes and decodes a manifest file: a header, and records of one edit each. Drawn in
 //! `docs/formats/manifest.md`.
 
 use bytes::{Buf, BufMut, Bytes};
@@ -12,41 +12,43 @@ const MAGIC: [u8; 8] = *b"ROWHMANI";
 const VERSION: u32 = 2;
 pub(super) const FILE_HEADER_LEN: usize = 48;
 const RECORD_HEADER_LEN: usize = 12;
-/// In place of a record's length: nothing was written behind this.
+/// In place of a record's length: nothing was written after this position.
 pub(super) const LEN_END: u32 = 0;
-/// In place of a record's length: the same, and everything before it is on the disk.
+/// In place of a record's length: as [`LEN_END`], and everything before this position is on disk.
 pub(super) const LEN_SYNCED: u32 = u32::MAX;
 
-/// What a file says of itself.
+/// The header of a manifest file.
 #[derive(Clone, Copy)]
 pub(super) struct FileHeader {
     /// Which of the two copies the file is, for messages.
     path: &'static str,
-    /// A random number, in the checksum of every record header; `None` where the header cannot be read.
+    /// A random number in the checksum of every record header; `None` when the header is
+    /// unreadable.
     epoch: Option<u64>,
     pub(super) boot_id: [u8; 16],
-    /// How often the manifest has been rewritten; 0 in files of versions that kept no copy.
+    /// How often the manifest has been rewritten; 0 in files of versions without a copy.
     pub(super) generation: u32,
 }
 
-/// What stands where a record could.
+/// The result of reading one position of the file.
 pub(super) enum EditRead {
-    /// An edit, and where it ends.
+    /// An edit, and the offset of its end.
     Edit(Edit, usize),
-    /// The end of what was written.
+    /// The end of the written records.
     End,
-    /// No whole record, and what is wrong with it.
+    /// No valid record, with the reason.
     Nothing(&'static str),
 }
 
 impl FileHeader {
-    /// The header of new files.
+    /// Returns the header of a new file.
     pub(super) fn new(boot_id: [u8; 16], generation: u32) -> Self {
         let epoch = Some(uuid::Uuid::new_v4().as_u64_pair().1);
         Self { path: PATH, epoch, boot_id, generation }
     }
 
-    /// Stands for a header that cannot be read. Records are then told by the checksums of their edits.
+    /// Returns a stand-in for an unreadable header. Records are then recognized by the checksums of
+    /// their edits.
     pub(super) fn unreadable(path: &'static str) -> Self {
         Self { path, epoch: None, boot_id: [0; 16], generation: 0 }
     }
@@ -63,7 +65,7 @@ impl FileHeader {
         bytes
     }
 
-    /// Reads the header of a whole file.
+    /// Decodes the header of a whole file.
     ///
     /// # Errors
     /// Damage; `Unsupported` for a file of another version.
@@ -93,18 +95,18 @@ impl FileHeader {
         Ok(Self { path, epoch: Some(epoch), boot_id, generation })
     }
 
-    /// Adds the record of `edit`, which is to stand at `at` in the file.
+    /// Adds the record of `edit`, for offset `at` of the file.
     pub(super) fn put_edit(&self, bytes: &mut Vec<u8>, at: u64, edit: &Edit) {
         self.put_payload(bytes, at, &edit.encode_to_vec());
     }
 
-    /// The same of an edit that is encoded. None is empty: its length would say that it is an end.
+    /// Adds the record of an encoded edit. No edit is empty: a length of 0 would be an end mark.
     pub(super) fn put_payload(&self, bytes: &mut Vec<u8>, at: u64, payload: &[u8]) {
         self.put_record_header(bytes, at, payload.len() as u32, crc32c::crc32c(payload));
         bytes.put_slice(payload);
     }
 
-    /// Adds an end: `len` is [`LEN_END`] or [`LEN_SYNCED`].
+    /// Adds an end mark; `len` is [`LEN_END`] or [`LEN_SYNCED`].
     pub(super) fn put_end(&self, bytes: &mut Vec<u8>, at: u64, len: u32) {
         self.put_record_header(bytes, at, len, 0);
     }
@@ -115,10 +117,11 @@ impl FileHeader {
         bytes.put_u32_le(self.record_crc(at, len, crc));
     }
 
-    /// What stands at `at` in the file.
+    /// Reads the record or end mark at offset `at` of the file.
     ///
     /// # Errors
-    /// A whole record whose edit is none, or `Unsupported` for one of a kind that is not known.
+    /// `Corruption` for a whole record that holds no edit, `Unsupported` for an edit of an unknown
+    /// kind.
     pub(super) fn at(&self, whole: &Bytes, at: usize) -> Result<EditRead> {
         let (len, crc) = match self.record_at(whole, at) {
             None => return Ok(EditRead::Nothing("a record header fails its checksum")),
@@ -136,7 +139,7 @@ impl FileHeader {
         Ok(EditRead::Edit(self.edit(whole.slice(begin..end), at)?, end))
     }
 
-    /// The length and checksum in the record header at `at`; `None` when it is not right.
+    /// Returns the length and checksum in the record header at `at`; `None` when it is invalid.
     pub(super) fn record_at(&self, whole: &[u8], at: usize) -> Option<(u32, u32)> {
         let mut header: &[u8] = whole.get(at..at + RECORD_HEADER_LEN)?;
         let (len, crc) = (header.get_u32_le(), header.get_u32_le());
@@ -169,8 +172,8 @@ impl FileHeader {
         Ok(edit)
     }
 
-    /// Covers where the record stands and in which file, so that neither one that moved nor one
-    /// that an earlier file left behind is taken for it.
+    /// Computes the checksum of a record header. It covers the record's offset and file, so that
+    /// neither a record that was moved nor one of an earlier file matches.
     fn record_crc(&self, at: u64, len: u32, crc: u32) -> u32 {
         let mut bytes = [0; 24];
         bytes[..8].copy_from_slice(&self.epoch.unwrap_or_default().to_le_bytes());
@@ -194,7 +197,7 @@ mod tests {
     use super::*;
     use crate::manifest::EditKind;
 
-    /// A file of one record with this payload, and an end.
+    /// Returns a file with one record of this payload, and an end mark.
     fn file(payload: &[u8]) -> (FileHeader, Vec<u8>) {
         let header = FileHeader::new([7; 16], 1);
         let mut bytes = header.encode();

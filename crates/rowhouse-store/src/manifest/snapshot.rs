@@ -1,5 +1,5 @@
-//! Snapshots in the manifest: the edits that take, delete, clone and restore them, what they add up
-//! to, and what follows from them for tables.
+//! Snapshots in the manifest: the edits that take, delete, clone and restore them, their state, and
+//! their effects on tables.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use super::{
     TableEntry, encode_table,
 };
 
-/// A snapshot taken: the table as it was, and the files that held its cells. They stay as long as
-/// anybody names them.
+/// A snapshot taken: the table's descriptor and regions at that time, and the files that held its
+/// cells. A file stays as long as anything names it.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct SnapshotTaken {
     /// HBase's `SnapshotDescription`.
@@ -48,8 +48,8 @@ pub(crate) struct SnapshotFamily {
     pub(crate) files: Vec<FileMeta>,
 }
 
-/// A table made from a snapshot: its regions are in the order of the snapshot's, and have their rows
-/// and files.
+/// A table created from a snapshot. Its regions are in the order of the snapshot's, with the same
+/// rows and files.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct SnapshotCloned {
     #[prost(string, tag = "1")]
@@ -58,8 +58,8 @@ pub(crate) struct SnapshotCloned {
     pub(crate) table: TableCreated,
 }
 
-/// A disabled table made what it was when a snapshot was taken: other regions, as in a clone, are in the
-/// place of those it had, and its declaration is the snapshot's.
+/// A disabled table restored to a snapshot: new regions, as in a clone, replace the old ones, and
+/// the descriptor is the snapshot's.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct SnapshotRestored {
     #[prost(string, tag = "1")]
@@ -74,9 +74,9 @@ pub(crate) struct SnapshotRestored {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SnapshotEntry {
     pub(crate) snapshot: Snapshot,
-    /// The table as it was declared.
+    /// The table's descriptor at the time of the snapshot.
     pub(crate) descriptor: TableDescriptor,
-    /// By the ids that they had.
+    /// Keyed by the ids that the regions had.
     pub(crate) regions: BTreeMap<u64, Arc<RegionState>>,
 }
 
@@ -115,17 +115,17 @@ impl SnapshotRegion {
 }
 
 impl SnapshotEntry {
-    /// Every file, once for each region that has rows in it.
+    /// Returns every file, once for each region that has rows in it.
     pub(crate) fn files(&self) -> impl Iterator<Item = NamedFile<'_>> {
         self.regions.iter().flat_map(|(&id, region)| region.named_files(id))
     }
 
-    /// The rows of the regions, in the order in which clones have them.
+    /// Returns the row ranges of the regions, in the order that clones use.
     pub(crate) fn ranges(&self) -> Vec<RowRange> {
         self.regions.values().map(|region| region.info.range.clone()).collect()
     }
 
-    /// The edit that takes it.
+    /// Returns the edit that takes this snapshot.
     pub(super) fn to_edit(&self) -> EditKind {
         let regions = self.regions.iter().map(|(&id, region)| SnapshotRegion {
             region: region.to_meta(id),
@@ -135,7 +135,7 @@ impl SnapshotEntry {
         EditKind::SnapshotTaken(taken)
     }
 
-    /// Gives regions that were made empty the files of the snapshot's, one for one.
+    /// Assigns the snapshot's files to new, empty regions, one for one.
     fn fill(
         &self,
         metas: &[RegionMeta],
@@ -180,7 +180,8 @@ impl ManifestState {
     }
 
     pub(super) fn clone_snapshot(&mut self, edit: &SnapshotCloned) -> Result<()> {
-        // First the table: of a damaged manifest it is worth having without what was in the snapshot.
+        // The table first: salvage of a damaged manifest keeps it even without the snapshot's
+        // files.
         self.create_table(&edit.table)?;
         let entry = self.known_snapshot(&edit.snapshot)?;
         let table = self.tables.get_mut(&edit.table.table_id).expect("it was just made");
@@ -234,7 +235,7 @@ mod tests {
         TableCreated { table_id, descriptor, regions: regions.into(), disabled: false }
     }
 
-    /// A table of regions 2 and 3, a file in the first, and a snapshot of it.
+    /// Returns a state with a table of regions 2 and 3, a file in the first, and a snapshot of it.
     fn state() -> ManifestState {
         let mut state = ManifestState::default();
         let file = FileMeta { file_id: 4, sequence_max: 9, ..FileMeta::default() };

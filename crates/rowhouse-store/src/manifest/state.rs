@@ -1,5 +1,5 @@
-//! What the edits add up to. Pure: applying an edit gives the next state, a state gives the
-//! shortest list of edits that leads to it.
+//! The state that the edits add up to. Pure: applying an edit returns the next state, and a state
+//! returns the shortest list of edits that leads to it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use super::{
 };
 use crate::store_file;
 
-/// Everything the manifest says. Cloning it shares what lies below tables and regions, so that a
-/// change costs what it changes.
+/// Everything the manifest records. Clones share the tables and regions, so a change costs only its
+/// own size.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ManifestState {
     pub(crate) cluster_id: String,
@@ -31,12 +31,12 @@ pub(crate) struct ManifestState {
     pub(crate) snapshots: BTreeMap<String, Arc<SnapshotEntry>>,
     next_id: u64,
     pub(super) last_sequence: u64,
-    /// Everything in the log below this sequence is in files, or was dropped by a flush.
+    /// Every log record below this sequence number is in files, or was dropped by a flush.
     pub(crate) log_from: u64,
-    /// The oldest segment of the log when this was last said; it must be there.
+    /// The oldest log segment at the latest note of it. It must exist.
     pub(crate) log_segment: Option<u64>,
     pub(crate) switches: SwitchesChanged,
-    /// Where the log ended when the store was closed last.
+    /// Where the log ended when the store was last closed.
     pub(crate) log_closed: Option<LogClosed>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct ManifestState {
 pub(crate) struct TableEntry {
     pub(crate) descriptor: TableDescriptor,
     pub(crate) state: TableState,
-    /// By region id.
+    /// Keyed by region id.
     pub(crate) regions: BTreeMap<u64, Arc<RegionState>>,
 }
 
@@ -53,23 +53,24 @@ pub(crate) struct TableEntry {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RegionState {
     pub(crate) info: RegionInfo,
-    /// By family name.
+    /// Keyed by family name.
     pub(crate) families: BTreeMap<Bytes, FamilyFiles>,
 }
 
 /// The files of one (region, family).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FamilyFiles {
-    /// By file id, so oldest first.
+    /// Keyed by file id, so oldest first.
     pub(crate) files: BTreeMap<u64, FileMeta>,
-    /// Every cell up to this sequence is in them, or was dropped when they were written.
+    /// Every cell up to this sequence number is in the files, or was dropped when they were
+    /// written.
     pub(crate) flushed_sequence: u64,
-    /// What the log has up to this sequence is of another family, one of the name that was dropped; 0 where there was
-    /// none.
+    /// Log records up to this sequence number belong to another family, dropped earlier, with the
+    /// same name; 0 if there was none.
     pub(crate) begins_behind: u64,
 }
 
-/// A file, and whose it is.
+/// A file, and the region and family that name it.
 pub(crate) struct NamedFile<'a> {
     pub(crate) region_id: u64,
     /// The rows of the region.
@@ -79,18 +80,18 @@ pub(crate) struct NamedFile<'a> {
 }
 
 impl ManifestState {
-    /// The lowest id that was never given out.
+    /// Returns the lowest id that was never assigned.
     pub(crate) fn next_id(&self) -> u64 {
         self.next_id.max(1)
     }
 
-    /// The highest sequence that any file holds or held.
+    /// Returns the highest sequence number that any file holds or held.
     pub(crate) fn last_sequence(&self) -> u64 {
         self.last_sequence
     }
 
-    /// Checks that the manifest has heard of a region, though it may be gone. Ids rise: one that no
-    /// edit has named yet was named by an edit that is gone.
+    /// Checks that the manifest has recorded a region, though it may be dropped. Ids rise, so an id
+    /// above all recorded ones comes from an edit that was lost.
     pub(crate) fn check_known(&self, region_id: u64) -> Result<()> {
         if region_id < self.next_id() {
             return Ok(());
@@ -100,22 +101,23 @@ impl ManifestState {
         )))
     }
 
-    /// Every file of every table.
+    /// Returns every file of every table.
     pub(crate) fn files(&self) -> impl Iterator<Item = NamedFile<'_>> {
         self.tables.values().flat_map(|table| table.files())
     }
 
-    /// Every file of every table and snapshot, as often as it is named.
+    /// Returns every file of every table and snapshot, as often as it is named.
     pub(crate) fn all_files(&self) -> impl Iterator<Item = NamedFile<'_>> {
         self.files().chain(self.snapshots.values().flat_map(|snapshot| snapshot.files()))
     }
 
-    /// The newest timestamp of any cell in any file.
+    /// Returns the newest timestamp of any cell in any file.
     pub(crate) fn newest_timestamp(&self) -> i64 {
         self.all_files().map(|file| file.meta.timestamp_max).max().unwrap_or(0)
     }
 
-    /// The files that an edit would take away, or that it lets go for others to keep.
+    /// Returns the files that an edit removes from a region or snapshot, including those that
+    /// others still name.
     pub(crate) fn files_gone(&self, edit: &Edit) -> Vec<u64> {
         match &edit.kind {
             Some(EditKind::FilesChanged(edit)) => edit.removed.clone(),
@@ -153,20 +155,20 @@ impl ManifestState {
         lost.map(|file| file.meta.file_id).collect()
     }
 
-    /// Whether the cells that a (region, family) got with `sequence` were flushed; `false` for one
-    /// that is not there.
+    /// Returns whether the cells of a (region, family) with sequence number `sequence` were
+    /// flushed; `false` if the family does not exist.
     pub(crate) fn is_flushed(&self, region_id: u64, family: &[u8], sequence: u64) -> bool {
         let files = self.files_of(region_id, family);
         files.is_some_and(|files| sequence <= files.flushed_sequence)
     }
 
-    /// The files of a (region, family), if that is there.
+    /// Returns the files of a (region, family), if it exists.
     pub(crate) fn files_of(&self, region_id: u64, family: &[u8]) -> Option<&FamilyFiles> {
         let region = self.table_of(region_id).and_then(|table| table.regions.get(&region_id));
         region.and_then(|region| region.families.get(family))
     }
 
-    /// The table of a region, if that is there.
+    /// Returns the table of a region, if it exists.
     pub(crate) fn table_of(&self, region_id: u64) -> Option<&TableEntry> {
         self.tables
             .values()
@@ -174,10 +176,11 @@ impl ManifestState {
             .map(|table| &**table)
     }
 
-    /// Applies one event.
+    /// Applies one edit.
     ///
     /// # Errors
-    /// An edit that contradicts the state: the manifest is not what was written.
+    /// `Corruption` for an edit that contradicts the state: the manifest was altered after it was
+    /// written.
     pub(crate) fn apply(&mut self, edit: &Edit) -> Result<()> {
         let kind = edit.kind.as_ref().ok_or_else(|| contradiction("an edit without a kind"))?;
         match kind {
@@ -220,10 +223,11 @@ impl ManifestState {
             }
             EditKind::LogForgotten(edit) => {
                 self.log_from = self.log_from.max(edit.below_sequence);
-                // Two that forget segments side by side may be noted in any order.
+                // Two concurrent removals of segments may be noted in either order.
                 let segment = (edit.first_segment > 0).then_some(edit.first_segment);
                 self.log_segment = self.log_segment.max(segment);
-                // They were used: given out again they would be taken for forgotten ones.
+                // These numbers were used. If they were assigned again, their records would be
+                // ignored as flushed.
                 let used = edit.below_sequence.saturating_sub(1);
                 self.last_sequence = self.last_sequence.max(used);
             }
@@ -256,7 +260,7 @@ impl ManifestState {
         Ok(())
     }
 
-    /// Regions without files.
+    /// Returns new regions without files.
     pub(super) fn new_regions(
         &mut self,
         table: &TableDescriptor,
@@ -374,7 +378,7 @@ impl ManifestState {
         self.next_id = self.next_id.max(id + 1);
     }
 
-    /// The shortest list of edits that leads here.
+    /// Returns the shortest list of edits that leads to this state.
     pub(crate) fn to_edits(&self) -> Vec<Edit> {
         let mut kinds = vec![EditKind::StoreCreated(StoreCreated {
             cluster_id: self.cluster_id.clone(),
@@ -411,7 +415,7 @@ impl ManifestState {
         kinds.into_iter().map(Edit::new).collect()
     }
 
-    /// The files that several regions name.
+    /// Returns the files that several regions name.
     fn shared_files(&self) -> BTreeSet<u64> {
         let mut named = BTreeSet::new();
         let ids = self.files().map(|file| file.meta.file_id);
@@ -420,13 +424,15 @@ impl ManifestState {
 }
 
 impl FamilyFiles {
-    /// The file that a commit of this sequence was flushed to, or that this was merged into: the first that reaches up to
-    /// it, since the sequences of what was logged do not overlap in files. `None` where that was not flushed, or nothing of it was worth keeping.
+    /// Returns the file that a commit with this sequence number was flushed to, or that it was
+    /// compacted into: the first file that reaches up to the number, since logged sequence numbers
+    /// do not overlap between files. `None` if the commit was not flushed, or none of its cells
+    /// were kept.
     pub(crate) fn file_with(&self, sequence: u64) -> Option<&FileMeta> {
         if sequence > self.flushed_sequence || sequence <= self.begins_behind {
             return None;
         }
-        // What was loaded was not in the log.
+        // Bulk-loaded cells were never in the log.
         let files =
             self.files.values().filter(|file| !file.loaded && file.logged_up_to() >= sequence);
         files.min_by_key(|file| (file.logged_up_to(), file.file_id))
@@ -440,8 +446,8 @@ impl TableEntry {
 }
 
 impl RegionState {
-    /// Comes to have the families of `table`. Of those that are new nothing is in the log up to
-    /// `begins_behind`.
+    /// Changes the families to those of `table`. Log records up to `begins_behind` do not belong to
+    /// new families.
     fn take_families(&mut self, table: &TableDescriptor, begins_behind: u64) {
         self.families.retain(|name, _| table.find_family(name).is_ok());
         for family in table.families() {
@@ -454,7 +460,7 @@ impl RegionState {
         }
     }
 
-    /// Comes to have the files of another region in which it may have rows.
+    /// Adds the files of another region that may hold rows of this one.
     fn take_files(&mut self, other: &Self) {
         let range = &self.info.range;
         for (name, family) in &mut self.families {
@@ -487,8 +493,8 @@ impl RegionState {
     ) -> impl Iterator<Item = EditKind> + 'a {
         let changed = self.families.iter().filter(|(_, files)| **files != FamilyFiles::default());
         changed.flat_map(move |(name, family)| {
-            // What was loaded, and what other regions name too, is told by events of their own, which
-            // a reader that does not know of loads and splits refuses.
+            // Bulk-loaded files and files shared with other regions are written as edits of their
+            // own kinds, so that a reader that does not know loads or splits refuses them.
             let files = || family.files.values();
             let loaded = files().filter(|file| file.loaded).cloned();
             let loaded = loaded.map(|meta| LoadedFile { region_id, family: name.clone(), meta });
@@ -524,7 +530,8 @@ fn unknown_table(what: &str, id: u64) -> Error {
     contradiction(format_args!("an unknown table {what}: table id={id}"))
 }
 
-/// Names the files: where the edit that made their table is lost, nothing else tells which they are.
+/// Returns an error that names the files: if the edit that created their table is lost, nothing
+/// else names them.
 fn files_of_unknown(what: &str, edit: &FilesChanged) -> Error {
     let added = edit.added.iter().map(|file| store_file::path(file.file_id));
     let files: Vec<String> = added.collect();

@@ -1,4 +1,4 @@
-//! Memory that is only ever added to, and freed at once.
+//! A concurrent bump allocator whose memory is freed together.
 
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::{self, NonNull};
@@ -6,50 +6,51 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use super::sync::{AtomicPtr, AtomicU64, AtomicUsize, Mutex, Watched};
 
-/// What every piece is aligned to.
+/// Alignment of every piece.
 pub(super) const ALIGN: usize = align_of::<Chunk>();
 
-/// The first chunk: a memstore with a handful of cells costs this much.
+/// Size of the first chunk: the cost of a memstore with a handful of cells.
 const CHUNK_BYTES_MIN: usize = if cfg!(loom) { 512 } else { 2 << 10 };
-/// A chunk is as large as all before it together, up to this: a large page of most machines.
+/// A chunk is as large as all earlier ones together, up to this limit, the size of a large page on
+/// most machines.
 const CHUNK_BYTES_MAX: usize = if cfg!(loom) { 512 } else { 2 << 20 };
-/// What is larger gets a chunk of its own, of its own size, so that the end of a chunk that is left
-/// empty is never more than a sixteenth of it.
+/// A larger piece gets a chunk of its own size, so that the unused end of a shared chunk is never
+/// more than a sixteenth of it.
 const SHARED_BYTES_MAX: usize = CHUNK_BYTES_MAX / 16;
 
 /// Hands out memory to many threads. A thread waits for another only while a chunk is added.
 pub(super) struct Arena {
-    /// The chunk that pieces are cut from; null until there is one.
+    /// The chunk from which pieces are cut; null before the first one.
     current: AtomicPtr<Chunk>,
-    /// The chunk added last, of any kind; held while one is added.
+    /// The chunk added last, shared or not; locked while one is added.
     newest: Mutex<CurrentChunk>,
     bytes: AtomicU64,
 }
 
 struct CurrentChunk(*mut Chunk);
 
-/// The head of a chunk; what it hands out comes behind it.
+/// The header of a chunk; its pieces follow.
 #[repr(C)]
 struct Chunk {
-    /// Bytes handed out, this head included. More than `len` once the chunk is full.
+    /// Bytes handed out, including this header. More than `len` once the chunk is full.
     used: AtomicUsize,
     len: usize,
-    /// The chunk that was added before this one.
+    /// The chunk added before this one.
     before: *mut Chunk,
     plain: Watched,
 }
 
-// SAFETY: chunks belong to the arena alone. Their pointers are followed under the mutex, or behind
-// an acquiring load of `current`; what is shared in them is atomic.
+// SAFETY: chunks belong to the arena alone. Their pointers are followed under the mutex or after an
+// acquire load of `current`; their shared fields are atomic.
 unsafe impl Send for Arena {}
 // SAFETY: as above.
 unsafe impl Sync for Arena {}
 
-/// A piece of memory, handed out.
+/// A piece of memory from the arena.
 pub(super) struct Piece {
-    /// Uninitialised; valid for the length asked for, as long as the arena lives.
+    /// Uninitialised; valid for the requested length while the arena lives.
     pub(super) start: NonNull<u8>,
-    /// Bytes that the allocator was asked for on this occasion; mostly none.
+    /// Bytes newly requested from the allocator for it; usually none.
     pub(super) added: u64,
 }
 
@@ -70,12 +71,12 @@ impl Default for CurrentChunk {
 }
 
 impl Arena {
-    /// Bytes that the allocator was asked for: the sum of every [`Piece::added`].
+    /// Returns the bytes requested from the allocator: the sum of every [`Piece::added`].
     pub(super) fn bytes(&self) -> u64 {
         self.bytes.load(Relaxed)
     }
 
-    /// `len` bytes that are nobody else's, aligned to [`ALIGN`].
+    /// Returns `len` bytes for the caller alone, aligned to [`ALIGN`].
     pub(super) fn take(&self, len: usize) -> Piece {
         let len = len.next_multiple_of(ALIGN);
         if len > SHARED_BYTES_MAX {
@@ -93,7 +94,7 @@ impl Arena {
         }
     }
 
-    /// Goes on in a new chunk, with a piece from it; `None` when somebody else was faster.
+    /// Adds a chunk and cuts a piece from it; returns `None` if another thread was faster.
     #[cold]
     fn grow(&self, full: *mut Chunk, len: usize) -> Option<Piece> {
         let mut newest = self.newest.lock();
@@ -108,7 +109,7 @@ impl Arena {
         Some(piece)
     }
 
-    /// A chunk of `chunk_len` bytes, and its first piece.
+    /// Allocates a chunk of `chunk_len` bytes and returns it with its first piece.
     fn add_chunk(
         &self,
         newest: &mut CurrentChunk,
@@ -118,7 +119,7 @@ impl Arena {
         let chunk = Chunk::allocate(chunk_len, size_of::<Chunk>() + len, newest.0);
         newest.0 = chunk.as_ptr();
         self.bytes.fetch_add(chunk_len as u64, Relaxed);
-        // SAFETY: the chunk has room for its head and the piece.
+        // SAFETY: the chunk has room for its header and the piece.
         let start = unsafe { chunk.cast::<u8>().add(size_of::<Chunk>()) };
         (Piece { start, added: chunk_len as u64 }, chunk)
     }
@@ -127,9 +128,9 @@ impl Arena {
 /// Cuts a piece from a chunk if it has room; `len` is a multiple of [`ALIGN`].
 #[inline]
 fn cut(chunk: NonNull<Chunk>, len: usize) -> Option<NonNull<u8>> {
-    // SAFETY: chunks live as long as their arena, and the head was written before the chunk was
-    // stored with release into `current`, from where it was loaded with acquire. Nothing but `used`
-    // changes afterwards, and that is atomic.
+    // SAFETY: chunks live as long as their arena. The header was written before the chunk was
+    // stored into `current` with release, and it was loaded from there with acquire. Only `used`
+    // changes afterwards, and it is atomic.
     let (used, chunk_len, plain) = unsafe {
         let chunk = chunk.as_ptr();
         (&(*chunk).used, (*chunk).len, &(*chunk).plain)
@@ -139,7 +140,7 @@ fn cut(chunk: NonNull<Chunk>, len: usize) -> Option<NonNull<u8>> {
         return None;
     }
     let start = used.fetch_add(len, Relaxed);
-    // Each thread adds to a full chunk once at most, so this stays far from overflowing.
+    // Each thread adds to a full chunk at most once, so this stays far from overflowing.
     (start + len <= chunk_len).then(|| {
         // SAFETY: `start` is within the chunk's allocation.
         unsafe { chunk.cast::<u8>().add(start) }
@@ -147,10 +148,10 @@ fn cut(chunk: NonNull<Chunk>, len: usize) -> Option<NonNull<u8>> {
 }
 
 impl Chunk {
-    /// A chunk of `len` bytes, `used` of which are taken.
+    /// Allocates a chunk of `len` bytes, of which `used` are taken.
     fn allocate(len: usize, used: usize, before: *mut Self) -> NonNull<Self> {
         let layout = Self::layout(len);
-        // SAFETY: the layout is not empty, since `len` includes the head.
+        // SAFETY: the layout is not empty, since `len` includes the header.
         let Some(chunk) = NonNull::new(unsafe { alloc(layout) }.cast::<Self>()) else {
             handle_alloc_error(layout)
         };
@@ -159,7 +160,7 @@ impl Chunk {
         }
         let head = Self { used: AtomicUsize::new(used), len, before, plain: Watched::new() };
         head.plain.write();
-        // SAFETY: the allocation is aligned for a `Chunk`, has room for one, and nobody knows it yet.
+        // SAFETY: the allocation is aligned for a `Chunk`, has room for one, and is not shared yet.
         unsafe { chunk.write(head) };
         chunk
     }
@@ -170,12 +171,12 @@ impl Chunk {
     }
 }
 
-/// Asks the system for memory in one piece: a search goes all over the arena, and with small pages
-/// finding out where a page lies costs as much as looking at it.
+/// Asks the system for a large page: a search touches the whole arena, and with small pages a TLB
+/// miss costs as much as the access itself.
 fn want_large_page(start: NonNull<u8>, len: usize) {
     #[cfg(all(target_os = "linux", not(any(miri, loom))))]
-    // SAFETY: the range was allocated and nobody knows it yet; the advice changes nothing in it. A
-    // system that does not follow it leaves things as they are.
+    // SAFETY: the range was just allocated and is not shared yet; the advice does not change its
+    // contents. A system that ignores the advice changes nothing.
     let _ = unsafe {
         rustix::mm::madvise(start.as_ptr().cast(), len, rustix::mm::Advice::LinuxHugepage)
     };
@@ -187,8 +188,8 @@ impl Drop for Arena {
     fn drop(&mut self) {
         let mut chunk = self.newest.get_mut().0;
         while !chunk.is_null() {
-            // SAFETY: the list names each chunk once, and nobody can hold a piece any more. The head
-            // was written by `allocate`, with the length it was allocated with.
+            // SAFETY: the list contains each chunk once, and no piece is borrowed any more.
+            // `allocate` wrote the header with the length of the allocation.
             unsafe {
                 let (len, before) = ((*chunk).len, (*chunk).before);
                 dealloc(chunk.cast(), Chunk::layout(len));
@@ -250,11 +251,11 @@ mod tests {
                 scope.spawn(move || {
                     let mine: Vec<_> = (0..pieces).map(|len| arena.take(len % 90 + 1)).collect();
                     for (at, piece) in mine.iter().enumerate() {
-                        // SAFETY: the piece has as many bytes.
+                        // SAFETY: the piece has this many bytes.
                         unsafe { piece.start.write_bytes(thread, at % 90 + 1) };
                     }
                     for (at, piece) in mine.iter().enumerate() {
-                        // SAFETY: all were written just now.
+                        // SAFETY: all of them were written above.
                         let bytes = unsafe {
                             std::slice::from_raw_parts(piece.start.as_ptr(), at % 90 + 1)
                         };

@@ -1,4 +1,4 @@
-//! A position in a memstore.
+//! A cursor over a memstore.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -8,47 +8,49 @@ use rowhouse_model::{CellRef, Key, RowBuilder};
 use super::Memstore;
 use super::node::{Node, NodeRef, SearchKey, prefetch};
 
-/// How many cells are stepped over before the list is searched: what is nearer costs less to walk
-/// to, and from the top to search for than from here, since everybody's way leads over the top.
+/// Cells stepped over before a search: nearer cells are cheaper to walk to. A search starts at the
+/// top of the list, whose nodes are in the cache because every search passes them, and so is
+/// cheaper than one from here.
 const STEPS_BEFORE_SEARCH: usize = 4;
 
-/// A position in a memstore, keeping it alive. Cells that are put in behind it are met.
+/// A cursor over a memstore, which it keeps alive. It meets cells that are inserted after its
+/// position.
 pub(crate) struct MemstoreCursor {
     /// Always a node of `memstore`.
     node: Option<NonNull<Node>>,
     memstore: Arc<Memstore>,
 }
 
-// SAFETY: what `node` leads to lives as long as `memstore`, and is only read, but for its atomics.
+// SAFETY: the node lives as long as `memstore`, and is only read, apart from its atomics.
 unsafe impl Send for MemstoreCursor {}
 // SAFETY: as above.
 unsafe impl Sync for MemstoreCursor {}
 
 impl MemstoreCursor {
-    /// A cursor on the first cell at or behind `key`.
+    /// Creates a cursor at the first cell at or after `key`.
     pub(crate) fn new(memstore: Arc<Memstore>, key: &Key<'_>) -> Self {
         let mut cursor = Self { node: None, memstore };
         cursor.stand_at(cursor.memstore.cells.seek(&place(key)).map(NodeRef::as_ptr));
         cursor
     }
 
-    /// A cursor behind the last cell.
+    /// Creates a cursor after the last cell.
     pub(crate) fn at_end(memstore: Arc<Memstore>) -> Self {
         Self { node: None, memstore }
     }
 
-    /// The memstore.
+    /// Returns the memstore.
     pub(crate) fn memstore(&self) -> &Arc<Memstore> {
         &self.memstore
     }
 
-    /// The current cell; `None` behind the last.
+    /// Returns the current cell; `None` after the last.
     #[inline]
     pub(crate) fn cell(&self) -> Option<CellRef<'_>> {
         self.node().map(NodeRef::cell)
     }
 
-    /// The current cell's sequence.
+    /// Returns the current cell's sequence.
     #[inline]
     pub(crate) fn sequence(&self) -> Option<u64> {
         self.node().map(NodeRef::sequence)
@@ -62,7 +64,7 @@ impl MemstoreCursor {
         }
     }
 
-    /// To the next cell.
+    /// Moves to the next cell.
     #[inline]
     pub(crate) fn advance(&mut self) {
         if let Some(node) = self.node() {
@@ -71,7 +73,7 @@ impl MemstoreCursor {
         }
     }
 
-    /// Forward to the first cell at or behind `key`; never back.
+    /// Moves forward to the first cell at or after `key`; never moves backward.
     pub(crate) fn seek(&mut self, key: &Key<'_>) {
         let place = place(key);
         for _ in 0..STEPS_BEFORE_SEARCH {
@@ -84,8 +86,8 @@ impl MemstoreCursor {
         self.stand_at(found);
     }
 
-    /// To the first cell of the last row before `row`, or of the last row at all; behind the last cell
-    /// when there is none.
+    /// Moves to the first cell of the last row before `row`, or of the last row if it is `None`;
+    /// after the last cell if there is no such row.
     pub(crate) fn seek_row_before(&mut self, row: Option<&[u8]>) {
         let end = row.map(|row| place(&Key::row_start(row)));
         let cells = &self.memstore.cells;
@@ -95,7 +97,7 @@ impl MemstoreCursor {
         self.stand_at(start.map(NodeRef::as_ptr));
     }
 
-    /// At `node`, or at the first behind it that was not overwritten.
+    /// Moves to `node`, or to the first node after it that was not overwritten.
     #[inline]
     pub(super) fn stand_at(&mut self, node: Option<NonNull<Node>>) {
         self.node = node;
@@ -112,12 +114,12 @@ impl MemstoreCursor {
 
     #[inline]
     pub(super) fn node(&self) -> Option<NodeRef<'_>> {
-        // SAFETY: the node is one of `memstore`, which lives as long as the cursor is borrowed.
+        // SAFETY: the node belongs to `memstore`, which lives while the cursor is borrowed.
         self.node.map(|node| unsafe { NodeRef::from_ptr(node) })
     }
 }
 
-/// Before every cell with this key.
+/// Returns the search key before every cell with this key.
 pub(super) fn place<'a>(key: &Key<'a>) -> SearchKey<'a> {
     SearchKey::new(*key, u64::MAX)
 }

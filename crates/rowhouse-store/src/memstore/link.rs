@@ -1,4 +1,4 @@
-//! A link between two nodes: where it leads, and what is known of the cells it leads over.
+//! A link between two nodes, with a span that bounds the kinds of cells it skips.
 
 use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
@@ -8,44 +8,46 @@ use rowhouse_model::CellKind;
 use super::node::Node;
 use super::sync::AtomicPtr;
 
-/// Leads to the next node of a level; null behind the last. The low bits of the pointer say what lies between, so that
-/// both change at once.
+/// The pointer to the next node of a level; null after the last. The low bits hold the span, so
+/// that both change atomically.
 #[derive(Default)]
 pub(super) struct Link(AtomicPtr<Node>);
 
-/// What lies strictly between the ends of a link; each is part of the one before it.
+/// A bound on the kinds of cells strictly between the ends of a link. Each variant admits a subset
+/// of the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Between {
     Anything,
-    /// Markers of columns and of versions, or nothing.
+    /// Only column and version markers, or nothing.
     Markers,
-    /// Markers of versions, or nothing.
+    /// Only version markers, or nothing.
     Versions,
 }
 
-/// What a link says of what lies between its ends.
+/// The bound that a link states for the cells between its ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
-    /// This is certain.
+    /// The bound that is certain.
     pub(super) known: Between,
-    /// At least [`Span::known`]. Where it is more, whoever set the link is finding out whether it is so much.
+    /// At least [`Span::known`]. If it is more, the writer that set the link is still determining
+    /// the bound.
     pub(super) possible: Between,
 }
 
-/// A link at some moment.
+/// The value of a link when it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) node: Option<NonNull<Node>>,
     pub(super) span: Span,
 }
 
-/// The bits of a pointer that are not the pointer's: nodes are aligned to more than this.
+/// The pointer's low bits that hold the span: nodes are aligned to more than this.
 const SPAN_BITS: usize = 0b111;
 
 const _: () = assert!(align_of::<Node>() > SPAN_BITS);
 
 impl Between {
-    /// What a cell of this kind lets a link over it say.
+    /// Returns the highest bound that a link over a cell of this kind may state.
     #[inline]
     pub(super) fn beside(kind: u8) -> Self {
         const COLUMN: u8 = CellKind::DeleteColumn.code();
@@ -59,12 +61,12 @@ impl Between {
 }
 
 impl Span {
-    /// Nothing is known, and nobody looks.
+    /// Nothing is known, and no writer is determining the bound.
     pub(super) const UNKNOWN: Self = Self::of(Between::Anything);
-    /// There is nothing.
+    /// There is no cell in between.
     pub(super) const EMPTY: Self = Self::of(Between::Versions);
 
-    /// By their bits; two of them are of none.
+    /// Spans by their bits; two bit patterns are unused.
     const ALL: [Self; 8] = {
         use Between::{Anything, Markers, Versions};
         [
@@ -93,14 +95,15 @@ impl Span {
         self.known as usize * 2 + self.possible as usize
     }
 
-    /// Whether somebody is still finding out.
+    /// Whether a writer is still determining the bound.
     #[inline]
     pub(super) fn is_open(self) -> bool {
         self.known != self.possible
     }
 
-    /// What is left to say of both halves when a node is put between, which is itself part of neither. A marker's writer may
-    /// find out more; beside anything else nobody asks.
+    /// Returns the span of both halves after a node is inserted between; the node itself is in
+    /// neither half. After inserting a marker its writer may determine more; after any other cell
+    /// the span is never used.
     #[inline]
     pub(super) fn split_by(self, node: Between) -> Self {
         match node {
@@ -109,19 +112,19 @@ impl Span {
         }
     }
 
-    /// The same as long as nothing is certain.
+    /// Returns the span with nothing known yet.
     #[inline]
     pub(super) fn uncertain(self) -> Self {
         Self { known: Between::Anything, ..self }
     }
 
-    /// What is left to say over a cell that allows so much.
+    /// Returns the span lowered to the bound `cell` that a cell allows.
     #[inline]
     pub(super) fn over(self, cell: Between) -> Self {
         Self { known: self.known.min(cell), possible: self.possible.min(cell) }
     }
 
-    /// What is known when so much was found.
+    /// Returns the span after a scan found the bound `found`.
     #[inline]
     pub(super) fn found(self, found: Between) -> Self {
         Self::of(self.known.max(self.possible.min(found)))
@@ -142,42 +145,44 @@ impl Seen {
 }
 
 impl Link {
-    /// The node that it leads to. Acquire would do for readers, since whoever linked the node released it; a writer's way to
-    /// its place is part of the one order that `spans` asks for.
+    /// Returns the node it points to. Acquire would suffice for readers, since the writer that
+    /// linked the node released it; a writer's search must take part in the total order that
+    /// `spans` requires.
     #[inline]
     pub(super) fn node(&self) -> Option<NonNull<Node>> {
         let word = self.0.load(SeqCst);
         NonNull::new(if word.addr() & SPAN_BITS == 0 { word } else { without_span(word) })
     }
 
-    /// An address in what is looked at first of the node that it leads to, if any: to have it at hand soon.
+    /// Returns an address in the part of the next node that is read first, for prefetching; null if
+    /// there is none.
     #[inline]
     pub(super) fn address(&self) -> *const Node {
         self.0.load(Relaxed)
     }
 
-    /// The node that it leads to and what lies between, in the order that all agree on who look and change.
+    /// Reads the node and the span, in the total order of all reads and changes of links.
     #[inline]
     pub(super) fn look(&self) -> Seen {
         Seen::of(self.0.load(SeqCst))
     }
 
-    /// Sets a link of a node that nobody knows on its level. With release, since a walk on a lower level can be there
-    /// already and go on over this link.
+    /// Sets a link of a node that is not linked on its level. Uses release, since a walk on a lower
+    /// level may already be at the node and follow this link.
     #[inline]
     pub(super) fn set(&self, to: Seen) {
         self.0.store(to.word(), Release);
     }
 
-    /// Changes it if it is as it was seen.
+    /// Changes the link if it still is `from`; returns whether it did.
     #[inline]
     pub(super) fn change(&self, from: Seen, to: Seen) -> bool {
         self.0.compare_exchange(from.word(), to.word(), SeqCst, Relaxed).is_ok()
     }
 }
 
-/// Kept away from where it is called: a search waits for one address after the other, and where no markers are it need not
-/// wait for this too, which is 8 % of a get.
+/// Kept out of line: a search waits for one address after the other, and without markers it need
+/// not wait for this mask as well, which would be 8 % of a get.
 #[cold]
 #[inline(never)]
 fn without_span(word: *mut Node) -> *mut Node {

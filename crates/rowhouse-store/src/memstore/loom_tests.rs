@@ -1,6 +1,6 @@
-//! Every order that a few threads can take, under loom.
+//! Tests in every interleaving of a few threads, under loom.
 //!
-//! Readers are threads of their own: the model tries fewer orders of the thread it runs in.
+//! Readers run on threads of their own: loom tries fewer interleavings of the main thread.
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 
@@ -22,7 +22,7 @@ fn insert(list: &SkipList, row: &str, value: &str, height: usize) -> u64 {
     list.insert_with_height(cell(row, value).as_bytes(), 1, height)
 }
 
-/// Rows and values that a walk finds, each of them read.
+/// Walks the list and returns the rows and values, reading each cell.
 fn walk(list: &SkipList) -> String {
     let mut seen = Vec::new();
     let mut node = list.first();
@@ -42,7 +42,7 @@ fn seek(list: &SkipList, row: &str) -> Option<Vec<u8>> {
     list.seek(&SearchKey::new(key, u64::MAX)).map(|node| node.cell().key.row.to_vec())
 }
 
-/// The rows that second links lead to from nodes that were found over first links.
+/// Walks the lowest level and returns the rows that second-level links point to.
 fn walk_ahead(list: &SkipList) -> String {
     let mut seen = String::new();
     let mut node = list.first();
@@ -55,7 +55,7 @@ fn walk_ahead(list: &SkipList) -> String {
     seen
 }
 
-/// Runs `check` in every order, each time with a new list.
+/// Runs `check` in every interleaving, each time with a new list.
 fn model(check: impl Fn(Arc<SkipList>) + Sync + Send + 'static) {
     loom::model(move || check(Arc::new(SkipList::default())));
 }
@@ -84,7 +84,7 @@ fn two_writers_of_one_gap_and_a_reader() {
     });
 }
 
-/// The gaps that one cell was found by are those the next is looked for from, and another writer may
+/// The gaps found for one cell are the start of the search for the next, and another writer may
 /// have filled them meanwhile.
 #[test]
 fn a_sorted_run_and_a_writer_among_it() {
@@ -113,7 +113,7 @@ fn a_sorted_run_and_a_writer_among_it() {
     });
 }
 
-/// What the run is found by on one level may be older than what it is found by on the level above.
+/// The gap on one level may be older than the gap on the level above.
 #[test]
 fn a_cell_of_a_sorted_run_goes_behind_what_came_between() {
     model(|list| {
@@ -169,8 +169,8 @@ fn what_was_published_is_found_from_everywhere() {
     });
 }
 
-/// A cursor comes to a node on the lowest level and looks ahead over a higher link, which the node's
-/// writer may just be setting.
+/// A cursor reaches a node on the lowest level and looks ahead over a higher link that the node's
+/// writer may still be setting.
 #[test]
 fn links_are_good_from_the_moment_a_node_is_found() {
     model(|list| {
@@ -239,7 +239,8 @@ fn chunks_added_side_by_side_are_counted_once() {
     });
 }
 
-/// Puts a cell of row `r` in: `m` is a put of column m, `m=` deletes column m, `m-` a version of it.
+/// Inserts a cell of row `r`: `m` is a put of column m, `m=` deletes column m, `m-` a version of
+/// it.
 fn insert_column(list: &SkipList, column: &str, height: usize) {
     let (qualifier, kind) = match column.split_at(1) {
         (qualifier, "=") => (qualifier, CellKind::DeleteColumn),
@@ -250,7 +251,8 @@ fn insert_column(list: &SkipList, column: &str, height: usize) {
     list.insert_with_height(cell.as_bytes(), 1, height);
 }
 
-/// Writers beside each other, each of some columns, behind those that are `there` before. In the end no link says too much.
+/// Runs concurrent writers of some columns each, after the columns `there` were inserted. At the
+/// end no link's span is too high.
 fn model_writers(
     there: &'static [(&str, usize)],
     writers: &'static [&[(&str, usize)]],
@@ -284,7 +286,8 @@ fn model_writers(
     });
 }
 
-/// The same with a reader who, when the first writer is done, goes from marker m past those behind it, and not past p.
+/// As [`model_writers`], with a reader that, after the first writer is done, skips markers from m
+/// on but must not skip p.
 fn model_passing(there: &'static [(&str, usize)], writers: &'static [&[(&str, usize)]]) {
     model_writers(there, writers, Some(passes_no_put));
 }

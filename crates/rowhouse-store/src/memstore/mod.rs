@@ -1,10 +1,11 @@
-//! The cells of one (region, family) that are in the log but in no file yet.
+//! The cells of one family in one region that are in the log but not yet in a file.
 //!
-//! A skip list in an arena: a cell is copied once, beside its links, and everything is freed at
-//! once. Many threads insert side by side; readers wait for nobody.
+//! A memstore is a skip list in an arena: a cell is copied once, next to its links, and all memory
+//! is freed together. Many threads insert concurrently; readers never wait.
 //!
-//! The unsafe code is in `arena`, `node`, `skip_list`, `spans`, `cursor` and `passing`. Beside the usual tests, which hold
-//! the list against a `BTreeMap` and under writers and readers side by side, two tools watch it:
+//! The unsafe code is in `arena`, `node`, `skip_list`, `spans`, `cursor` and `passing`. The usual
+//! tests compare the list with a `BTreeMap` and run concurrent writers and readers. Two tools check
+//! it further:
 //!
 //! ```text
 //! MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation" \
@@ -13,8 +14,8 @@
 //!     cargo test -p rowhouse-store --release --target-dir target/loom --lib memstore::loom_tests
 //! ```
 //!
-//! Miri sees every access to memory of the tests; loom runs the very code in every order that three
-//! threads can take with three interruptions. Each takes some minutes.
+//! Miri checks every memory access of the tests; loom runs the production code in every
+//! interleaving of three threads with up to three preemptions. Each takes some minutes.
 
 mod arena;
 mod cursor;
@@ -37,17 +38,17 @@ pub(crate) use readers::{Flushed, Reading};
 use skip_list::SkipList;
 use sync::{AtomicBool, AtomicU64};
 
-/// A sorted set of cells. Readers never wait for a writer, and see its cells at any time: those
-/// above their read point are for them to skip.
+/// A sorted set of cells. Readers never wait for a writer and may meet any of its cells at any
+/// time; they skip cells newer than their read point.
 pub(crate) struct Memstore {
     begun: Instant,
     cells: SkipList,
-    /// The lowest sequence put in; 0 while empty.
+    /// The lowest sequence inserted; 0 while empty.
     first_sequence: AtomicU64,
-    /// The highest sequence put in.
+    /// The highest sequence inserted.
     last_sequence: AtomicU64,
     has_tags: AtomicBool,
-    /// Some of it is in no log.
+    /// Some cells are not in the log.
     unlogged: AtomicBool,
     readers: Readers,
 }
@@ -67,29 +68,30 @@ impl Default for Memstore {
 }
 
 impl Memstore {
-    /// Since when it can be filled.
+    /// Returns the time since which it can be filled.
     pub(crate) fn begun(&self) -> Instant {
         self.begun
     }
 
-    /// Adds a copy of a cell, given as a checked KeyValue, under `sequence`. It takes the place of one with the same key and
-    /// sequence: a mutation may put a cell twice, and HBase keeps what came last (`CellSet.add`).
-    /// Gives back how many bytes of memory it takes; mostly none, since memory comes in chunks.
+    /// Inserts a copy of a cell, given as a checked KeyValue, under `sequence`. It replaces a cell
+    /// with the same key and sequence: a mutation may put a cell twice, and HBase keeps the last
+    /// (`CellSet.add`). Returns the bytes of memory allocated; usually none, since memory is
+    /// allocated in chunks.
     pub(crate) fn insert(&self, key_value: &[u8], sequence: u64) -> u64 {
         let added = self.cells.insert(key_value, sequence);
         self.note(sequence, CellRef::has_tags(key_value));
         added
     }
 
-    /// The same for many cells, which is faster when they come in order.
+    /// As [`Memstore::insert`] for many cells; faster if they are sorted.
     pub(crate) fn insert_sorted<'c>(&self, cells: impl Iterator<Item = (&'c [u8], u64)>) -> u64 {
         self.cells.insert_sorted(cells.inspect(|&(key_value, sequence)| {
             self.note(sequence, CellRef::has_tags(key_value));
         }))
     }
 
-    /// Notes what is in it. Looks before it writes, since writers share the cache line and mostly
-    /// have nothing new to say.
+    /// Updates the summary fields. Reads before it writes, since writers share the cache line and
+    /// usually have nothing to change.
     fn note(&self, sequence: u64, has_tags: bool) {
         let first = self.first_sequence.load(Relaxed);
         if first == 0 || sequence < first {
@@ -105,9 +107,9 @@ impl Memstore {
         }
     }
 
-    /// Bytes of memory that the allocator was asked for: exactly what [`Memstore::insert`] gave
-    /// back, all together. Of the chunk that is being filled, at most half of them or two MiB, some
-    /// are still to be used.
+    /// Returns the bytes requested from the allocator: exactly the sum of the values returned by
+    /// [`Memstore::insert`]. This includes the unused rest of the current chunk, at most half of
+    /// the total or 2 MiB.
     pub(crate) fn bytes(&self) -> u64 {
         self.cells.bytes()
     }
@@ -116,22 +118,22 @@ impl Memstore {
         self.cells.first().is_none()
     }
 
-    /// The lowest sequence in it, which its log segment must outlive.
+    /// Returns the lowest sequence in it, which its log segment must outlive.
     pub(crate) fn first_sequence(&self) -> Option<u64> {
         Some(self.first_sequence.load(Relaxed)).filter(|&first| first != 0)
     }
 
-    /// The highest sequence in it.
+    /// Returns the highest sequence in it.
     pub(crate) fn last_sequence(&self) -> u64 {
         self.last_sequence.load(Relaxed)
     }
 
-    /// Notes that a cell was put in that is in no log.
+    /// Marks that it holds a cell that is not in the log.
     pub(crate) fn set_unlogged(&self) {
         self.unlogged.store(true, Relaxed);
     }
 
-    /// Whether any cell is in no log.
+    /// Whether any cell is not in the log.
     pub(crate) fn is_unlogged(&self) -> bool {
         self.unlogged.load(Relaxed)
     }

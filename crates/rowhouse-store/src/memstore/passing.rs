@@ -1,4 +1,4 @@
-//! From a delete marker past those behind it, over links that say that nothing else lies between.
+//! Skipping runs of delete markers over links whose spans show that nothing else lies between.
 
 use rowhouse_format::hfile::OwnedKey;
 use rowhouse_model::{CellKind, Key, equal_bytes};
@@ -9,13 +9,14 @@ use super::link::Between;
 use super::node::NodeRef;
 
 impl MemstoreCursor {
-    /// Where the run ends that this stands in.
+    /// Returns the end of the run at the cursor's position.
     pub(crate) fn run_end(&self) -> Option<OwnedKey> {
         let node = self.node().filter(|node| node.beside() > Between::Anything)?;
         behind_markers(node, false, None).map(|(key, _)| OwnedKey::new(&key))
     }
 
-    /// As [`Cells::pass_markers`], but none that may cover `bound`, a cell of another source.
+    /// As [`Cells::pass_markers`], but skips no marker that may cover `bound`, a cell of another
+    /// source.
     ///
     /// [`Cells::pass_markers`]: crate::cells::Cells::pass_markers
     pub(crate) fn pass_markers_to(&mut self, bound: Option<&Key<'_>>) -> bool {
@@ -29,11 +30,12 @@ impl MemstoreCursor {
     }
 }
 
-/// Where to go on from a marker: in front of the first one behind it that may matter to what is behind the run, or to
-/// `bound`. `None` where there is nothing in between. Also a node that is near.
+/// Returns the key at which to continue from a marker, and a node near it: before the first later
+/// marker that may cover a cell after the run, or `bound`. Returns `None` if that skips nothing.
 ///
-/// Markers of columns cover in their own column, those of versions at their own timestamp as well. A whole column is what
-/// the one here covers in its own, where a reader has `judged` it, unless it may have expired.
+/// Column markers cover cells of their own column, version markers only cells of their own column
+/// and timestamp. A column marker that the reader has already matched (`judged`) covers the rest of
+/// its column, unless it may have expired.
 pub(super) fn behind_markers<'a>(
     here: NodeRef<'a>,
     judged: bool,
@@ -52,26 +54,28 @@ pub(super) fn behind_markers<'a>(
         return Some((Key::column_start(last.row, last.family, last.qualifier), run.before));
     }
     let run = match run.all {
-        // Some of them cover what is older, so they have to be judged.
+        // Some of them cover older cells, so they must be matched.
         Between::Markers if !covers_column => Run::from(here, Between::Versions, bound)?,
         _ => run,
     };
-    // Of several at one timestamp the first may be the only one that covers: others may have expired.
+    // Of several markers at one timestamp, the first may be the only one that covers: others may
+    // have expired.
     let key = Key { kind: u8::MAX, ..run.last.cell().key };
     (key > cell.key).then_some((key, run.before))
 }
 
-/// Markers that follow a cell.
+/// A run of markers after a cell.
 struct Run<'a> {
     last: NodeRef<'a>,
-    /// One that comes before it, or the cell itself.
+    /// A marker before the last, or the cell itself.
     before: NodeRef<'a>,
-    /// What all of them would have a link say that leads over them.
+    /// The highest bound that a link over all of them could state.
     all: Between,
 }
 
 impl<'a> Run<'a> {
-    /// Those behind `start` in its row, up to `bound`, as far as all of them have a link over them say `least`.
+    /// Returns the run after `start` in its row, up to `bound`, as far as each marker allows the
+    /// span `least`.
     fn from(start: NodeRef<'a>, least: Between, bound: Option<&Key<'_>>) -> Option<Self> {
         let row = start.row();
         let goes_on = |node: NodeRef<'_>| {
@@ -88,7 +92,8 @@ impl<'a> Run<'a> {
     }
 }
 
-/// As far as one link leads that says enough, if it `goes_on` from there; and what it says.
+/// Follows the highest link whose span is at least `least` and whose target satisfies `goes_on`;
+/// returns the target and the span.
 fn step<'a>(
     from: NodeRef<'a>,
     least: Between,

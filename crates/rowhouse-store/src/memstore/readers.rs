@@ -1,4 +1,4 @@
-//! Scanners that are on their way through a memstore when it is flushed: they go on in its file.
+//! Long reads of a memstore, which continue in the file it is flushed to.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -9,28 +9,28 @@ use super::Memstore;
 use crate::read::Retention;
 use crate::store_file::StoreFile;
 
-/// What became of a memstore, or of several together.
+/// The result of flushing one or several memstores together.
 pub(crate) struct Flushed {
-    /// `None` where nothing of it was worth keeping.
+    /// `None` if no cell was worth keeping.
     pub(crate) file: Option<Arc<StoreFile>>,
-    /// The lowest sequence at which nothing is missed of what was dropped.
+    /// The lowest sequence at which no dropped cell is visible.
     pub(crate) readable_from: u64,
-    /// What had expired then was dropped.
+    /// The time in milliseconds against which expired cells were dropped.
     pub(crate) now_millis: i64,
-    /// By what else it was dropped.
+    /// The retention by which other cells were dropped.
     pub(crate) retention: Retention,
 }
 
-/// What a memstore knows of those who read it for long.
+/// The registered readers of a memstore.
 #[derive(Default)]
 pub(super) struct Readers {
-    /// How many read at each sequence.
+    /// Number of readers at each sequence.
     sequences: Mutex<BTreeMap<u64, usize>>,
     flushed: OnceLock<Arc<Flushed>>,
 }
 
-/// One who reads a memstore for long at a sequence. As long as it lives a flush that begins drops nothing
-/// that can be seen there.
+/// The registration of a long read of a memstore at a sequence. While it exists, a flush that
+/// begins drops nothing that is visible there.
 pub(crate) struct Reading {
     memstore: Arc<Memstore>,
     sequence: u64,
@@ -42,13 +42,13 @@ impl Reading {
         Self { memstore, sequence }
     }
 
-    /// What became of the memstore, if it can be read there: where the flush had begun before, it may have
-    /// dropped too much.
+    /// Returns the result of the flush if it is readable at this sequence. A flush that began
+    /// before the registration may have dropped too much.
     pub(crate) fn flushed(&self) -> Option<&Arc<Flushed>> {
         self.memstore.flushed().filter(|flushed| flushed.readable_from <= self.sequence)
     }
 
-    /// Bytes of the memstore, if it was flushed.
+    /// Returns the bytes of the memstore if it was flushed, else 0.
     pub(crate) fn flushed_bytes(&self) -> u64 {
         self.memstore.flushed().map_or(0, |_| self.memstore.bytes())
     }
@@ -67,17 +67,17 @@ impl Drop for Reading {
 }
 
 impl Memstore {
-    /// The lowest sequence at which somebody reads it for long.
+    /// Returns the lowest sequence of a registered reader.
     pub(crate) fn lowest_reader(&self) -> Option<u64> {
         self.readers.sequences.lock().first_key_value().map(|(&sequence, _)| sequence)
     }
 
-    /// What became of it; `None` before it was flushed.
+    /// Returns the result of its flush; `None` before that.
     pub(crate) fn flushed(&self) -> Option<&Arc<Flushed>> {
         self.readers.flushed.get()
     }
 
-    /// Notes what became of it, once.
+    /// Records the result of its flush, once.
     pub(crate) fn set_flushed(&self, flushed: Arc<Flushed>) {
         let _ = self.readers.flushed.set(flushed);
     }

@@ -1,9 +1,9 @@
-//! A sorted list with express lanes, to which threads add side by side.
+//! A concurrent, insert-only skip list.
 //!
-//! Nodes are added and never removed, so a place that was found once stays good: only what lies
-//! between it and the next node can grow. A node is linked from the lowest level up, each time by
-//! exchanging one link; whoever loses such a race looks on from where it stood. What links say of the cells they lead over is
-//! told in `spans`.
+//! Nodes are never removed, so a position once found stays valid: only new nodes can appear between
+//! it and the next one. A node is linked from the lowest level up with one compare-and-exchange per
+//! level; a writer that loses the race continues its search from the same position. `spans`
+//! describes the spans of links.
 
 use std::cell::Cell;
 use std::cmp::Ordering;
@@ -17,18 +17,18 @@ use super::node::{HEIGHT_MAX, NodeRef, SearchKey, Tower};
 use super::spans;
 use super::sync::{AtomicBool, AtomicUsize, fence};
 
-/// The list, in an arena of its own.
+/// The skip list with its own arena.
 pub(super) struct SkipList {
-    /// Lead to the first node of each level, the lowest level last.
+    /// The links to the first node of each level, the lowest level last.
     head: [Link; HEIGHT_MAX],
-    /// How many levels have nodes, or a few less while one is being added.
+    /// The number of levels with nodes, or a few less while a node is being inserted.
     height: AtomicUsize,
-    /// Links may say something: a marker is there, or about to be.
+    /// Links may have spans: the list has a marker or is about to get one.
     has_markers: AtomicBool,
     arena: Arena,
 }
 
-/// Where on a level something belongs: between a tower and the next node.
+/// A position on a level: between a tower and the next node.
 #[derive(Clone, Copy)]
 struct Gap<'a> {
     before: Tower<'a>,
@@ -47,13 +47,13 @@ impl Default for SkipList {
 }
 
 impl SkipList {
-    /// Bytes that the allocator was asked for.
+    /// Returns the bytes requested from the allocator.
     pub(super) fn bytes(&self) -> u64 {
         self.arena.bytes()
     }
 
-    /// Adds a cell; one with the same key and sequence that is there is overwritten. Gives back
-    /// how many bytes [`SkipList::bytes`] grew by.
+    /// Inserts a cell and marks an existing one with the same key and sequence as overwritten.
+    /// Returns the bytes by which [`SkipList::bytes`] grew.
     pub(super) fn insert(&self, key_value: &[u8], sequence: u64) -> u64 {
         self.insert_with_height(key_value, sequence, random_height())
     }
@@ -68,15 +68,15 @@ impl SkipList {
         added
     }
 
-    /// Adds cells that come in order: each is looked for from where the one before it went. Others are
-    /// looked for from the head. Gives back how many bytes [`SkipList::bytes`] grew by.
+    /// Inserts cells. Each cell that sorts after the one before it is searched from there, others
+    /// from the head. Returns the bytes by which [`SkipList::bytes`] grew.
     pub(super) fn insert_sorted<'c>(&self, cells: impl Iterator<Item = (&'c [u8], u64)>) -> u64 {
         self.insert_with_heights(
             cells.map(|(key_value, sequence)| (key_value, sequence, random_height())),
         )
     }
 
-    /// The same, with as many links for each cell as is said.
+    /// As [`SkipList::insert_sorted`], with the given number of links for each cell.
     pub(super) fn insert_with_heights<'c>(
         &self,
         cells: impl Iterator<Item = (&'c [u8], u64, usize)>,
@@ -88,7 +88,7 @@ impl SkipList {
             let (node, grown) = NodeRef::new(&self.arena, key_value, sequence, height);
             let cell = CellRef::from_checked(key_value, sequence);
             let place = SearchKey::new(cell.key, sequence);
-            // The same cell again goes in front of the one it takes the place of.
+            // A repeated cell is linked before the one it replaces.
             if last.is_some_and(|last| last.compare(&place) == Ordering::Less) {
                 self.find_onward(&place, &mut gaps);
             } else {
@@ -99,14 +99,16 @@ impl SkipList {
             for gap in &mut gaps[..height] {
                 gap.before = node.tower();
             }
-            // Where another node came between on one level and not on those below, the next cell may belong behind it.
+            // If another node was inserted between on one level but not on those below, the next
+            // cell may belong after it.
             last = Some(node).filter(|_| alone);
             added += grown;
         }
         added
     }
 
-    /// Links a node in, from the lowest level up, into the gaps that were found for it. Whether they were as they were found.
+    /// Links a node from the lowest level up into the gaps found for it. Returns whether no other
+    /// writer had changed them.
     #[inline]
     fn link<'a>(
         &'a self,
@@ -121,8 +123,8 @@ impl SkipList {
         let mut alone = true;
         for (level, gap) in gaps.iter_mut().enumerate().take(height) {
             let halves = loop {
-                // SAFETY: `gap.before` was reached on this level, or is the head, which has all; the
-                // node has `height` links.
+                // SAFETY: `gap.before` was reached on this level or is the head, which has all
+                // levels; the node has `height` links.
                 if let Some(halves) = unsafe { gap.before.insert(level, node, beside, gap.next) } {
                     break halves;
                 }
@@ -133,7 +135,7 @@ impl SkipList {
             if level == 0 {
                 overwrite_equal(gap.next, place);
             } else if beside != Between::Anything {
-                // SAFETY: the node was linked on this level just now.
+                // SAFETY: the node was just linked on this level.
                 unsafe { spans::find_out(gap.before, level, node, gap.next, halves.known) };
             }
         }
@@ -147,7 +149,7 @@ impl SkipList {
         alone
     }
 
-    /// Has links over a cell, which was linked on the levels up to `height`, say no more than it allows.
+    /// Lowers the spans of the links over a cell that was linked on the levels below `height`.
     #[cold]
     #[inline(never)]
     fn lower(
@@ -165,13 +167,13 @@ impl SkipList {
         }
     }
 
-    /// The first node.
+    /// Returns the first node.
     pub(super) fn first(&self) -> Option<NodeRef<'_>> {
         // SAFETY: the head has all levels.
         unsafe { self.head_tower().next(0) }
     }
 
-    /// The first node at or behind `place`.
+    /// Returns the first node at or after `place`.
     #[inline]
     pub(super) fn seek(&self, place: &SearchKey<'_>) -> Option<NodeRef<'_>> {
         let mut gaps = self.gaps();
@@ -179,7 +181,7 @@ impl SkipList {
         gaps[0].next
     }
 
-    /// The same, from a node that may be near.
+    /// As [`SkipList::seek`], starting from a node that may be near.
     pub(super) fn seek_near<'a>(
         &'a self,
         near: NodeRef<'a>,
@@ -196,12 +198,12 @@ impl SkipList {
         gap.next
     }
 
-    /// The last node before `place`, or the last of all.
+    /// Returns the last node before `place`, or the last node if it is `None`.
     pub(super) fn last_before(&self, place: Option<&SearchKey<'_>>) -> Option<NodeRef<'_>> {
         let mut before = None;
         let mut tower = self.head_tower();
         for level in (0..self.height.load(Relaxed)).rev() {
-            // SAFETY: the tower is the head, or was reached on this level or on one above.
+            // SAFETY: the tower is the head, or was reached on this level or a higher one.
             while let Some(node) = unsafe { tower.next(level) } {
                 if place.is_some_and(|place| node.compare(place) != Ordering::Less) {
                     break;
@@ -213,7 +215,7 @@ impl SkipList {
         before
     }
 
-    /// What is known before anything was looked for: everything comes behind the head.
+    /// Returns the gaps before any search: everything is after the head.
     fn gaps(&self) -> [Gap<'_>; HEIGHT_MAX] {
         [Gap { before: self.head_tower(), next: None }; HEIGHT_MAX]
     }
@@ -222,7 +224,7 @@ impl SkipList {
         Tower::of_head(&self.head)
     }
 
-    /// Finds where `place` belongs on each level that has nodes.
+    /// Finds the gap of `place` on each level that has nodes.
     #[inline]
     fn find<'a>(&'a self, place: &SearchKey<'_>, gaps: &mut [Gap<'a>; HEIGHT_MAX]) {
         let mut gap = Gap { before: self.head_tower(), next: None };
@@ -233,20 +235,20 @@ impl SkipList {
         }
     }
 
-    /// The same, from gaps of a place that is not behind this one.
+    /// As [`SkipList::find`], starting from the gaps of a position not after this one.
     #[inline]
     fn find_onward<'a>(&'a self, place: &SearchKey<'_>, gaps: &mut [Gap<'a>; HEIGHT_MAX]) {
         let is_behind =
             |gap: &Gap<'_>| gap.next.is_some_and(|next| next.compare(place) != Ordering::Less);
         let height = self.height.load(Relaxed);
-        // From here up the place is in the gaps that there are.
+        // From this level up `place` is in the existing gaps.
         let right = gaps[..height].iter().position(is_behind).unwrap_or(height);
         let mut moved = None;
         for level in (0..right).rev() {
             let behind = gaps.get(level + 1).and_then(|above| above.next);
-            // Whoever moved on a level above stands behind the gaps below.
+            // A tower reached by moving on a higher level is past the gaps below.
             let before = moved.unwrap_or(gaps[level].before);
-            // SAFETY: the tower is the gap's own, or was reached on a level above.
+            // SAFETY: the tower is the gap's own, or was reached on a higher level.
             let gap = unsafe { walk(before, level, place, behind) };
             if gap.before != gaps[level].before {
                 moved = Some(gap.before);
@@ -256,11 +258,10 @@ impl SkipList {
     }
 }
 
-/// Goes along a level until the next node is at or behind `place`. `behind` is a node that is known
-/// to be.
+/// Walks along a level until the next node is at or after `place`. `behind` is a node known to be.
 ///
 /// # Safety
-/// `before` has more than `level` links, and stands before `place`.
+/// `before` has more than `level` links and is before `place`.
 #[inline]
 unsafe fn walk<'a>(
     mut before: Tower<'a>,
@@ -269,10 +270,10 @@ unsafe fn walk<'a>(
     behind: Option<NodeRef<'a>>,
 ) -> Gap<'a> {
     loop {
-        // SAFETY: as the caller says at first; then a tower that was reached on this level.
+        // SAFETY: guaranteed by the caller at first; then a tower reached on this level.
         let next = unsafe { before.next(level) };
         if level > 0 {
-            // SAFETY: a tower that has a level has those below.
+            // SAFETY: a tower with a level has all lower ones.
             unsafe { before.prefetch(level - 1) };
         }
         match next {
@@ -284,14 +285,15 @@ unsafe fn walk<'a>(
     }
 }
 
-/// Overwrites the cell that a new one with the same key and sequence was put in front of.
+/// Marks the next node as overwritten if it has the key and sequence of the cell inserted before
+/// it.
 fn overwrite_equal(next: Option<NodeRef<'_>>, place: &SearchKey<'_>) {
     if let Some(node) = next.filter(|node| node.compare(place) == Ordering::Equal) {
         node.overwrite();
     }
 }
 
-/// 1 for three nodes in four, 2 for three in four of the others, and so on.
+/// Returns 1 for three nodes in four, 2 for three in four of the others, and so on.
 fn random_height() -> usize {
     thread_local! {
         static STATE: Cell<u64> = const { Cell::new(0) };
@@ -299,10 +301,10 @@ fn random_height() -> usize {
     let random = STATE.with(|state| {
         let mut number = state.get();
         if number == 0 {
-            // Another one in each thread; any will do.
+            // Any seed will do; this one differs by thread.
             number = std::ptr::from_ref(state).addr() as u64 | 1;
         }
-        // Marsaglia's xorshift: never zero, and its low bits are as good as the others here.
+        // Marsaglia's xorshift: never zero, and its low bits are good enough here.
         number ^= number << 13;
         number ^= number >> 7;
         number ^= number << 17;

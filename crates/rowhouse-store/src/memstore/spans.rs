@@ -1,29 +1,37 @@
-//! What links above the lowest level say of the cells they lead over, while cells come.
+//! The spans of links above the lowest level, kept valid under concurrent inserts.
 //!
-//! A reader goes over a link that says `Markers` or `Versions` without looking at what lies between. So no link may say
-//! more than is true over a cell whose writer is done. A writer goes up the levels, and on each it does one of two things:
+//! The bound of a cell is the highest [`Between`] that a link over it may state. A reader follows a
+//! link with the bound `Markers` or `Versions` without looking at the cells in between. So a link's
+//! bound must never exceed that of any cell in between whose insert is complete. An insert goes up
+//! the levels, and on each it does one of two things:
 //!
-//! - It *links* its node, on the levels that it has. A marker's writer keeps what was known of the whole link, and has both
-//!   halves say with the same exchange that more is possible. Then it looks: it goes along each half one level below, and
-//!   takes the least of what it finds. Of the half that leads on from the node nothing is certain before that: a reader who
-//!   comes by a lower level sees that link before the node is linked by it, when nobody can lower it.
-//! - It *lowers* the link over its node to what the node allows, on the levels above; also what is only possible.
+//! - On the levels of its node it *links* the node. The insert of a marker keeps the `known` bound
+//!   of the link it splits and, in the same exchange, sets a higher `possible` bound for both
+//!   halves. Then it scans each half one level below and takes the minimum of the bounds it finds.
+//!   The half after the node has nothing known before that scan: a reader coming from a lower level
+//!   sees that link before the node is linked on its level, when no other insert can lower it.
+//! - On the levels above it *lowers* the link over its node to the bound of the node, both `known`
+//!   and `possible`.
 //!
-//! **What was lowered stays so.** Say P was linked or has lowered on a level; then whatever link is over P on that level has
-//! no more *known* than P allows, for ever. By induction over levels; on the lowest P is linked. A split keeps what was
-//! known at that moment, and a link of which more is possible belongs to the one that split there last, N: pointers of a
-//! link only ever change to nearer nodes, so there is no other link for which N's last exchange could take it. If P looked
-//! after N's split, it lowered what is possible, and N goes by that. If P looked before, then P was done one level below
-//! before N looked there, and there N meets P itself, or a link over it that has no more known than P allows; what is
-//! not certain yet N does not take for known.
+//! **A lowered bound stays lowered.** Let P be an insert that has linked its node on a level or
+//! lowered the link there. From then on the `known` bound of the link over P on that level never
+//! exceeds that of P. The proof is by induction over levels; on the lowest level P is linked. A
+//! split keeps the `known` bound of that time. A link with a higher `possible` bound belongs to the
+//! insert N that last split it: a link's pointer only ever changes to nearer nodes, so N's last
+//! exchange cannot succeed on another link. If P read the link after N's split, P lowered
+//! `possible`, and N respects that. If P read it before, then P was done one level below before N
+//! scanned there, and N's scan meets P itself, or a link over it whose `known` bound does not
+//! exceed that of P; N ignores bounds that are only possible.
 //!
-//! That one of the two sees the other asks for one order of what both do: P links below and looks above, N splits above and
-//! looks below. Hence `SeqCst` for links, wherever they change and are followed. Readers need less: what a writer that is done
-//! has seen or changed happened before they read.
+//! That one of the two sees the other requires a total order of their accesses: P links below and
+//! reads above, N splits above and reads below. Hence `SeqCst` for links, where they are changed
+//! and where they are followed. Readers need less: everything a completed insert read or changed
+//! happened before they read.
 //!
-//! P goes on to the first level on which nothing is behind it. A node is linked there only after that, so its writer sees
-//! what P has left below. Where there are no markers at all no link has anything known, and a writer that finds none behind
-//! linking its node is done: the first marker says that it is there before it is linked anywhere.
+//! P continues to the first level that has no node after it. A node is linked there only later, so
+//! its insert sees the result of P on the levels below. Without markers no link has a known bound,
+//! and an insert that sees no marker after it has linked its node is done: the first marker sets
+//! `has_markers` before it is linked anywhere.
 
 use std::cmp::Ordering;
 
@@ -31,13 +39,16 @@ use super::link::Between;
 use super::node::{NodeRef, SearchKey, Tower};
 use super::sync::fence;
 
-/// How often a link is looked at of which somebody is finding out more: they have a few nodes to look at.
+/// How often an insert reads a link whose bound another insert is still determining; that insert
+/// has only a few nodes to scan.
 const LOOKS_MAX: usize = if cfg!(loom) { 1 } else { 64 };
 
-/// Finds out what lies in both halves of a link that was just split by a marker. So much was `known` of the whole.
+/// Determines the spans of both halves of a link that a marker has just split. `known` is the bound
+/// of the whole link.
 ///
 /// # Safety
-/// `before` leads to `node` on `level`, which is not the lowest, and `node` to `next`, or did when it was linked.
+/// `before` points to `node` on `level`, which is not the lowest, and `node` points to `next`, or
+/// did when it was linked.
 #[inline(never)]
 pub(super) unsafe fn find_out<'a>(
     before: Tower<'a>,
@@ -47,7 +58,7 @@ pub(super) unsafe fn find_out<'a>(
     known: Between,
 ) {
     fence();
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         find_out_half(before, level, node, known);
         if let Some(next) = next {
@@ -57,17 +68,18 @@ pub(super) unsafe fn find_out<'a>(
 }
 
 /// # Safety
-/// `before` leads to `node` on `level`, which is not the lowest, or did.
+/// `before` points to `node` on `level`, which is not the lowest, or did.
 unsafe fn find_out_half<'a>(before: Tower<'a>, level: usize, node: NodeRef<'a>, known: Between) {
     let found = match known {
         Between::Versions => known,
-        // SAFETY: a tower that has a level has the one below, and what is linked on a level is linked below.
+        // SAFETY: a tower with a level has the one below, and a node linked on a level is linked
+        // below.
         _ => unsafe { least_between(before, level - 1, node, known) },
     };
     loop {
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         let step = unsafe { before.look(level) };
-        // Whoever splits the link has taken it over; whoever lowers it has not.
+        // An insert that splits the link takes over this task; one that lowers it does not.
         if step.next != Some(node) || !step.span.is_open() {
             return;
         }
@@ -78,7 +90,8 @@ unsafe fn find_out_half<'a>(before: Tower<'a>, level: usize, node: NodeRef<'a>, 
     }
 }
 
-/// What lies between a tower and a node, by the links of a level; `known` at least.
+/// Returns the bound of the cells between a tower and a node by the links of a level; at least
+/// `known`.
 ///
 /// # Safety
 /// The links of `level` lead from `before` to `node`.
@@ -90,7 +103,7 @@ unsafe fn least_between<'a>(
 ) -> Between {
     let mut least = Between::Versions;
     loop {
-        // SAFETY: a tower that was reached on this level.
+        // SAFETY: the tower was reached on this level.
         let look = || unsafe { before.look(level) };
         let mut step = look();
         for _ in 1..LOOKS_MAX {
@@ -110,11 +123,11 @@ unsafe fn least_between<'a>(
     }
 }
 
-/// Lowers the link over a node that is linked on all levels below, and not on this one. `behind` is a node that is known to
-/// come behind it. Whether there is one on this level.
+/// Lowers the link over a node that is linked on all levels below but not on this one. `behind` is
+/// a node known to be after it. Returns whether there is such a link on this level.
 ///
 /// # Safety
-/// `before` has more than `level` links, and stands before `place`, where the node is.
+/// `before` has more than `level` links and is before `place`, the node's position.
 pub(super) unsafe fn lower<'a>(
     mut before: Tower<'a>,
     level: usize,
@@ -124,7 +137,7 @@ pub(super) unsafe fn lower<'a>(
 ) -> bool {
     fence();
     loop {
-        // SAFETY: as the caller says at first; then a tower that was reached on this level.
+        // SAFETY: guaranteed by the caller at first; then a tower reached on this level.
         let step = unsafe { before.look(level) };
         let Some(next) = step.next else { return false };
         if step.next != behind && next.compare(place) == Ordering::Less {
@@ -139,7 +152,7 @@ pub(super) unsafe fn lower<'a>(
     }
 }
 
-/// What a link says lies between its ends, and what does.
+/// The known bound of a link and the actual bound of the cells it skips.
 #[cfg(test)]
 pub(super) struct Said<'a> {
     pub(super) from: rowhouse_model::CellRef<'a>,
@@ -148,7 +161,7 @@ pub(super) struct Said<'a> {
     pub(super) between: Between,
 }
 
-/// What each link between nodes says, when no writer is at work.
+/// Returns both bounds for each link between nodes. No writer may be active.
 #[cfg(test)]
 pub(super) fn said_by_links(list: &super::skip_list::SkipList) -> Vec<Said<'_>> {
     let nodes: Vec<_> = std::iter::successors(list.first(), |node| node.next()).collect();

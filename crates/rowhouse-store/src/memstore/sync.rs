@@ -1,7 +1,7 @@
-//! What threads share memory by: the machine's atomics, or those of a model that tries every order.
+//! The synchronization primitives of the memstore: those of the machine, or loom's.
 //!
-//! `RUSTFLAGS="--cfg loom"` puts [loom](https://docs.rs/loom)'s in their place, under the very code
-//! that is shipped.
+//! `RUSTFLAGS="--cfg loom"` selects [loom](https://docs.rs/loom), which runs the production code in
+//! every interleaving.
 
 #[cfg(not(all(loom, test)))]
 mod here {
@@ -9,11 +9,12 @@ mod here {
 
     pub(in super::super) use parking_lot::Mutex;
 
-    /// For a model that does not know the one order that accesses with `SeqCst` have. Nothing otherwise.
+    /// A fence for loom, which does not model the total order of `SeqCst` accesses. Does nothing
+    /// otherwise.
     #[inline(always)]
     pub(in super::super) fn fence() {}
 
-    /// Stands for plain memory, for a model that watches who touches it. Nothing otherwise.
+    /// Stands for plain memory, whose accesses loom checks. Does nothing otherwise.
     pub(in super::super) struct Watched;
 
     impl Watched {
@@ -34,13 +35,13 @@ mod here {
     use loom::cell::UnsafeCell;
     pub(in super::super) use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize};
 
-    /// loom takes accesses with `SeqCst` for ones that acquire and release, so what is written on one side of it and read on
-    /// the other could pass unseen in the model, as it cannot on a machine.
+    /// loom treats `SeqCst` accesses as acquire and release only, so in the model a write on one
+    /// side and a read on the other could miss each other, as they cannot on a machine.
     pub(in super::super) fn fence() {
         loom::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
     }
 
-    /// With the signature of the mutex that is used otherwise: it cannot be poisoned.
+    /// A loom mutex with the signature of the production mutex, which cannot be poisoned.
     #[derive(Default)]
     pub(in super::super) struct Mutex<T>(loom::sync::Mutex<T>);
 
@@ -54,7 +55,7 @@ mod here {
         }
     }
 
-    /// Stands for plain memory: loom fails when a read of it is not ordered behind the write.
+    /// Stands for plain memory: loom fails if a read of it is not ordered after the write.
     pub(in super::super) struct Watched(UnsafeCell<()>);
 
     impl Watched {

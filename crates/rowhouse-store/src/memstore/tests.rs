@@ -30,7 +30,7 @@ fn walk_from(mut cursor: MemstoreCursor) -> Vec<(Cell, u64)> {
     cells
 }
 
-/// THE order, as a map can be sorted by it.
+/// A cell with the cell order as `Ord`, for a map.
 #[derive(PartialEq)]
 struct Sorted(Cell);
 
@@ -48,7 +48,7 @@ impl PartialOrd for Sorted {
     }
 }
 
-/// Rows that are short, share their first eight bytes, or begin with each other.
+/// Rows that are short, share their first eight bytes, or are prefixes of each other.
 fn row() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         prop::collection::vec(prop::sample::select(vec![0u8, 1, b'a', 0xFF]), 1..4),
@@ -85,7 +85,7 @@ enum Way {
     NonBlockingRegion,
 }
 
-/// Cells in order, or nearly so, and how they are put in.
+/// Sorted or nearly sorted cells, and the way they are inserted.
 fn any_run() -> impl Strategy<Value = (Way, Vec<Cell>)> {
     let way = prop::sample::select(vec![Way::OneByOne, Way::NonBlockingRegion]);
     let cells = prop::collection::vec(any_cell(), 0..if cfg!(miri) { 12 } else { 40 });
@@ -98,7 +98,7 @@ fn any_run() -> impl Strategy<Value = (Way, Vec<Cell>)> {
 }
 
 fn config() -> ProptestConfig {
-    // Under Miri a case takes seconds, and files are out of reach.
+    // Under Miri a case takes seconds, and files are not accessible.
     let cases = if cfg!(miri) { 4 } else { ProptestConfig::default().cases };
     ProptestConfig {
         cases,
@@ -131,7 +131,7 @@ proptest! {
         }
         let cells: Vec<&Cell> = runs.iter().flat_map(|(_, run)| run).collect();
         for &cell in &cells {
-            // Insert would keep the older key, which holds the older value.
+            // `insert` alone would keep the older key, which holds the older value.
             map.remove(&Sorted(cell.clone()));
             map.insert(Sorted(cell.clone()), ());
         }
@@ -143,7 +143,7 @@ proptest! {
         let sequences = || cells.iter().map(|cell| cell.sequence());
         prop_assert_eq!(memstore.first_sequence(), sequences().min());
         prop_assert_eq!(memstore.last_sequence(), sequences().max().unwrap_or(0));
-        // One cursor that goes on, and one that is new each time.
+        // One cursor that moves forward, and a new one for each seek.
         let mut moving = MemstoreCursor::new(Arc::clone(&memstore), &Key::row_start(b""));
         let mut last: Option<Cell> = None;
         for wanted in &seeks {
@@ -229,15 +229,15 @@ fn a_cursor_keeps_the_memstore_and_meets_what_comes_behind_it() {
     assert!(cursor.cell().is_none());
 }
 
-/// The cell that is written under `sequence`: all over the place, the same one every time.
+/// Returns the cell written under `sequence`: scattered over the key space, but always the same.
 fn cell_of(sequence: u64) -> Cell {
     let number = sequence.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40;
     cell(format!("row{number:09}").as_bytes(), b"q", 1, &sequence.to_be_bytes())
 }
 
-/// Writers put in cells under numbers and publish those in order, as commits do. A reader that
-/// walks, or seeks from cell to cell, finds all up to the number that was published when it came,
-/// each once and in order.
+/// Writers insert cells under sequence numbers and publish these in order, as commits do. A reader
+/// that walks, or seeks from cell to cell, finds every cell up to the number published when it
+/// began, each once and in order.
 #[test]
 fn readers_see_everything_published_while_writers_write() {
     let (writers, total) = if cfg!(miri) { (2, 60) } else { (3, 30_000) };
@@ -291,7 +291,7 @@ fn check_view(memstore: &Arc<Memstore>, read_point: u64, seeking: bool) {
         }
         seen += u64::from(sequence <= read_point);
         if seeking {
-            // Behind this cell: no other has its key.
+            // Seek past this cell: no other has its key.
             cursor.seek(&Key { timestamp: 0, ..found.key() });
         } else {
             cursor.advance();
@@ -301,7 +301,7 @@ fn check_view(memstore: &Arc<Memstore>, read_point: u64, seeking: bool) {
     assert_eq!(seen, read_point);
 }
 
-/// Writers whose cells are neighbours, so that they often race for the same link.
+/// Writers insert neighbouring cells, so that they often race for the same link.
 #[test]
 fn neighbours_written_at_once_are_all_there() {
     let each = if cfg!(miri) { 25 } else { 20_000 };
@@ -311,7 +311,7 @@ fn neighbours_written_at_once_are_all_there() {
             let memstore = &memstore;
             scope.spawn(move || {
                 let rows = (0..each).map(|at| (at * 4 + writer).to_be_bytes());
-                // Twice: the second time the first must go.
+                // Insert twice: the second must replace the first.
                 let twice =
                     |row: [u8; 8]| [b"first".as_slice(), b"second"].map(|v| cell(&row, b"q", 1, v));
                 let cells: Vec<Cell> = rows.flat_map(twice).collect();

@@ -1,5 +1,5 @@
-//! `aside/`: files that nothing names and what a power cut left of the log, kept for people to look at.
-//! Each name begins with the time at which the file came here, so that they go again some day.
+//! The directory `aside/`: files that nothing names, and log bytes cut off after a power cut, kept
+//! for people to inspect. Each name begins with the time of the move, so that files expire.
 
 use std::io;
 use std::time::Duration;
@@ -15,12 +15,12 @@ const DIR: &str = "aside";
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct AsideFile {
     name: String,
-    /// When it came here; `None` for a name that older versions gave.
+    /// When it was moved here; `None` for a name that older versions assigned.
     since_millis: Option<i64>,
     len: u64,
 }
 
-/// What the directory holds.
+/// The number and bytes of the files in the directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct AsideSize {
     pub(crate) files: u64,
@@ -31,7 +31,7 @@ pub(crate) fn create_dir(disk: &dyn Disk) -> io::Result<()> {
     disk.create_dir(DIR)
 }
 
-/// A path of the directory that nothing there has, for what `name` tells.
+/// Returns an unused path in the directory; `name` describes the file.
 pub(crate) fn free_path(disk: &dyn Disk, name: &str, now_millis: i64) -> io::Result<String> {
     let taken = disk.list(DIR)?;
     let mut aside = format!("{now_millis:013}-{name}");
@@ -43,7 +43,7 @@ pub(crate) fn free_path(disk: &dyn Disk, name: &str, now_millis: i64) -> io::Res
     Ok(format!("{DIR}/{aside}"))
 }
 
-/// Moves a file here.
+/// Moves a file to the directory.
 pub(crate) fn move_aside(disk: &dyn Disk, path: &str, now_millis: i64) -> Result<()> {
     let name = path.rsplit('/').next().unwrap_or(path);
     free_path(disk, name, now_millis)
@@ -51,14 +51,14 @@ pub(crate) fn move_aside(disk: &dyn Disk, path: &str, now_millis: i64) -> Result
         .map_err(|source| Error::io(format_args!("cannot move {path} aside"), source))
 }
 
-/// Counts what is here.
+/// Counts the files in the directory.
 pub(crate) fn size(disk: &dyn Disk) -> AsideSize {
     let files = list(disk).unwrap_or_default();
     AsideSize { files: files.len() as u64, bytes: files.iter().map(|file| file.len).sum() }
 }
 
-/// Removes files that have been here for too long, and the oldest ones while all are too large. Those that
-/// came at this moment stay. A failure is no reason not to open a store.
+/// Removes files that are too old, and the oldest ones while the total is too large. Keeps the
+/// files of this open. A failure does not prevent opening the store.
 pub(crate) fn trim(disk: &dyn Disk, settings: &Settings, now_millis: i64) {
     if let Err(error) = try_trim(disk, settings, now_millis) {
         tracing::warn!(%error, "old files in {DIR}/ could not be removed");
@@ -82,7 +82,7 @@ fn try_trim(disk: &dyn Disk, settings: &Settings, now_millis: i64) -> io::Result
     Ok(())
 }
 
-/// Which files have to go.
+/// Returns the files to remove.
 fn surplus(
     mut files: Vec<AsideFile>,
     now_millis: i64,
@@ -106,7 +106,7 @@ fn surplus(
 fn list(disk: &dyn Disk) -> io::Result<Vec<AsideFile>> {
     let mut files = Vec::new();
     for name in disk.list(DIR)? {
-        // What is no file was put here by somebody else, and stays.
+        // An entry that is not a file was not put here by a store, and stays.
         let Ok(len) = disk.open(&format!("{DIR}/{name}")).and_then(|file| file.len()) else {
             continue;
         };

@@ -1,4 +1,4 @@
-//! How a store is opened, and the steps of it in order.
+//! The options for opening a store, and the steps of opening it, in order.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -37,7 +37,7 @@ use crate::write::nonce::Nonces;
 use crate::write::recent::RecentWrites;
 use crate::write::row_lock::RowLocks;
 
-/// How a store is opened.
+/// The options for opening a store.
 pub struct Builder {
     path: PathBuf,
     settings: Settings,
@@ -63,21 +63,21 @@ impl Builder {
         }
     }
 
-    /// Sizes and limits.
+    /// Sets sizes and limits.
     #[must_use]
     pub fn settings(mut self, settings: Settings) -> Self {
         self.settings = settings;
         self
     }
 
-    /// Another clock than the machine's.
+    /// Sets a clock other than the machine's.
     #[must_use]
     pub fn with_clock(mut self, clock: impl Clock) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// Another disk than the directory; it is not locked against other processes.
+    /// Sets a disk other than the directory. It is not locked against other processes.
     #[must_use]
     pub fn with_disk(mut self, disk: impl Disk) -> Self {
         self.disk = Some(Arc::new(disk));
@@ -91,15 +91,16 @@ impl Builder {
         self
     }
 
-    /// Another boot id than the machine's: tells whether what was not synced can have been lost.
+    /// Sets a boot id other than the machine's. It decides whether unsynced data can have been
+    /// lost.
     #[cfg(test)]
     pub(crate) fn with_boot_id(mut self, boot_id: [u8; 16]) -> Self {
         self.boot_id = Some(boot_id);
         self
     }
 
-    /// Has the test do the background's work, and what is random follow `seed`: the same history
-    /// is the same every time.
+    /// Makes the test do the background work and derives all randomness from `seed`, so that a
+    /// history is reproducible.
     #[cfg(test)]
     pub(crate) fn by_hand(mut self, seed: u64) -> Self {
         self.background = Background::ByHand;
@@ -107,11 +108,11 @@ impl Builder {
         self
     }
 
-    /// Opens the store, or makes one where there is none.
+    /// Opens the store, or creates one where there is none.
     ///
     /// # Errors
-    /// `InUse` when another process has it, naming that; `Corruption` naming file and offset;
-    /// `Unsupported` for a store of a newer version.
+    /// `InUse`, with the holder, when another process has it open; `Corruption`, with file and
+    /// offset; `Unsupported` for a store of a newer version.
     pub fn open(self) -> Result<Store> {
         let begun = Instant::now();
         self.settings.check()?;
@@ -190,17 +191,17 @@ impl Builder {
     }
 }
 
-/// Who does the work that nobody waits for.
+/// The way background work runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Background {
-    /// Threads of the store's own.
+    /// On the store's own threads.
     Threads,
-    /// A test, when it says so: then a history is the same every time.
+    /// When a test calls for it, so that a history is reproducible.
     #[cfg(test)]
     ByHand,
 }
 
-/// Begins a segment behind those that were there.
+/// Begins a segment after the existing ones.
 fn begin_log(
     engine: &Engine,
     boot_id: [u8; 16],
@@ -225,8 +226,8 @@ fn begin_log(
     Ok(())
 }
 
-/// How many files are kept open: what is asked for, if the process may have so many, and half of what
-/// it may have otherwise.
+/// Returns the number of files to keep open: `wanted`, or half of the process's limit if that is
+/// lower than `wanted`.
 pub(crate) fn open_files_max(wanted: usize) -> usize {
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
     let limit = usize::try_from(limit.unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
@@ -257,7 +258,7 @@ fn open_families(
     state: &ManifestState,
 ) -> (Families, SnapshotFiles) {
     let mut families = Families::new();
-    // One that was split, or is in a snapshot, is named several times.
+    // A file that several regions share, or that is in a snapshot, is named several times.
     let mut opened: HashMap<u64, Arc<StoreFile>> = HashMap::new();
     for table in state.tables.values() {
         let row_limit = Arc::new(RowLimit::of(&table.descriptor));
@@ -277,7 +278,8 @@ fn open_families(
                 let policy = Policy::of_stored(settings, &table.descriptor, descriptor);
                 let range = region.info.range.clone();
                 let (limit, descriptor) = (Arc::clone(&row_limit), descriptor.clone());
-                // What was dropped when these were written is not known any more.
+                // Cells dropped when these files were written can no longer be read at older read
+                // points.
                 let newest = opened_files.iter().map(|file| file.sequence_max()).max();
                 let readable_from = flushed.max(newest.unwrap_or(0));
                 let family =

@@ -1,4 +1,4 @@
-//! Opening a store: hold the directory, read the manifest, find the files, replay the log.
+//! Opening a store: lock the directory, read the manifest, find the files, replay the log.
 
 pub(crate) mod aside;
 mod builder;

@@ -1,4 +1,4 @@
-//! Replaying the log: cells that are in no file go back into the memstores.
+//! Replays the log: inserts the cells that are in no file into the memstores.
 
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -12,20 +12,20 @@ use crate::family::FamilyStore;
 use crate::manifest::{LogClosed, ManifestState};
 use crate::wal::{self, Commit, Known, LogEnd, LogScan};
 
-/// Bytes of cells that are sorted at once, at most.
+/// The maximum bytes of cells that are sorted at once.
 const BATCH_BYTES_MAX: usize = 32 << 20;
 
-/// Into how many batches that are sorted goes as much as one memstore may take otherwise. A memstore
-/// with half a batch in it is not added to any more: the work of adding to a large one is mostly to wait
-/// for memory, and in a new one sorted cells belong at the end.
+/// The number of sorted batches that make up a full memstore. A memstore that holds half a batch
+/// takes no more: inserts into a large memstore mostly wait for memory, while sorted cells are
+/// appended to a new one.
 const BATCHES_A_FLUSH: u64 = 2;
 
-/// Cells that are fetched from memory side by side.
+/// The number of cells that are prefetched from memory together.
 const CELLS_LOOKED_AT: usize = 32;
 
-/// Reads the log into the memstores, flushing when they fill up. One thread reads and sorts while another
-/// puts what was read before into its place; but for a test, whose histories are to come out the same
-/// every time.
+/// Replays the log into the memstores, flushing them when they fill up. One thread reads and sorts
+/// while another inserts the batch before; under test a single thread does both, so that histories
+/// are reproducible.
 pub(super) fn recover(
     engine: &Arc<Engine>,
     state: &ManifestState,
@@ -44,7 +44,7 @@ pub(super) fn recover(
     Ok(recovered)
 }
 
-/// What is known of the log before it is read.
+/// Returns the facts about the log that are known before it is read.
 pub(crate) fn log_known(
     disk: &dyn Disk,
     state: &ManifestState,
@@ -63,7 +63,7 @@ pub(crate) fn log_known(
 /// Collects the cells of commits that are in no file.
 struct Replay<'a> {
     engine: &'a Arc<Engine>,
-    /// Of what was when the log was opened: what was flushed since came from here.
+    /// The state when the log was opened. Later flushes hold cells of this replay.
     state: &'a ManifestState,
     /// The newest timestamp of any cell in files or log.
     newest_millis: i64,
@@ -78,7 +78,7 @@ impl<'a> Replay<'a> {
 
     fn on_two_threads(&mut self, known: &Known) -> Result<LogScan> {
         let engine = self.engine;
-        // One batch is put in its place, one waits and one is read: memory is bounded.
+        // One batch is inserted, one is queued and one is read, so memory is bounded.
         let (to_insert, batches) = mpsc::sync_channel::<Batch>(1);
         std::thread::scope(|scope| {
             let insert = move || batches.into_iter().try_for_each(|batch| batch.insert(engine));
@@ -87,7 +87,7 @@ impl<'a> Replay<'a> {
                 .spawn_scoped(scope, insert)
                 .map_err(|source| Error::io("cannot start a thread", source))?;
             let scanned = self.scan(known, |batch| {
-                // It ended with an error of its own, which is what is told.
+                // The inserting thread ended with an error of its own, which is the one returned.
                 to_insert.send(batch).map_err(|_| Error::new(ErrorKind::Io, "recovery ended early"))
             });
             drop(to_insert);
@@ -104,7 +104,7 @@ impl<'a> Replay<'a> {
         self.scan(known, |batch| batch.insert(engine))
     }
 
-    /// Reads the log and hands out its cells, sorted.
+    /// Reads the log and hands its cells to `insert` in sorted batches.
     fn scan(
         &mut self,
         known: &Known,
@@ -121,7 +121,7 @@ impl<'a> Replay<'a> {
         Ok(scanned)
     }
 
-    /// Takes a commit. Regions and families that are gone need theirs no more.
+    /// Adds a commit. Skips cells of dropped regions and families.
     fn take(&mut self, commit: Commit) -> Result<()> {
         let sequence = commit.sequence;
         commit.nonces.iter().for_each(|nonce| self.engine.nonces.take(*nonce, sequence));
@@ -145,7 +145,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// The cells of some commits, one after the other.
+/// The cells of consecutive commits.
 #[derive(Default)]
 struct Batch {
     cells: Vec<(Arc<FamilyStore>, Cells)>,
@@ -162,7 +162,7 @@ impl Batch {
         }
     }
 
-    /// Puts the cells into their memstores.
+    /// Inserts the cells into their memstores.
     fn insert(self, engine: &Arc<Engine>) -> Result<()> {
         for (store, cells) in self.cells {
             if store.active().bytes() > engine.settings.memstore_flush_bytes / BATCHES_A_FLUSH / 2 {
@@ -171,9 +171,9 @@ impl Batch {
             }
             engine.memory.add(store.active().insert_sorted(cells.in_order()));
         }
-        // A flush says that everything up to here is in its file.
+        // A flush claims every cell up to this sequence number.
         engine.mvcc.restore(self.last_sequence);
-        // Not more of the log in memory than of writes.
+        // Replayed cells are limited to the same memory as writes.
         if engine.memory.bytes() > engine.settings.memstore_bytes_max / 4 * 3 {
             engine.relieve_memory()?;
         }
@@ -181,14 +181,14 @@ impl Batch {
     }
 }
 
-/// Cells of a family, as they came, and once they are sorted the order they belong in.
+/// Cells of a family in log order, and their sorted order.
 struct Cells {
     cells: Vec<Cell>,
     order: Vec<u32>,
 }
 
 impl Cells {
-    /// Of the same cell put twice by one mutation the last one stays the last one.
+    /// Sorts the cells. Equal cells, which one mutation wrote twice, stay in log order.
     fn sort(&mut self) {
         let cells = &self.cells;
         let Some(first) = cells.first() else { return };
@@ -204,8 +204,8 @@ impl Cells {
         self.order = order.into_iter().map(|(_, at)| at).collect();
     }
 
-    /// Looks at some cells at once before it gives them one by one: they lie all over the memory, and
-    /// waiting for many places takes no longer than waiting for one.
+    /// Returns the cells in sorted order. It touches several cells before returning them one by
+    /// one: they are scattered over memory, and several cache misses overlap.
     fn in_order(&self) -> impl Iterator<Item = (&[u8], u64)> {
         let cell = |&at: &u32| &self.cells[at as usize];
         self.order.chunks(CELLS_LOOKED_AT).flat_map(move |chunk| {

@@ -1,5 +1,5 @@
-//! The data directory at open: what must be there is there, and what nothing names is removed or
-//! moved aside.
+//! Checks the data directory at open: the required files must exist, and files that nothing names
+//! are removed or moved aside.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use crate::manifest::{Manifest, ManifestState};
 use crate::store_file;
 use crate::wal;
 
-/// Output that is being written.
+/// The directory of unfinished output.
 pub(crate) const TMP_DIR: &str = "tmp";
 
-/// Makes the directories and empties the one for unfinished output.
+/// Creates the directories and empties the one for unfinished output.
 pub(super) fn prepare(disk: &dyn Disk) -> Result<()> {
     let prepare = || {
         for dir in [wal::WAL_DIR, store_file::FILES_DIR, TMP_DIR] {
@@ -29,8 +29,8 @@ pub(super) fn prepare(disk: &dyn Disk) -> Result<()> {
     prepare().map_err(|source| Error::io("cannot prepare the data directory", source))
 }
 
-/// Makes sure that the files that edits name are there, removes what an edit has taken away, and
-/// moves files that no edit names aside.
+/// Checks that the files that the manifest names exist, removes those that an edit removed, and
+/// moves the others aside.
 pub(super) fn settle_files(
     disk: &dyn Disk,
     manifest: &Manifest,
@@ -50,7 +50,7 @@ pub(super) fn settle_files(
     }
     for name in strangers {
         let path = format!("{dir}/{name}");
-        // The process ended before the last reader of it.
+        // The process ended before the file's last reader did.
         if store_file::id_of(&name).is_some_and(|id| manifest.is_gone(id)) {
             disk.remove(&path)
                 .map_err(|source| Error::io(format_args!("cannot remove {path}"), source))?;

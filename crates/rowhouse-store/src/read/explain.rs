@@ -1,4 +1,4 @@
-//! Why a get shows what it shows of a column, told by what judges it.
+//! Explains why a get shows or hides the cells of a column, using the read path's own matcher.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::family::{FamilyStore, SuperVersion};
 use crate::memstore::MemstoreCursor;
 use crate::store_file::{self, FileCursor};
 
-/// Tells of every cell of the column that `get` names what the get makes of it.
+/// Returns the fate of every stored cell of the column that `get` names.
 ///
 /// # Errors
-/// `InvalidRequest` unless it names one column, and nothing that goes by more than one.
+/// `InvalidRequest` unless the get names exactly one column and has no filter or limit.
 pub(crate) fn explain_cell(
     engine: &Arc<Engine>,
     family: &FamilyStore,
@@ -41,7 +41,7 @@ pub(crate) fn explain_cell(
             }
         })?;
     }
-    // Of the same cell in two files the one that a merge meets first stays first.
+    // Cells equal in two files keep the order in which a merge would return them.
     found.sort_by(|(a, _), (b, _)| compare(&a.view(), &b.view()));
     let range = get.family_time_ranges.get(family.name()).unwrap_or(&get.time_range);
     let qualifiers: Qualifiers = [qualifier.clone()].into_iter().collect();
@@ -49,7 +49,7 @@ pub(crate) fn explain_cell(
     let rules =
         Rules::read(family.retention(), Some(&qualifiers), *range, get.versions, now_millis);
     let mut entries = judge(Visible::new(rules), family, found);
-    // The markers of the family stand in front of every column.
+    // Family markers sort before every column.
     entries.sort_by(|a, b| {
         let newest = |entry: &CellEntry| (entry.cell.timestamp(), entry.cell.kind().code());
         newest(b).cmp(&newest(a)).then(b.cell.sequence().cmp(&a.cell.sequence()))
@@ -57,7 +57,7 @@ pub(crate) fn explain_cell(
     Ok(CellHistory { entries })
 }
 
-/// The column that a get names.
+/// Returns the family and qualifier that a get names.
 ///
 /// # Errors
 /// As [`explain_cell`].
@@ -78,7 +78,7 @@ pub(crate) fn only_column(get: &Get) -> Result<(Bytes, Bytes)> {
     }
 }
 
-/// Everything that may have cells of the row.
+/// Returns a cursor for every memstore and file that may have cells of the row.
 fn sources(super_version: &SuperVersion, row: &[u8]) -> Result<Vec<(Source, CellPlace)>> {
     let start = Key::row_start(row);
     let mut sources = Vec::new();
@@ -95,7 +95,7 @@ fn sources(super_version: &SuperVersion, row: &[u8]) -> Result<Vec<(Source, Cell
     Ok(sources)
 }
 
-/// The markers of the family in the row, and the cells of the column.
+/// Collects the family markers of the row and the cells of the column.
 fn collect(
     source: &mut Source,
     row: &[u8],
@@ -127,7 +127,7 @@ fn collect(
     Ok(())
 }
 
-/// Judges cells of one row, in order.
+/// Determines the fates of the cells of one row, in order.
 fn judge(
     mut visible: Visible<'_>,
     family: &FamilyStore,
@@ -149,7 +149,7 @@ fn told(fate: Fate, cell: &Cell, family: &FamilyStore, versions: u32) -> CellFat
     let at = |millis: i64| Timestamp::from_millis(millis.max(0)).unwrap_or(Timestamp::LATEST);
     match fate {
         Fate::Included { .. } => CellFate::Visible,
-        // Said twice it covers the same.
+        // A repeated marker covers the same cells.
         Fate::Marker | Fate::MarkerAgain | Fate::SpentMarker => CellFate::Covers,
         Fate::UnmindedMarker => CellFate::CoversOtherTimes,
         Fate::Expired => {
@@ -167,7 +167,7 @@ fn told(fate: Fate, cell: &Cell, family: &FamilyStore, versions: u32) -> CellFat
             at: at(marker.timestamp),
             sequence: marker.sequence,
         },
-        // Of a column that was not asked for there is nothing here.
+        // Cells of other columns are not collected.
         Fate::TooNew | Fate::TooOld | Fate::NotAsked => CellFate::OutsideTimeRange,
         Fate::Overwritten(sequence) => CellFate::Overwritten { sequence },
         Fate::Surplus(version) => CellFate::Surplus { version, versions },

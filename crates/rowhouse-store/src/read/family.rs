@@ -1,4 +1,4 @@
-//! Rows of one family: where its cells are.
+//! Reading the rows of one family: selects the memstores and files to merge.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,25 +17,25 @@ use crate::family::FamilyStore;
 use crate::memstore::{Flushed, MemstoreCursor, Reading};
 use crate::store_file::{FileCursor, StoreFile};
 
-/// What is asked of each family.
+/// The query, for each family.
 pub(super) struct Asked<'a> {
     pub(super) columns: &'a Columns,
     pub(super) time_range: TimeRange,
     pub(super) family_time_ranges: &'a BTreeMap<Bytes, TimeRange>,
     pub(super) versions: u32,
     pub(super) rows: Rows<'a>,
-    /// Blocks that are read for it are kept.
+    /// Blocks read for it are added to the block cache.
     pub(super) cache_blocks: bool,
     pub(super) reversed: bool,
-    /// Everything that is stored.
+    /// Returns everything stored.
     pub(super) raw: bool,
-    /// A filter has its say, behind which versions are counted.
+    /// A filter decides as well; versions are counted after it.
     pub(super) filtered: bool,
-    /// What is asked besides.
+    /// Limits applied to visible cells.
     pub(super) post_filter: PostFilter,
 }
 
-/// Which rows are asked for.
+/// The requested rows.
 #[derive(Clone, Copy)]
 pub(crate) enum Rows<'a> {
     One(&'a [u8]),
@@ -43,7 +43,7 @@ pub(crate) enum Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Whether the first cell at or behind the first of them can be of any of them.
+    /// Whether `row`, of the first cell at or after the start, can be one of the requested rows.
     fn may_hold(&self, row: &[u8]) -> bool {
         match self {
             Self::One(wanted) => *wanted == row,
@@ -60,17 +60,17 @@ impl Rows<'_> {
 }
 
 impl Asked<'_> {
-    /// Which timestamps are asked for in the family.
+    /// Returns the requested time range of the family.
     fn time_range_of(&self, family: &Bytes) -> TimeRange {
         self.family_time_ranges.get(family).copied().unwrap_or(self.time_range)
     }
 
-    /// What becomes of blocks that are read.
+    /// Returns how the read uses the block cache.
     fn caching(&self, family: &FamilyStore) -> Caching {
         if self.cache_blocks { family.caching() } else { Caching::LookOnly }
     }
 
-    /// Whether a file of the family may have anything that matters; `false` is certain.
+    /// Whether a file of the family may have cells that matter; `false` is certain.
     fn may_be_in(&self, file: &StoreFile, family: &FamilyStore) -> Result<bool> {
         let time_range = self.time_range_of(family.name());
         if !family.retention().needs_all_times() && !file.may_hold_versions(&time_range) {
@@ -88,25 +88,25 @@ impl Asked<'_> {
     }
 }
 
-/// The cells of one family that are asked for, row by row.
+/// Reads the requested cells of one family, row by row.
 pub(super) struct FamilyReader<'a> {
     merge: Merge,
     matcher: QueryMatcher<'a>,
     caching: Caching,
-    /// The memstores that know of it.
+    /// Registrations with the memstores it reads.
     readings: Vec<Reading>,
 }
 
-/// Cells of a family that could be asked for, as they were at a moment.
+/// The outcome of looking for the family's first requested cell in a snapshot.
 pub(super) enum FirstCell {
     Merge(Merge),
-    /// There are none.
+    /// There is none.
     Nothing,
-    /// The moment is too old to read the family at.
+    /// The read point is too old to read the family.
     TooOld,
 }
 
-/// Finds the first cell of the rows asked for; behind the last of them for a read that goes backward.
+/// Finds the first cell of the requested rows; a reverse read starts after the last of them.
 pub(super) fn find(family: &FamilyStore, asked: &Asked<'_>, at: At<'_>) -> Result<FirstCell> {
     let Some(super_version) = at.super_version(family)? else { return Ok(FirstCell::TooOld) };
     let memstores = super_version.frozen.iter().chain([&super_version.active]);
@@ -144,15 +144,15 @@ pub(super) fn find(family: &FamilyStore, asked: &Asked<'_>, at: At<'_>) -> Resul
 }
 
 impl<'a> FamilyReader<'a> {
-    /// A reader of what was found.
+    /// Creates a reader of the merge that [`find`] returned.
     pub(super) fn new(
         engine: &Engine,
         family: &FamilyStore,
         asked: &Asked<'a>,
         merge: Merge,
     ) -> Self {
-        // The clock is read behind taking hold of the files: what a merge of files found to have
-        // expired has expired for this reader.
+        // Read the clock after taking the super version: a cell that a compaction dropped as
+        // expired has then expired for this reader, too.
         let now_millis = engine.timestamps.now_millis();
         let qualifiers = asked.columns.qualifiers(family.name());
         let time_range = asked.time_range_of(family.name());
@@ -170,13 +170,13 @@ impl<'a> FamilyReader<'a> {
         Self { merge, matcher, caching: asked.caching(family), readings: Vec::new() }
     }
 
-    /// The same, for longer than the question lives.
+    /// Returns a reader that borrows nothing from the query.
     pub(super) fn into_owned(self) -> FamilyReader<'static> {
         FamilyReader { matcher: self.matcher.into_owned(), ..self }
     }
 
-    /// Goes on in the files of the memstores that were flushed meanwhile, and lets these go. From the first
-    /// time on flushes leave in the files what it may see.
+    /// Releases memstores that were flushed meanwhile and continues in their files. The first call
+    /// registers the reader with its memstores: flushes that begin later keep the cells it may see.
     pub(super) fn follow_flushes(&mut self, between_rows: bool) -> Result<()> {
         let Self { merge, matcher, caching, readings } = self;
         if readings.is_empty() {
@@ -206,23 +206,23 @@ impl<'a> FamilyReader<'a> {
         Ok(())
     }
 
-    /// Bytes of memstores that were flushed and that it keeps.
+    /// Returns the bytes of the flushed memstores it still holds.
     pub(super) fn flushed_bytes(&self) -> u64 {
         self.readings.iter().map(Reading::flushed_bytes).sum()
     }
 
-    /// The family's name.
+    /// Returns the family's name.
     pub(super) fn name(&self) -> &Bytes {
         self.matcher.family()
     }
 
-    /// The row of the cell where it stands; `None` behind the last.
+    /// Returns the row of the current cell; `None` after the last.
     pub(super) fn row(&self) -> Option<&[u8]> {
         self.merge.cell().filter(|_| !self.matcher.is_over).map(|cell| cell.key.row)
     }
 
-    /// Adds the visible cells of `row` to `cells`, as many as there is room for, and goes to the next
-    /// row when it has them all.
+    /// Adds the visible cells of `row` to `cells` within the budget, and moves past the row once
+    /// all are added.
     pub(super) fn read_row(
         &mut self,
         row: &[u8],
@@ -240,8 +240,8 @@ impl<'a> FamilyReader<'a> {
         }
     }
 
-    /// The same, of the cells that pass the sieve as well. A filter may have it go further than to the
-    /// next row.
+    /// As [`FamilyReader::read_row`], but returns only cells that pass the post-visibility filter.
+    /// The filter may move the reader past the next row.
     pub(super) fn read_filtered_row(
         &mut self,
         row: &[u8],
@@ -252,28 +252,28 @@ impl<'a> FamilyReader<'a> {
         self.matcher.read_filtered_row(&mut self.merge, row, filter, budget, cells)
     }
 
-    /// Forward to `row`, or the first behind it; never back.
+    /// Moves forward to `row` or the first row after it; never moves backward.
     pub(super) fn seek_row(&mut self, row: &[u8]) -> Result<()> {
         self.merge.seek(&Key::row_start(row))
     }
 
-    /// To the last row before `row`, or the last of all. Only for a read that goes backward, like the
-    /// next two.
+    /// Moves to the last row before `row`, or to the last row if it is `None`. Only for reverse
+    /// reads, like the next two functions.
     pub(super) fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<()> {
         self.merge.seek_row_before(row)
     }
 
-    /// Back from `row`, which was read: to the row before it, or to where a filter has said.
+    /// Moves back from `row`, which was read: to the row before it, or to the filter's hint.
     pub(super) fn go_back(&mut self, row: &[u8]) -> Result<()> {
         match self.matcher.take_row_to_go_back_to() {
             Some(to) => self.go_back_to(&to),
-            // Where it did not stand at the row it stands before it already.
+            // The reader had no cells in `row` and is already before it.
             None if self.row().is_some_and(|here| here < row) => Ok(()),
             None => self.merge.seek_row_before(Some(row)),
         }
     }
 
-    /// Back to `row`, or to the last row before it.
+    /// Moves back to `row` or to the last row before it.
     pub(super) fn go_back_to(&mut self, row: &[u8]) -> Result<()> {
         if self.row().is_some_and(|here| here <= row) {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Reading one row.
+//! Reads one row.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,13 +14,13 @@ use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::write::wait_mode::NonBlocking;
 
-/// What is read at once: bytes of cells to show (of a hundred bytes each they take 0.2 ms), cells to judge for
-/// them, and how long they may take where those are not counted.
+/// Limits of a non-blocking read: bytes of returned cells (at a hundred bytes per cell, 0.2 ms),
+/// cells matched, and the time for reads that do not count cells.
 const BYTES_AT_ONCE_MAX: u64 = 256 << 10;
 const CELLS_AT_ONCE_MAX: u64 = 16 * CELLS_BETWEEN_CHECKS;
 const MOMENT: Duration = Duration::from_millis(1);
 
-/// Reads one row, at this moment unless another is held.
+/// Reads one row at `point`, or at the current read point.
 pub(crate) fn read_row(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],
@@ -41,8 +41,8 @@ pub(crate) fn read_row(
     }
 }
 
-/// Reads one row, at this moment, if it has little to show and not much more to pass over; else it would be waited
-/// for.
+/// Reads one row at the current read point if it has few cells to return and to skip; otherwise
+/// returns `WouldBlock`.
 pub(crate) fn read_row_at_once(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],
@@ -70,13 +70,13 @@ pub(crate) fn read_row_at_once(
     }
 }
 
-/// Whether everything visible in the columns is wanted.
+/// Whether the get returns every visible cell of its columns.
 fn is_plain(get: &Get) -> bool {
     get.filter.is_none() && get.family_limit.is_none() && get.family_offset == 0
 }
 
-/// Reads a row of which everything visible in the columns is wanted, as it was at `sequence`; `None`
-/// when flushes or merges have dropped since what was to be seen then.
+/// Reads a row as it was at `sequence`, for a get that returns every visible cell of its columns.
+/// Returns `None` if flushes or compactions have dropped cells visible then.
 pub(crate) fn read_row_as_of(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],
@@ -108,17 +108,17 @@ fn asked(get: &Get) -> Asked<'_> {
     }
 }
 
-/// How many of a row's cells were read.
+/// The outcome of reading a row's cells.
 #[derive(PartialEq)]
 enum CellsRead {
     All,
-    /// As many as there was room for.
+    /// As many as the budget allowed.
     Some,
-    /// None that could be shown: the moment is too old by now.
+    /// The read point is no longer readable; no cell is usable.
     TooOld,
 }
 
-/// Adds the cells of one row as they were at a moment, to none where they can be nowhere, up to so many bytes.
+/// Adds the cells of one row to `cells` within the budget; leaves `None` if no source can have any.
 fn read_cells(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],
@@ -151,7 +151,7 @@ fn read_cells(
     Ok(CellsRead::All)
 }
 
-/// Reads a row of which only some of what is visible is wanted.
+/// Reads a row through a filter or with a limit per family.
 fn read_filtered_row(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],
@@ -161,7 +161,7 @@ fn read_filtered_row(
     Ok(sifter(engine, families, get, point)?.next()?.unwrap_or_default())
 }
 
-/// As in HBase, such a get is a scan of one row.
+/// Opens a scan of one row, as HBase does for such a get.
 fn sifter(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],

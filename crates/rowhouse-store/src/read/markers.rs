@@ -1,22 +1,22 @@
-//! Delete markers that come one after the other in a row, and when to pass those behind them together.
+//! Detects runs of delete markers in a row that are worth skipping together.
 
 use rowhouse_model::{CellKind, Result};
 
 use crate::cells::Cells;
 
-/// How many are judged before those behind them are passed together: a file has to look at a block for that once, a memstore
-/// has to search.
+/// Markers matched one by one before a skip is tried, which costs a block lookup in a file and a
+/// search in a memstore.
 const BEFORE_PASSING: usize = 8;
 
-/// How many more are judged at most where there was nothing to pass.
+/// Maximum markers matched between two tries after a try that skipped nothing.
 const BETWEEN_TRIES_MAX: usize = 512;
 
-/// The delete markers that a reader has gone through without anything else in between.
+/// The current run of delete markers.
 pub(super) struct MarkersSeen {
     count: usize,
-    /// From how many on passing is tried again.
+    /// The length of the run after which a skip is tried again.
     try_at: usize,
-    /// How many were judged since it was tried in vain.
+    /// Markers to match after the last try that skipped nothing.
     pause: usize,
 }
 
@@ -27,7 +27,7 @@ impl Default for MarkersSeen {
 }
 
 impl MarkersSeen {
-    /// Something else came.
+    /// Ends the run: another cell came.
     #[inline]
     pub(super) fn end(&mut self) {
         if self.count > 0 {
@@ -35,7 +35,8 @@ impl MarkersSeen {
         }
     }
 
-    /// Counts a cell that is not shown; whether it is a marker, of so many that passing those behind it is to be tried.
+    /// Counts a cell that is not returned. Returns whether it is a marker and the run is long
+    /// enough to try a skip.
     #[inline]
     pub(super) fn count(&mut self, kind: u8) -> bool {
         if kind == CellKind::Put.code() {
@@ -46,7 +47,7 @@ impl MarkersSeen {
         self.count > self.try_at
     }
 
-    /// Passes markers behind the one here, if there are any to pass.
+    /// Skips markers after the current one, if possible; returns whether it did.
     #[cold]
     pub(super) fn pass(&mut self, from: &mut impl Cells) -> Result<bool> {
         let passed = from.pass_markers()?;

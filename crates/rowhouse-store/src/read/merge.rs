@@ -1,4 +1,4 @@
-//! Many sorted sources as one.
+//! The k-way merge of memstores and files.
 
 mod flushed;
 mod markers;
@@ -13,16 +13,16 @@ use crate::cells::Cells;
 use crate::memstore::MemstoreCursor;
 use crate::store_file::{FileCursor, StoreFile};
 
-/// One sorted run of cells.
+/// One sorted source of cells.
 pub(crate) enum Source {
     Memory(MemstoreCursor),
     File(FileCursor),
-    /// A file that begins behind where the merge does: it is not opened before its rows come.
+    /// A file that begins after the merge's start: opened when the merge reaches its first row.
     Waiting(Arc<StoreFile>, Caching),
 }
 
 impl Source {
-    /// The current cell's sequence; `None` behind the last.
+    /// Returns the current cell's sequence; `None` after the last cell.
     #[inline]
     fn sequence(&self) -> Option<u64> {
         match self {
@@ -32,7 +32,7 @@ impl Source {
         }
     }
 
-    /// The row that it waits for, if it does.
+    /// Returns the first row of a file that is not opened yet.
     fn waits_for(&self) -> Option<&[u8]> {
         match self {
             Self::Waiting(file, _) => Some(file.first_row()),
@@ -40,8 +40,8 @@ impl Source {
         }
     }
 
-    /// To the first cell of the last row before `row`, or of the last row at all; behind the last cell
-    /// when there is none.
+    /// Moves to the first cell of the last row before `row`, or of the last row if it is `None`;
+    /// after the last cell if there is no such row.
     fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<()> {
         match self {
             Self::Memory(cursor) => {
@@ -87,7 +87,7 @@ impl Cells for Source {
         }
     }
 
-    /// Cells of a memstore are copied in any case: none may keep it alive when it was flushed.
+    /// Always copies cells of a memstore: a result must not keep a flushed memstore alive.
     #[inline]
     fn push_to(&self, row: &mut RowBuilder, copied: bool) {
         match self {
@@ -98,14 +98,14 @@ impl Cells for Source {
     }
 }
 
-/// The cells of all sources in THE order, up to a sequence.
+/// A merge of all sources in cell order, up to a sequence.
 pub(crate) struct Merge {
     sources: Vec<Source>,
-    /// The sources that are not at their end, by their cells. Kept in order by moving back the one
-    /// that went on: one comparison as long as cells come from the same source, and never many,
-    /// since compaction keeps the sources few.
+    /// The sources not at their end, sorted by their current cells. After an advance the source
+    /// that moved is reinserted: one comparison while cells come from the same source, and never
+    /// many, because compaction keeps the sources few.
     order: Vec<usize>,
-    /// The sources that wait for their first row, the next one last.
+    /// The sources not opened yet, the next one last.
     waiting: Vec<usize>,
     sequence_max: u64,
 }
@@ -127,21 +127,22 @@ impl Merge {
         Ok(merge)
     }
 
-    /// Merges cells up to `sequence_max` row by row from the end: it stands behind the last row until
-    /// [`Merge::seek_row_before`], and only ever goes back from row to row.
+    /// Merges cells up to `sequence_max` row by row in reverse. The merge starts after the last
+    /// row; [`Merge::seek_row_before`] positions it, and it only ever moves back from row to row.
     pub(super) fn backward(sources: Vec<Source>, sequence_max: u64) -> Self {
         let order = Vec::with_capacity(sources.len());
         Self { order, sources, waiting: Vec::new(), sequence_max }
     }
 
-    /// To the first cell of the last row before `row`, or of the last row at all; behind the last cell
-    /// when there is none. Only for a merge that goes backward.
+    /// Moves to the first cell of the last row before `row`, or of the last row if it is `None`;
+    /// after the last cell if there is no such row. Only for a reverse merge.
     pub(super) fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<()> {
         let mut before: Option<Vec<u8>> = row.map(<[u8]>::to_vec);
         loop {
             let before_row = before.as_deref();
             for source in &mut self.sources {
-                // Who stands before it was sent there from a row that is not before this one.
+                // A source already before the row got there from a row at or after it, so its
+                // position is the right one.
                 let is_there = source
                     .cell()
                     .is_some_and(|cell| before_row.is_some_and(|row| cell.key.row < row));
@@ -149,7 +150,7 @@ impl Merge {
                     source.seek_row_before(before_row)?;
                 }
             }
-            // Nobody comes back who has found nothing.
+            // A source without an earlier row never has one again.
             self.sources.retain(|source| source.cell().is_some());
             let rows = self.sources.iter().filter_map(|source| Some(source.cell()?.key.row));
             let Some(last) = rows.max().map(<[u8]>::to_vec) else {
@@ -170,14 +171,15 @@ impl Merge {
             if !self.order.is_empty() {
                 return Ok(());
             }
-            // All of it was written later.
+            // Every cell of the row is newer than the read point.
             before = Some(last);
         }
     }
 
-    /// The one file that cells are left in, if nothing of it has to be passed over: its cursor can be
-    /// moved by itself, and [`Merge::settle`] comes next. Most of what is read is in one file, and half
-    /// of the work of going through it would be to find that out at every cell.
+    /// Returns the cursor of the only file that has cells left, if none of its cells is newer than
+    /// the read point. The caller may move the cursor directly and then calls [`Merge::settle`].
+    /// Most reads are served by one file, and checking that at every cell would be half of their
+    /// work.
     #[inline]
     pub(super) fn only_file(&mut self) -> Option<&mut FileCursor> {
         let &[only] = &self.order[..] else { return None };
@@ -187,7 +189,7 @@ impl Merge {
         }
     }
 
-    /// Notes that the only file was moved, to the next row at most.
+    /// Updates the merge after its only file was moved, at most to the next row.
     #[inline]
     pub(super) fn settle(&mut self) -> Result<()> {
         if self.cell().is_none() {
@@ -196,7 +198,7 @@ impl Merge {
         self.admit()
     }
 
-    /// Opens the files whose rows have come.
+    /// Opens the files whose first row is reached.
     #[inline]
     fn admit(&mut self) -> Result<()> {
         if self.waiting.is_empty() { Ok(()) } else { self.admit_due() }
@@ -216,7 +218,7 @@ impl Merge {
         Ok(())
     }
 
-    /// Opens those that may have cells at `key` or in its row, without putting them in order.
+    /// Opens the files that may have cells at `key` or in its row, without sorting them in.
     fn admit_up_to(&mut self, key: &Key<'_>) -> Result<()> {
         while let Some(&next) = self.waiting.last() {
             if self.sources[next].waits_for().is_some_and(|first| key.row < first) {
@@ -241,18 +243,18 @@ impl Merge {
         Ok(())
     }
 
-    /// Puts the sources of `order` that are not at their end in order.
+    /// Sorts the sources of `order` and removes those at their end.
     fn sort(&mut self) {
         let Self { sources, order, .. } = self;
         order.retain(|&at| sources[at].cell().is_some());
         order.sort_unstable_by(|&a, &b| match (sources[a].cell(), sources[b].cell()) {
-            // Files may share a sequence: then the one added first comes first.
+            // Files may share a sequence: the one added first then sorts first.
             (Some(one), Some(other)) => compare(&one, &other).then(a.cmp(&b)),
             (one, other) => other.is_some().cmp(&one.is_some()),
         });
     }
 
-    /// Moves the first source to where its cell belongs among the others', which are in order.
+    /// Moves the first source to the position of its cell among the others, which are sorted.
     #[inline]
     fn move_back(&mut self) {
         let Self { sources, order, .. } = self;
@@ -262,7 +264,7 @@ impl Merge {
             return;
         };
         let before = others.iter().take_while(|&&at| {
-            // Files may share a sequence: then the one added first comes first.
+            // Files may share a sequence: the one added first then sorts first.
             let order = sources[at].cell().map(|other| compare(&other, &cell));
             order.is_some_and(|order| order.then(at.cmp(&first)).is_lt())
         });
@@ -272,7 +274,8 @@ impl Merge {
 }
 
 impl Cells for Merge {
-    // Asked of every row of a scan; left to itself, the compiler makes it a call: 3 % of a full scan.
+    // Called for every row of a scan. Without the attribute the compiler emits a call, which costs
+    // 3 % of a full scan.
     #[inline(always)]
     fn cell(&self) -> Option<CellRef<'_>> {
         self.sources[*self.order.first()?].cell()
@@ -304,7 +307,7 @@ impl Cells for Merge {
     fn seek(&mut self, key: &Key<'_>) -> Result<()> {
         for &at in &self.order {
             let source = &mut self.sources[at];
-            // Those that come now are there already.
+            // This source and those after it are already at or past the key.
             if source.cell().is_some_and(|cell| cell.key >= *key) {
                 break;
             }
@@ -317,7 +320,7 @@ impl Cells for Merge {
     }
 }
 
-/// Passes cells that were written behind the reader's sequence; false when none is left.
+/// Skips cells newer than the reader's sequence; returns `false` if no cell is left.
 #[inline]
 fn skip_unseen(source: &mut Source, sequence_max: u64) -> Result<bool> {
     loop {
@@ -360,7 +363,7 @@ mod tests {
         Merge::new(sources.collect(), sequence_max).unwrap()
     }
 
-    /// A table of family `f`, with a file of each of these lists of rows.
+    /// Creates a table of family `f` with one file per list of rows.
     fn table_of_files(family: FamilyDescriptor, files: &[&str]) -> (Store, Arc<Table>) {
         let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
         let settings = Settings { compaction, ..Settings::default() };
@@ -383,7 +386,7 @@ mod tests {
         table.regions()[0].families()[0].super_version().files.clone()
     }
 
-    /// The first rows of a range, up to so many.
+    /// Returns up to `rows` first rows of a range.
     fn scan(table: &Arc<Table>, range: RowRange, rows: usize) -> String {
         let mut scanner = table.scan(Scan::new(range)).unwrap();
         let mut row = || Some(String::from_utf8_lossy(scanner.next().unwrap()?.key()).into_owned());
@@ -400,9 +403,9 @@ mod tests {
             files_of(&table).iter().filter(|file| file.is_open()).map(first).collect()
         };
         let scan = |start: &'static str, rows| scan(&table, RowRange::new(start, ""), rows);
-        // Behind a comes b, so no other file is looked at.
+        // The next row after a is b, so no other file is opened.
         assert_eq!((scan("a", 1), opened()), ("a".to_owned(), "ab".to_owned()));
-        // Behind c stands f, but d may begin with what is before it.
+        // The next known row after c is f, but file d may begin before it.
         assert_eq!((scan("a", 3), opened()), ("a b c".to_owned(), "adb".to_owned()));
         assert_eq!((scan("cc", 2), opened()), ("d e".to_owned(), "adeb".to_owned()));
         assert_eq!((scan("a", 9), opened()), ("a b c d e f g".to_owned(), "adegb".to_owned()));
@@ -421,7 +424,7 @@ mod tests {
         let within = RowRange::new("bb2", "bb9");
         assert_eq!(held(&within), [false, true, false]);
         assert_eq!(scan(&table, within, 9), "bb3");
-        // Rows of several first bytes may be anywhere.
+        // Rows with several prefixes may be in any file.
         let across = RowRange::new("b", "d");
         assert_eq!(held(&across), [true, true, true]);
         assert_eq!(scan(&table, across, 9), "bb1 bb3 cc1 cc2");
@@ -445,7 +448,7 @@ mod tests {
             expected.sort_by(|a, b| compare(&a.view(), &b.view()));
             let mut expected = &expected[..];
             let mut merge = merge(&sources, sequence_max);
-            // Some steps and seeks, the latter forward only, then steps to the end.
+            // Some steps and forward seeks, then steps to the end.
             for step in moves.into_iter().chain(std::iter::repeat_n(None, 60)) {
                 let place = |cell: &Cell| (cell.key().timestamp, cell.sequence(), cell.clone());
                 let found = merge.cell().map(|cell| cell.to_cell());

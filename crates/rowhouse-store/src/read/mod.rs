@@ -1,4 +1,4 @@
-//! Reading: merging memstores and files, judging what is visible, making rows.
+//! Reading: merges memstores and files, matches cells for visibility, and builds rows.
 
 mod deletes;
 mod explain;

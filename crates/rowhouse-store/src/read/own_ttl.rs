@@ -1,15 +1,15 @@
-//! The time to live that a cell carries itself, in a tag.
+//! The TTL that a cell carries in a tag.
 
 use rowhouse_model::{CellRef, TTL_TAG, Tags};
 
-/// How long a cell lives after its timestamp, in milliseconds; `None` when it does not say. Of several
-/// tags the first counts, and one that is no number says nothing.
+/// Returns the cell's own TTL in milliseconds after its timestamp; `None` if it has none. Only the
+/// first TTL tag counts, and one that is not a number is ignored.
 pub(crate) fn own_ttl(cell: &CellRef<'_>) -> Option<i64> {
     let (_, ttl) = Tags::new(cell.tags).find(|(kind, _)| *kind == TTL_TAG)?;
     ttl.try_into().ok().map(i64::from_be_bytes)
 }
 
-/// The last moment at which a cell that says how long it lives is to be seen.
+/// Returns the last time in milliseconds at which a cell with a TTL of its own is visible.
 pub(super) fn lives_until(cell: &CellRef<'_>) -> Option<i64> {
     own_ttl(cell).map(|ttl| cell.key.timestamp.saturating_add(ttl))
 }

@@ -1,4 +1,4 @@
-//! One moment of the whole store, held.
+//! Read points: snapshots of the whole store.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use crate::family::{FamilyStore, SuperVersion};
 use crate::memstore::Memstore;
 use crate::region::Region;
 
-/// A moment to read at: every read at it sees the mutations that were visible when it was taken,
-/// over all tables, and none that came later. It holds the files and memstores there were, so merges
-/// neither wait for it nor take anything from it; what they free becomes free with it.
-/// [`Settings::scan_age_max`] is how long it may be used.
+/// A read point over all tables: every read at it sees the mutations that were visible when it was
+/// taken and no later ones. It holds the memstores and files of that time, so compactions neither
+/// wait for it nor take anything from it; the disk space of files they replace is freed when the
+/// read point is dropped. [`Settings::scan_age_max`] limits how long it may be used.
 ///
 /// [`Settings::scan_age_max`]: crate::Settings::scan_age_max
 #[derive(Clone)]
 pub struct ReadPoint {
     sequence: u64,
     super_version: HashMap<(u64, Bytes), Arc<SuperVersion>>,
-    /// What was served: regions that others come in the place of go with the last point.
+    /// The catalog at that time; keeps replaced regions alive until the last read point is dropped.
     _served: Arc<Entries>,
     taken: Instant,
     age_max: Duration,
@@ -38,9 +38,9 @@ impl ReadPoint {
         }
     }
 
-    /// The moment at which `sequence` was the last, if all families can be read at it.
+    /// Takes a read point at `sequence`; returns `None` if a family can no longer be read there.
     pub(crate) fn at(engine: &Engine, catalog: &Catalog, sequence: u64) -> Option<Self> {
-        // Not while regions come in the place of others.
+        // Exclude replacement of regions.
         let _latch = engine.freeze_latch.read();
         let served = catalog.entries();
         let families = engine.families.read();
@@ -54,7 +54,7 @@ impl ReadPoint {
         Some(Self { sequence, super_version, _served: served, taken: Instant::now(), age_max })
     }
 
-    /// Adds a memstore of its own to what it sees of a family.
+    /// Adds a private memstore to its super version of a family.
     pub(crate) fn add_memstore(&mut self, family: &FamilyStore) -> Arc<Memstore> {
         let memstore = Arc::new(Memstore::default());
         let key = (family.region_id(), family.name().clone());
@@ -64,17 +64,18 @@ impl ReadPoint {
         memstore
     }
 
-    /// What it sees of a family, however old it is; none of a family that is younger.
+    /// Returns its super version of a family, without checking the age; `None` if the family is
+    /// newer.
     pub(crate) fn super_version_of(&self, family: &FamilyStore) -> Option<&Arc<SuperVersion>> {
         self.super_version.get(&(family.region_id(), family.name().clone()))
     }
 
-    /// The sequence number of the last mutation it sees.
+    /// Returns the sequence number of the last mutation it sees.
     pub fn sequence(&self) -> u64 {
         self.sequence
     }
 
-    /// Whether the region was there.
+    /// Whether the region existed when the read point was taken.
     pub(crate) fn has_seen(&self, region: &Region) -> bool {
         let mut families = region.families().iter();
         families
@@ -93,16 +94,16 @@ impl ReadPoint {
     }
 }
 
-/// What a read goes by.
+/// The read point of one read.
 #[derive(Clone, Copy)]
 pub(crate) enum At<'a> {
-    /// What is visible up to a sequence, of what there is now.
+    /// The current super version, up to this sequence.
     Sequence(u64),
     Point(&'a ReadPoint),
 }
 
 impl<'a> At<'a> {
-    /// What is held, or now.
+    /// Returns `point`, or the current read point.
     pub(super) fn of(engine: &Engine, point: Option<&'a ReadPoint>) -> Self {
         point.map_or_else(|| Self::Sequence(engine.mvcc.visible()), Self::Point)
     }
@@ -114,10 +115,10 @@ impl<'a> At<'a> {
         }
     }
 
-    /// What there is to read of a family; `None` when the sequence is too old by now.
+    /// Returns the super version of a family; `None` if the sequence is no longer readable.
     ///
     /// # Errors
-    /// The read point is too old, or older than the table; the region is not served any more.
+    /// The read point is too old, or older than the table; the region is no longer served.
     pub(super) fn super_version(
         &self,
         family: &FamilyStore,

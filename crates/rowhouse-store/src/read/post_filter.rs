@@ -1,8 +1,8 @@
-//! What is asked of visible cells besides: filters, and how many of each family.
+//! The post-visibility filter: a scan's filter and its limit of cells per family.
 //!
-//! The order of things is that of HBase's `StoreScanner` and `UserScanQueryMatcher`: versions are
-//! counted, the filter is asked, versions that it let through are counted again, and what passes all
-//! that counts towards the family's limit.
+//! The order is that of HBase's `StoreScanner` and `UserScanQueryMatcher`: versions are counted,
+//! the filter is called, versions that it includes are counted again, and the cells that remain
+//! count towards the family's limit.
 
 use rowhouse_model::{
     Cell, CellRef, FilterRun, FilterVerdict, KeptValue, Key, Result, RowBuilder, Scan, equal_bytes,
@@ -12,26 +12,26 @@ use super::Verdict;
 use super::row::{Left, QueryMatcher, ReadBudget, RowRead, STEPS_BEFORE_SEEK};
 use crate::cells::Cells;
 
-/// What is asked of each family's cells, and what is known of the row that is being read.
+/// The limits for each family's cells, and the counts for the current row.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct PostFilter {
-    /// At most so many cells of a row; but one in any case, as in HBase.
+    /// Maximum cells of a row; one is returned in any case, as in HBase.
     pub(super) limit: Option<u32>,
-    /// So many cells of a row are passed over first.
+    /// Cells of a row to skip first.
     pub(super) offset: u32,
-    /// Versions of a column, counted behind the filter.
+    /// Maximum versions of a column, counted after the filter.
     pub(super) versions: u32,
-    /// The rows come from the last to the first.
+    /// The read is a reverse one.
     pub(super) reversed: bool,
-    /// Cells of the row that were let through so far.
+    /// Cells of the row that passed so far.
     let_through: u32,
-    /// Versions of the column that the filter let through so far.
+    /// Versions of the column that the filter included so far.
     counted: u32,
-    /// Nothing more of this column is wanted, which has to be read to its end.
+    /// The column is complete but must be read to its end.
     column_done: bool,
 }
 
-/// Where to go from a cell.
+/// Where to continue after a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MatchCode {
     Next,
@@ -41,8 +41,8 @@ enum MatchCode {
 }
 
 impl QueryMatcher<'_> {
-    /// Adds the cells of `row` that pass to `cells`, as many as there is room for, and goes to the
-    /// next row when it has them all.
+    /// Adds the cells of `row` that pass to `cells` within the budget, and moves past the row once
+    /// all are added.
     pub(super) fn read_filtered_row<F: Cells>(
         &mut self,
         from: &mut F,
@@ -59,11 +59,11 @@ impl QueryMatcher<'_> {
         }
         let Left { mut behind } = self.begin();
         if from.cell().is_none_or(|cell| !equal_bytes(cell.key.row, row)) {
-            // Nobody asks the family about this row.
+            // The filter is not called for a family without cells in this row.
             return Ok(RowRead::Whole);
         }
         loop {
-            // Before the cell is looked at, as in HBase: it may be of another row.
+            // Check before looking at the cell, as HBase does: the cell may be of another row.
             if filter.as_deref_mut().is_some_and(FilterRun::is_done) {
                 self.is_over = true;
                 return Ok(RowRead::Whole);
@@ -138,9 +138,9 @@ impl QueryMatcher<'_> {
                             self.go_back_to(hint.row);
                             return Ok(RowRead::Whole);
                         }
-                        // Backward HBase goes there step by step, and meets the markers between: those of a column
-                        // that stand among its cells, and those of the family among the cells of a column
-                        // without a name.
+                        // In a reverse scan HBase steps to the hint and so meets the markers in
+                        // between: column markers among their column's cells, and family markers
+                        // among the cells of a column without qualifier.
                         (true, true)
                             if same_row
                                 && !cell.key.qualifier.is_empty()
@@ -149,7 +149,7 @@ impl QueryMatcher<'_> {
                             self.seek(from, &hint.as_key())?;
                         }
                         (false, true) => self.seek(from, &hint.as_key())?,
-                        // The way does not lead there.
+                        // The hint is not ahead in the scan's direction.
                         _ => self.pass(from)?,
                     }
                 }
@@ -157,7 +157,7 @@ impl QueryMatcher<'_> {
         }
     }
 
-    /// Whether a visible cell passes, and where to go from there.
+    /// Returns whether a cell passes and where to continue.
     fn filter_cell(
         &mut self,
         cell: &CellRef<'_>,
@@ -192,18 +192,18 @@ impl QueryMatcher<'_> {
         (passes, if code == MatchCode::NextColumn { self.after_column(cell) } else { code })
     }
 
-    /// To the next column; but the markers of the family have no qualifier, so they may stand between
-    /// the cells of a column without one, which has to be read to its end.
+    /// Continues at the next column. A column without qualifier must be read to its end instead:
+    /// family markers, which have no qualifier, may lie between its cells.
     fn after_column(&mut self, cell: &CellRef<'_>) -> MatchCode {
         if !cell.key.qualifier.is_empty() {
             return MatchCode::NextColumn;
         }
-        // Where columns were not named HBase goes on asking the filter, about older versions.
+        // Without requested columns HBase still calls the filter for older versions.
         self.post_filter.column_done = self.visible.rules().qualifiers.is_some();
         MatchCode::Next
     }
 
-    /// Passes the rest of the row.
+    /// Skips the rest of the row.
     fn pass_row(&mut self, from: &mut impl Cells, row: &[u8]) -> Result<()> {
         for _ in 0..STEPS_BEFORE_SEEK {
             if from.cell().is_none_or(|cell| !equal_bytes(cell.key.row, row)) {
@@ -216,7 +216,7 @@ impl QueryMatcher<'_> {
 }
 
 impl PostFilter {
-    /// What a scan asks.
+    /// Returns the limits that a scan sets.
     pub(super) fn of(scan: &Scan) -> Self {
         Self {
             limit: scan.family_limit,
@@ -226,7 +226,7 @@ impl PostFilter {
         }
     }
 
-    /// Whether it lets everything through that a filter does.
+    /// Whether it has no limit, so that every cell a filter includes passes.
     pub(super) fn is_open(&self) -> bool {
         self.limit.is_none() && self.offset == 0
     }
@@ -235,20 +235,20 @@ impl PostFilter {
         (self.counted, self.column_done) = (0, false);
     }
 
-    /// Counts a cell that is let through; whether it is taken.
+    /// Counts a cell that passed; returns whether it is past the offset.
     fn takes(&mut self) -> bool {
         self.let_through += 1;
         self.let_through > self.offset
     }
 
-    /// Whether there are as many cells of the family as are wanted.
+    /// Whether the family's limit is reached.
     fn is_full(&self) -> bool {
         self.let_through > self.offset
             && self.limit.is_some_and(|limit| self.let_through - self.offset >= limit)
     }
 }
 
-/// The cell with another value, and without tags.
+/// Returns the cell with another value and without tags.
 fn with_value(cell: &CellRef<'_>, value: &[u8]) -> Result<Cell> {
     Ok(Cell::from_parts(cell.key, value, &[])?.with_sequence(cell.sequence))
 }

@@ -1,4 +1,4 @@
-//! One row of one family: which of its cells a read gives.
+//! The query matcher for one row of one family: selects the cells that a read returns.
 
 use std::time::Instant;
 
@@ -9,44 +9,44 @@ use super::post_filter::PostFilter;
 use super::{Rules, Verdict, Visible};
 use crate::cells::Cells;
 
-/// How many cells are stepped over before a seek is tried: a step costs a comparison, a seek a
-/// search in every source.
+/// Cells stepped over before a seek is tried: a step costs one comparison, a seek a search in every
+/// source.
 pub(super) const STEPS_BEFORE_SEEK: usize = 8;
 
-/// How many bytes may lie between two cells of an answer for both to share their blocks.
+/// Maximum bytes between two returned cells for both to share their blocks.
 const PASSED_BYTES_MAX: usize = 4096;
 
-/// How many cells are judged between two looks at the clock.
+/// Cells matched between two clock checks.
 pub(super) const CELLS_BETWEEN_CHECKS: u64 = 1024;
 
-/// How much of a row is wanted at a time.
+/// Limits on how much of a row one call returns.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ReadBudget {
-    /// Cells; where they are not sifted a few more may come.
+    /// Maximum cells; without post-visibility filtering a few more may be returned.
     pub(super) cells: usize,
-    /// Bytes of cells; the one that fills it is whole, and where they are not sifted a block more may
-    /// come.
+    /// Maximum bytes of cells. The cell that reaches the limit is returned whole; without
+    /// post-visibility filtering up to a block more may follow.
     pub(super) bytes: u64,
-    /// When the row is left, whatever was found of it.
+    /// When to suspend the row, whatever was found of it.
     pub(super) until: Option<Instant>,
-    /// Cells that were judged since somebody looked at the clock.
+    /// Cells matched since the last clock check.
     pub(super) judged: u64,
-    /// How many are judged before the row is left, about.
+    /// Approximate number of cells matched before the row is suspended.
     pub(super) judged_max: u64,
 }
 
 impl ReadBudget {
-    /// All of it.
+    /// No limits.
     pub(super) const WHOLE: Self =
         Self { cells: usize::MAX, bytes: u64::MAX, until: None, judged: 0, judged_max: u64::MAX };
 
-    /// Whether `row` has filled it.
+    /// Whether `row` has reached a limit.
     #[inline]
     pub(super) fn is_filled_by(&self, row: &RowBuilder) -> bool {
         row.len() >= self.cells || row.byte_len() >= self.bytes
     }
 
-    /// Counts a cell that is to be judged; whether the time is over instead.
+    /// Counts a cell about to be matched and returns whether the time is over.
     #[inline]
     pub(super) fn is_out_of_time(&mut self) -> bool {
         self.judged += 1;
@@ -62,36 +62,37 @@ impl ReadBudget {
 /// How much of a row was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RowRead {
-    /// What there is of it in this family.
+    /// All of it in this family.
     Whole,
-    /// What there was room for.
+    /// As much as the budget allowed.
     Part,
 }
 
-/// What is known on the way through the cells of a family.
+/// The state of a read while it goes through the cells of a family.
 pub(super) struct QueryMatcher<'a> {
     pub(super) visible: Visible<'a>,
-    /// Bytes passed over since a cell was last part of an answer.
+    /// Bytes skipped since the last returned cell.
     passed_bytes: usize,
     family: Bytes,
-    /// Only one row is read: nothing behind it matters.
+    /// The read covers only one row: later rows do not matter.
     single_row: bool,
-    /// Whether markers may be passed together.
+    /// Whether runs of delete markers may be skipped together.
     passes_markers: bool,
     pub(super) markers: MarkersSeen,
-    /// What is left of a row that there was no room for.
+    /// The position in a suspended row.
     left: Option<Left>,
     pub(super) post_filter: PostFilter,
-    /// The row that a filter wants next, of a read that goes backward.
+    /// The row that a filter wants next, in a reverse read.
     back_to: Option<Bytes>,
-    /// A filter was done when a cell came up: no more rows of this family are read, also where the next
-    /// row begins the filter anew.
+    /// A filter was done when a cell was passed to it: no more rows of this family are read, even
+    /// if the next row resets the filter.
     pub(super) is_over: bool,
 }
 
-/// Where a row was left.
+/// The position at which a row was suspended.
 pub(super) struct Left {
-    /// How many cells were passed since nothing of their column was wanted any more.
+    /// Cells skipped in the current column since it was complete; `None` while the column still
+    /// matters.
     pub(super) behind: Option<usize>,
 }
 
@@ -127,12 +128,12 @@ impl<'a> QueryMatcher<'a> {
         &self.family
     }
 
-    /// Whether a row begins that was not left before.
+    /// Whether the next row is new rather than suspended.
     pub(super) fn is_new_row(&self) -> bool {
         self.left.is_none()
     }
 
-    /// Begins a row, or goes on where it was left.
+    /// Begins a row, or resumes a suspended one.
     pub(super) fn begin(&mut self) -> Left {
         self.left.take().unwrap_or_else(|| {
             self.visible.begin_row();
@@ -140,24 +141,24 @@ impl<'a> QueryMatcher<'a> {
         })
     }
 
-    /// Has the next row be `row`, or the last before it.
+    /// Requests that the next row is `row`, or the last one before it.
     pub(super) fn go_back_to(&mut self, row: Bytes) {
         self.back_to = Some(row);
     }
 
-    /// The row that [`QueryMatcher::go_back_to`] was told.
+    /// Takes the row set by [`QueryMatcher::go_back_to`].
     pub(super) fn take_row_to_go_back_to(&mut self) -> Option<Bytes> {
         self.back_to.take()
     }
 
-    /// Leaves a row.
+    /// Suspends a row.
     pub(super) fn leave(&mut self, behind: Option<usize>) -> RowRead {
         self.left = Some(Left { behind });
         RowRead::Part
     }
 
-    /// Adds the visible cells of `row` to `cells`, as many as there is room for, and goes to the next
-    /// row when it has them all.
+    /// Adds the visible cells of `row` to `cells` within the budget, and moves past the row once
+    /// all are added.
     pub(super) fn read_row<F: Cells>(
         &mut self,
         from: &mut F,
@@ -165,7 +166,7 @@ impl<'a> QueryMatcher<'a> {
         budget: &mut ReadBudget,
         cells: &mut RowBuilder,
     ) -> Result<RowRead> {
-        // Cells that were passed since nothing of their column was wanted any more.
+        // Cells skipped in the current column since it was complete.
         let Left { mut behind } = self.begin();
         loop {
             let Self { visible, passed_bytes, .. } = self;
@@ -229,24 +230,25 @@ impl<'a> QueryMatcher<'a> {
         }
     }
 
-    /// Counts a cell that is not shown; whether it is one of so many markers that passing those behind it is to be tried.
+    /// Counts a cell that is not returned. Returns whether so many markers came in a row that
+    /// skipping the following ones is worth a try.
     #[inline]
     pub(super) fn comes_marker(&mut self, kind: u8) -> bool {
         self.passes_markers && self.markers.count(kind)
     }
 
-    /// Passes markers behind the one here, if there are any to pass.
+    /// Skips markers after the current one, if possible; returns whether it did.
     #[cold]
     pub(super) fn pass_markers(&mut self, from: &mut impl Cells) -> Result<bool> {
         let passed = self.markers.pass(from)?;
         if passed {
-            // Whatever lies between is not known.
+            // The size of the skipped cells is unknown.
             self.passed_bytes += PASSED_BYTES_MAX + 1;
         }
         Ok(passed)
     }
 
-    /// Adds the cell where it stands to `cells`.
+    /// Adds the current cell to `cells`.
     pub(super) fn push(&mut self, from: &impl Cells, cells: &mut RowBuilder) {
         if let Some(cell) = from.cell() {
             from.push_to(cells, is_sparse(std::mem::take(&mut self.passed_bytes), cell.value));
@@ -254,7 +256,7 @@ impl<'a> QueryMatcher<'a> {
         }
     }
 
-    /// Passes a cell, the `steps`-th of a column of which nothing is wanted any more.
+    /// Skips a cell, number `steps` of a column that is complete.
     pub(super) fn pass_column(
         &mut self,
         from: &mut impl Cells,
@@ -266,12 +268,12 @@ impl<'a> QueryMatcher<'a> {
             return self.pass(from);
         }
         let Self { visible, passed_bytes, family, .. } = self;
-        // Whatever lies between is not known.
+        // The size of the skipped cells is unknown.
         *passed_bytes += PASSED_BYTES_MAX + 1;
         from.seek(&Key::column_end(row, family, visible.qualifier()))
     }
 
-    /// Passes a cell that is no part of the answer.
+    /// Skips a cell that is not returned.
     pub(super) fn pass(&mut self, from: &mut impl Cells) -> Result<()> {
         if let Some(cell) = from.cell() {
             self.passed_bytes += cell.value.len() + cell.key.row.len();
@@ -279,15 +281,16 @@ impl<'a> QueryMatcher<'a> {
         from.advance()
     }
 
-    /// Passes everything in front of `key`.
+    /// Skips everything before `key`.
     pub(super) fn seek(&mut self, from: &mut impl Cells, key: &Key<'_>) -> Result<()> {
-        // Whatever lies between is not known.
+        // The size of the skipped cells is unknown.
         self.passed_bytes += PASSED_BYTES_MAX + 1;
         from.seek(key)
     }
 
-    /// To the first cell of the next column that was asked for by name: it may be far, or none.
-    /// `false` when no more of this row is wanted and it is the only one.
+    /// Moves to the first cell of the next column that was requested by name, which may be far away
+    /// or not exist. Returns `false` if no more of this row is needed and the read covers no other
+    /// row.
     pub(super) fn find_next_named_column(
         &mut self,
         from: &mut impl Cells,
@@ -320,8 +323,8 @@ impl<'a> QueryMatcher<'a> {
     }
 }
 
-/// Whether a cell is copied rather than sharing its block, when so many bytes were passed since the
-/// last: where cells of answers are few and far between each would keep a block of its own in memory.
+/// Whether to copy a cell instead of sharing its block, given the bytes skipped since the last
+/// returned cell: sparse results would keep one block each in memory.
 fn is_sparse(passed_bytes: usize, value: &[u8]) -> bool {
     passed_bytes > PASSED_BYTES_MAX && value.len() < passed_bytes
 }

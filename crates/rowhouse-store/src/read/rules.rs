@@ -1,4 +1,4 @@
-//! By what cells of a family are judged: what the family keeps, and what is asked of it.
+//! The rules by which cells of a family are matched: the family's retention and the query.
 
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -7,15 +7,15 @@ use rowhouse_model::{FamilyDescriptor, KeepDeletedCells, Qualifiers, TimeRange};
 
 use crate::compact::CompactionKind;
 
-/// What a family says about how long its cells are kept. Parsed once: every read asks.
+/// A family's retention settings, parsed once because every read needs them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Retention {
     versions_max: u32,
     versions_min: u32,
-    /// `None` for ever.
+    /// `None` for no expiry.
     ttl_millis: Option<i64>,
     deleted: KeepDeletedCells,
-    /// Deletes cover by sequence.
+    /// Deletes cover by sequence (NEW_VERSION_BEHAVIOR).
     by_sequence: bool,
 }
 
@@ -33,62 +33,66 @@ impl From<&FamilyDescriptor> for Retention {
 }
 
 impl Retention {
-    /// Whether older versions of a cell are seen.
+    /// Whether reads can return older versions of a cell.
     pub(crate) fn has_versions(&self) -> bool {
         self.versions_max > 1
     }
 
-    /// Cells below this timestamp have outlived the TTL; below every timestamp without one.
+    /// Returns the timestamp below which cells have outlived the TTL; without a TTL the lowest
+    /// timestamp.
     fn unexpired_from(&self, now_millis: i64) -> i64 {
         self.ttl_millis.map_or(i64::MIN, |ttl| now_millis.saturating_sub(ttl))
     }
 
-    /// Whether a read of some timestamps needs the cells at others as well: where deletes cover by
-    /// sequence, newer versions decide what was ever to be seen of older ones.
+    /// Whether a read of a time range needs the cells outside of it as well: where deletes cover by
+    /// sequence, newer versions decide which older ones were ever visible.
     pub(super) fn needs_all_times(&self) -> bool {
         self.by_sequence
     }
 }
 
-/// Cells of `family` below this timestamp have outlived its TTL; below every timestamp without one.
+/// Returns the timestamp below which cells of `family` have outlived its TTL; without a TTL the
+/// lowest timestamp.
 pub(crate) fn unexpired_from(family: &FamilyDescriptor, now_millis: i64) -> i64 {
     Retention::from(family).unexpired_from(now_millis)
 }
 
-/// What is asked of one family.
+/// The query's conditions on one family, with its retention.
 #[derive(Clone, Debug)]
 pub(crate) struct Rules<'a> {
-    /// Single columns; `None` for all.
+    /// Requested columns; `None` for all.
     pub(crate) qualifiers: Option<Cow<'a, Qualifiers>>,
     pub(crate) time_range: TimeRange,
     pub(crate) versions: u32,
     pub(super) retention: Retention,
     /// Cells below this timestamp have outlived their family's TTL.
     pub(super) unexpired_from: i64,
-    /// For what says itself how long it lives.
+    /// Decides the expiry of cells with a TTL of their own.
     pub(super) now_millis: i64,
-    /// No put that a merge reads is older.
+    /// No put that a compaction reads is older.
     pub(super) earliest_put: i64,
     pub(super) purpose: Purpose,
 }
 
-/// What cells are judged for.
+/// The operation that cells are matched for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Purpose {
     Read,
-    /// A read of everything that is stored, markers included.
+    /// A read of everything stored, markers included.
     Raw,
-    /// Writing a memstore to a file, or rewriting some files of a (region, family) into one: drops what no read could ever show,
-    /// whatever is written later and whatever the other files hold.
+    /// A flush, or a compaction of some files of a family: drops cells that no read could ever
+    /// show, regardless of later writes and of the other files.
     Minor,
-    /// The same where nothing is known to be never shown.
+    /// As `Minor`, in a family with NEW_VERSION_BEHAVIOR: keeps every cell, because none is certain
+    /// to stay invisible.
     MinorOfAll,
-    /// Rewriting all files into one: drops what a read of them does not show, and the markers.
+    /// A compaction of all files: drops the cells that a read of them does not show, and the
+    /// markers.
     Major,
 }
 
 impl<'a> Rules<'a> {
-    /// For a read of `versions` versions.
+    /// Returns the rules for a read of `versions` versions.
     pub(crate) fn read(
         family: impl Into<Retention>,
         qualifiers: Option<&'a Qualifiers>,
@@ -109,9 +113,10 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// For a raw read: `versions` versions of each column, with the markers between and behind them,
-    /// whatever these cover, whatever the family keeps and however old it is. A cell that has outlived
-    /// a TTL of its own stays hidden. It is for whole families: HBase refuses columns here.
+    /// Returns the rules for a raw read: `versions` versions of each column with all markers
+    /// between and after them, regardless of the cells these cover, of the family's retention and
+    /// of age. A cell that has outlived a TTL of its own stays hidden. Raw reads cover whole
+    /// families, because HBase refuses columns in them.
     pub(crate) fn raw(
         family: impl Into<Retention>,
         time_range: TimeRange,
@@ -126,11 +131,11 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// The same in front of a filter, and how many versions of what the filter lets through are the
-    /// answer, which is for the caller to count. What a filter takes away is no version that was asked
-    /// for, so here only those count that the family keeps; in a raw read none.
+    /// Returns the rules to apply before a filter, and the number of versions to return after it,
+    /// which the caller counts. Versions that a filter removes do not count as requested ones, so
+    /// here only the family's maximum limits versions; in a raw read nothing does.
     ///
-    /// A family with NEW_VERSION_BEHAVIOR counts those that were asked for, as in HBase.
+    /// A family with NEW_VERSION_BEHAVIOR counts requested versions before the filter, as in HBase.
     #[must_use]
     pub(crate) fn before_filter(mut self) -> (Self, u32) {
         let asked = self.versions;
@@ -142,7 +147,7 @@ impl<'a> Rules<'a> {
         (self, asked)
     }
 
-    /// For a merge of files in which no put is older than `earliest_put`.
+    /// Returns the rules for a compaction whose input has no put older than `earliest_put`.
     pub(crate) fn compact(
         kind: CompactionKind,
         family: impl Into<Retention>,
@@ -159,18 +164,19 @@ impl<'a> Rules<'a> {
         Self { earliest_put, purpose, ..all }
     }
 
-    /// Whether it is for a raw read.
+    /// Whether these are the rules of a raw read.
     pub(super) fn is_raw(&self) -> bool {
         self.purpose == Purpose::Raw
     }
 
-    /// Whether a read sees nothing of what a flush drops of a family that is declared so: not where the family was
-    /// declared anew since the read began, where markers are shown, or versions behind newer ones that are not.
+    /// Whether a read sees none of the cells that a flush under `retention` drops. False if the
+    /// family's retention has changed since the read began, if the read shows markers, or if its
+    /// time range excludes newer versions and so uncovers older ones.
     pub(super) fn sees_nothing_dropped(&self, retention: &Retention) -> bool {
         !self.is_raw() && self.retention == *retention && self.time_range.max().is_latest()
     }
 
-    /// Has what is expired at `now_millis` be so, if that is later.
+    /// Advances the time used for expiry to `now_millis`, if that is later.
     pub(super) fn grow_older(&mut self, now_millis: i64) {
         self.now_millis = self.now_millis.max(now_millis);
         if !self.is_raw() {
@@ -178,14 +184,15 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Whether a reader may pass over markers that cover nothing: no marker is shown, and each covers by timestamp.
+    /// Whether a reader may skip runs of markers that cover nothing: it shows no markers, and each
+    /// covers by timestamp.
     pub(super) fn passes_markers(&self) -> bool {
         self.purpose == Purpose::Read
             && !self.retention.by_sequence
             && self.retention.deleted == KeepDeletedCells::False
     }
 
-    /// Whether deletes cover by sequence. What is read raw is covered by none.
+    /// Whether deletes cover by sequence. In a raw read they cover nothing.
     pub(super) fn by_sequence(&self) -> bool {
         self.retention.by_sequence && self.purpose != Purpose::Raw
     }
@@ -198,8 +205,8 @@ impl<'a> Rules<'a> {
         self.retention.versions_min
     }
 
-    /// Whether a read minds a marker. With KEEP_DELETED_CELLS only one of the time that is asked for:
-    /// what was deleted later is part of that time.
+    /// Whether a marker affects a read. With KEEP_DELETED_CELLS only a marker in the time range
+    /// does: cells deleted later are part of that time.
     pub(super) fn minds_marker(&self, timestamp: i64) -> bool {
         match self.retention.deleted {
             KeepDeletedCells::False => timestamp >= self.time_range.min().as_millis(),
@@ -207,12 +214,12 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Whether cells that are deleted are kept for reads of earlier times.
+    /// Whether deleted cells are kept for reads of earlier times.
     pub(super) fn keeps_deleted(&self) -> bool {
         self.retention.deleted != KeepDeletedCells::False
     }
 
-    /// Whether a merge of all files keeps a marker, and with it what it covers.
+    /// Whether a major compaction keeps a marker, and with it the cells it covers.
     pub(super) fn keeps_marker(&self, timestamp: i64) -> bool {
         match self.retention.deleted {
             KeepDeletedCells::False => false,
@@ -221,7 +228,7 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// Whether markers can be part of the answer behind the last version.
+    /// Whether markers after the last version of a column can be part of the result.
     pub(super) fn wants_last_markers(&self) -> bool {
         match self.purpose {
             Purpose::Read => false,
@@ -230,14 +237,14 @@ impl<'a> Rules<'a> {
         }
     }
 
-    /// The timestamps of cells that are asked for and have not expired.
+    /// Returns the timestamps of cells that are in the time range and have not expired.
     pub(super) fn plain_times(&self) -> RangeInclusive<i64> {
         let (min, max) = (self.time_range.min().as_millis(), self.time_range.max());
         let last = if max.is_latest() { i64::MAX } else { max.as_millis() - 1 };
         min.max(self.unexpired_from)..=last
     }
 
-    /// The same, on a set of columns of its own.
+    /// Returns the same rules with their own copy of the column set.
     pub(crate) fn into_owned(self) -> Rules<'static> {
         let qualifiers = self.qualifiers.map(|qualifiers| Cow::Owned(qualifiers.into_owned()));
         Rules { qualifiers, ..self }

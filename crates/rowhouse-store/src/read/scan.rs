@@ -1,7 +1,7 @@
-//! Scanners of a region: rows of all its families, one after the other.
+//! Scanners of a region, which read rows over all its families.
 //!
-//! Where a filter has its say the order of things is that of HBase's `RegionScannerImpl`: the row's
-//! key, the cells of the families the filter needs, the row as a whole, the cells of the other families.
+//! With a filter the order of evaluation is that of HBase's `RegionScannerImpl`: the row's key, the
+//! cells of the families the filter needs, the row as a whole, the cells of the other families.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -17,71 +17,72 @@ use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::region::ReadCounts;
 
-/// How many rows a scanner looks at between two looks at the clock, which would cost as much as a row.
+/// Rows a scanner examines between two clock checks; a check costs about as much as a row.
 const ROWS_BETWEEN_CHECKS: u32 = 64;
 
-/// A scan of one region, open: it sees what was there when it was opened, as long as it lives. It
-/// holds the files and memstores it reads, so merges neither wait for it nor take anything from it;
-/// what they free on the disk becomes free with it. [`Settings::scan_age_max`] is how long that may
-/// be. When a memstore is flushed it goes on in the file, on its way or by
-/// [`RegionScanner::follow_flushes`].
+/// An open scan of one region: it reads a snapshot taken when it was opened. It holds the files and
+/// memstores it reads, so compactions neither wait for it nor take anything from it; the disk space
+/// of files they replace is freed when the scanner is dropped. [`Settings::scan_age_max`] limits
+/// its lifetime. After a memstore is flushed, the scanner continues in the file, either while it
+/// reads or in [`RegionScanner::follow_flushes`].
 ///
 /// [`Settings::scan_age_max`]: crate::Settings::scan_age_max
 pub struct RegionScanner {
     families: Vec<FamilyReader<'static>>,
-    /// Families that are read where the others have let a row through.
+    /// Families read only for rows that pass the filter on the other families.
     on_demand: Vec<FamilyReader<'static>>,
     filter: Option<Box<FilterRun>>,
     range: RowRange,
-    /// There is one row at most.
+    /// The scan covers at most one row.
     single_row: bool,
     reversed: bool,
-    /// Everything visible in the columns is wanted.
+    /// No filter, limit per family or batch: every visible cell of the columns is returned.
     is_plain: bool,
     batch: usize,
     rows_left: u64,
-    /// The row that is being read.
+    /// The current row.
     row: Vec<u8>,
-    /// Where it was left, if it was.
+    /// The family in which the current row was suspended, if it was.
     left_in: Option<FamilyPosition>,
-    /// Part of the row was given, if it was left.
+    /// A part of the suspended row was returned.
     part_given: bool,
-    /// Cells of the last row, and bytes copied of them: the next one may well have as many.
+    /// Cells of the last row and bytes copied for it: capacity estimate for the next row.
     usual: (usize, usize),
     read_point: u64,
     opened: Instant,
     age_max: Duration,
     rows_until_check: u32,
-    /// Cells that were judged since the clock was looked at.
+    /// Cells examined since the last clock check.
     judged: u64,
-    /// It met an error, and what it had is let go of.
+    /// An error occurred, and the families' readers were released.
     failed: bool,
     progress: ScanProgress,
-    /// Rows that were given and are not counted yet.
+    /// Rows returned but not yet counted.
     rows_given: u64,
-    /// The filter ended the scan by the key of a row.
+    /// The filter ended the scan at the key of a row.
     ended_at_key: bool,
-    /// Where rows are counted, if they are.
+    /// The counts to update, if any.
     counter: Option<Arc<ReadCounts>>,
-    /// How many filtered rows were counted there.
+    /// Filtered rows already added to `counter`.
     filtered_counted: u64,
 }
 
-/// A family in the middle of which a row was left.
+/// The family in which reading a row was suspended.
 #[derive(Clone, Copy, Debug, Default)]
 struct FamilyPosition {
     on_demand: bool,
     family: usize,
 }
 
-/// How much may be read at once.
+/// Limits of one call to a scanner.
 #[derive(Clone, Copy, Debug)]
 pub struct ScanLimits {
-    /// Bytes of cells after which a row is left, to be gone on with later; the cell that fills them is
-    /// whole, and a block more may come. Rows that a filter must see as a whole are not left.
+    /// Bytes of cells after which a row is suspended and a later call resumes it. The cell that
+    /// reaches the limit is returned whole, and up to a block more may follow. Rows that a filter
+    /// must see as a whole are not suspended.
     pub bytes: u64,
-    /// When to give up looking for a row that is asked for. Within a row only where `bytes` are limited: who
-    /// takes no parts of rows gets the row.
+    /// When to stop looking for a row to return. Applies within a row only if `bytes` is limited: a
+    /// caller that takes no partial rows gets the whole row.
     pub until: Option<Instant>,
 }
 
@@ -89,46 +90,46 @@ impl ScanLimits {
     /// No limits.
     pub const NONE: Self = Self { bytes: u64::MAX, until: None };
 
-    /// Whether rows may be left.
+    /// Whether partial rows may be returned.
     fn takes_parts(&self) -> bool {
         self.bytes < u64::MAX
     }
 }
 
-/// How far a scanner has come, as HBase counts it. Rows that nothing but deletes are left of may be passed
-/// uncounted.
+/// The progress of a scanner, counted as in HBase. Rows of which only deletes are left may be
+/// skipped without being counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScanProgress {
-    /// Rows that were looked at to their end. A row whose key ends the scan, by its filter, is not one of them.
+    /// Rows examined to their end, except a row by whose key the filter ended the scan.
     pub rows_scanned: u64,
-    /// Rows that had nothing to give, or nothing more, and the row whose key ended the scan.
+    /// Rows with no cell, or no further cell, to return, and the row whose key ended the scan.
     pub rows_filtered: u64,
 }
 
-/// What a scanner gives.
+/// The result of one call to a scanner.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scanned {
     /// A row, or the next part of one.
     Row {
         /// Its cells.
         row: Row,
-        /// Whether there may be more of the same row.
+        /// Whether more of the same row may follow.
         is_partial: bool,
     },
-    /// Nothing that is asked for was found in the time there was. The rows before this one were looked
-    /// at, and it may be that part of this one was.
+    /// The time limit passed before a result was found. All rows before this one were examined, and
+    /// possibly a part of this one.
     Paused(Bytes),
     /// There are no more rows.
     End,
 }
 
-/// What a scanner is opened on.
+/// The arguments for opening a scanner.
 pub(crate) struct Opening<'a> {
     pub(crate) engine: &'a Arc<Engine>,
     pub(crate) families: &'a [Arc<FamilyStore>],
     pub(crate) rows: Rows<'a>,
     pub(crate) point: Option<&'a ReadPoint>,
-    /// The sequence to read at, as long as that can be done, in the place of this moment.
+    /// The sequence to read at instead of the current read point, if it is still readable.
     pub(crate) as_of: Option<u64>,
 }
 
@@ -208,7 +209,8 @@ impl RegionScanner {
         })
     }
 
-    /// The same, with the rows that it gives counted: when it looks at the clock, and when it is closed.
+    /// Makes the scanner add the rows it returns to `counter`, at each clock check and when it is
+    /// dropped.
     pub(crate) fn counted_by(mut self, counter: &Arc<ReadCounts>) -> Self {
         self.counter = Some(Arc::clone(counter));
         self
@@ -227,12 +229,12 @@ impl RegionScanner {
         }
     }
 
-    /// The next row that has anything to show, or the next part of it where the scan has a batch;
-    /// `None` behind the last.
+    /// Returns the next row that has visible cells, or its next part if the scan has a batch;
+    /// `None` after the last.
     ///
     /// # Errors
-    /// `Io` and `Corruption`; `UnknownScanner` when it has been open for too long, and after any error:
-    /// it does not come to an end that is none.
+    /// `Io` and `Corruption`; `UnknownScanner` if the scanner has been open for too long, and on
+    /// every call after an error, so that an error never looks like the end of the scan.
     #[expect(clippy::should_implement_trait, reason = "an iterator could not borrow later")]
     pub fn next(&mut self) -> Result<Option<Row>> {
         match self.next_part(&ScanLimits::NONE)? {
@@ -241,7 +243,7 @@ impl RegionScanner {
         }
     }
 
-    /// The same, as far as the limits allow: what a server answers a call with.
+    /// As [`RegionScanner::next`], within limits: a server's response to one call.
     ///
     /// # Errors
     /// As [`RegionScanner::next`].
@@ -258,16 +260,17 @@ impl RegionScanner {
     fn fail_if(&mut self, failed: bool) {
         if failed {
             self.failed = true;
-            // The files and memstores.
+            // Releases the files and memstores.
             self.families.clear();
             self.on_demand.clear();
         }
     }
 
-    /// Lets go of memory that was flushed to files since it was opened. It does so on its way; this is for
-    /// scanners that wait to be asked for more, which would keep it meanwhile. Gives the bytes that it
-    /// keeps all the same: it may see what a flush has dropped that had begun before the first time, and
-    /// one that goes backward keeps them up to the end of its row.
+    /// Releases memstores that were flushed since the scanner was opened. A scanner does this while
+    /// it reads; this call is for an idle scanner, which would otherwise keep them. Returns the
+    /// bytes it still keeps: it cannot continue in the file of a flush that began before it
+    /// registered and may have dropped cells it sees, and a reverse scanner keeps memstores up to
+    /// the end of its row.
     ///
     /// # Errors
     /// `Io` and `Corruption`.
@@ -291,7 +294,7 @@ impl RegionScanner {
             if self.left_in.is_none() && (self.is_filter_done() || !self.find_row()) {
                 return Ok(Scanned::End);
             }
-            // What passes of a row may come so seldom that every part is one cell.
+            // Matching cells of a row may be so rare that every part would be one cell.
             if timed_out && (self.left_in.is_none() || limits.takes_parts()) {
                 return Ok(self.pause());
             }
@@ -313,7 +316,7 @@ impl RegionScanner {
                 self.progress.rows_filtered += u64::from(cells.is_empty());
             }
             self.part_given |= !cells.is_empty();
-            // The last part may have nothing to show.
+            // The last part of a row may be empty.
             if !is_partial && std::mem::take(&mut self.part_given) {
                 self.rows_left -= 1;
                 self.rows_given += 1;
@@ -335,7 +338,7 @@ impl RegionScanner {
         Scanned::Paused(Bytes::copy_from_slice(&self.row))
     }
 
-    /// How much of a row may be read within the limits.
+    /// Returns how much of a row may be read within the limits.
     fn budget(&self, limits: &ScanLimits) -> ReadBudget {
         ReadBudget {
             cells: self.batch,
@@ -346,7 +349,7 @@ impl RegionScanner {
         }
     }
 
-    /// The row, or more of it, where everything visible is wanted.
+    /// Reads the row, or its next part, of a scan that returns every visible cell.
     fn read_plain_row(&mut self, limits: &ScanLimits, cells: &mut RowBuilder) -> Result<RowRead> {
         let mut budget = self.budget(limits);
         let first = self.left_in.take().map_or(0, |place| place.family);
@@ -361,7 +364,8 @@ impl RegionScanner {
         Ok(RowRead::Whole)
     }
 
-    /// The row, or more of it, as far as it passes; no cells when it does not.
+    /// Reads the row, or its next part, through the filter; leaves no cells if the row does not
+    /// pass.
     fn read_row(&mut self, limits: &ScanLimits, cells: &mut RowBuilder) -> Result<RowRead> {
         let whole = self.filter.as_ref().is_some_and(|filter| filter.needs_whole_row());
         let mut budget = match whole {
@@ -382,7 +386,7 @@ impl RegionScanner {
                 return Ok(RowRead::Part);
             }
             if !self.lets_row_through(whole, cells) {
-                // What was not looked at of it is, by a filter that may take note of it.
+                // Read the rest of the row as well: the filter may depend on having seen it.
                 self.pass_row()?;
                 *cells = RowBuilder::default();
                 return Ok(RowRead::Whole);
@@ -406,7 +410,7 @@ impl RegionScanner {
         Ok(read)
     }
 
-    /// Reads the families from `place` on that are read as it is.
+    /// Reads the row from the families at and after `place` in its group.
     fn read_families(
         &mut self,
         place: FamilyPosition,
@@ -426,16 +430,17 @@ impl RegionScanner {
         Ok(RowRead::Whole)
     }
 
-    /// Whether the filter lets the row through as a whole.
+    /// Whether the filter accepts the row as a whole.
     fn lets_row_through(&mut self, whole: bool, cells: &mut RowBuilder) -> bool {
         if cells.is_empty() {
-            // Of a row that was left the first part was let through.
+            // The first part of a suspended row has already passed.
             return self.part_given;
         }
         let Some(filter) = &mut self.filter else { return true };
         if whole {
             cells.retain(|cell| filter.keeps(cell));
-            // Nobody asks about a row of which nothing is left; families on demand may have more.
+            // HBase does not ask the filter about a row without cells; on-demand families may have
+            // more.
             if cells.is_empty() {
                 return true;
             }
@@ -443,7 +448,7 @@ impl RegionScanner {
         !filter.filters_row()
     }
 
-    /// Passes what is left of the row in the families that were not left behind it, as the filter says.
+    /// Reads past the rest of the current row in all families still in it, as the filter directs.
     fn pass_row(&mut self) -> Result<()> {
         let Self { families, filter, row, judged, .. } = self;
         let mut budget = ReadBudget { judged: *judged, ..ReadBudget::WHOLE };
@@ -457,7 +462,7 @@ impl RegionScanner {
         Ok(())
     }
 
-    /// Behind a row.
+    /// Finishes a row.
     fn leave_row(&mut self) -> Result<()> {
         if let Some(filter) = &mut self.filter {
             filter.reset();
@@ -477,27 +482,30 @@ impl RegionScanner {
             && (self.left_in.is_some() || (!self.is_filter_done() && self.find_row()))
     }
 
-    /// Whether a filter has said that nothing more comes, here or in any other region.
+    /// Whether the filter has ended the scan, in this region and all others.
     pub fn is_filter_done(&mut self) -> bool {
         self.filter.as_mut().is_some_and(|filter| filter.is_done())
     }
 
-    /// How many rows it may still give.
+    /// Returns how many rows the scan's limit still allows.
     pub(crate) fn rows_left(&self) -> u64 {
         self.rows_left
     }
 
-    /// How far it has come.
+    /// Returns the scanner's progress.
     pub fn progress(&self) -> ScanProgress {
         self.progress
     }
 
-    /// The sequence it reads at.
+    /// Returns the sequence it reads at.
     pub fn read_point(&self) -> u64 {
         self.read_point
     }
 
-    /// Whether the time there is to read is over; an error when it is for good.
+    /// Returns whether the time limit of the call has passed.
+    ///
+    /// # Errors
+    /// `UnknownScanner` once the scanner is too old.
     fn check_time(&mut self, limits: &ScanLimits) -> Result<bool> {
         if self.rows_until_check > 0 && self.judged < CELLS_BETWEEN_CHECKS {
             self.rows_until_check -= 1;
@@ -515,14 +523,14 @@ impl RegionScanner {
             ));
         }
         (self.rows_until_check, self.judged) = (ROWS_BETWEEN_CHECKS, 0);
-        // Most scans have come to their end by now.
+        // Most scans have ended by now.
         if !self.row.is_empty() {
             self.follow_flushes()?;
         }
         Ok(limits.until.is_some_and(|until| Instant::now() >= until))
     }
 
-    /// Finds the row where the next family stands; false behind the last.
+    /// Moves `row` to the next row of the earliest family; returns `false` after the last.
     fn find_row(&mut self) -> bool {
         let Self { families, range, row, reversed, .. } = self;
         let rows = families.iter().filter_map(FamilyReader::row);
@@ -543,7 +551,7 @@ impl Drop for RegionScanner {
     }
 }
 
-/// Readers of the families that are asked for; `None` when the moment is too old by now.
+/// Opens readers of the requested families; returns `None` if the read point is no longer readable.
 fn open_readers(
     engine: &Arc<Engine>,
     families: &[Arc<FamilyStore>],

@@ -1,4 +1,4 @@
-//! Finding tables by their files, where the manifest has lost them.
+//! Finds tables by their files, where the manifest has lost them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,11 +11,12 @@ use crate::disk::Disk;
 use crate::manifest::{FamilyFiles, ManifestState, RegionState, TableEntry};
 use crate::store_file::{FILES_DIR, StampedFile, id_of};
 
-/// Adds to `state` the tables that it does not have and that files tell of. What else the manifest said of them
-/// is not known: each has one region, which the files of all its regions belong to, and the log's cells.
+/// Adds to `state` the tables that files name and `state` lacks. The rest of their metadata is
+/// lost. In the new store each such table gets a single region, which takes the files of all its
+/// regions and their cells in the log.
 ///
 /// # Errors
-/// A directory that cannot be listed.
+/// `Io` for a directory that cannot be listed.
 pub(super) fn adopt_tables(
     disk: &dyn Disk,
     state: &mut ManifestState,
@@ -28,7 +29,7 @@ pub(super) fn adopt_tables(
         .list(FILES_DIR)
         .map_err(|source| Error::io(format_args!("cannot list {FILES_DIR}"), source))?;
     let mut adopted: BTreeMap<_, TableEntry> = BTreeMap::new();
-    // Oldest first, so the newest says how the table is declared.
+    // Oldest first, so that the newest file's descriptor is used.
     for id in names.iter().filter_map(|name| id_of(name)).filter(|id| !named.contains(id)) {
         match StampedFile::read(disk, id) {
             Ok(file) if known.contains(file.table.name()) => {}

@@ -1,23 +1,23 @@
-//! Whether a region has grown too large. As HBase's policies, a pure function of sizes.
+//! Decides whether a region has grown too large: HBase's policies as a pure function of sizes.
 
 use rowhouse_model::{SplitPolicy, TableDescriptor};
 
 use crate::settings::SplitSettings;
 
-/// What matters of a region and its table.
+/// The facts about a region and its table that the decision depends on.
 #[derive(Clone, Debug)]
 pub(crate) struct Situation<'a> {
     pub(crate) table: &'a TableDescriptor,
     pub(crate) policy: &'a SplitPolicy,
-    /// Spreads the sizes of regions, and is the same each time that the region is looked at.
+    /// Spreads the limits of regions, and is stable for a region.
     pub(crate) region_id: u64,
-    /// Regions of the table, this one among them.
+    /// The number of the table's regions, including this one.
     pub(crate) regions: u64,
-    /// Bytes of files of the family that has the most.
+    /// Bytes of files of the largest family.
     pub(crate) bytes: u64,
 }
 
-/// Whether the region is to be split.
+/// Returns whether the region should be split.
 pub(crate) fn is_too_large(situation: &Situation<'_>, settings: &SplitSettings) -> bool {
     let max = bytes_max(situation, settings);
     let first =
@@ -37,16 +37,16 @@ pub(crate) fn is_too_large(situation: &Situation<'_>, settings: &SplitSettings) 
     situation.bytes > bytes
 }
 
-/// The most that a region of this id is to hold: not the same for all, so that regions that grow alike are not all
-/// split at once.
+/// Returns the size limit of a region. It depends on the region's id, so that regions that grow
+/// alike are not all split at once.
 fn bytes_max(situation: &Situation<'_>, settings: &SplitSettings) -> u64 {
     let max = situation.table.region_bytes_max().unwrap_or(settings.region_bytes_max);
-    // Between -0.5 and 0.5: neighbouring ids are far apart.
+    // Between -0.5 and 0.5: adjacent ids are far apart.
     let fraction = (situation.region_id.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 11) as f64
         / (1u64 << 53) as f64
         - 0.5;
     let jittered = max as f64 * (1.0 + settings.jitter * fraction);
-    // What is more than a number holds is the greatest there is.
+    // The cast saturates.
     jittered as u64
 }
 
@@ -62,7 +62,7 @@ mod tests {
         TableDescriptor::new(TableName::parse("t").unwrap())
     }
 
-    /// The bytes above which a region is split, of a table with so many.
+    /// Returns the bytes above which a region of a table with `regions` regions is split.
     fn limit(policy: &SplitPolicy, table: &TableDescriptor, regions: u64) -> u64 {
         let settings = SplitSettings { jitter: 0.0, ..SplitSettings::default() };
         let is_too_large = |bytes| {
@@ -94,7 +94,7 @@ mod tests {
         ] {
             assert_eq!(limit(&policy, &table, regions), want, "{policy:?} {regions}");
         }
-        // Nothing is large enough.
+        // No size is large enough.
         assert_eq!(limit(&SplitPolicy::Disabled, &table, 1), u64::MAX - 1);
     }
 

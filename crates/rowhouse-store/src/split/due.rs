@@ -1,10 +1,10 @@
-//! Regions that have got files, and so may have grown too large.
+//! Regions that received files and may have grown too large.
 
 use std::collections::BTreeSet;
 
 use parking_lot::{Condvar, Mutex};
 
-/// The regions to be looked at. Holds each once.
+/// A queue of the regions to check. Holds each region once.
 #[derive(Default)]
 pub(crate) struct Due {
     state: Mutex<State>,
@@ -18,7 +18,7 @@ struct State {
 }
 
 impl Due {
-    /// Has a region looked at.
+    /// Queues a region.
     pub(crate) fn request(&self, region_id: u64) {
         let mut state = self.state.lock();
         if !state.closed && state.regions.insert(region_id) {
@@ -26,7 +26,7 @@ impl Due {
         }
     }
 
-    /// The next region to look at; waits for one. `None` once closed.
+    /// Returns the next region to check, waiting for one; `None` once closed.
     pub(crate) fn next(&self) -> Option<u64> {
         let mut state = self.state.lock();
         loop {
@@ -40,13 +40,13 @@ impl Due {
         }
     }
 
-    /// The next region to look at, if there is one.
+    /// Returns the next region to check, if there is one.
     #[cfg(test)]
     pub(crate) fn pop_waiting(&self) -> Option<u64> {
         self.state.lock().regions.pop_first()
     }
 
-    /// No region is looked at any more.
+    /// Closes the queue: no further region is checked.
     pub(crate) fn close(&self) {
         let mut state = self.state.lock();
         state.closed = true;

@@ -1,5 +1,5 @@
-//! Regions that split by themselves: `choose` says which, `due` holds those that are to be looked at, `rows` says
-//! where, as for splits by hand. What a split does is `store/regions.rs`.
+//! Automatic splits: `choose` decides which regions to split, `due` queues regions to check, and
+//! `rows` finds split points, also for requested splits. `store/regions.rs` performs a split.
 
 mod choose;
 mod due;

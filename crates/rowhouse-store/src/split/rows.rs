@@ -1,4 +1,4 @@
-//! Between which rows a region may be split in two.
+//! Finds rows at which a region may be split.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -11,8 +11,8 @@ use crate::region::Region;
 use crate::store_file::StoreFile;
 
 impl Region {
-    /// A row behind which lies about half of the cells of its largest file that has two rows, and which is not its
-    /// first; `None` when it has no two rows. What is in memory does not count.
+    /// Returns a row, not the first, after which about half of the cells of the region's largest
+    /// file with two rows lie; `None` when no file has two rows. Ignores memstores.
     ///
     /// # Errors
     /// `Io` and `Corruption`.
@@ -20,12 +20,12 @@ impl Region {
         self.middle_rows().next().transpose()
     }
 
-    /// The row where it is best split in two: [`Region::middle_row`], where the split policy and restriction of its
-    /// table do not move that to the first row; then the middle of another file. `None` where all of what they leave
-    /// belongs together. What is in memory does not count.
+    /// Returns the best row to split at: [`Region::middle_row`], adjusted by the split policy and
+    /// restriction of the table. If they move it to the region's first row, the middles of other
+    /// files are tried. `None` if no split point is left. Ignores memstores.
     ///
     /// # Errors
-    /// `Io` and `Corruption`; `InvalidRequest` for a policy or restriction that is not known.
+    /// `Io` and `Corruption`; `InvalidRequest` for an unknown policy or restriction.
     pub fn split_row(&self, table: &TableDescriptor) -> Result<Option<Bytes>> {
         for middle in self.middle_rows() {
             let at = table.split_row(&middle?)?;
@@ -36,8 +36,8 @@ impl Region {
         Ok(None)
     }
 
-    /// The middles of its files, the largest first, and then, for files that have one row each, what lies between
-    /// these. None is the first row.
+    /// Returns the middle rows of the files, largest file first, then, for files with a single row
+    /// each, the rows between them. None of them is the region's first row.
     fn middle_rows(&self) -> impl Iterator<Item = Result<Bytes>> {
         let files = self.families().iter().flat_map(|family| family.super_version().files.clone());
         let mut files: Vec<_> = files.collect();
@@ -45,13 +45,14 @@ impl Region {
         let range = &self.info().range;
         let all = files.clone();
         let middles = files.into_iter().filter_map(move |file| file.middle_row(range).transpose());
-        // Only looked for where no middle will do.
+        // Computed only if no middle row will do.
         let between = iter::once_with(move || rows_between(&all, range)).flatten();
         middles.chain(between)
     }
 }
 
-/// The rows with which files begin, but for the least: from the middle on, and then those in front of it.
+/// Returns the first rows of the files, without the lowest: from the middle one up, then the lower
+/// ones.
 fn rows_between(files: &[Arc<StoreFile>], range: &RowRange) -> Vec<Result<Bytes>> {
     let rows = files.iter().filter_map(|file| file.first_row_in(range).transpose());
     let rows = match rows.collect::<Result<BTreeSet<Bytes>>>() {

@@ -1,4 +1,4 @@
-//! Tables declared anew, and emptied, while others read and write.
+//! Altering and truncating tables under concurrent reads and writes.
 
 use std::sync::Arc;
 
@@ -20,21 +20,22 @@ use crate::region::Region;
 use crate::table::Table;
 
 impl Store {
-    /// Declares a table anew: `descriptor` is all of it. Memstores are flushed by the old declaration first;
-    /// reads and writes wait meanwhile. Reads that begin later go by the new attributes, and so do files that
-    /// are written later. A family that is not declared any more goes with its cells; scans that are open see
-    /// them to their end.
+    /// Alters a table; `descriptor` is the complete new declaration. Memstores are first flushed
+    /// under the old declaration; reads and writes wait meanwhile. Later reads, and files written
+    /// later, use the new attributes. A family that is no longer declared is dropped with its
+    /// cells; open scans still see them.
     ///
     /// # Errors
-    /// `TableNotFound`, and what [`TableDescriptor::check`] refuses; `Io` of a flush.
+    /// `TableNotFound`, and the errors of [`TableDescriptor::check`]; `Io` of a flush.
     pub fn alter_table(&self, descriptor: TableDescriptor) -> Result<()> {
         self.change_table(&descriptor.name().clone(), |_| Ok(descriptor))
     }
 
-    /// The same, from what the table is declared to be: nobody else alters it between the two.
+    /// As [`Store::alter_table`], with a descriptor that `change` derives from the current one
+    /// under the same lock.
     ///
     /// # Errors
-    /// As [`Store::alter_table`], and what `change` refuses.
+    /// As [`Store::alter_table`], and the errors of `change`.
     pub fn change_table(
         &self,
         name: &TableName,
@@ -57,8 +58,8 @@ impl Store {
         Alteration::new(&self.inner.engine, &table, descriptor)?.apply(self)
     }
 
-    /// Drops all cells of a disabled table, and has it take reads and writes again. Its regions are new,
-    /// with the bounds of the old ones if `splits` are kept, otherwise there is one.
+    /// Drops all cells of a disabled table and enables it. Its regions are new, with the bounds of
+    /// the old ones if `splits` are kept, otherwise a single one.
     ///
     /// # Errors
     /// `TableNotFound`; `TableNotDisabled`.
@@ -105,7 +106,7 @@ impl Store {
         };
         let edit =
             RegionTruncated { table_id: table.id(), removed: region.id(), added: added.clone() };
-        // Writers wait for the new region from here on.
+        // From here on writers wait for the new region.
         let _moving = region.moving.lock();
         region.serve(false);
         let truncated =
@@ -125,7 +126,7 @@ impl Store {
     /// Adds a family.
     ///
     /// # Errors
-    /// As [`Store::alter_table`]; `InvalidFamily` where there is one of the name.
+    /// As [`Store::alter_table`]; `InvalidFamily` if a family of that name exists.
     pub fn add_family(&self, table: &TableName, family: FamilyDescriptor) -> Result<()> {
         self.change_table(table, |current| {
             if current.find_family(family.name()).is_ok() {
@@ -138,18 +139,19 @@ impl Store {
         })
     }
 
-    /// Declares a family anew: `family` is all of it.
+    /// Alters a family; `family` is the complete new declaration.
     ///
     /// # Errors
-    /// As [`Store::alter_table`]; `InvalidFamily` where there is none of the name.
+    /// As [`Store::alter_table`]; `InvalidFamily` if no family of that name exists.
     pub fn alter_family(&self, table: &TableName, family: FamilyDescriptor) -> Result<()> {
         self.change_family(table, &family.name().clone(), |_| Ok(family))
     }
 
-    /// The same, from what the family is declared to be: nobody else alters it between the two.
+    /// As [`Store::alter_family`], with a declaration that `change` derives from the current one
+    /// under the same lock.
     ///
     /// # Errors
-    /// As [`Store::alter_family`], and what `change` refuses.
+    /// As [`Store::alter_family`], and the errors of `change`.
     pub fn change_family(
         &self,
         table: &TableName,
@@ -170,7 +172,8 @@ impl Store {
     /// Drops a family with its cells.
     ///
     /// # Errors
-    /// As [`Store::alter_table`]; `InvalidFamily` where there is none of the name, or no other.
+    /// As [`Store::alter_table`]; `InvalidFamily` if there is no family of that name, or no other
+    /// family.
     pub fn drop_family(&self, table: &TableName, family: &[u8]) -> Result<()> {
         let name = rowhouse_model::escape(family);
         self.change_table(table, |current| {
@@ -189,14 +192,14 @@ impl Store {
     }
 }
 
-/// A table on its way to another declaration.
+/// A pending change of a table's declaration.
 struct Alteration<'a> {
     engine: &'a Arc<Engine>,
     table: &'a Table,
     descriptor: TableDescriptor,
     policies: Vec<Policy>,
     row_limit: Arc<RowLimit>,
-    /// Stores of families that are not declared any more.
+    /// Stores of families that the new declaration drops.
     lost: Vec<Arc<FamilyStore>>,
 }
 
@@ -212,7 +215,8 @@ impl<'a> Alteration<'a> {
     }
 
     fn apply(self, store: &Store) -> Result<()> {
-        // What was written before is flushed by the old declaration, as HBase does where it reopens regions.
+        // Earlier writes are flushed under the old declaration, as HBase does when it reopens
+        // regions.
         let is_kept = |family: &FamilyStore| self.descriptor.find_family(family.name()).is_ok();
         let closed = ClosedRegions::close(self.engine, self.table.regions(), is_kept)?;
         if *self.table.descriptor() == self.descriptor {
@@ -231,14 +235,15 @@ impl<'a> Alteration<'a> {
         drop(closed);
         forget_flushed(self.engine);
         for store in self.table.regions().iter().flat_map(|region| region.families()) {
-            // More may be due than was.
+            // The new policy may make compactions due.
             self.engine.compactions.request(store, None);
         }
         Ok(())
     }
 
-    /// The last sequence that no cell of a new family can have, made to survive with all before it: families
-    /// that come and go divide what was written before from what is written later. 0 when none does.
+    /// Returns the last sequence number before any cell of a new family, after syncing the log up
+    /// to it: when families are added or dropped, this number separates log records of a dropped
+    /// family from those of a new one with the same name. 0 if the family names do not change.
     fn end_of_log(&self) -> Result<u64> {
         let names = |table: &TableDescriptor| -> Vec<_> {
             table.families().iter().map(FamilyDescriptor::name).cloned().collect()
@@ -254,7 +259,7 @@ impl<'a> Alteration<'a> {
         Ok(last)
     }
 
-    /// Has families and regions be what is declared. Nobody may be writing.
+    /// Applies the declaration to families and regions. There must be no concurrent writers.
     fn declare(&self) {
         for region in self.table.regions() {
             let families = self.descriptor.families().iter().zip(&self.policies);
@@ -263,7 +268,7 @@ impl<'a> Alteration<'a> {
         }
     }
 
-    /// The store of a family, which is made where it is new.
+    /// Returns the store of a family, created if the family is new.
     fn store_of(
         &self,
         region: &Region,
@@ -286,18 +291,17 @@ impl<'a> Alteration<'a> {
     }
 }
 
-/// Appends an edit that takes `lost` away, then, at a moment when no commit is half done, does what
-/// follows from it.
+/// Appends an edit that removes `lost`, then runs `follow` while no commit is in progress.
 pub(super) fn without(
     engine: &Arc<Engine>,
     lost: &[Arc<FamilyStore>],
     edit: EditKind,
     follow: impl FnOnce(),
 ) -> Result<()> {
-    // Merges of their files are for nothing.
+    // Stops compactions of their files.
     lost.iter().for_each(|family| family.set_leaving(true));
     {
-        // No flush or compaction may name a file of what is gone.
+        // No flush or compaction may add a file of a removed family.
         let _quiet: Vec<_> =
             lost.iter().map(|family| (family.flushing.lock(), family.compacting.write())).collect();
         if let Err(error) = engine.append_removal(edit) {
@@ -307,13 +311,14 @@ pub(super) fn without(
         {
             let _latch = engine.freeze_latch.write();
             if !lost.is_empty() {
-                // What a transaction read of them is not what is there, also where nobody wrote since.
+                // Conflicts with transactions that read these families, even if no one has written
+                // since.
                 let sequence = engine.mvcc.reserve();
                 engine.recent_writes.note_all(sequence);
                 engine.mvcc.publish(sequence);
             }
             lost.iter().for_each(|family| family.set_dropped());
-            // In front of what follows: a family of the same name may come in its place.
+            // Before `follow`, which may add a family of the same name.
             lost.iter().for_each(|family| engine.forget_family(family));
             follow();
         }
@@ -325,7 +330,7 @@ pub(super) fn without(
     Ok(())
 }
 
-/// Removes log segments after a change that is done, whatever becomes of the log.
+/// Removes log segments after a change that is already complete. A failure is only logged.
 pub(super) fn forget_flushed(engine: &Engine) {
     if let Err(error) = engine.forget_flushed() {
         tracing::error!(%error, "log segments cannot be removed");

@@ -1,4 +1,4 @@
-//! Regions that split by themselves when they have grown too large.
+//! Automatic splits of regions that have grown too large.
 
 use std::sync::Arc;
 
@@ -11,15 +11,15 @@ use crate::split::{Situation, is_too_large};
 use crate::table::Table;
 
 impl Tables {
-    /// Looks at regions that have got files until the store is closed.
+    /// Checks regions that received files, until the store is closed.
     pub(super) fn split_when_due(&self) {
         while let Some(region_id) = self.engine.splits.next() {
             self.split_if_due(region_id);
         }
     }
 
-    /// Splits a region that has grown too large. Nobody waits for it, so nobody but the log hears that it failed; it is
-    /// tried again with the region's next file.
+    /// Splits a region that has grown too large. A failure is only logged; the next file of the
+    /// region triggers another attempt.
     pub(super) fn split_if_due(&self, region_id: u64) {
         match guard(|| self.try_split(region_id)) {
             Ok(()) => {}
@@ -36,7 +36,7 @@ impl Tables {
         self.engine.check_open()?;
         let Some((table, region)) = self.find_too_large(region_id) else { return Ok(()) };
         let at = region.split_row(table.descriptor())?;
-        // Otherwise all that the region holds belongs together.
+        // Otherwise no split point separates rows that may be parted.
         let Some(at) = at.filter(|at| check_row(at).is_ok()) else {
             tracing::debug!(region = %region.name(), "cannot be split");
             return Ok(());
@@ -46,7 +46,7 @@ impl Tables {
         self.replace_regions(&table, &[region], &ranges)
     }
 
-    /// The region, if it is there, has grown too large and can be split now, with its table.
+    /// Returns the region, with its table, if it exists, is too large and can be split now.
     fn find_too_large(&self, region_id: u64) -> Option<(Arc<Table>, Arc<Region>)> {
         let settings = &self.engine.settings.split;
         if !settings.automatic || self.engine.manifest.read(|state| state.switches.splits_off) {
@@ -59,7 +59,7 @@ impl Tables {
             Some((table, regions.find(|region| region.id() == region_id)?))
         })?;
         let descriptor = table.descriptor();
-        // A policy or restriction that is not known was declared before it counted.
+        // An unknown policy or restriction was declared before the store validated it.
         let policy = descriptor.split_policy().ok()?;
         descriptor.split_restriction().ok()?;
         let can_split = descriptor.split_enabled()

@@ -1,4 +1,4 @@
-//! Ending a store, so that the next open finds all of it.
+//! Closes a store so that the next open finds all of it.
 
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
@@ -12,16 +12,17 @@ use crate::manifest::{Edit, EditKind, LogClosed};
 use crate::wal::LogEnd;
 
 impl Store {
-    /// Ends the store: writes under way are finished, later calls refused, what is in no log is in
-    /// files, the log is synced, the directory is free. Handles that are left refuse everything.
+    /// Closes the store: pending writes finish, later calls are refused, data that is not in the
+    /// log is flushed, the log is synced, and the directory is unlocked. Remaining handles refuse
+    /// every call.
     ///
     /// # Errors
-    /// Something could not be brought to the disk; the store is closed all the same.
+    /// `Io` when something could not be written or synced; the store is closed regardless.
     pub fn close(&self) -> Result<()> {
         self.inner.close()
     }
 
-    /// Ends the store as a killed process does: nothing is synced.
+    /// Ends the store as a killed process does: without a sync.
     #[cfg(test)]
     pub(crate) fn abandon(self) {
         self.inner.engine.closing.store(true, Ordering::Release);
@@ -35,21 +36,21 @@ impl Store {
 
 impl Inner {
     fn close(&self) -> Result<()> {
-        // Whoever closes it a second time waits until it is closed.
+        // A concurrent second caller waits until the store is closed.
         let _ending = self.ending.lock();
         if self.engine.closing.swap(true, Ordering::AcqRel) {
             return Ok(());
         }
         self.engine.memory.wake();
-        // No commit is half done once the gate has been held.
+        // No commit is in progress once the latch has been held.
         drop(self.engine.freeze_latch.write());
         let flushed = self.flush_unlogged();
         self.engine.closed.store(true, Ordering::Release);
         let workers = std::mem::take(&mut *self.workers.lock());
         self.engine.end_background();
         let panics = workers.into_iter().map(JoinHandle::join).filter(Result::is_err).count();
-        // Flushes, merges and changes of tables that others have begun end before the directory
-        // is let go; none begins any more.
+        // Flushes, compactions and table changes already in progress end before the directory is
+        // unlocked; no new ones begin.
         let _changing = self.tables.changing.lock();
         let families: Vec<_> = self.engine.families.read().values().cloned().collect();
         for family in &families {
@@ -68,15 +69,15 @@ impl Inner {
         flushed.and(synced)
     }
 
-    /// Brings to files what is in no log: it has nothing else to survive the process by.
+    /// Flushes memstores with unlogged cells, which would not survive the process otherwise.
     fn flush_unlogged(&self) -> Result<()> {
         let families: Vec<_> = self.engine.families.read().values().cloned().collect();
         let unlogged = families.iter().filter(|family| family.has_unlogged());
         unlogged.map(|family| flush::flush(&self.engine, family)).fold(Ok(()), Result::and)
     }
 
-    /// Notes where the log ends, so that the next open can tell if any of it has gone. Returns whether
-    /// that is noted.
+    /// Notes the end of the log, so that the next open can tell whether any of it is missing.
+    /// Returns whether the note was written.
     fn note_end(&self) -> bool {
         let Some(end) = self.engine.wal().end() else { return true };
         let LogEnd { segment, len, last_sequence } = end;

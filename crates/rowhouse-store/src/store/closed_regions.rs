@@ -1,4 +1,4 @@
-//! Regions that are closed for a change of their table, as HBase closes and reopens them.
+//! Regions that are closed while their table changes, as HBase closes and reopens them.
 
 use std::sync::Arc;
 
@@ -10,18 +10,19 @@ use crate::family::FamilyStore;
 use crate::flush;
 use crate::region::Region;
 
-/// Regions whose memstores are in files. Reads and writes of them wait as long as this lives; then those that
-/// were served are served again, unless they stay closed.
+/// Regions whose memstores were flushed. Reads and writes of them wait while this value lives. On
+/// drop the regions that were serving serve again, unless they stay closed.
 pub(super) struct ClosedRegions<'a> {
     served: Vec<&'a Region>,
     _moving: Vec<MutexGuard<'a, ()>>,
 }
 
 impl<'a> ClosedRegions<'a> {
-    /// Closes regions. Memstores of families that are not `kept` are left alone: they are about to be dropped.
+    /// Closes regions. Does not flush memstores of families for which `kept` is false: they are
+    /// about to be dropped.
     ///
     /// # Errors
-    /// `Io` of a flush; then the regions are served as before.
+    /// `Io` of a flush; the regions then serve as before.
     pub(super) fn close(
         engine: &Arc<Engine>,
         regions: &'a [Arc<Region>],
@@ -30,7 +31,7 @@ impl<'a> ClosedRegions<'a> {
         let families = regions.iter().flat_map(|region| region.families());
         let families: Vec<_> = families.filter(|family| kept(family)).collect();
         let flush = || families.iter().try_for_each(|family| flush::flush(engine, family));
-        // Most of what is in memory, while the regions still take writes.
+        // Flushes most of the data while the regions still accept writes.
         flush()?;
         let moving = regions.iter().map(|region| region.moving.lock()).collect();
         let served = regions.iter().filter(|region| region.is_serving());
@@ -40,7 +41,7 @@ impl<'a> ClosedRegions<'a> {
         Ok(closed)
     }
 
-    /// Leaves the regions closed.
+    /// Keeps the regions closed after the drop.
     pub(super) fn stay_closed(mut self) {
         self.served.clear();
     }

@@ -1,5 +1,5 @@
-//! The handle on an open store: its threads, what is found through it, a moment to read at, changes
-//! of rows in several tables.
+//! The handle on an open store: its threads, lookups, read points, and atomic changes of rows in
+//! several tables.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ use crate::table::Table;
 use crate::tasks::Task;
 use crate::write::apply;
 
-/// An open store. Cloning it gives another handle on the same one; it closes with the last, or by
-/// [`Store::close`].
+/// An open store. A clone is another handle on the same store, which closes with its last handle or
+/// by [`Store::close`].
 #[derive(Clone)]
 pub struct Store {
     pub(super) inner: Arc<Inner>,
@@ -37,21 +37,21 @@ pub(super) struct Inner {
     pub(super) workers: Mutex<Vec<JoinHandle<()>>>,
 }
 
-/// The tables and who may change them: users of the store, and the thread that splits regions, which must not keep
-/// the store open.
+/// The tables and the locks for changing them. Shared by the handles and the thread that splits
+/// regions, which must not keep the store open.
 pub(super) struct Tables {
     pub(super) engine: Arc<Engine>,
     pub(super) catalog: Catalog,
-    /// Held by whoever makes, changes or drops tables and namespaces.
+    /// Serializes changes of tables and namespaces.
     pub(super) changing: Mutex<()>,
     /// The creation time in the newest region name: no two regions share one.
     pub(super) last_region_millis: AtomicI64,
-    /// Counts changes of tables, regions and namespaces.
+    /// The number of changes of tables, regions and namespaces.
     pub(super) version: AtomicU64,
 }
 
 impl Store {
-    /// Opens the store in `dir`, or makes one where there is none.
+    /// Opens the store in `dir`, or creates one where there is none.
     ///
     /// # Errors
     /// As [`Builder::open`].
@@ -59,7 +59,7 @@ impl Store {
         Self::builder(dir).open()
     }
 
-    /// For opening with other settings or parts.
+    /// Returns a builder for opening with other settings or parts.
     pub fn builder(dir: impl AsRef<Path>) -> Builder {
         Builder::new(dir)
     }
@@ -105,12 +105,13 @@ impl Store {
         })
     }
 
-    /// The store's UUID, given when it was made.
+    /// Returns the store's UUID, assigned when it was created.
     pub fn cluster_id(&self) -> String {
         self.inner.engine.manifest.read(|state| state.cluster_id.clone())
     }
 
-    /// Writes into the data directory where this process serves clients, for others to find.
+    /// Writes the address at which this process serves clients into the data directory, for other
+    /// processes to find.
     pub fn set_address(&self, address: &str) -> Result<()> {
         match &*self.inner.directory.lock() {
             Some(directory) => directory.set_address(address),
@@ -118,17 +119,18 @@ impl Store {
         }
     }
 
-    /// The directory that it is in; `None` once it is closed, and on a disk that was given to it.
+    /// Returns the store's directory; `None` once it is closed, and on a disk passed to the
+    /// builder.
     pub(crate) fn directory_path(&self) -> Option<std::path::PathBuf> {
         self.inner.directory.lock().as_ref().map(|directory| directory.path().to_owned())
     }
 
-    /// Every table of users, by name.
+    /// Returns every user table, by name.
     pub fn tables(&self) -> Vec<Arc<Table>> {
         self.inner.tables.catalog.entries().tables.values().cloned().collect()
     }
 
-    /// The table `name`.
+    /// Returns the table `name`.
     ///
     /// # Errors
     /// `TableNotFound`.
@@ -136,17 +138,17 @@ impl Store {
         self.inner.tables.catalog.table(name)
     }
 
-    /// The region with this full name, if it is known, served or not.
+    /// Returns the region with this full name if it exists, whether it serves or not.
     pub fn find_region(&self, name: &[u8]) -> Option<Arc<Region>> {
         self.inner.tables.catalog.region(name)
     }
 
-    /// The region with this encoded name, if it is known, served or not.
+    /// Returns the region with this encoded name if it exists, whether it serves or not.
     pub fn find_region_by_encoded_name(&self, name: &str) -> Option<Arc<Region>> {
         self.inner.tables.catalog.region_by_encoded_name(name)
     }
 
-    /// The region with this full name.
+    /// Returns the region with this full name.
     ///
     /// # Errors
     /// `NotServingRegion`.
@@ -157,18 +159,20 @@ impl Store {
         })
     }
 
-    /// This moment, over all tables, to read at later: see [`Table::get_at`] and [`Table::scan_at`].
+    /// Returns a read point at the current state of all tables, for [`Table::get_at`] and
+    /// [`Table::scan_at`].
     pub fn read_point(&self) -> Arc<ReadPoint> {
         Arc::new(ReadPoint::take(&self.inner.engine, &self.inner.tables.catalog))
     }
 
-    /// Changes rows of any tables as one: when this returns all of it is visible and in the log, and
-    /// a crash leaves all of it or nothing. Durability is the strongest that any of them asks for.
+    /// Changes rows of any tables atomically: when this returns, all changes are visible and in the
+    /// log, and a crash leaves all of them or none. The strongest durability of the mutations
+    /// applies to all.
     ///
     /// # Errors
-    /// As [`Region::mutate`], for the first mutation that cannot be done; then nothing was changed.
-    /// `InvalidRequest` for an increment of a row, or a delete of its newest version, behind another
-    /// mutation of that row: it would have to read what is not written yet.
+    /// As [`Region::mutate`], for the first mutation that fails; nothing is changed then.
+    /// `InvalidRequest` for an increment of a row, or a delete of its newest version, after another
+    /// mutation of that row: it would have to read cells that are not written yet.
     pub fn commit(&self, mutations: &[(Arc<Table>, Mutation)]) -> Result<Vec<MutationOutcome>> {
         for (table, _) in mutations {
             table.check_enabled()?;
@@ -186,8 +190,8 @@ impl Store {
         }
     }
 
-    /// Begins a new segment of the log, unless the current one holds nothing, and removes those that
-    /// hold nothing that is not in files.
+    /// Begins a new log segment, unless the current one is empty, and removes segments whose cells
+    /// are all in files.
     ///
     /// # Errors
     /// `Io`, `ReadOnly`, `OutcomeUnknown`.
@@ -196,44 +200,56 @@ impl Store {
         self.inner.engine.roll_log()
     }
 
-    /// Lets files be merged in the background, or not, until the store is opened again; returns
-    /// whether they were. Merges that run are stopped, and those that were asked for forgotten.
+    /// Enables or disables background compactions until the store is next opened; returns whether
+    /// they were enabled. Disabling stops running compactions and discards requested ones.
     pub fn set_compactions(&self, on: bool) -> bool {
         self.inner.engine.compactions.set_enabled(on)
     }
 
-    /// Whether files are merged in the background.
+    /// Returns whether background compactions are enabled.
     pub fn compactions(&self) -> bool {
         self.inner.engine.compactions.is_enabled()
     }
 
-    /// Forgets the merges that were asked for and have not begun: large ones or the others.
+    /// Discards requested compactions that have not begun: the large ones or the others.
     pub fn forget_requested_compactions(&self, large: bool) {
         self.inner.engine.compactions.forget_requested(&self.inner.engine, large);
     }
 
-    /// What the store is doing: flushes, compactions, splits and merges of regions.
+    /// Returns an error while the store takes no writes: it is closing, or its log or manifest could
+    /// not be written and it has to be opened again.
+    ///
+    /// # Errors
+    /// Those of any write.
+    pub fn check_writable(&self) -> Result<()> {
+        let engine = &self.inner.engine;
+        engine.check_open()?;
+        engine.manifest.check_writable()?;
+        engine.wal().check_writable()
+    }
+
+    /// Returns the store's running tasks: flushes, compactions, splits and merges of regions.
     pub fn tasks(&self) -> Vec<Task> {
         self.inner.engine.tasks.list()
     }
 
-    /// Bytes of all memstores, and how many there may be.
+    /// Returns the bytes of all memstores, and their limit.
     pub fn memstore_bytes(&self) -> (u64, u64) {
         (self.inner.engine.memory.bytes(), self.inner.engine.settings.memstore_bytes_max)
     }
 
-    /// Bytes in the block cache, and how many there may be.
+    /// Returns the bytes in the block cache, and their limit.
     pub fn block_cache_bytes(&self) -> (u64, u64) {
         let blocks = &self.inner.engine.files.blocks;
         (blocks.bytes(), blocks.bytes_max())
     }
 
-    /// When the store was made, in milliseconds.
+    /// Returns when the store was created, in milliseconds since 1970.
     pub(crate) fn created_millis(&self) -> i64 {
         self.inner.engine.manifest.read(|state| state.created_millis)
     }
 
-    /// A number that changes whenever a table, region or namespace does.
+    /// Returns a number that changes whenever a table, region or namespace does.
     pub fn catalog_version(&self) -> u64 {
         self.inner.tables.version.load(Ordering::Acquire)
     }
@@ -242,17 +258,17 @@ impl Store {
         &self.inner.engine
     }
 
-    /// Keeps tables and regions as they are, as long as it is held.
+    /// Prevents changes of tables and regions while the guard is held.
     pub(crate) fn changing(&self) -> parking_lot::MutexGuard<'_, ()> {
         self.inner.tables.changing.lock()
     }
 
-    /// Has who keeps something of the catalog look again.
+    /// Increments the catalog version, so that holders of cached catalog data refresh it.
     pub(super) fn changed(&self) {
         self.inner.tables.changed();
     }
 
-    /// Does one piece of the work that waits for the background; `false` when there is none.
+    /// Runs one pending piece of background work; `false` when there is none.
     #[cfg(test)]
     pub(crate) fn work_by_hand(&self) -> bool {
         let engine = &self.inner.engine;
@@ -273,7 +289,7 @@ impl Store {
 }
 
 impl Tables {
-    /// Has who keeps something of the catalog look again.
+    /// Increments the catalog version, so that holders of cached catalog data refresh it.
     pub(super) fn changed(&self) {
         self.version.fetch_add(1, Ordering::Release);
     }

@@ -1,4 +1,4 @@
-//! The store as a whole: a handle on it, its tables and namespaces, its end.
+//! The store as a whole: its handle, tables and namespaces, and its end.
 
 mod alter;
 mod automatic_split;

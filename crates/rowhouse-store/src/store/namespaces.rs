@@ -1,4 +1,4 @@
-//! Namespaces come and go.
+//! Creating, changing and dropping namespaces.
 
 use rowhouse_model::{Bytes, Error, ErrorKind, Namespace, Result};
 
@@ -6,12 +6,12 @@ use super::Store;
 use crate::manifest::{Edit, EditKind, NamespaceChanged};
 
 impl Store {
-    /// Every namespace, by name; `default` and `hbase` among them.
+    /// Returns every namespace, by name, including `default` and `hbase`.
     pub fn namespaces(&self) -> Vec<Namespace> {
         self.inner.engine.manifest.read(|state| state.namespaces.values().cloned().collect())
     }
 
-    /// The namespace `name`.
+    /// Returns the namespace `name`.
     ///
     /// # Errors
     /// `NamespaceNotFound`.
@@ -20,7 +20,7 @@ impl Store {
         found.ok_or_else(|| Error::new(ErrorKind::NamespaceNotFound, name))
     }
 
-    /// Makes a namespace.
+    /// Creates a namespace.
     ///
     /// # Errors
     /// `NamespaceExists`.
@@ -33,7 +33,7 @@ impl Store {
         self.write_namespace(&namespace)
     }
 
-    /// Gives a namespace another configuration.
+    /// Replaces the configuration of a namespace.
     ///
     /// # Errors
     /// `NamespaceNotFound`.

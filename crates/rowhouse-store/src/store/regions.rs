@@ -1,8 +1,8 @@
-//! Regions in the place of others: splits and merges, while others read and write.
+//! Replacing regions by splits and merges, under concurrent reads and writes.
 //!
-//! Nothing is copied. What is in memory is flushed, one edit says which regions come in the place of
-//! which, and the files of the old ones are those of the new ones, each of which keeps to its rows.
-//! Merges of files, which are asked for at once, write what a split left for each region anew.
+//! Nothing is copied. Memstores are flushed, one edit replaces the old regions, and the new regions
+//! name the files of the old ones, restricted to their own rows. Compactions, requested at once,
+//! rewrite shared files for each region.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -27,13 +27,15 @@ use crate::table::Table;
 use crate::tasks::Tasks;
 
 impl Store {
-    /// Splits a region in two at row `at`, the first of the second, or in the middle of what it holds. Rows that the table's split
-    /// restriction keeps together are not parted, and its split policy moves the middle likewise.
-    /// Whoever reads and writes the table goes on; the region is not served any more.
+    /// Splits a region in two. The second region begins at row `at`, or near the middle of the data
+    /// if `at` is `None`. The table's split restriction and split policy can move the split point,
+    /// so that rows they keep together are not parted. Concurrent reads and writes of the table
+    /// continue; the old region no longer serves.
     ///
     /// # Errors
-    /// `UnknownRegion`; `TableNotEnabled`; `InvalidRequest` where splits are switched off or the table's policy has none, for a row that is
-    /// not behind the first of the region, and for a region that has no two rows to split between that may be parted.
+    /// `UnknownRegion`; `TableNotEnabled`; `InvalidRequest` if splits are switched off or disabled
+    /// by the table's policy, for a row that is not after the first of the region, and for a region
+    /// without two rows that may be parted.
     pub fn split_region(&self, name: &[u8], at: Option<Bytes>) -> Result<()> {
         let _changing = self.inner.tables.changing.lock();
         self.inner.engine.check_open()?;
@@ -65,12 +67,13 @@ impl Store {
         self.inner.tables.replace_regions(&table, &[region], &ranges)
     }
 
-    /// Merges neighbouring regions of a table into one. Whoever reads and writes the table goes on; the
-    /// regions are not served any more. What splits have left in them is written anew first, which takes as
-    /// long as merging these files does.
+    /// Merges adjacent regions of a table into one. Concurrent reads and writes of the table
+    /// continue; the old regions no longer serve. Files that earlier splits left shared are
+    /// compacted first, which takes as long as compacting them does.
     ///
     /// # Errors
-    /// `UnknownRegion`; `TableNotEnabled`; `InvalidRequest` where merges are switched off, for fewer than two, for regions of several tables, and for such as are no neighbours.
+    /// `UnknownRegion`; `TableNotEnabled`; `InvalidRequest` if merges are switched off, for fewer
+    /// than two regions, for regions of several tables, and for regions that are not adjacent.
     pub fn merge_regions(&self, names: &[&[u8]]) -> Result<()> {
         let _changing = self.inner.tables.changing.lock();
         self.inner.engine.check_open()?;
@@ -111,11 +114,11 @@ impl Store {
         self.inner.tables.replace_regions(&table, &regions, &[range])
     }
 
-    /// Has a region take no reads and writes until it is assigned again, its table enabled, or the store opened: what is
-    /// in memory is written to files. One that takes none stays so.
+    /// Stops a region from serving until it is assigned again, its table is enabled, or the store
+    /// is opened. Flushes its memstores. A region that does not serve stays so.
     ///
     /// # Errors
-    /// `UnknownRegion`; `TableNotEnabled`; `Io`, and then the region is served as before.
+    /// `UnknownRegion`; `TableNotEnabled`; `Io`, after which the region serves as before.
     pub fn unassign_region(&self, name: &[u8]) -> Result<()> {
         let _changing = self.inner.tables.changing.lock();
         self.inner.engine.check_open()?;
@@ -127,7 +130,7 @@ impl Store {
         Ok(())
     }
 
-    /// Has a region take reads and writes again.
+    /// Makes a region serve reads and writes again.
     ///
     /// # Errors
     /// `UnknownRegion`; `TableNotEnabled`.
@@ -145,7 +148,8 @@ impl Store {
     }
 }
 
-/// Where a region is split that somebody wants split at `asked`; empty, as in HBase, where that leaves no row.
+/// Returns the row at which to split a region for a request at row `asked`, after the table's split
+/// restriction; empty, as in HBase, if the restriction leaves no row.
 fn restricted(table: &TableDescriptor, region: &Region, asked: &Bytes) -> Result<Bytes> {
     let at = table.split_restriction()?.split_row(asked);
     if at != asked {
@@ -155,7 +159,7 @@ fn restricted(table: &TableDescriptor, region: &Region, asked: &Bytes) -> Result
     Ok(at)
 }
 
-/// Refuses where the table's policy lets no region be split, also when asked to: HBase's words.
+/// Refuses if the table's policy disables splits, including requested ones: HBase's message.
 fn check_splittable(table: &TableDescriptor, region: &Region) -> Result<()> {
     if matches!(table.split_policy(), Ok(SplitPolicy::Disabled)) {
         return Err(Error::invalid(format!("{} NOT splittable", region.name().encoded)));
@@ -163,7 +167,7 @@ fn check_splittable(table: &TableDescriptor, region: &Region) -> Result<()> {
     Ok(())
 }
 
-/// Where a region is split that is to be split in the middle.
+/// Returns the row at which to split a region near its middle.
 fn middle(table: &TableDescriptor, region: &Region) -> Result<Bytes> {
     region.flush()?;
     let refuse = |why: String| Error::invalid(format!("{why}: region={}", region.shown()));
@@ -180,7 +184,7 @@ fn middle(table: &TableDescriptor, region: &Region) -> Result<Bytes> {
 }
 
 impl Tables {
-    /// Has regions of these ranges, which together hold the same rows, be in the place of others.
+    /// Replaces regions by new ones with the given ranges, which together hold the same rows.
     pub(super) fn replace_regions(
         &self,
         table: &Arc<Table>,
@@ -196,11 +200,11 @@ impl Tables {
         let removed = old.iter().map(|region| region.id()).collect();
         let edit = RegionsReplaced { table_id: table.id(), removed, added: added.clone() };
         let families: Vec<_> = old.iter().flat_map(|region| region.families()).cloned().collect();
-        // Most of what is in memory, while it is still being written to.
+        // Flushes most of the data while the regions still accept writes.
         families.iter().try_for_each(|family| flush::flush(engine, family))?;
         let _moving: Vec<_> = old.iter().map(|region| region.moving.lock()).collect();
         families.iter().for_each(|family| family.set_leaving(true));
-        // No flush or merge may name another file of what goes.
+        // No flush or compaction may add a file of an old region.
         let _quiet: Vec<_> = families
             .iter()
             .map(|family| (family.flushing.lock(), family.compacting.write()))
@@ -216,7 +220,8 @@ impl Tables {
         }
         let added = {
             let _latch = engine.freeze_latch.write();
-            // What rows were given is known by their region.
+            // The last timestamps issued to rows are kept by region; the new regions do not have
+            // them.
             engine.timestamps.catch_up();
             let added: Vec<_> = added
                 .into_iter()
@@ -246,17 +251,17 @@ impl Tables {
         Ok(())
     }
 
-    /// Regions of these ranges, to be made.
+    /// Returns the metadata of new regions with these ranges.
     pub(super) fn metas_of(
         &self,
         name: &TableName,
         ranges: &[RowRange],
     ) -> Result<Vec<RegionMeta>> {
-        // What rows of others were given, which they may have, is not known of them.
+        // The new regions may take over rows whose last issued timestamps they do not have.
         self.engine.timestamps.catch_up();
         let created_millis = self.next_region_millis();
         let metas = ranges.iter().map(|range| {
-            // A region's name is its row in hbase:meta.
+            // A region's name is a row of hbase:meta.
             let info = RegionInfo::new(name.clone(), range.clone(), created_millis);
             check_row(&info.name().full).map_err(|error| {
                 Error::invalid(format!("a split key makes a region name too long: {error}"))
@@ -271,7 +276,7 @@ impl Tables {
         metas.collect()
     }
 
-    /// A creation time for region names, later than that of every other.
+    /// Returns a creation time for region names, later than every earlier one.
     fn next_region_millis(&self) -> u64 {
         let now = self.engine.timestamps.issue().as_millis();
         let last = &self.last_region_millis;
@@ -280,7 +285,7 @@ impl Tables {
         millis.unsigned_abs()
     }
 
-    /// A region with what `old` ones have of its rows.
+    /// Returns a region with the files of the `old` regions that may hold its rows.
     pub(super) fn region_in_place_of(
         &self,
         descriptor: &TableDescriptor,
@@ -310,7 +315,7 @@ impl Tables {
     }
 }
 
-/// The files of a (region, family) in which rows of `range` may be.
+/// Returns the files of a (region, family) that may hold rows of `range`.
 fn files_for(store: &FamilyStore, range: &RowRange) -> Vec<Arc<StoreFile>> {
     let super_version = store.super_version();
     super_version

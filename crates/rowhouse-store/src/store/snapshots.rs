@@ -1,7 +1,7 @@
-//! Snapshots of tables: taken, listed, deleted, made tables of.
+//! Snapshots of tables: take, list, delete, clone and restore.
 //!
-//! Nothing is copied. A file of a table is named by the edit that takes a snapshot, and again by the one that
-//! clones or restores it; it goes with the last that names it.
+//! Nothing is copied. The edit that takes a snapshot names the table's files again, and so does the
+//! edit that clones or restores it. A file is removed once nothing names it.
 
 use std::sync::Arc;
 
@@ -27,14 +27,15 @@ use crate::store_file::SnapshotFiles;
 use crate::table::Table;
 
 impl Store {
-    /// Every snapshot, by name. One whose time has passed is listed until it is removed, within a minute or so, or stays where that
-    /// is switched off ([`Store::set_snapshot_cleanup`]).
+    /// Returns every snapshot, by name. An expired snapshot stays listed until the cleanup removes
+    /// it, within about a minute, or for as long as the cleanup is off
+    /// ([`Store::set_snapshot_cleanup`]).
     pub fn snapshots(&self) -> Vec<Snapshot> {
         let listed = |entry: &Arc<SnapshotEntry>| entry.snapshot.clone();
         self.inner.engine.manifest.read(|state| state.snapshots.values().map(listed).collect())
     }
 
-    /// The snapshot `name`.
+    /// Returns the snapshot `name`.
     ///
     /// # Errors
     /// `SnapshotNotFound`.
@@ -42,13 +43,15 @@ impl Store {
         Ok(self.known_snapshot(name)?.snapshot.clone())
     }
 
-    /// Takes a snapshot of a table: everything that was written to it, over all of its regions at one moment, or what is
-    /// in files only where the kind says so. Whoever reads and writes the table goes on. What is made of it has the snapshot's
-    /// MAX_FILESIZE where the table declares none. Gives it back as it is kept:
-    /// with the time at which it was taken, unless one was said, and of a disabled table with that kind.
+    /// Takes a snapshot of a table: of all its writes at one read point over all regions, or of its
+    /// files only if the kind says so. Concurrent reads and writes continue. If the table declares
+    /// no MAX_FILESIZE, its clones get the one of the snapshot. Returns the snapshot as stored:
+    /// with the current time unless one was set, and with the kind for disabled tables if the table
+    /// is disabled.
     ///
     /// # Errors
-    /// `SnapshotExists`; `SnapshotCreation` where there is no such table; `Io` and others for what is to be flushed.
+    /// `SnapshotExists`; `SnapshotCreation` if there is no such table; `Io` and other errors of the
+    /// flushes.
     pub fn take_snapshot(&self, mut snapshot: Snapshot) -> Result<Snapshot> {
         let _changing = self.inner.tables.changing.lock();
         let engine = &self.inner.engine;
@@ -71,7 +74,7 @@ impl Store {
             snapshot.created = Timestamp::from_millis(engine.timestamps.now_millis().max(0))?;
         }
         keep_files(engine, &table, &snapshot)?;
-        // It is done, whatever becomes of the log.
+        // The snapshot is complete even if this fails.
         if let Err(error) = engine.forget_flushed() {
             tracing::error!(%error, "log segments cannot be removed");
         }
@@ -79,7 +82,7 @@ impl Store {
         Ok(snapshot)
     }
 
-    /// Deletes a snapshot, and the files that nobody else names. Tables that were made of it stay.
+    /// Deletes a snapshot, and the files that nothing else names. Tables cloned from it stay.
     ///
     /// # Errors
     /// `SnapshotNotFound`.
@@ -91,8 +94,8 @@ impl Store {
         self.inner.engine.delete_snapshot(&mut snapshots, name)
     }
 
-    /// Makes a table of a snapshot: declared as that one was, with its regions and cells. It takes reads and writes,
-    /// of which the snapshot and other tables know nothing.
+    /// Creates a table from a snapshot, with its declaration, regions and cells. Writes to the new
+    /// table affect neither the snapshot nor other tables.
     ///
     /// # Errors
     /// `SnapshotNotFound`, `SnapshotExpired`, `TableExists`, `NamespaceNotFound`.
@@ -102,8 +105,8 @@ impl Store {
         self.clone_of(name, table, &snapshots)
     }
 
-    /// Makes a disabled table what it was when the snapshot was taken of it, its declaration included; what came later
-    /// is gone. It stays disabled. A table that is not there any more is made anew, and enabled.
+    /// Restores a disabled table to a snapshot, including its declaration; later changes are lost.
+    /// The table stays disabled. A table that no longer exists is created, and enabled.
     ///
     /// # Errors
     /// `SnapshotNotFound`, `SnapshotExpired`, `TableNotDisabled`.
@@ -119,7 +122,7 @@ impl Store {
             return Err(not_disabled(table.name(), TableState::Enabled));
         }
         self.inner.tables.check_restore_quota(table.name(), entry.ranges().len())?;
-        // What was written before survives wherever this does.
+        // Earlier writes must survive whenever this edit does.
         engine.sync_log()?;
         let regions = self.inner.tables.metas_of(table.name(), &entry.ranges())?;
         let edit = SnapshotRestored {
@@ -167,7 +170,7 @@ impl Store {
         Ok(())
     }
 
-    /// A snapshot that tables may be made of.
+    /// Returns a snapshot that is not expired.
     fn usable_snapshot(&self, name: &str) -> Result<Arc<SnapshotEntry>> {
         self.inner.engine.check_open()?;
         let entry = self.known_snapshot(name)?;
@@ -189,12 +192,12 @@ impl Store {
 }
 
 impl Engine {
-    /// Whether a snapshot's time has passed, and it is to be removed.
+    /// Returns whether the cleanup has an expired snapshot to remove.
     pub(crate) fn has_expired_snapshots(&self) -> bool {
         !self.expired_snapshots().is_empty()
     }
 
-    /// Deletes the snapshots whose time has passed.
+    /// Deletes the expired snapshots.
     pub(crate) fn delete_expired_snapshots(&self) -> Result<()> {
         let mut snapshots = self.snapshots.lock();
         for name in self.expired_snapshots() {
@@ -223,17 +226,17 @@ impl Engine {
     }
 }
 
-/// Has a snapshot name the files of a table, with what was in memory at one moment among them unless it is told not to.
-/// The caller sees to it that no table is changed meanwhile.
+/// Makes a snapshot name the files of a table. Flushes the memstores at one sequence number first,
+/// unless the snapshot's kind skips the flush. The caller prevents changes of tables meanwhile.
 fn keep_files(engine: &Arc<Engine>, table: &Table, snapshot: &Snapshot) -> Result<()> {
     let families: Vec<_> =
         table.regions().iter().flat_map(|region| region.families()).cloned().collect();
     let flushes = snapshot.kind != SnapshotKind::SkipFlush;
     if flushes {
-        // Most of what is in memory, before others have to wait.
+        // Flushes most of the data before writers have to wait.
         families.iter().try_for_each(|family| flush::flush(engine, family))?;
     }
-    // No file comes but those of the one moment.
+    // No other flush may add a file.
     let _quiet: Vec<_> = families.iter().map(|family| family.flushing.lock()).collect();
     if flushes {
         flush::flush_all_locked(engine, &families)?;
@@ -271,14 +274,14 @@ fn region_of(region: &Region) -> SnapshotRegion {
     }
 }
 
-/// Has merges be looked for that are due in a table that is new.
+/// Requests the due compactions of a new table.
 fn request_merges(engine: &Engine, table: &Table) {
     for family in table.regions().iter().flat_map(|region| region.families()) {
         engine.compactions.request(family, None);
     }
 }
 
-/// A table on its way out of a snapshot.
+/// A table being created from a snapshot.
 struct Copy<'a> {
     engine: &'a Arc<Engine>,
     entry: &'a SnapshotEntry,
@@ -287,7 +290,7 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
-    /// The regions of `metas`, which are those of the snapshot, one for one.
+    /// Returns the regions of `metas`, which correspond to those of the snapshot one for one.
     fn regions(&self, table: &TableDescriptor, metas: Vec<RegionMeta>) -> Vec<Arc<Region>> {
         let row_limit = Arc::new(RowLimit::of(table));
         let regions = self.entry.regions.values().zip(metas).map(|(from, meta)| {
@@ -301,7 +304,7 @@ impl Copy<'_> {
                 let (id, limit) = (meta.region_id, Arc::clone(&row_limit));
                 let store =
                     FamilyStore::new(id, range.clone(), family.clone(), policy, limit, files);
-                // Of what was before, merges may have dropped what could be seen then.
+                // Compactions may have dropped cells that older read points could see.
                 let readable_from = self.engine.mvcc.visible();
                 store.change(|super_version| super_version.readable_from = readable_from);
                 self.engine.add_family(store)

@@ -1,4 +1,5 @@
-//! What regions may do, and whether snapshots go: HBase's switches, for all tables, and what a table declares for itself.
+//! HBase's switches for splits, merges and snapshot cleanup in all tables, combined with the
+//! attributes of a table.
 
 use std::sync::Arc;
 
@@ -10,12 +11,12 @@ use crate::region::Region;
 use crate::table::Table;
 
 impl Store {
-    /// Whether a switch is on; all are in a new store.
+    /// Returns whether a switch is on; all are on in a new store.
     pub fn region_switch(&self, switch: RegionSwitch) -> bool {
         is_on(switch, self.inner.engine.manifest.read(|state| state.switches))
     }
 
-    /// Turns a switch on or off; whether it was on. A split or merge that has begun is finished.
+    /// Turns a switch on or off; returns whether it was on. Splits and merges in progress finish.
     ///
     /// # Errors
     /// `Io`, `ReadOnly`.
@@ -27,24 +28,25 @@ impl Store {
         Ok(is_on(switch, before))
     }
 
-    /// Whether snapshots are removed when their time has passed; they are in a new store.
+    /// Returns whether the cleanup removes expired snapshots; it does in a new store.
     pub fn snapshot_cleanup(&self) -> bool {
         self.inner.engine.manifest.read(|state| !state.switches.snapshot_cleanup_off)
     }
 
-    /// Says whether snapshots are removed when their time has passed; whether they were. Those whose time passes meanwhile stay
-    /// listed and can only be deleted, and go once it is on again. When this returns none is being removed any more.
+    /// Turns the cleanup of expired snapshots on or off; returns whether it was on. While it is
+    /// off, expired snapshots stay listed and can only be deleted; once it is on again it removes
+    /// them. When this returns, no removal is in progress.
     ///
     /// # Errors
     /// `Io`, `ReadOnly`.
     pub fn set_snapshot_cleanup(&self, on: bool) -> Result<bool> {
         let before = self.change_switches(|switches| switches.snapshot_cleanup_off = !on)?;
-        // Whoever removes some has looked before it was said.
+        // Waits for a removal that read the switch before the change.
         drop(self.inner.engine.snapshots.lock());
         Ok(!before.snapshot_cleanup_off)
     }
 
-    /// Whether a switch of the master is on; all are in a new store.
+    /// Returns whether a switch of the master is on; all are on in a new store.
     pub fn master_switch(&self, switch: MasterSwitch) -> bool {
         let mut switches = self.inner.engine.manifest.read(|state| state.switches);
         !*off(&mut switches, switch)
@@ -59,7 +61,7 @@ impl Store {
         Ok(!*off(&mut before, switch))
     }
 
-    /// Gives back what they were.
+    /// Returns the switches as they were before.
     fn change_switches(
         &self,
         change: impl FnOnce(&mut SwitchesChanged),

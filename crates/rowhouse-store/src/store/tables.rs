@@ -1,4 +1,4 @@
-//! Tables come and go, and take reads and writes or do not.
+//! Creating, dropping, enabling and disabling tables.
 
 use std::sync::Arc;
 
@@ -16,15 +16,15 @@ use crate::manifest::{
 use crate::region::Region;
 use crate::table::Table;
 
-/// What Apache's master adds to every table it makes, and its shell shows.
+/// The attribute that Apache HBase's master adds to every table, and its shell shows.
 const FILE_TRACKER: (&str, &str) = ("hbase.store.file-tracker.impl", "DEFAULT");
 
 impl Store {
-    /// Makes a table whose regions begin at the first row and at each of `splits`.
+    /// Creates a table whose regions begin at the first row and at each of `splits`.
     ///
     /// # Errors
     /// `TableExists`, `NamespaceNotFound`, `InvalidRequest` for splits that are empty or not
-    /// distinct, and what [`TableDescriptor::check`] refuses.
+    /// distinct, and the errors of [`TableDescriptor::check`].
     pub fn create_table(&self, descriptor: TableDescriptor, splits: &[Bytes]) -> Result<()> {
         let _changing = self.inner.tables.changing.lock();
         self.inner.engine.check_open()?;
@@ -53,7 +53,7 @@ impl Store {
         Ok(())
     }
 
-    /// Checks that a table of so many regions may be made with this name.
+    /// Checks that a table with this name and `regions` regions may be created.
     pub(super) fn check_new_table(&self, name: &TableName, regions: usize) -> Result<()> {
         if [TableName::meta(), TableName::namespace_table()].contains(name) {
             return Err(Error::new(ErrorKind::TableExists, name.to_string()));
@@ -71,7 +71,7 @@ impl Store {
         self.inner.tables.check_table_quota(name, regions)
     }
 
-    /// New regions that begin at the first row and at each of `splits`.
+    /// Returns the metadata of new regions that begin at the first row and at each of `splits`.
     pub(super) fn region_metas(
         &self,
         name: &TableName,
@@ -84,18 +84,19 @@ impl Store {
         self.inner.tables.region_in_place_of(table, &[], meta)
     }
 
-    /// Has a table take reads and writes again.
+    /// Enables a table for reads and writes.
     ///
     /// # Errors
-    /// `TableNotFound`; `TableNotDisabled` when it does already.
+    /// `TableNotFound`; `TableNotDisabled` when it is enabled.
     pub fn enable_table(&self, name: &TableName) -> Result<()> {
         self.set_table_state(name, TableState::Enabled)
     }
 
-    /// Has a table take no more reads and writes. Those under way are finished, and what is in memory is flushed.
+    /// Disables a table for reads and writes. Pending ones finish, and memstores are flushed.
     ///
     /// # Errors
-    /// `TableNotFound`; `TableNotEnabled` when it does not already; `Io`, and then it takes them as before.
+    /// `TableNotFound`; `TableNotEnabled` when it is disabled; `Io`, after which the table stays
+    /// enabled.
     pub fn disable_table(&self, name: &TableName) -> Result<()> {
         if [TableName::meta(), TableName::namespace_table()].contains(name) {
             return Err(Error::new(
@@ -160,14 +161,14 @@ impl Store {
     }
 }
 
-/// The table with what Apache's master adds to every table.
+/// Adds the attribute that Apache HBase's master adds to every table.
 pub(super) fn with_tracker(mut table: TableDescriptor) -> TableDescriptor {
     let (tracker, kind) = FILE_TRACKER;
     table.attributes.entry(tracker.into()).or_insert_with(|| kind.into());
     table
 }
 
-/// The ranges between split keys.
+/// Returns the ranges between split keys.
 fn ranges(splits: &[Bytes]) -> Result<Vec<RowRange>> {
     let mut splits = splits.to_vec();
     splits.sort();

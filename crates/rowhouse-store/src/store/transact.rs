@@ -7,22 +7,22 @@ use rowhouse_model::{Error, ErrorKind, Result};
 use super::Store;
 use crate::write::transaction::{Ended, Transaction};
 
-/// How often a transaction is tried.
+/// The maximum number of attempts of a transaction.
 const TRIES_MAX: u32 = 100;
-/// After so many tries it waits a little before the next.
+/// The number of attempts without a wait before the next.
 const TRIES_AT_ONCE: u32 = 10;
-/// What it waits then, times the tries: half a second in all.
+/// The wait after a later attempt, multiplied by the number of attempts: half a second in total.
 const WAIT: Duration = Duration::from_micros(100);
 
 impl Store {
-    /// Reads and writes rows of any tables as if nobody else did meanwhile. `run` reads at one moment
-    /// and sees its own writes; when it returns they are made, all as one, unless somebody else has
-    /// written meanwhile a row or range that it has read, or a row that it has written: then it is run
-    /// again at a later moment. So it must have no other effects than those on the transaction. An error
-    /// of `run` ends it and leaves nothing.
+    /// Runs a serializable transaction over rows of any tables. `run` reads at one read point and
+    /// sees its own writes. When it returns, the writes are committed atomically, unless another
+    /// writer has changed a row or range that it read, or a row that it wrote; `run` is then called
+    /// again at a later read point. It must therefore have no effects outside of the transaction.
+    /// An error of `run` ends the transaction without a change.
     ///
-    /// Nobody waits for a transaction before it is committed; one of many rows that others write all the
-    /// time may never come to that.
+    /// Other writers do not wait for a transaction before it commits. A transaction over many rows
+    /// that others write all the time may never commit.
     ///
     /// ```
     /// use rowhouse_model::{FamilyDescriptor, Get, Put, TableDescriptor, TableName};
@@ -49,7 +49,7 @@ impl Store {
     /// ```
     ///
     /// # Errors
-    /// What `run` gives; `Conflict` when others were faster 100 times; as [`Region::mutate`] for the
+    /// Errors of `run`; `Conflict` after 100 conflicting attempts; as [`Region::mutate`] for the
     /// commit.
     ///
     /// [`Region::mutate`]: crate::Region::mutate

@@ -1,7 +1,8 @@
-//! Where the readers of a file find the chunks of its bloom: those that the block cache keeps, without asking it.
+//! Direct access to a file's bloom chunks that are in the block cache, without a lookup in the
+//! cache.
 //!
-//! A reader of a row that is not there does little else than ask a chunk. Finding that in the cache, with a lock and
-//! a count that all readers write to, was a seventh of it.
+//! A read of a missing row does little more than query one chunk. The cache lookup, with a lock and
+//! a counter that all readers write, took a seventh of that time.
 
 use std::cell::Cell;
 use std::sync::{Arc, OnceLock};
@@ -9,28 +10,28 @@ use std::sync::{Arc, OnceLock};
 use arc_swap::{ArcSwapOption, Guard};
 use rowhouse_format::hfile::BloomChunk;
 
-/// The places of a file's chunks, by their numbers.
+/// A slot for each of a file's chunks, by chunk number.
 #[derive(Default)]
 pub(super) struct BloomPlaces(OnceLock<Box<[Arc<ChunkSlot>]>>);
 
 type ChunkSlot = ArcSwapOption<BloomChunk>;
 
-/// A chunk that the block cache keeps. When it lets go of it, readers do not find it any more.
+/// The cache's reference to a chunk. When the cache evicts it, the slot is cleared.
 pub(crate) struct KeptChunk {
     chunk: Arc<BloomChunk>,
     place: Arc<ChunkSlot>,
 }
 
-/// One in so many readers asks the cache all the same, so that it knows what is read.
+/// One in this many readers still accesses the cache, so that its eviction policy sees the use.
 const READERS_A_SIGN: u32 = 32;
 
 impl BloomPlaces {
-    /// The chunk of that number among `chunks`, if it is kept.
+    /// Returns chunk `number` of `chunks`, if it is cached.
     pub(super) fn get(&self, number: usize, chunks: usize) -> Guard<Option<Arc<BloomChunk>>> {
         self.place(number, chunks).load()
     }
 
-    /// Has readers find a chunk, as long as what this returns is kept.
+    /// Stores a chunk in its slot for as long as the returned value lives.
     pub(super) fn keep(
         &self,
         number: usize,
@@ -48,7 +49,7 @@ impl BloomPlaces {
 }
 
 impl KeptChunk {
-    /// Bytes it takes in memory.
+    /// Returns its bytes in memory.
     pub(crate) fn memory_len(&self) -> usize {
         self.chunk.memory_len()
     }
@@ -56,17 +57,18 @@ impl KeptChunk {
 
 impl Drop for KeptChunk {
     fn drop(&mut self) {
-        // Somebody else may have read the chunk meanwhile, and have it kept again.
+        // Another reader may have read the chunk and stored it again since.
         self.place.compare_and_swap(&self.chunk, None);
     }
 }
 
-/// Whether this reader is one of those that ask the cache.
+/// Returns whether this read should access the cache.
 pub(super) fn gives_sign() -> bool {
     thread_local! {
         static DRAWN: Cell<u32> = const { Cell::new(0x9E37_79B9) };
     }
-    // Marsaglia's xorshift: a count would skip the same files each time where reads ask several by turns.
+    // Marsaglia's xorshift. With a counter, reads that query several files in turn would always
+    // skip the same files.
     DRAWN.with(|drawn| {
         let mut draw = drawn.get();
         draw ^= draw << 13;
@@ -86,7 +88,7 @@ mod tests {
     use crate::store_file::StoreFile;
     use crate::{Settings, Store, Table};
 
-    /// A table of one file, whose bloom has one chunk, in a store with a small cache.
+    /// Returns a table of one file, whose bloom has one chunk, in a store with a small cache.
     fn table() -> (Store, Arc<Table>, Arc<StoreFile>) {
         let settings = Settings { block_cache_bytes: 64 << 10, ..Settings::default() };
         let disk = SimulatedDisk::default();
@@ -104,7 +106,7 @@ mod tests {
         (store, table, file)
     }
 
-    /// Asks the bloom.
+    /// Queries the bloom.
     fn get_missing_row(table: &Table) {
         assert!(table.get(&Get::new(vec![0, 0, 0, 7, 0]).unwrap()).unwrap().is_empty());
     }
@@ -119,7 +121,7 @@ mod tests {
         assert!(found(&file).is_none());
         get_missing_row(&table);
         assert!(found(&file).is_some());
-        // Other blocks, each again and again, until it is pushed out. Scans ask no bloom.
+        // Reads other blocks repeatedly until the chunk is evicted. Scans query no bloom.
         for row in (0..200u32).cycle().take(10_000) {
             let range = RowRange::new(row.to_be_bytes().to_vec(), b"".to_vec());
             for _ in 0..3 {

@@ -1,4 +1,4 @@
-//! A position in a file.
+//! A cursor over a file.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -10,70 +10,71 @@ use super::StoreFile;
 use crate::block_cache::Caching;
 use crate::cells::Cells;
 
-/// Entries of a file's root index of which the middle one is near enough to the middle of the file.
+/// With this many entries in a file's root index, the middle entry is close enough to the middle of
+/// the file.
 const INDEX_ENTRIES_ENOUGH: usize = 4;
 
-/// A position in a file, keeping it alive.
+/// A position in a file. It keeps the file alive.
 pub(crate) struct FileCursor {
     pub(super) file: Arc<StoreFile>,
     caching: Caching,
     /// Whether cells may have tags.
     with_tags: bool,
-    /// Whether every cell has the file's sequence, whatever stands in it.
+    /// Whether every cell has the file's sequence number, regardless of the number stored with it.
     loaded: bool,
     pub(super) walk: IndexWalk,
-    /// `None` behind the last cell.
+    /// `None` after the last cell.
     pub(super) cursor: Option<Cursor>,
 }
 
 impl FileCursor {
-    /// A cursor on the first cell at or behind `key`.
+    /// Returns a cursor at the first cell at or after `key`.
     pub(crate) fn open(file: &Arc<StoreFile>, key: &Key<'_>, caching: Caching) -> Result<Self> {
         let mut cursor = Self::at_end(file, caching)?;
         cursor.seek_from_root(key)?;
         Ok(cursor)
     }
 
-    /// The same for reading everything once.
+    /// As [`FileCursor::open`], for reading everything once.
     pub(crate) fn open_once(file: &Arc<StoreFile>, key: &Key<'_>) -> Result<Self> {
         Self::open(file, key, Caching::Past)
     }
 
-    /// A cursor behind the last cell.
+    /// Returns a cursor after the last cell.
     pub(crate) fn at_end(file: &Arc<StoreFile>, caching: Caching) -> Result<Self> {
         let (with_tags, walk) = (file.has_tags()?, IndexWalk::new());
         let (file, loaded) = (Arc::clone(file), file.is_loaded());
         Ok(Self { file, caching, with_tags, loaded, walk, cursor: None })
     }
 
-    /// The highest sequence in the file.
+    /// Returns the highest sequence number in the file.
     #[inline]
     pub(crate) fn sequence_max(&self) -> u64 {
         self.file.sequence_max()
     }
 
-    /// The current cell's sequence.
+    /// Returns the current cell's sequence number.
     #[inline]
     pub(crate) fn sequence(&self) -> Option<u64> {
         let sequence = self.cursor.as_ref()?.sequence()?;
         Some(if self.loaded { self.file.sequence_max() } else { sequence })
     }
 
-    /// The current cell, sharing its block.
+    /// Returns the current cell, which shares its block.
     pub(crate) fn to_cell(&self) -> Option<Cell> {
         let cell = self.cursor.as_ref()?.to_cell()?;
         Some(if self.loaded { cell.with_sequence(self.file.sequence_max()) } else { cell })
     }
 
-    /// The first row in `range`.
+    /// Returns the first row in `range`.
     pub(crate) fn first_row_in(file: &Arc<StoreFile>, range: &RowRange) -> Result<Option<Bytes>> {
         let first = Self::open_once(file, &Key::row_start(&range.start))?;
         let row = first.cell().map(|cell| cell.key.row).filter(|row| range.contains(row));
         Ok(row.map(Bytes::copy_from_slice))
     }
 
-    /// The row of a cell that has about as many of those in `range` in front of it as behind it, but for
-    /// the first row; `None` where there is no other.
+    /// Returns the row of a cell near the middle of the cells in `range`, other than the first row;
+    /// `None` if there is no other row.
     pub(crate) fn middle_row(file: &Arc<StoreFile>, range: &RowRange) -> Result<Option<Bytes>> {
         let Some(first) = Self::first_row_in(file, range)? else { return Ok(None) };
         let is_behind = |row: &[u8]| row > &first[..] && range.contains(row);
@@ -83,7 +84,7 @@ impl FileCursor {
         if is_large || begun.len() >= INDEX_ENTRIES_ENOUGH {
             return Ok(Some(Bytes::copy_from_slice(begun[begun.len() / 2])));
         }
-        // So few blocks are soon read.
+        // So few blocks are read quickly.
         let mut rows: Vec<Bytes> = Vec::new();
         let mut cursor = Self::open_once(file, &Key::row_start(&range.start))?;
         while let Some(row) = cursor.cell().map(|cell| cell.key.row) {
@@ -107,19 +108,19 @@ impl FileCursor {
         let cursor = block.seek(key).map_err(|error| self.file.named(error))?;
         let at_end = cursor.is_end();
         self.cursor = Some(cursor);
-        // The key may stand between the last cell of its block and the next block.
+        // The key may lie between the last cell of its block and the next block.
         if at_end { self.next_block() } else { Ok(()) }
     }
 
-    /// To the first cell of the last row before `row`, or of the last row at all; behind the last cell
-    /// when there is none.
+    /// Moves to the first cell of the last row before `row`, or of the last row if `row` is `None`;
+    /// to the end if there is no such row.
     pub(crate) fn seek_row_before(&mut self, row: Option<&[u8]>) -> Result<()> {
         let found = match self.row_before_in_block(row)? {
             Some(found) => Some(found),
             None => self.find_row_before(row)?,
         };
         match found {
-            // It may begin in a block before this one.
+            // The row may begin in an earlier block.
             Some(found) if found.is_first() => {
                 let first = found.cell().map(|cell| cell.key.row.to_vec()).unwrap_or_default();
                 self.seek_from_root(&Key::row_start(&first))
@@ -131,7 +132,7 @@ impl FileCursor {
         }
     }
 
-    /// The row before `row`, if the block has it where the cursor stands.
+    /// Returns the row before `row` if the current block holds it.
     fn row_before_in_block(&self, row: Option<&[u8]>) -> Result<Option<Cursor>> {
         match (&self.cursor, row) {
             (Some(cursor), Some(row)) if cursor.key().is_some_and(|key| key.row >= row) => {
@@ -142,7 +143,7 @@ impl FileCursor {
         }
     }
 
-    /// The same, wherever it is: the walk comes to lead to its block.
+    /// As [`FileCursor::row_before_in_block`], in any block. Leaves the index walk at that block.
     fn find_row_before(&mut self, row: Option<&[u8]>) -> Result<Option<Cursor>> {
         self.cursor = None;
         let index = self.file.opened()?.index();
@@ -160,7 +161,7 @@ impl FileCursor {
         Ok(None)
     }
 
-    /// The key of the cell here; `None` behind the last.
+    /// Returns the current cell's key; `None` after the last cell.
     pub(super) fn key(&self) -> Option<Key<'_>> {
         self.cursor.as_ref()?.key()
     }
@@ -261,8 +262,8 @@ impl Cells for FileCursor {
     }
 
     fn push_columns(&mut self, times: &RangeInclusive<i64>, row: &mut RowBuilder) -> Result<bool> {
-        // What has tags may have expired before its family's cells do; and a reader that is older than a load sees
-        // none of its cells.
+        // Cells with tags may expire before their family's TTL, and a reader that is older than a
+        // bulk load sees none of its cells.
         if self.with_tags || self.loaded {
             return Ok(false);
         }

@@ -1,5 +1,5 @@
-//! What all files of a store share: the disk, open descriptors, blocks in memory. Open files are
-//! bounded in number, so that a store of many files does with few descriptors.
+//! Resources that all files of a store share: the disk, open descriptors, the block cache. The
+//! number of open files is bounded, so a store of many files needs few descriptors.
 
 use std::io;
 use std::sync::Arc;
@@ -18,14 +18,14 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// At most `open_max` are open, and those that are being read at this moment; one that has not
-    /// been read for long is closed, and opened again when it is. Blocks take up to
+    /// Keeps at most `open_max` files open, in addition to those being read. A file that was not
+    /// read for a while is closed, and reopened on the next read. The block cache takes up to
     /// `blocks_bytes_max` bytes.
     pub(crate) fn new(disk: Arc<dyn Disk>, open_max: usize, blocks_bytes_max: u64) -> Self {
         Self { disk, open: Cache::new(open_max.max(1)), blocks: BlockCache::new(blocks_bytes_max) }
     }
 
-    /// File `id`, open.
+    /// Returns file `id`, opened if necessary.
     pub(super) fn open(&self, id: u64) -> io::Result<Arc<dyn DiskFile>> {
         self.open.get_or_insert_with(&id, || self.disk.open(&path(id)))
     }

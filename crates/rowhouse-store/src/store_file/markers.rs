@@ -1,5 +1,6 @@
-//! Long runs of delete markers: whoever comes to one goes to its end at once if the file tells where that is. Else the first
-//! goes through its blocks, and whoever comes after knows.
+//! Skipping of long runs of delete markers. If the file records where a run ends, a reader seeks
+//! there at once. Otherwise the first reader scans the run's blocks and later readers reuse the
+//! result.
 
 use parking_lot::RwLock;
 use rowhouse_format::hfile::{Cursor, Follow, MarkerRun, OwnedKey};
@@ -8,13 +9,13 @@ use rowhouse_model::{Key, Result};
 use super::FileCursor;
 use crate::cells::Cells;
 
-/// The long runs of a file that readers found, and the file does not tell. A file never changes, and so what is known of it
-/// stays true.
+/// Long runs of a file that readers found and the file does not record. Files are immutable, so the
+/// entries stay valid.
 #[derive(Default)]
 pub(super) struct MarkerRuns(RwLock<Vec<MarkerRun>>);
 
 impl MarkerRuns {
-    /// Where the run ends that a cell is in.
+    /// Returns the end of the run that contains a key.
     fn target(&self, key: &Key<'_>) -> Option<OwnedKey> {
         target_in(&self.0.read(), key)
     }
@@ -32,7 +33,7 @@ impl MarkerRuns {
     }
 }
 
-/// Whether one of `runs` has all of another.
+/// Returns whether one of `runs` contains all of `other`.
 fn has_whole(runs: &[MarkerRun], other: &MarkerRun) -> bool {
     let (first, target) = (other.first().view(), other.target().view());
     runs.iter().any(|run| run.has(&first) && target <= run.target().view())
@@ -43,12 +44,13 @@ fn target_in(runs: &[MarkerRun], key: &Key<'_>) -> Option<OwnedKey> {
 }
 
 impl FileCursor {
-    /// As [`Cells::pass_markers`], but none that may cover `bound`, a cell of another source.
+    /// As [`Cells::pass_markers`], but stops before markers that may cover `bound`, a cell of
+    /// another source.
     pub(crate) fn pass_markers_to(&mut self, bound: Option<&Key<'_>>) -> Result<bool> {
         let first = self.cursor.clone();
         let known = self.pass_known(bound)?;
         let (any, blocks) = self.go_through_markers(bound)?;
-        // A run that is known and another that begins where it ends are one.
+        // A known run and another that begins at its end are one run.
         if (known && any) || blocks >= MarkerRun::BLOCKS_MIN {
             let ends = [first.as_ref(), self.cursor.as_ref()];
             if let [Some(first), Some(target)] = ends.map(|end| end.and_then(Cursor::key))
@@ -61,14 +63,14 @@ impl FileCursor {
         Ok(known || any)
     }
 
-    /// Where the run ends that this stands in, if it is known.
+    /// Returns the end of the known run that contains the current cell, if there is one.
     pub(crate) fn run_end(&self) -> Result<Option<OwnedKey>> {
         let Some(here) = self.key() else { return Ok(None) };
         let told = target_in(self.file.marker_runs()?, &here);
         Ok(told.or_else(|| self.file.marker_runs.target(&here)))
     }
 
-    /// To the end of a run that is known, or to the column of `bound`.
+    /// Seeks to the end of a known run, or to the column of `bound`.
     fn pass_known(&mut self, bound: Option<&Key<'_>>) -> Result<bool> {
         let Some(here) = self.key() else { return Ok(false) };
         let target = self.run_end()?;
@@ -84,7 +86,8 @@ impl FileCursor {
         Ok(ahead)
     }
 
-    /// Block by block. Gives whether there were markers to pass, and how many blocks they were in.
+    /// Passes markers block by block. Returns whether there were any, and the number of their
+    /// blocks.
     fn go_through_markers(&mut self, bound: Option<&Key<'_>>) -> Result<(bool, usize)> {
         let (mut any, mut blocks) = (false, 1);
         loop {
@@ -98,8 +101,9 @@ impl FileCursor {
         }
     }
 
-    /// From the last marker of a block that may matter behind it to the first cell of the next block: if that is a marker
-    /// too, and nothing lies between them that the last one may cover.
+    /// Moves from the last marker of a block to the first cell of the next block if that is a
+    /// marker too, `bound` is not before it, and no cell between them can be covered by the last
+    /// marker.
     fn follow_markers(&mut self, bound: Option<&Key<'_>>) -> Result<bool> {
         let before = (self.walk.clone(), self.cursor.clone());
         self.next_block()?;
@@ -140,8 +144,8 @@ mod tests {
         Key::column_start(b"row", b"f", qualifier.as_bytes())
     }
 
-    /// A file with a row that has a marker in each of many columns, in blocks of a few, and a cell behind them; and with as
-    /// many rows of more markers as are told.
+    /// Returns a file with a row that has a marker in each of many columns, in small blocks, and a
+    /// cell after them; plus `longer_rows` rows with more markers.
     fn file(longer_rows: usize) -> (Store, Arc<StoreFile>) {
         let store = Store::builder("simulated").with_disk(SimulatedDisk::default()).open().unwrap();
         let name = TableName::parse("t").unwrap();
@@ -165,12 +169,12 @@ mod tests {
         (store, Arc::clone(&super_version.files[0]))
     }
 
-    /// A file that has its run told.
+    /// Returns a file that records the row's run.
     fn telling() -> (Store, Arc<StoreFile>) {
         file(0)
     }
 
-    /// A file whose run readers have to find, as longer ones are told.
+    /// Returns a file whose run readers have to find, because it records only longer ones.
     fn silent() -> (Store, Arc<StoreFile>) {
         file(MarkerRun::RUNS_MAX)
     }
@@ -183,7 +187,7 @@ mod tests {
         String::from_utf8_lossy(cursor.key().unwrap().qualifier).into_owned()
     }
 
-    /// Where one comes to from the marker of a column.
+    /// Returns the qualifier reached by passing markers from that of column `from`.
     fn passed(file: &Arc<StoreFile>, from: usize, bound: Option<&str>) -> String {
         let mut cursor = open(file, from);
         cursor.pass_markers_to(bound.map(key).as_ref()).unwrap();
@@ -217,7 +221,7 @@ mod tests {
         assert_eq!((passed(&file, 100, None), found(&file)), (LAST.to_owned(), 1));
         let run = |from| (passed(&file, from, None), found(&file));
         assert_eq!(run(300), (LAST.to_owned(), 1));
-        // A longer one takes its place.
+        // A longer run replaces it.
         assert_eq!(run(20), (LAST.to_owned(), 1));
         assert_eq!(run(40), (LAST.to_owned(), 1));
         assert!(file.marker_runs.target(&key("020")).is_none(), "in front of the marker");
@@ -230,12 +234,13 @@ mod tests {
         for (_store, file) in [telling(), silent()] {
             for _ in 0..2 {
                 assert_eq!(passed(&file, 3, Some("003")), "003");
-                // Through the cells one comes to the last in front of it, by what is known to the first behind.
+                // A scan stops at the last marker before the bound; a known run leads to the first
+                // column after it.
                 for (bound, around) in [("0041", ["004", "005"]), ("4001", ["400", "401"])] {
                     let passed = passed(&file, 3, Some(bound));
                     assert!(around.contains(&&passed[..]), "{passed}");
                 }
-                // Now the whole is known.
+                // The whole run is known now.
                 assert_eq!(passed(&file, 3, None), LAST);
             }
         }

@@ -1,4 +1,4 @@
-//! HFiles of the store: opened when first read, read through the block cache, written by flushes
+//! HFiles of the store: opened on the first read, read through the block cache, written by flushes
 //! and compactions.
 
 mod bloom_places;
@@ -41,46 +41,47 @@ use crate::manifest::FileMeta;
 /// The directory of the files.
 pub(crate) const FILES_DIR: &str = "files";
 
-/// Data blocks of more bytes are not kept in memory.
+/// Larger data blocks are not cached.
 const CACHED_BLOCK_BYTES_MAX: usize = 1 << 20;
 
-/// A file's name in [`FILES_DIR`].
+/// Returns a file's name in [`FILES_DIR`].
 pub(crate) fn file_name(id: u64) -> String {
     format!("{id:010}.hfile")
 }
 
-/// The id in a file's name; `None` when it is no file's.
+/// Returns the id in a file's name; `None` when it is not the name of an HFile of the store.
 pub(crate) fn id_of(name: &str) -> Option<u64> {
     name.strip_suffix(".hfile")?.parse().ok()
 }
 
-/// A file's path.
+/// Returns a file's path.
 pub(crate) fn path(id: u64) -> String {
     format!("{FILES_DIR}/{}", file_name(id))
 }
 
-/// A file that the manifest names: for each region that has rows in it, of one table or, after clones,
-/// of several, and for each snapshot.
+/// A file that the manifest names: once for each region with rows in it, of one table or, after
+/// clones, of several, and once for each snapshot.
 pub(crate) struct StoreFile {
     meta: FileMeta,
     files: Arc<Files>,
-    /// What reading it needs.
+    /// Metadata for reading it.
     opened: OnceLock<hfile::FileMeta>,
     opening: Mutex<()>,
     bloom_places: BloomPlaces,
-    /// Chunks of its bloom that could not be read, and why.
+    /// Chunks of its bloom that could not be read, with the errors.
     unread_bloom: Mutex<BTreeMap<usize, Error>>,
     marker_runs: MarkerRuns,
-    /// How many regions name it.
+    /// The number of regions that name it.
     names: AtomicUsize,
-    /// How many snapshots do. When nobody does any more it goes with its last reader.
+    /// The number of snapshots that name it. Once neither regions nor snapshots do, the file is
+    /// removed with its last reader.
     snapshots: AtomicUsize,
 }
 
-/// Bytes of a file's blocks that fall to one of the regions that name it.
+/// Bytes of a file's blocks, divided among the regions that name it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BlockSizes {
-    /// All of them, before compression.
+    /// All blocks, before compression.
     pub(crate) uncompressed: u64,
     /// The index, before compression.
     pub(crate) index: u64,
@@ -89,7 +90,7 @@ pub(crate) struct BlockSizes {
 }
 
 impl StoreFile {
-    /// A file that will be opened when it is first read.
+    /// Returns a file that is opened on the first read.
     pub(crate) fn new(files: &Arc<Files>, meta: FileMeta) -> Self {
         Self {
             meta,
@@ -108,42 +109,43 @@ impl StoreFile {
         self.meta.file_id
     }
 
-    /// The first row in it.
+    /// Returns the first row in it.
     pub(crate) fn first_row(&self) -> &[u8] {
         &self.meta.first_row
     }
 
-    /// Bytes on disk.
+    /// Returns its bytes on disk.
     pub(crate) fn len(&self) -> u64 {
         self.meta.len
     }
 
-    /// Whether a merge of all files wrote it.
+    /// Returns whether a compaction of all files wrote it.
     pub(crate) fn is_major(&self) -> bool {
         self.meta.major
     }
 
-    /// When it was written; 0 when its version did not say.
+    /// Returns when it was written; 0 when its version did not record it.
     pub(crate) fn created_millis(&self) -> i64 {
         self.meta.created_millis
     }
 
-    /// The highest sequence in it.
+    /// Returns the highest sequence number in it.
     pub(crate) fn sequence_max(&self) -> u64 {
         self.meta.sequence_max
     }
 
-    /// As [`FileMeta::logged_max`].
+    /// As [`FileMeta::logged_up_to`].
     pub(crate) fn logged_up_to(&self) -> u64 {
         self.meta.logged_up_to()
     }
 
-    /// Whether it came by a bulk load: all its cells have its highest sequence, and what stands in the file means nothing.
+    /// Returns whether a bulk load added it. All its cells then have its highest sequence number,
+    /// and those stored in the file are ignored.
     fn is_loaded(&self) -> bool {
         self.meta.loaded
     }
 
-    /// What matters in choosing what to merge in the region of `range`.
+    /// Returns the facts that the choice of compactions in the region of `range` needs.
     pub(crate) fn facts(&self, range: &RowRange) -> FileFacts<'_> {
         let meta = &self.meta;
         FileFacts {
@@ -164,32 +166,33 @@ impl StoreFile {
         }
     }
 
-    /// Whether cells may have tags.
+    /// Returns whether cells may have tags.
     pub(crate) fn has_tags(&self) -> Result<bool> {
         Ok(self.opened()?.layout().tags)
     }
 
-    /// No put in it has a lower timestamp.
+    /// Returns a lower bound of the timestamps of its puts.
     pub(crate) fn earliest_put(&self) -> Result<i64> {
         Ok(self.opened()?.earliest_put()?.unwrap_or(i64::MIN))
     }
 
-    /// The runs of delete markers that it tells.
+    /// Returns the runs of delete markers that it records.
     pub(crate) fn marker_runs(&self) -> Result<&[MarkerRun]> {
         Ok(self.opened()?.marker_runs())
     }
 
-    /// What its bloom is over.
+    /// Returns the kind of its bloom.
     pub(crate) fn bloom_kind(&self) -> Result<BloomKind> {
         Ok(self.opened()?.bloom().map_or(BloomKind::None, Bloom::kind))
     }
 
-    /// Whether any row of the file lies in `range`.
+    /// Returns whether any row of the file may lie in `range`.
     pub(crate) fn may_hold_rows(&self, range: &RowRange) -> bool {
         self.meta.may_hold_rows(range)
     }
 
-    /// The same, asking a bloom over the first bytes of rows too, which the family's files have if it declares one.
+    /// As [`StoreFile::may_hold_rows`], and also queries a bloom over row prefixes, which the file
+    /// has if its family declares one.
     pub(crate) fn may_hold_prefix(&self, range: &RowRange) -> Result<bool> {
         if !self.may_hold_rows(range) {
             return Ok(false);
@@ -205,15 +208,17 @@ impl StoreFile {
         }
     }
 
-    /// Whether any cell of the file can matter to who reads the versions of `range`. What deletes
-    /// cover counts as theirs: the least timestamp of a file with markers over older cells is 0.
+    /// Returns whether any cell of the file can matter to a reader of the versions in `range`.
+    /// Delete markers count as covering all older versions: the least timestamp of a file with
+    /// markers over older cells is 0.
     pub(crate) fn may_hold_versions(&self, range: &TimeRange) -> bool {
         let first = self.meta.timestamp_min.max(range.min().as_millis());
         first <= self.meta.timestamp_max && range.contains(first)
     }
 
-    /// Whether the file may have cells of `row` that matter to who reads these columns of it, all
-    /// when `None`; `false` is certain. Which columns is asked only where the bloom is over columns.
+    /// Returns whether the file may have cells of `row` that matter to a reader of the given
+    /// columns, all columns when `None`; `false` is certain. Evaluates `qualifiers` only if the
+    /// bloom is over columns.
     pub(crate) fn may_hold_row<'a>(
         &self,
         row: &[u8],
@@ -230,8 +235,8 @@ impl StoreFile {
             BloomKind::Row | BloomKind::RowPrefix(_) => asks(b""),
             BloomKind::RowCol => {
                 let Some(qualifiers) = qualifiers() else { return Ok(true) };
-                // Markers over the family matter to every column. They have no qualifier, so they
-                // are in the bloom as the column without a name.
+                // Delete markers over the family matter to every column. They have no qualifier, so
+                // the bloom has them as the column with an empty name.
                 if asks(b"")? {
                     return Ok(true);
                 }
@@ -271,18 +276,21 @@ impl StoreFile {
         }
     }
 
-    /// What cannot be read of its bloom, as far as it was asked. Reads go on without it.
+    /// Returns the errors of bloom chunks that reads tried and could not read. Reads continue
+    /// without them.
     pub(crate) fn unread_bloom(&self) -> Vec<String> {
         self.unread_bloom.lock().values().map(Error::to_string).collect()
     }
 
-    /// Whether a chunk was read and is not what was written. Another read may succeed after other errors.
+    /// Returns whether a chunk was read and found damaged. After other errors a later read may
+    /// succeed.
     fn is_damaged_bloom(&self, chunk: usize) -> bool {
         let unread = self.unread_bloom.lock();
         unread.get(&chunk).is_some_and(|error| error.kind() == ErrorKind::Corruption)
     }
 
-    /// A bloom only saves reads: without it every row may be there. Warns once for each chunk.
+    /// Treats an unreadable bloom chunk as one that may contain every key: a bloom only saves
+    /// reads. Warns once for each chunk.
     fn pass_over_bloom(&self, chunk: usize, error: Error) {
         if let Entry::Vacant(place) = self.unread_bloom.lock().entry(chunk) {
             tracing::warn!(%error, "a bloom filter cannot be read, reads go on without it");
@@ -290,40 +298,41 @@ impl StoreFile {
         }
     }
 
-    /// The same file, named once more.
+    /// Adds a region that names the file.
     pub(crate) fn share(self: &Arc<Self>) -> Arc<Self> {
         self.names.fetch_add(1, Ordering::AcqRel);
         Arc::clone(self)
     }
 
-    /// A region does not name it any more: when nobody does, it is removed once nobody reads it.
+    /// Removes a region that names the file. Once nothing names it, the file is removed after its
+    /// last read.
     pub(crate) fn release(&self) {
         self.names.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// The same file, named by one snapshot more.
+    /// Adds a snapshot that names the file.
     fn keep(self: &Arc<Self>) -> Arc<Self> {
         self.snapshots.fetch_add(1, Ordering::AcqRel);
         Arc::clone(self)
     }
 
-    /// A snapshot does not name it any more: as [`StoreFile::release`].
+    /// Removes a snapshot that names the file, as [`StoreFile::release`] does for a region.
     fn let_go(&self) {
         self.snapshots.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// What the manifest says of it.
+    /// Returns the manifest's metadata of it.
     pub(crate) fn meta(&self) -> &FileMeta {
         &self.meta
     }
 
-    /// Bytes of it that fall to one of the regions that name it: an equal share.
+    /// Returns its bytes divided by the number of regions that name it.
     pub(crate) fn share_len(&self) -> u64 {
         self.meta.len / self.names.load(Ordering::Relaxed).max(1) as u64
     }
 
-    /// What is known of its blocks once it was opened: before, it counts as neither compressed nor
-    /// indexed.
+    /// Returns the sizes of its blocks, known once it was opened. Before, the file counts as
+    /// uncompressed and without an index.
     pub(crate) fn block_sizes(&self) -> BlockSizes {
         let names = self.names.load(Ordering::Relaxed).max(1) as u64;
         let Some(opened) = self.opened.get() else {
@@ -353,7 +362,7 @@ impl StoreFile {
         FileCursor::middle_row(self, range)
     }
 
-    /// Whether it was read since it was written, or since the store was opened.
+    /// Returns whether it was read since it was written, or since the store was opened.
     #[cfg(test)]
     pub(crate) fn is_open(&self) -> bool {
         self.opened.get().is_some()
@@ -378,7 +387,7 @@ impl StoreFile {
         parsed.map_err(|error| self.named(error))
     }
 
-    /// Everything behind the blocks.
+    /// Reads everything after the data blocks.
     fn read_meta(&self) -> Result<Bytes> {
         let path = path(self.meta.file_id);
         let io_error = |source: io::Error| Error::io(format_args!("cannot open {path}"), source);
@@ -396,8 +405,8 @@ impl StoreFile {
         Ok(bytes.into())
     }
 
-    /// A data block. Those that are read once are read past the cache, and so are those of one large
-    /// cell, which would push out many others.
+    /// Reads a data block. Bypasses the cache for blocks that are read once, and for blocks of a
+    /// single large cell, which would evict many others.
     fn data_block(
         &self,
         opened: &hfile::FileMeta,
@@ -459,7 +468,7 @@ impl StoreFile {
         Ok(bytes.into())
     }
 
-    /// An error of the format, told with the file's name.
+    /// Adds the file's name to an error of the format.
     fn named(&self, error: Error) -> Error {
         let kind: ErrorKind = error.kind();
         Error::new(kind, format!("{}: {error}", path(self.meta.file_id))).with_source(error)
@@ -471,7 +480,8 @@ fn parse_meta(bytes: Bytes, file_len: u64) -> Result<hfile::FileMeta> {
         Error::corruption(format!("hfile is shorter than its trailer: len={file_len}"))
     })?;
     let trailer = Trailer::parse(&bytes[trailer_at..], file_len)?;
-    // What is parsed shares these bytes for as long as the file is open, and the trailer has 4 KiB of its own.
+    // The parsed metadata shares these bytes while the file is open; the copy leaves out the
+    // trailer, which takes 4 KiB.
     hfile::FileMeta::parse(trailer, Bytes::copy_from_slice(&bytes[..trailer_at]))
 }
 
@@ -481,7 +491,7 @@ impl Drop for StoreFile {
             let path = path(self.meta.file_id);
             match self.files.remove(self.meta.file_id) {
                 Ok(()) => tracing::debug!(file = path, "file removed"),
-                // It is in no edit, so the next open moves it aside.
+                // No edit names it, so the next open moves it aside.
                 Err(error) => tracing::warn!(file = path, %error, "a file cannot be removed"),
             }
         }

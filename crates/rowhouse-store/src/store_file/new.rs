@@ -1,4 +1,4 @@
-//! A file being written: under `tmp/` until it is whole and on the disk.
+//! A file being written: under `tmp/` until it is complete and on disk.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use crate::manifest::FileMeta;
 use crate::open::TMP_DIR;
 use crate::oversized_rows::RowMeter;
 
-/// A file that no edit names yet. Dropped before it is finished, it is gone.
+/// A file that no edit names yet. Removed on drop unless it was finished.
 pub(crate) struct NewFile<'a> {
     family: &'a FamilyStore,
     rows: RowMeter,
     id: u64,
     disk: Arc<dyn Disk>,
     created_millis: i64,
-    /// What the file says of its table.
+    /// The stamp that names its table.
     stamp: Option<(Vec<u8>, Vec<u8>)>,
     writer: Option<Writer<Output>>,
 }
 
-/// Where the writer's bytes go.
+/// The sink of the writer's bytes.
 struct Output {
     file: Arc<dyn DiskFile>,
     offset: u64,
@@ -42,7 +42,7 @@ impl<'a> NewFile<'a> {
         Self::create_compressed(engine, family, with_tags, family.descriptor().compression())
     }
 
-    /// The same of a file that is not compressed as the family's new files are.
+    /// As [`NewFile::create`], with another compression than that of the family's new files.
     pub(crate) fn create_compressed(
         engine: &Engine,
         family: &'a FamilyStore,
@@ -83,7 +83,8 @@ impl<'a> NewFile<'a> {
         self.writer.as_mut().expect("the writer is there until finish").append(cell)
     }
 
-    /// Ends the file, syncs it and gives it its name. It counts once an edit names it.
+    /// Ends the file, syncs it and renames it to its final name. It becomes part of the store once
+    /// an edit names it.
     pub(crate) fn finish(mut self, sequence_max: u64, major: bool) -> Result<FileMeta> {
         if let Some((row, len)) = std::mem::take(&mut self.rows).end(self.family.row_limit()) {
             self.family.log_oversized_row(&row, len);
@@ -131,7 +132,7 @@ impl<'a> NewFile<'a> {
     }
 
     fn remove(&self) {
-        // What is left under tmp/ goes at the next open.
+        // The next open removes leftovers under tmp/.
         let _ = self.disk.remove(&tmp_path(self.id));
     }
 }

@@ -1,5 +1,5 @@
-//! What a file says of the table that it was written for, in its file info. Nobody asks it but a salvage
-//! of a store whose manifest is lost.
+//! The stamp in a file's file info: the table and region it was written for. Only a salvage of a
+//! store whose manifest is lost reads it.
 
 use bytes::Bytes;
 use prost::Message;
@@ -11,10 +11,10 @@ use super::{parse_meta, path};
 use crate::disk::Disk;
 use crate::manifest::{FileMeta, TableEntry, encode_table};
 
-/// The name in file info. Other readers pass over it.
+/// The key in the file info. Other readers ignore it.
 const NAME: &str = "ROWHOUSE_TABLE";
 
-/// Drawn in `docs/formats/hfile.md`.
+/// The value in the file info. Drawn in `docs/formats/hfile.md`.
 #[derive(Clone, PartialEq, Message)]
 struct Stamp {
     /// HBase's `TableSchema`.
@@ -24,27 +24,27 @@ struct Stamp {
     region_id: u64,
 }
 
-/// The name and value of the file info of a file that is written for a region of `table`.
+/// Returns the key and value of the file info entry for a file of a region of `table`.
 pub(super) fn entry(table: &TableEntry, region_id: u64) -> (Vec<u8>, Vec<u8>) {
     let stamp = Stamp { descriptor: encode_table(&table.descriptor), region_id };
     (NAME.as_bytes().to_vec(), stamp.encode_to_vec())
 }
 
-/// A file that tells by itself whose it is.
+/// A file described by its own stamp.
 pub(crate) struct StampedFile {
     pub(crate) table: TableDescriptor,
     /// The region that it was written for.
     pub(crate) region_id: u64,
     pub(crate) family: Bytes,
-    /// What the manifest would say of it.
+    /// The metadata that the manifest would hold.
     pub(crate) meta: FileMeta,
 }
 
 impl StampedFile {
-    /// Reads what a file tells.
+    /// Reads a file's stamp.
     ///
     /// # Errors
-    /// `Io`; `Corruption` for a file that does not tell, or whose end cannot be read.
+    /// `Io`; `Corruption` for a file without a stamp, or with an unreadable end.
     pub(crate) fn read(disk: &dyn Disk, file_id: u64) -> Result<Self> {
         let path = path(file_id);
         let failed = |source| Error::io(format_args!("cannot read {path}"), source);

@@ -1,5 +1,5 @@
-//! Reading the cells of a damaged file: block by block from its beginning. Every block has a header and
-//! checksums of its own, so neither index nor file info nor trailer is needed.
+//! Reads the cells of a damaged file, block by block from its beginning. Every block has a header
+//! and checksums of its own, so neither index nor file info nor trailer is needed.
 
 use std::io;
 use std::sync::Arc;
@@ -12,43 +12,45 @@ use rowhouse_model::{
 use super::{StoreFile, path};
 use crate::disk::DiskFile;
 
-/// How much of a file is searched for a block at once.
+/// Bytes of a file searched for a block at once.
 const WINDOW_LEN: u64 = 1 << 20;
-/// How far to go on after what the disk does not give: its sectors have no more.
+/// Bytes to skip after an unreadable position: one sector.
 const UNREADABLE_BYTES: u64 = 4096;
 
-/// What a file says of its blocks.
+/// The properties of a file that its block format depends on.
 #[derive(Clone, Copy)]
 struct Shape {
     compression: Compression,
     layout: Layout,
 }
 
-/// A file that is read from its beginning to where its blocks end.
+/// A walk over a file from its beginning to the end of its blocks.
 struct Walk<'a, O> {
     file: Arc<dyn DiskFile>,
     end: u64,
-    /// How blocks may have to be read, the likeliest first. One where the file can be opened.
+    /// The possible formats of blocks, the most likely first. A single one if the file can be
+    /// opened.
     shapes: Vec<Shape>,
     is_own: &'a O,
-    /// Where the last data block began that could be read.
+    /// The offset of the last readable data block.
     last_data: Option<u64>,
 }
 
-/// A block that was read.
+/// A readable block.
 struct Walked {
     next: u64,
-    /// Empty but for a data block.
+    /// Empty unless it is a data block.
     cells: Vec<Cell>,
 }
 
 impl StoreFile {
-    /// Hands the cells of all blocks that can be read to `visit`, in the order of the file, and returns how many
-    /// those are. Notes in `lost` what cannot be read, unless all cells are there without it. Where only a guess
-    /// tells how a block is to be read, its cells must be such as `is_own` finds in place.
+    /// Hands the cells of all readable blocks to `visit`, in file order, and returns their number.
+    /// Adds errors for unreadable parts to `lost`, unless all cells were read without them. If the
+    /// format of a block is a guess, the block is accepted only if `is_own` accepts all of its
+    /// cells.
     ///
     /// # Errors
-    /// What `visit` says.
+    /// Errors of `visit`.
     pub(crate) fn walk<O: Fn(&CellRef<'_>) -> bool>(
         &self,
         is_own: &O,
@@ -116,8 +118,8 @@ impl StoreFile {
 }
 
 impl<O: Fn(&CellRef<'_>) -> bool> Walk<'_, O> {
-    /// Reads the block at `at`. One that was searched for is not certainly a block of the file: a value may hold
-    /// one.
+    /// Reads the block at `at`. A block found by searching is not certain to be one of the file: a
+    /// value may contain a block.
     fn block_at(&mut self, at: u64, is_certain: bool) -> Result<Walked> {
         let bytes = self.read_block(at)?;
         let (kind, previous) = Block::verify(&bytes, at)?;
@@ -125,7 +127,7 @@ impl<O: Fn(&CellRef<'_>) -> bool> Walk<'_, O> {
         if !matches!(kind, BlockKind::Data | BlockKind::EncodedData) {
             return Ok(Walked { next, cells: Vec::new() });
         }
-        // In the chain of data blocks it comes after the last one that could be read.
+        // In the chain of data blocks it comes after the last readable one.
         let is_linked = previous.is_some_and(|previous| Some(previous) >= self.last_data);
         if !is_certain && !is_linked {
             return Err(Error::corruption(format!("a block of another file: offset={at}")));
@@ -154,7 +156,7 @@ impl<O: Fn(&CellRef<'_>) -> bool> Walk<'_, O> {
         in_order && cells.iter().all(|cell| (self.is_own)(&cell.view()))
     }
 
-    /// The bytes of the block at `at`.
+    /// Returns the bytes of the block at `at`.
     fn read_block(&self, at: u64) -> Result<Bytes> {
         let header = self.read(at, (self.end - at).min(BLOCK_HEADER_LEN as u64))?;
         let len = Block::len_on_disk(&header, at)?;
@@ -179,12 +181,13 @@ impl<O: Fn(&CellRef<'_>) -> bool> Walk<'_, O> {
         self.read_block(at).is_ok_and(|bytes| Block::verify(&bytes, at).is_ok())
     }
 
-    /// Where to go on after a block that cannot be read, and whether a block certainly begins there.
+    /// Returns where to continue after an unreadable block, and whether a block is certain to begin
+    /// there.
     fn after_damage(&self, at: u64, is_certain: bool) -> (u64, bool) {
         if !is_certain {
             return (self.find_block(at + 1), false);
         }
-        // Where its length is right, the next one tells.
+        // If its length is valid, a whole block follows.
         let header = self.read(at, (self.end - at).min(BLOCK_HEADER_LEN as u64));
         if let Ok(len) = header.and_then(|header| Block::len_on_disk(&header, at)) {
             let next = at.saturating_add(len);
@@ -195,12 +198,12 @@ impl<O: Fn(&CellRef<'_>) -> bool> Walk<'_, O> {
         (self.find_block(at + 1), false)
     }
 
-    /// The first place from `at` on where a whole block lies; the end where there is none.
+    /// Returns the first offset from `at` on at which a whole block lies; the end if there is none.
     fn find_block(&self, mut at: u64) -> u64 {
         while at < self.end {
             let window_len = (self.end - at).min(WINDOW_LEN);
             let Ok(window) = self.read(at, window_len).or_else(|error| {
-                // What is in front of an unreadable sector may be readable.
+                // The bytes before an unreadable sector may be readable.
                 let left = UNREADABLE_BYTES - at % UNREADABLE_BYTES;
                 if left < window_len { self.read(at, left) } else { Err(error) }
             }) else {
@@ -210,7 +213,7 @@ impl<O: Fn(&CellRef<'_>) -> bool> Walk<'_, O> {
             let places = 0..window.len().saturating_sub(BLOCK_HEADER_LEN - 1);
             let is_header = |place: &usize| {
                 let offset = at + *place as u64;
-                // What magics begin with: most places are not looked at any further.
+                // The first bytes of block magics: a cheap test that rejects most offsets.
                 b"BDFIM".contains(&window[*place])
                     && Block::len_on_disk(&window[*place..], offset).is_ok()
                     && self.is_whole(offset)
@@ -224,7 +227,7 @@ impl<O: Fn(&CellRef<'_>) -> bool> Walk<'_, O> {
     }
 }
 
-/// All cells of a data block.
+/// Decodes all cells of a data block.
 fn cells_of(bytes: Bytes, at: u64, shape: Shape) -> Result<Vec<Cell>> {
     let block = DataBlock::parse(Block::parse(bytes, at, shape.compression)?, shape.layout)?;
     let mut cells = Vec::new();
@@ -236,12 +239,12 @@ fn cells_of(bytes: Bytes, at: u64, shape: Shape) -> Result<Vec<Cell>> {
     Ok(cells)
 }
 
-/// How the blocks of a file can be read that says nothing itself. Those that do not fit are found out: a block
-/// must be used up by cells that are in place.
+/// Returns the possible block formats of a file whose metadata is lost. Wrong guesses are detected:
+/// a block must decode completely into cells that are in order and in place.
 fn guesses() -> Vec<Shape> {
     let mut guesses = Vec::new();
     for compression in Compression::ALL {
-        // Rowhouse's own files, first.
+        // The format of Rowhouse's own files first.
         for encoding in DataBlockEncoding::ALL.into_iter().rev() {
             for sequences in [true, false] {
                 for (tags, tags_compressed) in [(false, false), (true, false), (true, true)] {

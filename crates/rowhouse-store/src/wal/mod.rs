@@ -1,5 +1,5 @@
-//! The write-ahead log: one for the whole store, in segments. Its bytes are drawn in
-//! `docs/formats/wal.md`.
+//! The write-ahead log: one for the whole store, in segments. `docs/formats/wal.md` draws its
+//! bytes.
 
 mod reader;
 mod record;
@@ -20,16 +20,16 @@ pub(crate) use writer::{Limits, Position, Wal};
 /// The directory of the segments.
 pub(crate) const WAL_DIR: &str = "wal";
 
-/// Whether a file of the directory is a segment of the log, and not one that waits to become another.
+/// Returns whether a file of the directory is a segment of the log, and not a spare.
 pub(crate) fn is_segment(name: &str) -> bool {
     segment::number(name).is_some()
 }
 
-/// Bytes of a segment that was begun and holds no commit: its header, and a first record whose 17
-/// bytes fill 24.
+/// Bytes of a segment that was begun and holds no commit: its header, and a first record whose
+/// 17-byte body is padded to 24.
 const EMPTY_LEN: u64 = (segment::HEADER_LEN + record::HEADER_LEN + 24) as u64;
 
-/// A place where the log ended.
+/// A position where the log ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LogEnd {
     pub(crate) segment: u64,

@@ -1,4 +1,4 @@
-//! Reading a segment, a chunk at a time.
+//! Reads a segment in chunks.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -10,67 +10,68 @@ use super::record::{ALIGN, HEADER_LEN, Header, Record, mark};
 use super::segment::{self, HEADER_LEN as SEGMENT_HEADER_LEN, SegmentHeader};
 use crate::disk::{Disk, DiskFile};
 
-/// How much of a segment is read at once.
+/// Bytes of a segment read at once.
 const CHUNK_LEN: usize = 1 << 20;
 
-/// A segment whose header is right.
+/// A segment whose header is valid.
 pub(super) struct SegmentReader {
     pub(super) path: String,
     pub(super) header: SegmentHeader,
-    /// Bytes of the file: of the segment, and perhaps of what the file was before.
+    /// Bytes of the file, which can include bytes of its earlier use after the segment's.
     pub(super) len: u64,
     file: Arc<dyn DiskFile>,
     chunk: Bytes,
     chunk_at: u64,
 }
 
-/// What stands at a place in a segment.
+/// The result of reading one position of a segment.
 pub(super) enum RecordRead {
     Record {
         record: Record,
-        /// Bytes until the next record.
+        /// The distance to the next record, in bytes.
         len: u64,
         sequence: u64,
         synced: u64,
     },
-    /// The mark behind the last record.
+    /// The end mark.
     End,
-    /// Neither: why.
+    /// Neither a record nor the end mark, with the reason.
     Nothing(&'static str),
 }
 
 /// A segment's first record.
 #[derive(Clone, Copy)]
 pub(super) struct Begin {
-    /// The segment that it continues, 0 if none.
+    /// The segment that it continues; 0 if none.
     pub(super) previous: u64,
-    /// How long that one was: [`Begin::len_of`].
+    /// The length of that segment; see [`Begin::len_of`].
     previous_len: u64,
     pub(super) first_sequence: u64,
 }
 
 impl Begin {
-    /// How long the segment in front of this one is, if that is it. Behind that can stand a commit that
-    /// was written but refused all the same, since the disk said that it was not.
+    /// Returns the length of segment `number` if it is the one before this segment. Its file can
+    /// hold a commit after that length that was written but refused, because the disk reported a
+    /// failure.
     pub(super) fn len_of(&self, number: u64) -> Option<u64> {
         (self.previous == number).then_some(self.previous_len)
     }
 }
 
-/// What was found behind the place where a segment ends.
+/// The findings after the position where a segment ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Behind {
-    /// A record, or the mark behind one.
+    /// Whether there is a record or an end mark.
     pub(super) anything: bool,
-    /// The most of the segment that any of them knew to be on the disk.
+    /// The largest synced offset of any of them.
     pub(super) synced: u64,
-    /// The lowest sequence of any.
+    /// The lowest sequence number of any of them.
     pub(super) sequence_min: u64,
 }
 
 impl SegmentReader {
-    /// Opens a segment and checks its header, which was on the disk before the segment had its
-    /// name: no crash can have damaged it.
+    /// Opens a segment and checks its header. The header was on disk before the segment had its
+    /// name, so no crash can have damaged it.
     ///
     /// # Errors
     /// `Io`, `Corruption`, `Unsupported` for a segment of another version.
@@ -98,10 +99,11 @@ impl SegmentReader {
         Ok(reader)
     }
 
-    /// The segment's first record; `None` when that is not there.
+    /// Reads the segment's first record; `None` when it is not there.
     ///
     /// # Errors
-    /// As [`SegmentReader::at`]; `Corruption` for another record in its place, and for one that says what cannot be.
+    /// As [`SegmentReader::at`]; `Corruption` for another kind of record and for impossible
+    /// contents.
     pub(super) fn begin(&mut self) -> Result<Option<Begin>> {
         let offset = SEGMENT_HEADER_LEN as u64;
         match self.at(offset)? {
@@ -123,11 +125,11 @@ impl SegmentReader {
         }
     }
 
-    /// What stands at `offset`.
+    /// Reads the record or end mark at `offset`.
     ///
     /// # Errors
-    /// `Io`; `Corruption` and `Unsupported` for a record whose checksums are right and that cannot
-    /// be understood.
+    /// `Io`; `Corruption` and `Unsupported` for a record that has valid checksums and cannot be
+    /// decoded.
     pub(super) fn at(&mut self, offset: u64) -> Result<RecordRead> {
         let left = self.len.saturating_sub(offset);
         if left < HEADER_LEN as u64 {
@@ -158,7 +160,7 @@ impl SegmentReader {
         Ok(RecordRead::Record { record, len, sequence, synced })
     }
 
-    /// Looks for records of this segment behind `offset`, in every place where one could begin.
+    /// Searches every position after `offset` where a record of this segment could begin.
     pub(super) fn behind(&mut self, offset: u64) -> Result<Behind> {
         let mut behind = Behind { anything: false, synced: 0, sequence_min: u64::MAX };
         self.each_header(offset, |_, header| {
@@ -170,7 +172,7 @@ impl SegmentReader {
         Ok(behind)
     }
 
-    /// Where the next record behind `offset` begins, if there is one.
+    /// Returns the offset of the next record after `offset`, if there is one.
     pub(super) fn next_record(&mut self, offset: u64) -> Result<Option<u64>> {
         let mut next = None;
         self.each_header(offset, |at, header| {
@@ -194,7 +196,8 @@ impl SegmentReader {
             let chunk_len = (self.len - at).min(CHUNK_LEN as u64) as usize;
             let chunk = self.read(at, chunk_len)?;
             let places = (chunk_len - HEADER_LEN) / ALIGN + 1;
-            // Most of a segment is none: what is looked at here is all of it, whenever a store is opened.
+            // Almost no position holds a record, and every open of a store searches all of them
+            // here.
             let (words, _) = chunk.as_chunks::<ALIGN>();
             let marked = words[..places].iter().enumerate().filter(|(_, word)| word[..4] == mark);
             for place in marked.map(|(number, _)| number * ALIGN) {
@@ -211,7 +214,7 @@ impl SegmentReader {
         Ok(())
     }
 
-    /// `len` bytes at `offset`, which are there.
+    /// Reads `len` bytes at `offset`, which must be within the file.
     pub(super) fn read(&mut self, offset: u64, len: usize) -> Result<Bytes> {
         let chunk_end = self.chunk_at + self.chunk.len() as u64;
         if offset < self.chunk_at || offset + len as u64 > chunk_end {

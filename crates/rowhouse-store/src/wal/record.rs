@@ -1,4 +1,4 @@
-//! One record of the log: encoding and decoding side by side.
+//! Encoding and decoding of log records.
 
 use std::cell::RefCell;
 
@@ -7,40 +7,40 @@ use rowhouse_model::{Cell, CellRef, Error, Nonce, Result};
 
 use crate::settings::Settings;
 
-/// Bytes in front of a record's body.
+/// Bytes of a record's header.
 pub(super) const HEADER_LEN: usize = 32;
-/// Records begin at multiples of this, so that looking for one need not try every byte.
+/// Records begin at multiples of this, so that a search for one need not try every byte.
 pub(super) const ALIGN: usize = 8;
-/// The longest body that is read, in bytes; writers have a limit of their own below it.
+/// The longest body that is read, in bytes. Writers have a lower limit of their own.
 pub(crate) const BODY_LEN_MAX: usize = *Settings::MUTATION_BYTES.end();
 
 const KIND_COMMIT: u8 = 1;
 const KIND_BEGIN: u8 = 2;
 
-/// How large a buffer is kept for the next record of its thread.
+/// The largest buffer that a thread keeps for its next record, in bytes.
 const BUFFER_KEPT_MAX: usize = 1 << 20;
 
 thread_local! {
-    /// Of the record that this thread wrote last.
+    /// The buffer of the record that this thread wrote last.
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The body of a commit being encoded; nothing is allocated before its first group. The header is left
-/// open until sequence and place are known.
+/// The body of a commit being encoded. Nothing is allocated before its first group. The header
+/// stays blank until sequence number and offset are known.
 #[derive(Default)]
 pub(crate) struct RecordBody {
     bytes: Vec<u8>,
     groups: u32,
-    /// Where the cell count of the open group stands.
+    /// The buffer offset of the open group's cell count.
     count_at: usize,
     count: u32,
 }
 
-/// Where the number of groups stands.
+/// The buffer offset of the number of groups.
 const GROUPS_AT: usize = HEADER_LEN + 1;
 
 impl RecordBody {
-    /// Begins the cells of one (region, family). The same may come more than once.
+    /// Begins the cells of one (region, family). The same pair may occur more than once.
     pub(crate) fn group(&mut self, region: u64, family: &[u8]) {
         if self.bytes.is_empty() {
             self.begin();
@@ -69,7 +69,7 @@ impl RecordBody {
         }
     }
 
-    /// Adds a cell to the group begun last, at another timestamp than its own if one is given.
+    /// Adds a cell to the open group, with `timestamp` in place of its own if one is passed.
     pub(crate) fn cell(&mut self, key_value: &[u8], timestamp: Option<i64>) {
         self.count += 1;
         self.bytes.put_u32_le(key_value.len() as u32);
@@ -80,22 +80,22 @@ impl RecordBody {
         }
     }
 
-    /// Bytes of the body so far.
+    /// Returns the bytes of the body so far.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len().saturating_sub(HEADER_LEN)
     }
 
-    /// Where the next bytes go.
+    /// Returns the buffer offset of the next bytes.
     pub(crate) fn buffer_len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// The KeyValues between two places of the buffer, which lie in one group.
+    /// Returns the KeyValues between two buffer offsets within one group.
     pub(crate) fn cells(&self, begin: usize, end: usize) -> impl Iterator<Item = &[u8]> {
         cells(&self.bytes[begin..end])
     }
 
-    /// Closes the body and computes its checksum: what can be done before the log is locked.
+    /// Closes the body and computes its checksum: the work that needs no lock on the log.
     pub(crate) fn seal(mut self, nonces: &[Nonce]) -> SealedRecord {
         if self.bytes.is_empty() {
             self.begin();
@@ -125,7 +125,7 @@ fn cells(mut bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// A record whose body is complete.
 pub(crate) struct SealedRecord {
-    /// Header, body, padding, and room for the end mark behind it.
+    /// Header, body, padding, and room for the end mark.
     bytes: Vec<u8>,
     body_len: usize,
     body_crc: u32,
@@ -148,17 +148,18 @@ impl SealedRecord {
         Self { bytes, body_len, body_crc }
     }
 
-    /// Bytes of the body, without padding.
+    /// Returns the bytes of the body, without padding.
     pub(crate) fn body_len(&self) -> usize {
         self.body_len
     }
 
-    /// The KeyValues between two places of the buffer, which lie in one group.
+    /// Returns the KeyValues between two buffer offsets within one group.
     pub(crate) fn cells(&self, begin: usize, end: usize) -> impl Iterator<Item = &[u8]> {
         cells(&self.bytes[begin..end])
     }
 
-    /// The first record of a segment: which segment it continues, and how long that was.
+    /// Returns the first record of a segment, with the number and length of the segment that it
+    /// continues.
     pub(super) fn begin(previous: u64, previous_len: u64) -> Self {
         let mut bytes = vec![0; HEADER_LEN];
         bytes.put_u8(KIND_BEGIN);
@@ -167,7 +168,7 @@ impl SealedRecord {
         Self::new(bytes)
     }
 
-    /// Fills in the headers: the record and the mark behind it, ready to be written at `offset`.
+    /// Fills in the headers of the record and of the end mark, ready to be written at `offset`.
     pub(super) fn finish(&mut self, epoch: u64, offset: u64, sequence: u64, synced: u64) -> &[u8] {
         let len = self.len();
         let (body_len, body_crc) = (self.body_len as u32, self.body_crc);
@@ -178,25 +179,25 @@ impl SealedRecord {
         &self.bytes
     }
 
-    /// Bytes until the next record.
+    /// Returns the distance to the next record, in bytes.
     pub(super) fn len(&self) -> usize {
         self.bytes.len() - HEADER_LEN
     }
 }
 
-/// The mark that stands behind the last record: everything before it was written.
+/// Returns the end mark, which follows the last record: everything before it was written.
 pub(super) fn end_mark(epoch: u64, offset: u64, sequence: u64) -> [u8; HEADER_LEN] {
     let mut bytes = [0; HEADER_LEN];
     Header { body_len: 0, sequence, synced: 0, body_crc: 0 }.write(&mut bytes, epoch, offset);
     bytes
 }
 
-/// A record's header, checked. A body of no length makes it the mark behind the last record.
+/// A record's header, verified. A body length of 0 makes it the end mark.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
     pub(super) body_len: u32,
     pub(super) sequence: u64,
-    /// How much of the segment was known to be on the disk.
+    /// Bytes of the segment that were known to be on disk when the record was written.
     pub(super) synced: u64,
     body_crc: u32,
 }
@@ -212,7 +213,7 @@ impl Header {
         out[28..32].copy_from_slice(&crc.to_le_bytes());
     }
 
-    /// Reads the header at `offset`; `None` when its checksum is not right.
+    /// Decodes the header at `offset`; `None` when its checksum does not match.
     pub(super) fn parse(epoch: u64, offset: u64, bytes: &[u8; HEADER_LEN]) -> Option<Self> {
         if bytes[..4] != mark(epoch) {
             return None;
@@ -227,29 +228,29 @@ impl Header {
         is_right.then_some(Self { body_len, sequence, synced, body_crc })
     }
 
-    /// Whether it is the mark behind the last record.
+    /// Returns whether this is the end mark.
     pub(super) fn is_end(&self) -> bool {
         self.body_len == 0
     }
 
-    /// Bytes of the body with its padding.
+    /// Returns the bytes of the body with its padding.
     pub(super) fn padded_len(&self) -> usize {
         (self.body_len as usize).next_multiple_of(ALIGN)
     }
 
-    /// Whether `padded` is the body, with its padding, that was written.
+    /// Returns whether `padded` is the padded body that was written.
     pub(super) fn vouches_for(&self, padded: &[u8]) -> bool {
         crc32c::crc32c(padded) == self.body_crc
     }
 }
 
-/// The first bytes of every header: a quick look tells that there is none.
+/// Returns the first bytes of every header, a cheap first test in a search for records.
 pub(super) fn mark(epoch: u64) -> [u8; 4] {
     (epoch as u32).to_le_bytes()
 }
 
-/// The checksum covers the segment's epoch and the place, so that a record left over from another
-/// life of the file, or moved, is not taken for one.
+/// Computes a header's checksum. It covers the segment's epoch and the offset, so that a record of
+/// the file's earlier use, or one that was moved, does not match.
 fn header_crc(epoch: u64, offset: u64, header: &[u8]) -> u32 {
     let mut place = [0; 16];
     place[..8].copy_from_slice(&epoch.to_le_bytes());
@@ -257,31 +258,31 @@ fn header_crc(epoch: u64, offset: u64, header: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(&place), header)
 }
 
-/// A record read back.
+/// A decoded record.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Record {
-    /// A segment begins.
+    /// The first record of a segment.
     Begin {
-        /// The number of the segment before; 0 when there was none.
+        /// The number of the segment before; 0 if there is none.
         previous: u64,
-        /// Bytes of its records and header.
+        /// Bytes of its header and records.
         previous_len: u64,
     },
     Commit(Commit),
 }
 
-/// A commit read back: everything that one mutation, or some that came together, wrote.
+/// A decoded commit: everything that one mutation, or several that share a record, wrote.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Commit {
     pub(crate) sequence: u64,
-    /// Of its increments and appends.
+    /// The nonces of its increments and appends.
     pub(crate) nonces: Vec<Nonce>,
-    /// Region, family and cells, in the order they were written.
+    /// Region, family and cells, in the order of writing.
     pub(crate) groups: Vec<(u64, Bytes, Vec<Cell>)>,
 }
 
 impl Record {
-    /// Takes a body apart whose checksum was right.
+    /// Decodes a body whose checksum matched.
     pub(super) fn decode(sequence: u64, mut body: Bytes) -> Result<Self> {
         need(&body, 1, sequence)?;
         let record = match body.get_u8() {
@@ -367,7 +368,7 @@ mod tests {
         body.seal(&[Nonce { group: 1, number: 2 }]).finish(EPOCH, 64, 42, 0).to_vec()
     }
 
-    /// The record at 64, if it and the mark behind it are right.
+    /// Decodes the record at offset 64; `None` unless it and its end mark are valid.
     fn decoded(epoch: u64, offset: u64, bytes: &[u8]) -> Option<Commit> {
         let header = Header::parse(epoch, offset, bytes.first_chunk()?)?;
         let body = bytes.get(HEADER_LEN..HEADER_LEN + header.padded_len())?;

@@ -1,5 +1,5 @@
-//! Reading the log back: what it holds, how it ended, and what has to be put right before it is
-//! continued. Nothing is changed while reading.
+//! Reads the log back: its commits, how it ended, and the repairs needed before it continues.
+//! Reading changes nothing.
 
 use rowhouse_model::{Error, Result};
 
@@ -12,26 +12,28 @@ use super::{EMPTY_LEN, LogEnd, WAL_DIR};
 use crate::disk::Disk;
 use crate::open::aside;
 
-/// What is known of the log from elsewhere.
+/// Facts about the log from other sources.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Known {
-    /// The machine's boot id now.
+    /// The machine's current boot id.
     pub(crate) boot_id: [u8; 16],
-    /// Everything below this sequence was flushed: segments of nothing else may be missing.
+    /// Everything below this sequence number was flushed. Segments that hold nothing else may be
+    /// missing.
     pub(crate) log_from: u64,
-    /// Everything up to this sequence was on the disk once: the log is synced before what says so is
-    /// written.
+    /// Everything up to this sequence number was once on disk: the log is synced before the edit
+    /// that says so is written.
     pub(crate) synced_sequence: u64,
     /// Where the log ended when the store was last closed.
     pub(crate) closed_at: Option<LogEnd>,
-    /// How far the log is known to be on the disk, if it was not closed.
+    /// How far the log is known to be on disk, if it was not closed.
     pub(crate) synced: Synced,
-    /// The oldest segment when the manifest last said so.
+    /// The oldest segment according to the manifest's latest note of it.
     pub(crate) first_segment: Option<u64>,
 }
 
 impl Known {
-    /// The ends that the log is known to have reached on the disk. What was flushed may be gone.
+    /// Returns the ends that the log is known to have reached on disk, without those whose records
+    /// were all flushed and may be gone.
     fn ends(&self) -> impl Iterator<Item = LogEnd> {
         let synced = match self.synced {
             Synced::UpTo(end) => Some(end),
@@ -42,23 +44,25 @@ impl Known {
         ends.filter(move |end| end.last_sequence >= log_from)
     }
 
-    /// Bytes of segment `number` that are known to be on the disk; 0 where nothing is known of it.
+    /// Returns the bytes of segment `number` that are known to be on disk; 0 if none are known.
     pub(super) fn len_min(&self, number: u64) -> u64 {
         self.ends().filter(|end| end.segment == number).map(|end| end.len).max().unwrap_or(0)
     }
 
-    /// Whether records of a segment after `number` are known to be on the disk, and so all before.
+    /// Returns whether records of a segment after `number`, and so all records before, are known to
+    /// be on disk.
     fn is_synced_after(&self, number: u64) -> bool {
         self.ends().any(|end| end.segment > number && end.len > HEADER_LEN as u64)
     }
 
-    /// The segments whose files must be there. What they hold is in no file, or nothing at all.
+    /// Returns the segments whose files must exist. They hold records that are in no file, or none
+    /// at all.
     pub(super) fn named(&self) -> impl Iterator<Item = u64> {
         self.first_segment.into_iter().chain(self.ends().map(|end| end.segment))
     }
 
-    /// The segments that must be there for those that begin so to be all, since what they hold is in no
-    /// file.
+    /// Returns the segments that must exist before segments with the given first records, because
+    /// they hold records that are in no file.
     pub(super) fn needed(&self, begins: impl Iterator<Item = Begin>) -> impl Iterator<Item = u64> {
         let log_from = self.log_from;
         begins
@@ -67,69 +71,69 @@ impl Known {
     }
 }
 
-/// What was found.
+/// The result of reading the log.
 #[derive(Debug, Default)]
 pub(crate) struct LogScan {
     /// The segments that hold anything, oldest first.
     pub(crate) segments: Vec<ClosedSegment>,
-    /// Files that can become segments, by the number they had.
+    /// Files that can be reused as segments, by the number they had.
     pub(crate) spares: Vec<u64>,
-    /// The number of the segment to begin.
+    /// The number of the next segment.
     pub(crate) next_number: u64,
-    /// The highest sequence in the log; 0 when it is empty.
+    /// The highest sequence number in the log; 0 when it is empty.
     pub(crate) last_sequence: u64,
-    /// Commits.
+    /// The number of commits.
     pub(crate) records: u64,
     pub(crate) bytes: u64,
-    /// How the log ended, unless it was as it should.
+    /// Where and why the log was cut; `None` if it ended properly.
     pub(crate) cut: Option<Cut>,
-    /// How far the log reaches, unless the store was closed.
+    /// How far the log reaches; `None` if the store was closed.
     pub(crate) unclosed: Option<Unclosed>,
     repairs: Vec<Repair>,
 }
 
-/// An end that is none of a clean close.
+/// An end that no clean close left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
     pub(crate) segment: String,
     pub(crate) offset: u64,
-    /// Bytes behind it that count no more.
+    /// Bytes after the offset that are discarded.
     pub(crate) bytes: u64,
     pub(crate) cause: Cause,
 }
 
-/// The end of a log that was not closed. Commits that nobody waited to be synced can be missing after it,
-/// and nothing tells.
+/// The end of a log that was not closed. Commits that did not wait for a sync can be missing after
+/// it, and nothing shows whether they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Unclosed {
-    /// The last segment that holds anything; `None` where no segment does.
+    /// The last segment that holds anything; `None` if no segment does.
     pub(crate) segment: Option<String>,
     /// Bytes of its header and records.
     pub(crate) len: u64,
     pub(crate) last_sequence: u64,
-    /// The last sequence that is known to be on the disk; `None` where nothing tells.
+    /// The last sequence number known to be on disk; `None` if unknown.
     pub(crate) synced_sequence: Option<u64>,
 }
 
-/// Who could have cut the log.
+/// Why the log was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// The process ended while it wrote.
     Kill,
-    /// The machine ended before what was written was on the disk.
+    /// The machine stopped before written data was on disk.
     PowerCut,
 }
 
-/// Something to do before the log is continued.
+/// A step to take before the log continues.
 #[derive(Debug)]
 enum Repair {
-    /// Everything in it is in files, or nothing ever was in it.
+    /// Removes a segment whose records are all in files, or that never held any.
     Remove(u64),
     Truncate {
         number: u64,
         len: u64,
     },
-    /// Copies what is behind `offset` to where it is in nobody's way.
+    /// Copies the bytes after `offset` to `aside/`.
     CopyAside {
         number: u64,
         offset: u64,
@@ -140,8 +144,8 @@ enum Repair {
 /// Reads every commit in order and hands it to `visit`.
 ///
 /// # Errors
-/// Damage that neither a killed process nor a power cut explains, naming file and offset; what
-/// `visit` says.
+/// `Corruption` for damage that neither a killed process nor a power cut explains, with file and
+/// offset; errors of `visit`.
 pub(crate) fn scan(
     disk: &dyn Disk,
     known: &Known,
@@ -166,7 +170,7 @@ pub(crate) fn scan(
         segments.push(Segment::open(disk, number)?);
     }
     scan.pass_forgotten(&mut segments, known.log_from);
-    // Made ahead of need and never written to.
+    // Segments made ahead of need and never written to.
     while let Some(unused) = segments.pop_if(|segment| segment.is_unused(known)) {
         scan.repairs.push(Repair::Remove(unused.reader.header.number));
     }
@@ -181,7 +185,7 @@ pub(crate) fn scan(
         rest = later;
     }
     scan.note_unclosed(known);
-    // Opened and written nothing.
+    // Segments begun without a commit.
     while let Some(empty) = scan.segments.pop_if(|segment| segment.bytes <= EMPTY_LEN) {
         scan.repairs.push(Repair::Remove(empty.number));
     }
@@ -191,18 +195,18 @@ pub(crate) fn scan(
 /// A segment about to be read.
 struct Segment {
     reader: SegmentReader,
-    /// Which segment it continues and how long that was, and the sequence it begins with; `None`
-    /// when that is not there.
+    /// The segment that this one continues, its length, and this one's first sequence number;
+    /// `None` when the first record is not there.
     begin: Option<Begin>,
     is_empty: bool,
 }
 
-/// Where a segment stops being what was written.
+/// Where the valid part of a segment ends.
 struct End {
     offset: u64,
-    /// The most of the segment that a record before it knew to be on the disk.
+    /// The largest synced offset in the records before it.
     synced: u64,
-    /// What is wrong there; `None` for the mark behind the last record.
+    /// The defect at this offset; `None` at the end mark.
     wrong: Option<&'static str>,
 }
 
@@ -210,23 +214,23 @@ impl Segment {
     fn open(disk: &dyn Disk, number: u64) -> Result<Self> {
         let mut reader = SegmentReader::open(disk, number)?;
         let begin = reader.begin()?;
-        // Its first record can have been interrupted.
+        // The write of its first record may have been interrupted.
         let is_empty = begin.is_none() && !reader.behind(HEADER_LEN as u64)?.anything;
         Ok(Self { reader, begin, is_empty })
     }
 
-    /// Whether it was made ahead of need and nothing was written to it. One that is known to have held more
-    /// is damaged.
+    /// Returns whether the segment was made ahead of need and never written to. An empty segment
+    /// that is known to have held more is damaged.
     fn is_unused(&self, known: &Known) -> bool {
         self.is_empty && known.len_min(self.reader.header.number) <= HEADER_LEN as u64
     }
 
-    /// How long the segment after this one says it is.
+    /// Returns this segment's length according to the segment after it.
     fn len_that_counts(&self, later: &[Self]) -> Option<u64> {
         later.first()?.begin?.len_of(self.reader.header.number)
     }
 
-    /// Hands out the commits of the segment, as far as it is what was written and not behind `limit`.
+    /// Hands the segment's commits to `visit`, up to the first invalid record or `limit`.
     fn replay(
         &mut self,
         limit: Option<u64>,
@@ -238,7 +242,7 @@ impl Segment {
             match self.reader.at(end.offset)? {
                 RecordRead::Record { record, len, sequence, synced } => {
                     match record {
-                        // Numbers below it were used, though what held them may be gone.
+                        // Lower sequence numbers were used, though their records may be gone.
                         Record::Begin { .. } if end.offset == HEADER_LEN as u64 => {
                             scan.last_sequence = scan.last_sequence.max(sequence - 1);
                         }
@@ -265,8 +269,8 @@ impl Segment {
 }
 
 impl LogScan {
-    /// Takes out the segments before one that begins at or below `log_from`: everything in them is
-    /// in files. After a power cut they can be here again, without what was in them.
+    /// Removes the segments before one that begins at or below `log_from`: all of their records are
+    /// in files. After a power cut such segments can reappear without their records.
     fn pass_forgotten(&mut self, segments: &mut Vec<Segment>, log_from: u64) {
         let begins = |segment: &Segment| segment.begin.map(|begin| begin.first_sequence);
         let first =
@@ -276,7 +280,7 @@ impl LogScan {
         }
     }
 
-    /// Checks that no segment is missing that could hold what is in no file.
+    /// Checks that no segment is missing that could hold records that are in no file.
     fn check_whole(&self, segments: &[Segment], known: &Known) -> Result<()> {
         let is_there = |number: u64| segments.iter().any(|s| s.reader.header.number == number);
         let begins = segments.iter().filter_map(|segment| segment.begin);
@@ -286,7 +290,7 @@ impl LogScan {
         }
     }
 
-    /// Decides what the end of a segment means. Gives back whether the log goes on behind it.
+    /// Decides how to treat the end of a segment. Returns whether the log continues after it.
     fn settle(
         &mut self,
         segment: &mut Segment,
@@ -305,15 +309,16 @@ impl LogScan {
         }
         let behind = segment.reader.behind(end.offset)?;
         if later.is_empty() && !behind.anything {
-            // The log ends here; if not at a mark, inside a record that nobody was told of.
+            // The log ends here: either at an end mark or inside a record that was never
+            // acknowledged.
             if end.wrong.is_some() {
                 self.cut(segment, end, Cause::Kill);
             }
             self.keep(segment, end.offset);
             return Ok(false);
         }
-        // Something was written behind a place that is not as it was written. A power cut can do
-        // that to what was not on the disk.
+        // There are records after an invalid position. A power cut can cause that to data that was
+        // not synced.
         let unknown = [0; 16];
         let restarted =
             ![header.boot_id, known.boot_id].contains(&unknown) && header.boot_id != known.boot_id;
@@ -359,7 +364,7 @@ impl LogScan {
         });
     }
 
-    /// Counts a segment that was read up to `offset`.
+    /// Adds a segment that was read up to `offset`.
     fn keep(&mut self, segment: &Segment, offset: u64) {
         self.bytes += offset;
         let (number, last_sequence) = (segment.reader.header.number, self.last_sequence);
@@ -381,7 +386,7 @@ impl LogScan {
         self.cut = Some(Cut { segment, offset: end.offset, bytes, cause });
     }
 
-    /// Says how a log ends that was not closed, for people; `None` for one that was.
+    /// Describes, for people, the end of a log that was not closed; `None` for one that was.
     pub(crate) fn unclosed_end(&self) -> Option<String> {
         let unclosed = self.unclosed.as_ref()?;
         let mut text = unclosed.to_string();
@@ -394,9 +399,9 @@ impl LogScan {
         Some(text)
     }
 
-    /// Does what has to be done before the log is continued.
+    /// Makes the repairs that are needed before the log continues.
     pub(crate) fn repair(&mut self, disk: &dyn Disk, now_millis: i64) -> Result<()> {
-        // It vouches for segments that go now.
+        // The file vouches for segments that are removed now.
         synced::remove(disk)
             .map_err(|source| Error::io(format_args!("cannot remove {}", synced::PATH), source))?;
         if let Some(cut) = &self.cut {
@@ -471,7 +476,8 @@ impl Repair {
     }
 }
 
-/// Makes what is in the log survive a power cut, whoever wrote it.
+/// Syncs the log's segments, so that they survive a power cut regardless of which process wrote
+/// them.
 pub(crate) fn sync_segments(disk: &dyn Disk) -> Result<()> {
     let sync = || {
         for name in disk.list(WAL_DIR)?.iter().filter(|name| segment::number(name).is_some()) {

@@ -1,4 +1,4 @@
-//! Reading what is left of a damaged log.
+//! Reads the readable parts of a damaged log.
 
 use rowhouse_model::{Error, Result};
 
@@ -9,14 +9,14 @@ use super::recovery::{Known, missing};
 use super::segment::{self, HEADER_LEN};
 use crate::disk::Disk;
 
-/// How far to go on behind what the disk does not give: its sectors have no more.
+/// Bytes to skip after an unreadable position: one sector.
 const UNREADABLE_BYTES: u64 = 4096;
 
-/// Hands every commit that can be read to `visit`, in order, and notes in `lost` where something
-/// cannot, and what is not there.
+/// Hands every readable commit to `visit`, in order, and adds to `lost` an error for each part that
+/// is unreadable or missing.
 ///
 /// # Errors
-/// What `visit` says, and a directory that cannot be listed.
+/// Errors of `visit`; `Io` for a directory that cannot be listed.
 pub(crate) fn read_what_is_left(
     disk: &dyn Disk,
     known: &Known,
@@ -35,7 +35,7 @@ pub(crate) fn read_what_is_left(
                 lost.extend(wrong);
                 segments.push(segment);
             }
-            // Without its header no record of it can be told from rubbish.
+            // Without the header no record can be told from garbage.
             Err(error) => lost.push(error),
         }
     }
@@ -45,8 +45,8 @@ pub(crate) fn read_what_is_left(
     gone.dedup();
     gone.retain(|number| !numbers.contains(number));
     lost.extend(gone.into_iter().map(missing));
-    // Of those before it everything is in files, and after a power cut they can be here again without
-    // what they held: they may help where a file is damaged, and nothing is lost with them.
+    // All records of earlier segments are in files. After a power cut such segments can reappear
+    // without their records. They may help where a file is damaged, and nothing is lost with them.
     let counts =
         |segment: &Left| segment.begin.is_some_and(|it| it.first_sequence <= known.log_from);
     let forgotten = segments.iter().rposition(counts).unwrap_or(0);
@@ -59,14 +59,14 @@ pub(crate) fn read_what_is_left(
     Ok(())
 }
 
-/// A segment of which something may be left.
+/// A segment that may be partly readable.
 struct Left {
     reader: SegmentReader,
     begin: Option<Begin>,
 }
 
 impl Left {
-    /// Opens a segment; also gives what is wrong with its first record.
+    /// Opens a segment. Also returns the error of its first record, if that is invalid.
     fn open(disk: &dyn Disk, number: u64) -> Result<(Self, Option<Error>)> {
         let mut reader = SegmentReader::open(disk, number)?;
         let (begin, wrong) = match reader.begin() {
@@ -76,8 +76,8 @@ impl Left {
         Ok((Self { reader, begin }, wrong))
     }
 
-    /// Hands out the commits of the segment that can be read, of which the one after it begins with
-    /// `next`.
+    /// Hands the segment's readable commits to `visit`. `next` is the first record of the segment
+    /// after it.
     fn read(
         &mut self,
         next: Option<Begin>,
@@ -88,7 +88,7 @@ impl Left {
         let reader = &mut self.reader;
         let number = reader.header.number;
         let limit = next.and_then(|next| next.len_of(number));
-        // As long as it was at least: records can be missing of which nothing is left.
+        // The least length that the segment had: records can be missing without a trace.
         let len_min = limit.unwrap_or(0).max(known.len_min(number));
         let len_max = limit.unwrap_or(reader.len).min(reader.len);
         let mut offset = HEADER_LEN as u64;
@@ -103,14 +103,14 @@ impl Left {
                     is_unreadable = false;
                     continue;
                 }
-                // The log may just end here.
+                // The log may end here.
                 Ok(RecordRead::End) => {
                     (reader.damaged(offset, "records are missing behind it"), false)
                 }
                 Ok(RecordRead::Nothing(what)) => (reader.damaged(offset, what), false),
                 Err(error) => (error, true),
             };
-            // Where the next record begins is not known: every place is tried.
+            // The offset of the next record is unknown: try every position.
             let found = reader.next_record(offset).and_then(|next| {
                 let next = next.filter(|&next| next < len_max);
                 let is_known = next.is_some() || offset < len_min;
@@ -123,7 +123,7 @@ impl Left {
                     offset = next;
                 }
                 Err(error) => {
-                    // Said once of a stretch that the disk does not give.
+                    // Report an unreadable stretch once.
                     lost.extend((!is_unreadable).then_some(error));
                     is_unreadable = true;
                     offset = (offset + 1).next_multiple_of(UNREADABLE_BYTES);

@@ -11,12 +11,12 @@ pub(super) const HEADER_LEN: usize = 64;
 const MAGIC: [u8; 8] = *b"ROWHWAL\0";
 const VERSION: u32 = 2;
 
-/// What a segment says of itself. It is on the disk before the segment has its name.
+/// The header of a segment. It is on disk before the segment has its name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SegmentHeader {
     pub(super) number: u64,
-    /// A random number, in the checksum of every record: what an earlier life of the file left
-    /// behind, and what a client writes into a value, is never taken for a record of this one.
+    /// A random number that is part of every record's checksum. Neither bytes of the file's earlier
+    /// use nor a value written by a client can be mistaken for a record of this segment.
     pub(super) epoch: u64,
     pub(super) boot_id: [u8; 16],
 }
@@ -35,7 +35,7 @@ impl SegmentHeader {
         bytes.try_into().expect("the fields above are the header's length")
     }
 
-    /// Reads a header; `None` when its checksum is not right.
+    /// Decodes a header; `None` when its checksum does not match.
     ///
     /// # Errors
     /// `Unsupported` for a segment of another version.
@@ -62,22 +62,22 @@ impl SegmentHeader {
     }
 }
 
-/// The path of segment `number`.
+/// Returns the path of segment `number`.
 pub(crate) fn path(number: u64) -> String {
     format!("{WAL_DIR}/{number:010}.wal")
 }
 
-/// The path of what was segment `number` and waits to become another.
+/// Returns the path of the spare file that was segment `number`.
 pub(super) fn spare_path(number: u64) -> String {
     format!("{WAL_DIR}/{number:010}.spare")
 }
 
-/// The number in the file name `name`; `None` if it is no segment's.
+/// Returns the segment number in the file name `name`; `None` if it names no segment.
 pub(super) fn number(name: &str) -> Option<u64> {
     name.strip_suffix(".wal")?.parse().ok()
 }
 
-/// The number in the file name `name` of a spare; `None` if it is none's.
+/// Returns the number in the file name `name` of a spare; `None` if it names no spare.
 pub(super) fn spare_number(name: &str) -> Option<u64> {
     name.strip_suffix(".spare")?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! The files of the log: made ahead of need, and used again.
+//! Log files: made ahead of need, and reused.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,8 +10,8 @@ use super::WAL_DIR;
 use super::segment::{self, SegmentHeader};
 use crate::disk::{Disk, DiskFile};
 
-/// How many files wait to become segments again. Writing over a file that has its blocks already
-/// lets a sync go without the file system's journal, which is half of its time (docs/decisions/0016).
+/// The number of files kept for reuse. Overwriting a file whose blocks are allocated lets a sync
+/// skip the file system's journal, which takes half of its time (docs/decisions/0016).
 const SPARES_MAX: usize = 2;
 
 /// Makes segments and takes them back.
@@ -21,18 +21,18 @@ pub(crate) struct Segments {
     epochs: Epochs,
     segment_bytes: u64,
     next_number: AtomicU64,
-    /// Numbers of the segments that the spare files were.
+    /// The segment numbers that the spare files had.
     spares: Mutex<Vec<u64>>,
 }
 
-/// Where the epochs of segments come from.
+/// The source of segments' epochs.
 pub(crate) enum Epochs {
     Random,
     #[cfg(test)]
     Seeded(Mutex<crate::disk::simulated::Random>),
 }
 
-/// A segment whose header is on the disk under its name, and that holds nothing yet.
+/// An empty segment whose header is on disk under its name.
 pub(super) struct NewSegment {
     pub(super) number: u64,
     pub(super) epoch: u64,
@@ -43,7 +43,8 @@ pub(super) struct NewSegment {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClosedSegment {
     pub(crate) number: u64,
-    /// The first that it can hold: everything below it that was in the log is in segments before.
+    /// The first sequence number that it can hold. Earlier segments hold every logged record below
+    /// it.
     pub(crate) first_sequence: u64,
     pub(crate) last_sequence: u64,
     /// Bytes of its header and records.
@@ -51,7 +52,7 @@ pub(crate) struct ClosedSegment {
 }
 
 impl Segments {
-    /// The files in the log's directory, of which `spares` can be used again.
+    /// Takes over the files in the log's directory. Those in `spares` can be reused.
     pub(crate) fn new(
         disk: Arc<dyn Disk>,
         boot_id: [u8; 16],
@@ -84,7 +85,7 @@ impl Segments {
         Ok(segments)
     }
 
-    /// A new segment. What a power cut could take from it is on the disk when this returns.
+    /// Makes a new segment. Its name and header are on disk when this returns.
     pub(super) fn make(&self) -> Result<NewSegment> {
         let header = SegmentHeader {
             number: self.next_number.fetch_add(1, Ordering::Relaxed),
@@ -103,7 +104,8 @@ impl Segments {
     }
 
     fn create(&self, header: &SegmentHeader) -> std::io::Result<Arc<dyn DiskFile>> {
-        // Under its name only once its header is there: recovery need not guess then.
+        // The file gets its name only once its header is on disk, so recovery never finds a segment
+        // without one.
         let path = segment::spare_path(header.number);
         let file = self.disk.create(&path)?;
         self.name(&path, file, header)
@@ -112,7 +114,7 @@ impl Segments {
     fn reuse(&self, spare: u64, header: &SegmentHeader) -> std::io::Result<Arc<dyn DiskFile>> {
         let path = segment::spare_path(spare);
         let file = self.disk.open(&path)?;
-        // Or a power cut could bring the old name back above the new header.
+        // Otherwise a power cut could bring the old name back for the file with the new header.
         self.disk.sync_dir(WAL_DIR)?;
         self.name(&path, file, header)
     }
@@ -130,7 +132,7 @@ impl Segments {
             self.disk.sync_dir(WAL_DIR)
         };
         if let Err(error) = named() {
-            // Whichever name it has; what is left goes at the next open.
+            // The file may have either name; the next open removes a leftover.
             let _ = self.disk.remove(path);
             let _ = self.disk.remove(&segment::path(header.number));
             return Err(error);
@@ -149,7 +151,7 @@ impl Segments {
             .map_err(|source| Error::io(format_args!("cannot open {path}"), source))
     }
 
-    /// Takes back a segment that nobody needs any more.
+    /// Takes back a segment that is no longer needed.
     pub(super) fn retire(&self, segment: &ClosedSegment) -> Result<()> {
         let path = segment::path(segment.number);
         let mut spares = self.spares.lock();
@@ -165,7 +167,7 @@ impl Segments {
         Ok(())
     }
 
-    /// Neither a file that hardly has blocks to write over, nor one that grew out of bounds.
+    /// Returns whether a file has enough blocks to overwrite and has not grown out of bounds.
     fn is_worth_keeping(&self, len: u64) -> bool {
         (self.segment_bytes / 2..=self.segment_bytes * 2).contains(&len)
     }

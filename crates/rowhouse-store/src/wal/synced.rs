@@ -1,8 +1,8 @@
-//! The file `wal/SYNCED`: how far the log is known to be on the disk.
+//! The file `wal/SYNCED`: how far the log is known to be on disk.
 //!
-//! A record that was cut off a segment takes everything with it that the segment said about it. This
-//! file stands beside the segments, so a segment that is missing, or shorter than what was synced, is
-//! told from a log that ends there.
+//! A record that is cut off a segment takes with it every note of how far that segment was synced.
+//! This separate file tells a segment that is missing, or shorter than its synced length, from a
+//! log that ends there.
 
 use std::io;
 use std::sync::Arc;
@@ -19,11 +19,11 @@ pub(super) const PATH: &str = "wal/SYNCED";
 
 const MAGIC: [u8; 8] = *b"ROWHSYNC";
 const VERSION: u32 = 1;
-/// Less than a sector, so a power cut leaves an old or a new version of it.
+/// Less than a sector, so a power cut leaves either the old or the new version.
 const LEN: usize = 44;
 
-/// The file of an open log. It is overwritten in place after every sync and never synced by a commit:
-/// after a power cut an older version of it says less, and nothing wrong.
+/// The `SYNCED` file of an open log. It is overwritten in place after every sync, and no commit
+/// syncs it: after a power cut an older version claims less, but nothing false.
 pub(super) struct SyncedFile {
     file: Arc<dyn DiskFile>,
     written: Mutex<Written>,
@@ -37,7 +37,7 @@ struct Written {
 }
 
 impl SyncedFile {
-    /// Makes the file of a log that is begun, in place of the one of the log before.
+    /// Makes the file for a new log, replacing that of the log before.
     pub(super) fn create(disk: &dyn Disk) -> Result<Self> {
         let create = || {
             remove(disk)?;
@@ -48,8 +48,8 @@ impl SyncedFile {
         Ok(Self { file, written: Mutex::default() })
     }
 
-    /// Notes that the log is on the disk up to `end`, unless more than that is noted already. A failure
-    /// is no error of the log: the file says less then.
+    /// Notes that the log is on disk up to `end`, unless a later position is noted already. A
+    /// failure is no error of the log; the file then claims less.
     pub(super) fn note(&self, end: &LogEnd) {
         let mut written = self.written.lock();
         let position = (end.segment, end.len);
@@ -66,7 +66,7 @@ impl SyncedFile {
         }
     }
 
-    /// Makes what is noted survive a power cut.
+    /// Syncs the file, so that its contents survive a power cut.
     pub(super) fn sync(&self) {
         if let Err(error) = self.file.sync() {
             tracing::warn!(file = PATH, %error, "how far the log is synced cannot be synced");
@@ -74,22 +74,22 @@ impl SyncedFile {
     }
 }
 
-/// What the file says.
+/// The contents of the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Synced {
     /// There is no file: the log was closed, or an older version wrote it.
     #[default]
     Absent,
-    /// The file is there, and says nothing: a power cut took what it said, or it is damaged.
+    /// The file has no valid contents: a power cut took them, or the file is damaged.
     Unreadable,
-    /// The log was on the disk up to here.
+    /// The log was on disk up to here.
     UpTo(LogEnd),
 }
 
 /// Reads the file.
 ///
 /// # Errors
-/// `Io`, but for a file that is not there.
+/// `Io`, except for a file that does not exist.
 pub(crate) fn read(disk: &dyn Disk) -> Result<Synced> {
     let read = || {
         let file = match disk.open(PATH) {
@@ -106,12 +106,12 @@ pub(crate) fn read(disk: &dyn Disk) -> Result<Synced> {
     read().map_err(|source| Error::io(format_args!("cannot read {PATH}"), source))
 }
 
-/// Removes the file, so that it vouches for nothing any more.
+/// Removes the file, so that it vouches for nothing.
 pub(super) fn remove(disk: &dyn Disk) -> io::Result<()> {
     match disk.remove(PATH) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
-        // Before anything that it vouches for goes.
+        // Before anything that it vouches for is removed.
         Ok(()) => disk.sync_dir(WAL_DIR),
     }
 }

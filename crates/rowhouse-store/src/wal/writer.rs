@@ -1,4 +1,4 @@
-//! Appending commits and syncing them together.
+//! Appends commits to the log and groups their syncs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,12 +13,12 @@ use super::synced::{self, SyncedFile};
 use super::{EMPTY_LEN, LogEnd};
 use crate::disk::DiskFile;
 
-/// How long what is written gets, in bytes.
+/// Length limits of the log, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// A segment, before the next is begun.
+    /// Bytes of a segment before the log rolls to the next one.
     pub(crate) segment_bytes: u64,
-    /// The body of a record. A commit that would be longer is refused before it is written.
+    /// Bytes of a record's body. A longer commit is refused before it is written.
     pub(crate) body_len_max: usize,
 }
 
@@ -28,17 +28,18 @@ pub(crate) struct Wal {
     segments: Segments,
     tail: Mutex<Tail>,
     sync: Mutex<SyncState>,
-    /// Tells a later open how much of the log must be there.
+    /// Tells a later open how much of the log must be on disk.
     synced_file: SyncedFile,
     synced: Condvar,
-    /// The background has something to do: a segment was begun.
+    /// Set when a segment was begun, so that the background calls [`Wal::tidy`].
     rolled: AtomicBool,
-    /// Something may have been appended since the background synced last.
+    /// Set when something may have been appended since the last background sync.
     dirty: AtomicBool,
     segment_retry: Mutex<SegmentRetry>,
 }
 
-/// How many wishes for a segment pass before making one is tried again.
+/// Backoff after a failure to make the next segment: how many requests to skip before the next
+/// attempt.
 #[derive(Default)]
 struct SegmentRetry {
     left: u32,
@@ -47,54 +48,54 @@ struct SegmentRetry {
 
 const SEGMENT_RETRY_MAX: u32 = 1 << 16;
 
-/// A place in the log: everything up to it, syncing covers.
+/// A position in the log. Syncing to it covers everything before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Position {
     segment: u64,
     offset: u64,
 }
 
-/// Segments of which everything is in files.
+/// The closed segments whose records have all been flushed to files.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Forgettable {
-    /// The number of the last of them.
+    /// The number of the last such segment.
     last: u64,
-    /// The number of the segment after it, which is there.
+    /// The number of the segment after it, which exists.
     pub(crate) first_left: u64,
-    /// What is left of the log has everything from this sequence on that was ever in it.
+    /// The rest of the log holds every record from this sequence number on that was ever logged.
     pub(crate) log_from: u64,
 }
 
-/// Where records are appended.
+/// The end of the log, where records are appended.
 struct Tail {
     segment: NewSegment,
-    /// The first sequence that the segment can hold.
+    /// The first sequence number that the segment can hold.
     first_sequence: u64,
     offset: u64,
-    /// What the log goes on in once this segment is full.
+    /// The segment in which the log continues once this one is full.
     next: Option<NewSegment>,
-    /// The next one may say already how long this one is, which therefore must not grow.
+    /// The next segment may already record this one's length, so this one must not grow.
     must_roll: bool,
     /// Earlier segments, oldest first.
     closed: Vec<ClosedSegment>,
-    /// Closed segments that may not be synced, by number.
+    /// Closed segments that may not be synced yet, by number.
     unsynced: Vec<(u64, Arc<dyn DiskFile>)>,
     last_sequence: u64,
-    /// Why nothing can be appended any more.
+    /// Why appends are refused; `None` while they are allowed.
     failed: Option<String>,
 }
 
 #[derive(Default)]
 struct SyncState {
-    /// Everything up to here is on the disk.
+    /// Everything up to here is on disk.
     done: Position,
-    /// Somebody is syncing.
+    /// Whether a thread is syncing.
     running: bool,
     failed: Option<String>,
 }
 
 impl Wal {
-    /// Continues the log behind the `closed` segments, in a new one.
+    /// Continues the log after the `closed` segments, in a new segment.
     pub(crate) fn start(
         segments: Segments,
         limits: Limits,
@@ -107,7 +108,7 @@ impl Wal {
         let (previous, previous_len) =
             closed.last().map_or((0, 0), |segment| (segment.number, segment.bytes));
         let offset = begin(&mut first, previous, previous_len, last_sequence + 1)?;
-        // Whoever wrote them may have been killed before they were synced.
+        // The process that wrote them may have been killed before it synced them.
         let unsynced = closed
             .iter()
             .map(|closed| Ok((closed.number, segments.open(closed.number)?)))
@@ -136,13 +137,13 @@ impl Wal {
         })
     }
 
-    /// Appends a commit under the sequence that `reserve` gives, which it calls exactly once, in
-    /// the order of the log. Whatever it returns, the sequence has been taken and must be
-    /// published; of a commit that was not appended it is a hole in the sequence.
+    /// Appends a commit under the sequence number that `reserve` returns. `reserve` is called
+    /// exactly once, in log order. Whatever this function returns, the sequence number is taken and
+    /// must be published; a commit that was not appended leaves a hole in the sequence.
     ///
     /// # Errors
     /// `Io` when the commit could not be written: it is not in the log, and the next one may be
-    /// tried. `ReadOnly` once a sync has failed: what the disk holds is then not known.
+    /// tried. `ReadOnly` once a sync has failed, because the contents of the disk are then unknown.
     pub(crate) fn append(
         &self,
         record: &mut SealedRecord,
@@ -185,11 +186,11 @@ impl Wal {
         Ok(Position { segment: number, offset: tail.offset })
     }
 
-    /// Leaves the current segment for the next one, if that is ready. If it is not the segment
-    /// grows over its size: making a file is nothing that a commit can wait for.
+    /// Rolls to the next segment if that one is ready. If it is not, the current segment grows
+    /// beyond its limit: a commit never waits for a file to be made.
     ///
     /// # Errors
-    /// The next one cannot be begun. Who writes next tries again, however little.
+    /// The next segment cannot be begun. The next writer tries again, however small its record.
     fn roll(&self, tail: &mut Tail, first_sequence: u64) -> Result<()> {
         self.rolled.store(true, Ordering::Release);
         let Some(next) = &mut tail.next else { return Ok(()) };
@@ -198,7 +199,8 @@ impl Wal {
         tail.must_roll = false;
         let next = tail.next.take().expect("it was there a moment ago");
         let left = std::mem::replace(&mut tail.segment, next);
-        // Its header was synced before it was named. What it holds is not on the disk yet.
+        // The new segment's header was synced before the file was renamed. Its records are not on
+        // disk yet.
         self.synced_file.note(&LogEnd {
             segment: tail.segment.number,
             len: HEADER_LEN as u64,
@@ -215,10 +217,10 @@ impl Wal {
         Ok(())
     }
 
-    /// Begins a new segment, unless the current one holds nothing.
+    /// Begins a new segment, unless the current one is empty.
     ///
     /// # Errors
-    /// `Io` when the new one cannot be made; `ReadOnly` once a sync has failed.
+    /// `Io` when the new segment cannot be made; `ReadOnly` once a sync has failed.
     pub(crate) fn roll_now(&self) -> Result<()> {
         if self.tail.lock().next.is_none() {
             self.make_next()?;
@@ -237,31 +239,33 @@ impl Wal {
         self.roll(&mut tail, first_sequence)
     }
 
-    /// Whether a segment was begun, or wanted, since this was last asked: then the background has
+    /// Returns whether a segment was begun or needed since the last call. If so, the background has
     /// to call [`Wal::tidy`].
     pub(crate) fn wants_tidying(&self) -> bool {
         self.rolled.load(Ordering::Relaxed) && self.rolled.swap(false, Ordering::AcqRel)
     }
 
-    /// Whether something was appended for the first time since [`Wal::sync_in_background`]: then
-    /// the background has to call that some time.
+    /// Returns whether this is the first append since [`Wal::sync_in_background`]. If so, the
+    /// background has to call that function eventually.
     pub(crate) fn wants_sync(&self) -> bool {
         !self.dirty.load(Ordering::Relaxed) && !self.dirty.swap(true, Ordering::AcqRel)
     }
 
-    /// Syncs what nobody asked to be synced, so that a power cut takes no more than the last moments.
+    /// Syncs the commits that did not ask for a sync, so that a power cut loses only the most
+    /// recent ones.
     pub(crate) fn sync_in_background(&self) -> Result<()> {
         self.dirty.store(false, Ordering::Release);
         self.sync()
     }
 
-    /// What nobody should wait for in a commit: makes the next segment, and brings those that were
-    /// left to the disk, so that later syncs have little to do.
+    /// Does the work that no commit should wait for: makes the next segment and syncs closed
+    /// segments, so that later syncs have little to do.
     pub(crate) fn tidy(&self) -> Result<()> {
         if self.tail.lock().next.is_none() {
             self.make_next()?;
         }
-        // Or the segment in use could go missing after a power cut and nothing would vouch for it.
+        // Otherwise the current segment could be missing after a power cut and nothing would show
+        // it.
         self.synced_file.sync();
         let left = {
             let tail = self.tail.lock();
@@ -274,12 +278,12 @@ impl Wal {
         }
     }
 
-    /// Makes the next segment. Where that fails it is not tried, and said, at every commit: half as
-    /// often each time.
+    /// Makes the next segment. After a failure the attempt, and its log message, is not repeated at
+    /// every commit but half as often each time.
     fn make_next(&self) -> Result<()> {
         let mut segment_retry = self.segment_retry.lock();
         if self.tail.lock().next.is_some() {
-            // Somebody else made one meanwhile.
+            // Another thread made one in the meantime.
             return Ok(());
         }
         if segment_retry.left > 0 {
@@ -300,12 +304,12 @@ impl Wal {
         }
     }
 
-    /// Returns when everything up to `position` is on the disk. Whoever comes first syncs for all
-    /// that have appended by then; the others wait for it.
+    /// Returns when everything up to `position` is on disk. The first caller syncs for all commits
+    /// appended by then; the others wait for it.
     ///
     /// # Errors
-    /// `OutcomeUnknown` when the sync failed. A failed sync is never tried again: the kernel may
-    /// have thrown the pages away, and a second sync would report success for lost data.
+    /// `OutcomeUnknown` when the sync failed. A failed sync is never retried: the kernel may have
+    /// dropped the pages, and a second sync would report success for lost data.
     pub(crate) fn sync_to(&self, position: Position) -> Result<()> {
         let mut state = self.sync.lock();
         loop {
@@ -344,7 +348,7 @@ impl Wal {
         self.sync_to(position)
     }
 
-    /// Syncs all segments. Returns where the log ended before.
+    /// Syncs all segments. Returns the end of the log as of the start of the sync.
     fn sync_all(&self) -> Result<LogEnd> {
         let (files, end) = {
             let mut tail = self.tail.lock();
@@ -367,28 +371,36 @@ impl Wal {
         self.sync_to(position)
     }
 
-    /// Refuses every append from here on.
+    /// Returns the error of every append after one failed or the log was closed.
+    pub(crate) fn check_writable(&self) -> Result<()> {
+        match &self.tail.lock().failed {
+            Some(why) => Err(read_only(why)),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses every later append.
     pub(crate) fn close(&self, why: &str) {
         self.tail.lock().failed.get_or_insert_with(|| why.to_owned());
     }
 
-    /// Notes that the log was closed: nothing has to say any more how much of it is on the disk.
+    /// Notes that the log was closed: removes the file that records how much of it is on disk.
     pub(crate) fn end_synced(&self) {
         if let Err(error) = synced::remove(self.segments.disk()) {
             tracing::warn!(%error, "the log is noted as open although it was closed");
         }
     }
 
-    /// The number of the oldest segment.
+    /// Returns the number of the oldest segment.
     pub(crate) fn first_segment(&self) -> u64 {
         let tail = self.tail.lock();
         tail.closed.first().map_or(tail.segment.number, |closed| closed.number)
     }
 
-    /// Where the last commit ends; `None` when there is none in the log.
+    /// Returns where the last commit ends; `None` if the log has no commit.
     pub(crate) fn end(&self) -> Option<LogEnd> {
         let tail = self.tail.lock();
-        // Segments without commits at the end are gone when the log is next begun.
+        // The next open removes segments without commits at the end.
         let last = tail.closed.iter().rfind(|closed| closed.bytes > EMPTY_LEN);
         let (number, len) = if tail.offset > EMPTY_LEN {
             (tail.segment.number, tail.offset)
@@ -398,32 +410,33 @@ impl Wal {
         Some(LogEnd { segment: number, len, last_sequence: tail.last_sequence })
     }
 
-    /// The closed segments that hold nothing at or above `sequence`; `None` when each does.
+    /// Returns the closed segments that hold no record at or above `sequence`; `None` when there is
+    /// no such segment.
     pub(crate) fn forgettable_below(&self, sequence: u64) -> Option<Forgettable> {
         let tail = self.tail.lock();
         let count = tail.closed.iter().take_while(|s| s.last_sequence < sequence).count();
         let last = tail.closed[..count].last()?.number;
         let next = tail.closed.get(count).map(|next| (next.number, next.first_sequence));
         let (first_left, begins) = next.unwrap_or((tail.segment.number, tail.first_sequence));
-        // What lies between is in no segment: it asked for no log.
+        // Sequence numbers in between are in no segment: their mutations skip the log.
         Some(Forgettable { last, first_left, log_from: begins.max(sequence) })
     }
 
-    /// Lets closed segments go: all of it is in files, and the manifest says so.
+    /// Releases closed segments. Their records are all in files, and the manifest says so.
     pub(crate) fn forget(&self, forgettable: &Forgettable) -> Result<()> {
         let forgotten: Vec<_> = {
             let mut tail = self.tail.lock();
             let count = tail.closed.iter().take_while(|s| s.number <= forgettable.last).count();
             let forgotten: Vec<_> = tail.closed.drain(..count).collect();
-            // An open file would keep its space.
+            // An open file would keep its disk space.
             tail.unsynced.retain(|(number, _)| forgotten.iter().all(|s| s.number != *number));
             forgotten
         };
         forgotten.iter().try_for_each(|segment| self.segments.retire(segment))
     }
 
-    /// When all segments together hold more than `bytes_max`: the sequence up to which memstores
-    /// must be flushed for the oldest segment to go.
+    /// Returns, when all segments together hold more than `bytes_max` bytes, the sequence number up
+    /// to which memstores must be flushed to release the oldest segment.
     pub(crate) fn pressure(&self, bytes_max: u64) -> Option<u64> {
         let tail = self.tail.lock();
         let bytes = tail.offset + tail.closed.iter().map(|segment| segment.bytes).sum::<u64>();
@@ -432,8 +445,9 @@ impl Wal {
 }
 
 impl Tail {
-    /// After a record could not be written: makes sure that what was written of it is never taken
-    /// for one, not even after a power cut. The next record comes to the same place.
+    /// Handles a record that could not be written: ensures that its partial bytes are never
+    /// mistaken for a record, not even after a power cut. The next record overwrites the same
+    /// offset.
     fn refuse(&self, sequence: u64, source: std::io::Error) -> Error {
         let path = segment::path(self.segment.number);
         let end = end_mark(self.segment.epoch, self.offset, self.last_sequence);
@@ -457,7 +471,7 @@ impl Tail {
     }
 }
 
-/// Writes a segment's first record. Gives back where the next one goes.
+/// Writes a segment's first record. Returns the offset of the next one.
 fn begin(
     segment: &mut NewSegment,
     previous: u64,
@@ -472,7 +486,7 @@ fn begin(
     Ok(offset + (bytes.len() - RECORD_HEADER_LEN) as u64)
 }
 
-/// The error of an append that did not come about: nothing of it is in the log.
+/// Returns the error of a failed append, which left nothing in the log.
 fn append_failed(path: &str, source: std::io::Error) -> Error {
     if source.kind() == std::io::ErrorKind::StorageFull {
         let message = format!("the disk is full, the write was not taken: {path}");

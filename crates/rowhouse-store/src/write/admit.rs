@@ -1,4 +1,4 @@
-//! What a write waits for before it begins: room on the disk, in memory, and among the files.
+//! Admission of writes: waits for disk space, memory and compactions before a write begins.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,10 +12,10 @@ use crate::family::FamilyStore;
 use crate::region::Region;
 use crate::space::Need;
 
-/// Sees to it that there is room for a write, and waits for it where `wait_mode` allows.
+/// Checks that there is room for a write, and waits for it if `wait_mode` allows.
 ///
 /// # Errors
-/// `RegionTooBusy` when flushes and merges have not made room in time, or the disk is full;
+/// `RegionTooBusy` if flushes and compactions have not made room in time, or the disk is full;
 /// `ServerNotRunning` once the store is closing.
 pub(crate) fn admit_with(
     region: &Region,
@@ -37,14 +37,14 @@ pub(crate) fn admit_with(
     }
     let is_held =
         |family: &Arc<FamilyStore>| ahead(family).is_some() || family.holds_writers(engine);
-    // Whoever has the gate to itself has every commit wait, for a sync perhaps.
+    // A thread that holds the latch exclusively makes every commit wait, possibly for a log sync.
     let would_wait = engine.freeze_latch.is_locked_exclusive()
         || is_memory_full(engine)
         || region.families().iter().any(is_held);
     Ok(if would_wait { NonBlocking::WouldBlock } else { NonBlocking::Done(()) })
 }
 
-/// The same, as long as it takes.
+/// As [`admit_with`], waiting as long as necessary.
 pub(crate) fn admit(region: &Region, need: Need) -> Result<()> {
     admit_with(region, need, WaitMode::Blocking).map(NonBlocking::done)
 }
@@ -57,7 +57,7 @@ fn wait_for_memory(engine: &Engine) -> Result<()> {
     if !is_memory_full(engine) {
         return Ok(());
     }
-    // Also when an earlier flush failed: the disk may have room again.
+    // Also after a failed flush: the disk may have space again.
     engine.queue.push(Work::RelieveMemory);
     if engine.memory.wait_below(engine.settings.memstore_bytes_max, engine.settings.busy_wait) {
         return Ok(());
@@ -72,13 +72,13 @@ fn wait_for_memory(engine: &Engine) -> Result<()> {
     ))
 }
 
-/// Waits until a full memstore of the family does not have to wait for files to be merged.
+/// Waits until the family has few enough files that its full memstore can be flushed.
 fn wait_for_files(region: &Region, family: &FamilyStore) -> Result<()> {
     let engine = region.engine();
     if !family.holds_writers(engine) {
         return Ok(());
     }
-    // In case the flush has been put off for long enough.
+    // The flush may have been postponed for long enough.
     family.request_flush(engine);
     let ready = || !family.holds_writers(engine) || engine.check_open().is_err();
     if !engine.memory.wait_until(ready, engine.settings.busy_wait) {
@@ -97,17 +97,17 @@ fn wait_for_files(region: &Region, family: &FamilyStore) -> Result<()> {
     engine.check_open()
 }
 
-/// How fast a memstore may be filled, in bytes a second, one file before writers are held. Two before that it is
-/// four times as fast, and so on by the square.
+/// Maximum fill rate of a memstore, in bytes per second, one file before writers are held. Two
+/// files before that it is four times as high, and so on by the square.
 const SLOW_BYTES_PER_SECOND: f64 = (32 << 20) as f64;
 
-/// What a writer has to be ahead by before it waits: shorter waits would meet more of the writes. And what it waits
-/// at most: there may be fewer files by then.
+/// Minimum delay of a writer: shorter waits would affect more of the writes. And the maximum: there
+/// may be fewer files afterwards.
 const AHEAD_MIN: Duration = Duration::from_millis(10);
 const AHEAD_MAX: Duration = Duration::from_millis(100);
 
-/// How long a write waits so that, where merges lag behind, the memstore of the family is filled more slowly: many
-/// writes that wait a little are better than one that waits until a merge has ended.
+/// Returns how long a write waits so that the family's memstore fills more slowly when compactions
+/// lag. Many short waits are better than one that lasts until a compaction ends.
 fn ahead(family: &FamilyStore) -> Option<Duration> {
     let rate = fill_rate(family.read_amplification(), family.policy().files_blocking)?;
     let memstore = family.active();
@@ -116,8 +116,8 @@ fn ahead(family: &FamilyStore) -> Option<Duration> {
     (ahead >= AHEAD_MIN).then(|| ahead.min(AHEAD_MAX))
 }
 
-/// Bytes a second that may be written to a memstore beside so many files; `None` for no limit: that is up to
-/// three quarters of the files that hold writers.
+/// Returns the permitted fill rate of a memstore, in bytes per second; `None` for no limit, up to
+/// three quarters of the files at which writers are held.
 fn fill_rate(files: usize, files_blocking: usize) -> Option<f64> {
     let free = files_blocking - files_blocking / 4;
     if files < free || files_blocking == usize::MAX {
@@ -136,10 +136,10 @@ mod tests {
         let mib = |files| fill_rate(files, 16).map(|rate| (rate / f64::from(1 << 20)) as u64);
         assert_eq!([0, 11].map(mib), [None, None]);
         assert_eq!([12, 13, 14, 15].map(mib), [512, 128, 56, 32].map(Some));
-        // Where a flush came in although writers were held.
+        // A flush added files although writers were held.
         assert_eq!(mib(17), Some(14));
         assert_eq!(fill_rate(1000, usize::MAX), None);
-        // With hardly any there is no slow way to where writers are held.
+        // With so few files there is no range in which writers are slowed.
         assert_eq!(fill_rate(2, 3), None);
     }
 }

@@ -1,4 +1,4 @@
-//! What mutations mean: from what a client asks to the cells that are written.
+//! Applies mutations: checks them, locks their rows, evaluates conditions, and writes the cells.
 
 use rowhouse_model::{
     Cell, Condition, Durability, Error, Mutation, MutationOutcome, Result, RowCondition, Timestamp,
@@ -23,7 +23,7 @@ pub(crate) fn apply_one(
     Ok(tried.map(|outcome| outcome.expect("what is asked for nothing is applied")))
 }
 
-/// Applies one mutation if `condition` holds for its row; `None` if it does not.
+/// Applies one mutation if `condition` holds for its row; otherwise returns `None`.
 pub(crate) fn apply_if(
     region: &Region,
     condition: &Condition,
@@ -34,7 +34,7 @@ pub(crate) fn apply_if(
     apply_where(region, mutation, wait_mode, || condition::judge(region, condition, mutation.row()))
 }
 
-/// Applies one mutation if `judge`, which is asked with the row locked, finds that it can be.
+/// Applies one mutation if `judge`, called with the row locked, returns [`Holds::Yes`].
 fn apply_where(
     region: &Region,
     mutation: &Mutation,
@@ -52,7 +52,7 @@ fn apply_where(
         let row = engine.row_locks.lock_one(region.id(), mutation.row(), wait_mode);
         let NonBlocking::Done(mut row) = row else { return Ok(NonBlocking::WouldBlock) };
         let Holds::Yes(seen) = judge()? else { return Ok(NonBlocking::Done(None)) };
-        // With the row locked, so that what comes later to it is not older.
+        // Issue the timestamp with the row locked, so that later writes to it are not older.
         let is_delete = is_delete(mutation);
         batch.now = match is_delete {
             true => engine.timestamps.issue_delete(row.after()),
@@ -72,7 +72,8 @@ fn apply_where(
     Ok(NonBlocking::Done(Some(outcome)))
 }
 
-/// Applies mutations of one region in order, each by itself: one that is refused leaves the others.
+/// Applies mutations of one region in order, independently: a refused one does not affect the
+/// others.
 pub(crate) fn apply(
     region: &Region,
     mutations: &[Mutation],
@@ -88,7 +89,7 @@ pub(crate) fn apply(
             refused.map(|checked| checked.map(|()| MutationOutcome::default())).collect(),
         );
     }
-    // A word in time; what counts is asked again when the batch is written.
+    // An early check; the check that counts is made when the batch is written.
     let ready = region.check_serving();
     match ready.and_then(|()| admit_with(region, need(mutations.iter()), wait_mode)) {
         Ok(NonBlocking::Done(())) => {}
@@ -100,7 +101,7 @@ pub(crate) fn apply(
         let rows = rows.into_iter().map(|row| (region.id(), row));
         let rows = region.engine().row_locks.lock(rows, wait_mode);
         let NonBlocking::Done(mut rows) = rows else { return NonBlocking::WouldBlock };
-        // With the rows locked, so that what comes later to a row is not older.
+        // Issue the timestamp with the rows locked, so that later writes to them are not older.
         batch.now = now_of(region.engine(), &rows, mutations.iter());
         let mut outcomes = Vec::with_capacity(mutations.len());
         let mut locked = 0;
@@ -123,8 +124,8 @@ pub(crate) fn apply(
     NonBlocking::Done(batch.finish(outcomes))
 }
 
-/// Applies mutations of rows of one region as one, if all conditions hold; `None` if one does not.
-/// What reads its row sees it as it was before all of them.
+/// Applies mutations of one region atomically if all conditions hold; otherwise returns `None`.
+/// Mutations that read their row see it as it was before all of them.
 pub(crate) fn apply_rows(
     region: &Region,
     conditions: &[RowCondition],
@@ -155,7 +156,7 @@ pub(crate) fn apply_rows(
         if let Some(outcomes) = batch.repeat_all(mutations)? {
             return Ok(NonBlocking::Done(Some(outcomes)));
         }
-        // With the rows locked, so that what comes later to a row is not older.
+        // Issue the timestamp with the rows locked, so that later writes to them are not older.
         batch.now = now_of(engine, &rows, mutations.iter());
         let mut outcomes = Vec::with_capacity(mutations.len());
         for (nth, mutation) in mutations.iter().enumerate() {
@@ -169,8 +170,8 @@ pub(crate) fn apply_rows(
     Ok(NonBlocking::Done(Some(outcomes)))
 }
 
-/// Applies mutations of any regions of one store as one: they become visible, and survive,
-/// together or not at all.
+/// Applies mutations of any regions of one store atomically: they become visible, and survive a
+/// crash, together or not at all.
 pub(crate) fn apply_together(
     engine: &Engine,
     mutations: &[(&Region, &Mutation)],
@@ -205,7 +206,7 @@ fn is_delete(mutation: &Mutation) -> bool {
     matches!(mutation, Mutation::Delete(_))
 }
 
-/// The time of mutations that are taken now, of rows that are locked: one for all of them, as HBase has it.
+/// Issues the timestamp of mutations whose rows are locked: one for all of them, as in HBase.
 fn now_of<'a>(
     engine: &Engine,
     rows: &RowsGuard<'_>,
@@ -217,7 +218,7 @@ fn now_of<'a>(
     }
 }
 
-/// Notes what the `nth` of the locked rows was given by the mutation that was added last.
+/// Records the timestamp that the last mutation gave to the `nth` locked row.
 fn note(rows: &mut RowsGuard<'_>, nth: usize, mutation: &Mutation, batch: &mut Batch<'_>) {
     match batch.take_stamped() {
         _ if is_delete(mutation) => rows.note_delete(nth, batch.now),
@@ -226,7 +227,7 @@ fn note(rows: &mut RowsGuard<'_>, nth: usize, mutation: &Mutation, batch: &mut B
     }
 }
 
-/// What the mutations do to the disk in the end.
+/// Returns the kind of disk space that the mutations need.
 fn need<'a>(mut mutations: impl Iterator<Item = &'a Mutation>) -> Need {
     if mutations.all(is_delete) { Need::Delete } else { Need::Room }
 }
@@ -238,7 +239,7 @@ pub(crate) fn asked(region: &Region, mutation: &Mutation) -> Durability {
     }
 }
 
-/// The strongest wish of several counts for all.
+/// Returns the strongest of several durabilities.
 pub(super) fn strongest(asked: impl Iterator<Item = Durability>) -> Durability {
     asked.max_by_key(|durability| strength(*durability)).unwrap_or_default()
 }
@@ -257,7 +258,7 @@ fn refuse_all(checked: Vec<Result<()>>, error: &Error) -> Vec<Result<MutationOut
     checked.into_iter().map(|checked| checked.and_then(|()| Err(refused()))).collect()
 }
 
-/// Checks what can be checked without reading.
+/// Makes the checks that need no read.
 pub(super) fn check(region: &Region, mutation: &Mutation) -> Result<()> {
     region.check_row(mutation.row())?;
     region.check_writable()?;
@@ -266,7 +267,7 @@ pub(super) fn check(region: &Region, mutation: &Mutation) -> Result<()> {
             Mutation::Put(_) => return Err(Error::invalid("No columns to insert")),
             Mutation::Increment(_) => return Err(Error::invalid("No columns to increment")),
             Mutation::Append(_) => return Err(Error::invalid("No columns to append")),
-            // Of the whole row.
+            // Deletes the whole row.
             Mutation::Delete(_) => {}
         }
     }

@@ -1,4 +1,4 @@
-//! Mutations on their way into records: each turned into the cells that it writes.
+//! Turns mutations into the cells they write and collects these into log records.
 
 use std::collections::HashMap;
 use std::vec::IntoIter;
@@ -16,44 +16,46 @@ use crate::family::FamilyStore;
 use crate::read::ReadPoint;
 use crate::region::Region;
 
-/// Bytes of cells that a batch does not bring into one record, unless one mutation has them, so that a batch
-/// of any size fits the log.
+/// Limit of a record's cells in bytes, unless a single mutation has more, so that a batch of any
+/// size fits the log.
 const RECORD_BYTES_MAX: usize = 8 << 20;
 
-/// What the mutations of a batch are to each other.
+/// The atomicity of a batch's mutations.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Atomicity {
-    /// Each is by itself: what reads its row sees what those before it did, and a refusal leaves the
-    /// others.
+    /// Independent mutations: one that reads its row sees the effect of those before it, and a
+    /// refused one does not affect the others.
     Each,
-    /// All are one record or none, and what reads its row cannot stand behind another of that row.
+    /// One record for all, or none. A mutation that reads its row cannot follow another one of that
+    /// row.
     Together,
-    /// All are one record or none, and what reads its row sees it as it was before all of them: HBase's
-    /// RowMutations.
+    /// One record for all, or none. A mutation that reads its row sees it as it was before all of
+    /// them: HBase's RowMutations.
     AsOne,
 }
 
-/// Mutations on their way into records: of those that are no unity as many in one as want the same
-/// durability and do not have to read what stands before them.
+/// Collects mutations into log records. Independent mutations share a record while they have the
+/// same durability and none of them has to read the effect of an earlier one.
 pub(super) struct Batch<'a> {
-    /// Of the mutation that is being added.
+    /// The region of the mutation being added.
     pub(super) region: &'a Region,
     atomicity: Atomicity,
     /// The regions of `record`.
     regions: Vec<&'a Region>,
     pub(super) now: Timestamp,
-    /// What is put is not older than this: a condition has seen a cell of that time.
+    /// Lower limit for the timestamps of puts: a condition has read a cell with this timestamp.
     pub(super) seen: Timestamp,
-    /// The newest timestamp that the mutation was given which was added last, if later ones of its row go by it.
+    /// The newest timestamp that the last mutation was given, if later writes to its row must
+    /// follow it.
     stamped: Option<Timestamp>,
-    /// What it reads goes by, if that is not now.
+    /// The read point for its reads, if not the current one.
     pub(super) point: Option<&'a ReadPoint>,
     record: RecordBuilder<'a>,
     pub(super) durability: Durability,
-    /// The mutations in `record`, where there are several that are no one.
+    /// Indexes of the mutations in `record`, if they are independent.
     pub(super) waiting: Vec<usize>,
     pub(super) committed: Committed,
-    /// Why the mutation at each place was not written after all.
+    /// The errors of mutations that could not be committed, by index.
     failed: Vec<(usize, Error)>,
 }
 
@@ -75,8 +77,9 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// The newest timestamp that the mutation was given which was added last, if it is one that later puts and deletes of
-    /// the row go by: it is ahead of the clock, or that of a version which is to stay one of its own.
+    /// Takes the newest timestamp that the last mutation was given, if later puts and deletes of
+    /// its row must follow it: it is ahead of the clock, or belongs to a version that must stay a
+    /// version of its own.
     pub(super) fn take_stamped(&mut self) -> Option<Timestamp> {
         self.stamped.take()
     }
@@ -84,7 +87,7 @@ impl<'a> Batch<'a> {
     pub(super) fn add(&mut self, mutation: &Mutation) -> Result<MutationOutcome> {
         let durability = asked(self.region, mutation);
         let bytes = || mutation.cells().iter().map(|cell| cell.as_bytes().len()).sum::<usize>();
-        // A large one is a record of its own, so that what is in front of it counts nothing.
+        // A large mutation gets a record of its own, so that the bytes before it do not count.
         let is_full = || match self.record.len() {
             0 => false,
             len => len + bytes() > RECORD_BYTES_MAX,
@@ -126,17 +129,17 @@ impl<'a> Batch<'a> {
         Ok(MutationOutcome::default())
     }
 
-    /// A marker for each family.
+    /// Returns a marker for each family.
     fn row_markers(&self, delete: &Delete) -> Result<Vec<Cell>> {
         let (at, kind) = (delete.timestamp, CellKind::DeleteFamily);
         let families = self.region.families().iter();
         families.map(|family| Cell::new(delete.row(), family.name(), b"", at, kind, b"")).collect()
     }
 
-    /// The markers as they are asked for; those that mean a newest version with its timestamp.
+    /// Returns the delete's markers. Those for a newest version get that version's timestamp.
     fn markers(&mut self, delete: &Delete) -> Result<Vec<Cell>> {
         let cells = delete.cells();
-        // The k-th such marker of a column means its k-th newest version.
+        // The k-th such marker of a column stands for its k-th newest version.
         let mut columns: HashMap<_, NewestVersions> = HashMap::new();
         for cell in cells.iter().filter(|cell| means_newest(cell)) {
             columns.entry((cell.family(), cell.qualifier())).or_default().asked += 1;
@@ -161,7 +164,8 @@ impl<'a> Batch<'a> {
         Ok(markers)
     }
 
-    /// Lets what this batch has done to the row so far be seen by a read of it, where it is to be.
+    /// Makes the batch's earlier writes to the row visible to a read of it, if its atomicity
+    /// requires that.
     fn settle(&mut self, row: &[u8]) -> Result<()> {
         match self.atomicity {
             Atomicity::Each => {
@@ -180,7 +184,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// The timestamps of so many versions of the cell's column, from the newest.
+    /// Returns the timestamps of the newest `versions` versions of the cell's column.
     fn newest(&self, cell: &Cell, versions: u32) -> Result<IntoIter<Timestamp>> {
         let get = Get::new(cell.row_bytes())?
             .column(cell.family().to_vec(), cell.qualifier().to_vec())
@@ -208,7 +212,7 @@ impl<'a> Batch<'a> {
         Ok(MutationOutcome { row })
     }
 
-    /// What a change gave back that was taken at `sequence`.
+    /// Returns the result of an increment or append that was accepted at `sequence`.
     fn repeat(&self, delta: &Delta<'_>, get: &Get, sequence: u64) -> Result<MutationOutcome> {
         let row = match delta.return_results {
             true => self.region.read_row_as_of(get, sequence)?,
@@ -217,8 +221,8 @@ impl<'a> Batch<'a> {
         Ok(MutationOutcome { row })
     }
 
-    /// What the mutations gave back if they are a repetition, as one, of what was taken before; `None`
-    /// for what is new. Nothing of a repetition is written, its puts neither.
+    /// Returns the results of the mutations if they are a retry of an atomic call accepted before;
+    /// `None` if they are new. A retry writes nothing, not even its puts.
     pub(super) fn repeat_all(
         &self,
         mutations: &[Mutation],
@@ -246,27 +250,27 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// The cells that came together, in the place of writing them.
+    /// Returns the collected cells instead of writing them.
     pub(super) fn into_cells(self) -> Vec<Cell> {
         self.record.cells()
     }
 
-    /// Adds cells that live for so long.
+    /// Adds cells with a TTL of `millis`.
     fn push_living(&mut self, cells: &[Cell], millis: i64, now: Timestamp) -> Result<()> {
         let tagged = |cell: &Cell| {
             Cell::from_parts(cell.key(), cell.value(), &tags_with_ttl(cell.tags(), millis))
         };
-        // First all of them: what is refused leaves none of its cells behind.
+        // Build all of them first: a refused mutation must leave none of its cells.
         let cells = cells.iter().map(tagged).collect::<Result<Vec<_>>>()?;
         cells.iter().try_for_each(|cell| self.push_stamped(cell, now))
     }
 
-    /// Adds a cell, at `now` if it says no other time.
+    /// Adds a cell, at `now` if it has no timestamp of its own.
     fn push_stamped(&mut self, cell: &Cell, now: Timestamp) -> Result<()> {
         self.push(cell, cell.timestamp().is_latest().then_some(now))
     }
 
-    /// Notes a timestamp that was given to a cell.
+    /// Records a timestamp that was given to a cell.
     fn note_stamp(&mut self, family: &FamilyStore, at: Timestamp) {
         let timestamps = &self.region.engine().timestamps;
         let is_ahead = timestamps.is_ahead(at);
@@ -294,12 +298,13 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Commits what has come together.
+    /// Commits the collected cells.
     pub(super) fn write(&mut self) -> Result<()> {
         let record = std::mem::take(&mut self.record);
         let regions = std::mem::take(&mut self.regions);
         let engine = self.region.engine();
-        // Not while the batch reads: whoever wants the gate waits for every commit.
+        // Taken only now, not while the batch reads: a thread that wants the latch exclusively
+        // waits for every commit.
         let _latch = engine.freeze_latch.read();
         regions.iter().try_for_each(|region| region.check_serving())?;
         let committed = commit::commit(engine, record, self.durability)?;
@@ -308,7 +313,7 @@ impl<'a> Batch<'a> {
         Ok(())
     }
 
-    /// Commits what has come together; if that is refused, so are the mutations in it.
+    /// Commits the collected cells; on an error their mutations fail.
     pub(super) fn write_or_fail(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
         if let Err(error) = self.write() {
@@ -339,15 +344,15 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// The newest versions of a column, of which each marker that means one takes the next.
+/// The newest versions of a column, consumed one by one by the markers that stand for them.
 #[derive(Default)]
 struct NewestVersions {
-    /// How many are asked for.
+    /// Number of versions requested.
     asked: u32,
     found: Option<IntoIter<Timestamp>>,
 }
 
-/// Refuses a cell that is larger than its table allows, in HBase's words.
+/// Refuses a cell larger than its table allows, with HBase's message.
 fn check_len(cell: &Cell, bytes_max: usize) -> Result<()> {
     let len = cell.as_bytes().len() + CELL_LEN_LEN;
     if len <= bytes_max {
@@ -366,7 +371,7 @@ fn check_len(cell: &Cell, bytes_max: usize) -> Result<()> {
     )))
 }
 
-/// Whether it is a marker of the newest version of its column, whichever that is.
+/// Whether the cell is a marker of its column's newest version, without a timestamp.
 fn means_newest(cell: &Cell) -> bool {
     cell.kind() == CellKind::DeleteVersion && cell.timestamp().is_latest()
 }

@@ -7,24 +7,24 @@ use crate::engine::Engine;
 use crate::wal::Position;
 use crate::write::record_builder::RecordBuilder;
 
-/// A commit that readers see. It counts once [`Committed::wait`] has returned.
+/// A visible commit. It is acknowledged only after [`Committed::wait`] has returned.
 #[must_use]
 pub(crate) struct Committed {
     position: Option<Position>,
 }
 
 impl Committed {
-    /// A commit of nothing.
+    /// Returns the result of an empty commit.
     pub(crate) fn nothing() -> Self {
         Self { position: None }
     }
 
-    /// Whichever of the two needs more of the log.
+    /// Combines two commits: waits for the later position in the log.
     pub(crate) fn and(self, other: Self) -> Self {
         Self { position: self.position.max(other.position) }
     }
 
-    /// Waits for as much durability as the commit asked for. Rows need not be locked meanwhile.
+    /// Waits for the durability that the commit requires. Rows need not be locked meanwhile.
     pub(crate) fn wait(self, engine: &Engine) -> Result<()> {
         match self.position {
             Some(position) => engine.wal().sync_to(position),
@@ -33,10 +33,10 @@ impl Committed {
     }
 }
 
-/// Writes a draft as one record under one sequence. When this returns its cells are visible.
+/// Writes a record under one sequence. On return its cells are visible.
 ///
-/// The caller holds the rows locked, and `engine.freeze_latch`, so that no memstore is frozen between here and
-/// there.
+/// The caller holds the row locks, and `engine.freeze_latch`, so that no memstore is frozen between
+/// logging and inserting.
 pub(crate) fn commit(
     engine: &Engine,
     record: RecordBuilder<'_>,
@@ -60,7 +60,8 @@ pub(crate) fn commit(
     if let Ok(logged) = &logged {
         record.insert(engine, sequence, logged.is_some());
     }
-    // Also when the log refused: a sequence that is never published would stop all behind it.
+    // Publish even if the log refused the record: an unpublished sequence would block all later
+    // ones.
     engine.mvcc.publish(sequence);
     if engine.wal().wants_tidying() {
         engine.log_work.push(Work::TidyLog);

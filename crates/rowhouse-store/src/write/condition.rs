@@ -1,17 +1,17 @@
-//! Whether a row is as a conditional mutation wants it.
+//! Evaluates the conditions of conditional mutations.
 
 use rowhouse_model::{Bytes, Condition, Get, KeyValue, Result, Timestamp};
 
 use crate::region::Region;
 
-/// What a condition came to.
+/// The result of a condition.
 pub(super) enum Holds {
     No,
-    /// What is put now must not be older than this, or it would not be seen.
+    /// It holds. A put must not have an older timestamp than this, or it would not be visible.
     Yes(Timestamp),
 }
 
-/// Checks what can be checked without reading.
+/// Makes the checks that need no read.
 ///
 /// # Errors
 /// `WrongRegion`, `NoSuchColumnFamily`.
@@ -23,7 +23,7 @@ pub(super) fn check(region: &Region, condition: &Condition, row: &[u8]) -> Resul
     }
 }
 
-/// Judges a condition. The caller holds the row locked.
+/// Evaluates a condition. The caller holds the row lock.
 pub(super) fn judge(region: &Region, condition: &Condition, row: &Bytes) -> Result<Holds> {
     let mut get = Get::new(row.clone())?;
     let (found, holds) = match condition {

@@ -1,17 +1,17 @@
-//! What increments and appends come to: from the value that is there to the one that takes its place.
+//! Increments and appends: computes the new cells from the current ones.
 
 use rowhouse_model::{
     Append, Bytes, Cell, CellKind, Error, Get, Increment, Key, KeyValue, Nonce, Result, Row,
     TimeRange, Timestamp, counter_value, tags_with_ttl,
 };
 
-/// What HBase counts of a cell beside its bytes: their length.
+/// Bytes of the length field that HBase counts in a cell's size.
 pub(super) const CELL_LEN_LEN: usize = 4;
 
-/// An increment or an append: both read columns of a row and write them anew.
+/// An increment or append: both read columns of a row and rewrite them.
 pub(super) struct Delta<'a> {
     row: &'a Bytes,
-    /// What is added, in the order of the columns.
+    /// The operands, sorted by column.
     added: Vec<&'a Cell>,
     time_range: TimeRange,
     ttl_millis: Option<i64>,
@@ -53,7 +53,7 @@ fn sum(before: &[u8], added: &[u8]) -> Result<Vec<u8>> {
     Ok(sum.to_be_bytes().into())
 }
 
-/// Cells of one column stay in their order, but for those at other timestamps.
+/// Sorts cells by key; cells of one column and timestamp keep their order.
 fn in_order(cells: &[Cell]) -> Vec<&Cell> {
     let mut cells: Vec<&Cell> = cells.iter().collect();
     cells.sort_by(|a, b| a.key().cmp(&b.key()));
@@ -61,7 +61,7 @@ fn in_order(cells: &[Cell]) -> Vec<&Cell> {
 }
 
 impl Delta<'_> {
-    /// Reads what the columns hold.
+    /// Returns the get that reads the current cells of the columns.
     pub(super) fn get(&self) -> Result<Get> {
         let mut get = Get::new(self.row.clone())?.time_range(self.time_range);
         for cell in &self.added {
@@ -71,10 +71,11 @@ impl Delta<'_> {
         Ok(get)
     }
 
-    /// The cells that are to be written where the columns hold `current`.
+    /// Returns the cells to write, given the `current` cells of the columns.
     ///
     /// # Errors
-    /// `InvalidRequest` for a counter that is none, and for a cell that would become too large.
+    /// `InvalidRequest` for an increment of a value that is no counter, and for a cell that would
+    /// become too large.
     pub(super) fn read_modify_write(
         &self,
         current: &Row,
@@ -86,7 +87,8 @@ impl Delta<'_> {
         for added in &self.added {
             let column = (added.family(), added.qualifier());
             while current.next_if(|cell| (cell.family(), cell.qualifier()) < column).is_some() {}
-            // Left where it is: the next one may be of the same column, and starts from it too.
+            // Do not consume it: the next operand may be of the same column and starts from the
+            // same cell.
             let before = current.peek().copied();
             let before = before.filter(|cell| (cell.family(), cell.qualifier()) == column);
             let cell = self.grow(added, before, now)?;
@@ -101,11 +103,11 @@ impl Delta<'_> {
         Ok(cells)
     }
 
-    /// The cell that takes the place of `before`.
+    /// Returns the cell that replaces `before`.
     fn grow(&self, added: &Cell, before: Option<KeyValue<'_>>, now: Timestamp) -> Result<Cell> {
         let own = added.timestamp();
         let (value, at, tags) = match before {
-            // Above the cell it replaces, whatever the clock says, or it would not be seen.
+            // Newer than the cell it replaces, even if ahead of the clock, or it would be hidden.
             Some(before) => (
                 (self.join)(before.value(), added.value())?,
                 now.max(before.timestamp().saturating_add(1)),
@@ -147,7 +149,7 @@ mod tests {
         Cell::from_parts(cell.key(), value, tags).unwrap()
     }
 
-    /// `q@5=value` of what an append makes of a row of these cells at 100.
+    /// Returns the cells, as `q@5=value`, that an append writes to a row of these cells at 100.
     fn appended(append: &Append, current: Vec<Cell>) -> String {
         let cells = Delta::from(append)
             .read_modify_write(&Row::new(current), at(100), CELL_BYTES_MAX)

@@ -1,4 +1,4 @@
-//! Changing rows: row locks, conditions, what a mutation means, the commit path.
+//! Writing rows: row locks, conditions, applying mutations, and the commit path.
 
 pub(crate) mod admit;
 pub(crate) mod apply;

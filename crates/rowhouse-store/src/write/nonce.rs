@@ -1,4 +1,4 @@
-//! Increments and appends that were taken, so that one that a client sends again counts once.
+//! Nonces of accepted increments and appends, so that a client's retry is applied once.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -6,18 +6,18 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use rowhouse_model::Nonce;
 
-/// After so long, or so many, the older half is forgotten. A client gives up before: HBase's stock
-/// client repeats a call for twenty minutes at most, with ever longer pauses.
+/// Age, or number of nonces, after which the older half is dropped. Clients give up earlier:
+/// HBase's stock client retries a call for at most twenty minutes, with growing pauses.
 const HALF_LIFE: Duration = Duration::from_secs(20 * 60);
 const HALF_LEN_MAX: usize = 1_000_000;
 
-/// Nonces of increments and appends, remembered for [`HALF_LIFE`] at least unless [`HALF_LEN_MAX`]
-/// others come in between.
+/// Remembers the nonces of increments and appends for at least [`HALF_LIFE`], unless
+/// [`HALF_LEN_MAX`] others come in between.
 pub(crate) struct Nonces {
     halves: Mutex<Halves>,
 }
 
-/// Each with the sequence at which what was taken became visible.
+/// Nonces with the sequence at which their mutation became visible.
 struct Halves {
     newer: HashMap<Nonce, u64>,
     older: HashMap<Nonce, u64>,
@@ -31,14 +31,15 @@ impl Nonces {
         Self { halves: Mutex::new(halves) }
     }
 
-    /// The sequence at which the change of this nonce was taken, if it was. The caller holds its row
-    /// locked, so that no other is between asking and taking it.
+    /// Returns the sequence at which the mutation with this nonce was accepted, if it was. The
+    /// caller holds its row lock, so that no other call comes between this check and
+    /// [`Nonces::take`].
     pub(crate) fn taken_at(&self, nonce: Nonce) -> Option<u64> {
         let halves = self.halves.lock();
         halves.newer.get(&nonce).or_else(|| halves.older.get(&nonce)).copied()
     }
 
-    /// Remembers that the change of this nonce was taken.
+    /// Remembers that the mutation with this nonce was accepted.
     pub(crate) fn take(&self, nonce: Nonce, sequence: u64) {
         let mut halves = self.halves.lock();
         if halves.newer.len() >= HALF_LEN_MAX || halves.turned.elapsed() >= HALF_LIFE {

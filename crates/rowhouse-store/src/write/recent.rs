@@ -1,4 +1,4 @@
-//! Rows that were written lately: how a transaction finds out whether what it has read still holds.
+//! Recently written rows, which transactions check for conflicts.
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
@@ -10,18 +10,18 @@ use rowhouse_model::RowRange;
 use crate::engine::Engine;
 use crate::write::record_builder::SealedBuilder;
 
-/// Bytes of rows, and of what it takes to remember them, that are remembered at most.
+/// Maximum bytes of remembered rows, with their overhead.
 const BYTES_MAX: usize = 16 << 20;
-/// What remembering a row takes beside its bytes.
+/// Overhead in bytes per remembered row.
 const ROW_BYTES: usize = 64;
 
-/// The rows that were written since the oldest transaction that is open began. Where there is none,
-/// nothing is remembered, and a commit pays for one look at a number.
+/// The rows written since the oldest open transaction began. Without open transactions nothing is
+/// recorded, and a commit pays for one atomic load.
 #[derive(Default)]
 pub(crate) struct RecentWrites {
-    /// Transactions that are open.
+    /// Number of open transactions.
     open: AtomicUsize,
-    /// Held by who begins or ends one.
+    /// Serializes beginning and ending transactions.
     counting: Mutex<()>,
     rows: Mutex<Rows>,
 }
@@ -31,11 +31,11 @@ pub(crate) struct RecentWrites {
 struct Rows {
     regions: BTreeMap<u64, BTreeMap<Vec<u8>, u64>>,
     bytes: usize,
-    /// Rows that were written up to here may be missing.
+    /// Rows written up to this sequence may be missing.
     complete_from: u64,
 }
 
-/// What a transaction has read or written of one region.
+/// A row or range of one region that a transaction has read or written.
 #[derive(Clone, Debug)]
 pub(crate) enum Touched {
     Row(Vec<u8>),
@@ -43,15 +43,15 @@ pub(crate) enum Touched {
 }
 
 impl RecentWrites {
-    /// Has every commit be noted that is published after this; until as many calls of
-    /// [`RecentWrites::end`].
+    /// Records every commit that is published after this call, until [`RecentWrites::end`] was
+    /// called as often as this function.
     pub(crate) fn begin(&self, engine: &Engine) {
         let _counting = self.counting.lock();
         if self.open.load(Ordering::Relaxed) > 0 {
             self.open.fetch_add(1, Ordering::Relaxed);
             return;
         }
-        // No commit is half done now: those that have not looked yet will see it.
+        // No commit is in progress while the latch is held: later ones see the new value.
         let _latch = engine.freeze_latch.write();
         self.open.store(1, Ordering::Relaxed);
     }
@@ -65,8 +65,8 @@ impl RecentWrites {
         }
     }
 
-    /// Notes the rows of a commit that is not published yet, if anybody will ask. The caller holds the
-    /// gate.
+    /// Records the rows of a commit before it is published, if a transaction is open. The caller
+    /// holds the freeze latch.
     pub(crate) fn note(&self, record: &SealedBuilder<'_>, sequence: u64) {
         if self.open.load(Ordering::Relaxed) == 0 {
             return;
@@ -75,7 +75,8 @@ impl RecentWrites {
         record.rows().for_each(|(region, row)| rows.note(region, row, sequence, BYTES_MAX));
     }
 
-    /// Notes that any row may have been written with `sequence`. The caller holds the gate for writing.
+    /// Records that any row may have been written with `sequence`. The caller holds the freeze
+    /// latch for writing.
     pub(crate) fn note_all(&self, sequence: u64) {
         if self.open.load(Ordering::Relaxed) > 0 {
             let mut rows = self.rows.lock();
@@ -83,8 +84,8 @@ impl RecentWrites {
         }
     }
 
-    /// Whether any of what was read or written may have been written behind `sequence`. The caller
-    /// holds the gate for writing, so that all commits there are have been noted.
+    /// Whether any of the rows and ranges may have been written after `sequence`. The caller holds
+    /// the freeze latch for writing, so that all commits have been recorded.
     pub(crate) fn may_have_changed<'t>(
         &self,
         touched: impl IntoIterator<Item = (u64, &'t Touched)>,

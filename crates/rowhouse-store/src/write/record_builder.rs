@@ -1,4 +1,4 @@
-//! A commit being put together: the cells of mutations, encoded as the log will have them.
+//! Builds the log record of a commit: the cells of its mutations in the log's encoding.
 
 use rowhouse_model::{Bytes, Cell, CellRef, Error, ErrorKind, Nonce, Result, Timestamp, escape};
 
@@ -6,26 +6,26 @@ use crate::engine::Engine;
 use crate::family::FamilyStore;
 use crate::wal::{RecordBody, SealedRecord};
 
-/// Cells on their way into the log and the memstores. They are copied once, into the record, and
-/// inserted from there.
+/// Collects the cells of a commit. They are copied once, into the record, and inserted into the
+/// memstores from there.
 #[derive(Default)]
 pub(crate) struct RecordBuilder<'a> {
     body: RecordBody,
     parts: Vec<Part<'a>>,
-    /// Of its increments and appends.
+    /// Nonces of the increments and appends.
     pub(crate) nonces: Vec<Nonce>,
 }
 
-/// Neighbours of one (region, family).
+/// Consecutive cells of one family.
 struct Part<'a> {
     family: &'a FamilyStore,
-    /// Where their bytes lie in the record.
+    /// Offsets of their bytes in the record.
     begin: usize,
     end: usize,
 }
 
 impl<'a> RecordBuilder<'a> {
-    /// Adds a cell, at another timestamp than its own if one is given.
+    /// Adds a cell, with timestamp `at` instead of its own if given.
     pub(crate) fn push(&mut self, family: &'a FamilyStore, cell: &Cell, at: Option<Timestamp>) {
         if !self.parts.last().is_some_and(|part| std::ptr::eq(part.family, family)) {
             self.body.group(family.region_id(), family.name());
@@ -37,7 +37,8 @@ impl<'a> RecordBuilder<'a> {
         part.end = self.body.buffer_len();
     }
 
-    /// Checks that no family was dropped since the draft was begun. It stays so while the gate is held.
+    /// Checks that no family was dropped since its cells were added. None can be dropped while the
+    /// freeze latch is held.
     ///
     /// # Errors
     /// `NoSuchColumnFamily`.
@@ -55,12 +56,12 @@ impl<'a> RecordBuilder<'a> {
         self.parts.is_empty()
     }
 
-    /// Bytes of the record so far.
+    /// Returns the bytes of the record so far.
     pub(crate) fn len(&self) -> usize {
         self.body.len()
     }
 
-    /// Whether any cell is of this row of the region.
+    /// Whether it has a cell of this row of the region.
     pub(crate) fn has_row(&self, region: u64, row: &[u8]) -> bool {
         let of_region = self.parts.iter().filter(|part| part.family.region_id() == region);
         of_region
@@ -68,13 +69,13 @@ impl<'a> RecordBuilder<'a> {
             .any(|key_value| row_of(key_value) == row)
     }
 
-    /// Its cells, each for itself.
+    /// Returns copies of its cells.
     pub(crate) fn cells(&self) -> Vec<Cell> {
         let cells = self.parts.iter().flat_map(|part| self.body.cells(part.begin, part.end));
         cells.map(|cell| Cell::from_checked(Bytes::copy_from_slice(cell), 0)).collect()
     }
 
-    /// Nothing can be added any more.
+    /// Completes the record: no cell can be added any more.
     pub(crate) fn seal(self) -> SealedBuilder<'a> {
         SealedBuilder {
             record: self.body.seal(&self.nonces),
@@ -88,7 +89,7 @@ fn row_of(key_value: &[u8]) -> &[u8] {
     CellRef::from_checked(key_value, 0).key.row
 }
 
-/// A draft that is complete: the record, and where its cells belong.
+/// A complete record, with the families of its cells.
 pub(crate) struct SealedBuilder<'a> {
     pub(crate) record: SealedRecord,
     pub(crate) nonces: Vec<Nonce>,
@@ -96,7 +97,7 @@ pub(crate) struct SealedBuilder<'a> {
 }
 
 impl SealedBuilder<'_> {
-    /// The rows of its cells, each with the id of its region; one may come more than once.
+    /// Returns the rows of its cells with their region's ids; a row may appear more than once.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.parts.iter().flat_map(|part| {
             let cells = self.record.cells(part.begin, part.end);
@@ -104,7 +105,7 @@ impl SealedBuilder<'_> {
         })
     }
 
-    /// Puts the cells into their memstores.
+    /// Inserts the cells into their memstores.
     pub(crate) fn insert(&self, engine: &Engine, sequence: u64, is_logged: bool) {
         for part in &self.parts {
             let memstore = part.family.active();

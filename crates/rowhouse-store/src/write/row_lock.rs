@@ -1,12 +1,12 @@
-//! Locks of rows, and the timestamps that those were given last.
+//! Row locks, with the last timestamps that rows were given.
 //!
-//! A row is locked by the stripe its hash falls into, so a lock costs no memory and no allocation.
-//! Two rows of one stripe wait for each other needlessly; with a thousand stripes and locks held
-//! for microseconds that is rare.
+//! A row is locked through the stripe of its hash, so a lock needs no memory of its own and no
+//! allocation. Two rows of one stripe wait for each other needlessly; with a thousand stripes and
+//! locks held for microseconds that is rare.
 //!
-//! With its lock a stripe keeps the timestamps that its rows were given last: a delete hides what has its timestamp or an
-//! older one, so what is put after it needs a later one, also within one millisecond; and two puts of one cell are two
-//! versions only at two timestamps (decision 0060).
+//! A stripe also keeps the timestamps that its rows were given last. A delete hides cells with its
+//! timestamp or an older one, so a later put needs a newer one, even within one millisecond; and
+//! two puts of one cell are two versions only at two timestamps (decision 0060).
 
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -19,44 +19,44 @@ use super::wait_mode::{NonBlocking, WaitMode};
 
 const STRIPES: usize = 1024;
 
-/// How long a caller waits for a row that may not wait.
+/// How long a non-blocking caller waits for a row.
 const MOMENT: Duration = Duration::from_micros(200);
 
-/// How many rows of a stripe are told apart.
+/// Number of rows that a stripe tracks individually.
 const ROWS_MAX: usize = 4;
 
-/// The stripes.
+/// The lock stripes.
 pub(crate) struct RowLocks {
     stripes: Box<[Mutex<Stamped>]>,
     hasher: RandomState,
 }
 
-/// The timestamps that rows of a stripe were given last.
+/// The timestamps that a stripe's rows were given last.
 struct Stamped {
-    /// Hashes of rows.
+    /// Hashes of the tracked rows.
     rows: [u64; ROWS_MAX],
     stamps: [Stamps; ROWS_MAX],
-    /// At least the stamps of every other row.
+    /// At least the timestamps of every other row.
     others: Stamps,
 }
 
-/// Timestamps that a row was given. [`Timestamp::MIN`] where none is known.
+/// The last timestamps of a row; [`Timestamp::MIN`] if unknown.
 #[derive(Clone, Copy)]
 struct Stamps {
-    /// The newest of any cell.
+    /// The newest timestamp of any cell.
     written: Timestamp,
-    /// The newest of a delete.
+    /// The newest timestamp of a delete.
     deleted: Timestamp,
 }
 
-/// What the timestamp of a write goes by: those that its rows were given before.
+/// The lower limits for the timestamp of a write, given the earlier timestamps of its rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct After {
-    /// A put has this timestamp or a later one, and is hidden by no delete and no older version.
+    /// A put at this timestamp or later is hidden by no delete and no older version.
     pub(crate) least: Timestamp,
-    /// A put is a version of its own from here on.
+    /// A put at this timestamp or later is a version of its own.
     pub(crate) distinct: Timestamp,
-    /// A delete covers everything from here on.
+    /// A delete at this timestamp or later covers all earlier writes.
     pub(crate) covering: Timestamp,
 }
 
@@ -88,8 +88,9 @@ impl After {
         Self { distinct: stamps.written.saturating_add(1), ..Self::of_others(stamps) }
     }
 
-    /// Of a row that is not told apart: that its version is one of its own is not asked for, or the puts of many rows in
-    /// one millisecond would drive each other ahead of the clock.
+    /// Returns the limits for a row that is not tracked individually. They do not require distinct
+    /// versions: otherwise the puts of many rows within one millisecond would push each other ahead
+    /// of the clock.
     fn of_others(stamps: Stamps) -> Self {
         if stamps.is_unknown() {
             return Self::NOTHING;
@@ -145,39 +146,39 @@ fn deleted_at(at: Timestamp) -> Stamps {
     Stamps { written: at, deleted: at }
 }
 
-/// A row, locked.
+/// A locked row.
 pub(crate) struct RowGuard<'a> {
     row: u64,
     stripe: MutexGuard<'a, Stamped>,
 }
 
 impl RowGuard<'_> {
-    /// What the next timestamp of the row goes by.
+    /// Returns the limits for the row's next timestamp.
     pub(crate) fn after(&self) -> After {
         self.stripe.after(self.row)
     }
 
-    /// Notes that the row is deleted.
+    /// Records a delete of the row.
     pub(crate) fn note_delete(&mut self, at: Timestamp) {
         self.stripe.note(self.row, deleted_at(at));
     }
 
-    /// Notes that the row is put.
+    /// Records a put of the row.
     pub(crate) fn note_put(&mut self, at: Timestamp) {
         self.stripe.note(self.row, put_at(at));
     }
 }
 
-/// Rows, locked.
+/// Several locked rows.
 pub(crate) struct RowsGuard<'a> {
-    /// The stripe of each row, and its hash; as they were named.
+    /// Stripe and hash of each row, in the caller's order.
     rows: Vec<(usize, u64)>,
-    /// By stripe.
+    /// The locked stripes, sorted.
     stripes: Vec<(usize, MutexGuard<'a, Stamped>)>,
 }
 
 impl RowsGuard<'_> {
-    /// What the next timestamp of all of the rows goes by.
+    /// Returns the limits for the next timestamp of all rows together.
     pub(crate) fn after(&self) -> After {
         let after = self.rows.iter().filter_map(|&(stripe, row)| {
             let at = self.stripes.binary_search_by_key(&stripe, |(stripe, _)| *stripe).ok()?;
@@ -186,12 +187,12 @@ impl RowsGuard<'_> {
         after.fold(After::NOTHING, After::and)
     }
 
-    /// Notes that the `nth` of the rows is deleted.
+    /// Records a delete of the `nth` row.
     pub(crate) fn note_delete(&mut self, nth: usize, at: Timestamp) {
         self.note(nth, deleted_at(at));
     }
 
-    /// Notes that the `nth` of the rows is put.
+    /// Records a put of the `nth` row.
     pub(crate) fn note_put(&mut self, nth: usize, at: Timestamp) {
         self.note(nth, put_at(at));
     }
@@ -212,7 +213,7 @@ impl RowLocks {
         }
     }
 
-    /// Locks a row of a region. A caller that holds rows must not ask for more.
+    /// Locks a row of a region. A caller that holds row locks must not request more.
     pub(crate) fn lock_one(
         &self,
         region: u64,
@@ -223,8 +224,8 @@ impl RowLocks {
         self.lock_stripe(stripe_of(row), wait_mode).map(|stripe| RowGuard { row, stripe })
     }
 
-    /// Locks rows, each with the id of its region. Stripes are taken in their order, so two callers cannot wait for
-    /// each other; a caller that holds rows must not ask for more.
+    /// Locks rows, each given with its region's id. Stripes are locked in order, so two callers
+    /// cannot deadlock; a caller that holds row locks must not request more.
     pub(crate) fn lock<'a>(
         &self,
         rows: impl Iterator<Item = (u64, &'a [u8])>,
@@ -253,7 +254,7 @@ impl RowLocks {
         let stripe = &self.stripes[stripe];
         match wait_mode {
             WaitMode::Blocking => NonBlocking::Done(stripe.lock()),
-            // As a rule it is held by a write that is done in a moment.
+            // Usually held by a write that ends within microseconds.
             WaitMode::NonBlocking => {
                 stripe.try_lock_for(MOMENT).map_or(NonBlocking::WouldBlock, NonBlocking::Done)
             }
@@ -288,8 +289,7 @@ mod tests {
         assert!(matches!(locks.lock(rows(), WaitMode::NonBlocking), NonBlocking::Done(_)));
     }
 
-    /// How far the next timestamps are from the fifth millisecond: the least of a put, that of a version of its own, that
-    /// of a delete.
+    /// Returns how far the limits lie from the fifth millisecond: `least`, `distinct`, `covering`.
     fn after(after: After) -> Option<[i64; 3]> {
         let from = |at: Timestamp| at.as_millis() - 5;
         (after != After::NOTHING)
@@ -321,7 +321,7 @@ mod tests {
         let mut stripe = Stamped::default();
         (1..=4).for_each(|row| stripe.note(row, put_at(millis(5))));
         assert_eq!((after(stripe.after(3)), after(stripe.after(9))), (Some([0, 1, 0]), None));
-        // Takes the place of another.
+        // Evicts another row.
         stripe.note(5, put_at(millis(6)));
         assert_eq!(after(stripe.after(5)), Some([1, 2, 1]));
         let gone = (1..=4).find(|row| !stripe.rows.contains(row)).unwrap();

@@ -1,4 +1,5 @@
-//! A transaction: reads and writes of rows at one sequence, held against what others wrote meanwhile.
+//! A transaction: reads and writes rows at one sequence, and commits if no other commit has changed
+//! them meanwhile.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -23,31 +24,32 @@ use crate::region::Region;
 use crate::space::Need;
 use crate::table::{Table, TableScanner};
 
-/// Reads and writes of one [`Store::transact`]. It reads at one moment, and sees what it has written
-/// itself; nobody else sees that before all of it is committed.
+/// The reads and writes of one [`Store::transact`]. It reads at one read point and sees its own
+/// writes; others see them only once all are committed.
 ///
 /// [`Store::transact`]: crate::Store::transact
 pub struct Transaction {
     engine: Arc<Engine>,
-    /// The moment, at a sequence that no commit has: its own writes stand there, in memstores of its
-    /// own.
+    /// The read point, at a sequence that no commit has: the transaction's own writes get this
+    /// sequence, in private memstores.
     point: Arc<ReadPoint>,
     own: HashMap<(u64, Bytes), Arc<Memstore>>,
     now: Timestamp,
-    /// What is written to a row from here on is not hidden by what the transaction has deleted of it.
+    /// By region and row, the lowest timestamp that the transaction's own deletes do not cover.
     floors: HashMap<(u64, Bytes), Timestamp>,
-    /// What it has read or written, by region.
+    /// The rows and ranges that it has read or written, by region.
     touched: BTreeMap<u64, Vec<Touched>>,
     writes: Vec<(Arc<Region>, Vec<Cell>)>,
     durability: Vec<Durability>,
     deletes_only: bool,
 }
 
-/// What became of a transaction.
+/// The outcome of a commit.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Ended {
     Committed,
-    /// Something that it read or wrote was written by others meanwhile, or may have been.
+    /// Another commit has changed, or may have changed, something that the transaction read or
+    /// wrote.
     Overtaken,
 }
 
@@ -55,7 +57,7 @@ impl Transaction {
     pub(crate) fn begin(engine: &Arc<Engine>, catalog: &Catalog) -> Self {
         engine.recent_writes.begin(engine);
         let point = loop {
-            // A number without a commit, as that of a write that the log refused.
+            // A sequence without a commit, like that of a write that the log refused.
             let sequence = engine.mvcc.reserve();
             engine.mvcc.publish(sequence);
             if let Some(point) = ReadPoint::at(engine, catalog, sequence) {
@@ -85,14 +87,15 @@ impl Transaction {
         Ok(row)
     }
 
-    /// Reads a range of rows, in key order. All of the range counts as read, whether or not the caller
-    /// comes to its end: a narrow one is changed by fewer others. What is written while it is open may
-    /// be seen or not.
+    /// Reads a range of rows, in key order. The entire range counts as read, even if the caller
+    /// stops early, so a narrower range conflicts with fewer commits. The transaction's writes
+    /// while the scanner is open may or may not be visible to it.
     ///
     /// # Errors
     /// As [`Table::scan_at`].
     pub fn scan(&mut self, table: &Arc<Table>, scan: Scan) -> Result<TableScanner> {
-        // Commits are noted under the regions there are, not those that the table was looked up with.
+        // Commits are recorded under the current regions, not those of the table that was looked
+        // up.
         for region in table.regions_now() {
             let range = scan.range.intersect(&region.info().range);
             if !range.is_empty() {
@@ -102,16 +105,16 @@ impl Transaction {
         table.scan_at(scan, &self.point)
     }
 
-    /// Changes a row, for this transaction to see at once and for all others once it is committed. An
-    /// increment or append gives its new cells back.
+    /// Changes a row. The transaction sees the change at once, others once it is committed. Returns
+    /// the new cells of an increment or append.
     ///
-    /// A row that others write meanwhile counts as one that was read: the transaction begins again. What
-    /// has no timestamp of its own takes the place of what is there, even of a cell that is newer than
-    /// the clock, and is not hidden by a delete of the same transaction. (Counters run ahead of the clock
-    /// when they are counted often.)
+    /// A row that others write meanwhile counts as read: the transaction is retried. A cell without
+    /// a timestamp replaces the current one, even if that is newer than the clock, and is not
+    /// hidden by a delete of the same transaction. (Frequent increments advance a counter's
+    /// timestamp past the clock.)
     ///
     /// # Errors
-    /// As [`Region::mutate`], without what only the commit can find.
+    /// As [`Region::mutate`], except for errors that only the commit can find.
     pub fn mutate(
         &mut self,
         table: &Table,
@@ -161,19 +164,19 @@ impl Transaction {
         Ok(outcome)
     }
 
-    /// The least timestamp at which what a mutation writes is in force.
+    /// Returns the lowest timestamp at which a mutation's cells take effect.
     fn not_before(&self, region: &Region, mutation: &Mutation) -> Result<Timestamp> {
         let floor = self.floors.get(&(region.id(), mutation.row().clone())).copied();
         let floor = floor.unwrap_or(Timestamp::MIN);
         if mutation.is_delta() {
-            // It minds what it grows from.
+            // Its cells are made newer than the ones they replace anyway.
             return Ok(floor);
         }
         let mut get = Get::new(mutation.row().clone())?;
         let of_family = |cell: &&Cell| {
             matches!(cell.kind(), CellKind::DeleteFamily | CellKind::DeleteFamilyVersion)
         };
-        // Whole families last: a column named behind its family would narrow it.
+        // Add whole families last: a column added after its family would narrow it.
         let (families, columns): (Vec<&Cell>, Vec<&Cell>) =
             mutation.cells().iter().partition(of_family);
         for cell in columns {
@@ -191,7 +194,7 @@ impl Transaction {
         self.touched.entry(region.id()).or_default().push(Touched::Row(row.to_vec()));
     }
 
-    /// Has this transaction see a cell that it writes.
+    /// Makes a cell it writes visible to the transaction.
     fn show(&mut self, region: &Region, cell: &Cell) -> Result<()> {
         let family = region.family(cell.family())?;
         let Self { own, point, .. } = self;
@@ -203,11 +206,11 @@ impl Transaction {
         Ok(())
     }
 
-    /// Makes what was written seen by all, unless others have written meanwhile what this transaction
-    /// has read or written.
+    /// Commits the writes, unless others have meanwhile written something that the transaction read
+    /// or wrote.
     pub(crate) fn commit(self) -> Result<Ended> {
         if self.writes.is_empty() {
-            // Everything was read at one moment.
+            // All reads were at one read point.
             return Ok(Ended::Committed);
         }
         let engine = &self.engine;
@@ -219,9 +222,10 @@ impl Transaction {
             let rows = self.writes.iter().flat_map(|(region, cells)| {
                 cells.iter().map(move |cell| (region.id(), cell.row()))
             });
-            // Who reads a row with it locked must not be overtaken either.
+            // Lock the rows as well: a writer that reads a row under its lock must not miss this
+            // commit.
             let mut rows = engine.row_locks.lock(rows, WaitMode::Blocking).done();
-            // Nobody else commits between the check and the commit.
+            // No other commit may come between the check and this one.
             let _latch = engine.freeze_latch.write();
             let moves = |region: &Region| region.is_moved() || region.moving.is_locked();
             if self.writes.iter().any(|(region, _)| moves(region)) {
@@ -239,7 +243,8 @@ impl Transaction {
             let cells = self.writes.iter().flat_map(|(_, cells)| cells);
             for (nth, cell) in cells.enumerate() {
                 let at = cell.timestamp();
-                // What was deleted up to some time in the future hides what it hides.
+                // A timestamp in the far future was chosen by the caller: it hides the cells it
+                // hides, and later writes do not follow it.
                 if at < self.now || !engine.timestamps.may_be_own(at) {
                     continue;
                 }

@@ -1,25 +1,25 @@
-//! Whether a write may wait for others.
+//! Whether a write may block.
 
-/// Whether a write may wait for others.
+/// Whether a write may wait for other writes, compactions or memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WaitMode {
-    /// As long as it takes.
+    /// May wait as long as it takes.
     Blocking,
-    /// Not at all, but for what is a matter of microseconds.
+    /// Does not wait, except for microseconds.
     NonBlocking,
 }
 
-/// What came of a call that may not wait.
+/// The result of a non-blocking call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NonBlocking<T> {
-    /// It came to its end.
+    /// The call completed.
     Done(T),
-    /// It would have had to wait, and nothing was done.
+    /// The call would have had to wait; nothing was done.
     WouldBlock,
 }
 
 impl<T> NonBlocking<T> {
-    /// The same of something made of what was done.
+    /// Maps the result of a completed call.
     pub fn map<U>(self, map: impl FnOnce(T) -> U) -> NonBlocking<U> {
         match self {
             Self::Done(done) => NonBlocking::Done(map(done)),
@@ -27,10 +27,10 @@ impl<T> NonBlocking<T> {
         }
     }
 
-    /// What a call came to that may wait.
+    /// Returns the result of a blocking call.
     ///
     /// # Panics
-    /// If it did not.
+    /// If the call did not complete.
     pub(crate) fn done(self) -> T {
         match self {
             Self::Done(done) => done,

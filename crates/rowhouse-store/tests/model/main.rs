@@ -1,5 +1,5 @@
-//! Random histories of one table, done to the store and to the plainest HBase there can be (`plain.rs`,
-//! `sift.rs`), with flushes, merges and reopenings in between; every read must give the same.
+//! Random histories of one table, applied to the store and to a minimal model of HBase (`plain.rs`,
+//! `sift.rs`), with flushes, compactions and reopens in between; every read must return the same.
 //!
 //! ```text
 //! PROPTEST_CASES=20000 cargo test -p rowhouse-store --release --test model
@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use run::Run;
 use steps::{families, steps};
 
-/// A fifth of the usual cases: each syncs real files many times.
+/// A fifth of the usual number of cases: each one syncs real files many times.
 fn config() -> ProptestConfig {
     let usual = ProptestConfig::default();
     let cases = (usual.cases / 5).max(1);
@@ -36,7 +36,7 @@ proptest! {
     }
 }
 
-/// Histories that went wrong once, here or in the store.
+/// Histories that once failed, in the model or in the store.
 mod once {
     use rowhouse_model::{CellKind, Comparator, CompareOperator, Comparison};
     use rowhouse_model::{FamilyDescriptor, Filter, FilterRange, FuzzyKey, ListOperator, Scan};
@@ -94,7 +94,7 @@ mod once {
     #[test]
     fn a_filter_that_is_done_before_any_row_ends_the_scan_of_all_regions() {
         let row = |row| Step::Put { row, cells: vec![(place(0, 2, None), 0)] };
-        // Nothing of the first region, and everything of the second, would be let through.
+        // The filter rejects all of the first region and would accept all of the second.
         let comparator = Comparator::Binary("b".into());
         let from_b = Comparison { operator: CompareOperator::GreaterOrEqual, comparator };
         let filter = Filter::WhileMatch(Box::new(Filter::Row(from_b)));
@@ -151,7 +151,8 @@ mod once {
             stop: "z".into(),
             stop_inclusive: false,
         };
-        // The count is done in the first family; the range alone is asked about the second, and leads on.
+        // The column count is reached in the first family. In the second, only the range decides,
+        // and its hint leads on.
         let filters = vec![Filter::ColumnCountGet(1), Filter::MultiRowRange(vec![from_ab])];
         let filter = Filter::List { operator: ListOperator::Or, filters };
         let first = put(0, &[(0, 0), (0, 1), (0, 2), (1, 0), (1, 1)]);

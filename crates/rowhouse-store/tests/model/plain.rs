@@ -1,5 +1,6 @@
-//! The plainest HBase there can be: every cell ever written in one list, and the rules as sentences over
-//! that list. No cursors, no seeks, no caches, no order of arrival but the sequence.
+//! A minimal model of HBase: every cell ever written in one list, and the read rules as predicates
+//! over that list. No cursors, no seeks, no caches; the only order of arrival is the sequence
+//! number.
 
 use std::cell;
 use std::collections::BTreeSet;
@@ -8,7 +9,7 @@ use rowhouse_model::{
     Cell, CellKind, FamilyDescriptor, KeepDeletedCells, KeyBuf, Qualifiers, TimeRange, compare,
 };
 
-/// What a family declares, as far as it matters to what is read.
+/// The attributes of a family that affect reads.
 #[derive(Clone, Debug)]
 pub(crate) struct Family {
     pub(crate) name: &'static str,
@@ -36,28 +37,28 @@ impl Family {
         self.ttl_millis.is_some_and(|ttl| at < now - ttl)
     }
 
-    /// Whether a read gives a version that is in this place of its column, counted from 1.
+    /// Returns whether a read returns the version at this position of its column, counted from 1.
     pub(crate) fn keeps(&self, cell: &Cell, place: u32, now: i64) -> bool {
         place <= self.versions_max
             && (place <= self.versions_min || !self.is_expired(millis(cell), now))
     }
 
-    /// Whether a cell is there at all: one that has outlived the TTL is not, unless some versions are
-    /// kept for ever.
+    /// Returns whether a cell still exists: an expired one does not, unless the family keeps a
+    /// minimum number of versions.
     fn has(&self, cell: &Cell, now: i64) -> bool {
         self.versions_min > 0 || !self.is_expired(millis(cell), now)
     }
 }
 
-/// What is asked of a family.
+/// A request for cells of a family.
 pub(crate) struct Ask<'a> {
     pub(crate) qualifiers: Option<&'a Qualifiers>,
     pub(crate) range: TimeRange,
     pub(crate) versions: u32,
     pub(crate) raw: bool,
-    /// Whoever has a filter counts the versions: those that it jumps over are none.
+    /// With a filter the caller counts the versions: versions that a hint skips do not count.
     pub(crate) filtered: bool,
-    /// Cells from which a filter has jumped, and where to: what is between is not met.
+    /// Cells from which a filter's hint skipped, with its target. Cells in between are not visited.
     pub(crate) jumps: Vec<(Cell, KeyBuf)>,
 }
 
@@ -74,8 +75,8 @@ impl Ask<'_> {
 pub(crate) struct Plain {
     pub(crate) cells: Vec<Cell>,
     writes: u64,
-    /// Whether a filter jumped over what hides other cells: those are seen unless a flush or a merge has
-    /// dropped them.
+    /// Set when a hint skipped a cell that hides others: those are visible unless a flush or a
+    /// compaction has dropped them.
     pub(crate) jumped: cell::Cell<bool>,
 }
 
@@ -86,23 +87,23 @@ impl Plain {
         self.cells.extend(cells.into_iter().map(|cell| cell.with_sequence(self.writes)));
     }
 
-    /// The rows there may be, in order.
+    /// Returns all rows with cells, in order.
     pub(crate) fn rows(&self) -> BTreeSet<Vec<u8>> {
         self.cells.iter().map(|cell| cell.row().to_vec()).collect()
     }
 
-    /// Whether anything of a family of a row is stored, seen or not.
+    /// Returns whether any cell of a family is stored in a row, visible or not.
     pub(crate) fn has(&self, row: &[u8], family: &Family) -> bool {
         !self.of(row, family).is_empty()
     }
 
-    /// What a read of one family of a row sees.
+    /// Returns the cells that a read of one family of a row sees.
     pub(crate) fn read(&self, row: &[u8], family: &Family, ask: &Ask<'_>, now: i64) -> Vec<Cell> {
         let cells = self.of(row, family);
         if ask.raw { raw(&cells, ask) } else { visible(&cells, family, ask, now) }
     }
 
-    /// A merge of all files of all families; `same_store` says which rows are kept together.
+    /// Compacts all files of all families; `same_store` decides which rows share a store.
     pub(crate) fn compact(
         &mut self,
         families: &[Family],
@@ -123,7 +124,7 @@ impl Plain {
         self.cells = kept;
     }
 
-    /// The cells of a family in a row, in HBase's order.
+    /// Returns the cells of a family in a row, in HBase's order.
     fn of(&self, row: &[u8], family: &Family) -> Vec<Cell> {
         let mine = |cell: &&Cell| cell.row() == row && cell.family() == family.name.as_bytes();
         let mut cells: Vec<Cell> = self.cells.iter().filter(mine).cloned().collect();
@@ -132,7 +133,7 @@ impl Plain {
     }
 }
 
-/// The puts that are deleted by nothing, are asked for, and are no surplus.
+/// Returns the requested puts that no marker covers and that are not surplus versions.
 fn visible(cells: &[Cell], family: &Family, ask: &Ask<'_>, now: i64) -> Vec<Cell> {
     let there = || cells.iter().filter(|cell| family.has(cell, now));
     let minded = there().filter(|cell| is_minded(cell, family, ask.range) && ask.meets(cell));
@@ -163,7 +164,8 @@ fn visible(cells: &[Cell], family: &Family, ask: &Ask<'_>, now: i64) -> Vec<Cell
     seen
 }
 
-/// Whether a read of a time range minds a marker: with KEEP_DELETED_CELLS only one that is in it.
+/// Returns whether a marker affects a read of a time range: with KEEP_DELETED_CELLS only a marker
+/// inside the range does.
 fn is_minded(cell: &Cell, family: &Family, range: TimeRange) -> bool {
     cell.kind() != CellKind::Put
         && match family.deleted {
@@ -172,7 +174,7 @@ fn is_minded(cell: &Cell, family: &Family, range: TimeRange) -> bool {
         }
 }
 
-/// Whether a marker covers a put by timestamp.
+/// Returns whether a marker covers a put by timestamp.
 fn covers(marker: &Cell, put: &Cell) -> bool {
     let (at, until) = (millis(put), millis(marker));
     let same_column = marker.qualifier() == put.qualifier();
@@ -185,9 +187,9 @@ fn covers(marker: &Cell, put: &Cell) -> bool {
     }
 }
 
-/// The versions of a column after puts and markers were done to it one after the other: a put takes
-/// the place of the one at its time and pushes out the oldest of too many, a marker takes away what is
-/// there by then.
+/// Returns the versions of a column after applying puts and markers one by one: a put replaces one
+/// with its timestamp and evicts the oldest of too many, and a marker removes the versions present
+/// at that time.
 fn written_in_order<'a>(
     puts: &[&'a Cell],
     markers: &[&'a Cell],
@@ -196,7 +198,7 @@ fn written_in_order<'a>(
     let of_family = puts.first().is_some_and(|put| !put.qualifier().is_empty());
     let turn = |cell: &Cell| if of_family { turn(cell, markers) } else { cell.sequence() };
     let mut writes: Vec<&Cell> = puts.iter().chain(markers).copied().collect();
-    // Of one mutation the markers come last.
+    // The markers of a mutation come last.
     writes.sort_by_key(|cell| (turn(cell), cell.kind() != CellKind::Put, cell.sequence()));
     let mut there: Vec<&Cell> = Vec::new();
     for write in writes {
@@ -212,9 +214,10 @@ fn written_in_order<'a>(
     there
 }
 
-/// When a write is done to a column. HBase meets the markers of a family newest first, before any column but
-/// the nameless one, and puts one of a single version behind all those of all versions that it has not met
-/// yet and that were written later: until then what it deletes counts as there, and makes others surplus.
+/// Returns the position at which a write applies to a column. HBase visits the markers of a family
+/// newest first, before any column except the one with an empty name. It applies a marker of a
+/// single version after all later-written markers of all versions that it has not yet visited:
+/// until then the version counts as present and makes others surplus.
 fn turn(cell: &Cell, markers: &[&Cell]) -> u64 {
     let own = cell.sequence();
     if cell.kind() != CellKind::DeleteFamilyVersion {
@@ -230,15 +233,15 @@ fn turn(cell: &Cell, markers: &[&Cell]) -> u64 {
     passed.max().unwrap_or(own)
 }
 
-/// Everything that is stored: puts, of which `versions` count in each column, and the markers between
-/// and behind them, until there is a put too many.
+/// Returns all stored cells: puts, up to `versions` in each column, and the markers between and
+/// after them, up to the first surplus put.
 fn raw(cells: &[Cell], ask: &Ask<'_>) -> Vec<Cell> {
     let most = if ask.filtered { u32::MAX } else { ask.versions };
     let asked = cells.iter().filter(|cell| ask.range.contains(millis(cell)));
     counted(asked, |_, versions| versions <= most)
 }
 
-/// What a merge of all files leaves of a family of a row.
+/// Returns the cells that a compaction of all files leaves of a family of a row.
 fn compacted(cells: &[Cell], family: &Family, earliest_put: i64, now: i64) -> Vec<Cell> {
     let everything = Ask {
         qualifiers: None,
@@ -251,7 +254,7 @@ fn compacted(cells: &[Cell], family: &Family, earliest_put: i64, now: i64) -> Ve
     if family.deleted == KeepDeletedCells::False {
         return visible(cells, family, &everything, now);
     }
-    // Markers stay, and with them what they cover, unless they have outlived the TTL.
+    // Markers are kept, and with them the cells they cover, unless the markers have expired.
     let spent = |marker: &Cell| {
         family.deleted == KeepDeletedCells::Ttl && family.is_expired(millis(marker), now)
     };
@@ -261,20 +264,20 @@ fn compacted(cells: &[Cell], family: &Family, earliest_put: i64, now: i64) -> Ve
         there.iter().filter(is_marker).filter(|cell| spent(cell)).copied().collect();
     let stays = there.into_iter().filter(|cell| match cell.kind() {
         CellKind::Put => !spent_markers.iter().any(|marker| covers(marker, cell)),
-        // One that is older than every put has nothing to cover.
+        // A marker older than every put covers nothing.
         _ => !spent(cell) && millis(cell) >= earliest_put,
     });
     counted(stays, |cell, versions| {
-        // Those of the family stand among the cells of the column without a name, and are for others
-        // too. HBase drops them behind surplus versions of that column.
+        // Family markers lie among the cells of the column with an empty name and affect other
+        // columns too. HBase drops them after surplus versions of that column.
         let is_of_family =
             matches!(cell.kind(), CellKind::DeleteFamily | CellKind::DeleteFamilyVersion);
         is_of_family || family.keeps(cell, versions, now)
     })
 }
 
-/// The cells that `keeps` agrees to, which is told how many puts of the column there were so far. The
-/// same put or marker again counts for nothing.
+/// Returns the cells that `keeps` accepts; its argument is the number of puts of the column so far.
+/// A repeated put or marker does not count.
 fn counted<'a>(
     cells: impl Iterator<Item = &'a Cell>,
     keeps: impl Fn(&Cell, u32) -> bool,
@@ -301,7 +304,7 @@ fn counted<'a>(
     kept
 }
 
-/// Of puts of one column, newest first, those that were written last at their times.
+/// Returns, of puts of one column, newest first, the last written at each timestamp.
 fn newest_of_each_time<'a>(puts: impl Iterator<Item = &'a Cell>) -> Vec<&'a Cell> {
     let mut versions: Vec<&Cell> = puts.collect();
     versions.dedup_by_key(|put| put.timestamp());

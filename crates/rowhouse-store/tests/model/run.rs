@@ -1,4 +1,4 @@
-//! The store and the plain one, taking the same steps.
+//! Runs the same steps on the store and the model.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -13,7 +13,7 @@ use super::plain::{Ask, Family, Plain};
 use super::sift;
 use super::steps::{FAMILIES, Place, QUALIFIERS, ROWS, Read, SPLIT, Step, ends_at_a_row};
 
-/// Stands still but for steps.
+/// A clock that only steps move.
 #[derive(Clone, Default)]
 struct TestClock(Arc<AtomicI64>);
 
@@ -29,9 +29,10 @@ pub(crate) struct Run {
     store: Option<Store>,
     plain: Plain,
     families: Vec<Family>,
-    /// A file goes when all its cells have outlived the TTL.
+    /// Whether a file is removed when all its cells have expired.
     vanishes: bool,
-    /// What no read but a raw one shows may be gone: by a flush, by a merge of some files, or with a file.
+    /// Whether cells that only a raw read shows may be missing: dropped by a flush, by a minor
+    /// compaction, or with a file.
     dropped: bool,
 }
 
@@ -50,7 +51,7 @@ impl Run {
         let vanishes = |family: &Family| family.ttl_millis.is_some() && family.versions_min == 0;
         run.vanishes = run.families.iter().any(vanishes);
         run.dropped = run.vanishes;
-        // Three seconds of a TTL are not over yet for the times that steps name.
+        // Timestamps used by steps have not outlived a TTL of three seconds.
         run.clock.0.store(2_000, Ordering::Relaxed);
         run.open();
         let mut descriptor = TableDescriptor::new(name());
@@ -63,7 +64,8 @@ impl Run {
 
     fn open(&mut self) {
         self.store = None;
-        // No merge but those of the history: one of all files drops markers, which shows later.
+        // Only the compactions of the history run: one of all files drops markers, which affects
+        // later reads.
         let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
         let settings = Settings { compaction, ..Settings::default() };
         let builder = Store::builder(self.dir.path()).settings(settings);
@@ -109,8 +111,8 @@ impl Run {
                 self.dropped = true;
             }
             Step::MinorCompact => {
-                // A merge that takes all files is a major one, and so are those that are asked for
-                // where there is one file.
+                // A compaction that takes all files is a major one, and so is a requested one of a
+                // single file.
                 self.table().compact(CompactionKind::Minor).unwrap();
                 self.dropped = true;
             }
@@ -126,8 +128,8 @@ impl Run {
         for (place, value) in cells {
             let (family, qualifier) = (FAMILIES[place.family], QUALIFIERS[place.qualifier]);
             let at = millis(place.at.map_or(self.now(), i64::from));
-            // Twice the same cell in one mutation is the subject of same_cell_twice.rs. Where deletes go
-            // by sequence two versions of a column in one mutation count as one, in HBase too.
+            // The same cell twice in one mutation is tested in same_cell_twice.rs. With deletes by
+            // sequence number two versions of a column in one mutation count as one, in HBase too.
             let again = |cell: &Cell| {
                 cell.family() == family.as_bytes()
                     && cell.qualifier() == qualifier.as_bytes()
@@ -171,7 +173,7 @@ impl Run {
         self.plain.write([Cell::new(row, family, qualifier, at, kind, "").unwrap()]);
     }
 
-    /// The version of a column that a read of one sees.
+    /// Returns the version of a column that a read of one version sees.
     fn newest(&self, row: &str, family: usize, qualifier: &str) -> Option<Cell> {
         let mut get = Get::new(row.to_owned()).unwrap();
         get = get.column(FAMILIES[family], qualifier.to_owned());
@@ -195,7 +197,7 @@ impl Run {
             None => 0,
             Some(value) => match value.try_into() {
                 Ok(eight) => i64::from_be_bytes(eight),
-                // A put has written something else there.
+                // A put has written another kind of value there.
                 Err(_) => return assert!(result.is_err(), "an increment of {value:?}"),
             },
         };
@@ -264,7 +266,8 @@ impl Run {
         assert_eq!(rows, expected, "{scan:?}");
     }
 
-    /// The rows of a scan, region by region; nothing where they depend on what was dropped.
+    /// Returns the expected rows of a scan, region by region; `None` if they depend on dropped
+    /// cells.
     fn expected(&self, scan: &Scan) -> Option<Vec<Vec<Cell>>> {
         self.plain.jumped.set(false);
         let (before, behind) = (RowRange::new("", SPLIT), RowRange::new(SPLIT, ""));
@@ -282,7 +285,7 @@ impl Run {
             let mine = rows.iter().filter(mine).cloned();
             let now = self.now();
             let rows = sift::scan(&self.plain, &self.families, mine, scan, &mut filter, now);
-            // A filter that lets nothing more through ends the scan if its region gave no row.
+            // A filter that is done ends the scan if its region returned no row.
             if rows.is_empty() && filter.as_mut().is_some_and(FilterRun::is_done) {
                 break;
             }
@@ -291,7 +294,7 @@ impl Run {
         (!(self.dropped && self.plain.jumped.get())).then_some(found)
     }
 
-    /// Everything there is, in several ways, now and after the store was closed and opened.
+    /// Reads everything in several ways, before and after a reopen.
     pub(crate) fn end(mut self) {
         for _ in 0..2 {
             for versions in [1, 2, 9] {

@@ -1,4 +1,5 @@
-//! Filters and limits over what is visible, cell by cell, in the order of HBase's `RegionScannerImpl`.
+//! Applies filters and limits to the visible cells, cell by cell, in the order of HBase's
+//! `RegionScannerImpl`.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -6,8 +7,8 @@ use rowhouse_model::{Cell, FilterRun, FilterVerdict, KeptValue, Scan};
 
 use super::plain::{Ask, Family, Plain};
 
-/// The rows that a scan of one region gives, each whole. `rows` are the region's, in the scan's order;
-/// the filter is the region's own.
+/// Returns the rows that a scan of one region returns, each whole. `rows` are the region's, in the
+/// scan's order; the filter is private to the region.
 pub(crate) fn scan(
     plain: &Plain,
     families: &[Family],
@@ -17,15 +18,15 @@ pub(crate) fn scan(
     now: i64,
 ) -> Vec<Vec<Cell>> {
     let asked = families.iter().filter(|family| scan.columns.has_family(family.name.as_bytes()));
-    // Some families are read only where what a filter sees of the others lets the row through; a row
-    // that has nothing in those others is not found.
+    // Some families are read only if the filter accepts the row by the others. A row without cells
+    // in those others is not found.
     let (seen, on_demand): (Vec<&Family>, Vec<&Family>) = asked.partition(|family| {
         let needs = |filter: &FilterRun| filter.needs_family(family.name.as_bytes());
         !scan.families_on_demand || filter.as_ref().is_none_or(needs)
     });
     let mut found = Vec::new();
     let mut over = BTreeSet::new();
-    // Where a hint has led a family beyond its row; others may be asked for the rows between.
+    // The row that a hint has moved a family to. Other families may still read the rows before it.
     let mut gone_to: BTreeMap<&str, Vec<u8>> = BTreeMap::new();
     for row in rows {
         if filter.as_mut().is_some_and(FilterRun::is_done) {
@@ -54,7 +55,7 @@ pub(crate) fn scan(
             gone_to.extend(sifted.gone_to.map(|to| (family.name, to)));
             sifted.cells
         };
-        // A filter that leaves out a row by its key is shown its cells all the same.
+        // A filter that rejects a row by its key is still called with its cells.
         let cells = seen.iter().flat_map(|family| read(family, filter)).collect();
         let cells = if by_key { None } else { whole(cells, filter) };
         if let Some(mut cells) = cells {
@@ -70,7 +71,8 @@ pub(crate) fn scan(
     found
 }
 
-/// What a filter leaves of a row that it sees as a whole; `None` when that is not even asked for more.
+/// Applies the filter's decisions on a whole row. Returns `None` when the row is rejected before
+/// families on demand are read.
 fn whole(mut cells: Vec<Cell>, filter: &mut Option<FilterRun>) -> Option<Vec<Cell>> {
     if cells.is_empty() {
         return None;
@@ -79,7 +81,7 @@ fn whole(mut cells: Vec<Cell>, filter: &mut Option<FilterRun>) -> Option<Vec<Cel
         if filter.needs_whole_row() {
             cells.retain(|cell| filter.keeps(&cell.view()));
         }
-        // Nobody asks about a row of which nothing is left.
+        // The filter is not asked about a row without remaining cells.
         if !cells.is_empty() && filter.filters_row() {
             return None;
         }
@@ -87,7 +89,7 @@ fn whole(mut cells: Vec<Cell>, filter: &mut Option<FilterRun>) -> Option<Vec<Cel
     Some(cells)
 }
 
-/// What the scan asks of a family.
+/// Returns the scan's request for a family.
 fn ask<'a>(scan: &'a Scan, family: &Family) -> Ask<'a> {
     let own = scan.family_time_ranges.get(family.name.as_bytes());
     Ask {
@@ -100,17 +102,17 @@ fn ask<'a>(scan: &'a Scan, family: &Family) -> Ask<'a> {
     }
 }
 
-/// What the filter and the limits make of a family of a row.
+/// The result of filter and limits for a family of a row.
 struct Sifted {
-    /// Those that they let through.
+    /// The accepted cells.
     cells: Vec<Cell>,
-    /// Whether that is all that comes of the family: the filter was done when there was something to look
-    /// at, though it may begin anew with the next row.
+    /// Whether the family returns nothing more: the filter was done while there were cells left,
+    /// though it may start again with the next row.
     is_over: bool,
-    /// The row that a hint leads to, where it is a later one.
+    /// The later row that a hint leads to.
     gone_to: Option<Vec<u8>>,
-    /// Whether a hint led over something that would have hidden what comes behind: what a flush or a merge
-    /// has dropped is hidden all the same.
+    /// Whether a hint skipped a cell that would have hidden later ones. If a flush or a compaction
+    /// has dropped those, they are hidden anyway.
     jumped: bool,
 }
 
@@ -139,15 +141,15 @@ fn sifted(
         }
         let mut value = KeptValue::Whole;
         let mut row_done = false;
-        // The markers of the family stand among the cells of a column without a name, so HBase goes
-        // on to its older versions, and asks the filter about them unless columns were named.
+        // Family markers lie among the cells of the column with an empty name, so HBase continues
+        // with its older versions and calls the filter for them unless columns were named.
         let can_end = named || !cell.qualifier().is_empty();
         if let Some(filter) = filter.as_mut() {
             if filter.is_done() {
                 break;
             }
             column.met += 1;
-            // In front of the filter those count that the family keeps.
+            // The family's version limits apply before the filter.
             let most = if family.by_sequence { versions } else { u32::MAX };
             if !(scan.raw || column.met <= most && family.keeps(&cell, column.met, now)) {
                 continue;
@@ -164,7 +166,7 @@ fn sifted(
                 FilterVerdict::NextRow => break,
                 FilterVerdict::SeekToHint => {
                     let hint = filter.hint(&cell.view());
-                    // Back to another row: nothing more of this one is looked at.
+                    // A hint back to an earlier row ends this one.
                     if scan.reversed && hint.as_ref().is_some_and(|hint| hint.row < cell.row()) {
                         return Sifted { cells: kept, is_over: false, gone_to, jumped };
                     }
@@ -174,7 +176,8 @@ fn sifted(
                         gone_to = Some(to.row.to_vec());
                         break;
                     }
-                    // Backward HBase goes step by step; forward it does not meet what it jumps over.
+                    // In reverse HBase proceeds cell by cell; forward it does not visit skipped
+                    // cells.
                     let ahead = hint.filter(|hint| !scan.reversed && cell.key() < hint.as_key());
                     if let Some(hint) = ahead {
                         let there = |cells: Vec<Cell>| -> VecDeque<Cell> {
@@ -224,15 +227,15 @@ fn with_value(cell: &Cell, value: KeptValue) -> Cell {
     shown.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What the filter has said of the column.
+/// The state of the filter for a column.
 #[derive(Default)]
 struct Column {
     qualifier: Option<Vec<u8>>,
-    /// Versions that the filter did not jump over.
+    /// Versions that no hint skipped.
     met: u32,
-    /// Versions that the filter let through.
+    /// Versions that the filter accepted.
     versions: u32,
-    /// Nothing more of it is wanted.
+    /// No further version is needed.
     done: bool,
 }
 

@@ -1,5 +1,4 @@
-//! What can be done to a table, and what can be asked of it, drawn from small alphabets so that things
-//! collide.
+//! The operations on a table and the reads of it, drawn from small alphabets so that they collide.
 
 use std::fmt;
 
@@ -9,16 +8,16 @@ use rowhouse_model::{
     FilterRange, FuzzyKey, ListOperator, RowRange, Scan, TimeRange, Timestamp,
 };
 
-/// The names of the two families that every table has.
+/// The names of the two families of every table.
 pub(crate) const FAMILIES: [&str; 2] = ["f", "g"];
-/// Rows that begin each other, around the border of two regions.
+/// Rows that are prefixes of each other, around the boundary of two regions.
 pub(crate) const ROWS: [&str; 5] = ["a", "a\0", "ab", "b", "ba"];
-/// The second region begins here.
+/// The first row of the second region.
 pub(crate) const SPLIT: &str = "b";
-/// The column without a name shares its place with the markers of the family.
+/// The column with an empty name sorts together with the family's markers.
 pub(crate) const QUALIFIERS: [&str; 4] = ["", "n", "x", "xy"];
 
-/// A history, which prints one step a line.
+/// A history; prints one step per line.
 #[derive(Clone)]
 pub(crate) struct Steps(pub(crate) Vec<Step>);
 
@@ -47,7 +46,7 @@ pub(crate) enum Step {
         family: usize,
         amount: i64,
     },
-    /// The clock goes on by so many seconds.
+    /// Moves the clock forward by this many seconds.
     Wait(u8),
     Flush,
     MinorCompact,
@@ -56,7 +55,7 @@ pub(crate) enum Step {
     Read(Box<Read>),
 }
 
-/// A column, and a time if it is not the clock's.
+/// A column, and a timestamp unless the clock's is used.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) family: usize,
@@ -64,14 +63,14 @@ pub(crate) struct Place {
     pub(crate) at: Option<u8>,
 }
 
-/// A scan, or a get that asks for the same of one row.
+/// A scan, or a get with the same options for one row.
 #[derive(Clone, Debug)]
 pub(crate) struct Read {
     pub(crate) scan: Scan,
     pub(crate) get: Option<usize>,
 }
 
-/// Ways to declare a family; those with a TTL see times of steps come and go with the clock.
+/// Family declarations. With a TTL, timestamps of steps expire as the clock moves.
 pub(crate) fn families() -> impl Strategy<Value = [FamilyDescriptor; 2]> {
     let one = |name: &'static str| {
         let versions = prop::sample::select(vec!["1", "2", "3", "50"]);
@@ -85,7 +84,8 @@ pub(crate) fn families() -> impl Strategy<Value = [FamilyDescriptor; 2]> {
                     .unwrap_or_else(|error| panic!("{error}"))
                     .attribute("VERSIONS", versions)
                     .attribute("BLOOMFILTER", bloom);
-                // The model knows no files, and so not which versions a flush or a minor merge would drop.
+                // The model has no files, so it does not know which versions a flush or a minor
+                // compaction would drop.
                 let keeping = ("rowhouse.compaction.minor.drops.versions".into(), "false".into());
                 family.configuration.extend([keeping]);
                 if by_sequence {
@@ -176,14 +176,15 @@ fn read() -> impl Strategy<Value = Read> {
             (scan.reversed, scan.raw) = (reversed, raw);
             scan.filter = filter.map(Box::new);
             if scan.filter.is_some() {
-                // Where a filter must see whole rows it is refused.
+                // A batch is refused with filters that must see whole rows.
                 scan.batch = None;
             }
             if scan.batch.is_some() {
                 scan.limit = None;
             }
             if scan.filter.as_deref().is_some_and(is_fuzzy_in_a_list) {
-                // HBase never answers where rows come backward; what others in the list see of the rows between is ours.
+                // HBase never answers this in reverse; the handling of the rows between by other
+                // filters of the list is our own.
                 scan.reversed = false;
             }
             if scan.filter.as_deref().is_some_and(ends_at_a_row) {
@@ -206,9 +207,9 @@ fn is_fuzzy_in_a_list(filter: &Filter) -> bool {
     }
 }
 
-/// Whether a row of which nothing is seen may end the scan, or one family for the rest of it. Such a row
-/// is met or not as its file is opened or not, which goes by the times that are asked for and those that
-/// have expired, in HBase too.
+/// Returns whether a row without visible cells may end the scan, or one family for the rest of it.
+/// Whether such a row is visited depends on whether its file is opened, and so on the requested
+/// times and on expiry, in HBase too.
 pub(crate) fn ends_at_a_row(filter: &Filter) -> bool {
     match filter {
         Filter::WhileMatch(_) | Filter::ColumnCountGet(_) => true,
@@ -218,8 +219,8 @@ pub(crate) fn ends_at_a_row(filter: &Filter) -> bool {
     }
 }
 
-/// Filters of every kind of verdict; what each lets through is the business of `rowhouse-format`'s
-/// tests against HBase's own.
+/// Filters with every kind of match code. The tests of `rowhouse-format` compare each filter's
+/// decisions with HBase.
 fn filter() -> impl Strategy<Value = Filter> {
     let binary = |operator, value: &'static str| Comparison {
         operator,

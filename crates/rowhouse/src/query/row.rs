@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use rowhouse_model::{Bytes, Error, Result, Row};
-use rowhouse_schema::{CellNotFitting, FromRowKey, NamedCell, NotFitting, Value, Values};
+use rowhouse_schema::{CellMismatch, FromRowKey, KeyMismatch, NamedCell, Value, Values};
 
 use crate::declared::DeclaredColumns;
 
@@ -12,7 +12,7 @@ use crate::declared::DeclaredColumns;
 #[derive(Clone, Debug)]
 pub struct QueryRow {
     pub(super) row: Row,
-    pub(super) values: Result<Values, NotFitting>,
+    pub(super) values: Result<Values, KeyMismatch>,
     pub(super) columns: Arc<DeclaredColumns>,
 }
 
@@ -26,14 +26,14 @@ impl QueryRow {
     ///
     /// # Errors
     /// The byte at which the key does not fit, and what the template asks for there.
-    pub fn values(&self) -> Result<&Values, &NotFitting> {
+    pub fn values(&self) -> Result<&Values, &KeyMismatch> {
         self.values.as_ref()
     }
 
     /// The key as a struct, which can borrow from the row.
     ///
     /// # Errors
-    /// `InvalidRequest` when the key does not fit the template, with the [`NotFitting`] as its source, and when
+    /// `InvalidRequest` when the key does not fit the template, with the [`KeyMismatch`] as its source, and when
     /// the struct's template is not the table's.
     pub fn key_as<'r, K: FromRowKey<'r>>(&'r self) -> Result<K> {
         let declared = self.values.as_ref().map_err(|why| Error::from(why.clone()))?.schema();
@@ -73,7 +73,7 @@ impl QueryRow {
     ///
     /// # Errors
     /// `InvalidRequest` for a name that is no column of one qualifier, and for a cell that is no value of the
-    /// column's type, with the [`CellNotFitting`] as its source; as [`Table::column_schema`].
+    /// column's type, with the [`CellMismatch`] as its source; as [`Table::column_schema`].
     ///
     /// [`Table::column_schema`]: crate::Table::column_schema
     pub fn column(&self, name: &str) -> Result<Option<Value>> {
@@ -108,7 +108,7 @@ impl QueryRow {
     pub fn columns<'r>(
         &'r self,
         name: &'r str,
-    ) -> Result<impl Iterator<Item = Result<(Values, Value), CellNotFitting>> + 'r> {
+    ) -> Result<impl Iterator<Item = Result<(Values, Value), CellMismatch>> + 'r> {
         let columns = self.columns.schema()?;
         let column = columns.column(name)?;
         if column.template().is_none() {

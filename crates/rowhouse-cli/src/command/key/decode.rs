@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use rowhouse::{Computed, KeySchema, NotFitting, Value, Values};
+use rowhouse::{Computed, KeyMismatch, KeySchema, Value, Values};
 use serde_json::{Map, json};
 
 use super::input::each_line;
@@ -49,7 +49,7 @@ pub(super) fn run(
     Ok(verdict)
 }
 
-type Decoded = Result<Values, NotFitting>;
+type Decoded = Result<Values, KeyMismatch>;
 
 fn print_text(key: &str, decoded: &Decoded, zone: Zone, out: &mut impl Write) -> io::Result<()> {
     match decoded {

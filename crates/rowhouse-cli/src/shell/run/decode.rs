@@ -3,7 +3,7 @@
 //! The lines of HBase's output stay as they are. What a template says of a key stands on a line of its own
 //! in front of them, behind ` # `, and what is declared of a cell's column in front of the cell, behind ` #   `.
 
-use rowhouse::{CellNotFitting, ColumnSchema, KeySchema, KeyValue, Table};
+use rowhouse::{CellMismatch, ColumnSchema, KeySchema, KeyValue, Table};
 
 use super::converter::Converters;
 use crate::one_line::on_one_line;
@@ -63,7 +63,7 @@ impl Declared<'_> {
     pub(super) fn cell(self, cell: KeyValue<'_>) -> Option<String> {
         match self.columns?.decode(cell.family(), cell.qualifier(), cell.value()) {
             Ok(named) => Some(on_one_line(&named.to_string())),
-            Err(CellNotFitting::Undeclared { .. }) => None,
+            Err(CellMismatch::Undeclared { .. }) => None,
             Err(misfit) => Some(on_one_line(&misfit.to_string())),
         }
     }

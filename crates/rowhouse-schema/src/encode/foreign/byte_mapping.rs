@@ -1,9 +1,9 @@
-//! How other systems write the numbers of a scale, where that is not big-endian with or without a flipped
-//! sign: which bytes, how many, in which order.
+//! Other systems' encodings of numbers, where these are not big-endian with or without a flipped
+//! sign bit: their bytes, length and order.
 
 use super::{java, ordered_code, phoenix, tuple};
 
-/// The bytes of a number in another system, ascending.
+/// The ascending encoding of a number in another system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ByteMapping {
     /// `java.long` and the like: big-endian two's complement.
@@ -12,11 +12,11 @@ pub(crate) enum ByteMapping {
     JavaFloat { bytes: u8 },
     /// `java.boolean`: 00 or FF.
     JavaBoolean,
-    /// Big-endian, when this was added.
+    /// Big-endian, after this number was added.
     Shifted { bytes: u8, add: i128 },
     /// `phoenix.boolean`: 00 or 01, in descending order 01 or 00.
     PhoenixBoolean,
-    /// `phoenix.timestamp`: milliseconds, then the nanoseconds within the last of them.
+    /// `phoenix.timestamp`: milliseconds, then the nanoseconds within the last millisecond.
     PhoenixTimestamp { signed: bool },
     /// `tuple.int`.
     TupleInteger,
@@ -28,16 +28,16 @@ pub(crate) enum ByteMapping {
     CodeFloat,
 }
 
-/// Where the order of keys turns: numbers from `at` on stand before all that are less.
+/// A break in the order of keys: numbers from `at` on come before all lesser ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OrderBreak {
     pub(crate) at: i128,
-    /// Whether those that are less stand in descending order.
-    pub(crate) is_lower_backward: bool,
+    /// Whether the lesser numbers are in descending order.
+    pub(crate) lower_is_descending: bool,
 }
 
 impl ByteMapping {
-    /// The number of bytes, if it is always the same.
+    /// The number of bytes, if it is constant.
     pub(crate) fn width(self) -> Option<usize> {
         match self {
             Self::JavaInteger { bytes }
@@ -49,8 +49,8 @@ impl ByteMapping {
         }
     }
 
-    /// The number of bytes of a number of which the first two are these, as far as they are there; or what is
-    /// wrong with them.
+    /// Returns the number of bytes of a number that begins with the bytes in `head`, as far as they
+    /// exist, or an error.
     pub(crate) fn len(self, head: [Option<u8>; 2]) -> Result<usize, &'static str> {
         match self {
             Self::TupleInteger => tuple::integer_len(head),
@@ -65,16 +65,16 @@ impl ByteMapping {
         }
     }
 
-    /// Where the order of keys turns, if it is not that of the numbers.
+    /// The break in the order of keys, if they are not in the order of the numbers.
     pub(crate) fn order_break(self) -> Option<OrderBreak> {
         match self {
-            Self::JavaInteger { .. } => Some(OrderBreak { at: 0, is_lower_backward: false }),
+            Self::JavaInteger { .. } => Some(OrderBreak { at: 0, lower_is_descending: false }),
             Self::JavaFloat { bytes } => Some(java::float_order_break(bytes)),
             _ => None,
         }
     }
 
-    /// Appends a number of the scale.
+    /// Appends a number of the domain.
     pub(crate) fn write(self, number: i128, out: &mut Vec<u8>) {
         match self {
             Self::JavaInteger { bytes } => java::write_integer(number, bytes, out),
@@ -90,8 +90,8 @@ impl ByteMapping {
         }
     }
 
-    /// The number of these bytes, if there is one. One that is not on the scale, a NaN for example, is found
-    /// out there.
+    /// Decodes a number, if the bytes are one. The caller checks that it is in the domain, which a
+    /// NaN for example is not.
     pub(crate) fn read(self, bytes: &[u8]) -> Option<i128> {
         match self {
             Self::JavaInteger { .. } => Some(java::read_integer(bytes)),
@@ -111,7 +111,8 @@ impl ByteMapping {
         }
     }
 
-    /// The number, if it has no other bytes than these: some could be written longer, and never are.
+    /// Returns the number if its encoding is exactly these bytes: some numbers have longer
+    /// encodings, which are never written.
     fn shortest(self, number: i128, bytes: &[u8]) -> Option<i128> {
         let mut again = Vec::with_capacity(bytes.len());
         self.write(number, &mut again);
@@ -119,7 +120,7 @@ impl ByteMapping {
     }
 }
 
-/// Bytes as a big-endian number.
+/// Reads bytes as a big-endian number.
 pub(super) fn unsigned(bytes: &[u8]) -> i128 {
     bytes.iter().fold(0, |number, &byte| number << 8 | i128::from(byte))
 }

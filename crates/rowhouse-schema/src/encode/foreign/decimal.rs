@@ -1,19 +1,19 @@
-//! Decimal numbers as other systems write them: bytes that compare as the numbers do.
+//! Decimal numbers in other systems' encodings, whose bytes compare as the numbers do.
 
 use super::{numeric, phoenix};
 use crate::value::{Decimal, Value};
 
-/// Whose decimal numbers they are.
+/// The system that defines the encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DecimalImage {
+pub(crate) enum DecimalEncoding {
     /// `ordered.numeric`.
     Ordered,
     /// `phoenix.decimal`.
     Phoenix,
 }
 
-impl DecimalImage {
-    /// The bytes of a value that keys can hold.
+impl DecimalEncoding {
+    /// Returns the bytes of a value that keys can hold.
     pub(crate) fn bytes(self, value: &Value) -> Result<Vec<u8>, String> {
         let number = decimal(value)?;
         match self {
@@ -23,7 +23,8 @@ impl DecimalImage {
         Ok(self.of(number))
     }
 
-    /// The bytes of a constant; of one that no key holds they stand where it would.
+    /// Returns the bytes of a constant. If no key can hold it, they are at its position in the
+    /// order.
     pub(crate) fn part(self, value: &Value) -> Result<Vec<u8>, String> {
         decimal(value).map(|number| self.of(number))
     }
@@ -35,14 +36,14 @@ impl DecimalImage {
         }
     }
 
-    /// The value of these bytes; nothing if no value has them.
+    /// Returns the value of these bytes; `None` if no value has them.
     pub(crate) fn value(self, bytes: &[u8]) -> Option<Value> {
         let number = match self {
             Self::Ordered => numeric::number(bytes),
             Self::Phoenix => phoenix::decimal(bytes),
         };
         let value = Value::Decimal(number?);
-        // Zeros at the ends, or numbers out of range, would make other bytes.
+        // Zeros at either end and numbers out of range would have other bytes.
         self.bytes(&value).is_ok_and(|again| again == bytes).then_some(value)
     }
 }

@@ -1,19 +1,19 @@
-//! Whole numbers whose bytes are escaped as those of a text are: bytes that compare as the numbers do.
+//! Whole numbers whose bytes are escaped like those of a text, and compare as the numbers do.
 
 use super::ordered_code;
 use crate::value::Value;
 
-/// How the bytes are made.
+/// The encoding before escaping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum IntegerImage {
-    /// As `ordered_code.int64`.
+pub(crate) enum IntegerEncoding {
+    /// That of `ordered_code.int64`.
     OrderedCode,
-    /// Eight bytes, big-endian, of numbers that are not negative.
+    /// Eight bytes, big-endian, for numbers that are not negative.
     BigEndian,
 }
 
-impl IntegerImage {
-    /// The bytes of a value that keys can hold.
+impl IntegerEncoding {
+    /// Returns the bytes of a value that keys can hold.
     pub(crate) fn bytes(self, value: &Value) -> Result<Vec<u8>, String> {
         let number = integer(value)?;
         let (min, max) = self.limits();
@@ -32,13 +32,14 @@ impl IntegerImage {
         (min, i64::MAX.into())
     }
 
-    /// The bytes of a constant; of one that no key holds they stand where it would.
+    /// Returns the bytes of a constant. If no key can hold it, they are at its position in the
+    /// order.
     pub(crate) fn part(self, value: &Value) -> Result<Vec<u8>, String> {
         integer(value).map(|number| self.of(number))
     }
 
     fn of(self, number: i128) -> Vec<u8> {
-        /// Beyond all numbers of 64 bits, and within the room of ordered code.
+        /// Beyond all 64-bit numbers, and within the range of ordered code.
         const BEYOND: i128 = 1 << 68;
         match self {
             Self::OrderedCode => {
@@ -46,7 +47,8 @@ impl IntegerImage {
                 ordered_code::write_signed(number.clamp(-BEYOND, BEYOND), &mut bytes);
                 bytes
             }
-            // Less than all bytes are none, and greater are those of a number that would be negative.
+            // Empty bytes are less than all values; 80, which would begin a negative number, is
+            // greater.
             Self::BigEndian => match i64::try_from(number) {
                 Ok(number @ 0..) => number.to_be_bytes().to_vec(),
                 Ok(_) => Vec::new(),
@@ -56,7 +58,7 @@ impl IntegerImage {
         }
     }
 
-    /// The value of these bytes; nothing if no value has them.
+    /// Returns the value of these bytes; `None` if no value has them.
     pub(crate) fn value(self, bytes: &[u8]) -> Option<Value> {
         let number = match self {
             Self::OrderedCode if bytes.len() > ordered_code::SIGNED_LEN_MAX => None,

@@ -1,12 +1,13 @@
-//! `java.*`: what `Bytes.toBytes` of HBase makes of Java's types.
+//! `java.*`: the bytes that HBase's `Bytes.toBytes` produces for Java's types.
 //!
-//! Nothing is done for their order: negative numbers stand behind all others, negative floats backward.
+//! They are not in numeric order: negative numbers come after all others, negative floats in
+//! reverse.
 
 use super::byte_mapping::{ByteMapping, OrderBreak};
-use super::facts::{Facts, Layout, Null, Values};
+use super::facts::{Layout, Null, TypeDescription, Values};
 use crate::encode::{Shape, float};
 
-pub(super) const TYPES: &[Facts] = &[
+pub(super) const TYPES: &[TypeDescription] = &[
     number("java.long", Values::signed(8), ByteMapping::JavaInteger { bytes: 8 }),
     number("java.int", Values::signed(4), ByteMapping::JavaInteger { bytes: 4 }),
     number("java.short", Values::signed(2), ByteMapping::JavaInteger { bytes: 2 }),
@@ -15,14 +16,14 @@ pub(super) const TYPES: &[Facts] = &[
     number("java.boolean", Values::Bools, ByteMapping::JavaBoolean),
 ];
 
-const fn number(word: &'static str, values: Values, mapping: ByteMapping) -> Facts {
+const fn number(word: &'static str, values: Values, mapping: ByteMapping) -> TypeDescription {
     let layout = Layout::Number(values, Shape::Foreign(mapping));
-    Facts { word, layout, tag: None, null: Null::Never, desc: false }
+    TypeDescription { word, layout, tag: None, null: Null::Never, desc: false }
 }
 
-/// Positive floats come first, and of the others the greatest.
+/// Positive floats come first, then the negative ones from the greatest to the least.
 pub(super) fn float_order_break(bytes: u8) -> OrderBreak {
-    OrderBreak { at: float::zero(bytes), is_lower_backward: true }
+    OrderBreak { at: float::zero(bytes), lower_is_descending: true }
 }
 
 pub(super) fn write_integer(number: i128, bytes: u8, out: &mut Vec<u8>) {

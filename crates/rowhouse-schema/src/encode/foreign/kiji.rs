@@ -1,16 +1,17 @@
-//! `kiji.*`: the components of formatted keys of Kiji. The hash in front of them is a computed field, by md5.
+//! `kiji.*`: the components of Kiji's formatted keys. The hash before them is a computed field with
+//! md5.
 
-use super::facts::{Facts, Frame, Layout, Null, Values};
+use super::facts::{Frame, Layout, Null, TypeDescription, Values};
 use crate::encode::{Content, Shape, Style};
 
-pub(super) const TYPES: &[Facts] = &[
+pub(super) const TYPES: &[TypeDescription] = &[
     component("kiji.string", Layout::Sequence(Content::Text, Frame::Terminated(Style::Zero))),
     component("kiji.int", integer(4)),
     component("kiji.long", integer(8)),
 ];
 
-const fn component(word: &'static str, layout: Layout) -> Facts {
-    Facts { word, layout, tag: None, null: Null::Never, desc: false }
+const fn component(word: &'static str, layout: Layout) -> TypeDescription {
+    TypeDescription { word, layout, tag: None, null: Null::Never, desc: false }
 }
 
 const fn integer(bytes: u8) -> Layout {

@@ -1,7 +1,8 @@
-//! Types of other systems, byte for byte as these write them: a file for each family.
+//! Types of other systems in those systems' exact bytes, one file per family.
 //!
-//! A family is a table of [`Facts`]; numbers that are not simply big-endian have an [`ByteMapping`] besides. What
-//! comes of both are the codecs that native types have too, so planning knows no foreign type.
+//! A family is a table of [`TypeDescription`]; numbers that are not plain big-endian also have a
+//! [`ByteMapping`]. Both result in the codecs that native types use, so the planner does not know
+//! about foreign types.
 
 mod bigtable;
 mod byte_mapping;
@@ -20,21 +21,21 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 
 use super::{
-    Body, Container, End, Fixed, Lead, Number, OrdinalDomain, Separated, Sequence, SevenBits,
+    Body, Container, End, Fixed, Marker, Number, OrdinalDomain, Separated, Sequence, SevenBits,
     Style, Terminated,
 };
 use crate::transform::NullPlace;
 pub(crate) use byte_mapping::{ByteMapping, OrderBreak};
-pub(crate) use decimal::DecimalImage;
-pub(crate) use facts::{Facts, Frame, Layout, Null};
-pub(crate) use integer::IntegerImage;
+pub(crate) use decimal::DecimalEncoding;
+pub(crate) use facts::{Frame, Layout, Null, TypeDescription};
+pub(crate) use integer::IntegerEncoding;
 
 /// A type of another system: `java.long`, `phoenix.varchar`, `ordered.string`, …
 ///
 /// ```
 /// use rowhouse_schema::{FieldOrder, FieldType, KeySchema};
 ///
-/// // Bytes.toBytes(-1L): eight bytes FF, behind all numbers that are not negative.
+/// Bytes.toBytes(-1L): eight bytes FF, after all numbers that are not negative.
 /// let schema = KeySchema::parse("[id java.long]")?;
 /// let FieldType::Foreign(long) = schema.fields()[0].field_type() else { panic!() };
 /// assert_eq!(long.name(), "java.long");
@@ -44,13 +45,13 @@ pub(crate) use integer::IntegerImage;
 /// ```
 #[derive(Clone, Copy)]
 pub struct ForeignType {
-    facts: &'static Facts,
-    /// The number behind the word, for the types that have one.
+    facts: &'static TypeDescription,
+    /// The number after the word, for types that have one.
     width: Option<u16>,
 }
 
 /// The tables of all families.
-const FAMILIES: &[&[Facts]] = &[
+const FAMILIES: &[&[TypeDescription]] = &[
     java::TYPES,
     ordered::TYPES,
     phoenix::TYPES,
@@ -61,7 +62,7 @@ const FAMILIES: &[&[Facts]] = &[
 ];
 
 impl ForeignType {
-    /// The type of that name, without a width.
+    /// Returns the type with this name, without a width.
     pub(crate) fn named(word: &str) -> Option<Self> {
         let mut all = FAMILIES.iter().copied().flatten();
         all.find(|facts| facts.word == word).map(|facts| Self { facts, width: None })
@@ -72,17 +73,17 @@ impl ForeignType {
         FAMILIES.iter().copied().flatten().map(|facts| facts.word)
     }
 
-    /// Its name, as templates write it, without a width.
+    /// Its name in templates, without a width.
     pub fn name(&self) -> &'static str {
         self.facts.word
     }
 
-    /// The number behind the name, of `phoenix.char N` and `phoenix.binary N`: how many bytes there are.
+    /// The number after the name, for `phoenix.char N` and `phoenix.binary N`: the width in bytes.
     pub fn width(&self) -> Option<u16> {
         self.width
     }
 
-    /// Whether a width stands behind the name.
+    /// Returns whether a width follows the name.
     pub(crate) fn has_width(&self) -> bool {
         matches!(self.facts.layout, Layout::Sequence(_, Frame::Width { .. }))
     }
@@ -91,12 +92,12 @@ impl ForeignType {
         Self { width: Some(width), ..self }
     }
 
-    /// Whether it has a descending order.
+    /// Returns whether the type has a descending order.
     pub(crate) fn has_desc(&self) -> bool {
         self.facts.desc
     }
 
-    /// Whether values end with the key.
+    /// Returns whether values extend to the end of the key.
     pub(crate) fn is_open(&self, desc: bool) -> bool {
         match self.facts.layout {
             Layout::Sequence(_, Frame::Rest) => true,
@@ -105,7 +106,7 @@ impl ForeignType {
         }
     }
 
-    /// The scale, if its values are numbers of one.
+    /// The ordinal domain, if the values are numbers of one.
     pub(crate) fn domain(&self) -> Option<OrdinalDomain> {
         match &self.facts.layout {
             Layout::Number(values, _) => Some(values.domain()),
@@ -113,18 +114,18 @@ impl ForeignType {
         }
     }
 
-    /// What stands in front of its bytes.
-    pub(crate) fn lead(&self, is_nullable: bool, desc: bool) -> Lead {
+    /// Returns the byte before the value's own bytes.
+    pub(crate) fn lead(&self, is_nullable: bool, desc: bool) -> Marker {
         let null = match self.facts.null {
             Null::Tag(tag) if is_nullable => Some(tag),
-            Null::Separator if is_nullable => return Lead { value: None, null: Some(0) },
+            Null::Separator if is_nullable => return Marker { value: None, null: Some(0) },
             Null::Tag(_) | Null::Separator | Null::Never => None,
         };
-        let lead = Lead { value: self.facts.tag, null };
+        let lead = Marker { value: self.facts.tag, null };
         if desc { lead.complemented() } else { lead }
     }
 
-    /// Where null stands among the values, if there may be none.
+    /// The position of null among the values, if the type can be null.
     pub(crate) fn null_place(&self, desc: bool) -> Option<NullPlace> {
         match self.facts.null {
             Null::Never => None,

@@ -1,37 +1,38 @@
-//! `ordered.numeric`: decimal numbers of any size, in their order.
+//! `ordered.numeric`: decimal numbers of any size, in numeric order.
 //!
-//! A tag tells sign and size: negative numbers, zero, positive ones. Behind it stand the power of 100, where
-//! the tag does not say it, and the digits in base 100. Of a negative number all but the tag is complemented.
+//! A tag identifies sign and size: negative numbers, zero, positive ones. After it come the power
+//! of 100, unless the tag implies it, and the digits in base 100. In a negative number everything
+//! but the tag is complemented.
 //!
 //! ```text
 //! 07 −∞ · 08 ~E ~M, E > 10 · 09…12 ~M, E = 10…1 · 14 (−E) ~M, E ≤ 0 · 15 zero
 //! 16 ~(−E) M, E ≤ 0 · 18…21 M, E = 1…10 · 22 E M, E > 10 · 23 +∞ · 26 NaN
 //! ```
 //!
-//! A digit d is written 2d+1, and the last one 2d: that is its end.
+//! A digit d is stored as 2d+1, and the last one as 2d, which marks the end.
 
-use crate::error::NotFitting;
+use crate::error::KeyMismatch;
 use crate::value::Decimal;
 
 /// OrderedBytes rounds numbers with more digits; here they are refused.
 const DIGITS_MAX: u32 = 31;
-/// A greater power of 100 takes more than one byte.
+/// Greater powers of 100 take more than one byte.
 const POWER_MAX: i32 = 240;
-/// Up to this power of 100 the tag says it.
+/// The tag implies the power of 100 up to this one.
 const TAGGED_MAX: i32 = 10;
 
 const NEGATIVE_LARGE: u8 = 0x08;
-/// From this one the power is taken.
+/// Minus the power, the tag of a negative number whose tag implies the power.
 const NEGATIVE: u8 = 0x13;
 const NEGATIVE_SMALL: u8 = 0x14;
 const ZERO: u8 = 0x15;
 const POSITIVE_SMALL: u8 = 0x16;
-/// To this one the power is added.
+/// Plus the power, the tag of a positive number whose tag implies the power.
 const POSITIVE: u8 = 0x17;
 const POSITIVE_LARGE: u8 = 0x22;
 const POSITIVE_INFINITY: u8 = 0x23;
 
-/// Whether keys can hold a number.
+/// Checks that keys can hold a number.
 pub(super) fn check(number: Decimal) -> Result<(), String> {
     let count = number.digits_count();
     if count > DIGITS_MAX {
@@ -43,11 +44,12 @@ pub(super) fn check(number: Decimal) -> Result<(), String> {
     Ok(())
 }
 
-/// The bytes of a number. Of one that no key holds they stand where the number would.
+/// Returns the bytes of a number. If no key can hold it, they are at its position in the order.
 pub(super) fn bytes(number: Decimal) -> Vec<u8> {
     let (digits, power) = number.centesimal();
     let is_negative = number.signum() < 0;
-    // Behind a small number's tag stands nothing greater than 240, and nothing less than its complement.
+    // The byte after `POSITIVE_SMALL` is at least !240, and after `NEGATIVE_SMALL` at most 240, so
+    // 00 and FF there are beyond all numbers.
     match (is_negative, power) {
         _ if digits.is_empty() => return vec![ZERO],
         (false, power) if power > POWER_MAX => return vec![POSITIVE_INFINITY],
@@ -74,7 +76,7 @@ pub(super) fn bytes(number: Decimal) -> Vec<u8> {
     bytes
 }
 
-/// How the number whose bytes begin so is laid out: its sign, its power and where its digits begin.
+/// The layout of a number, from its first bytes: its sign, its power and the offset of its digits.
 struct Head {
     is_negative: bool,
     power: i32,
@@ -102,11 +104,11 @@ pub(crate) fn put(bytes: &[u8], desc: bool, out: &mut Vec<u8>) {
     out.extend(bytes.iter().map(|byte| byte ^ flip));
 }
 
-/// The bytes, ascending, of the number that begins at `at`, and where it ends.
-pub(crate) fn cut(desc: bool, key: &[u8], at: usize) -> Result<(Vec<u8>, usize), NotFitting> {
+/// Returns the ascending bytes of the number at `at`, and its end offset.
+pub(crate) fn cut(desc: bool, key: &[u8], at: usize) -> Result<(Vec<u8>, usize), KeyMismatch> {
     let flip = flip(desc);
     let len = len(&key[at..], flip)
-        .ok_or_else(|| NotFitting::new(at, "no tag of a number, or no end of its digits"))?;
+        .ok_or_else(|| KeyMismatch::new(at, "no tag of a number, or no end of its digits"))?;
     Ok((key[at..at + len].iter().map(|byte| byte ^ flip).collect(), at + len))
 }
 
@@ -114,7 +116,8 @@ fn flip(desc: bool) -> u8 {
     if desc { 0xFF } else { 0 }
 }
 
-/// The number of bytes of the number with which `rest` begins, every byte of it xor `flip`.
+/// The number of bytes of the number at the beginning of `rest`, every byte of which is xored with
+/// `flip`.
 fn len(rest: &[u8], flip: u8) -> Option<usize> {
     let byte = |at: usize| rest.get(at).map(|byte| byte ^ flip);
     if byte(0)? == ZERO {
@@ -127,7 +130,7 @@ fn len(rest: &[u8], flip: u8) -> Option<usize> {
     Some(last + 1)
 }
 
-/// The number of these bytes, which are all of them.
+/// Decodes the number that these bytes are.
 pub(super) fn number(bytes: &[u8]) -> Option<Decimal> {
     if *bytes == [ZERO] {
         return Some(Decimal::from(0));

@@ -1,10 +1,11 @@
-//! `ordered_code.*`: Google's orderedcode. Descending complements every byte, terminators too.
+//! `ordered_code.*`: Google's orderedcode. Descending order complements every byte, terminators
+//! included.
 
 use super::byte_mapping::{ByteMapping, unsigned};
-use super::facts::{Facts, Frame, Layout, Null, Values};
+use super::facts::{Frame, Layout, Null, TypeDescription, Values};
 use crate::encode::{Content, Shape, Style, float};
 
-pub(super) const TYPES: &[Facts] = &[
+pub(super) const TYPES: &[TypeDescription] = &[
     sequence("ordered_code.string", Content::Text),
     sequence("ordered_code.bytes", Content::Raw),
     number("ordered_code.int64", Values::signed(8), ByteMapping::CodeSigned),
@@ -12,24 +13,24 @@ pub(super) const TYPES: &[Facts] = &[
     number("ordered_code.float64", Values::Floats(8), ByteMapping::CodeFloat),
 ];
 
-const fn number(word: &'static str, values: Values, mapping: ByteMapping) -> Facts {
+const fn number(word: &'static str, values: Values, mapping: ByteMapping) -> TypeDescription {
     let layout = Layout::Number(values, Shape::Foreign(mapping));
-    Facts { word, layout, tag: None, null: Null::Never, desc: true }
+    TypeDescription { word, layout, tag: None, null: Null::Never, desc: true }
 }
 
-const fn sequence(word: &'static str, content: Content) -> Facts {
+const fn sequence(word: &'static str, content: Content) -> TypeDescription {
     let layout = Layout::Sequence(content, Frame::Terminated(Style::PairOfBoth));
-    Facts { word, layout, tag: None, null: Null::Never, desc: true }
+    TypeDescription { word, layout, tag: None, null: Null::Never, desc: true }
 }
 
-/// The bits of a number's own in a byte; the eighth counts the bytes.
+/// The bits of each byte that hold the number; the eighth is part of the length prefix.
 const OWN_BITS: usize = 7;
-/// As many as 64 bits need.
+/// The bytes that a 64-bit number needs.
 pub(super) const SIGNED_LEN_MAX: usize = 10;
 const UNSIGNED_LEN_MAX: usize = 8;
 
-/// Appends a number: as many one bits as there are bytes, a zero bit, the number. Of a negative one,
-/// the complement of what its complement has.
+/// Appends a number: as many one bits as it has bytes, a zero bit, the number. A negative number is
+/// the complement of the encoding of its complement.
 pub(super) fn write_signed(number: i128, out: &mut Vec<u8>) {
     let size = if number < 0 { !number } else { number }.unsigned_abs();
     let len = (1..SIGNED_LEN_MAX).find(|len| size >> (OWN_BITS * len - 1) == 0);
@@ -39,7 +40,7 @@ pub(super) fn write_signed(number: i128, out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes.to_be_bytes()[16 - len..]);
 }
 
-/// The number of bytes of a number that begins so.
+/// The number of bytes of a number that begins with these.
 pub(super) fn signed_len(head: [Option<u8>; 2]) -> Result<usize, &'static str> {
     let [Some(first), second] = head else { return Err("a number is missing") };
     let flip = if first & 0x80 == 0 { 0xFF } else { 0 };
@@ -49,7 +50,7 @@ pub(super) fn signed_len(head: [Option<u8>; 2]) -> Result<usize, &'static str> {
     if len > SIGNED_LEN_MAX { Err("a number of more than 64 bits") } else { Ok(len) }
 }
 
-/// The number of these bytes, whose length is right.
+/// Decodes a number from bytes of the right length.
 pub(super) fn read_signed(bytes: &[u8]) -> Option<i128> {
     let is_negative = bytes.first()? & 0x80 == 0;
     let flip = if is_negative { 0xFF } else { 0 };
@@ -58,7 +59,7 @@ pub(super) fn read_signed(bytes: &[u8]) -> Option<i128> {
     Some(if is_negative { !size } else { size })
 }
 
-/// Appends how many bytes a number has, and these.
+/// Appends the length of a number in bytes, and these bytes.
 pub(super) fn write_unsigned(number: i128, out: &mut Vec<u8>) {
     let bytes = (number as u64).to_be_bytes();
     let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
@@ -66,7 +67,7 @@ pub(super) fn write_unsigned(number: i128, out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes[zeros..]);
 }
 
-/// The number of bytes of a number that begins so.
+/// The number of bytes of a number that begins with these.
 pub(super) fn unsigned_len(head: [Option<u8>; 2]) -> Result<usize, &'static str> {
     match head[0].map(usize::from) {
         None => Err("a number is missing"),
@@ -75,18 +76,18 @@ pub(super) fn unsigned_len(head: [Option<u8>; 2]) -> Result<usize, &'static str>
     }
 }
 
-/// The number of these bytes, whose length is right.
+/// Decodes a number from bytes of the right length.
 pub(super) fn read_unsigned(bytes: &[u8]) -> Option<i128> {
     bytes.split_first().map(|(_, rest)| unsigned(rest))
 }
 
-/// Appends a float of the scale. The two zeros have the same bytes.
+/// Appends a float of the domain. Both zeros have the same bytes.
 pub(super) fn write_float(number: i128, out: &mut Vec<u8>) {
     let distance = number - float::zero(8);
     write_signed(if distance < 0 { distance + 1 } else { distance }, out);
 }
 
-/// The float of these bytes, of which zero is the positive one.
+/// Decodes a float; zero is the positive one.
 pub(super) fn read_float(bytes: &[u8]) -> Option<i128> {
     let distance = read_signed(bytes)?;
     Some(float::zero(8) + if distance < 0 { distance - 1 } else { distance })

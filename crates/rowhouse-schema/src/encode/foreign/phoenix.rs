@@ -1,15 +1,15 @@
-//! `phoenix.*`: the columns of primary keys of Apache Phoenix.
+//! `phoenix.*`: primary-key columns of Apache Phoenix.
 //!
-//! Descending complements every byte of a value. A column of fixed width is never null.
+//! Descending order complements every byte of a value. A column of fixed width is never null.
 
-use super::DecimalImage;
+use super::DecimalEncoding;
 use super::byte_mapping::ByteMapping;
-use super::facts::{Facts, Frame, Layout, Null, Values};
+use super::facts::{Frame, Layout, Null, TypeDescription, Values};
 use crate::encode::{Content, Separation, Shape};
 use crate::time::TimeUnit;
 use crate::value::Decimal;
 
-pub(super) const TYPES: &[Facts] = &[
+pub(super) const TYPES: &[TypeDescription] = &[
     number("phoenix.bigint", Values::signed(8), binary(8, true)),
     number("phoenix.integer", Values::signed(4), binary(4, true)),
     number("phoenix.smallint", Values::signed(2), binary(2, true)),
@@ -32,23 +32,23 @@ pub(super) const TYPES: &[Facts] = &[
     sequence("phoenix.char", Content::Ascii, Frame::Width { pad: Some(b' ') }),
     sequence("phoenix.binary", Content::Raw, Frame::Width { pad: None }),
     separated("phoenix.varchar", Content::Text),
-    separated("phoenix.decimal", Content::Decimal(DecimalImage::Phoenix)),
-    Facts { desc: false, ..sequence("phoenix.varbinary", Content::Some, Frame::Rest) },
+    separated("phoenix.decimal", Content::Decimal(DecimalEncoding::Phoenix)),
+    TypeDescription { desc: false, ..sequence("phoenix.varbinary", Content::Some, Frame::Rest) },
 ];
 
-const fn number(word: &'static str, values: Values, shape: Shape) -> Facts {
+const fn number(word: &'static str, values: Values, shape: Shape) -> TypeDescription {
     let layout = Layout::Number(values, shape);
-    Facts { word, layout, tag: None, null: Null::Never, desc: true }
+    TypeDescription { word, layout, tag: None, null: Null::Never, desc: true }
 }
 
-const fn sequence(word: &'static str, content: Content, frame: Frame) -> Facts {
+const fn sequence(word: &'static str, content: Content, frame: Frame) -> TypeDescription {
     let layout = Layout::Sequence(content, frame);
-    Facts { word, layout, tag: None, null: Null::Never, desc: true }
+    TypeDescription { word, layout, tag: None, null: Null::Never, desc: true }
 }
 
-const fn separated(word: &'static str, content: Content) -> Facts {
+const fn separated(word: &'static str, content: Content) -> TypeDescription {
     let layout = Layout::Sequence(content, Frame::Separated(Separation::Phoenix));
-    Facts { word, layout, tag: None, null: Null::Separator, desc: true }
+    TypeDescription { word, layout, tag: None, null: Null::Separator, desc: true }
 }
 
 const fn binary(bytes: u8, signed: bool) -> Shape {
@@ -66,16 +66,17 @@ const fn timestamp(signed: bool) -> Shape {
 const MILLIS: Values = Values::Times(TimeUnit::Millis, i64::MIN as i128, i64::MAX as i128);
 const MILLIS_POSITIVE: Values = Values::Times(TimeUnit::Millis, 0, i64::MAX as i128);
 
-/// Nanoseconds of the milliseconds from the first on.
+/// Timestamps in nanoseconds, from the millisecond `first` on.
 const fn timestamps(first: i64) -> Values {
     let last = i64::MAX as i128 * MILLI + MILLI - 1;
     Values::Times(TimeUnit::Nanos, first as i128 * MILLI, last)
 }
 
-/// The nanoseconds of a millisecond.
+/// One millisecond in nanoseconds.
 const MILLI: i128 = 1_000_000;
 
-/// Appends a timestamp: its milliseconds as those of a date, then four bytes of nanoseconds within the last.
+/// Appends a timestamp: its milliseconds like those of a date, then four bytes with the nanoseconds
+/// within the last millisecond.
 pub(super) fn write_timestamp(nanos: i128, signed: bool, out: &mut Vec<u8>) {
     let millis = nanos.div_euclid(MILLI) as i64;
     let within = nanos.rem_euclid(MILLI) as u32;
@@ -83,12 +84,12 @@ pub(super) fn write_timestamp(nanos: i128, signed: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(&within.to_be_bytes());
 }
 
-/// The nanoseconds of a timestamp; nothing if those within the last millisecond are more than it has.
+/// Decodes a timestamp to nanoseconds; `None` if those within the last millisecond exceed it.
 pub(super) fn read_timestamp(bytes: &[u8], signed: bool) -> Option<i128> {
     let (millis, within) = bytes.split_at_checked(8)?;
     let millis = u64::from_be_bytes(millis.try_into().ok()?) ^ sign(signed);
     let within = i128::from(u32::from_be_bytes(within.try_into().ok()?));
-    // What the sign bit says of an unsigned one is beyond its scale, as a negative number.
+    // An unsigned timestamp with the sign bit set becomes negative, which is outside of its domain.
     (within < MILLI).then_some(i128::from(millis as i64) * MILLI + within)
 }
 
@@ -96,30 +97,32 @@ fn sign(signed: bool) -> u64 {
     if signed { 1 << 63 } else { 0 }
 }
 
-/// Phoenix has more room, where the first byte of some numbers is a separator.
+/// The greatest power of 100. Phoenix allows greater ones, where the first byte of some numbers is
+/// a separator.
 const POWER_MAX: i32 = 61;
-/// Below it, Phoenix writes other numbers without an error.
+/// The least power of 100. Below it, Phoenix writes other numbers without an error.
 const POWER_MIN: i32 = -64;
-/// A negative number with more pairs of digits has another end.
+/// A negative number with more pairs of digits ends differently.
 const NEGATIVE_PAIRS_MAX: usize = 19;
 
 const ZERO: u8 = 0x80;
 /// The first byte of a number from 1 to 99, and of one from -99 to -1.
 const POSITIVE: u8 = 0xC1;
 const NEGATIVE: u8 = 0x3E;
-/// What is added to the digits of a positive number, and what those of a negative are taken from.
+/// The number added to the digits of a positive number, and the one from which those of a negative
+/// number are subtracted.
 const POSITIVE_DIGIT: u8 = 1;
 const NEGATIVE_DIGIT: u8 = 101;
-/// Behind the digits of a negative number; greater than all of them.
+/// The byte after the digits of a negative number; greater than all of them.
 const NEGATIVE_END: u8 = 102;
 
-/// The digits of a decimal in base 100, and the power of 100 that the first stands for.
+/// Returns the digits of a decimal in base 100, and the power of 100 of the first one.
 fn digits(number: Decimal) -> (Vec<u8>, i32) {
     let (digits, power) = number.centesimal();
     (digits, power - 1)
 }
 
-/// Whether keys can hold a decimal.
+/// Checks that keys can hold a decimal.
 pub(super) fn check_decimal(number: Decimal) -> Result<(), String> {
     let (digits, power) = digits(number);
     if !digits.is_empty() && !(POWER_MIN..=POWER_MAX).contains(&power) {
@@ -134,7 +137,7 @@ pub(super) fn check_decimal(number: Decimal) -> Result<(), String> {
     Ok(())
 }
 
-/// The bytes of a decimal. Of one that no key holds they stand where the number would.
+/// Returns the bytes of a decimal. If no key can hold it, they are at its position in the order.
 pub(super) fn decimal_bytes(number: Decimal) -> Vec<u8> {
     let (digits, power) = digits(number);
     let is_negative = number.signum() < 0;
@@ -159,7 +162,7 @@ pub(super) fn decimal_bytes(number: Decimal) -> Vec<u8> {
     bytes
 }
 
-/// The decimal of these bytes.
+/// Decodes a decimal.
 pub(super) fn decimal(bytes: &[u8]) -> Option<Decimal> {
     let (first, rest) = bytes.split_first()?;
     let power = |from: u8| i32::from(*first) - i32::from(from) + 1;

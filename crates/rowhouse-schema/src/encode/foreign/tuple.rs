@@ -1,14 +1,15 @@
-//! `tuple.*`: elements of the tuple layer of FoundationDB.
+//! `tuple.*`: elements of FoundationDB's tuple layer.
 //!
-//! A code in front of each tells its type and, of a whole number, how long it is. No element begins with FF:
-//! so a zero byte that ends a text or bytes can be told from one that is escaped as 00 FF.
+//! A code before each element identifies its type and, for a whole number, its length. No element
+//! begins with FF, so the zero byte that ends a text or bytes can be told from a zero that is
+//! escaped as 00 FF.
 
 use super::byte_mapping::ByteMapping;
-use super::facts::{Facts, Frame, Layout, Null, Values};
+use super::facts::{Frame, Layout, Null, TypeDescription, Values};
 use crate::encode::shortest::MAX;
 use crate::encode::{Content, Shape, Style};
 
-pub(super) const TYPES: &[Facts] = &[
+pub(super) const TYPES: &[TypeDescription] = &[
     number(
         "tuple.int",
         None,
@@ -30,31 +31,37 @@ pub(super) const TYPES: &[Facts] = &[
 
 const NULL: Null = Null::Tag(0x00);
 
-const fn number(word: &'static str, tag: Option<u8>, values: Values, shape: Shape) -> Facts {
-    Facts { word, layout: Layout::Number(values, shape), tag, null: NULL, desc: false }
+const fn number(
+    word: &'static str,
+    tag: Option<u8>,
+    values: Values,
+    shape: Shape,
+) -> TypeDescription {
+    TypeDescription { word, layout: Layout::Number(values, shape), tag, null: NULL, desc: false }
 }
 
-const fn sequence(word: &'static str, tag: u8, content: Content, frame: Frame) -> Facts {
+const fn sequence(word: &'static str, tag: u8, content: Content, frame: Frame) -> TypeDescription {
     let layout = Layout::Sequence(content, frame);
-    Facts { word, layout, tag: Some(tag), null: NULL, desc: false }
+    TypeDescription { word, layout, tag: Some(tag), null: NULL, desc: false }
 }
 
 const fn binary(bytes: u8) -> Shape {
     Shape::Binary { bytes, signed: false }
 }
 
-/// The code of zero. The next ones are those of positive numbers of one to eight bytes, those before it those of
-/// negative numbers.
+/// The code of zero. The next codes are those of positive numbers of one to eight bytes, the
+/// previous ones those of negative numbers.
 const ZERO: u8 = 0x14;
-/// The codes of numbers of more bytes, whose count stands behind: that of a negative one complemented.
+/// The codes of numbers with more bytes, whose count follows; for negative numbers it is
+/// complemented.
 const POSITIVE_LONG: u8 = 0x1D;
 const NEGATIVE_LONG: u8 = 0x0B;
-/// The bytes of numbers with a code of their own.
+/// The greatest length in bytes that has a code of its own.
 const SHORT_MAX: usize = 8;
-/// 38 digits have no more bytes.
+/// The bytes that 38 digits need.
 const LEN_MAX: usize = 16;
 
-/// Appends a whole number: its bytes as few as can be, those of a negative number complemented.
+/// Appends a whole number in as few bytes as possible, complemented for a negative number.
 pub(super) fn write_integer(number: i128, out: &mut Vec<u8>) {
     let size = number.unsigned_abs();
     let len = LEN_MAX - size.leading_zeros() as usize / 8;
@@ -69,7 +76,7 @@ pub(super) fn write_integer(number: i128, out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes.to_be_bytes()[LEN_MAX - len..]);
 }
 
-/// The number of bytes of a whole number that begins so.
+/// The number of bytes of a whole number that begins with these.
 pub(super) fn integer_len(head: [Option<u8>; 2]) -> Result<usize, &'static str> {
     let [Some(code), count] = head else { return Err("no code of a whole number") };
     let long = |count: Option<u8>| match count.map(usize::from) {
@@ -85,7 +92,7 @@ pub(super) fn integer_len(head: [Option<u8>; 2]) -> Result<usize, &'static str> 
     }
 }
 
-/// The whole number of these bytes, whose length is right.
+/// Decodes a whole number from bytes of the right length.
 pub(super) fn read_integer(bytes: &[u8]) -> Option<i128> {
     let (&code, rest) = bytes.split_first()?;
     let rest = if matches!(code, POSITIVE_LONG | NEGATIVE_LONG) { rest.get(1..)? } else { rest };

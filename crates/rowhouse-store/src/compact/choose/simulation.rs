@@ -1,5 +1,5 @@
-//! A region's life under [`choose`] and under Apache HBase's policy: two weeks of cells, flush by flush, in the
-//! ways in which people write. Only merges are simulated, and they take no time.
+//! Simulates two weeks of a region, flush by flush, under [`choose`] and under Apache HBase's
+//! policy, with typical write patterns. Only compactions are simulated, and they take no time.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, VecDeque};
@@ -14,12 +14,12 @@ const CELL_LEN: u64 = (32 << 20) / CELLS_A_FLUSH as u64;
 const FLUSHES: i64 = 672;
 const MILLIS_A_CELL: i64 = 30 * 60 * 1000 / CELLS_A_FLUSH;
 const MILLIS_A_FLUSH: i64 = MILLIS_A_CELL * CELLS_A_FLUSH;
-/// A quarter of the time.
+/// A quarter of the simulated time.
 const TTL_MILLIS: i64 = FLUSHES * MILLIS_A_FLUSH / 4;
 
 type Row = [u8; 8];
 
-/// A cell of the one column that every row has.
+/// A cell of the only column that every row has.
 #[derive(Clone, Copy)]
 struct Cell {
     row: Row,
@@ -27,24 +27,24 @@ struct Cell {
     delete: bool,
 }
 
-/// How a table is written to.
+/// The write pattern of a table.
 #[derive(Clone, Copy, PartialEq)]
 enum Pattern {
-    /// New rows, all over.
+    /// New rows all over the key space.
     NewRows,
-    /// Puts to rows that are there already.
+    /// Puts to existing rows.
     Overwrites,
-    /// Nine of ten puts go to a twentieth of the rows, another one every day.
+    /// Nine of ten puts go to a twentieth of the rows, which changes every day.
     HotRange,
-    /// A key that begins with the time, some of it late; a TTL.
+    /// Keys that begin with the time, some of them late; with a TTL.
     TimeFirst,
-    /// A key that begins with the time; rows are put again within two hours, if at all.
+    /// Keys that begin with the time; some rows are put again within two hours.
     TimeFirstTwice,
-    /// A key that begins with one of a thousand metrics, then the time; a TTL.
+    /// Keys that begin with one of a thousand metrics, then the time; with a TTL.
     TimeBehind,
     /// Every row is deleted five hours after it was put.
     Queue,
-    /// Of four cells one deletes a row that is there.
+    /// One cell in four deletes an existing row.
     Deletes,
 }
 
@@ -64,7 +64,7 @@ impl Pattern {
         matches!(self, Self::TimeFirst | Self::TimeBehind)
     }
 
-    /// The cell number `at`. What a delete is of is for `live` to say.
+    /// Returns cell number `at`. Deletes choose their row from `live`.
     fn cell(self, at: i64, random: &mut Random, live: &Live) -> Cell {
         let millis = at * MILLIS_A_CELL;
         let put = |row: u64| Cell { row: row.to_be_bytes(), millis, delete: false };
@@ -113,7 +113,7 @@ impl Random {
     }
 }
 
-/// The rows that a reader sees.
+/// The rows visible to a reader.
 #[derive(Default)]
 struct Live {
     rows: BTreeMap<Row, i64>,
@@ -153,7 +153,7 @@ impl Live {
         self.by_time.front().filter(|(millis, _)| *millis < bound).map(|(_, row)| *row)
     }
 
-    /// A row, each as likely as any other.
+    /// Returns a row with uniform probability.
     fn any(&self, random: &mut Random) -> Option<Row> {
         if self.rows.is_empty() {
             return None;
@@ -167,7 +167,7 @@ impl Live {
     }
 }
 
-/// A file: its cells in order, and when it was written.
+/// A file: its sorted cells and its properties.
 struct File {
     id: u64,
     cells: Vec<Cell>,
@@ -206,12 +206,12 @@ impl File {
     }
 }
 
-/// Whose policy, and what its merges drop.
+/// The policy, and the cells that its compactions drop.
 #[derive(Clone, Copy, PartialEq)]
 enum Side {
     Hbase,
     Rowhouse,
-    /// Without `rowhouse.compaction.minor.drops.versions`.
+    /// With `rowhouse.compaction.minor.drops.versions` off.
     RowhouseKeeping,
 }
 
@@ -223,7 +223,7 @@ impl Side {
         }
     }
 
-    /// The cells that a merge leaves.
+    /// Returns the cells that a compaction leaves.
     fn merge(
         self,
         files: &[File],
@@ -254,13 +254,15 @@ impl Side {
                 return !is_major;
             }
             let is_surplus = std::mem::replace(&mut seen, true);
-            // Dropping what a delete of the newest could uncover is left to the family (decision 0050).
+            // Whether to drop versions that a delete of the newest could uncover is up to the
+            // family (decision 0050).
             !(deleted || is_surplus && (is_major || self != Self::RowhouseKeeping))
         });
         cells
     }
 
-    /// The cells that a flush leaves: it drops what is surplus among them, and puts under a marker.
+    /// Returns the cells that a flush leaves: it drops surplus versions among them, and puts under
+    /// a marker.
     fn flush(self, mut cells: Vec<Cell>) -> Vec<Cell> {
         cells.sort_by_key(|cell| (cell.row, Reverse(cell.millis)));
         let mut row = None;
@@ -277,7 +279,7 @@ impl Side {
     }
 }
 
-/// `ExploringCompactionPolicy` as it is.
+/// HBase's `ExploringCompactionPolicy`, unchanged.
 fn choose_as_hbase(situation: &Situation<'_>, policy: &Policy) -> Choice {
     let files = situation.files;
     let expired: Vec<usize> =
@@ -298,18 +300,18 @@ fn choose_as_hbase(situation: &Situation<'_>, policy: &Policy) -> Choice {
     choose_run(files, 0, policy, |run, _| Some(run.len()))
 }
 
-/// Lives of a pattern that are lived, each with other rows.
+/// Number of simulations of each pattern, each with other rows.
 const LIVES: u64 = 4;
 
-/// What lives came to, in the mean.
+/// The mean result of the simulations.
 #[derive(Default)]
 struct Outcome {
-    /// Bytes written for a byte put.
+    /// Bytes written per byte put.
     written: f64,
-    /// Files that have the row of a get between their first and last.
+    /// Files whose row range includes the row of a get.
     read: f64,
     read_max: usize,
-    /// Bytes stored for a byte that a reader sees.
+    /// Bytes stored per visible byte.
     stored: f64,
 }
 
@@ -392,8 +394,8 @@ fn live_through(pattern: Pattern, side: Side, seed: u64) -> Outcome {
     }
 }
 
-/// The table of `docs/PERFORMANCE.md`: Apache HBase's numbers, then ours, then ours where minor merges keep what
-/// those of HBase drop, if they are others.
+/// Checks the table of `docs/PERFORMANCE.md`: Apache HBase's numbers, then ours, then ours with
+/// minor compactions that keep surplus versions, if these differ.
 #[test]
 fn what_is_written_read_and_stored_beside_the_policy_of_hbase() {
     let mut table = String::new();

@@ -17,10 +17,10 @@ impl fmt::Display for Choice {
     }
 }
 
-/// A file is its MiB; `!` behind them says that a merge of all files wrote it, `-3` that it was
-/// written three days ago, `@4..9` the timestamps in it; `/` that a split left it; `[a-c]` its first and last
-/// row, `a` and `z` where it says nothing; `+5` that five of a hundred cells are markers, and `*5` that
-/// five are behind another of their column.
+/// Parses files, each given by its MiB. `!` after them means that a compaction of all files wrote
+/// it, `-3` that it was written three days ago, `@4..9` its timestamps; `/` that a split left it;
+/// `[a-c]` its first and last row, by default `a` and `z`; `+5` that five of a hundred cells are
+/// markers, and `*5` that five come after another cell of their column.
 fn parse(text: &str) -> Vec<FileFacts<'_>> {
     text.split_whitespace().enumerate().map(|(at, text)| parse_one(at, text)).collect()
 }
@@ -105,7 +105,7 @@ fn beside_a_merge_only_files_newer_than_its_own_are_merged() {
     let behind = |busy| move |_: &mut Policy, situation: &mut Situation<'_>| situation.busy = busy;
     check_with("32 32 32 32 32 32", behind(3), "minor 3..6");
     check_with("32 32 32 32 32", behind(3), "nothing");
-    // None has all files, whoever asks.
+    // None of them includes all files, even if requested.
     let asked = |kind| {
         move |_: &mut Policy, situation: &mut Situation<'_>| {
             (situation.busy, situation.asked) = (1, Some(kind));
@@ -131,7 +131,7 @@ fn the_run_that_does_away_with_most_files_is_taken_then_the_one_of_fewest_bytes(
 #[test]
 fn a_store_whose_writers_wait_is_relieved_for_the_fewest_bytes() {
     let blocking = |policy: &mut Policy, _: &mut Situation<'_>| policy.files_blocking = 6;
-    // No run is in ratio.
+    // No run is within the ratio.
     let files = "32000 9000 3000 1000 300 90";
     check(files, "nothing");
     check_with(files, blocking, "minor 3..6");
@@ -153,14 +153,14 @@ fn all_files_are_merged_once_the_oldest_has_come_of_age() {
     let exactly = |policy: &mut Policy, _: &mut Situation<'_>| policy.major_jitter = 0.0;
     check_with("900-8 32-1", exactly, "major");
     check_with("900-6 32-1", exactly, "nothing");
-    // A single file, unless it is merged already.
+    // A single file only if it is not already the output of a major compaction.
     check_with("900-8", exactly, "major");
     check_with("900!-8", exactly, "nothing");
-    // Whoever has more files than are merged at once merges some of them first.
+    // With more files than one compaction takes, some are compacted first.
     check_with("99-8 9 9 9 9 9 9 9 9 9 9", exactly, "minor 1..11");
     let never = |policy: &mut Policy, _: &mut Situation<'_>| policy.major_period_millis = 0;
     check_with("900-800 32-1", never, "nothing");
-    // From before files said when they were written.
+    // A file from before creation times were stored.
     check_with("900-1000 32-1", exactly, "nothing");
 }
 
@@ -181,7 +181,7 @@ fn what_is_asked_for_is_done() {
     check_with("900 32", ask(CompactionKind::Major), "major");
     check_with("900!", ask(CompactionKind::Major), "major");
     check_with("", ask(CompactionKind::Major), "nothing");
-    // A minor merge is the one that would come anyway.
+    // A minor compaction is the one that would be due anyway.
     check_with("900 32", ask(CompactionKind::Minor), "nothing");
     check_with("900! 32 32 32", ask(CompactionKind::Minor), "minor 1..4");
 }
@@ -192,7 +192,7 @@ fn files_whose_cells_have_all_expired_are_dropped_first() {
     check_with("9@0..9 9@20..49 9@40..50 9", expired, "drop [0, 1]");
     check_with("9@60..99 9@20..49", expired, "drop [1]");
     check_with("9@0..50 9@20..60", expired, "nothing");
-    // Old cells in a file that is merged already are worth another merge, when it is of age.
+    // Old cells in an already compacted file are worth another compaction once it is due.
     check_with("9!-20@0..99", expired, "major");
     check_with("9!-20@50..99", expired, "nothing");
 }
@@ -203,10 +203,10 @@ fn files_without_a_row_in_common_are_left_alone() {
     check("32[a-c] 32[c-e] 32[e-g] 32[g-h]", "nothing");
     check("32[a-z] 32[c-e] 32[e-g] 32[g-h]", "major");
     check("32[a-z] 32[c-e] 32[e-g] 32[g-h] 32[i-j] 32[k-l] 32[m-n]", "minor 0..6");
-    // But small ones.
+    // Except small ones.
     check("9[a-b] 9[c-d] 9[e-f]", "major");
     check("32[a-b] 9[c-d] 9[e-f] 9[g-h]", "minor 1..4");
-    // Whoever asks has HBase's answer.
+    // A request is answered as in HBase.
     let ask = |_: &mut Policy, now: &mut Situation<'_>| now.asked = Some(CompactionKind::Minor);
     check_with("32[a-b] 32[c-d] 32[e-f] 32[g-h]", ask, "major");
 }
@@ -224,14 +224,14 @@ fn more_files_than_four_times_as_many_as_hold_writers_are_merged_whatever_their_
 
 #[test]
 fn files_of_which_two_fifths_are_there_for_nothing_are_merged() {
-    // A marker goes with what it covers.
+    // A marker is dropped together with a cell it covers.
     check("9000 900 100+49 40+50 10", "nothing");
     check("9000 900 100+49 40+50 10+1", "major");
     check("9000 900*80 100 40*100 10*19", "nothing");
     check("9000 900*80 100 40*100 10*20", "major");
-    // Not fewer files.
+    // Not with fewer files.
     check("900*80 100*90 40*90 10*90", "nothing");
-    // What comes of such a merge has nothing left to drop.
+    // The output of such a compaction has nothing left to drop.
     check("9000 900!*80 100 40*100 10*20", "nothing");
     let keeps = |_: &mut Policy, now: &mut Situation<'_>| now.drops = Drops::default();
     check_with("9000 900+40*60 100+10*90 40*90 10", keeps, "nothing");
@@ -255,9 +255,9 @@ fn a_large_file_is_written_anew_once_half_of_it_has_expired_since() {
     check_with(&format!("900-2{}", times(50)), kept_for(3), "major");
     check_with(&format!("900-2{}", times(50)), kept_for(4), "nothing");
     check_with(&format!("900-2{} 200@1..{NOW}", times(50)), kept_for(3), "minor 0..1");
-    // Small ones wait for others.
+    // Small files wait for others.
     check_with(&format!("100-2{} 900!@{}..{NOW}", times(50), NOW - HOUR), kept_for(3), "nothing");
-    // What had expired when it was written would have been dropped then.
+    // Cells that had expired when it was written would have been dropped then.
     check_with(&format!("900@1..{NOW}"), kept_for(3), "nothing");
 }
 
@@ -272,7 +272,7 @@ fn files_of_a_family_with_a_ttl_are_merged_with_those_of_their_time() {
     let far_apart = [file(32, 7, 6), file(32, 3, 2), file(32, 1, 0)].concat();
     check_with(&far_apart, expires, "nothing");
     check_with(&[file(9, 7, 6), file(9, 3, 2), file(9, 1, 0)].concat(), expires, "major");
-    // Files that all reach over the whole time are merged like any.
+    // Files that each cover the whole time are compacted as usual.
     let many = file(32, 7, 0).repeat(9);
     check_with(&many, expires, "nothing");
     check_with(&(many + &file(32, 7, 0)), expires, "major");

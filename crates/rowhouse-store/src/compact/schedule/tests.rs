@@ -1,4 +1,4 @@
-//! Merges in the background of whole stores, on the simulated disk.
+//! Background compactions of whole stores, on the simulated disk.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -12,7 +12,7 @@ use crate::disk::simulated::SimulatedDisk;
 use crate::disk::{Disk, DiskFile};
 use crate::{Clock, CompactionSettings, Region, Settings, Store, Table};
 
-/// A disk that panics on command where files are made.
+/// A disk that, when told to, panics where files are created.
 #[derive(Clone, Default)]
 struct PanickingDisk {
     disk: SimulatedDisk,
@@ -47,7 +47,7 @@ impl Disk for PanickingDisk {
     }
 }
 
-/// Stands still unless it is turned.
+/// A clock that advances only when set.
 #[derive(Clone)]
 struct TurnedClock(Arc<AtomicI64>);
 
@@ -63,12 +63,12 @@ fn settings(change: impl FnOnce(&mut CompactionSettings)) -> Settings {
     Settings { compaction, busy_wait: Duration::from_millis(100), ..Settings::default() }
 }
 
-/// Merges only what is asked for.
+/// Allows only requested compactions.
 fn only_asked(compaction: &mut CompactionSettings) {
     compaction.files_min = usize::MAX;
 }
 
-/// Merges so slowly that none ends.
+/// Makes compactions so slow that none ends.
 fn endless(compaction: &mut CompactionSettings) {
     compaction.bytes_per_second = Some(1);
 }
@@ -100,13 +100,13 @@ fn put(table: &Table, row: &str, value: impl Into<Vec<u8>>) -> rowhouse_model::R
     table.mutate(&put.into()).map(|_| ())
 }
 
-/// Makes a file of a row.
+/// Flushes one row to a file.
 fn put_file(table: &Table, row: &str, value: impl Into<Vec<u8>>) {
     put(table, row, value).unwrap();
     table.flush().unwrap();
 }
 
-/// Files of rows large enough for a merge to look up in between.
+/// Writes files with rows so large that a compaction checks for a stop between them.
 fn put_large_files(table: &Table) {
     (0..4).for_each(|row| put_file(table, &row.to_string(), vec![7; 1 << 20]));
 }
@@ -123,7 +123,7 @@ fn wait_until(what: &str, ready: impl Fn() -> bool) {
     }
 }
 
-/// How often in a row merges of the table failed, and what the last said.
+/// Returns how many compactions of the table failed in succession, and the last message.
 fn failure(table: &Table) -> Option<(u32, String)> {
     let region = region(table);
     let key = (region.id(), region.families()[0].name().clone());
@@ -186,7 +186,7 @@ fn new_files_of_a_store_are_merged_beside_its_old_ones_and_all_of_them_after_bot
     let slow = |compaction: &mut CompactionSettings| {
         compaction.files_min = 4;
         compaction.files_blocking = usize::MAX;
-        // The first merge waits for longer than the test lasts, unless it is let go.
+        // The first compaction waits for longer than the test lasts, unless it is stopped.
         endless(compaction);
     };
     let store = open(SimulatedDisk::default(), settings(slow));
@@ -224,7 +224,7 @@ fn a_large_merge_leaves_a_thread_for_small_ones() {
         endless(compaction);
     };
     let mut settings = settings(two_threads);
-    // A merge of more than 20 times this is a large one.
+    // A compaction of more than 20 times this size is large.
     settings.memstore_flush_bytes = 100 << 10;
     let store = open(SimulatedDisk::default(), settings);
     let large = ["a", "b"].map(|name| create(&store, name, family()));
@@ -316,7 +316,7 @@ fn files_that_cannot_be_read_stay_and_are_not_tried_again_at_once() {
     assert!(message.contains("files/0000000003.hfile"), "{message}");
     assert_eq!(files(&table), 5);
     assert_eq!(get(&table, "4").unwrap().value("f", "q").as_deref(), Some(&[4][..]));
-    // Mended, and somebody asks.
+    // The file is repaired, and a compaction is requested.
     disk.corrupt("files/0000000003.hfile", 60, 1);
     region(&table).request_compaction(CompactionKind::Major, None).unwrap();
     wait_until("it is merged", || files(&table) == 1);
@@ -335,7 +335,7 @@ fn files_whose_cells_have_all_expired_go_unread() {
     let store = builder.with_disk(disk.clone()).with_clock(clock.clone()).open().unwrap();
     let table = create(&store, "t", family().attribute("TTL", "10"));
     put_file(&table, "0", [0]);
-    // A marker is as old as it says.
+    // A marker expires by its own timestamp.
     let delete = rowhouse_model::Delete::new("1").unwrap();
     table
         .mutate(&delete.column("f", "q", rowhouse_model::Timestamp::LATEST).unwrap().into())
@@ -346,10 +346,10 @@ fn files_whose_cells_have_all_expired_go_unread() {
     put_file(&table, "2", [2]);
     clock.0.fetch_add(5_000, Ordering::Relaxed);
     std::thread::sleep(Duration::from_millis(50));
-    // At ten seconds a cell is still there.
+    // After exactly ten seconds a cell still exists.
     assert_eq!(files(&table), 3);
     assert!(held.next().unwrap().is_some());
-    // Whoever reads it now fails.
+    // Any read of the file fails from here on.
     disk.corrupt("files/0000000003.hfile", 60, 1);
     clock.0.fetch_add(1, Ordering::Relaxed);
     wait_until("the first two go", || files(&table) == 1);
@@ -371,15 +371,15 @@ fn writers_to_a_store_with_too_many_files_wait_until_some_are_merged() {
     let store = open(SimulatedDisk::default(), settings);
     let table = create(&store, "t", family());
     let other = create(&store, "other", family());
-    // Files of one row: every read of it looks into all of them.
+    // Files of one row: every read of it consults all of them.
     (0..3).for_each(|n| put_file(&table, "0", [n]));
-    // What fits into memory is taken, and not flushed.
+    // Writes that fit into memory are accepted but not flushed.
     put(&table, "3", vec![3; 32 << 10]).unwrap();
     let error = put(&table, "4", [4]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::RegionTooBusy);
     assert!(error.message().contains("files=3, max=3"), "{error}");
     assert_eq!(files(&table), 3);
-    // Others are not concerned, nor is who reads.
+    // Other tables and readers are not affected.
     put(&other, "4", [4]).unwrap();
     assert_eq!(get(&table, "3").unwrap().len(), 1);
     let waiting = {
@@ -439,7 +439,7 @@ fn a_scanner_that_is_too_old_is_refused_and_lets_go_of_what_it_held() {
     assert!(rows <= 65, "{rows}");
     assert_eq!(error.kind(), ErrorKind::UnknownScanner);
     assert_eq!(disk.list("files").unwrap().len(), 1);
-    // It does not come to an end: that would be a wrong answer.
+    // The scanner must not report its end: that would be a wrong answer.
     assert!(scanner.next().is_err());
 }
 

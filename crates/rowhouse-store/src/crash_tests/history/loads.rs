@@ -1,4 +1,4 @@
-//! HFiles that are loaded in a history: all of a load is there, or nothing.
+//! Bulk loads within a history: a load is there in full, or not at all.
 
 use std::fs::File;
 use std::sync::atomic::Ordering;

@@ -1,5 +1,5 @@
-//! Regions that are split and merged in a history. What it has written stays where it was found, and
-//! where the disk fails meanwhile one cannot see which regions there are.
+//! Splits and merges of regions within a history. Their writes stay where they were found; if the
+//! disk fails meanwhile, the set of regions is unknown.
 
 use rowhouse_model::Bytes;
 

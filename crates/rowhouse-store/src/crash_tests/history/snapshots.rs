@@ -1,5 +1,5 @@
-//! Snapshots that are taken, deleted, restored and made tables of in a history, and tables that go and come again
-//! under their name. What a snapshot held when it was taken is what it is to hold for ever.
+//! Snapshots taken, deleted, restored and cloned within a history, and tables dropped and created
+//! again under the same name. The contents of a snapshot must never change.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use rowhouse_model::{ErrorKind, Get, Snapshot, TableName};
 use super::{FAMILIES, History, Op, Outcome, ROWS, TABLES, declared, name, row_key, values};
 use crate::Store;
 
-/// How many snapshots there are at most.
+/// The maximum number of snapshots.
 const SNAPSHOTS: u8 = 4;
 
-/// Numbers by row and family.
+/// The mutation number in each cell, by row and family.
 type TableCells = BTreeMap<(u8, u8), u64>;
 
-/// What is known of a snapshot.
+/// The expected state of a snapshot.
 pub(super) struct Held {
-    /// The table it is of.
+    /// Its table.
     table: u8,
-    /// What it holds; `None` where that was not known when it was taken.
+    /// Its contents; `None` if they were unknown when it was taken.
     cells: Option<TableCells>,
-    /// Whether it is there for certain.
+    /// Whether it certainly exists.
     is_sure: bool,
 }
 
@@ -48,7 +48,7 @@ impl History {
         }
     }
 
-    /// Has a table be what it was when a snapshot was taken of it. Where that fails, it may be left disabled.
+    /// Restores a table to a snapshot. After a failure the table may stay disabled.
     pub(super) fn restore(&mut self) {
         let Some(snapshot) = self.some_snapshot() else { return };
         let Held { table, cells: Some(cells), .. } = &self.snapshots[&snapshot] else { return };
@@ -67,12 +67,12 @@ impl History {
         }
     }
 
-    /// Drops a table and makes one with its name: empty, or of a snapshot.
+    /// Drops a table and creates one with its name: empty, or cloned from a snapshot.
     pub(super) fn replace_table(&mut self) {
         let table = self.random.below(TABLES.into()) as u8;
         self.scans.retain(|(_, of, _)| *of != table);
         let store = self.store();
-        // What others wrote before is not to be lost where this is not.
+        // Earlier writes to other tables must survive whenever this change does.
         let dropped = store.engine().sync_log();
         let dropped = dropped.and_then(|()| store.disable_table(&name(table)));
         let dropped = dropped.and_then(|()| store.drop_table(&name(table)));
@@ -93,7 +93,7 @@ impl History {
         self.may_fail(cloned);
     }
 
-    /// Checks that the snapshots are there that must be, and no others, after the store was opened.
+    /// Checks after an open that exactly the expected snapshots exist.
     pub(super) fn check_snapshots(&mut self) {
         let listed = self.store().snapshots();
         let is_listed = |name: &String| listed.iter().any(|snapshot| snapshot.name() == name);
@@ -108,7 +108,7 @@ impl History {
         self.snapshots.values_mut().for_each(|held| held.is_sure = true);
     }
 
-    /// Makes a table of each snapshot and reads it.
+    /// Clones each snapshot and reads the clone.
     pub(super) fn check_all_snapshots(&mut self) {
         if self.disk.has_lost_pages() {
             return;
@@ -131,13 +131,13 @@ impl History {
         names.into_iter().nth(at)
     }
 
-    /// What readers see of a table.
+    /// Returns the contents of a table as readers see them.
     fn cells_of(&self, table: u8) -> TableCells {
         let cells = self.seen.iter().filter(|((of, _, _), _)| *of == table);
         cells.map(|((_, row, family), number)| ((*row, *family), *number)).collect()
     }
 
-    /// Notes that a table holds these cells from now on, for certain or perhaps.
+    /// Notes that a table holds these cells from now on, certainly or possibly.
     fn note_table(&mut self, table: u8, cells: &TableCells, is_sure: bool) {
         let places = (0..ROWS).flat_map(|row| (0..FAMILIES.len() as u8).map(move |it| (row, it)));
         let places = places.map(|(row, family)| ((table, row, family), cells.get(&(row, family))));

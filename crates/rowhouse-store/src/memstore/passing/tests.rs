@@ -12,8 +12,8 @@ use super::super::spans::{Said, said_by_links};
 use super::super::{Memstore, MemstoreCursor};
 use super::*;
 
-/// A cell by its text: `q5` is a put of column q at 5, `q5-` the deletion of that version, `q5=` of the column up to there,
-/// `q5~` the same with a time to live, `5!` of the family up to there.
+/// Parses a cell: `q5` is a put of column q at 5, `q5-` deletes that version, `q5=` the column up
+/// to there, `q5~` the same with a TTL, `5!` the family up to there.
 fn cell(row: &str, text: &str) -> Cell {
     let kind = match text.as_bytes()[text.len() - 1] {
         b'-' => CellKind::DeleteVersion,
@@ -29,26 +29,26 @@ fn cell(row: &str, text: &str) -> Cell {
     Cell::from_parts(key, b"", tags).unwrap()
 }
 
-/// A cell of the column with this number; `end` as above.
+/// Returns a cell of the column with this number; `end` as in [`cell`].
 fn numbered(column: u64, end: &str) -> Cell {
     let cell = cell("a", &format!("q9{end}"));
     let qualifier = format!("{column:09}");
     Cell::from_parts(Key { qualifier: qualifier.as_bytes(), ..cell.key() }, b"", b"").unwrap()
 }
 
-/// Cells by their text; `/` begins another row.
+/// Parses cells; `/` begins another row.
 fn cells(text: &str) -> Vec<Cell> {
     let rows = text.split('/').zip(["a", "b", "c"]);
     rows.flat_map(|(cells, row)| cells.split_whitespace().map(move |text| cell(row, text)))
         .collect()
 }
 
-/// Where one comes to from the first cell, as its column and timestamp.
+/// Checks the column and timestamp that a skip from the first cell reaches.
 #[track_caller]
 fn check(text: &str, bound: Option<&str>, expected: &str) {
     let cells = cells(text);
     let bound = bound.map(|bound| cell("a", bound));
-    // In whatever order they come, and whatever links they get.
+    // For various insertion orders and random heights.
     for round in 0..if cfg!(miri) { 2 } else { 30 } {
         let memstore = Arc::new(Memstore::default());
         let (front, back) = cells.split_at(round % cells.len());
@@ -71,19 +71,19 @@ fn markers_are_passed_up_to_the_last_that_may_cover_what_is_behind() {
     check("p9= q9= r9= / a5", None, "r9");
     check("p9= q9= r9=", None, "r9");
     check("p9= q9= r9= / a9= b9=", None, "r9");
-    // A deleted version is at its own timestamp only.
+    // A version marker covers only its own timestamp.
     check("q9- q8- q7- q6- q6", None, "q6");
     check("p9- p8= q7- q6- q5- q4", None, "q7");
     check("p9- q8- r7- r6- r5", None, "r6");
-    // Where markers of both kinds are in one column, up to the first that covers what is older.
+    // With both kinds in one column, skips up to the first marker that covers older cells.
     check("q9- q8- q7= q6- q5- q4", None, "q8");
     check("q9- q8= q7- q6-", None, "q9");
-    // But behind one that was judged in the same column all are covered; not if it may have expired.
+    // But a matched marker of the same column covers all later ones, unless it may have expired.
     check("q8= q7- q6= q5- q4-", None, "q4");
     check("q8~ q7- q6= q5- q4-", None, "q7");
     check("q8~ q7- q6- q5- q4-", None, "q4");
     check("q8~ q7= q6- q5- q4-", None, "q8");
-    // Where there is nothing to pass one stays.
+    // Stays if there is nothing to skip.
     check("q9= q8 r9= s9=", None, "q9");
     check("q9= r8 r7= r6=", None, "q9");
     check("q9=", None, "q9");
@@ -131,7 +131,7 @@ fn any_cell() -> impl Strategy<Value = Cell> {
     )
 }
 
-/// Whether a marker that is passed may matter to a cell behind it: by the rule, without a look at links.
+/// Whether a skipped marker may cover a cell after it: the rule itself, without spans.
 fn may_cover(marker: &Key<'_>, behind: &Key<'_>) -> bool {
     let only_there = marker.kind == CellKind::DeleteVersion.code();
     marker.qualifier == behind.qualifier && (!only_there || marker.timestamp == behind.timestamp)
@@ -161,7 +161,7 @@ proptest! {
         }
         for Said { from, to, said, between } in said_by_links(&memstore.cells) {
             prop_assert!(said <= between, "{:?} to {:?}", from.to_cell(), to.to_cell());
-            // Where a reader goes they say what is true and not less.
+            // Between two markers, where readers follow links, the span is exact.
             if [from, to].iter().all(|end| Between::beside(end.key.kind) != Between::Anything) {
                 prop_assert_eq!(said, between, "{:?} to {:?}", from.to_cell(), to.to_cell());
             }
@@ -186,11 +186,11 @@ proptest! {
                     let covered = judged.kind == CellKind::DeleteColumn.code()
                         && from.tags().is_empty()
                         && judged.qualifier == marker.qualifier();
-                    // What the next column has is not in question: there is a cell to land on.
+                    // The landing cell decides: later columns are not affected.
                     prop_assert!(covered || !may_cover(&marker.key(), &landed.key()));
                     plain.advance();
                 }
-                // What is left to pass is passed, or nothing is.
+                // A call skips all it can, so few further calls skip anything.
                 let mut again = 0;
                 while passing.pass_markers_to(bound.as_ref()) {
                     again += 1;
@@ -202,7 +202,7 @@ proptest! {
     }
 }
 
-/// Over how many links a reader goes from the first of so many markers to the last.
+/// Returns the number of links a reader follows from the first of a run of markers to the last.
 fn steps(list: &SkipList) -> usize {
     let count = Counter::new(0);
     let (mut here, goes_on) = (list.first().unwrap(), |_: NodeRef<'_>| true);
@@ -228,13 +228,13 @@ fn a_run_is_passed_over_few_links_in_whatever_order_it_came() {
     }
 }
 
-/// The number of a column in a random order.
+/// Returns the number of a column in a pseudo-random order.
 fn shuffled(at: u64, total: u64) -> u64 {
     at * 7919 % total
 }
 
-/// Writers of markers, one of which lets a put follow now and then and says so. A reader who knows of puts goes from one end
-/// of the row to the other and meets each.
+/// Writers insert markers and now and then a put, which they record. A reader that goes through the
+/// row meets every put recorded before it began.
 #[test]
 fn no_reader_passes_a_put_that_is_there_while_writers_write() {
     let total: u64 = if cfg!(miri) { 64 } else { 4096 };

@@ -1,6 +1,6 @@
-//! Deletes that go by the order of writing, as HBase's `NewVersionBehaviorTracker`: a marker covers
-//! what was written before it and leaves what was written later, whatever the timestamps. What was
-//! surplus at the moment of a delete stays hidden, though the delete makes room.
+//! Deletes that cover by order of writing, as HBase's `NewVersionBehaviorTracker`: a marker covers
+//! older writes and spares newer ones, at any timestamp. A version that was surplus at the
+//! time of a delete stays hidden, although the delete makes room.
 //!
 //! Cells without a sequence all have 0: among them a marker covers as it would by time.
 
@@ -10,29 +10,29 @@ use rowhouse_model::CellKind;
 
 use super::{Cover, Marker};
 
-/// The markers of a row, and those that matter to the column being read.
+/// The markers of a row and of the current column.
 pub(crate) struct BySequence {
     versions_max: usize,
     family: Eras,
-    /// Those of the family with those of the column.
+    /// The eras of the family split further by markers of the column.
     column: Eras,
-    /// Timestamp and sequence of the put met last in the column.
+    /// Timestamp and sequence of the last put of the column.
     last: Option<(i64, u64)>,
 }
 
-/// By the sequence of the marker that ends them. Every cell is of the first era that ends at or
-/// behind its sequence.
+/// Eras by the sequence of the marker that ends them. A cell belongs to the first era that ends at
+/// or after its sequence.
 type Eras = BTreeMap<u64, Era>;
 
-/// The time between two markers that each cover all versions up to a timestamp.
+/// The interval between two markers that each cover all versions up to a timestamp.
 #[derive(Clone)]
 struct Era {
-    /// The marker at its end; the last era has none.
+    /// The marker that ends it; `None` for the last era.
     end: Option<Marker>,
-    /// The markers of single versions in it, by timestamp and sequence.
+    /// The version markers in it, by timestamp and sequence.
     versions: BTreeMap<(i64, u64), Marker>,
-    /// What could be seen when each of those was written, and at the end of the era: sequences of
-    /// puts by that of the marker.
+    /// Sequences of the puts that were visible when each version marker was written, by the
+    /// marker's sequence, and of those at the end of the era.
     seen: BTreeMap<u64, BTreeSet<u64>>,
 }
 
@@ -63,7 +63,7 @@ impl BySequence {
         match marker.kind {
             CellKind::DeleteFamily => {
                 end_era(&mut self.family, marker);
-                // The column without a qualifier shares its place with the markers of the family.
+                // The column without qualifier holds the family markers, too.
                 end_era(&mut self.column, marker);
             }
             CellKind::DeleteFamilyVersion => {
@@ -76,7 +76,7 @@ impl BySequence {
         }
     }
 
-    /// What covers a put. Counts it as seen wherever it could be.
+    /// Returns why a put is covered. Counts the put as visible at every time at which it was.
     pub(super) fn cover(&mut self, timestamp: i64, sequence: u64) -> Option<Cover> {
         let overwritten = self.last.filter(|last| last.0 == timestamp).map(|last| last.1);
         if overwritten.is_none() {
@@ -116,11 +116,12 @@ fn delete_version(eras: &mut Eras, marker: Marker) {
     let Marker { timestamp, sequence, .. } = marker;
     let Some((_, era)) = eras.range_mut(sequence..).next() else { return };
     era.versions.insert((timestamp, sequence), marker);
-    // Those that were there before: one that came later cannot have been seen then.
+    // Start with the puts visible at the next marker that were written before this one; later ones
+    // were not visible then.
     let next = era.seen.range(sequence..).next();
     let before = next.map(|(_, seen)| seen.range(..sequence).copied().collect());
     era.seen.insert(sequence, before.unwrap_or_default());
 }
 
-/// The sequence of what has not come yet.
+/// Stands for a sequence after all others.
 const LASTS: u64 = u64::MAX;

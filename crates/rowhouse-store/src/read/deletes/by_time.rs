@@ -1,4 +1,4 @@
-//! Deletes that go by timestamp, as HBase's `ScanDeleteTracker`.
+//! Deletes that cover by timestamp, as HBase's `ScanDeleteTracker`.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use rowhouse_model::CellKind;
 
 use super::Marker;
 
-/// The markers of a row, and of the column being read.
+/// The markers of a row and of the current column.
 #[derive(Default)]
 pub(crate) struct ByTime {
-    /// The newest of those that cover everything in the family up to their timestamp.
+    /// The newest marker that covers the whole family up to its timestamp.
     family: Option<Marker>,
-    /// Those that cover everything in the family at their timestamp, by that. Every column asks them anew.
+    /// Markers that cover the whole family at their timestamp. Every column searches them again.
     family_versions: BTreeMap<i64, Marker>,
-    /// The newest of those that cover everything in the column up to their timestamp.
+    /// The newest marker that covers the column up to its timestamp.
     column: Option<Marker>,
-    /// The last that covers a version of the column. Cells come from the newest on, so those before it have
-    /// covered what they can.
+    /// The last marker of one version of the column. Cells come newest first, so earlier markers
+    /// are no longer needed.
     column_version: Option<Marker>,
 }
 
@@ -45,7 +45,7 @@ impl ByTime {
             }
             CellKind::DeleteColumn => keep_newer(&mut self.column, marker),
             CellKind::DeleteVersion => {
-                // Of several at a timestamp the first, as above.
+                // Of several markers at one timestamp the first is kept, as above.
                 let again = self.column_version.filter(|last| last.timestamp == marker.timestamp);
                 self.column_version = again.or(Some(marker));
             }
@@ -53,7 +53,7 @@ impl ByTime {
         }
     }
 
-    /// The marker that covers a put at `timestamp`; of several, one of the family.
+    /// Returns the marker that covers a put at `timestamp`; a family marker takes precedence.
     #[inline]
     pub(super) fn cover(&self, timestamp: i64) -> Option<Marker> {
         let covering = |marker: &&Marker| timestamp <= marker.timestamp;
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn very_many_markers_of_family_versions_are_searched_by_every_column() {
         let mut deletes = ByTime::default();
-        // Of every other timestamp, as they come: from the newest on.
+        // At every other timestamp, newest first, as cells come.
         for timestamp in (0..MARKERS).rev() {
             deletes.add(marker(CellKind::DeleteFamilyVersion, 2 * timestamp, 1));
         }

@@ -1,4 +1,4 @@
-//! What delete markers cover.
+//! Tracks delete markers and the cells they cover.
 
 mod by_sequence;
 mod by_time;
@@ -16,37 +16,38 @@ pub(crate) struct Marker {
     pub(crate) sequence: u64,
 }
 
-/// Why a put is covered.
+/// The reason why a put is covered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cover {
-    /// This marker covers it.
+    /// A marker covers it.
     Marker(Marker),
-    /// So many newer versions were there at some moment that it was surplus, and it stays that.
+    /// At some time so many newer versions existed that it was surplus; it stays hidden.
     Surplus,
-    /// It was written again at the same timestamp, with this sequence.
+    /// It was overwritten at the same timestamp by a write with this sequence.
     Overwritten(u64),
 }
 
-/// The markers met in a row.
+/// The markers seen in a row.
 pub(super) enum Deletes {
-    /// Each covers by timestamp alone, whatever was written when.
+    /// Each marker covers by timestamp, regardless of the order of writing.
     ByTime(ByTime),
-    /// Each covers what was written before it: NEW_VERSION_BEHAVIOR.
+    /// Each marker covers writes before it: NEW_VERSION_BEHAVIOR.
     BySequence(Box<BySequence>),
 }
 
 impl Deletes {
-    /// Of a family that covers by time.
+    /// Creates a tracker for a family whose deletes cover by time.
     pub(super) fn by_time() -> Self {
         Self::ByTime(ByTime::default())
     }
 
-    /// Of a family that covers by sequence and keeps `versions_max` versions.
+    /// Creates a tracker for a family whose deletes cover by sequence and that keeps `versions_max`
+    /// versions.
     pub(super) fn by_sequence(versions_max: u32) -> Self {
         Self::BySequence(Box::new(BySequence::new(versions_max)))
     }
 
-    /// Forgets the row before.
+    /// Begins a row.
     pub(super) fn begin_row(&mut self) {
         match self {
             Self::ByTime(deletes) => deletes.begin_row(),
@@ -54,7 +55,7 @@ impl Deletes {
         }
     }
 
-    /// Forgets the column before.
+    /// Begins a column.
     pub(super) fn begin_column(&mut self) {
         match self {
             Self::ByTime(deletes) => deletes.begin_column(),
@@ -62,17 +63,16 @@ impl Deletes {
         }
     }
 
-    /// Whether the first put of any column is covered by nothing that was met in front of it; `false`
-    /// is not certain.
+    /// Whether no marker seen so far covers the first put of any column; `false` is not certain.
     pub(super) fn cover_no_first_put(&self) -> bool {
         match self {
             Self::ByTime(deletes) => deletes.has_none_of_family(),
-            // It must be counted.
+            // Every put must be counted.
             Self::BySequence(_) => false,
         }
     }
 
-    /// Takes a marker into account.
+    /// Adds a marker.
     pub(super) fn add(&mut self, marker: Marker) {
         match self {
             Self::ByTime(deletes) => deletes.add(marker),
@@ -80,7 +80,7 @@ impl Deletes {
         }
     }
 
-    /// What covers a put, if anything does. Each put must be asked about once, in cell order.
+    /// Returns why a put is covered, if it is. Must be called once per put, in cell order.
     pub(super) fn cover(&mut self, put: &CellRef<'_>) -> Option<Cover> {
         match self {
             Self::ByTime(deletes) => deletes.cover(put.key.timestamp).map(Cover::Marker),
@@ -90,7 +90,7 @@ impl Deletes {
 }
 
 impl Marker {
-    /// The marker that `cell` is.
+    /// Returns the marker in `cell`.
     pub(super) fn of(cell: &CellRef<'_>) -> Self {
         Self { kind: cell.kind(), timestamp: cell.key.timestamp, sequence: cell.sequence }
     }
@@ -100,7 +100,7 @@ impl Marker {
         matches!(self.kind, CellKind::DeleteFamily | CellKind::DeleteFamilyVersion)
     }
 
-    /// Whether it covers every timestamp up to its own, not its own alone.
+    /// Whether it covers every timestamp up to its own, rather than only its own.
     pub(crate) fn covers_older(&self) -> bool {
         matches!(self.kind, CellKind::DeleteColumn | CellKind::DeleteFamily)
     }

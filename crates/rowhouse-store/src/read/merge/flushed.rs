@@ -1,4 +1,4 @@
-//! From memstores that were flushed to their file.
+//! Switching a merge from flushed memstores to their file.
 
 use std::sync::Arc;
 
@@ -20,18 +20,18 @@ impl Source {
 }
 
 impl Merge {
-    /// The memstores it reads.
+    /// Returns the memstores it reads.
     pub(in crate::read) fn memstores(&self) -> impl Iterator<Item = &Arc<Memstore>> {
         self.sources.iter().filter_map(Source::memstore)
     }
 
-    /// The sequence up to which it gives cells.
+    /// Returns the sequence up to which it returns cells.
     pub(in crate::read) fn sequence_max(&self) -> u64 {
         self.sequence_max
     }
 
-    /// Goes on in the file of memstores that were flushed, and lets these go. Of several that were flushed
-    /// together each that has cells up to its sequence is among its sources.
+    /// Releases flushed memstores and continues in their file. Of memstores flushed together, each
+    /// that has cells up to the merge's sequence must be among its sources.
     pub(in crate::read) fn follow_flush(
         &mut self,
         flushed: &Arc<Flushed>,
@@ -47,7 +47,7 @@ impl Merge {
         Ok(())
     }
 
-    /// The same for a merge that goes backward and has read nothing yet of the row where it stands.
+    /// As [`Merge::follow_flush`], for a reverse merge that has read nothing of its current row.
     pub(in crate::read) fn follow_flush_backward(
         &mut self,
         flushed: &Arc<Flushed>,
@@ -62,12 +62,13 @@ impl Merge {
         *self = Self::backward(sources, self.sequence_max);
         match behind {
             Some(behind) => self.seek_row_before(Some(&behind)),
-            // Wherever it is sent next, that is before its end.
+            // Any later position is before the file's end.
             None => Ok(()),
         }
     }
 
-    /// Takes out the memstores that were flushed together, and tells where the first of them was.
+    /// Removes the memstores that were flushed together; returns the index of the first and their
+    /// cursors.
     fn take_flushed(&mut self, flushed: &Arc<Flushed>) -> (usize, Vec<Source>) {
         let is_flushed = |source: &Source| {
             let into = source.memstore().and_then(|memstore| memstore.flushed());
@@ -78,10 +79,10 @@ impl Merge {
     }
 }
 
-/// A cursor on `cell` in a file, or on the first behind it if the file has it not.
+/// Opens a cursor at `cell` in a file, or at the first cell after it if the file lacks it.
 fn open_at(file: &Arc<StoreFile>, cell: &CellRef<'_>, caching: Caching) -> Result<FileCursor> {
     let mut cursor = FileCursor::open(file, &cell.key, caching)?;
-    // What was written to the same key later comes before it, and was read.
+    // Newer writes to the same key sort before the cell and have been read.
     while cursor.cell().is_some_and(|found| compare(&found, cell).is_lt()) {
         cursor.advance()?;
     }

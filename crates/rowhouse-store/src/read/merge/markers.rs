@@ -1,4 +1,4 @@
-//! Passing runs of delete markers in many sources.
+//! Skipping runs of delete markers in a merge of many sources.
 
 use rowhouse_format::hfile::OwnedKey;
 use rowhouse_model::{CellKind, Key, Result, equal_bytes};
@@ -7,9 +7,10 @@ use super::{Merge, Source, skip_unseen};
 use crate::cells::Cells;
 
 impl Source {
-    /// Where the run ends that this stands in, if that is known at once: nothing in front of that place but markers of columns
-    /// and versions, and of those none that covers anything there or behind in this source. In the column of the cell here
-    /// it is behind markers of versions only.
+    /// Returns the end of the marker run at the source's position, if known at once. Before that
+    /// end the source has only column and version markers, none of which covers a cell at or after
+    /// the end in this source. If the end is in the current cell's column, only version markers
+    /// precede it.
     fn run_end(&self) -> Result<Option<OwnedKey>> {
         match self {
             Self::Memory(cursor) => Ok(cursor.run_end()),
@@ -18,7 +19,8 @@ impl Source {
         }
     }
 
-    /// As [`Cells::pass_markers`], but none that may cover `bound`, a cell of another source.
+    /// As [`Cells::pass_markers`], but skips no marker that may cover `bound`, a cell of another
+    /// source.
     fn pass_markers_to(&mut self, bound: Option<&Key<'_>>) -> Result<bool> {
         match self {
             Self::Memory(cursor) => Ok(cursor.pass_markers_to(bound)),
@@ -34,16 +36,17 @@ impl Merge {
         Ok(self.pass_runs()? || self.pass_markers_of_first()?)
     }
 
-    /// Passes the runs that all sources are known to stand in, up to where the first of them ends or something else comes.
+    /// Skips the runs at whose positions all sources are known to be, up to the first end of a run
+    /// or the first other cell.
     fn pass_runs(&mut self) -> Result<bool> {
         let Some(here) = self.cell().map(|cell| cell.key) else { return Ok(false) };
         let Some((end, only_versions)) = self.first_run_end()? else { return Ok(false) };
         let end = end.view();
         let place = if !equal_bytes(end.qualifier, here.qualifier) {
-            // Markers of any source may cover what is in this column.
+            // Markers of any source may cover cells of this column.
             Key::column_start(end.row, end.family, end.qualifier)
         } else if only_versions {
-            // Or what is at this timestamp.
+            // Or cells at this timestamp.
             Key { kind: u8::MAX, ..end }
         } else {
             return Ok(false);
@@ -55,8 +58,9 @@ impl Merge {
         Ok(ahead)
     }
 
-    /// The first place at which a run ends that a source stands in, or at which one stands that is in no known run; and
-    /// whether there are only markers of versions of one column in front of it. `None` where that is the cell here.
+    /// Returns the first key at which a source's run ends or at which a source is in no known run,
+    /// and whether only version markers of one column precede that key. `None` if that key is the
+    /// current cell.
     fn first_run_end(&self) -> Result<Option<(OwnedKey, bool)>> {
         let mut first: Option<OwnedKey> = None;
         let mut only_versions = true;
@@ -67,7 +71,7 @@ impl Merge {
                 break;
             }
             let Some(end) = source.run_end()? else {
-                // The others stand behind it.
+                // The remaining sources are positioned after it.
                 first = first.map(|_| OwnedKey::new(&key));
                 break;
             };
@@ -81,7 +85,7 @@ impl Merge {
         Ok(first.map(|first| (first, only_versions)))
     }
 
-    /// Passes those of the first source, up to what another has.
+    /// Skips markers of the first source, up to the current cell of the next.
     fn pass_markers_of_first(&mut self) -> Result<bool> {
         let Some((&first, others)) = self.order.split_first() else { return Ok(false) };
         let next = others.first().map(|&next| self.sources.get_disjoint_mut([first, next]));
@@ -118,7 +122,8 @@ mod tests {
     const MARKERS: i64 = 900;
     const SOURCES: i64 = 3;
 
-    /// A row whose markers lie by turns in two files and the memstore, and behind them a cell. Some are of versions.
+    /// Creates a table with one row whose markers alternate between two files and the memstore,
+    /// followed by a put. `of_version` selects version markers instead of column markers.
     fn table(of_version: impl Fn(i64) -> bool) -> (Store, Arc<Table>) {
         let compaction = CompactionSettings { files_min: usize::MAX, ..Default::default() };
         let settings = Settings { compaction, ..Settings::default() };
@@ -147,7 +152,7 @@ mod tests {
         (store, table)
     }
 
-    /// All cells of the row.
+    /// Merges all cells of the row.
     fn merge(table: &Table) -> Merge {
         let super_version = table.regions()[0].families()[0].super_version();
         let start = Key::row_start(b"row");
@@ -168,7 +173,7 @@ mod tests {
         let (_store, of_columns) = table(|_| false);
         let mut of_columns = merge(&of_columns);
         assert!(of_columns.pass_markers().unwrap());
-        // The last markers of the sources may go on.
+        // The last markers of the sources may be part of longer runs.
         let last = place(&of_columns);
         assert!(last.0.as_str() >= "897", "{last:?}");
         let (_store, of_versions) = table(|_| true);

@@ -1,55 +1,57 @@
-//! What becomes of a cell in a read or a merge: why, and what follows for those behind it.
+//! The fate of a cell in a read or compaction: the reason, and the consequence for the cells after
+//! it.
 
 use super::Marker;
 
-/// What to do with a cell.
+/// The consequence of matching a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It is part of the answer.
+    /// Include the cell.
     Include,
-    /// It is part of the answer, and nothing behind it in its column is.
+    /// Include the cell and no later cell of its column.
     IncludeLast,
-    /// It is not.
+    /// Skip the cell.
     Skip,
-    /// It is not, nor is anything behind it in its column.
+    /// Skip the cell and all later cells of its column.
     NextColumn,
 }
 
-/// Why a cell is part of the answer or is not.
+/// The reason why a cell is included in the result or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It is part of the answer; perhaps nothing behind it in its column is.
+    /// Included; with `last`, no later cell of its column is.
     Included { last: bool },
-    /// It has outlived the TTL of the family, and is not among the least versions.
+    /// Older than the family's TTL, and not kept by MIN_VERSIONS.
     Expired,
-    /// It has outlived the TTL that it carries itself.
+    /// Older than the TTL it carries itself.
     OwnExpired,
-    /// It is a marker, and is minded.
+    /// A marker that affects the read.
     Marker,
-    /// It is a marker of another time than is asked for, and covers nothing there.
+    /// A marker outside of the time range that covers nothing in it.
     UnmindedMarker,
-    /// It says what the marker in front of it says.
+    /// A repetition of the marker before it.
     MarkerAgain,
-    /// It is a marker older than every put.
+    /// A marker older than every put.
     SpentMarker,
-    /// A marker covers it.
+    /// Covered by a marker.
     Deleted(Marker),
-    /// It is newer than what is asked for.
+    /// Newer than the time range.
     TooNew,
-    /// It is older than what is asked for.
+    /// Older than the time range.
     TooOld,
-    /// Its column is not asked for.
+    /// In a column that was not requested.
     NotAsked,
-    /// It was written again at its timestamp, with this sequence.
+    /// Overwritten at its timestamp by a write with this sequence.
     Overwritten(u64),
-    /// Enough newer versions are part of the answer: it would be the one of this number.
+    /// Surplus: enough newer versions are included, and it would be the one of this number.
     Surplus(u32),
-    /// It was surplus at some moment.
+    /// Surplus at an earlier time, and therefore hidden for good.
     SurplusOnce,
 }
 
 impl Fate {
-    /// What to do with the cell. Where deletes cover `by_sequence`, a deleted cell says nothing of older ones.
+    /// Returns the consequence. Where deletes cover `by_sequence`, a deleted cell implies nothing
+    /// about older ones.
     #[inline]
     pub(super) fn verdict(self, by_sequence: bool) -> Verdict {
         match self {

@@ -1,14 +1,16 @@
-//! Which cells a reader may see: deletes, time to live, versions, time ranges. One pure function,
-//! asked by reads and by compaction, so that the two cannot disagree. What [`Visible::plain_times`] says
-//! is the part of it that a read of one file needs for puts that nothing covers.
+//! Cell visibility: deletes, TTL, versions and time ranges. Reads and compactions use the same pure
+//! function, so that they cannot disagree. [`Visible::plain_times`] is the part of it that a read
+//! of one file needs for puts that nothing covers.
 //!
 //! The rules are those of HBase 2.6's `NormalUserScanQueryMatcher`, `RawScanQueryMatcher`,
-//! `MajorCompactionScanQueryMatcher` and their delete and column trackers. In a flush or a merge of some files they
-//! keep more than HBase's `MinorCompactionScanQueryMatcher` does: surplus versions, which those drop or keep as
-//! the family says (`compact/keep.rs`). `docs/decisions/0015` says what is dropped when.
+//! `MajorCompactionScanQueryMatcher` and their delete and column trackers. For a flush or a minor
+//! compaction they keep more than HBase's `MinorCompactionScanQueryMatcher`: they keep surplus
+//! versions, which the compaction filter then drops or keeps as the family says
+//! (`compact/compaction_filter.rs`). `docs/decisions/0015` says which cells are dropped when.
 //!
-//! Nobody who reads a file from which cells were dropped reads at a sequence below that of its cells (`SuperVersion::super_version_at`),
-//! so a merge need not ask who sees what: its cells are all there for every reader, or for none.
+//! No reader of a file from which cells were dropped reads at a sequence below that of its cells
+//! (`SuperVersion::super_version_at`), so a compaction ignores read points: all of its cells are
+//! visible in sequence to every reader.
 
 mod fate;
 #[cfg(test)]
@@ -24,23 +26,23 @@ use super::deletes::{Cover, Deletes, Marker};
 use super::own_ttl::{lives_until, own_ttl};
 use super::rules::{Purpose, Rules};
 
-/// Judges the cells of one family, row by row, in cell order.
+/// Matches the cells of one family, row by row, in cell order.
 pub(crate) struct Visible<'a> {
     rules: Rules<'a>,
     deletes: Deletes,
     column: Column,
 }
 
-/// What is known of the column being read.
+/// The state of the current column.
 #[derive(Default)]
 struct Column {
     begun: bool,
     qualifier: Vec<u8>,
     included: u32,
-    /// Timestamp and sequence of the version counted last: others at the timestamp are the same
-    /// version, overwritten.
+    /// Timestamp and sequence of the version counted last. Further cells at the timestamp are
+    /// overwritten writes of the same version.
     last: Option<(i64, u64)>,
-    /// Timestamp and kind of the marker that came last.
+    /// Timestamp and kind of the last marker.
     last_marker: Option<(i64, CellKind)>,
 }
 
@@ -62,18 +64,18 @@ impl<'a> Visible<'a> {
         self.rules.grow_older(now_millis);
     }
 
-    /// The column of the cell that was judged last.
+    /// Returns the column of the cell matched last.
     pub(crate) fn qualifier(&self) -> &[u8] {
         &self.column.qualifier
     }
 
-    /// The same, on a set of columns of its own.
+    /// Returns the same matcher with its own copy of the column set.
     pub(crate) fn into_owned(self) -> Visible<'static> {
         Visible { rules: self.rules.into_owned(), ..self }
     }
 
-    /// The timestamps at which any put without tags that is the first cell of its column is part of the
-    /// answer, whatever else is in its row; `None` when more has to be known.
+    /// Returns the timestamps at which a put without tags that is the first cell of its column is
+    /// returned, whatever else the row holds; `None` if that depends on more.
     pub(crate) fn plain_times(&self) -> Option<RangeInclusive<i64>> {
         (self.deletes.cover_no_first_put()
             && self.rules.qualifiers.is_none()
@@ -81,20 +83,20 @@ impl<'a> Visible<'a> {
             .then(|| self.rules.plain_times())
     }
 
-    /// Takes note of the column of a cell that was included without being judged.
+    /// Updates the state for a cell that was included without being matched.
     pub(crate) fn note_included(&mut self, cell: &CellRef<'_>) {
         self.enter_column(cell.key.qualifier);
         self.column.included = 1;
         self.column.last = Some((cell.key.timestamp, cell.sequence));
     }
 
-    /// Forgets the row before.
+    /// Begins a row.
     pub(crate) fn begin_row(&mut self) {
         self.deletes.begin_row();
         self.column.begun = false;
     }
 
-    /// Judges the next cell of the row. Cells above the reader's sequence must not come here.
+    /// Matches the next cell of the row. Cells above the reader's sequence must not be passed.
     pub(crate) fn judge(&mut self, cell: &CellRef<'_>) -> Verdict {
         if !self.is_in_column(cell) {
             self.enter_column(cell.key.qualifier);
@@ -102,21 +104,21 @@ impl<'a> Visible<'a> {
         self.judge_in_column(cell)
     }
 
-    /// Whether the cell is of the column of the one judged before it, in the same row.
+    /// Whether the cell is in the column of the cell matched before it, in the same row.
     #[inline]
     pub(crate) fn is_in_column(&self, cell: &CellRef<'_>) -> bool {
         self.column.begun && equal_bytes(&self.column.qualifier, cell.key.qualifier)
     }
 
-    /// Judges a cell of the column that was entered last.
+    /// Matches a cell of the current column.
     #[inline]
     pub(crate) fn judge_in_column(&mut self, cell: &CellRef<'_>) -> Verdict {
         let verdict = self.fate(cell).verdict(self.rules.by_sequence());
         if !cell.key.qualifier.is_empty() {
             return verdict;
         }
-        // The markers of the family have no qualifier, so they stand in this column, behind newer
-        // cells of it: it must be read to its end (HBASE-18471).
+        // Family markers have no qualifier, so they lie in this column, after newer cells of it: it
+        // must be read to its end (HBASE-18471).
         match verdict {
             Verdict::IncludeLast => Verdict::Include,
             Verdict::NextColumn => Verdict::Skip,
@@ -124,7 +126,7 @@ impl<'a> Visible<'a> {
         }
     }
 
-    /// Another column of the row begins.
+    /// Begins another column of the row.
     pub(crate) fn enter_column(&mut self, qualifier: &[u8]) {
         self.deletes.begin_column();
         self.column.begun = true;
@@ -135,15 +137,15 @@ impl<'a> Visible<'a> {
         self.column.last_marker = None;
     }
 
-    /// What becomes of a cell of the column that was entered last, and why. A column may be asked about
-    /// beyond what a [`Verdict`] calls its last cell: nothing more of it is included.
+    /// Returns the fate of a cell of the current column, with its reason. May be called for cells
+    /// after the one whose [`Verdict`] ended the column: none of them is included.
     pub(crate) fn fate(&mut self, cell: &CellRef<'_>) -> Fate {
         if self.rules.purpose == Purpose::MinorOfAll {
             return Fate::Included { last: false };
         }
         let timestamp = cell.key.timestamp;
         if !cell.key.qualifier.is_empty() && !self.wants_column(cell.key.qualifier) {
-            // Not even its markers matter: there may be many.
+            // Its markers do not matter either, and there may be many.
             return Fate::NotAsked;
         }
         let expired = timestamp < self.rules.unexpired_from;
@@ -205,16 +207,16 @@ impl<'a> Visible<'a> {
                 self.deletes.add(Marker::of(cell));
                 Fate::Marker
             }
-            // It covers nothing, and is not there for what may come: so does HBase see it.
+            // It covers nothing, and HBase does not keep it for puts that may still come.
             Purpose::Major if timestamp < self.rules.earliest_put => Fate::SpentMarker,
             Purpose::Major => self.count_marker(cell, expired),
         }
     }
 
-    /// A marker in a merge that keeps all of them.
+    /// Matches a marker in a compaction that keeps all markers.
     fn keep_marker(&mut self, cell: &CellRef<'_>) -> Fate {
         if !cell.tags.is_empty() && own_ttl(cell).is_some() {
-            // It goes one day, and what it covers is seen again.
+            // It will expire, and the cells it covers become visible again.
             return Fate::Included { last: false };
         }
         if !self.rules.keeps_deleted() {
@@ -226,14 +228,14 @@ impl<'a> Visible<'a> {
         Fate::Included { last: false }
     }
 
-    /// A marker that is part of the answer: it takes the place of the version in front of it.
+    /// Matches a marker that can be part of the result: it is kept if the version before it is.
     fn count_marker(&mut self, cell: &CellRef<'_>, expired: bool) -> Fate {
         if self.is_marker_again(cell) {
             return Fate::MarkerAgain;
         }
         if self.rules.purpose == Purpose::Major && Marker::of(cell).is_of_family() {
-            // How many versions are in front of it in its column says nothing of those in others. HBase
-            // drops it behind surplus ones, and shows again what it covered.
+            // The versions before it in its column say nothing of other columns. HBase drops it
+            // after surplus versions, and the cells it covered become visible again.
             return Fate::Included { last: false };
         }
         if self.column.included > self.rules.versions {
@@ -245,8 +247,8 @@ impl<'a> Visible<'a> {
         Fate::Included { last: false }
     }
 
-    /// Whether the same marker came just before: this one says nothing new, unless it matters when it
-    /// was written.
+    /// Whether the same marker came just before. If so this one is redundant, unless deletes cover
+    /// by sequence.
     fn is_marker_again(&mut self, cell: &CellRef<'_>) -> bool {
         let marker = Some((cell.key.timestamp, cell.kind()));
         let again = std::mem::replace(&mut self.column.last_marker, marker) == marker;
@@ -262,10 +264,12 @@ impl<'a> Visible<'a> {
         }
         if self.rules.purpose == Purpose::Minor {
             if cell.tags.is_empty() || own_ttl(cell).is_none() {
-                // One that goes before its time would uncover what it has overwritten.
+                // A put with its own TTL must not replace the cells it overwrites: they become
+                // visible again once it expires.
                 self.column.last = Some((timestamp, cell.sequence));
             }
-            // A surplus version too: who drops those counts them among what is let through here.
+            // Includes surplus versions: the compaction filter counts them among the cells included
+            // here.
             return Fate::Included { last: false };
         }
         self.column.last = Some((timestamp, cell.sequence));

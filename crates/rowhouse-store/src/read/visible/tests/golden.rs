@@ -1,5 +1,5 @@
-//! HBase's own query matchers and [`Visible`] let the same cells through: `compat/visible/run.sh`
-//! made the file and says what is in it.
+//! Compares [`Visible`] with HBase's own query matchers. `compat/visible/run.sh` made the golden
+//! file and describes its format.
 
 use std::borrow::Cow;
 
@@ -13,14 +13,14 @@ use crate::read::{Rules, Verdict, Visible};
 
 pub(super) const GOLDEN: &str = include_str!("../../../../tests/fixtures/visible.txt");
 
-/// One line of it.
+/// One line of the golden file.
 pub(super) struct Case<'a> {
     line: &'a str,
     family: FamilyDescriptor,
     now_millis: i64,
     pub(super) cells: Vec<Cell>,
     asked: Vec<&'a str>,
-    /// The places of what HBase lets through.
+    /// Indexes of the cells that HBase includes.
     included: Vec<usize>,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Case<'a> {
         matches!(self.asked[0], "read" | "raw")
     }
 
-    /// What is asked, but for the filter.
+    /// Returns the rules of the query, without its filter.
     pub(super) fn rules(&self) -> Rules<'a> {
         match self.asked[..] {
             ["major"] => self.merging(CompactionKind::Major),
@@ -67,7 +67,7 @@ impl<'a> Case<'a> {
         Rules::compact(kind, &self.family, earliest_put, self.now_millis)
     }
 
-    /// What is let through here.
+    /// Returns the indexes of the cells included here.
     fn ours(&self) -> Vec<usize> {
         if self.asked == ["minor"] {
             return self.left_by_minor_merge();
@@ -79,7 +79,8 @@ impl<'a> Case<'a> {
         self.odd_ones(rules, versions)
     }
 
-    /// What a merge of some files leaves, surplus versions dropped unless the family keeps them.
+    /// Returns the cells that a minor compaction leaves, with surplus versions dropped unless the
+    /// family keeps them.
     fn left_by_minor_merge(&self) -> Vec<usize> {
         let keep =
             CompactionFilter::new(CompactionKind::Minor, &self.family, i64::MIN, self.now_millis);
@@ -88,7 +89,7 @@ impl<'a> Case<'a> {
         cells.filter(|(_, cell)| keep.keeps(&cell.view())).map(|(at, _)| at).collect()
     }
 
-    /// Up to `versions` cells of each column that a filter on odd timestamps lets through.
+    /// Returns up to `versions` cells of each column that pass a filter on odd timestamps.
     fn odd_ones(&self, rules: Rules<'_>, versions: u32) -> Vec<usize> {
         let mut visible = Visible::new(rules);
         let mut seen: Vec<usize> = Vec::new();
@@ -104,13 +105,14 @@ impl<'a> Case<'a> {
         seen
     }
 
-    /// Whether what is let through here may be what HBase lets through.
+    /// Whether the cells included here are HBase's, apart from the known differences.
     fn agrees(&self, ours: &[usize]) -> bool {
         let covers_by_sequence = self.family.new_version_behavior();
         let keeps_deleted = self.family.keep_deleted_cells() != KeepDeletedCells::False;
         match self.asked[..] {
-            // A merge of some files keeps more, and of a marker written twice one (docs/decisions/0015): markers behind surplus
-            // versions, what a cell with a time to live of its own covers or outnumbers, and families that are not plain.
+            // A minor compaction keeps more, and one of two equal markers (docs/decisions/0015):
+            // markers after surplus versions, cells that one with its own TTL covers or makes
+            // surplus, and all cells of families that are not plain.
             ["minor"] => {
                 let is_there = |&at: &usize| ours.contains(&at) || self.is_marker_again(at);
                 let puts = |all: &[usize]| {
@@ -122,11 +124,11 @@ impl<'a> Case<'a> {
                 self.included.iter().all(is_there)
                     && (!same_puts || puts(ours) == puts(&self.included))
             }
-            // Here HBase takes a marker for a version, and drops versions that are to be kept.
+            // HBase counts a marker as a version here and drops versions that should be kept.
             ["major"] if covers_by_sequence && keeps_deleted => {
                 self.included.iter().all(|at| ours.contains(at))
             }
-            // Here it may drop a marker of the family behind a column without a qualifier.
+            // HBase may drop a family marker after a column without qualifier here.
             ["major"] if keeps_deleted => {
                 let of_family = |&at: &usize| {
                     let kind = self.cells[at].kind();
@@ -138,7 +140,7 @@ impl<'a> Case<'a> {
                 others(ours) == others(&self.included)
                     && self.included.iter().filter(|at| of_family(at)).all(|at| ours.contains(at))
             }
-            // Of a column that is named HBase may show one version more than are to outlive the TTL.
+            // For a requested column HBase may show one expired version more than MIN_VERSIONS.
             ["read", .., columns] if columns != "*" && self.family.versions_min() > 0 => {
                 let expired =
                     |&&at: &&usize| self.cells[at].timestamp().as_millis() < self.now_millis - 1000;
@@ -150,7 +152,7 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Whether the cell in front says the same.
+    /// Whether the cell before it is the same marker.
     fn is_marker_again(&self, at: usize) -> bool {
         if at == 0 {
             return false;

@@ -12,9 +12,9 @@ fn at(millis: i64) -> Timestamp {
     Timestamp::from_millis(millis).unwrap()
 }
 
-/// `q@5` is a put, `q@5x` deletes a version, `q@5c` a column, `@5f` a family, `@5v` a family
-/// at a version; `#7` is a sequence, `~9` a time to live of its own. Prints what a read of all
-/// versions sees, in the same notation.
+/// Returns the cells that a read of all versions sees, in the notation of `cells`: `q@5` is a put,
+/// `q@5x` deletes a version, `q@5c` a column, `@5f` a family, `@5v` a family at a version; `#7` is
+/// a sequence, `~9` a TTL of the cell's own.
 fn read(family: &FamilyDescriptor, rules: impl FnOnce(&mut Rules<'_>), cells: &str) -> String {
     let mut cells: Vec<Cell> = cells.split_whitespace().map(parse).collect();
     cells.sort_by(|a, b| rowhouse_model::compare(&a.view(), &b.view()));
@@ -24,7 +24,7 @@ fn read(family: &FamilyDescriptor, rules: impl FnOnce(&mut Rules<'_>), cells: &s
     seen.collect::<Vec<_>>().join(" ")
 }
 
-/// The places of what is part of the answer, among the cells of a row.
+/// Returns the indexes of the included cells among the cells of a row.
 fn shown(rules: Rules<'_>, cells: &[Cell]) -> Vec<usize> {
     let mut visible = Visible::new(rules);
     let mut seen = Vec::new();
@@ -120,7 +120,7 @@ fn a_time_range_uncovers_overwritten_versions() {
 
 #[test]
 fn expired_cells_are_gone_but_for_the_least_versions() {
-    // It is 1000 ms; a TTL of one second keeps what is at 0 or later.
+    // The time is 1000 ms; a TTL of one second keeps cells at 0 or later.
     let ttl = |versions: u32| family(versions).attribute("TTL", "1");
     let read_at = |family: &FamilyDescriptor, millis: i64, cells| {
         let rules = Rules::read(family, None, TimeRange::ALL, u32::MAX, millis);
@@ -204,14 +204,14 @@ fn keeping(what: &'static str) -> FamilyDescriptor {
     family(9).attribute("KEEP_DELETED_CELLS", what)
 }
 
-/// Reads up to, not including, `max`.
+/// Restricts a read to timestamps below `max`.
 fn before(max: i64) -> impl FnOnce(&mut Rules<'_>) {
     move |rules| rules.time_range = TimeRange::new(at(0), at(max)).unwrap()
 }
 
 #[test]
 fn a_cell_is_seen_as_long_as_it_says_itself_and_as_its_family_says() {
-    // It is 1000 ms.
+    // The time is 1000 ms.
     assert_eq!(read(&family(9), |_| {}, "a@5~995 b@5~994 c@5"), "a@5 c@5");
     assert_eq!(read(&family(1), |_| {}, "a@5~994 a@3"), "a@3", "it does not count as a version");
     assert_eq!(read(&family(1), |_| {}, "a@5#2~994 a@5#1"), "a@5", "nor does it overwrite");
@@ -254,7 +254,7 @@ fn a_major_merge_keeps_deleted_cells_as_versions_with_the_markers_that_puts_may_
     let two = keeping("TRUE").versions(2);
     assert_eq!(major(&two, "a@2 a@3 a@4x a@4 a@5"), "a@5 a@4x a@4");
     assert_eq!(major(&two, "a@2x a@2 a@4 a@5"), "a@5 a@4 a@2x");
-    // At 1003 ms what is below 3 has expired.
+    // At 1003 ms cells below 3 have expired.
     let ttl = keeping("TTL").attribute("TTL", "1").attribute("MIN_VERSIONS", "1");
     assert_eq!(major(&ttl, "a@2 a@3c b@2 b@2c"), "a@3c a@2");
 }
@@ -313,7 +313,7 @@ fn in_front_of_a_filter_what_the_family_keeps_counts() {
 }
 
 proptest! {
-    /// Whoever asks about each cell of a column by itself is told what a read goes by.
+    /// Asking for the fate of every cell of a column gives the same result as a read.
     #[test]
     fn nothing_is_included_behind_what_ends_a_column(case in 0..golden::GOLDEN.lines().count()) {
         let line = golden::GOLDEN.lines().nth(case).unwrap();

@@ -1,0 +1,62 @@
+//! `reverse` reverses the form before it: the characters, if `digits` or `hex` write characters.
+
+use rowhouse_schema::{KeySchema, Predicate, Value};
+
+const UUID: &str = "67e55044-10b1-426f-9247-bb680e5fe0c8";
+
+fn key(template: &str, value: Value) -> String {
+    let schema = KeySchema::parse(template).unwrap();
+    let key = schema.encode(&[("v", value.clone())]).unwrap();
+    assert_eq!(schema.decode(&key).unwrap()["v"], value, "{template}");
+    rowhouse_model::escape(&key)
+}
+
+#[test]
+fn digits_of_hex_stand_in_reverse_order_whatever_type_they_write() {
+    let bytes = || Value::Bytes(vec![0x12, 0x34]);
+    assert_eq!(key("[v bytes 2 hex]", bytes()), "1234");
+    assert_eq!(key("[v bytes 2 hex reverse]", bytes()), "4321");
+    assert_eq!(key("[v u16 hex reverse]", Value::Unsigned(0x1234)), "4321");
+    assert_eq!(key("[v hex 4 reverse]", "1234".into()), "4321");
+    assert_eq!(key("[v digits 4 reverse]", Value::Unsigned(1234)), "4321");
+    let uuid = rowhouse_schema::Uuid::parse(UUID).unwrap();
+    assert_eq!(key("[v uuid hex reverse]", uuid.into()), "8c0ef5e086bb7429f6241b0144055e76");
+
+    // Otherwise it reverses bytes or characters of the value.
+    assert_eq!(key("[v bytes 2 reverse]", bytes()), "4\\x12");
+    assert_eq!(key("[v u16 reverse]", Value::Unsigned(0x1234)), "4\\x12");
+    assert_eq!(key("[v string reverse]", "ab".into()), "ba\\x00\\x01");
+}
+
+#[test]
+fn plans_find_digits_in_reverse_order() {
+    let rows: Vec<Vec<u8>> = (0..=0x3FF_u16).map(|n| (n * 61).to_be_bytes().to_vec()).collect();
+    let schema = KeySchema::parse("[v bytes 2 hex reverse][n u8]").unwrap();
+    for query in [
+        "v = 0x1e80",
+        "v in (0x1e80, 0x0000, 0xffff)",
+        "v ends with 0x80",
+        "v ends with x''",
+        "v ends with 0x001e80",
+        "v starts with 0x1e",
+        "v < 0x1e80",
+        "v >= 0x1e80 and v ends with 0x35",
+    ] {
+        let plan = schema.plan(&Predicate::parse(query).unwrap()).unwrap();
+        let raw = KeySchema::parse("[v bytes 2][n u8]").unwrap();
+        let brute = raw.plan(&Predicate::parse(query).unwrap()).unwrap();
+        for row in &rows {
+            let given = [("v", Value::from(row.clone())), ("n", 7.into())];
+            let key = schema.encode(&given).unwrap();
+            let found = plan.ranges().iter().any(|range| range.contains(&key))
+                && plan.matches(&schema.decode(&key).unwrap());
+            let key = raw.encode(&given).unwrap();
+            let wanted = brute.ranges().iter().any(|range| range.contains(&key))
+                && brute.matches(&raw.decode(&key).unwrap());
+            assert_eq!(found, wanted, "{query}: {row:?}");
+        }
+    }
+    let plan = schema.plan(&Predicate::parse("v ends with 0x80").unwrap()).unwrap();
+    assert_eq!(plan.ranges()[0].start, "08");
+    assert!(plan.is_exact());
+}

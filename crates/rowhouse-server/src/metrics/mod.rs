@@ -1,0 +1,264 @@
+//! The metrics of a server: one table of their names, and their text for Prometheus.
+
+mod calls;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use rowhouse_model::TableName;
+use rowhouse_store::{RegionRequests, RegionSize};
+
+use crate::cluster::Cluster;
+pub(crate) use calls::Calls;
+
+/// A metric, and how its samples are collected.
+pub(crate) struct Metric {
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+    /// One sentence, with the unit.
+    pub(crate) help: &'static str,
+    collect: fn(&Sources<'_>, &mut Samples<'_>),
+}
+
+/// What Prometheus calls the type of a metric.
+#[derive(Clone, Copy)]
+pub(crate) enum Kind {
+    Counter,
+    Gauge,
+    Histogram,
+}
+
+impl Kind {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Counter => "counter",
+            Self::Gauge => "gauge",
+            Self::Histogram => "histogram",
+        }
+    }
+}
+
+/// Every metric, in the order of the text. `docs/metrics.md` has the same table; a test compares them.
+pub(crate) const METRICS: &[Metric] = &[
+    Metric {
+        name: "rowhouse_call_seconds",
+        kind: Kind::Histogram,
+        help: "Latency of calls from arrival to answer, by method of HBase's protocol.",
+        collect: call_seconds,
+    },
+    Metric {
+        name: "rowhouse_call_errors_total",
+        kind: Kind::Counter,
+        help: "Calls answered with an exception, by method.",
+        collect: call_errors,
+    },
+    Metric {
+        name: "rowhouse_open_scanners",
+        kind: Kind::Gauge,
+        help: "Scanners that clients have open.",
+        collect: |from, out| {
+            let servers = from.cluster.region_servers().iter();
+            out.sample("", &[], servers.map(|server| server.scanners.len()).sum::<usize>() as f64);
+        },
+    },
+    Metric {
+        name: "rowhouse_memstore_bytes",
+        kind: Kind::Gauge,
+        help: "Bytes of memstores.",
+        collect: |from, out| out.sample("", &[], from.cluster.store.memstore_bytes().0 as f64),
+    },
+    Metric {
+        name: "rowhouse_memstore_bytes_max",
+        kind: Kind::Gauge,
+        help: "Bytes of memstores above which writers wait.",
+        collect: |from, out| out.sample("", &[], from.cluster.store.memstore_bytes().1 as f64),
+    },
+    Metric {
+        name: "rowhouse_block_cache_bytes",
+        kind: Kind::Gauge,
+        help: "Bytes in the block cache.",
+        collect: |from, out| out.sample("", &[], from.cluster.store.block_cache_bytes().0 as f64),
+    },
+    Metric {
+        name: "rowhouse_block_cache_bytes_max",
+        kind: Kind::Gauge,
+        help: "Bytes that the block cache may hold.",
+        collect: |from, out| out.sample("", &[], from.cluster.store.block_cache_bytes().1 as f64),
+    },
+    Metric {
+        name: "rowhouse_tasks",
+        kind: Kind::Gauge,
+        help: "Flushes, compactions, splits and merges of regions that are running.",
+        collect: |from, out| out.sample("", &[], from.cluster.store.tasks().len() as f64),
+    },
+    Metric {
+        name: "rowhouse_table_regions",
+        kind: Kind::Gauge,
+        help: "Regions, by table.",
+        collect: |from, out| from.by_table(out, |table| table.regions as f64),
+    },
+    Metric {
+        name: "rowhouse_table_files",
+        kind: Kind::Gauge,
+        help: "HFiles, by table.",
+        collect: |from, out| from.by_table(out, |table| table.size.files as f64),
+    },
+    Metric {
+        name: "rowhouse_table_file_bytes",
+        kind: Kind::Gauge,
+        help: "Bytes of HFiles on the disk, by table.",
+        collect: |from, out| from.by_table(out, |table| table.size.file_bytes as f64),
+    },
+    Metric {
+        name: "rowhouse_table_memstore_bytes",
+        kind: Kind::Gauge,
+        help: "Bytes of memstores, by table.",
+        collect: |from, out| from.by_table(out, |table| table.size.memstore_bytes as f64),
+    },
+    Metric {
+        name: "rowhouse_table_reads_total",
+        kind: Kind::Counter,
+        help: "Rows read, by table.",
+        collect: |from, out| from.by_table(out, |table| table.requests.reads as f64),
+    },
+    Metric {
+        name: "rowhouse_table_filtered_reads_total",
+        kind: Kind::Counter,
+        help: "Rows read and not returned because a filter left no cell of them, by table.",
+        collect: |from, out| from.by_table(out, |table| table.requests.filtered_reads as f64),
+    },
+    Metric {
+        name: "rowhouse_table_writes_total",
+        kind: Kind::Counter,
+        help: "Mutations, by table.",
+        collect: |from, out| from.by_table(out, |table| table.requests.writes as f64),
+    },
+];
+
+/// Tables that have samples of their own. Those of all later ones, by name, are left out: a scrape
+/// stays small whatever the catalog holds.
+const TABLES_MAX: usize = 1_000;
+
+/// Where the samples come from.
+struct Sources<'a> {
+    cluster: &'a Cluster,
+    tables: BTreeMap<TableName, TableTotals>,
+}
+
+/// Sums over the regions of a table.
+#[derive(Default)]
+struct TableTotals {
+    regions: usize,
+    size: RegionSize,
+    requests: RegionRequests,
+}
+
+impl<'a> Sources<'a> {
+    fn new(cluster: &'a Cluster) -> Self {
+        let tables = cluster.store.tables().into_iter().take(TABLES_MAX);
+        let tables = tables.map(|table| {
+            let mut totals = TableTotals::default();
+            for region in table.regions() {
+                let (size, requests) = (region.size(), region.requests());
+                totals.regions += 1;
+                totals.size.files += size.files;
+                totals.size.file_bytes += size.file_bytes;
+                totals.size.memstore_bytes += size.memstore_bytes;
+                totals.requests.reads += requests.reads;
+                totals.requests.filtered_reads += requests.filtered_reads;
+                totals.requests.writes += requests.writes;
+            }
+            (table.name().clone(), totals)
+        });
+        Self { cluster, tables: tables.collect() }
+    }
+
+    fn by_table(&self, out: &mut Samples<'_>, value: impl Fn(&TableTotals) -> f64) {
+        for (name, totals) in &self.tables {
+            out.sample("", &[("table", &name.to_string())], value(totals));
+        }
+    }
+}
+
+/// Writes the samples of one metric.
+struct Samples<'a> {
+    name: &'static str,
+    text: &'a mut String,
+}
+
+impl Samples<'_> {
+    fn sample(&mut self, suffix: &str, labels: &[(&str, &str)], value: f64) {
+        self.text.push_str(self.name);
+        self.text.push_str(suffix);
+        for (at, (label, value)) in labels.iter().enumerate() {
+            let begin = if at == 0 { '{' } else { ',' };
+            let value = value.replace('\\', r"\\").replace('"', "\\\"").replace('\n', r"\n");
+            // A string takes everything.
+            let _ = write!(self.text, "{begin}{label}=\"{value}\"");
+        }
+        if !labels.is_empty() {
+            self.text.push('}');
+        }
+        let _ = writeln!(self.text, " {value}");
+    }
+}
+
+/// Returns all metrics in Prometheus' text format, version 0.0.4.
+pub(crate) fn render(cluster: &Cluster) -> String {
+    let sources = Sources::new(cluster);
+    let mut text = String::new();
+    for Metric { name, kind, help, collect } in METRICS {
+        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {}", kind.name());
+        collect(&sources, &mut Samples { name, text: &mut text });
+    }
+    text
+}
+
+fn call_seconds(from: &Sources<'_>, out: &mut Samples<'_>) {
+    let servers = from.cluster.region_servers().iter();
+    for (method, calls) in servers.flat_map(|server| server.calls.called()) {
+        let (mut count, mut bounds) = (0, calls::BUCKET_MICROS.iter());
+        for bucket in calls.buckets() {
+            count += bucket;
+            let bound = bounds.next().map(|&micros| (micros as f64 / 1e6).to_string());
+            let bound = bound.as_deref().unwrap_or("+Inf");
+            out.sample("_bucket", &[("method", method.name()), ("le", bound)], count as f64);
+        }
+        let labels = [("method", method.name())];
+        out.sample("_sum", &labels, calls.latency().as_secs_f64());
+        out.sample("_count", &labels, count as f64);
+    }
+}
+
+fn call_errors(from: &Sources<'_>, out: &mut Samples<'_>) {
+    let servers = from.cluster.region_servers().iter();
+    for (method, calls) in servers.flat_map(|server| server.calls.called()) {
+        out.sample("", &[("method", method.name())], calls.errors() as f64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_about_metrics_has_the_table_of_the_code() {
+        let page = include_str!("../../../../docs/metrics.md");
+        let documented = page.lines().filter(|line| line.starts_with("| `rowhouse_"));
+        let table = METRICS.iter().map(|Metric { name, kind, help, .. }| {
+            format!("| `{name}` | {} | {} |", kind.name(), help.trim_end_matches('.'))
+        });
+        assert!(
+            documented.eq(table.clone()),
+            "docs/metrics.md must have:\n{}",
+            table.collect::<Vec<_>>().join("\n")
+        );
+    }
+
+    #[test]
+    fn labels_are_escaped() {
+        let mut text = String::new();
+        Samples { name: "m", text: &mut text }.sample("_x", &[("a", "q\"\\\n"), ("b", "c")], 1.5);
+        assert_eq!(text, "m_x{a=\"q\\\"\\\\\\n\",b=\"c\"} 1.5\n");
+    }
+}

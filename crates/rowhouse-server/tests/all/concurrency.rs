@@ -1,0 +1,207 @@
+//! Many clients at once: counters add up, rows are whole, nothing acknowledged is lost.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use crate::support::{Client, TestServer};
+use rowhouse_format::convert::scan::{OpenScan, ScanAnswer, ScanCall};
+use rowhouse_model::{RegionInfo, Row, RowRange, Scan};
+
+const CLIENTS: usize = 4;
+
+/// Every row of a region, `rows` at a time.
+fn scan_all(client: &mut Client, region: &RegionInfo, scan: Scan, rows: u32) -> Vec<Row> {
+    let mut answer = crate::support::open(client, region, OpenScan::new(scan), rows).unwrap();
+    let scanner = answer.scanner.unwrap();
+    let mut all = Vec::new();
+    for number in 0.. {
+        all.extend(answer.rows.into_iter().map(|scanned| scanned.row));
+        if answer.more_results_in_region == Some(false) {
+            break;
+        }
+        answer = crate::support::next(client, scanner, number, rows).unwrap();
+    }
+    all
+}
+
+#[test]
+fn counters_add_up() {
+    const COUNTERS: usize = 3;
+    const ROUNDS: i64 = 40;
+    let server = TestServer::start();
+    let region = server.create_table("t", &["cf"], &[]).remove(0);
+    let row = |number: usize| format!("counter-{number}");
+    // Of each counter, what its clients were told it became.
+    let told = thread::scope(|scope| {
+        let clients = (0..CLIENTS).map(|_| {
+            scope.spawn(|| {
+                let mut client = server.client();
+                let mut told = vec![Vec::new(); COUNTERS];
+                for round in 1..=ROUNDS {
+                    for (number, told) in told.iter_mut().enumerate() {
+                        let now =
+                            crate::support::increment(&mut client, &region, &row(number), round);
+                        told.push(now.unwrap());
+                    }
+                }
+                told
+            })
+        });
+        let clients: Vec<_> = clients.collect();
+        clients.into_iter().map(|client| client.join().unwrap()).collect::<Vec<_>>()
+    });
+    let mut client = server.client();
+    for number in 0..COUNTERS {
+        let counter = crate::support::get(&mut client, &region, &row(number)).unwrap();
+        let sum = CLIENTS as i64 * ROUNDS * (ROUNDS + 1) / 2;
+        assert_eq!(crate::support::counter(&counter), Some(sum));
+        // Every increment gave a number of its own: none worked on what another had already used.
+        let mut seen: Vec<i64> = told.iter().flat_map(|told| told[number].clone()).collect();
+        seen.sort_unstable();
+        assert!(seen.windows(2).all(|pair| pair[0] < pair[1]));
+        assert_eq!(seen.last(), Some(&sum));
+    }
+}
+
+#[test]
+fn no_scan_sees_half_a_row() {
+    const ROWS: usize = 20;
+    const ROUNDS: usize = 30;
+    let server = TestServer::start();
+    let region = server.create_table("t", &["cf", "d"], &[]).remove(0);
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let writers = (0..CLIENTS).map(|writer| {
+            let (server, region) = (&server, &region);
+            scope.spawn(move || {
+                let mut client = server.client();
+                for round in 0..ROUNDS {
+                    for row in 0..ROWS {
+                        let (row, value) = (format!("{row:02}"), format!("{writer}-{round}"));
+                        crate::support::put_two(&mut client, region, &row, &value).unwrap();
+                    }
+                }
+            })
+        });
+        let writers: Vec<_> = writers.collect();
+        let readers = [1, 3, 100].map(|rows| {
+            let (server, region, done) = (&server, &region, &done);
+            scope.spawn(move || {
+                let mut client = server.client();
+                while !done.load(Ordering::Relaxed) {
+                    for row in scan_all(&mut client, region, Scan::all(), rows) {
+                        check_whole(&row);
+                    }
+                    check_whole(&crate::support::get(&mut client, region, "07").unwrap());
+                }
+            })
+        });
+        // The readers must stop also when a writer failed.
+        let written: Vec<_> = writers.into_iter().map(|writer| writer.join()).collect();
+        done.store(true, Ordering::Relaxed);
+        written.into_iter().for_each(|writer| writer.unwrap());
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+    });
+    assert_eq!(scan_all(&mut server.client(), &region, Scan::all(), 100).len(), ROWS);
+}
+
+/// Both families hold the same, unless the row is not there.
+fn check_whole(row: &Row) {
+    assert_eq!(row.value("cf", "q"), row.value("d", "q"), "half a row: {row:?}");
+}
+
+#[test]
+fn what_was_acknowledged_is_seen_from_then_on() {
+    const ROWS: usize = 150;
+    let server = TestServer::start();
+    let regions = server.create_table("t", &["cf"], &[b"1", b"2", b"3"]);
+    thread::scope(|scope| {
+        for (writer, region) in regions.iter().enumerate() {
+            let server = &server;
+            scope.spawn(move || {
+                let (mut client, mut other) = (server.client(), server.client());
+                for number in 0..ROWS {
+                    let row = format!("{writer}-{number:03}");
+                    crate::support::put(&mut client, region, &row, &row).unwrap();
+                    // Another connection sees it at once, and everything before it.
+                    let read = crate::support::get(&mut other, region, &row).unwrap();
+                    assert_eq!(read.value("cf", "q").unwrap(), row);
+                    if number % 50 == 49 {
+                        let rows = scan_all(&mut other, region, Scan::all(), 40);
+                        assert_eq!(rows.len(), number + 1);
+                    }
+                }
+            });
+        }
+    });
+    let server = TestServer::start_in(server.stop());
+    let mut client = server.client();
+    for (writer, region) in server.regions("t").iter().enumerate() {
+        let rows = scan_all(&mut client, region, Scan::all(), u32::MAX);
+        let keys: Vec<_> = rows.iter().map(|row| row.key().to_vec()).collect();
+        let expected = (0..ROWS).map(|number| format!("{writer}-{number:03}").into_bytes());
+        assert_eq!(keys, expected.collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_scanner_that_is_read_slowly_sees_one_moment() {
+    const ROWS: usize = 60;
+    let server = TestServer::start();
+    let region = server.create_table("t", &["cf"], &[]).remove(0);
+    let mut writer = server.client();
+    let row = |number: usize| format!("{number:02}");
+    for number in 0..ROWS {
+        crate::support::put(&mut writer, &region, &row(number), "0").unwrap();
+    }
+    for round in 1..=5 {
+        let mut reader = server.client();
+        let mut answer =
+            crate::support::open(&mut reader, &region, OpenScan::new(Scan::all()), 1).unwrap();
+        let scanner = answer.scanner.unwrap();
+        let mut values = BTreeMap::new();
+        for number in 0.. {
+            for (row, value) in crate::support::rows_of(&answer) {
+                values.insert(row, value);
+            }
+            if answer.more_results_in_region == Some(false) {
+                break;
+            }
+            // Between any two rows of the scan, all of the table is written again.
+            let rows = (0..ROWS).map(|row_number| (row(row_number), format!("{round}")));
+            crate::support::put_many(&mut writer, &region, rows);
+            answer = crate::support::next(&mut reader, scanner, number, 1).unwrap();
+        }
+        assert_eq!(values.len(), ROWS);
+        let before = vec![format!("{}", round - 1)];
+        assert!(values.values().all(|value| *value == before), "{values:?}");
+    }
+}
+
+#[test]
+fn answers_find_their_calls_on_a_crowded_connection() {
+    let server = TestServer::start();
+    let region = server.create_table("t", &["cf"], &[]).remove(0);
+    let mut client = server.client();
+    let rows = (0..300).map(|row| (format!("{row:03}"), format!("value of {row}")));
+    crate::support::put_many(&mut client, &region, rows);
+    // Long scans, which are done on threads of their own, and short ones between them; more than
+    // the server does at once.
+    let mut asked = BTreeMap::new();
+    for start in 0..150 {
+        let range = RowRange::new(format!("{start:03}"), "");
+        let rows = if start % 2 == 0 { u32::MAX } else { 1 };
+        let scan = OpenScan::new(Scan::new(range));
+        let call = ScanCall::open(crate::support::region_ref(&region), scan, rows);
+        asked.insert(client.send(&call.to_proto(), &[]), start);
+    }
+    while !asked.is_empty() {
+        let (call, body) = client.receive_body();
+        let start = asked.remove(&call).expect("an answer to no call");
+        let answer = ScanAnswer::from_proto(body.message().unwrap(), &mut body.cells(None));
+        let answer = answer.unwrap();
+        assert_eq!(crate::support::rows_of(&answer)[0].0, format!("{start:03}"));
+        assert_eq!(answer.rows.len(), if start % 2 == 0 { 300 - start } else { 1 });
+    }
+}

@@ -1,0 +1,20 @@
+//! Tests of the server, over its sockets, in one program: linking one is most of what a test costs to build.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
+
+mod administration;
+mod bulk_load;
+mod clients;
+mod compaction;
+mod concurrency;
+mod endpoints_in_batches;
+mod held_up;
+mod older_clients;
+mod regions;
+mod row_mutations;
+mod stop;
+#[path = "../support/mod.rs"]
+mod support;
+#[cfg(feature = "web")]
+mod web;
+mod zookeeper;

@@ -1,0 +1,104 @@
+//! Regions switched, moved, and taken out of service and into it, as Apache's `Admin` asks.
+
+use crate::support::{TestServer, region_ref};
+use rowhouse_format::convert::region;
+use rowhouse_format::proto;
+use rowhouse_format::rpc::Service;
+
+const SPLIT: i32 = proto::MasterSwitchType::Split as i32;
+const MERGE: i32 = proto::MasterSwitchType::Merge as i32;
+
+#[test]
+fn a_switch_that_is_off_stays_off_over_a_restart() {
+    let server = TestServer::start();
+    let region = server.create_table("t", &["cf"], &[]).remove(0);
+    let set = |enabled, switches: &[i32]| proto::SetSplitOrMergeEnabledRequest {
+        enabled,
+        synchronous: None,
+        switch_types: switches.to_vec(),
+    };
+    let mut master = server.connect(Service::Master);
+    assert_eq!(master.call(&set(false, &[SPLIT, MERGE])).unwrap().prev_value, [true, true]);
+    assert_eq!(master.call(&set(true, &[MERGE])).unwrap().prev_value, [false]);
+    let error = master.call(&set(true, &[7])).unwrap_err();
+    assert!(error.message.ends_with("a switch is not known: 7"), "{}", error.message);
+    let server = TestServer::start_in(server.stop());
+    let mut master = server.connect(Service::Master);
+    let mut is_on = |switch_type| {
+        master.call(&proto::IsSplitOrMergeEnabledRequest { switch_type }).unwrap().enabled
+    };
+    assert_eq!((is_on(SPLIT), is_on(MERGE)), (false, true));
+    let split = proto::SplitTableRegionRequest {
+        region_info: region::to_proto(&region),
+        split_row: Some("m".into()),
+        ..Default::default()
+    };
+    let error = master.call(&split).unwrap_err();
+    assert!(error.do_not_retry);
+    assert!(error.message.contains("failed due to split switch off"), "{}", error.message);
+    master.call(&set(true, &[SPLIT])).unwrap();
+    master.call(&split).unwrap();
+    assert_eq!(server.regions("t").len(), 2);
+}
+
+#[test]
+fn a_region_out_of_service_is_not_served_until_it_is_assigned() {
+    let server = TestServer::start();
+    let regions = server.create_table("t", &["cf"], &[b"m"]);
+    let mut client = server.client();
+    crate::support::put(&mut client, &regions[0], "a", "1").unwrap();
+    let mut master = server.connect(Service::Master);
+    let name = |at: usize| region_ref(&regions[at]).to_proto();
+    let unassign = proto::UnassignRegionRequest { region: name(0), force: None };
+    for _ in 0..2 {
+        master.call(&unassign).unwrap();
+        let refused = crate::support::get(&mut client, &regions[0], "a").unwrap_err();
+        assert_eq!(refused.class, "org.apache.hadoop.hbase.NotServingRegionException");
+    }
+    // Its neighbour is, and it is neither split nor moved.
+    crate::support::put(&mut client, &regions[1], "z", "1").unwrap();
+    let moved = proto::MoveRegionRequest { region: name(0), dest_server_name: None };
+    assert!(master.call(&moved).is_err());
+    let split = proto::SplitTableRegionRequest {
+        region_info: region::to_proto(&regions[0]),
+        split_row: Some("f".into()),
+        ..Default::default()
+    };
+    assert!(master.call(&split).is_err());
+    master.call(&proto::AssignRegionRequest { region: name(0), r#override: None }).unwrap();
+    let row = crate::support::get(&mut client, &regions[0], "a").unwrap();
+    assert_eq!(row.value("cf", "q").unwrap(), "1");
+    master.call(&moved).unwrap();
+    // A restart takes all into service.
+    master.call(&unassign).unwrap();
+    let server = TestServer::start_in(server.stop());
+    let row = crate::support::get(&mut server.client(), &regions[0], "a").unwrap();
+    assert_eq!(row.value("cf", "q").unwrap(), "1");
+}
+
+#[test]
+fn regions_that_are_not_there_are_neither_moved_nor_assigned() {
+    let server = TestServer::start();
+    let mut master = server.connect(Service::Master);
+    let name = || region::RegionRef::encoded("0123456789abcdef0123456789abcdef").to_proto();
+    let unknown = "org.apache.hadoop.hbase.UnknownRegionException";
+    let moved = proto::MoveRegionRequest { region: name(), dest_server_name: None };
+    assert_eq!(master.call(&moved).unwrap_err().class, unknown);
+    let assign = proto::AssignRegionRequest { region: name(), r#override: None };
+    assert_eq!(master.call(&assign).unwrap_err().class, unknown);
+    let unassign = proto::UnassignRegionRequest { region: name(), force: None };
+    assert_eq!(master.call(&unassign).unwrap_err().class, unknown);
+}
+
+#[test]
+fn the_balancers_switch_is_kept_while_the_server_runs() {
+    let server = TestServer::start();
+    let mut master = server.connect(Service::Master);
+    let switch = |on| proto::SetBalancerRunningRequest { on, synchronous: Some(true) };
+    let ran = master.call(&proto::BalanceRequest::default()).unwrap();
+    assert_eq!((ran.balancer_ran, ran.moves_executed), (true, Some(0)), "it begins as on");
+    assert_eq!(master.call(&switch(false)).unwrap().prev_balance_value, Some(true));
+    assert_eq!(master.call(&switch(false)).unwrap().prev_balance_value, Some(false));
+    assert!(!master.call(&proto::IsBalancerEnabledRequest {}).unwrap().enabled);
+    assert!(!master.call(&proto::BalanceRequest::default()).unwrap().balancer_ran);
+}

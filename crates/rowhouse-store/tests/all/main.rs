@@ -1,0 +1,31 @@
+//! Tests of stores and their files, over the public API, in one program: linking one is most of what a test costs to build.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
+
+mod altered_tables;
+mod automatic_splits;
+mod backups;
+mod changed_meanwhile;
+mod conditional_writes;
+mod damaged;
+mod explained_cells;
+mod formats;
+mod growing_values;
+mod large_mutations;
+mod maintenance;
+mod many_markers;
+mod markers_in_puts;
+mod open_scanners;
+mod out_of_time;
+mod recovery;
+mod regions;
+mod row_mutations;
+mod salvage_of_loads;
+mod same_cell_twice;
+mod scanners_and_declarations;
+mod snapshots;
+mod torn_batches;
+mod transactions;
+mod versions_in_one_millisecond;
+mod ways_to_read;
+mod written_behind_a_delete;

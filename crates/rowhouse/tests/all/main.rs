@@ -1,0 +1,22 @@
+//! Tests of the facade, on a store in this process and on a server, in one program: linking one is most of what a test costs to build.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
+
+mod a_month_of_posts;
+mod alter_key;
+mod alterations_at_one_time;
+mod buckets;
+mod cells_by_qualifiers;
+mod changes;
+mod columns;
+mod guide_in_chinese;
+mod insert;
+mod large_values;
+mod one_moment;
+mod plain_requests;
+mod regions;
+#[path = "../support/mod.rs"]
+mod support;
+mod typed_keys;
+mod whole_rows;
+mod wide_rows;

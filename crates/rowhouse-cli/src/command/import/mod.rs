@@ -54,7 +54,8 @@ pub(crate) struct ImportArgs {
     mapping: MappingArgs,
     #[command(flatten)]
     making: MakingArgs,
-    /// HFiles, in a folder for each family; the table has these families, and no server may have the data directory open
+    /// HFiles, in a folder for each family; the table has these families, and no server may have
+    /// the data directory open
     #[arg(long, value_name = "DIR", conflicts_with_all = ["files", "RowArgs", "Reading", "MappingArgs", "MakingArgs", "connect"])]
     hfiles: Option<PathBuf>,
     /// The data directory; a server that holds it is connected to

@@ -1,5 +1,5 @@
-//! `alter`: families, attributes, configuration and coprocessors of a table, the template of its key, and
-//! its columns.
+//! `alter`: families, attributes, configuration and coprocessors of a table, the template of its
+//! key, and its columns.
 
 use std::io::Write;
 

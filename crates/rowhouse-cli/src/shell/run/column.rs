@@ -32,7 +32,8 @@ pub(super) fn column(text: &Bytes) -> Result<(Bytes, Option<Bytes>)> {
 pub(super) enum WrittenColumn {
     /// `'family:qualifier'`, or the name of a declared column.
     Text(Bytes),
-    /// `{price => {at => '2022-12-24'}}`: the name of a column with many qualifiers, and the fields of one.
+    /// `{price => {at => '2022-12-24'}}`: the name of a column with many qualifiers, and the fields
+    /// of one.
     Fields(String, Hash),
 }
 

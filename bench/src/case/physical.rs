@@ -1,4 +1,5 @@
-//! What the machine, the standard library and the file format can do, to hold the engines against.
+//! Limits of the machine, the standard library and the file format, for comparison with the
+//! engines.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{File, OpenOptions};
@@ -18,7 +19,7 @@ use rowhouse_model::{Bytes, CellKind, Key, Timestamp};
 use super::Bench;
 use crate::workload::{Cell, KEY_LEN, Random, Workload, key};
 
-/// Bytes of a log record of one cell of 100 bytes, about.
+/// Approximate bytes of a log record of one cell of 100 bytes.
 const RECORD_LEN: usize = 200;
 /// Records in one write(2).
 const RECORDS: usize = 100;
@@ -36,7 +37,7 @@ pub(super) fn run(bench: &Bench<'_>) -> Result<()> {
     blocks(bench, &Workload::wide(bench.cells / 4, bench.seed))
 }
 
-/// What every insert and get of the other cases contains, too.
+/// Measures the cost of the bench itself in every insert and get of the other cases.
 fn own_cost(bench: &Bench<'_>, workload: &Workload) -> Result<()> {
     let mut cell = Cell::default();
     bench.measure("making key and value of a cell (in every insert here)", || {
@@ -55,7 +56,7 @@ fn own_cost(bench: &Bench<'_>, workload: &Workload) -> Result<()> {
     })
 }
 
-/// Between two places that fit the processor's cache.
+/// Copies between two buffers that fit the processor's cache.
 fn copying(bench: &Bench<'_>, workload: &Workload) -> Result<()> {
     const CELL_LEN: usize = KEY_LEN + 100;
     const CELLS: u64 = 1000;
@@ -150,7 +151,7 @@ fn skip_map(bench: &Bench<'_>, workload: &Workload) -> Result<()> {
     })
 }
 
-/// An HFile in memory, in blocks as the store keeps them in its cache.
+/// Measures an HFile in memory, in blocks as the store caches them.
 fn blocks(bench: &Bench<'_>, workload: &Workload) -> Result<()> {
     let mut cells = (0..workload.cells())
         .map(|at| {

@@ -11,35 +11,36 @@ use super::progress::Bar;
 use super::{Done, argument};
 use crate::counted::counted;
 
-/// Which store, and where to.
+/// Arguments of `rowhouse backup`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BackupArgs {
     /// The data directory, or a server: hbase://HOST:PORT
     #[arg(value_name = "DIR|ADDRESS", value_parser = argument::directory_or_url)]
     from: String,
-    /// The backup; made. Of a server: a directory right in that of its --backups, or the name of one
+    /// The backup, created by the command. Of a server: a directory directly in that of its
+    /// --backups, or the name of one
     #[arg(long, value_name = "NEW_DIR")]
     into: PathBuf,
 }
 
-/// Which backup, and where to.
+/// Arguments of `rowhouse restore`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RestoreArgs {
     /// The backup; it is not changed
     #[arg(value_name = "BACKUP")]
     backup: PathBuf,
-    /// The new data directory; made
+    /// The new data directory, created by the command
     #[arg(long, value_name = "NEW_DIR")]
     into: PathBuf,
 }
 
-/// Writes a backup and reads it back. A directory that a server holds is that server.
+/// Writes a backup and reads it back. If a server holds the directory, that server writes it.
 pub(crate) fn backup(args: &BackupArgs) -> Done {
     if args.from.contains("://") {
         return through_server(&args.from, &args.into);
     }
     match Holder::of(&args.from)?.and_then(|holder| holder.address) {
-        // It is on this machine, and may be in another working directory.
+        // The server is on this machine, but may have another working directory.
         Some(address) => {
             let into = std::path::absolute(&args.into);
             let into = into.map_err(|source| Error::io("cannot tell the directory", source))?;
@@ -49,7 +50,7 @@ pub(crate) fn backup(args: &BackupArgs) -> Done {
     }
 }
 
-/// Makes a data directory of a backup.
+/// Creates a data directory from a backup.
 pub(crate) fn restore(args: &RestoreArgs) -> Done {
     copy(&args.backup, &args.into)
 }

@@ -1,4 +1,4 @@
-//! `rowhouse check`: whether a store is whole.
+//! `rowhouse check`: verifies a store.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,7 +9,7 @@ use super::progress::Bar;
 use super::{Done, NOT_CLOSED};
 use crate::counted::counted;
 
-/// Which store.
+/// Arguments of `rowhouse check`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CheckArgs {
     /// The data directory; no server may have it open
@@ -17,8 +17,8 @@ pub(crate) struct CheckArgs {
     data: PathBuf,
 }
 
-/// Reads everything and says what is wrong. Ends with 1 when anything is, and with 3 when nothing is but the log was
-/// not closed: what was not synced may be missing.
+/// Reads everything and reports damage. Exits with 1 if there is any, and with 3 if there is none
+/// but the log was not closed: unsynced commits may be missing.
 pub(crate) fn run(args: &CheckArgs) -> Done {
     let mut bar = Bar::new();
     let checked = rowhouse_store::check(&args.data, |progress| bar.draw(&progress));

@@ -1,8 +1,9 @@
-//! Commands of HBase's shell that are not here: they are refused by name, not taken for typing mistakes, and it is told
-//! what there is instead.
+//! Unsupported commands of HBase's shell: they are refused by name, with the alternative, instead
+//! of as typing mistakes.
 
-/// Why HBase's command `name` (of its shell 2.4, the last that is published on its own, and what 2.5 and 2.6 added) is not
-/// here, and what to do instead; nothing where HBase has no such command either.
+/// Returns the reason why HBase's command `name` is not supported, and the alternative; `None` if
+/// HBase has no such command. The list covers HBase's shell 2.4, the last that is published on its
+/// own, and the additions of 2.5 and 2.6.
 pub(super) fn instead_of(name: &str) -> Option<&'static str> {
     let has =
         |(names, _): &&(&str, &str)| names.split_ascii_whitespace().any(|known| known == name);

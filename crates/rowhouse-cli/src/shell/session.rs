@@ -13,7 +13,7 @@ use super::grammar::Statement;
 use super::run::{self, Returned};
 use super::{foreign, help, print};
 
-/// A shell on a database. What it prints goes to `out`.
+/// A shell on a database. Its output goes to `out`.
 pub(crate) struct Session<W> {
     pub(crate) database: Database,
     out: W,
@@ -21,20 +21,20 @@ pub(crate) struct Session<W> {
     place: Option<String>,
 }
 
-/// What is done when the next line says so.
+/// An action that waits for confirmation by the next line.
 pub(crate) enum Asked {
     Snapshots(Deletion),
     Tables(TableChange, Vec<String>),
 }
 
-/// Snapshots that are deleted.
+/// Snapshots to delete.
 pub(crate) struct Deletion {
     pub(crate) names: Vec<String>,
-    /// Whether each is told, or their number.
+    /// Whether each is reported, or only their number.
     pub(crate) tells_each: bool,
 }
 
-/// What is done to several tables.
+/// An action on several tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableChange {
     Disable,
@@ -42,13 +42,13 @@ pub(crate) enum TableChange {
     Enable,
 }
 
-/// How a statement ended.
+/// The outcome of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Done,
-    /// It was told why.
+    /// The error was printed.
     Failed,
-    /// The shell is to be left.
+    /// The shell should end.
     Exit,
 }
 
@@ -57,12 +57,12 @@ impl<W: Write> Session<W> {
         Self { database, out, asked: None, place: None }
     }
 
-    /// Says where the commands that follow stand, such as `script.txt:3`: errors tell it.
+    /// Sets the position of the following commands, such as `script.txt:3`, for error messages.
     pub(crate) fn stand_at(&mut self, place: impl Display) {
         self.place = Some(place.to_string());
     }
 
-    /// Asks whether to do it; the next line is the answer.
+    /// Asks for confirmation; the next line is the answer.
     pub(super) fn ask(&mut self, asked: Asked) -> Result<()> {
         let (verb, count, what) = match &asked {
             Asked::Snapshots(deletion) => ("Delete", deletion.names.len(), "snapshots"),
@@ -73,7 +73,7 @@ impl<W: Write> Session<W> {
         Ok(())
     }
 
-    /// Takes a line as the answer to what was asked, if anything was; `None` when nothing was.
+    /// Takes a line as the answer to a pending question; `None` if there is none.
     ///
     /// # Errors
     /// As [`Session::run`].
@@ -95,10 +95,10 @@ impl<W: Write> Session<W> {
         Ok(Some(outcome))
     }
 
-    /// Runs a statement. What was asked before and not answered is not done.
+    /// Runs a statement. A pending, unanswered question is dropped.
     ///
     /// # Errors
-    /// Only when nobody reads what is printed.
+    /// Only when the output is closed.
     pub(crate) async fn run(&mut self, statement: Statement) -> io::Result<Outcome> {
         self.asked = None;
         let outcome = match Command::find(&statement.command) {
@@ -140,7 +140,7 @@ impl<W: Write> Session<W> {
         Ok(outcome)
     }
 
-    /// Tells why something was not done.
+    /// Prints the reason of an error.
     pub(crate) fn refuse(
         &mut self,
         message: &str,
@@ -196,7 +196,7 @@ impl TableChange {
         }
     }
 
-    /// What tables are when it is done.
+    /// Returns the state of tables after it.
     pub(super) fn participle(self) -> &'static str {
         match self {
             Self::Disable => "disabled",
@@ -220,7 +220,7 @@ fn unknown_command(name: &str) -> String {
     }
 }
 
-/// How many characters have to be put in, left out or changed to make one word of the other.
+/// Returns the number of insertions, deletions and substitutions between two words.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

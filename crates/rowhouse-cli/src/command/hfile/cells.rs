@@ -10,42 +10,42 @@ use serde_json::{Map, Value as Json, json};
 use super::{Shown, Told};
 use crate::command::argument;
 
-/// Which cells.
+/// Arguments that select cells.
 #[derive(Debug, clap::Args)]
 pub(super) struct CellsArgs {
     /// List the cells
     #[arg(long)]
     cells: bool,
-    /// Of this row alone; bytes that are no text as \xHH
+    /// Only of this row; non-text bytes as \xHH
     #[arg(long, value_name = "ROW", requires = "cells", conflicts_with_all = ["start", "stop"], value_parser = argument::row)]
     row: Option<String>,
     /// From this row on
     #[arg(long, value_name = "ROW", requires = "cells", value_parser = argument::bound)]
     start: Option<String>,
-    /// In front of this row
+    /// Before this row
     #[arg(long, value_name = "ROW", requires = "cells", value_parser = argument::bound)]
     stop: Option<String>,
-    /// So many at most
+    /// At most this many
     #[arg(long, value_name = "COUNT", requires = "cells")]
     limit: Option<u64>,
 }
 
-/// The same, read.
+/// The parsed arguments.
 pub(super) struct Wanted {
     rows: RowRange,
     limit: u64,
 }
 
 impl CellsArgs {
-    /// Whether cells are asked for.
+    /// Returns whether cells were requested.
     pub(super) fn is_asked(&self) -> bool {
         self.cells
     }
 
-    /// Reads what somebody wrote.
+    /// Parses the rows given by the user.
     ///
     /// # Errors
-    /// A row that is not written as one.
+    /// `InvalidRequest` for a row with an invalid escape.
     pub(super) fn range(&self) -> Result<Wanted> {
         let bytes = |text: &Option<String>| -> Result<Bytes> {
             Ok(text.as_deref().map(unescape).transpose()?.unwrap_or_default().into())
@@ -60,7 +60,7 @@ impl CellsArgs {
     }
 }
 
-/// Prints the cells that are wanted.
+/// Prints the selected cells.
 pub(super) fn tell(file: &HFile, wanted: &Wanted, shown: &Shown, out: &mut impl Write) -> Told {
     let mut cells = file.cells_from(&Key::row_start(&wanted.rows.start))?;
     let mut left = wanted.limit;
@@ -115,7 +115,7 @@ fn document(cell: &CellRef<'_>, shown: &Shown) -> Json {
     Json::Object(document)
 }
 
-/// HBase's word for a kind of cell.
+/// Returns HBase's name of a cell type.
 fn kind(code: u8) -> &'static str {
     match CellKind::from_code(code) {
         Some(CellKind::Put) => "Put",

@@ -1,4 +1,4 @@
-//! `rowhouse hfile`: what is in HFiles, of rowhouse or of Apache HBase.
+//! `rowhouse hfile`: shows the contents of HFiles, of rowhouse or of Apache HBase.
 
 mod blocks;
 mod cells;
@@ -16,10 +16,10 @@ use super::Done;
 use crate::one_line::on_one_line;
 use cells::CellsArgs;
 
-/// Which files, and what to tell of them.
+/// Arguments of `rowhouse hfile`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct HFileArgs {
-    /// The files; they are read to their last cell, unless only some cells are asked for
+    /// The files; read to their last cell, unless only some cells are requested
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
     /// List the blocks
@@ -27,7 +27,7 @@ pub(crate) struct HFileArgs {
     blocks: bool,
     #[command(flatten)]
     cells: CellsArgs,
-    /// Show rows by the fields of this row-key template too
+    /// Also show rows by the fields of this row-key template
     #[arg(long, value_name = "TEMPLATE", value_parser = KeySchema::parse)]
     key: Option<KeySchema>,
     /// Print JSON, one document per line
@@ -35,23 +35,23 @@ pub(crate) struct HFileArgs {
     json: bool,
 }
 
-/// How rows and documents are printed.
+/// The format of rows and documents.
 struct Shown {
     schema: Option<KeySchema>,
     json: bool,
 }
 
-/// What stopped the telling of a file.
+/// The reason why output for a file ended early.
 enum Stop {
     /// The file is damaged, or cannot be read.
     File(Error),
-    /// Nothing more can be printed.
+    /// The output is closed or cannot be written.
     Output(io::Error),
 }
 
 type Told = Result<(), Stop>;
 
-/// Tells of each file. Ends with 1 when one of them is damaged or cannot be read.
+/// Prints each file. Exits with 1 if one of them is damaged or cannot be read.
 pub(crate) fn run(args: &HFileArgs) -> Done {
     let range = args.cells.range()?;
     let shown = Shown { schema: args.key.clone(), json: args.json };
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &HFileArgs) -> Done {
         let told = told.and_then(|()| out.flush().map_err(Stop::Output));
         match told {
             Ok(()) => {}
-            // Whoever read the output has had enough.
+            // The reader of the output has closed it.
             Err(Stop::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => break,
             Err(Stop::Output(error)) => {
                 return Err(Error::io("cannot write to standard output", error));
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &HFileArgs) -> Done {
 }
 
 impl Shown {
-    /// A row as text: its bytes, and its fields if a template is given.
+    /// Returns a row as text: its bytes, and its fields if a template is given.
     fn row(&self, row: &[u8]) -> String {
         match self.fields(row) {
             Some(fields) => format!("{} ({fields})", escape(row)),
@@ -99,7 +99,7 @@ impl Shown {
         Some(on_one_line(&schema.read_prefix(row).to_string()))
     }
 
-    /// Puts a row into a document under `name`, and its fields under `name` with `_fields` behind it.
+    /// Adds a row to a document under `name`, and its fields under `name` followed by `_fields`.
     fn put_row(&self, document: &mut Map<String, Json>, name: &str, row: &[u8]) {
         document.insert(name.to_owned(), json!(escape(row)));
         if let Some(fields) = self.fields(row) {

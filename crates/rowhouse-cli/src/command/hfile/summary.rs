@@ -1,4 +1,4 @@
-//! An HFile on one page: what is in it, counted cell by cell, and what it says of itself.
+//! An HFile on one page: its contents, counted cell by cell, and its metadata.
 
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -26,7 +26,7 @@ pub(super) fn tell(file: &HFile, shown: &Shown, out: &mut impl Write) -> Told {
     Ok(())
 }
 
-/// What counting the cells tells.
+/// Counts over the cells.
 #[derive(Default)]
 struct Counted {
     cells: u64,
@@ -188,7 +188,7 @@ const NUMBERS: [&str; 16] = [
     "hfile.TAGS_COMPRESSED",
 ];
 
-/// A value of file info: a number where the name says so, otherwise its bytes.
+/// Returns a value of file info as text: a number if its name has one, otherwise its bytes.
 fn info_value(name: &[u8], value: &[u8]) -> String {
     let long =
         |at: usize| value.get(at..)?.first_chunk::<8>().map(|long| i64::from_be_bytes(*long));

@@ -1,4 +1,4 @@
-//! HFiles of a cluster, or of another database, into a table.
+//! Loads HFiles of a cluster, or of another database, into a table.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use crate::command::Done;
 use crate::command::progress::Bar;
 use crate::counted::counted;
 
-/// Loads the files under `hfiles`, all of them or none, into a table of the store in `data`.
+/// Loads the files under `hfiles` atomically into a table of the store in `data`.
 pub(super) fn run(table: &TableName, hfiles: &Path, data: &Path) -> Done {
     let files = files_to_load(hfiles)?;
     if files.is_empty() {

@@ -1,4 +1,4 @@
-//! How far an import has come, for the same command to go on after it was ended.
+//! The progress file of an import, from which the same command resumes after an interruption.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -12,23 +12,24 @@ use super::rows::Spot;
 use super::source::RecordPosition;
 use super::survey::Counts;
 
-/// The file that says how far an import has come. It is there while rows are being written, and no longer.
+/// The progress file of an import. It exists only while rows are being written.
 pub(super) struct Journal {
     path: PathBuf,
-    /// Which import it is of: database, table, files with their lengths and times, and how they are read.
+    /// Identity of the import: database, table, files with their lengths and times, and how they
+    /// are read.
     import: Json,
 }
 
-/// Where an import goes on.
+/// The point from which an import resumes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Reached {
-    /// What there was to do.
+    /// Counts of the survey.
     pub(super) counts: Counts,
-    /// What is left of the files: all rows that may not be written yet are in here.
+    /// The remaining parts of the files: they contain all rows that may not be written yet.
     pub(super) parts: Vec<Part>,
-    /// Rows that are written for sure.
+    /// Number of rows that are certainly written.
     pub(super) written: u64,
-    /// The keys of those of them that came last, one of each part.
+    /// Key of the last written row of each part.
     pub(super) last: Vec<Bytes>,
     /// The files of rejected rows.
     pub(super) rejects: Vec<PathBuf>,
@@ -39,10 +40,10 @@ impl Journal {
         Self { path: path.to_owned(), import }
     }
 
-    /// How far an import before this one came, if it did not come to its end.
+    /// Returns the progress of an earlier, unfinished import.
     ///
     /// # Errors
-    /// `InvalidRequest` for the file of another import, and for one that cannot be understood; `Io`.
+    /// `InvalidRequest` for the file of another import, and for an unreadable one; `Io`.
     pub(super) fn reached(&self) -> Result<Option<Reached>> {
         let text = match fs::read_to_string(&self.path) {
             Ok(text) => text,
@@ -66,7 +67,7 @@ impl Journal {
         reached_of(&kept).map(Some).ok_or_else(unread)
     }
 
-    /// Notes how far the import has come: what is in front of it must be on the disk.
+    /// Records the progress: all rows before it must be on the disk.
     pub(super) fn note(&self, reached: &Reached) -> Result<()> {
         let Reached { counts, parts, written, last, rejects } = reached;
         let parts = parts.iter().map(|part| {
@@ -88,14 +89,14 @@ impl Journal {
         let write = || {
             let mut file = File::create(&part)?;
             writeln!(file, "{kept}")?;
-            // Otherwise a power cut could leave the name without what it stands for.
+            // Otherwise a power cut could leave the name without the contents.
             file.sync_all()?;
             fs::rename(&part, &self.path)
         };
         write().map_err(|source| self.io("write", source))
     }
 
-    /// There is nothing left to go on with.
+    /// Removes the file after the import has finished.
     pub(super) fn remove(&self) -> Result<()> {
         match fs::remove_file(&self.path) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
@@ -126,7 +127,7 @@ fn reached_of(kept: &Map<String, Json>) -> Option<Reached> {
         Some(Part { start: spot_of(part.get("start")?)?, end })
     };
     let parts = kept.get("parts")?.as_array()?.iter().map(part).collect::<Option<_>>()?;
-    // The file of an older version has none.
+    // Files of older versions do not have it.
     let last = kept.get("last").and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default();
     let key = |key: &Json| Some(Bytes::from(unescape(key.as_str()?).ok()?));
     let last = last.iter().map(key).collect::<Option<_>>()?;

@@ -1,23 +1,24 @@
-//! Parts of the files that are read side by side, so that rows in key order do not all go to one region at a time.
+//! Parts of the files that are read in parallel, so that rows in key order do not all go to one
+//! region at a time.
 
 use rowhouse::{Bytes, Result};
 
 use super::row::NewRow;
 use super::rows::{Inputs, Rows, Spot};
 
-/// A part of the files: from a spot up to another, or up to the end.
+/// A part of the files: from one position up to another, or up to the end.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Part {
     pub(super) start: Spot,
     pub(super) end: Option<Spot>,
 }
 
-/// Spots among rows, at even distances, of which there are never more than a few.
+/// Evenly spaced positions among the rows. Their number stays small.
 #[derive(Debug)]
 pub(super) struct Marks {
     spots: Vec<Spot>,
     rows: u64,
-    /// Rows from one mark to the next.
+    /// Number of rows between two marks.
     distance: u64,
 }
 
@@ -26,7 +27,7 @@ impl Marks {
         Self { spots: Vec::new(), rows: 0, distance: 1 }
     }
 
-    /// One more row has been read, up to here.
+    /// Counts one more row, which ends at `reached`.
     pub(super) fn count(&mut self, reached: Spot) {
         self.rows += 1;
         if !self.rows.is_multiple_of(self.distance) {
@@ -43,7 +44,8 @@ impl Marks {
         }
     }
 
-    /// The files in so many parts of about as many rows each, or fewer where there are few rows.
+    /// Divides the files into `count` parts with about equal numbers of rows, or fewer if there are
+    /// few rows.
     pub(super) fn parts(&self, count: usize) -> Vec<Part> {
         let mut starts = vec![Spot::default()];
         starts.extend((1..count).filter_map(|nth| {
@@ -61,7 +63,7 @@ pub(super) struct Lane<'i> {
     rows: Rows<'i>,
     end: Option<Spot>,
     is_done: bool,
-    /// The key of the last row that was taken.
+    /// Key of the last row taken.
     last: Option<Bytes>,
 }
 
@@ -70,17 +72,17 @@ impl<'i> Lane<'i> {
         Ok(Self { rows: inputs.rows(part.start)?, end: part.end, is_done: false, last: None })
     }
 
-    /// Notes the key of a row that was taken.
+    /// Records the key of a row that was taken.
     pub(super) fn note(&mut self, key: &Bytes) {
         self.last = Some(key.clone());
     }
 
-    /// The key of the last row that was taken.
+    /// Returns the key of the last row taken.
     pub(super) fn last(&self) -> Option<Bytes> {
         self.last.clone()
     }
 
-    /// The next row that is not rejected.
+    /// Returns the next row that is not rejected.
     pub(super) fn next(&mut self) -> Result<Option<NewRow>> {
         while !self.is_done {
             let read = match self.end == Some(self.rows.reached()) {
@@ -89,7 +91,7 @@ impl<'i> Lane<'i> {
             };
             match read.map(|read| read.row) {
                 Some(Ok(row)) => return Ok(Some(row)),
-                // It was told of when all rows were looked at.
+                // The survey has reported it.
                 Some(Err(_)) => {}
                 None => self.is_done = true,
             }
@@ -97,7 +99,7 @@ impl<'i> Lane<'i> {
         Ok(None)
     }
 
-    /// What is left of the part.
+    /// Returns the unread rest of the part.
     pub(super) fn rest(&self) -> Part {
         Part { start: self.rows.reached(), end: self.end }
     }

@@ -1,4 +1,4 @@
-//! Rows into a table as files of its regions, all at once.
+//! Loads rows into a table as files of its regions, atomically.
 
 use std::path::Path;
 
@@ -9,7 +9,8 @@ use super::bar::RowBar;
 use super::cells::Merged;
 use super::sort::{Entry, Sorted, Sorter};
 
-/// Writes sorted rows to files of the store in `dir`, which nobody has open, and makes them part of the table.
+/// Writes sorted rows to files of the store in `dir`, which no process has open, and adds these to
+/// the table.
 pub(super) fn load(
     dir: &Path,
     table: &TableName,
@@ -28,7 +29,7 @@ pub(super) fn load(
     store.close()
 }
 
-/// Rows of the table: entries of one key together.
+/// Iterates over the rows of the table: merges consecutive entries with the same key.
 struct OneByOne<'s> {
     sorted: Sorted<'s>,
     next: Option<Entry>,

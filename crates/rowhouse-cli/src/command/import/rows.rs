@@ -13,7 +13,7 @@ use super::source::{Datum, Next, Reading, Record, RecordPosition, Source};
 use super::targets::Targets;
 use super::times::{Looks, Times};
 
-/// The files of an import, and how rows are made of each.
+/// The files of an import, with the converter for the rows of each.
 pub(super) struct Inputs {
     reading: Reading,
     passed_over: Option<Vec<String>>,
@@ -29,7 +29,7 @@ struct Input {
 }
 
 impl Inputs {
-    /// Opens every file and holds what it has against what the table needs, before any row is read.
+    /// Opens every file and matches its fields with the table's, before any row is read.
     pub(super) fn new(
         paths: &[PathBuf],
         reading: &Reading,
@@ -52,11 +52,12 @@ impl Inputs {
         Ok(Self { reading, passed_over, wanted, key: targets.key.clone(), files })
     }
 
-    /// Looks at the times of all files whose form is not declared, and recognizes how each column of a file writes
-    /// them. Says in words where that is not as times print. Files without such columns are not read.
+    /// Reads the times whose form is not declared, and recognizes the form of each column of a
+    /// file. Returns a remark for each form that differs from the printed one. Files without such
+    /// columns are not read.
     ///
     /// # Errors
-    /// `Io` and `Corruption`; `InvalidRequest` where two forms have as many values.
+    /// `Io` and `Corruption`; `InvalidRequest` if two forms match equally many values.
     pub(super) fn recognize_times(&mut self, bar: &mut RowBar) -> Result<Vec<String>> {
         let mut told = Vec::new();
         let mut bytes_done = 0;
@@ -120,27 +121,27 @@ impl Inputs {
         }
     }
 
-    /// The template of the keys.
+    /// Returns the template of the keys.
     pub(super) fn key(&self) -> &KeySchema {
         &self.key
     }
 
-    /// Bytes of all files.
+    /// Returns the size of all files in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.files.iter().map(|file| file.len).sum()
     }
 
-    /// How many files there are.
+    /// Returns the number of files.
     pub(super) fn len(&self) -> usize {
         self.files.len()
     }
 
-    /// A file by its number, from 0.
+    /// Returns a file by its number, from 0.
     pub(super) fn path(&self, file: usize) -> &Path {
         self.files.get(file).map_or(Path::new(""), |file| &file.path)
     }
 
-    /// The rows from a spot on.
+    /// Returns the rows from a position on.
     pub(super) fn rows(&self, from: Spot) -> Result<Rows<'_>> {
         let mut rows =
             Rows { inputs: self, file: from.file, source: None, record: Record::default() };
@@ -153,16 +154,16 @@ fn in_file(path: &Path, error: &Error) -> Error {
     Error::new(error.kind(), format!("{}\n  in {}", error.message(), path.display()))
 }
 
-/// A place in one of the files; the default is the beginning of the first.
+/// A position in one of the files; the default is the beginning of the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Spot {
     /// The file, counted from 0.
     pub(super) file: usize,
-    /// The place in it; the default is its beginning.
+    /// The position in it; the default is its beginning.
     pub(super) place: RecordPosition,
 }
 
-/// A row of a file, or why it is none.
+/// A row of a file, or the reason why it is invalid.
 pub(super) struct Read {
     /// Its file, counted from 0.
     pub(super) file: usize,
@@ -170,7 +171,7 @@ pub(super) struct Read {
     pub(super) row: Result<NewRow>,
 }
 
-/// Rows, read as they are asked for.
+/// An iterator over rows, which reads them on demand.
 pub(super) struct Rows<'i> {
     inputs: &'i Inputs,
     file: usize,
@@ -179,10 +180,10 @@ pub(super) struct Rows<'i> {
 }
 
 impl Rows<'_> {
-    /// The next row; `None` behind the last of the last file.
+    /// Returns the next row; `None` after the last of the last file.
     ///
     /// # Errors
-    /// `Io`, and `Corruption` of a file that cannot be read on.
+    /// `Io`, and `Corruption` of a file that cannot be read any further.
     pub(super) fn next(&mut self) -> Result<Option<Read>> {
         while let Some(source) = &mut self.source {
             let input = &self.inputs.files[self.file];
@@ -200,19 +201,19 @@ impl Rows<'_> {
         Ok(None)
     }
 
-    /// The spot behind the row that was read last.
+    /// Returns the position after the last row that was read.
     pub(super) fn reached(&self) -> Spot {
         let place = self.source.as_ref().map(Source::place);
         Spot { file: self.file, place: place.unwrap_or_default() }
     }
 
-    /// About how many bytes of all files have been read.
+    /// Returns about how many bytes of all files have been read.
     pub(super) fn bytes_done(&self) -> u64 {
         let before = self.inputs.files.iter().take(self.file).map(|file| file.len).sum::<u64>();
         before + self.source.as_ref().map_or(0, Source::bytes_done)
     }
 
-    /// The row that was read last as it stands in its file.
+    /// Returns the last row that was read as it stands in its file.
     pub(super) fn original(&self, place: &RecordPosition) -> Result<Original> {
         let Some(source) = &self.source else { return Ok(Original::default()) };
         let heading = source.heading()?.unwrap_or_default();
@@ -220,7 +221,7 @@ impl Rows<'_> {
         Ok(Original { heading, line, row })
     }
 
-    /// Opens the file whose turn it is.
+    /// Opens the next file.
     fn open(&mut self, place: Option<RecordPosition>) -> Result<()> {
         self.source = None;
         let Some(input) = self.inputs.files.get(self.file) else { return Ok(()) };

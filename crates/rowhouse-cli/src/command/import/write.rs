@@ -1,4 +1,4 @@
-//! Rows into a table as puts, some at a time.
+//! Writes rows to a table as puts, in batches.
 
 use rowhouse::{Bytes, Durability, Error, Mutation, MutationOutcome, Result, Table};
 use tokio::task::JoinHandle;
@@ -8,7 +8,7 @@ use super::journal::{Journal, Reached};
 use super::lanes::Lane;
 use super::rows::Inputs;
 
-/// Where rows go, and how many at once.
+/// The target of the rows, and the size of a batch.
 pub(super) struct Writing<'t> {
     pub(super) inputs: &'t Inputs,
     pub(super) table: &'t Table,
@@ -16,18 +16,18 @@ pub(super) struct Writing<'t> {
     pub(super) batch_rows: usize,
 }
 
-/// Rows that are on their way.
+/// A batch being written.
 struct Sent {
     outcomes: JoinHandle<Vec<Result<MutationOutcome>>>,
-    /// How far the import has come when they are there.
+    /// The progress after this batch.
     then: Reached,
-    /// Whether they are on the disk then, with all before them.
+    /// Whether the batch, and all before it, are then on the disk.
     is_synced: bool,
 }
 
 impl Writing<'_> {
-    /// Writes all rows that are left to do and were not rejected before; how many are written then. While some rows are on
-    /// their way, the next ones are read.
+    /// Writes all remaining rows that were not rejected, and returns the number of written rows. It
+    /// reads the next batch while one is being written.
     pub(super) async fn run(&self, mut reached: Reached, bar: &mut RowBar) -> Result<u64> {
         self.journal.note(&reached)?;
         let lanes = reached.parts.iter().map(|part| Lane::open(self.inputs, part));
@@ -52,7 +52,7 @@ impl Writing<'_> {
         Ok(reached.written)
     }
 
-    /// The next rows, some of each part.
+    /// Returns the next rows, some of each part.
     fn batch(&self, lanes: &mut [Lane<'_>]) -> Result<Vec<Mutation>> {
         let each = self.batch_rows.div_ceil(lanes.len().max(1));
         let bytes_each = BATCH_BYTES / lanes.len().max(1);
@@ -74,8 +74,8 @@ impl Writing<'_> {
     }
 
     fn send(&self, mut batch: Vec<Mutation>, then: &Reached, is_synced: bool) -> Sent {
-        // What the table declares may be less, and then rows that are noted as written would go with a killed process. One
-        // log has all rows in order, so a sync of some is one of all before them.
+        // The table may declare less, and then rows recorded as written would be lost with a killed
+        // process. One log holds all rows in order, so a sync of a batch covers all before it.
         let durability = if is_synced { Durability::FsyncWal } else { Durability::SyncWal };
         for mutation in &mut batch {
             if let Mutation::Put(put) = mutation {
@@ -87,7 +87,7 @@ impl Writing<'_> {
         Sent { outcomes, then: then.clone(), is_synced }
     }
 
-    /// Waits until rows are in the table, and notes it if they are on the disk too.
+    /// Waits until a batch is in the table, and records the progress if it is also on the disk.
     async fn arrived(&self, sent: Option<Sent>) -> Result<()> {
         let Some(Sent { outcomes, then, is_synced }) = sent else { return Ok(()) };
         let outcomes = outcomes.await.map_err(|_| Error::invalid("writing rows was ended"))?;

@@ -1,4 +1,4 @@
-//! `rowhouse key TEMPLATE check`: what is to be thought about before a template is used.
+//! `rowhouse key TEMPLATE check`: advice on a template.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -14,10 +14,10 @@ use super::values::ValueFiles;
 use super::zone::ZoneArgs;
 use super::{Ended, Stop, Verdict};
 
-/// What to look at, and what counts.
+/// Arguments of `check`.
 #[derive(Debug, clap::Args)]
 pub(super) struct CheckArgs {
-    /// Keys of the table, taken at random from all of it, one per line: then it is seen whether they begin
+    /// Keys of the table, chosen at random from all of it, one per line, to detect keys that begin
     /// with few values
     #[arg(long, value_name = "FILE", conflicts_with_all = ["jsonl", "csv"])]
     sample: Option<PathBuf>,
@@ -27,10 +27,10 @@ pub(super) struct CheckArgs {
     notation: Notation,
     #[command(flatten)]
     zone: ZoneArgs,
-    /// Tell how the keys of the sample are spread over so many regions
+    /// Show how the keys of the sample are distributed over N regions
     #[arg(long, value_name = "N")]
     regions: Option<usize>,
-    /// End with status 1 for these findings only, such as K1,K4 [default: for any]
+    /// Exit with status 1 only for these findings, such as K1,K4 [default: for any]
     #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = rule)]
     deny: Vec<Rule>,
 }
@@ -68,7 +68,7 @@ pub(super) fn run(args: &CheckArgs, schema: &KeySchema, json: bool, out: &mut im
     Ok(read.and(if is_found { Verdict::Findings } else { Verdict::Fine }))
 }
 
-/// The keys of the sample, and whether all of the values had keys.
+/// Returns the keys of the sample, and whether all of the values could be encoded.
 fn sample(args: &CheckArgs, schema: &KeySchema) -> Result<(Vec<Vec<u8>>, Verdict), Stop> {
     let mut keys = Vec::new();
     if !args.files.is_given() {
@@ -82,7 +82,7 @@ fn sample(args: &CheckArgs, schema: &KeySchema) -> Result<(Vec<Vec<u8>>, Verdict
     Ok((keys, read))
 }
 
-/// The rule of a code, as `K1`.
+/// Parses the code of a rule, such as `K1`.
 fn rule(code: &str) -> Result<Rule> {
     Rule::all().find(|rule| rule.code() == code).ok_or_else(|| {
         let codes: Vec<_> = Rule::all().map(Rule::code).collect();

@@ -10,10 +10,10 @@ use super::notation::{self, Notation};
 use super::zone::{Zone, ZoneArgs};
 use super::{Ended, Verdict};
 
-/// Which keys.
+/// Arguments of `decode`.
 #[derive(Debug, clap::Args)]
 pub(super) struct DecodeArgs {
-    /// The keys; where there are none, each line of standard input is one
+    /// The keys; without any, each line of standard input is one
     #[arg(value_name = "KEY")]
     keys: Vec<String>,
     #[command(flatten)]
@@ -22,7 +22,7 @@ pub(super) struct DecodeArgs {
     zone: ZoneArgs,
 }
 
-/// Prints the values of each key on a line; of one that does not fit, its bytes and why.
+/// Prints the values of each key on a line; for a key that does not fit, its bytes and the reason.
 pub(super) fn run(
     args: &DecodeArgs,
     schema: &KeySchema,
@@ -83,7 +83,7 @@ fn print_json(key: &str, decoded: &Decoded, zone: Zone, out: &mut impl Write) ->
     writeln!(out, "{document}")
 }
 
-/// The computed fields that have names.
+/// Returns the computed fields that have names.
 fn computed(values: &Values) -> impl Iterator<Item = (&str, &Value)> {
     let names = values.schema().computed().iter().map(Computed::name);
     names.zip(values.computed_values()).filter_map(|(name, value)| Some((name?, value)))

@@ -11,10 +11,11 @@ use super::values::{ValueFiles, key, pairs};
 use super::zone::ZoneArgs;
 use super::{Ended, Verdict};
 
-/// Which values.
+/// Arguments of `encode`.
 #[derive(Debug, clap::Args)]
 pub(super) struct EncodeArgs {
-    /// The value of each field; where there are none, each line of standard input is a key's, with tabs between
+    /// The value of each field; without any, each line of standard input has the values of one key,
+    /// separated by tabs
     #[arg(value_name = "NAME=VALUE", conflicts_with_all = ["jsonl", "csv"])]
     values: Vec<String>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! Lines of standard input or of a file, one request each.
+//! Lines of standard input or of a file, with one request each.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -9,18 +9,18 @@ use rowhouse::{Error, Result};
 use super::notation::Notation;
 use super::{Ended, Stop, Verdict};
 
-/// Hands over every line of standard input, without its end. A request that is wrong is told on standard
-/// error with the number of its line, and the next line is read.
+/// Calls `take` with every line of standard input, without its end. An invalid request is reported
+/// on standard error with its line number, and the next line is read.
 pub(super) fn each_line(take: impl FnMut(&str) -> Ended) -> Ended {
     each_line_of(io::stdin().lock(), take)
 }
 
-/// As [`each_line`], of a file; `-` is standard input.
+/// As [`each_line`], for a file; `-` is standard input.
 pub(super) fn each_line_in(file: &str, take: impl FnMut(&str) -> Ended) -> Ended {
     each_line_of(BufReader::new(opened(file)?), take)
 }
 
-/// A file, open; `-` is standard input.
+/// Opens a file; `-` is standard input.
 pub(super) fn opened(file: &str) -> Result<Box<dyn Read>> {
     if file == "-" {
         return Ok(Box::new(io::stdin()));
@@ -30,8 +30,8 @@ pub(super) fn opened(file: &str) -> Result<Box<dyn Read>> {
     Ok(Box::new(opened))
 }
 
-/// The keys of a file, one per line. One that cannot be read is an error: with it left out, others would
-/// count more.
+/// Returns the keys of a file, one per line. A key that cannot be read is an error: without it, the
+/// others would weigh more.
 pub(super) fn keys_in(path: &Path, notation: Notation) -> Result<Vec<Vec<u8>>> {
     let text = std::fs::read_to_string(path)
         .map_err(|source| Error::io(format_args!("cannot read {}", path.display()), source))?;
@@ -65,7 +65,7 @@ fn each_line_of(mut input: impl BufRead, mut take: impl FnMut(&str) -> Ended) ->
     Ok(verdict)
 }
 
-/// A line as text, without its end.
+/// Returns a line as text, without its end.
 fn text(line: &[u8]) -> Result<&str> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);

@@ -9,20 +9,21 @@ use super::notation::{self, Notation};
 use super::zone::ZoneArgs;
 use super::{Ended, Verdict};
 
-/// Which query.
+/// The argument with the query.
 #[derive(Debug, clap::Args)]
 pub(super) struct QueryArgs {
-    /// The query, such as "user = 'bob' and at >= 2022-12-01"; all rows where there is none
+    /// The query, such as "user = 'bob' and at >= 2022-12-01"; without one, all rows
     #[arg(value_name = "QUERY")]
     query: Option<String>,
-    /// The columns that the table declares, which the query may ask for: 'd:n count u64; f:[at millis] price f64'
+    /// The columns that the table declares, for use in the query: 'd:n count u64; f:[at millis]
+    /// price f64'
     #[arg(long, value_name = "DECLARATIONS")]
     columns: Option<String>,
     #[command(flatten)]
     zone: ZoneArgs,
 }
 
-/// Which query, and how its ranges are printed.
+/// Arguments of `plan`.
 #[derive(Debug, clap::Args)]
 pub(super) struct PlanArgs {
     #[command(flatten)]
@@ -41,7 +42,7 @@ impl QueryArgs {
         schema.plan_with_columns(&columns, &query, &zone)
     }
 
-    /// The plan in JSON: what `plan` prints, and the part of `explain` about ranges.
+    /// Returns the plan in JSON: the output of `plan`, and the ranges in that of `explain`.
     pub(super) fn document(&self, plan: &Plan, notation: Notation) -> Json {
         let zone = self.zone.zone;
         let ranges = ranges(plan).map(|(buckets, range)| {
@@ -65,7 +66,7 @@ impl QueryArgs {
     }
 }
 
-/// Prints every range, and what remains to be checked on its rows.
+/// Prints every range, and the conditions that remain to be checked on its rows.
 pub(super) fn run(args: &PlanArgs, schema: &KeySchema, json: bool, out: &mut impl Write) -> Ended {
     let plan = args.query.plan(schema)?;
     if json {
@@ -102,7 +103,7 @@ pub(super) fn run(args: &PlanArgs, schema: &KeySchema, json: bool, out: &mut imp
     Ok(Verdict::Fine)
 }
 
-/// Which cells are read of columns that a template names.
+/// Returns the cells that are read from columns with a template.
 fn qualifiers(plan: &QualifierPlan, notation: Notation) -> Json {
     let ranges = plan.ranges().map(|range| {
         json!({ "start": notation.print(&range.start), "stop": notation.print(&range.stop) })
@@ -116,7 +117,7 @@ fn qualifiers(plan: &QualifierPlan, notation: Notation) -> Json {
     })
 }
 
-/// The ranges, each with its buckets or salts.
+/// Returns the ranges, each with its buckets or salts.
 fn ranges(plan: &Plan) -> impl Iterator<Item = (Vec<Value>, RowRange)> {
     plan.streams().flat_map(|stream| {
         let buckets = stream.buckets();

@@ -8,10 +8,10 @@ use serde_json::json;
 use super::notation::Notation;
 use super::{Ended, Verdict};
 
-/// How many regions.
+/// Arguments of `splits`.
 #[derive(Debug, clap::Args)]
 pub(super) struct SplitsArgs {
-    /// How many regions the table is to have: one more than there are splits
+    /// The number of regions of the table: one more than there are splits
     #[arg(long, value_name = "N")]
     regions: usize,
     #[command(flatten)]

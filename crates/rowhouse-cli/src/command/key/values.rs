@@ -1,4 +1,4 @@
-//! Values that somebody wrote: on the command line, in JSON lines, in CSV.
+//! Values given by the user: on the command line, in JSON lines, in CSV.
 
 use std::hash::{BuildHasher, RandomState};
 use std::io::Read;
@@ -11,26 +11,26 @@ use super::zone::Zone;
 use super::{Ended, Stop, Verdict};
 use crate::command::unreadable_csv;
 
-/// Files that values are read from.
+/// Arguments that name files with values.
 #[derive(Debug, clap::Args)]
 pub(super) struct ValueFiles {
     /// Read the values from this file (- for standard input), a JSON object for each key
     #[arg(long, value_name = "FILE")]
     jsonl: Option<String>,
-    /// Read the values from this file (- for standard input), comma-separated behind a line with the names of the
-    /// fields
+    /// Read the values from this file (- for standard input), comma-separated after a line with the
+    /// names of the fields
     #[arg(long, value_name = "FILE", conflicts_with = "jsonl")]
     csv: Option<String>,
 }
 
 impl ValueFiles {
-    /// Whether there is one.
+    /// Returns whether a file is given.
     pub(super) fn is_given(&self) -> bool {
         self.jsonl.is_some() || self.csv.is_some()
     }
 
-    /// Makes the key of each line or record. Values of which no key can be made are told on standard error
-    /// with the number of their line, and the next ones are read.
+    /// Encodes each line or record. Values that cannot be encoded are reported on standard error
+    /// with their line number, and the next ones are read.
     pub(super) fn each_key(
         &self,
         schema: &KeySchema,
@@ -51,7 +51,7 @@ impl ValueFiles {
     }
 }
 
-/// Hands over every record behind the first, which has the names.
+/// Calls `take` with every record after the first, which has the names.
 fn each_record(
     input: Box<dyn Read>,
     mut take: impl FnMut(&csv::StringRecord, &csv::StringRecord) -> Ended,
@@ -86,7 +86,7 @@ fn each_record(
 
 pub(super) type Named = Vec<(String, Value)>;
 
-/// The key of these values. A salt that is not given is drawn.
+/// Returns the key of these values. A salt that is not given is drawn at random.
 pub(super) fn key(schema: &KeySchema, values: Named) -> Result<Bytes> {
     match schema.has_salt() {
         true => schema.encode_salted(&values, RandomState::new().hash_one(())),
@@ -94,7 +94,7 @@ pub(super) fn key(schema: &KeySchema, values: Named) -> Result<Bytes> {
     }
 }
 
-/// Values that are written `NAME=VALUE`.
+/// Splits values written as `NAME=VALUE`.
 pub(super) fn pairs<'a>(
     schema: &KeySchema,
     pairs: impl Iterator<Item = &'a str>,
@@ -109,14 +109,14 @@ pub(super) fn pairs<'a>(
     pairs.map(value).collect()
 }
 
-/// The value of a field or salt, or a stored hash, that is written as plain text.
+/// Parses the value of a field or salt, or a stored hash, from plain text.
 fn named(schema: &KeySchema, name: &str, text: &str, zone: Zone) -> Result<(String, Value)> {
     let (name, value) = schema.parse_value(name, text, &zone.time_zone())?;
     Ok((name.to_owned(), value))
 }
 
-/// Values that are the members of a JSON object. Texts and numbers are read as they are in `NAME=VALUE`,
-/// but for the text `null`, which is no null here.
+/// Parses values from the members of a JSON object. Texts and numbers are read as in `NAME=VALUE`,
+/// except for the text `null`, which is not null here.
 fn members(schema: &KeySchema, line: &str, zone: Zone) -> Result<Named> {
     let object: Map<String, Json> = serde_json::from_str(line)
         .map_err(|error| Error::invalid(format!("expected a JSON object: {error}")))?;
@@ -135,7 +135,7 @@ fn members(schema: &KeySchema, line: &str, zone: Zone) -> Result<Named> {
     object.into_iter().map(value).collect()
 }
 
-/// The groups of a `repeat`.
+/// Parses the groups of a `repeat`.
 fn list(name: &str, json: &Json) -> Result<Value> {
     let wrong = || Error::invalid(format!("field `{name}`: not a value of a field: json={json}"));
     Ok(match json {

@@ -30,7 +30,7 @@ pub(super) async fn put<W: Write>(session: &mut Session<W>, mut call: Call) -> R
     Ok(table.put(put).await?)
 }
 
-/// Writes a row that is not there yet, of several columns.
+/// Writes a row of several columns unless it exists.
 pub(super) async fn insert<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
     let table = call.table()?;
     let row = Named::of(&call, 1)?;
@@ -59,7 +59,7 @@ pub(super) async fn insert<W: Write>(session: &mut Session<W>, call: Call) -> Re
     })
 }
 
-/// The option TTL, which is all that the command has.
+/// Takes the option TTL, the only one of the command.
 fn ttl(call: &mut Call) -> Result<Option<i64>> {
     let mut options = call.take_options()?;
     let ttl = options.take_count("TTL")?.map(i64::from);
@@ -126,7 +126,7 @@ pub(super) async fn delete<W: Write>(session: &mut Session<W>, mut call: Call) -
 
 pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     call.take_options()?.finish()?;
-    // A hash in the place of the row has options or the fields of a row.
+    // A hash in place of the row has options or the fields of a row.
     let prefix = match &call.arguments[1] {
         Value::Hash(pairs) if pairs.iter().any(|(name, _)| call.command.has_option(name)) => {
             Some(Options::new(call.command, "deleteall", pairs.clone())?)
@@ -159,7 +159,7 @@ pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, mut call: Cal
             let prefix = Bound::take(&mut options, "ROWPREFIXFILTER")?;
             options.finish()?;
             let Some(prefix) = prefix else {
-                // A script whose variable is not set would empty the table.
+                // A script with an unset variable would empty the table.
                 return said("ROWPREFIXFILTER must not be empty: truncate empties a table");
             };
             let table = session.database.table(&table).await?;
@@ -169,7 +169,7 @@ pub(super) async fn delete_all<W: Write>(session: &mut Session<W>, mut call: Cal
     }
 }
 
-/// What `deleteall` deletes of each row.
+/// The cells of each row that `deleteall` deletes.
 struct Wanted {
     column: Option<(Bytes, Option<Bytes>)>,
     at: Timestamp,
@@ -229,7 +229,7 @@ fn timestamp(call: &Call, at: usize) -> Result<Timestamp> {
     }
 }
 
-/// A timestamp, refused in HBase's words when negative.
+/// Checks a timestamp; a negative one is refused with HBase's message.
 pub(super) fn checked_timestamp(millis: i64) -> Result<Timestamp> {
     Timestamp::from_millis(millis)
         .or_else(|_| said(format!("Timestamp cannot be negative. ts={millis}")))

@@ -1,4 +1,4 @@
-//! What each command does: one function per command, gathered by what they are about.
+//! The implementation of the commands: one function per command, grouped by topic.
 
 mod alter;
 mod column;
@@ -27,9 +27,9 @@ use super::commands::Verb;
 use super::failure::{Result, said};
 use super::session::{Asked, Session, TableChange};
 
-/// What a command gives back, which the shell shows behind `=>`.
+/// The result of a command, which the shell shows after `=>`.
 pub(crate) enum Returned {
-    /// Not even the time it took is told.
+    /// Nothing is printed, not even the elapsed time.
     Silence,
     Nothing,
     Table(String),
@@ -124,7 +124,7 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
     }
 }
 
-/// Does what somebody said yes to.
+/// Executes a confirmed action.
 pub(crate) async fn done<W: Write>(session: &mut Session<W>, asked: Asked) -> Result<()> {
     match asked {
         Asked::Snapshots(deletion) => snapshots::delete_named(session, deletion).await,
@@ -132,10 +132,10 @@ pub(crate) async fn done<W: Write>(session: &mut Session<W>, asked: Asked) -> Re
     }
 }
 
-/// What `version` prints.
+/// The output of `version`.
 const VERSION: &str = concat!("rowhouse ", env!("CARGO_PKG_VERSION"));
 
-/// Prints names under a heading, and how many there are.
+/// Prints names under a heading, and their number.
 fn say_names<W: Write>(session: &mut Session<W>, heading: &str, names: &[String]) -> Result<()> {
     session.say(heading)?;
     for name in names {
@@ -144,14 +144,14 @@ fn say_names<W: Write>(session: &mut Session<W>, heading: &str, names: &[String]
     session.say(format_args!("{} row(s)", names.len()))
 }
 
-/// A pattern that a whole name must match, as Java's `matches`.
+/// Compiles a pattern that must match a whole name, like Java's `matches`.
 fn pattern(text: Option<String>) -> Result<regex::Regex> {
     let text = text.unwrap_or(".*".into());
     match regex::Regex::new(&format!("^(?:{text})$")) {
         Ok(pattern) => Ok(pattern),
         Err(error) => {
             let error = error.to_string();
-            // The lines before show the expression as it was completed above.
+            // The lines before show the expression with the additions made above.
             let why = error.lines().last().unwrap_or_default();
             let why = why.strip_prefix("error: ").unwrap_or(why);
             said(format!("not a regular expression: {why}: {text}"))

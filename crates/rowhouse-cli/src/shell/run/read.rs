@@ -1,4 +1,4 @@
-//! Commands that read a row, and what they share with scans.
+//! Commands that read a row, and code that they share with scans.
 
 use std::cmp::Reverse;
 use std::io::Write;
@@ -44,7 +44,7 @@ pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> R
         get.filter = filter.clone();
         found.extend(Some(table.get(&get).await?).filter(|row| !row.is_empty()));
     }
-    // Of rows that differ in their salts only, the one that was written last comes first.
+    // Of rows that differ only in their salts, the one that was written last comes first.
     found.sort_by_key(|row| Reverse(row.cells().map(KeyValue::timestamp).max()));
     for row in &found {
         if let Some(schema) = declared.key {
@@ -61,7 +61,7 @@ pub(super) async fn get<W: Write>(session: &mut Session<W>, mut call: Call) -> R
     session.say(format_args!("{} row(s)", found.len()))
 }
 
-/// Tells why `get` shows what it shows of a column.
+/// Prints the reasons for the output of `get` for a column.
 pub(super) async fn explain_cell<W: Write>(session: &mut Session<W>, mut call: Call) -> Result<()> {
     let mut options = call.take_options()?;
     let (table, row) = (call.table()?, Named::of(&call, 1)?);
@@ -103,7 +103,7 @@ pub(super) async fn get_counter<W: Write>(session: &mut Session<W>, call: Call) 
     }
 }
 
-/// The filter of a read, in HBase's language.
+/// Takes the filter of a read, in HBase's language.
 pub(super) fn filter(options: &mut Options) -> Result<Option<Box<Filter>>> {
     match options.take_text("FILTER")? {
         None => Ok(None),
@@ -114,7 +114,7 @@ pub(super) fn filter(options: &mut Options) -> Result<Option<Box<Filter>>> {
     }
 }
 
-/// The timestamps of a read: TIMESTAMP or TIMERANGE.
+/// Takes the timestamps of a read: TIMESTAMP or TIMERANGE.
 pub(super) fn time_range(options: &mut Options) -> Result<TimeRange> {
     let at = options.take_integer("TIMESTAMP")?;
     let range = options.take("TIMERANGE");

@@ -1,4 +1,4 @@
-//! Servers, and what they hold.
+//! Servers and their load.
 
 use std::io::Write;
 
@@ -110,7 +110,7 @@ fn shown(server: &ServerName) -> String {
     format!("{}:{} {}", server.host, server.port, server.start_code)
 }
 
-/// What HBase tells of a server, as far as every server has it.
+/// Returns HBase's status of a server, limited to the values that every server has.
 fn server(load: &ServerLoad) -> String {
     format!(
         "requestsPerSecond={:.1}, numberOfOnlineRegions={}, {}",

@@ -1,4 +1,4 @@
-//! What is refused, and how it is told.
+//! Tests of refusals and their messages.
 
 use expect_test::expect;
 

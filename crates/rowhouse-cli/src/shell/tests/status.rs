@@ -1,4 +1,4 @@
-//! What a database tells of its servers.
+//! Tests of the status of servers.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! A JSON object in each line.
+//! Files with a JSON object in each line.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -14,7 +14,7 @@ use super::{Datum, Next, ROW_LEN_MAX, Reading, Record, RecordPosition, unreadabl
 pub(super) struct JsonLinesSource {
     path: PathBuf,
     names: Vec<String>,
-    /// Members that are passed over; all that are unknown where there is no list.
+    /// Members that are ignored; without a list, all unknown ones.
     passed_over: Option<Vec<String>>,
     comment: Option<u8>,
     lines: BufReader<File>,
@@ -23,8 +23,8 @@ pub(super) struct JsonLinesSource {
 }
 
 impl JsonLinesSource {
-    /// `wanted` are the names of the members that rows may have. Others are refused when the first row has them, or
-    /// with the row that does.
+    /// Opens a file. `wanted` are the names of the allowed members. Others are refused when the
+    /// first row has them, or with the row that does.
     pub(super) fn open(
         path: &Path,
         file: File,
@@ -40,7 +40,7 @@ impl JsonLinesSource {
             place: START,
             line: Vec::new(),
         };
-        // The names of the first object are those of the file as far as one can know.
+        // The names of the first object are the best known names of the file.
         if source.fill()?.is_some()
             && let Ok(object) = serde_json::from_slice::<Map<String, Json>>(&source.line)
         {
@@ -86,7 +86,7 @@ impl JsonLinesSource {
         }
     }
 
-    /// Takes an object apart.
+    /// Converts an object to the data of a record.
     fn data_of(&self, object: Map<String, Json>, record: &mut Record) -> Result<()> {
         record.data.clear();
         record.data.resize(self.names.len(), Datum::Null);
@@ -104,7 +104,7 @@ impl JsonLinesSource {
         Ok(())
     }
 
-    /// Reads the next line that is not empty and no comment, and gives its place.
+    /// Reads the next line that is neither empty nor a comment, and returns its position.
     fn fill(&mut self) -> Result<Option<RecordPosition>> {
         loop {
             let place = self.place;
@@ -135,10 +135,10 @@ impl JsonLinesSource {
     }
 }
 
-/// What some programs begin a file with.
+/// The byte order mark with which some programs begin a file.
 const BYTE_ORDER_MARK: &[u8] = "\u{FEFF}".as_bytes();
 
-/// The value of a member.
+/// Converts the value of a member.
 fn datum(name: &str, json: Json) -> Result<Datum<'static>> {
     Ok(match json {
         Json::Null => Datum::Null,
@@ -151,7 +151,7 @@ fn datum(name: &str, json: Json) -> Result<Datum<'static>> {
     })
 }
 
-/// The groups of a `repeat`.
+/// Converts the groups of a `repeat`.
 fn list(name: &str, json: &Json) -> Result<Value> {
     Ok(match json {
         Json::Array(items) => {

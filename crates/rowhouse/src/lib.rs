@@ -80,7 +80,7 @@ pub use spec::TableSpec;
 pub use table::Table;
 pub use transaction::Transaction;
 
-pub use rowhouse_client::{ClusterStatus, RegionLoad, ServerLoad};
+pub use rowhouse_client::{ClusterStatus, RegionLoad, ServerLoad, ServerTask};
 pub use rowhouse_model::{
     Action, Append, BitOperator, Bytes, Cell, CellEntry, CellFate, CellHistory, CellKind,
     CellPlace, ColumnCondition, Columns, CompactionState, Comparator, CompareOperator, Comparison,

@@ -67,7 +67,7 @@ const ABSENT: [(&str, &str); 23] = [
         "there are no variables: each command names its table, and help 'COMMAND' explains it",
     ),
     (
-        "list_locks list_procedures processlist rit",
+        "list_locks list_procedures rit",
         "what changes tables is done when its command returns, so that nothing is under way to be listed",
     ),
     ("regioninfo", "list_regions 'TABLE' tells where regions begin and end"),

@@ -168,7 +168,8 @@ fn a_scan_says_that_it_is_alive_before_half_of_its_clients_patience_is_over() {
     let answer = ScanAnswer::from_proto(body.message().unwrap(), &mut cells).unwrap();
     assert!(answer.heartbeat && answer.rows.is_empty());
     // A client with a longer timeout needs no heartbeat.
-    let answer = crate::support::open(&mut server.client(), &region, OpenScan::new(scan), 10).unwrap();
+    let answer =
+        crate::support::open(&mut server.client(), &region, OpenScan::new(scan), 10).unwrap();
     assert!(!answer.heartbeat);
 }
 

@@ -78,6 +78,7 @@ pub(crate) enum Verb {
     MajorCompact,
     MergeRegion,
     Move,
+    ProcessList,
     Put,
     Query,
     RestoreSnapshot,

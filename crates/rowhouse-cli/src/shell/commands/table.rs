@@ -699,6 +699,17 @@ pub(crate) const COMMANDS: &[Command] = &[
         examples: &["move '4dba5f1d1e1cf0a6ff7ae8b1f6d3ad39'"],
     },
     Command {
+        verb: Verb::ProcessList,
+        name: "processlist",
+        alias: None,
+        group: Group::General,
+        arguments: &[],
+        options: &[],
+        about: "Lists running tasks of the servers: flushes, compactions, splits and merges of regions.",
+        details: "",
+        examples: &["processlist"],
+    },
+    Command {
         verb: Verb::Put,
         name: "put",
         alias: None,

@@ -114,6 +114,7 @@ pub(crate) async fn run<W: Write>(session: &mut Session<W>, call: Call) -> Resul
         Verb::Split => regions::split(session, call).await.map(nothing),
         Verb::SplitOrMergeEnabled => regions::switch(session, call).await.map(nothing),
         Verb::SplitOrMergeSwitch => regions::set_switch(session, call).await.map(nothing),
+        Verb::ProcessList => status::tasks(session).await.map(nothing),
         Verb::Status => status::status(session, call).await.map(nothing),
         Verb::ListLiveServers => status::live(session).await.map(nothing),
         Verb::ListDeadServers => status::dead(session).await.map(nothing),

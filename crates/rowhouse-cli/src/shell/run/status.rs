@@ -4,8 +4,10 @@ use std::io::Write;
 
 use rowhouse::{ClusterStatus, RegionLoad, ServerLoad, ServerName, escape};
 
+use crate::counted::counted;
 use crate::shell::call::Call;
 use crate::shell::failure::{Result, said};
+use crate::shell::print::timestamp;
 use crate::shell::session::Session;
 
 pub(super) async fn status<W: Write>(session: &mut Session<W>, call: Call) -> Result<()> {
@@ -26,6 +28,21 @@ pub(super) async fn status<W: Write>(session: &mut Session<W>, call: Call) -> Re
         _ => vec![summary(&status)],
     };
     text.iter().try_for_each(|line| session.say(line))
+}
+
+pub(super) async fn tasks<W: Write>(session: &mut Session<W>) -> Result<()> {
+    let loads = session.database.status().await?.loads;
+    let tasks: Vec<_> =
+        loads.iter().flat_map(|load| load.tasks.iter().map(|task| (&load.name, task))).collect();
+    session.say(counted(tasks.len() as u64, "task"))?;
+    for (server, task) in tasks {
+        let started = timestamp(task.started_millis);
+        session.say(format_args!(
+            "    {} since {started}: {}, {}",
+            server.host, task.description, task.status
+        ))?;
+    }
+    Ok(())
 }
 
 pub(super) async fn live<W: Write>(session: &mut Session<W>) -> Result<()> {

@@ -103,7 +103,8 @@ pub enum Filter {
     },
     /// FirstKeyOnlyFilter: the first cell of each row.
     FirstKeyOnly,
-    /// FirstKeyValueMatchingQualifiersFilter: the cells of a row up to the first of these qualifiers.
+    /// FirstKeyValueMatchingQualifiersFilter: the cells of a row up to the first of these
+    /// qualifiers.
     FirstKeyValueMatchingQualifiers(BTreeSet<Bytes>),
     /// InclusiveStopFilter: rows up to and including this one.
     InclusiveStop(Bytes),

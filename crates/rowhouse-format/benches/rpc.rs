@@ -1,7 +1,8 @@
-//! What the RPC's bytes cost, in time per operation: `cargo bench -p rowhouse-format --bench rpc`.
+//! Time of encoding and decoding RPC messages, per operation: `cargo bench -p rowhouse-format
+//! --bench rpc`.
 //!
-//! Rows are PerformanceEvaluation's: keys of 26 bytes, one column of 1,000 bytes. The best of five
-//! rounds counts.
+//! Rows are those of PerformanceEvaluation: keys of 26 bytes, one column of 1,000 bytes. Reports
+//! the best of five rounds.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot go on fails")]
 #![allow(clippy::disallowed_methods, reason = "a bench measures time")]

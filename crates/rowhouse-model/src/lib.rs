@@ -1,7 +1,7 @@
-//! The nouns of rowhouse, and the one ordering of cells.
+//! The data model of rowhouse, and the order of cells.
 //!
-//! Everything here is a value: no I/O, no clock, no threads. The store keeps these values, the
-//! wire carries them, the schema derives them, and all of them mean the same thing by them.
+//! Everything here is a plain value: no I/O, no clock, no threads. The store, the wire format and
+//! the schema share these types.
 //!
 //! ```
 //! use rowhouse_model::{Get, Put, TableName};

@@ -1,37 +1,38 @@
-//! What HBase refuses of a table that it could keep: its `hbase.table.sanity.checks`. A table that has that set to
-//! false, as an attribute or in its configuration, is not asked for what can do it no harm.
+//! HBase's table sanity checks, which reject declarations that HBase could store.
+//! `hbase.table.sanity.checks` = false, as an attribute or in the configuration, disables most of
+//! them for a table.
 
 use std::collections::BTreeMap;
 
 use crate::table::value_in;
 use crate::{Error, FamilyDescriptor, Result, TableDescriptor, escape};
 
-/// Switches the checks off.
+/// The setting that disables the checks.
 const SWITCH: &str = "hbase.table.sanity.checks";
-/// Behind what is refused where the switch would let it through.
+/// The end of error messages for checks that the setting disables.
 const HOW_TO_PASS: &str = "Set hbase.table.sanity.checks to false at conf or table descriptor if you want to bypass sanity checks";
 
 const FIFO: &str = "org.apache.hadoop.hbase.regionserver.compactions.FIFOCompactionPolicy";
 const POLICY_CLASS: &str = "hbase.hstore.defaultengine.compactionpolicy.class";
 const BLOCKING_FILES: &str = "hbase.hstore.blockingStoreFiles";
-/// HBase's default of them.
+/// HBase's default of `hbase.hstore.blockingStoreFiles`.
 const BLOCKING_FILES_DEFAULT: i32 = 16;
-/// A FIFO policy merges nothing, so a store may come to have so many.
+/// Least value of that setting with a FIFO policy, which compacts nothing and so accumulates files.
 const BLOCKING_FILES_OF_FIFO_MIN: i32 = 1000;
 
 const TIERING: &str = "hbase.hstore.datatiering.type";
 const ENGINE_CLASS: &str = "hbase.hstore.engine.class";
 const DATE_TIERED: &str = "org.apache.hadoop.hbase.regionserver.DateTieredStoreEngine";
 
-/// What a family may say of its memstores.
+/// Valid values of a family's in-memory compaction.
 const IN_MEMORY_COMPACTIONS: [&str; 4] = ["NONE", "BASIC", "EAGER", "ADAPTIVE"];
 
-/// A size of a table that can be too small to work with.
+/// A size setting of a table with a minimum.
 struct Size {
     attribute: &'static str,
-    /// What stands for it in a configuration.
+    /// The equivalent configuration setting.
     setting: &'static str,
-    /// What may set another least size.
+    /// The setting that overrides the minimum.
     limit: &'static str,
     bytes_min: i64,
     harm: &'static str,
@@ -55,7 +56,7 @@ const SIZES: [Size; 2] = [
 ];
 
 impl TableDescriptor {
-    /// Refuses what HBase's sanity checks refuse, in its words.
+    /// Returns HBase's error if a sanity check fails.
     pub(crate) fn check_sanity(&self) -> Result<()> {
         let is_off = self.value(SWITCH).is_some_and(|said| said.eq_ignore_ascii_case("false"));
         if !is_off {
@@ -89,7 +90,8 @@ impl TableDescriptor {
         )))
     }
 
-    /// Files that are only ever dropped need a time at which they are, and may become many.
+    /// Checks that a family with a FIFO policy, which only drops expired files, has a TTL and may
+    /// accumulate many files.
     fn check_fifo(&self, family: &FamilyDescriptor) -> Result<()> {
         if self.said_of(family, POLICY_CLASS).as_deref() != Some(FIFO) {
             return Ok(());
@@ -130,7 +132,7 @@ impl TableDescriptor {
         )))
     }
 
-    /// A value of the table that a family may set otherwise.
+    /// Returns a value of the table that the family may override.
     fn said_of(&self, family: &FamilyDescriptor, name: &str) -> Option<String> {
         value_in(&family.attributes, &family.configuration, name).or_else(|| self.value(name))
     }
@@ -182,7 +184,7 @@ mod tests {
         TableDescriptor::new(TableName::parse("t").unwrap()).family(family)
     }
 
-    /// The beginning of what is said of a table that is refused.
+    /// Checks that the error message of `table` begins with `refusal`.
     fn check(table: &TableDescriptor, refusal: &str) {
         let error = table.check().unwrap_err();
         assert_eq!(error.kind(), ErrorKind::InvalidRequest);

@@ -1,8 +1,9 @@
-//! HFile, version 3: Apache HBase's files of cells, written and read without touching a disk.
+//! HFile version 3, Apache HBase's file format for cells. This module encodes and decodes; it does
+//! no file I/O.
 //!
-//! `docs/formats/hfile.md` draws every byte. A [`Writer`] puts cells, in order, into any
-//! [`std::io::Write`]. A reader is whoever owns the file: it reads ranges of bytes and has them taken
-//! apart here.
+//! `docs/formats/hfile.md` specifies every byte. A [`Writer`] writes cells, in cell order, to any
+//! [`std::io::Write`]. A reader opens the file itself: it reads ranges of bytes and passes them to
+//! this module for decoding.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a writer takes and refuses.
+//! Cells that a writer accepts and rejects.
 
 use std::io;
 

@@ -1,16 +1,17 @@
-//! Hadoop's framing of codecs that know blocks only (`BlockCompressorStream`): lengths in front of
-//! compressed chunks.
+//! Hadoop's framing of block codecs (`BlockCompressorStream`): compressed chunks with length
+//! prefixes.
 
 use super::Broken;
 
-/// Bytes before compression in one chunk. Hadoop's reader unpacks a chunk into a buffer of 256 KiB,
-/// and its writer leaves as much of that free as the codec could add.
+/// Hadoop's buffer size. Its reader decompresses a chunk into a buffer of 256 KiB; its writer
+/// reserves the codec's worst-case expansion, which limits a chunk's uncompressed length to the
+/// constants below.
 const BUFFER_LEN: usize = 256 * 1024;
 pub(super) const SNAPPY_CHUNK_LEN_MAX: usize = BUFFER_LEN - (BUFFER_LEN / 6 + 32);
 pub(super) const ZSTD_CHUNK_LEN_MAX: usize = BUFFER_LEN - BUFFER_LEN / 256;
 pub(super) const LZ4_CHUNK_LEN_MAX: usize = BUFFER_LEN - (BUFFER_LEN / 255 + 16);
 
-/// Appends the length of `payload` and its chunks, each behind the length it has compressed.
+/// Appends the length of `payload`, then its chunks, each preceded by its compressed length.
 /// `compress` appends a compressed chunk.
 pub(super) fn write_chunks(
     payload: &[u8],
@@ -28,8 +29,9 @@ pub(super) fn write_chunks(
     }
 }
 
-/// Fills `payload` from chunks of any length, in any number of runs with a length in front.
-/// `decompress` unpacks a chunk to the front of a slice and says how many bytes it has.
+/// Fills `payload` from any number of runs, each a length prefix followed by chunks of any length.
+/// `decompress` writes a decompressed chunk to the start of a slice and returns its length in
+/// bytes.
 pub(super) fn read_chunks(
     bytes: &[u8],
     payload: &mut [u8],

@@ -1,4 +1,4 @@
-//! The closed list of filters at work, and who answers which call.
+//! The enumeration of filter states, and the dispatch of calls to them.
 
 use super::columns::{ColumnCount, ColumnPage, ColumnPrefix, ColumnPrefixes, ColumnRange, Stamps};
 use super::fuzzy::Fuzzy;
@@ -12,7 +12,7 @@ use crate::filter::ListOperator;
 use crate::filter::comparator::RegexRoom;
 use crate::{CellRef, Filter, Key, KeyBuf, Result};
 
-/// A filter at work; the names are those of [`Filter`].
+/// Execution state of a filter; the names follow [`Filter`].
 #[derive(Debug)]
 pub(super) enum State {
     Row(Compared),
@@ -41,8 +41,8 @@ pub(super) enum State {
 }
 
 impl State {
-    /// Makes a filter ready. HBase tells the outermost filter and the members of lists that the scan
-    /// is reversed, but not what SkipFilter and WhileMatchFilter hold.
+    /// Prepares a filter. As in HBase, the outermost filter and the members of lists know that the
+    /// scan is reversed, but the filters inside SkipFilter and WhileMatchFilter do not.
     pub(super) fn start(filter: &Filter, reversed: bool, room: RegexRoom) -> Result<Self> {
         Ok(match filter {
             Filter::Row(comparison) => Self::Row(Compared::start(comparison, room)?),
@@ -113,7 +113,7 @@ impl State {
         })
     }
 
-    /// A row ends.
+    /// Resets the state at the end of a row.
     pub(super) fn reset(&mut self) {
         match self {
             Self::Row(state) => state.reset(),
@@ -171,7 +171,7 @@ impl State {
         }
     }
 
-    /// HBase's filterRowKey. SkipFilter does not ask what it holds.
+    /// HBase's filterRowKey. SkipFilter does not call its inner filter.
     pub(super) fn filters_row_key(&mut self, row: &[u8]) -> Result<bool> {
         Ok(match self {
             Self::Row(state) => return state.filters_row_key(row),
@@ -228,7 +228,8 @@ impl State {
         })
     }
 
-    /// HBase's getNextCellHint. SkipFilter and WhileMatchFilter do not pass on what they hold says.
+    /// HBase's getNextCellHint. SkipFilter and WhileMatchFilter do not forward the hint of their
+    /// inner filter.
     pub(super) fn hint(&mut self, key: Key<'_>) -> Option<KeyBuf> {
         match self {
             Self::Prefix(state) => state.hint(),
@@ -257,8 +258,8 @@ impl State {
         }
     }
 
-    /// Whether HBase's class is a HintingFilter: an AND asks it for a hint though another member has
-    /// already said no.
+    /// Returns whether HBase's class is a HintingFilter: an AND list requests its hint even after
+    /// another member has excluded the cell.
     pub(super) fn is_hinting(&self) -> bool {
         matches!(
             self,
@@ -272,7 +273,7 @@ impl State {
         )
     }
 
-    /// HBase's transformCell, of what others have `left` of the value.
+    /// HBase's transformCell, applied to the part of the value that earlier filters `left`.
     pub(super) fn kept_value(&self, left: KeptValue) -> KeptValue {
         match self {
             Self::KeyOnly(state) => state.kept_value(left),
@@ -299,7 +300,7 @@ impl State {
         }
     }
 
-    /// HBase's filterRowCells. SkipFilter and WhileMatchFilter do not ask what they hold.
+    /// HBase's filterRowCells. SkipFilter and WhileMatchFilter do not call their inner filter.
     pub(super) fn keeps(&self, cell: &CellRef<'_>) -> bool {
         match self {
             Self::Dependent(state) => state.keeps(cell.key.timestamp),

@@ -1,4 +1,4 @@
-//! Filters that look at parts of cells, and at the first cells of rows.
+//! Filters on parts of cells, and on the first cells of rows.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -16,7 +16,7 @@ pub(super) struct PartCompared {
     comparison: ComparisonRun,
 }
 
-/// What of a cell is compared.
+/// The compared part of a cell.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Part {
     Family,
@@ -31,7 +31,7 @@ impl PartCompared {
 
     pub(super) fn judge(&self, cell: &CellRef<'_>) -> Result<FilterVerdict> {
         let (bytes, otherwise) = match self.part {
-            // A cell without a family is nobody's; HBase lets it through.
+            // No stored cell lacks a family; HBase includes such a cell.
             Part::Family if cell.key.family.is_empty() => return Ok(FilterVerdict::Include),
             Part::Family => (cell.key.family, FilterVerdict::NextRow),
             Part::Qualifier => (cell.key.qualifier, FilterVerdict::Skip),
@@ -98,7 +98,7 @@ pub(super) struct SingleColumn {
 }
 
 impl SingleColumn {
-    /// From [`Filter::SingleColumnValue`].
+    /// Creates the state from [`Filter::SingleColumnValue`].
     pub(super) fn start(filter: &Filter, room: RegexRoom) -> Result<Self> {
         let Filter::SingleColumnValue {
             family,
@@ -206,7 +206,7 @@ impl ColumnValue {
 /// FirstKeyOnlyFilter and FirstKeyValueMatchingQualifiersFilter.
 #[derive(Debug)]
 pub(super) struct FirstKey {
-    /// `None` for any.
+    /// `None` for any qualifier.
     qualifiers: Option<BTreeSet<Bytes>>,
     is_found: bool,
 }

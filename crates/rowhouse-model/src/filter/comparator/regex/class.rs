@@ -1,4 +1,4 @@
-//! Sets of characters in brackets: ranges, sets within sets, and `&&` for what is in both.
+//! Character classes in brackets: ranges, nested classes, and `&&` for intersections.
 
 use super::Refusal;
 use super::escapes::Escape;
@@ -6,7 +6,7 @@ use super::flags::Case;
 use super::translate::{PatternReader, write_char};
 
 impl PatternReader {
-    /// A set, from its bracket on, written for the crate. Negation goes last, as in Java since 9.
+    /// Translates a class, starting at its bracket. Negation applies last, as in Java 9 and later.
     pub(super) fn class(&mut self) -> Result<String, Refusal> {
         let set = self.nested_class()?;
         Ok(match self.flags.case() {
@@ -37,7 +37,8 @@ impl PatternReader {
         Ok(if is_negated { format!("[^{set}]") } else { set })
     }
 
-    /// What stands side by side, up to `&&` or the closing bracket; in brackets, or nothing.
+    /// Translates the items up to `&&` or the closing bracket. Returns their union in brackets, or
+    /// an empty string.
     fn union(&mut self, at: usize, is_first: bool) -> Result<String, Refusal> {
         let mut items = String::new();
         loop {
@@ -46,7 +47,7 @@ impl PatternReader {
             };
             match char.char {
                 '[' if !char.is_quoted => items.push_str(&self.nested_class()?),
-                // The first of a set stands for itself.
+                // As the first item, `]` is a literal.
                 ']' if is_first && items.is_empty() => self.range(&mut items)?,
                 ']' if !char.is_quoted => break,
                 '&' if !char.is_quoted && self.is_both() => break,
@@ -70,14 +71,14 @@ impl PatternReader {
         found
     }
 
-    /// A character, a range of them, or an escape that is a set.
+    /// Translates a character, a range, or an escape that is a class.
     fn range(&mut self, items: &mut String) -> Result<(), Refusal> {
         let at = self.at();
         let first = match self.one()? {
             Escape::Char(char) => char,
             Escape::Set(set) => {
                 if self.flags.case() == Case::Unicode {
-                    // The crate would add capitals to the set as well, which Java does not.
+                    // `fancy-regex` would add the other cases to the class, which Java does not.
                     let what = "named set in a class where capitals of all languages do not matter";
                     return Err(Refusal::unsupported(what, at));
                 }
@@ -118,7 +119,7 @@ impl PatternReader {
     fn push_range(&self, first: char, last: char, items: &mut String) {
         let mut push = |first: char, last: char| {
             items.push_str(&write_char(first));
-            // A colon as a range of its own: behind a bracket it could begin a class of POSIX's.
+            // Write a colon as a range: after a bracket it could begin a POSIX class.
             if last > first || first == ':' {
                 items.push('-');
                 items.push_str(&write_char(last));

@@ -1,23 +1,23 @@
-//! What a backslash makes of the character behind it.
+//! Escape sequences.
 
 use super::super::RegexEngine;
 use super::Refusal;
 use super::translate::PatternReader;
 
-/// What an escape stands for.
+/// The meaning of an escape.
 pub(super) enum Escape {
     /// A character.
     Char(char),
-    /// Characters: what stands between the brackets of a class.
+    /// A class: the part between its brackets.
     Set(String),
-    /// Anything else, written for the crate.
+    /// Anything else, in the syntax of `fancy-regex`.
     Text(String),
-    /// What a group has found.
+    /// A back-reference to a group.
     Group(usize),
 }
 
 impl PatternReader {
-    /// Reads an escape, from its backslash on.
+    /// Parses an escape, starting at its backslash.
     pub(super) fn escape(&mut self, in_class: bool) -> Result<Escape, Refusal> {
         let at = self.at();
         self.next();
@@ -70,7 +70,7 @@ impl PatternReader {
         Ok(Escape::Text(text.into()))
     }
 
-    /// The sets that have a letter: the capital is the complement.
+    /// Returns the class of a letter; an upper-case letter is the complement.
     fn set_named(&self, letter: char) -> Option<String> {
         let set = match (letter.to_ascii_lowercase(), self.flags.is_unicode()) {
             ('d', false) => "0-9",
@@ -97,7 +97,7 @@ impl PatternReader {
         }
     }
 
-    /// Java takes further digits only as long as there are that many groups.
+    /// Java consumes further digits only while that many groups exist.
     fn numbered_reference(&mut self, first: char, at: usize) -> Result<Escape, Refusal> {
         if self.engine == RegexEngine::Joni {
             return Err(Refusal::unsupported("group found again on the engine JONI", at));
@@ -114,7 +114,7 @@ impl PatternReader {
         Ok(Escape::Group(number))
     }
 
-    /// `\0n`, `\0nn` or `\0mnn`, where m is 3 at most
+    /// `\0n`, `\0nn` or `\0mnn`, where m is at most 3.
     fn octal(&mut self, at: usize) -> Result<char, Refusal> {
         let mut value = None;
         for place in 0..3 {
@@ -153,7 +153,7 @@ impl PatternReader {
         }
     }
 
-    /// `\uhhhh`, or two that are a surrogate pair
+    /// `\uhhhh`, or two of them that form a surrogate pair.
     fn utf16(&mut self, at: usize) -> Result<char, Refusal> {
         let illegal = || Refusal::invalid("illegal Unicode escape", at);
         let first = self.hex_digits(4).ok_or_else(illegal)?;

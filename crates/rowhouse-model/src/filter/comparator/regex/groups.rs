@@ -1,11 +1,11 @@
-//! What stands in parentheses.
+//! Groups in parentheses.
 
 use super::super::RegexEngine;
 use super::Refusal;
 use super::translate::PatternReader;
 
 impl PatternReader {
-    /// A group, from its parenthesis on. Flags set in it end with it.
+    /// Translates a group, starting at its parenthesis. Flags set inside end with the group.
     pub(super) fn group(&mut self) -> Result<String, Refusal> {
         let at = self.at();
         self.next();
@@ -19,7 +19,7 @@ impl PatternReader {
             true => match self.special_group()? {
                 Some(head) => head,
                 None => {
-                    // Flags for what follows, in the group around.
+                    // Flags for the rest of the enclosing group.
                     self.depth -= 1;
                     return Ok(String::new());
                 }
@@ -34,7 +34,7 @@ impl PatternReader {
         Ok(format!("{head}{inner})"))
     }
 
-    /// The head of a group behind `(?`; `None` if it only sets flags.
+    /// Translates the head of a group after `(?`; returns `None` if it only sets flags.
     fn special_group(&mut self) -> Result<Option<&'static str>, Refusal> {
         let at = self.at();
         let Some(char) = self.peek_any() else {
@@ -81,7 +81,7 @@ impl PatternReader {
         }
     }
 
-    /// A name and the `>` behind it.
+    /// Parses a name and the `>` after it.
     pub(super) fn group_name(&mut self) -> Result<String, Refusal> {
         let at = self.at();
         let mut name = String::new();

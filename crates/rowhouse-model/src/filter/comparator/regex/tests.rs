@@ -112,7 +112,7 @@ fn joni_takes_what_it_shares_with_java() {
     assert_eq!(error.kind(), ErrorKind::Unsupported);
 }
 
-/// What Java finds: `compat/filters.sh` records it.
+/// Matches recorded from Java by `compat/filters.sh`.
 const RECORDED: &str = include_str!("../../../../tests/golden/filter-regexes.txt");
 
 #[test]
